@@ -1,0 +1,93 @@
+//! The habits of TCP endpoints over the years, as named data.
+//!
+//! ns-2 changed its defaults again and again, and papers of different years that say only "ns-2" mean different senders. The
+//! dates are those of the change log in its `ns-default.tcl`.
+
+use cwnd::Span;
+use cwnd::window::{FirstCut, Policy, SlowStart};
+
+/// The habits of TCP endpoints at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Era {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// One line for people.
+    pub title: &'static str,
+    /// The initial window, packets.
+    pub initial_window: f64,
+    /// The habits of the window shell.
+    pub policy: Policy,
+    /// Ticks of the retransmission timer; zero for none.
+    pub granularity: Span,
+    /// The smallest retransmission time-out.
+    pub min_rto: Span,
+    /// The time-out before the first round-trip sample.
+    pub initial_rto: Span,
+    /// The first two duplicate acknowledgements each release a new packet (RFC 3042).
+    pub limited_transmit: bool,
+}
+
+impl Era {
+    /// Every era, oldest first.
+    pub const ALL: [Self; 4] = [Self::NS2_2001, Self::NS2_2004, Self::NS2_2006, Self::MODERN];
+
+    /// ns-2 before 26 May 2001: one packet to start with, ticks of 0.1 s, a time-out of at least two ticks, no limited transmit.
+    pub const NS2_2001: Self = Self {
+        name: "ns2-2001",
+        title: "ns-2 of early 2001",
+        initial_window: 1.0,
+        policy: Policy { truncate: true, ..NS2 },
+        granularity: Span::from_millis(100),
+        min_rto: Span::from_millis(200),
+        initial_rto: Span::from_secs(6),
+        limited_transmit: false,
+    };
+
+    /// ns-2 of 2004: two packets to start with, ticks of 10 ms, a time-out of at least 1 s, limited transmit.
+    pub const NS2_2004: Self = Self {
+        name: "ns2-2004",
+        title: "ns-2 of 2004",
+        initial_window: 2.0,
+        granularity: Span::from_millis(10),
+        min_rto: Span::from_secs(1),
+        limited_transmit: true,
+        ..Self::NS2_2001
+    };
+
+    /// ns-2 since January 2006: windows are reduced to real numbers, a time-out of at least 0.2 s, 3 s at first.
+    pub const NS2_2006: Self = Self {
+        name: "ns2-2006",
+        title: "ns-2 of 2006",
+        policy: NS2,
+        min_rto: Span::from_millis(200),
+        initial_rto: Span::from_secs(3),
+        ..Self::NS2_2004
+    };
+
+    /// What the RFCs ask for today: RFC 6928 (ten packets to start with), RFC 6298 (time-out), RFC 3042, RFC 9438.
+    pub const MODERN: Self = Self {
+        name: "modern",
+        title: "the RFCs of today",
+        initial_window: 10.0,
+        policy: Policy::MODERN,
+        granularity: Span::ZERO,
+        min_rto: Span::from_secs(1),
+        initial_rto: Span::from_secs(1),
+        limited_transmit: true,
+    };
+
+    /// The era called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|era| era.name == name)
+    }
+}
+
+const NS2: Policy = Policy {
+    slow_start: SlowStart::Standard,
+    first_cut: FirstCut::Half,
+    timeout_halves: true,
+    truncate: false,
+    validate: false,
+    per_ack: true,
+};

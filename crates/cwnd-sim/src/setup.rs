@@ -1,0 +1,177 @@
+//! What a run is made of, as plain data.
+
+use cwnd::{Bytes, Span, Spec, Time};
+use thiserror::Error;
+
+use crate::era::Era;
+
+/// Everything a run needs.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Names of the nodes; a [`NodeId`] indexes them.
+    pub nodes: Vec<String>,
+    /// The links, each in one direction.
+    pub links: Vec<LinkSetup>,
+    /// The flows.
+    pub flows: Vec<FlowSetup>,
+    /// How long to simulate.
+    pub duration: Span,
+    /// When measuring starts; below `duration`.
+    pub warmup: Span,
+    /// Equal seeds are equal runs.
+    pub seed: u64,
+    /// What the seed draws.
+    pub variation: Variation,
+    /// What is recorded over time; without it only the start, the end of the warm-up and the end are.
+    pub sampling: Option<Sampling>,
+}
+
+/// Indexes [`Setup::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// Indexes [`Setup::links`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub u32);
+
+/// A link in one direction, with the queue in front of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSetup {
+    /// Its name in traces.
+    pub name: String,
+    /// Where it begins.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// Bits per second; none for a link of pure delay, which has no queue.
+    pub rate: Option<u64>,
+    /// Propagation delay.
+    pub delay: Span,
+    /// How much may wait, the packet being sent not counted.
+    pub queue: QueueLimit,
+    /// Random loss on the link, before its queue.
+    pub loss: Loss,
+}
+
+/// The limit of a drop-tail queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// At most this many packets wait.
+    Packets(u32),
+    /// At most this many bytes wait.
+    Bytes(u64),
+    /// No limit.
+    Unlimited,
+}
+
+/// Loss that has nothing to do with congestion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each packet with this probability, 0..=1.
+    Bernoulli(f64),
+    /// Every n-th packet of the link; at least 1.
+    Periodic(u64),
+}
+
+/// A bulk flow.
+#[derive(Clone, Debug)]
+pub struct FlowSetup {
+    /// Its name in traces.
+    pub name: String,
+    /// Its algorithm.
+    pub algorithm: Spec,
+    /// Where its sender is.
+    pub from: NodeId,
+    /// Where its receiver is.
+    pub to: NodeId,
+    /// When it starts, before what the seed adds.
+    pub start: Time,
+    /// When its source stops handing over new data; none for never.
+    pub stop: Option<Time>,
+    /// Round-trip propagation delay of its own, on top of the links: its access links.
+    pub access_rtt: Span,
+    /// A data packet on the wire.
+    pub packet: Bytes,
+    /// What a data packet carries for the application.
+    pub payload: Bytes,
+    /// An acknowledgement on the wire.
+    pub ack: Bytes,
+    /// The receiver's window, packets; none for no bound.
+    pub max_window: Option<f64>,
+    /// Spread a window algorithm's packets over the round trip even where the algorithm does not ask for it.
+    pub paced: bool,
+    /// Packets are ECN-capable, and how their marks come back.
+    pub ecn: Option<AckEcho>,
+    /// Acknowledge every second packet or after this time; none: every packet at once.
+    pub delayed_ack: Option<Span>,
+    /// The habits of sender and receiver.
+    pub era: Era,
+}
+
+/// How a receiver echoes congestion marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckEcho {
+    /// Every acknowledgement carries the echo until the sender confirms its reaction (RFC 3168 section 6.1.3).
+    Latch,
+    /// An acknowledgement carries the echo if its packet was marked.
+    PerPacket,
+}
+
+/// What real networks vary and a simulator must draw: without it, flows fall into step at a drop-tail queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variation {
+    /// Each start is delayed by a uniform draw from zero to this much; none: to one base round-trip time of the flow.
+    pub start: Option<Span>,
+    /// Each base round-trip time is scaled by a uniform draw from 1 - this to 1 + this; below 1.
+    pub rtt: f64,
+    /// Each data packet is delayed on leaving by a uniform draw from zero to this fraction of its transmission time on the
+    /// slowest link of its route; below 1.
+    pub jitter: f64,
+}
+
+/// What is recorded over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sampling {
+    /// Time between samples; above zero.
+    pub interval: Span,
+    /// Record the internals of algorithms too.
+    pub internals: bool,
+}
+
+/// A setup contradicts itself.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum SetupError {
+    /// A field is outside its range.
+    #[error("{place}: {reason}")]
+    Field {
+        /// Which link, flow or field.
+        place: String,
+        /// What is wrong, and what is accepted.
+        reason: String,
+    },
+    /// The caller ended the run.
+    #[error("interrupted")]
+    Interrupted,
+    /// A flow's nodes are not connected.
+    #[error("flow `{flow}`: no route from `{from}` to `{to}`")]
+    Unreachable {
+        /// The flow.
+        flow: String,
+        /// One end.
+        from: String,
+        /// The other end.
+        to: String,
+    },
+}
+
+impl Setup {
+    /// Checks every field and every route.
+    ///
+    /// # Errors
+    /// The first contradiction found.
+    pub fn check(&self) -> Result<(), SetupError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! What a host records of a run.
+//!
+//! Every host (simulator, model, wire) writes the same columns: cumulative curves of what was sent, delivered and lost, the
+//! state of each flow at the sampled instants, and how long packets waited at each link. Everything measured afterwards comes
+//! from these columns; this crate measures nothing itself and knows no host.
+//!
+//! Times are nanoseconds since the start of the run.
+
+mod histogram;
+
+pub use histogram::Histogram;
+
+/// One run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// The sampled instants, ascending. The first is 0; the end of the warm-up and the end of the run are among them.
+    pub at: Vec<u64>,
+    /// The end of the warm-up: measuring starts here.
+    pub warmup: u64,
+    /// The end of the run.
+    pub end: u64,
+    /// The flows, in the order of the scenario.
+    pub flows: Vec<FlowTrace>,
+    /// The links, in the order of the scenario.
+    pub links: Vec<LinkTrace>,
+    /// A hash over every delivered packet (instant, flow, number) and all totals: equal digests are equal runs.
+    pub digest: u64,
+    /// Events the host handled: its unit of work.
+    pub events: u64,
+}
+
+/// One flow: curves and states have one value per sampled instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowTrace {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Its algorithm with parameters, as written.
+    pub algorithm: String,
+    /// Bytes of a packet on the wire.
+    pub packet: u32,
+    /// Bytes of a packet that are the application's.
+    pub payload: u32,
+    /// When it was to start, and its stop if it has one.
+    pub start: u64,
+    /// None: it lasts as long as the run.
+    pub stop: Option<u64>,
+    /// Its round-trip time without queueing or serialisation, nanoseconds.
+    pub base_rtt: u64,
+    /// Cumulative: data packets sent, retransmissions included.
+    pub sent: Vec<u64>,
+    /// Cumulative: of those, retransmissions.
+    pub retransmitted: Vec<u64>,
+    /// Cumulative: different data packets that reached the receiver.
+    pub delivered: Vec<u64>,
+    /// Cumulative: packets the sender found lost, rightly or not.
+    pub lost: Vec<u64>,
+    /// Cumulative: data packets that reached the receiver with a congestion mark.
+    pub marked: Vec<u64>,
+    /// Cumulative: expiries of the retransmission timer.
+    pub timeouts: Vec<u64>,
+    /// Cumulative nanoseconds during which the application had nothing to send.
+    pub source_limited: Vec<u64>,
+    /// Cumulative nanoseconds during which the receiver's window held the sender.
+    pub peer_limited: Vec<u64>,
+    /// Packets the algorithm allows in flight.
+    pub window: Vec<f64>,
+    /// Packets in flight.
+    pub in_flight: Vec<u64>,
+    /// Smoothed round-trip time, seconds; not a number before the first sample.
+    pub srtt: Vec<f64>,
+    /// Packets per second the sender is paced at; not a number while it is not paced.
+    pub pacing_rate: Vec<f64>,
+    /// Internals of the algorithm by name, where they were recorded.
+    pub internals: Vec<(&'static str, Vec<f64>)>,
+}
+
+/// One link, in one direction: curves and states have one value per sampled instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkTrace {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Bits per second; none for a link of pure delay.
+    pub rate: Option<u64>,
+    /// Propagation delay, nanoseconds.
+    pub delay: u64,
+    /// Cumulative: packets offered to the link.
+    pub offered: Vec<u64>,
+    /// Cumulative: packets the queue refused or discarded.
+    pub dropped: Vec<u64>,
+    /// Cumulative: packets lost at random.
+    pub lost: Vec<u64>,
+    /// Cumulative: packets marked instead of dropped.
+    pub marked: Vec<u64>,
+    /// Cumulative: packets that left at the far end.
+    pub carried: Vec<u64>,
+    /// Cumulative: bytes of these.
+    pub carried_bytes: Vec<u64>,
+    /// Packets waiting, without the one being sent.
+    pub queue_packets: Vec<u64>,
+    /// Bytes waiting.
+    pub queue_bytes: Vec<u64>,
+    /// How long each packet waited before its transmission began, nanoseconds; packets offered after the warm-up.
+    pub wait: Histogram,
+}

@@ -1,0 +1,95 @@
+//! The built-in algorithms as one enum, and the line that registers each.
+
+use alloc::boxed::Box;
+
+use crate::control::{CongestionControl, Control};
+use crate::registry::Entry;
+use crate::signal::{Ack, Congestion, View};
+use crate::units::Span;
+use crate::window::{self, Window};
+
+/// One line registers an algorithm: the enum's arm, the type it holds, and the registry entries built on it.
+macro_rules! algorithms {
+    ($($arm:ident($type:ty) => $($entry:path),+;)+) => {
+        /// Every built-in algorithm, dispatched without a box or a virtual call per packet, and any other behind `Custom`.
+        #[derive(Clone, Debug)]
+        pub enum Algorithm {
+            $(#[doc = concat!("See `", stringify!($type), "`.")] $arm($type),)+
+            /// An algorithm from outside this crate.
+            Custom(Box<dyn CongestionControl>),
+        }
+
+        /// Every registered algorithm, in the order of registration.
+        pub static ALGORITHMS: &[&Entry] = &[$($(&$entry),+),+];
+
+        $(impl From<$type> for Algorithm {
+            fn from(algorithm: $type) -> Self {
+                Self::$arm(algorithm)
+            }
+        })+
+
+        /// Evaluates `$body` with `$inner` bound to the algorithm inside.
+        macro_rules! dispatch {
+            ($self:expr, $inner:ident => $body:expr) => {
+                match $self {
+                    $(Algorithm::$arm($inner) => $body,)+
+                    Algorithm::Custom($inner) => $body,
+                }
+            };
+        }
+    };
+}
+
+algorithms! {
+    Aimd(Window<window::aimd::Aimd>) => window::aimd::RENO, window::aimd::AIMD;
+}
+
+impl CongestionControl for Algorithm {
+    #[inline]
+    fn control(&self) -> Control {
+        dispatch!(self, inner => inner.control())
+    }
+
+    #[inline]
+    fn on_ack(&mut self, view: &View, ack: &Ack) {
+        dispatch!(self, inner => inner.on_ack(view, ack));
+    }
+
+    fn on_congestion(&mut self, view: &View, event: &Congestion) {
+        dispatch!(self, inner => inner.on_congestion(view, event));
+    }
+
+    fn on_recovered(&mut self, view: &View) {
+        dispatch!(self, inner => inner.on_recovered(view));
+    }
+
+    fn on_wake(&mut self, view: &View) {
+        dispatch!(self, inner => inner.on_wake(view));
+    }
+
+    fn on_restart(&mut self, view: &View, idle: Span) {
+        dispatch!(self, inner => inner.on_restart(view, idle));
+    }
+
+    fn on_spurious(&mut self, view: &View) {
+        dispatch!(self, inner => inner.on_spurious(view));
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        dispatch!(self, inner => inner.inspect(visit));
+    }
+
+    fn boxed_clone(&self) -> Box<dyn CongestionControl> {
+        dispatch!(self, inner => inner.boxed_clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_algorithm_fits_in_four_cache_lines() {
+        assert!(size_of::<Algorithm>() <= 256, "{} bytes", size_of::<Algorithm>());
+    }
+}

@@ -1,0 +1,128 @@
+//! What an algorithm asks of its host, and the trait between them.
+
+use alloc::boxed::Box;
+use core::fmt::Debug;
+
+use crate::signal::{Ack, Arrival, Congestion, Remote, Signal, View};
+use crate::units::{Bytes, Packets, Rate, Span, Time};
+
+/// How departures are spaced.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Pacing {
+    /// Packets leave as soon as the window allows.
+    #[default]
+    Off,
+    /// The window is spread over a smoothed round-trip time, `gain` times as fast as evenly.
+    Spread {
+        /// Above 0; 1 is one window per round trip.
+        gain: f64,
+    },
+    /// This many packets per second, whatever the window.
+    At(Rate),
+}
+
+/// Packet pairs asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Probe {
+    /// None.
+    #[default]
+    None,
+    /// Every `n`-th packet is followed by its successor at once. At least 2.
+    PairEvery(u32),
+}
+
+/// What departing packets tell the routers (XCP's congestion header).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stamp {
+    /// The sender's window.
+    pub window: Packets,
+    /// Its estimate of the round-trip time.
+    pub rtt: Span,
+    /// The change of window it would like per packet, signed.
+    pub demand: Packets,
+}
+
+/// What an algorithm asks of its host. It holds until the next signal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Control {
+    /// The host sends while `in_flight + 1 <= floor(window)`. At least one packet, and finite unless the rate is what holds the sender.
+    pub window: Packets,
+    /// How departures are spaced.
+    pub pacing: Pacing,
+    /// The largest burst at one instant; the host's choice if none.
+    pub quantum: Option<Bytes>,
+    /// Packet pairs.
+    pub probe: Probe,
+    /// What departing packets carry for routers.
+    pub stamp: Option<Stamp>,
+    /// When the algorithm wants to be woken.
+    pub wake: Option<Time>,
+}
+
+impl Control {
+    /// A window and nothing else.
+    #[must_use]
+    pub const fn window(window: Packets) -> Self {
+        Self { window, pacing: Pacing::Off, quantum: None, probe: Probe::None, stamp: None, wake: None }
+    }
+}
+
+/// A congestion-control algorithm: state and a rule, fed with records.
+///
+/// It has no clock, socket, allocation per signal or failure. An algorithm that needs random numbers carries its own
+/// generator, seeded by [`Start::seed`](crate::Start::seed), so that the same signals always give the same control.
+pub trait CongestionControl: Debug + Send {
+    /// What the algorithm asks for now. Pure; the host reads it after every signal.
+    fn control(&self) -> Control;
+
+    /// New data was acknowledged.
+    fn on_ack(&mut self, view: &View, ack: &Ack);
+
+    /// Congestion was seen. Hosts tell every loss event and mark; who may react twice is the algorithm's business.
+    fn on_congestion(&mut self, view: &View, event: &Congestion);
+
+    /// Loss recovery has ended.
+    fn on_recovered(&mut self, _view: &View) {}
+
+    /// The time asked for in [`Control::wake`] has come: never early, maybe late. A late wake-up applies every interval missed.
+    fn on_wake(&mut self, _view: &View) {}
+
+    /// Sending goes on after `idle` without a packet in flight.
+    fn on_restart(&mut self, _view: &View, _idle: Span) {}
+
+    /// The last congestion event was an error: what was taken for lost had been delayed.
+    fn on_spurious(&mut self, _view: &View) {}
+
+    /// Shows named internals to a trace: `ssthresh`, `w0`, `alpha`, … The names and their order never change during a flow.
+    fn inspect(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// A copy behind a box.
+    fn boxed_clone(&self) -> Box<dyn CongestionControl>;
+
+    /// Calls the method a recorded signal stands for.
+    fn apply(&mut self, signal: &Signal) {
+        match signal {
+            Signal::Ack(view, ack) => self.on_ack(view, ack),
+            Signal::Congestion(view, event) => self.on_congestion(view, event),
+            Signal::Recovered(view) => self.on_recovered(view),
+            Signal::Wake(view) => self.on_wake(view),
+            Signal::Restart(view, idle) => self.on_restart(view, *idle),
+            Signal::Spurious(view) => self.on_spurious(view),
+        }
+    }
+}
+
+impl Clone for Box<dyn CongestionControl> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}
+
+/// The half of an algorithm that lives at the receiver: UDT's window (daimd eq. 21), TFRC's loss intervals.
+pub trait ReceiverSide: Debug + Send {
+    /// A packet arrived.
+    fn on_packet(&mut self, arrival: &Arrival);
+
+    /// What the next report to the sender says. Called once per report sent.
+    fn report(&mut self, now: Time) -> Remote;
+}

@@ -1,0 +1,28 @@
+//! Congestion-control algorithms, each written once as a small value.
+//!
+//! An algorithm here has no clock, socket or random device: a host tells it what happened ([`signal`]) and reads what it asks
+//! for ([`control`]). The same value runs in a model, a packet simulator and a real transport. This crate does not know any of
+//! these hosts, allocates nothing per signal, and is `no_std`.
+//!
+//! Start reading at [`control::CongestionControl`], then [`window`] for the shell that window algorithms share, then any file
+//! named after an algorithm. [`registry`] lists them all with their parameters.
+
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod builtin;
+pub mod control;
+pub mod quantity;
+pub mod registry;
+pub mod signal;
+pub mod units;
+pub mod window;
+
+pub use builtin::Algorithm;
+pub use control::{CongestionControl, Control, Pacing, Probe, ReceiverSide, Stamp};
+pub use registry::{ALGORITHMS, Entry, Spec};
+pub use signal::{Ack, Arrival, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};
+pub use units::{BitRate, Bytes, Packets, Rate, Span, Time};

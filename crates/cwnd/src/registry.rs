@@ -1,0 +1,628 @@
+//! Every algorithm by name, with its parameters.
+//!
+//! An algorithm declares an [`Entry`] beside its rule; the command line, its errors, the documentation table and the bindings are
+//! generated from these declarations. An algorithm is written `simd`, `simd:beta=1/16`, `aimd:a=1,b=1/2`; [`Spec::parse`] reads
+//! that, checks every parameter, and a [`Spec`] that exists can always start its algorithm.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+pub use crate::builtin::ALGORITHMS;
+use crate::builtin::Algorithm;
+use crate::control::ReceiverSide;
+use crate::quantity;
+use crate::signal::Start;
+
+/// What an algorithm declares of itself.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name everywhere: the kernel's where one exists, otherwise the paper's.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// Why it is here.
+    pub family: Family,
+    /// What its transport must offer.
+    pub transport: Transport,
+    /// Paper and equation, RFC and section, or the code it follows.
+    pub source: &'static str,
+    /// Where it departs from its source, a sentence each.
+    pub deviations: &'static [&'static str],
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Makes the algorithm from checked values; refuses combinations that no single range excludes.
+    pub build: Build,
+    /// Makes its half at the receiver, if it has one.
+    pub receiver: Option<BuildReceiver>,
+}
+
+/// Makes an algorithm from checked values.
+pub type Build = fn(&Values, &Start) -> Result<Algorithm, Refusal>;
+
+/// Makes the receiver's half of an algorithm from checked values.
+pub type BuildReceiver = fn(&Values, &Start) -> Box<dyn ReceiverSide>;
+
+/// Why an algorithm is in the registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The subject of one of the five papers.
+    Core,
+    /// What the papers, or people today, compare with.
+    Baseline,
+    /// Only named by a paper.
+    Named,
+}
+
+/// What an algorithm needs of the transport below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Every packet acknowledged as it arrives, as in TCP.
+    Acked,
+    /// Reports on a clock and negative acknowledgements, as in UDT.
+    Reported,
+}
+
+/// A parameter of an algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its key in `name:key=value`.
+    pub name: &'static str,
+    /// What it does, in half a line.
+    pub help: &'static str,
+    /// Its unit; empty for a plain number.
+    pub unit: &'static str,
+    /// Its type, default and range.
+    pub kind: Kind,
+}
+
+/// The type, default and range of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A real number.
+    Number {
+        /// None where the algorithm derives it from others.
+        default: Option<f64>,
+        /// How a derived default comes about; empty otherwise.
+        derived: &'static str,
+        /// The accepted values.
+        range: Range,
+    },
+    /// One of a few words.
+    Choice {
+        /// The word taken when nothing is said.
+        default: &'static str,
+        /// All of them.
+        options: &'static [&'static str],
+    },
+    /// A rate with its unit, in bits per second; none unless given.
+    BitRate,
+    /// A time with its unit, in seconds; none unless given.
+    Span,
+    /// Text that the algorithm reads itself.
+    Text {
+        /// Taken when nothing is said.
+        default: &'static str,
+        /// What it accepts.
+        syntax: &'static str,
+    },
+}
+
+/// An interval of real numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    low: f64,
+    high: f64,
+    low_open: bool,
+    high_open: bool,
+}
+
+/// Checked values of an entry's parameters.
+#[derive(Clone, Debug)]
+pub struct Values {
+    parameters: &'static [Parameter],
+    given: Vec<Option<Value>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    Number(f64),
+    Choice(&'static str),
+    Text(String),
+}
+
+/// An algorithm with its parameters, checked: it can be started any number of times.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    entry: &'static Entry,
+    values: Values,
+    text: String,
+}
+
+/// A combination of values that an algorithm refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The parameter to change.
+    pub parameter: &'static str,
+    /// Why, as the end of a sentence that starts with the parameter's name.
+    pub reason: String,
+}
+
+/// An algorithm could not be read from its text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpecError {
+    /// A parameter is given twice.
+    Repeated {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// A parameter has no value, or there is a stray comma.
+    Syntax {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// The part that is not `key=value`.
+        part: String,
+    },
+    /// No algorithm of this name.
+    UnknownAlgorithm {
+        /// What was asked for.
+        name: String,
+        /// The nearest name, if one is near.
+        nearest: Option<&'static str>,
+    },
+    /// The algorithm has no such parameter.
+    UnknownParameter {
+        /// The algorithm.
+        entry: &'static str,
+        /// What was given.
+        name: String,
+        /// The nearest name, if one is near.
+        nearest: Option<&'static str>,
+        /// All names, for the message.
+        known: Vec<&'static str>,
+    },
+    /// A value is out of range or cannot be read.
+    Value {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// What was given.
+        given: String,
+        /// What is accepted.
+        accepted: String,
+    },
+}
+
+impl Parameter {
+    /// A number with a default.
+    #[must_use]
+    pub const fn number(name: &'static str, default: f64, help: &'static str) -> Self {
+        let kind = Kind::Number { default: Some(default), derived: "", range: Range::ALL };
+        Self { name, help, unit: "", kind }
+    }
+
+    /// A number that the algorithm derives from others unless it is given; `rule` says how.
+    #[must_use]
+    pub const fn derived(name: &'static str, rule: &'static str, help: &'static str) -> Self {
+        let kind = Kind::Number { default: None, derived: rule, range: Range::ALL };
+        Self { name, help, unit: "", kind }
+    }
+
+    /// One of a few words, the first of them the default.
+    #[must_use]
+    pub const fn choice(name: &'static str, options: &'static [&'static str], help: &'static str) -> Self {
+        Self { name, help, unit: "", kind: Kind::Choice { default: options[0], options } }
+    }
+
+    /// A rate in bits per second, none unless given.
+    #[must_use]
+    pub const fn bit_rate(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, unit: "bit/s", kind: Kind::BitRate }
+    }
+
+    /// A time in seconds, none unless given.
+    #[must_use]
+    pub const fn span(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, unit: "s", kind: Kind::Span }
+    }
+
+    /// Text that the algorithm reads itself.
+    #[must_use]
+    pub const fn text(name: &'static str, default: &'static str, syntax: &'static str, help: &'static str) -> Self {
+        Self { name, help, unit: "", kind: Kind::Text { default, syntax } }
+    }
+
+    /// The same parameter with a unit.
+    #[must_use]
+    pub const fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// The same number, at least `low`.
+    #[must_use]
+    pub const fn at_least(self, low: f64) -> Self {
+        self.low(low, false)
+    }
+
+    /// The same number, above `low`.
+    #[must_use]
+    pub const fn above(self, low: f64) -> Self {
+        self.low(low, true)
+    }
+
+    /// The same number, at most `high`.
+    #[must_use]
+    pub const fn at_most(self, high: f64) -> Self {
+        self.high(high, false)
+    }
+
+    /// The same number, below `high`.
+    #[must_use]
+    pub const fn below(self, high: f64) -> Self {
+        self.high(high, true)
+    }
+
+    /// The default, as a person would write it.
+    #[must_use]
+    pub fn default_text(&self) -> String {
+        match self.kind {
+            Kind::Number { default: Some(default), .. } => default.to_string(),
+            Kind::Number { derived, .. } => derived.to_string(),
+            Kind::Choice { default, .. } | Kind::Text { default, .. } => default.to_string(),
+            Kind::BitRate | Kind::Span => "none".to_string(),
+        }
+    }
+
+    /// The accepted values, as a person would say it.
+    #[must_use]
+    pub fn accepted(&self) -> String {
+        match self.kind {
+            Kind::Number { range, .. } => range.to_string(),
+            Kind::Choice { options, .. } => options.join(" | "),
+            Kind::BitRate => "a rate with its unit, such as `1gbit`".to_string(),
+            Kind::Span => "a time with its unit, such as `10ms`".to_string(),
+            Kind::Text { syntax, .. } => syntax.to_string(),
+        }
+    }
+
+    const fn low(mut self, low: f64, open: bool) -> Self {
+        if let Kind::Number { default, derived, range } = self.kind {
+            self.kind = Kind::Number { default, derived, range: Range { low, low_open: open, ..range } };
+        }
+        self
+    }
+
+    const fn high(mut self, high: f64, open: bool) -> Self {
+        if let Kind::Number { default, derived, range } = self.kind {
+            self.kind = Kind::Number { default, derived, range: Range { high, high_open: open, ..range } };
+        }
+        self
+    }
+
+    fn read(&self, text: &str) -> Option<Value> {
+        match self.kind {
+            Kind::Number { range, .. } => {
+                quantity::number(text).ok().filter(|value| range.contains(*value)).map(Value::Number)
+            }
+            Kind::Choice { options, .. } => {
+                options.iter().find(|option| option.eq_ignore_ascii_case(text)).map(|option| Value::Choice(option))
+            }
+            Kind::BitRate => quantity::bit_rate(text).ok().map(|rate| Value::Number(rate.0)),
+            Kind::Span => quantity::span(text).ok().map(|span| Value::Number(span.as_secs_f64())),
+            Kind::Text { .. } => Some(Value::Text(text.to_string())),
+        }
+    }
+}
+
+impl Range {
+    /// Every finite number.
+    pub const ALL: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, low_open: true, high_open: true };
+
+    /// Whether `value` lies inside.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        let low = if self.low_open { value > self.low } else { value >= self.low };
+        let high = if self.high_open { value < self.high } else { value <= self.high };
+        low && high
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let low = if self.low_open { "above" } else { "at least" };
+        let high = if self.high_open { "below" } else { "at most" };
+        match (self.low.is_finite(), self.high.is_finite()) {
+            (true, true) => write!(out, "{low} {} and {high} {}", self.low, self.high),
+            (true, false) => write!(out, "{low} {}", self.low),
+            (false, true) => write!(out, "{high} {}", self.high),
+            (false, false) => write!(out, "any number"),
+        }
+    }
+}
+
+impl Values {
+    fn none(parameters: &'static [Parameter]) -> Self {
+        Self { parameters, given: vec![None; parameters.len()] }
+    }
+
+    /// The number given for `name`, or its default; in bit/s and seconds for rates and times.
+    ///
+    /// # Panics
+    /// If the entry declares no such number with a default: an error in the entry, found by the test that builds them all.
+    #[must_use]
+    pub fn number(&self, name: &str) -> f64 {
+        let default = match self.parameter(name).kind {
+            Kind::Number { default, .. } => default,
+            _ => None,
+        };
+        self.given(name).or(default).unwrap_or_else(|| panic!("`{name}` has no default: ask for `given`"))
+    }
+
+    /// The number given for `name`, if one was.
+    ///
+    /// # Panics
+    /// If the entry declares no such parameter.
+    #[must_use]
+    pub fn given(&self, name: &str) -> Option<f64> {
+        match self.value(name) {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The word chosen for `name`.
+    ///
+    /// # Panics
+    /// If the entry declares no such choice.
+    #[must_use]
+    pub fn choice(&self, name: &str) -> &'static str {
+        match (self.value(name), self.parameter(name).kind) {
+            (Some(Value::Choice(word)), _) => word,
+            (_, Kind::Choice { default, .. }) => default,
+            _ => panic!("`{name}` is not a choice"),
+        }
+    }
+
+    /// The text given for `name`, or its default.
+    ///
+    /// # Panics
+    /// If the entry declares no such text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        match (self.value(name), self.parameter(name).kind) {
+            (Some(Value::Text(text)), _) => text,
+            (_, Kind::Text { default, .. }) => default,
+            _ => panic!("`{name}` is not a text"),
+        }
+    }
+
+    fn index(&self, name: &str) -> usize {
+        let found = self.parameters.iter().position(|parameter| parameter.name == name);
+        found.unwrap_or_else(|| panic!("no parameter `{name}` declared"))
+    }
+
+    fn parameter(&self, name: &str) -> &'static Parameter {
+        &self.parameters[self.index(name)]
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.given[self.index(name)].as_ref()
+    }
+}
+
+impl Spec {
+    /// Reads `name` or `name:key=value,key=value`.
+    ///
+    /// # Errors
+    /// The name or a key is unknown, a value is out of range, or the algorithm refuses the combination.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let (name, arguments) = match text.trim().split_once(':') {
+            Some((name, arguments)) => (name.trim(), Some(arguments)),
+            None => (text.trim(), None),
+        };
+        let entry = find(name)?;
+        let mut values = Values::none(entry.parameters);
+        for part in arguments.into_iter().flat_map(|arguments| arguments.split(',')) {
+            let (key, value) = part
+                .split_once('=')
+                .ok_or_else(|| SpecError::Syntax { algorithm: entry.name, part: part.trim().to_string() })?;
+            let (index, parameter) = find_parameter(entry, key.trim())?;
+            if values.given[index].is_some() {
+                return Err(SpecError::Repeated { algorithm: entry.name, parameter: parameter.name });
+            }
+            let value = value.trim();
+            let read = parameter.read(value).ok_or_else(|| SpecError::Value {
+                algorithm: entry.name,
+                parameter: parameter.name,
+                given: value.to_string(),
+                accepted: parameter.accepted(),
+            })?;
+            values.given[index] = Some(read);
+        }
+        let spec = Self { entry, values, text: text.trim().to_string() };
+        // A trial start finds the combinations that no single range excludes, so that a spec in hand never fails.
+        match (entry.build)(&spec.values, &Start::default()) {
+            Ok(_) => Ok(spec),
+            Err(refusal) => Err(SpecError::Value {
+                algorithm: entry.name,
+                parameter: refusal.parameter,
+                given: spec.text,
+                accepted: refusal.reason,
+            }),
+        }
+    }
+
+    /// What the algorithm declares of itself.
+    #[must_use]
+    pub fn entry(&self) -> &'static Entry {
+        self.entry
+    }
+
+    /// The text it was read from: its label in tables and plots.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        &self.text
+    }
+
+    /// Each parameter with the value in force, as text.
+    pub fn parameters(&self) -> impl Iterator<Item = (&'static Parameter, String)> + '_ {
+        self.entry.parameters.iter().zip(&self.values.given).map(|(parameter, given)| {
+            let text = match given {
+                Some(Value::Number(number)) => number.to_string(),
+                Some(Value::Choice(word)) => (*word).to_string(),
+                Some(Value::Text(text)) => text.clone(),
+                None => parameter.default_text(),
+            };
+            (parameter, text)
+        })
+    }
+
+    /// The sender's half.
+    ///
+    /// # Panics
+    /// Never: [`Spec::parse`] tried the same values, and no algorithm refuses a start.
+    #[must_use]
+    pub fn start(&self, start: &Start) -> Algorithm {
+        (self.entry.build)(&self.values, start).expect("the same values were accepted when the spec was read")
+    }
+
+    /// The receiver's half, if the algorithm has one.
+    #[must_use]
+    pub fn receiver(&self, start: &Start) -> Option<Box<dyn ReceiverSide>> {
+        self.entry.receiver.map(|build| build(&self.values, start))
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let meant = |out: &mut fmt::Formatter<'_>, nearest: &Option<&str>| match nearest {
+            Some(name) => write!(out, "; did you mean `{name}`?"),
+            None => Ok(()),
+        };
+        match self {
+            Self::Repeated { algorithm, parameter } => write!(out, "{algorithm}: `{parameter}` is given twice"),
+            Self::Syntax { algorithm, part } => {
+                write!(out, "{algorithm}: expected `key=value`, found `{part}`")
+            }
+            Self::UnknownAlgorithm { name, nearest } => {
+                write!(out, "unknown algorithm `{name}`")?;
+                meant(out, nearest)?;
+                write!(out, " (`cwnd algorithms` lists all)")
+            }
+            Self::UnknownParameter { entry, name, nearest, known } => {
+                write!(out, "{entry} has no parameter `{name}`")?;
+                meant(out, nearest)?;
+                if known.is_empty() {
+                    write!(out, " (it has none)")
+                } else {
+                    write!(out, " (it has {})", known.join(", "))
+                }
+            }
+            Self::Value { algorithm, parameter, given, accepted } => {
+                write!(out, "{algorithm}: cannot take `{given}` for `{parameter}`: accepted is {accepted}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SpecError {}
+
+/// The entry called `name`.
+///
+/// # Errors
+/// There is none; the error carries the nearest name.
+pub fn find(name: &str) -> Result<&'static Entry, SpecError> {
+    ALGORITHMS.iter().find(|entry| entry.name == name).copied().ok_or_else(|| SpecError::UnknownAlgorithm {
+        name: name.to_string(),
+        nearest: nearest(name, ALGORITHMS.iter().map(|entry| entry.name)),
+    })
+}
+
+/// The candidate nearest to `name` by edit distance, if one is near enough to be what was meant.
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let close = candidates.map(|candidate| (edit_distance(name, candidate), candidate)).min_by_key(|(far, _)| *far)?;
+    (close.0 <= 1 + name.len().min(close.1.len()) / 4).then_some(close.1)
+}
+
+fn find_parameter(entry: &'static Entry, key: &str) -> Result<(usize, &'static Parameter), SpecError> {
+    let found = entry.parameters.iter().enumerate().find(|(_, parameter)| parameter.name == key);
+    found.ok_or_else(|| SpecError::UnknownParameter {
+        entry: entry.name,
+        name: key.to_string(),
+        nearest: nearest(key, entry.parameters.iter().map(|parameter| parameter.name)),
+        known: entry.parameters.iter().map(|parameter| parameter.name).collect(),
+    })
+}
+
+/// Levenshtein's distance, one row at a time.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, other) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(letter != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Spec::parse(text).expect_err("must be refused").to_string()
+    }
+
+    #[test]
+    fn every_entry_starts_with_its_defaults() {
+        for entry in ALGORITHMS {
+            let spec = Spec::parse(entry.name).unwrap_or_else(|error| panic!("{error}"));
+            let _ = spec.start(&Start::default());
+            let _ = spec.receiver(&Start::default());
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = ALGORITHMS.iter().map(|entry| entry.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ALGORITHMS.len());
+    }
+
+    #[test]
+    fn errors_name_the_place_and_what_is_accepted() {
+        assert_eq!(error("rneo"), "unknown algorithm `rneo`; did you mean `reno`? (`cwnd algorithms` lists all)");
+        assert_eq!(error("zzz"), "unknown algorithm `zzz` (`cwnd algorithms` lists all)");
+        assert_eq!(error("aimd:c=1"), "aimd has no parameter `c`; did you mean `a`? (it has a, b)");
+        assert_eq!(error("reno:a=1"), "reno has no parameter `a` (it has none)");
+        assert_eq!(error("aimd:b=2"), "aimd: cannot take `2` for `b`: accepted is above 0 and below 1");
+        assert_eq!(error("aimd:b=1/2,b=1/4"), "aimd: `b` is given twice");
+        assert_eq!(error("aimd:"), "aimd: expected `key=value`, found ``");
+    }
+
+    #[test]
+    fn values_are_read_and_shown() {
+        let spec = Spec::parse(" aimd:a=1, b=1/8 ").expect("valid");
+        let shown: Vec<_> = spec.parameters().map(|(parameter, value)| (parameter.name, value)).collect();
+        assert_eq!(shown, [("a", "1".to_string()), ("b", "0.125".to_string())]);
+        assert_eq!(spec.label(), "aimd:a=1, b=1/8");
+    }
+
+    #[test]
+    fn edit_distances() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+    }
+}

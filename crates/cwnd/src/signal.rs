@@ -1,0 +1,252 @@
+//! What a host tells an algorithm: plain records, built by the host from facts it owns.
+//!
+//! Every host keeps to this order and meaning:
+//!
+//! * time never runs backwards; at one instant a due wake-up comes first, then congestion, then acknowledgements;
+//! * numbers of packets are unwrapped: they start at 0 for the first new packet of a flow and only grow;
+//! * `in_flight` is the count before the event being told;
+//! * a packet acknowledged selectively counts as delivered at that moment, and only once.
+
+use crate::units::{Bytes, Packets, Rate, Span, Time};
+use crate::window::Policy;
+
+/// What a flow begins with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start {
+    /// The initial window; at least one packet.
+    pub window: Packets,
+    /// Where slow start ends, if the host knows.
+    pub threshold: Option<Packets>,
+    /// The largest window the host will ever use; [`f64::INFINITY`] for no bound.
+    pub max_window: Packets,
+    /// A packet as it is on the wire, all headers included.
+    pub packet: Bytes,
+    /// What a packet carries for the application.
+    pub payload: Bytes,
+    /// For algorithms that draw random numbers: they carry their own generator and nothing else seeds it.
+    pub seed: u64,
+    /// The rules of the era the host plays in, for algorithms under the window shell.
+    pub policy: Policy,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self {
+            window: Packets(10.0),
+            threshold: None,
+            max_window: Packets(f64::INFINITY),
+            packet: Bytes(1500),
+            payload: Bytes(1460),
+            seed: 0,
+            policy: Policy::MODERN,
+        }
+    }
+}
+
+/// The round-trip time as the host knows it, at full resolution: a coarse retransmission timer never shows here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rtt {
+    /// The newest sample.
+    pub latest: Span,
+    /// The smoothed value (7/8 old, 1/8 new).
+    pub smoothed: Span,
+    /// The smoothed mean deviation (3/4 old, 1/4 new).
+    pub variation: Span,
+    /// The smallest sample of the flow.
+    pub min: Span,
+    /// How much of the newest sample the receiver says it held the acknowledgement back.
+    pub ack_delay: Span,
+}
+
+/// What last held the sender back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// The algorithm's window.
+    #[default]
+    Window,
+    /// The algorithm's own rate. Spreading a window over a round trip is not a limit.
+    Rate,
+    /// The application had nothing to send.
+    Source,
+    /// The receiver's window.
+    Peer,
+}
+
+/// The state of the connection at the instant of a signal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// The instant of the signal.
+    pub now: Time,
+    /// The number of the next new packet.
+    pub next: u64,
+    /// Packets the host counts as in the network, before the event being told.
+    pub in_flight: u64,
+    /// Loss recovery is under way: it began with a loss and ends when everything sent before that loss has arrived.
+    pub in_recovery: bool,
+    /// Packets delivered so far.
+    pub delivered: u64,
+    /// Packets found lost so far.
+    pub lost: u64,
+    /// None before the first sample.
+    pub rtt: Option<Rtt>,
+    /// Round trips so far: it grows by one when a packet sent after the last growth is acknowledged.
+    pub round: u64,
+    /// What last held the sender.
+    pub limit: Limit,
+    /// The window the receiver grants.
+    pub peer_window: Packets,
+    /// A packet as it is on the wire.
+    pub packet: Bytes,
+    /// What a packet carries for the application.
+    pub payload: Bytes,
+}
+
+/// The delivery rate around one packet, as in draft-ietf-ccwg-bbr section 4.1: how much was delivered between its departure and
+/// its acknowledgement, and how long that took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Packets delivered in the interval.
+    pub delivered: u64,
+    /// Packets found lost in the interval.
+    pub lost: u64,
+    /// The longer of the sending and the acknowledging interval.
+    pub interval: Span,
+    /// Packets delivered when this packet left.
+    pub prior_delivered: u64,
+    /// Packets in flight when this packet left.
+    pub prior_in_flight: u64,
+    /// The application or the receiver held the sender when this packet left: the sample is a lower bound.
+    pub limited: bool,
+}
+
+impl RateSample {
+    /// The rate; none for an empty interval.
+    #[must_use]
+    pub fn rate(&self) -> Option<Rate> {
+        (self.interval > Span::ZERO).then(|| Packets(self.delivered as f64) / self.interval)
+    }
+}
+
+/// What the far end and the routers measured, where the transport carries it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Remote {
+    /// The rate at which packets reach the receiver (UDT's AS).
+    pub arrival_rate: Option<Rate>,
+    /// The capacity of the path by packet pairs.
+    pub capacity: Option<Rate>,
+    /// The window computed at the receiver, absolute (UDT, daimd eq. 21).
+    pub window: Option<Packets>,
+    /// The loss event rate computed at the receiver, 0..=1 (TFRC, RFC 5348 section 5).
+    pub loss_event_rate: Option<f64>,
+    /// The newest one-way delay, up to a constant.
+    pub one_way_delay: Option<Span>,
+    /// The sum of the window changes that routers granted to the packets newly acknowledged, signed (XCP).
+    pub grant: Option<Packets>,
+    /// The highest load factor seen, in router-defined steps (VCP).
+    pub load: Option<u8>,
+}
+
+/// New data was acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ack {
+    /// Acknowledgement packets this record stands for.
+    pub acks: u32,
+    /// Packets newly acknowledged, cumulatively or selectively.
+    pub newly: u32,
+    /// How many of them, or of the acknowledgements, carried a congestion mark.
+    pub marked: u32,
+    /// When the newest packet among them left.
+    pub sent_at: Time,
+    /// The delivery rate around that packet, where it can be told.
+    pub sample: Option<RateSample>,
+    /// What the far end reports.
+    pub remote: Remote,
+}
+
+/// Why a host believes in congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Packets were found lost.
+    Loss,
+    /// Packets were marked by a router (ECN).
+    Mark,
+    /// The delay rose.
+    Delay,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// A sign of congestion. Hosts tell every one; which of them is acted upon is the algorithm's business.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Congestion {
+    /// What happened.
+    pub cause: Cause,
+    /// The number of the first packet lost or marked.
+    pub first: u64,
+    /// Packets found lost with this event; 0 for marks and delay.
+    pub lost: u32,
+    /// Recovery starts over from a window of one packet (Tahoe).
+    pub restart: bool,
+    /// Not the first expiry of the timer for this packet.
+    pub persistent: bool,
+    /// The delivery-rate state of the lost packet, as it was sent.
+    pub sample: Option<RateSample>,
+}
+
+impl Congestion {
+    /// A loss of `lost` packets, the first of them `first`.
+    #[must_use]
+    pub const fn loss(first: u64, lost: u32) -> Self {
+        Self { cause: Cause::Loss, first, lost, restart: false, persistent: false, sample: None }
+    }
+
+    /// A congestion mark on packet `first`.
+    #[must_use]
+    pub const fn mark(first: u64) -> Self {
+        Self { cause: Cause::Mark, first, lost: 0, restart: false, persistent: false, sample: None }
+    }
+
+    /// An expiry of the retransmission timer with `first` the oldest packet outstanding.
+    #[must_use]
+    pub const fn timeout(first: u64, persistent: bool) -> Self {
+        Self { cause: Cause::Timeout, first, lost: 0, restart: false, persistent, sample: None }
+    }
+}
+
+/// A packet as a receiver sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// When it arrived.
+    pub at: Time,
+    /// Its unwrapped number; the number of the lost packet for a retransmission.
+    pub number: u64,
+    /// When it left, if the transport carries that.
+    pub sent_at: Option<Time>,
+    /// The sender's estimate of the round-trip time, if the transport carries that (TFRC).
+    pub rtt: Option<Span>,
+    /// Its size on the wire.
+    pub packet: Bytes,
+    /// It is the second packet of a probe pair, sent directly behind the first.
+    pub pair: bool,
+    /// It carries a congestion mark.
+    pub marked: bool,
+    /// It is sent again.
+    pub retransmission: bool,
+}
+
+/// The calls of [`CongestionControl`](crate::CongestionControl) as data: recorded, replayed, fuzzed, ported to other languages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Signal {
+    /// See [`CongestionControl::on_ack`](crate::CongestionControl::on_ack).
+    Ack(View, Ack),
+    /// See [`CongestionControl::on_congestion`](crate::CongestionControl::on_congestion).
+    Congestion(View, Congestion),
+    /// See [`CongestionControl::on_recovered`](crate::CongestionControl::on_recovered).
+    Recovered(View),
+    /// See [`CongestionControl::on_wake`](crate::CongestionControl::on_wake).
+    Wake(View),
+    /// See [`CongestionControl::on_restart`](crate::CongestionControl::on_restart).
+    Restart(View, Span),
+    /// See [`CongestionControl::on_spurious`](crate::CongestionControl::on_spurious).
+    Spurious(View),
+}

@@ -1,0 +1,51 @@
+//! The habits of an era, as data.
+
+/// How fast slow start grows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SlowStart {
+    /// One packet per packet acknowledged (RFC 5681 section 3.1).
+    Standard,
+    /// At most `max_threshold / 2` packets per round trip once the window passes `max_threshold` (RFC 3742 section 2).
+    Limited {
+        /// Packets; 100 is the RFC's recommendation.
+        max_threshold: f64,
+    },
+}
+
+/// When the shell halves instead of asking the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstCut {
+    /// Never: the rule decides every cut.
+    Rule,
+    /// In slow start, at the very first decrease, and directly after a timeout (ns-2's `slowdown()`).
+    Half,
+}
+
+/// The habits of an era, as data: what simulators and standards changed over the years around unchanged algorithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy {
+    /// How fast slow start grows.
+    pub slow_start: SlowStart,
+    /// When the shell halves instead of asking the rule.
+    pub first_cut: FirstCut,
+    /// A timeout's threshold is half the window whatever the rule (ns-2); otherwise it is the rule's cut (RFC 9438 section 4.8).
+    pub timeout_halves: bool,
+    /// A reduced window is truncated to whole packets (ns-2 before January 2006, `precisionReduce_` off).
+    pub truncate: bool,
+    /// No growth while the source or the receiver holds the sender (RFC 9002 section 7.8); ns-2 grows on.
+    pub validate: bool,
+    /// Growth counts acknowledgements (ns-2) instead of packets acknowledged (RFC 5681, byte counting).
+    pub per_ack: bool,
+}
+
+impl Policy {
+    /// What the RFCs of today ask for.
+    pub const MODERN: Self = Self {
+        slow_start: SlowStart::Standard,
+        first_cut: FirstCut::Rule,
+        timeout_halves: false,
+        truncate: false,
+        validate: true,
+        per_ack: false,
+    };
+}
