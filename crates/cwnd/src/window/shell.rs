@@ -113,7 +113,6 @@ impl<R: WindowRule> Window<R> {
     }
 
     /// Within the floors and caps; an undefined window becomes the smallest, which `clamp` would keep undefined.
-    #[expect(clippy::manual_clamp, reason = "max before min turns NaN into the floor")]
     fn bounded(&self, window: f64) -> f64 {
         window.max(MIN_WINDOW).min(self.max_window)
     }
