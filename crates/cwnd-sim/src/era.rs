@@ -6,6 +6,17 @@
 use cwnd::Span;
 use cwnd::window::{FirstCut, Policy, SlowStart};
 
+/// How much a sender sends while it recovers from a loss by selective acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// As much as the window exceeds ns-2's `pipe_` (`Sack1`): a lost packet counts as in the network until it is acknowledged,
+    /// its retransmission counts besides. Silence for half a window, then a packet per duplicate acknowledgement.
+    Sack1,
+    /// In proportion to what is delivered (RFC 6937, with the reduction bound of RFC 9937), counting by RFC 6675: the window
+    /// is reached by the end of the recovery.
+    Proportional,
+}
+
 /// The habits of TCP endpoints at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Era {
@@ -25,6 +36,8 @@ pub struct Era {
     pub initial_rto: Span,
     /// The first two duplicate acknowledgements each release a new packet (RFC 3042).
     pub limited_transmit: bool,
+    /// How much is sent during recovery.
+    pub recovery: Recovery,
 }
 
 impl Era {
@@ -41,6 +54,7 @@ impl Era {
         min_rto: Span::from_millis(200),
         initial_rto: Span::from_secs(6),
         limited_transmit: false,
+        recovery: Recovery::Sack1,
     };
 
     /// ns-2 of 2004: two packets to start with, ticks of 10 ms, a time-out of at least 1 s, limited transmit.
@@ -74,6 +88,7 @@ impl Era {
         min_rto: Span::from_secs(1),
         initial_rto: Span::from_secs(1),
         limited_transmit: true,
+        recovery: Recovery::Proportional,
     };
 
     /// The era called `name`.

@@ -3,14 +3,25 @@
 //! A [`Setup`] is everything a run needs, as plain data; [`run`] turns it into a [`Trace`]. The same setup gives the same bytes
 //! on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
 
+mod digest;
 mod era;
+mod events;
+mod flow;
+mod limits;
+mod net;
+mod random;
+mod recorder;
 mod setup;
+mod tcp;
+mod topology;
+mod world;
 
 pub use cwnd_trace::Trace;
-pub use era::Era;
+pub use era::{Era, Recovery};
 pub use setup::{
     AckEcho, FlowSetup, LinkId, LinkSetup, Loss, NodeId, QueueLimit, Sampling, Setup, SetupError, Variation,
 };
+pub use topology::{Dumbbell, ParkingLot};
 
 /// Simulates `setup`. `progress` is called now and then with the simulated time in nanoseconds; once it says `false` the run ends
 /// with [`SetupError::Interrupted`].
@@ -18,7 +29,6 @@ pub use setup::{
 /// # Errors
 /// The setup contradicts itself, or the run was interrupted.
 pub fn run(setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
-    let _ = progress;
     setup.check()?;
-    Ok(Trace::default())
+    world::World::new(setup)?.run(setup, progress)
 }

@@ -1,5 +1,6 @@
 //! What a run is made of, as plain data.
 
+use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span, Spec, Time};
 use thiserror::Error;
 
@@ -102,6 +103,8 @@ pub struct FlowSetup {
     pub max_window: Option<f64>,
     /// Spread a window algorithm's packets over the round trip even where the algorithm does not ask for it.
     pub paced: bool,
+    /// How slow start grows; none for the era's way.
+    pub slow_start: Option<SlowStart>,
     /// Packets are ECN-capable, and how their marks come back.
     pub ecn: Option<AckEcho>,
     /// Acknowledge every second packet or after this time; none: every packet at once.
@@ -172,6 +175,54 @@ impl Setup {
     /// # Errors
     /// The first contradiction found.
     pub fn check(&self) -> Result<(), SetupError> {
-        Ok(())
+        require(self.duration > Span::ZERO, "duration", "must be above zero")?;
+        require(self.warmup < self.duration, "warmup", "must be shorter than the duration")?;
+        require(!self.flows.is_empty(), "flows", "there must be at least one")?;
+        require((0.0..1.0).contains(&self.variation.rtt), "variation.rtt", "must be at least 0 and below 1")?;
+        require((0.0..1.0).contains(&self.variation.jitter), "variation.jitter", "must be at least 0 and below 1")?;
+        if let Some(sampling) = self.sampling {
+            require(sampling.interval > Span::ZERO, "sampling.interval", "must be above zero")?;
+        }
+        self.links.iter().try_for_each(|link| self.check_link(link))?;
+        self.flows.iter().try_for_each(|flow| self.check_flow(flow))
+    }
+
+    fn check_link(&self, link: &LinkSetup) -> Result<(), SetupError> {
+        let place = format!("link `{}`", link.name);
+        require(self.has(link.from) && self.has(link.to), &place, "its ends must be nodes")?;
+        let rate_accepted = link.rate.is_none_or(|rate| (1..=MAX_RATE).contains(&rate));
+        require(rate_accepted, &place, "the rate must be at least 1 bit/s and at most 1 Pbit/s")?;
+        match link.loss {
+            Loss::Bernoulli(p) => {
+                require((0.0..=1.0).contains(&p), &place, "a loss probability is at least 0 and at most 1")
+            }
+            Loss::Periodic(n) => require(n > 0, &place, "periodic loss takes every n-th packet, n at least 1"),
+            Loss::None => Ok(()),
+        }
+    }
+
+    fn check_flow(&self, flow: &FlowSetup) -> Result<(), SetupError> {
+        let place = format!("flow `{}`", flow.name);
+        require(self.has(flow.from) && self.has(flow.to), &place, "its ends must be nodes")?;
+        require(flow.packet.0 > 0 && flow.ack.0 > 0, &place, "packets must have at least one byte")?;
+        require(flow.payload <= flow.packet, &place, "the payload must fit into the packet")?;
+        require(
+            flow.max_window.is_none_or(|window| window >= 1.0),
+            &place,
+            "the receiver's window must be at least 1 packet",
+        )?;
+        require(flow.stop.is_none_or(|stop| stop > flow.start), &place, "it must stop after it starts")?;
+        require(flow.delayed_ack != Some(Span::ZERO), &place, "the delay of acknowledgements must be above zero")
+    }
+
+    fn has(&self, node: NodeId) -> bool {
+        (node.0 as usize) < self.nodes.len()
     }
 }
+
+fn require(holds: bool, place: &str, reason: &str) -> Result<(), SetupError> {
+    if holds { Ok(()) } else { Err(SetupError::Field { place: place.to_string(), reason: reason.to_string() }) }
+}
+
+/// Above every line there is; with it, sums of transmission times stay far within 64 bits.
+const MAX_RATE: u64 = 1_000_000_000_000_000;

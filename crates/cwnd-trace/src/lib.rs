@@ -54,6 +54,8 @@ pub struct FlowTrace {
     pub delivered: Vec<u64>,
     /// Cumulative: packets the sender found lost, rightly or not.
     pub lost: Vec<u64>,
+    /// Cumulative: data packets that queues refused or links lost.
+    pub dropped: Vec<u64>,
     /// Cumulative: data packets that reached the receiver with a congestion mark.
     pub marked: Vec<u64>,
     /// Cumulative: expiries of the retransmission timer.

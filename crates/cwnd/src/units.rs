@@ -123,12 +123,6 @@ impl Span {
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
     }
-
-    /// The difference, or nothing where `other` is longer.
-    #[must_use]
-    pub const fn saturating_sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
 }
 
 impl Packets {
@@ -188,6 +182,15 @@ impl Add for Span {
 
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
+    }
+}
+
+/// Saturates at [`Span::ZERO`]: a difference of lengths that would be negative is a length of nothing.
+impl Sub for Span {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
     }
 }
 

@@ -1,0 +1,200 @@
+//! The event set.
+//!
+//! A component (a link, a timer) has at most one pending event, so the set grows with the topology and not with the traffic,
+//! and (time, component) is a total order. Several packets due at one link wait in that link's own ring.
+
+use cwnd::Time;
+
+/// A component that can have an event pending. Events of one instant happen in the order of these variants, then of the index:
+/// a wake-up before the acknowledgements that arrive with it, an acknowledgement before the time-out it prevents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Component {
+    /// A flow starts.
+    Start(u32),
+    /// A sender may send again, or its algorithm wants to be woken.
+    Release(u32),
+    /// A packet leaves a flow's access line.
+    Access(u32),
+    /// A packet leaves a link.
+    Link(u32),
+    /// A receiver's clock.
+    Receiver(u32),
+    /// A retransmission timer.
+    Deadline(u32),
+    /// A sample is taken.
+    Sample,
+}
+
+/// Pending events, earliest first: a heap with four children per node, each event packed into one integer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EventSet {
+    heap: Vec<u128>,
+}
+
+impl EventSet {
+    /// The earliest event.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<(Time, Component)> {
+        self.heap.first().map(|key| unpack(*key))
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub(crate) fn push(&mut self, at: Time, component: Component) {
+        self.heap.push(0);
+        self.rise(self.heap.len() - 1, pack(at, component));
+    }
+
+    /// Removes the earliest event.
+    #[inline]
+    pub(crate) fn pop(&mut self) {
+        if let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.sink(last);
+        }
+    }
+
+    /// Moves the earliest event, which is `component`'s, to a later time: one walk down instead of a removal and an insertion.
+    #[inline]
+    pub(crate) fn postpone_first(&mut self, at: Time, component: Component) {
+        self.sink(pack(at, component));
+    }
+
+    /// Places `key` at `hole` or above.
+    #[inline]
+    fn rise(&mut self, mut hole: usize, key: u128) {
+        while hole > 0 {
+            let parent = (hole - 1) / ARITY;
+            if self.heap[parent] <= key {
+                break;
+            }
+            self.heap[hole] = self.heap[parent];
+            hole = parent;
+        }
+        self.heap[hole] = key;
+    }
+
+    /// Places `key` at the root, which is free, or below.
+    #[inline]
+    fn sink(&mut self, key: u128) {
+        let len = self.heap.len();
+        let mut hole = 0;
+        loop {
+            let child = hole * ARITY + 1;
+            let least = if child + ARITY <= len {
+                let four = &self.heap[child..child + ARITY];
+                let left = usize::from(four[1] < four[0]);
+                let right = 2 + usize::from(four[3] < four[2]);
+                child + if four[right] < four[left] { right } else { left }
+            } else if let Some(least) = (child..len).min_by_key(|at| self.heap[*at]) {
+                least
+            } else {
+                break;
+            };
+            if key <= self.heap[least] {
+                break;
+            }
+            self.heap[hole] = self.heap[least];
+            hole = least;
+        }
+        self.heap[hole] = key;
+    }
+}
+
+fn pack(at: Time, component: Component) -> u128 {
+    let (kind, index) = match component {
+        Component::Start(index) => (0, index),
+        Component::Release(index) => (1, index),
+        Component::Access(index) => (2, index),
+        Component::Link(index) => (3, index),
+        Component::Receiver(index) => (4, index),
+        Component::Deadline(index) => (5, index),
+        Component::Sample => (6, 0),
+    };
+    u128::from(at.as_nanos()) << 64 | kind << 32 | u128::from(index)
+}
+
+fn unpack(key: u128) -> (Time, Component) {
+    let index = key as u32;
+    let component = match (key >> 32) as u32 {
+        0 => Component::Start(index),
+        1 => Component::Release(index),
+        2 => Component::Access(index),
+        3 => Component::Link(index),
+        4 => Component::Receiver(index),
+        5 => Component::Deadline(index),
+        _ => Component::Sample,
+    };
+    (Time::from_nanos((key >> 64) as u64), component)
+}
+
+/// Four children share a cache line and halve the depth of a binary heap.
+const ARITY: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn events_come_out_in_order(steps in proptest::collection::vec((0_u8..3, 0_u64..50, 0_u32..40), 0..300)) {
+            let mut ours = EventSet::default();
+            let mut model: BTreeSet<(Time, Component)> = BTreeSet::new();
+            for (step, at, index) in steps {
+                let at = Time::from_nanos(at);
+                let component = if index % 2 == 0 { Component::Link(index) } else { Component::Release(index) };
+                match (step, model.first().copied()) {
+                    (0, Some(_)) => {
+                        ours.pop();
+                        model.pop_first();
+                    }
+                    (1, Some((first_at, first))) => {
+                        let later = Time::from_nanos(first_at.as_nanos() + at.as_nanos());
+                        // Duplicates would make the model a multiset; a component has one pending event.
+                        model.pop_first();
+                        if model.insert((later, first)) {
+                            ours.postpone_first(later, first);
+                        } else {
+                            ours.pop();
+                        }
+                    }
+                    _ => {
+                        if model.insert((at, component)) {
+                            ours.push(at, component);
+                        }
+                    }
+                }
+                prop_assert_eq!(ours.first(), model.first().copied());
+            }
+        }
+    }
+
+    #[test]
+    fn one_instant_has_an_order() {
+        let mut events = EventSet::default();
+        let at = Time::from_nanos(5);
+        let order = [
+            Component::Start(9),
+            Component::Release(8),
+            Component::Access(7),
+            Component::Link(3),
+            Component::Link(6),
+            Component::Receiver(0),
+            Component::Deadline(0),
+            Component::Sample,
+        ];
+        for component in order.iter().rev() {
+            events.push(at, *component);
+        }
+        for component in order {
+            assert_eq!(events.first(), Some((at, component)));
+            events.pop();
+        }
+        assert_eq!(events.first(), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! A link with the queue in front of it.
+//!
+//! A first-in-first-out queue needs no event when a packet is taken from it: transmission starts when the line is next free,
+//! which is known on arrival. What remains is one ring of packets on their way, and one pending event for its head.
+
+use std::collections::VecDeque;
+
+use cwnd::{Bytes, Span, Time};
+use cwnd_trace::Histogram;
+
+use super::packet::Packet;
+use crate::random::{Stream, threshold};
+use crate::setup::{LinkSetup, Loss, QueueLimit};
+
+/// One direction of a link.
+#[derive(Debug)]
+pub(crate) struct Link {
+    line: Option<Line>,
+    delay: Span,
+    loss: RandomLoss,
+    in_transit: VecDeque<(Time, Packet)>,
+    pub(crate) counts: Counts,
+    /// How long packets waited for their transmission.
+    pub(crate) wait: Histogram,
+    /// Waits are counted from here on.
+    measure_from: Time,
+}
+
+/// What has happened to the packets offered so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) offered: u64,
+    pub(crate) dropped: u64,
+    pub(crate) lost: u64,
+    pub(crate) marked: u64,
+    pub(crate) carried: u64,
+    pub(crate) carried_bytes: u64,
+}
+
+/// What became of a packet offered to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It will arrive, and the link had been empty: its event is to be set for then.
+    First(Time),
+    /// It will arrive behind others.
+    Behind,
+    /// It is gone.
+    Gone,
+}
+
+/// The transmitter and the packets that wait for it.
+#[derive(Debug)]
+struct Line {
+    clock: LineClock,
+    limit: QueueLimit,
+    waiting: VecDeque<Waiting>,
+    waiting_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    start: Time,
+    size: Bytes,
+}
+
+/// When the line is next free, exactly: whole nanoseconds and a remainder in units of 1/rate nanoseconds.
+#[derive(Debug)]
+struct LineClock {
+    rate: u64,
+    free: u64,
+    remainder: u64,
+    /// Transmission time of the last size seen, whole and remainder: most packets of a link have one size.
+    cached: (Bytes, u64, u64),
+}
+
+#[derive(Debug)]
+enum RandomLoss {
+    None,
+    Bernoulli { threshold: u64, stream: Stream },
+    Periodic { every: u64, left: u64 },
+}
+
+impl Link {
+    /// A link as set up, drawing its losses from its own stream.
+    pub(crate) fn new(setup: &LinkSetup, seed: u64, measure_from: Time) -> Self {
+        let line = setup.rate.map(|rate| Line {
+            clock: LineClock { rate, free: 0, remainder: 0, cached: (Bytes(0), 0, 0) },
+            limit: setup.queue,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+        });
+        let loss = match setup.loss {
+            Loss::None => RandomLoss::None,
+            Loss::Bernoulli(p) => RandomLoss::Bernoulli {
+                threshold: threshold(p),
+                stream: Stream::new(seed, &format!("link {}: loss", setup.name)),
+            },
+            Loss::Periodic(every) => RandomLoss::Periodic { every, left: every },
+        };
+        Self {
+            line,
+            delay: setup.delay,
+            loss,
+            in_transit: VecDeque::new(),
+            counts: Counts::default(),
+            wait: Histogram::default(),
+            measure_from,
+        }
+    }
+
+    /// Offers a packet.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> Verdict {
+        self.counts.offered += 1;
+        if self.loss.strikes() {
+            self.counts.lost += 1;
+            return Verdict::Gone;
+        }
+        let mut at = now;
+        if let Some(line) = &mut self.line {
+            let Some((start, finish)) = line.admit(now, packet.size) else {
+                self.counts.dropped += 1;
+                return Verdict::Gone;
+            };
+            if now >= self.measure_from {
+                self.wait.record(start.since(now).as_nanos());
+            }
+            at = finish;
+        }
+        let at = at + self.delay;
+        let first = self.in_transit.is_empty();
+        self.in_transit.push_back((at, packet));
+        if first { Verdict::First(at) } else { Verdict::Behind }
+    }
+
+    /// Takes the packet that leaves now, and tells when the next one does.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<(Packet, Option<Time>)> {
+        let (_, packet) = self.in_transit.pop_front()?;
+        self.counts.carried += 1;
+        self.counts.carried_bytes += u64::from(packet.size.0);
+        Some((packet, self.in_transit.front().map(|(at, _)| *at)))
+    }
+
+    /// Packets and bytes that wait at `now`.
+    pub(crate) fn queue(&mut self, now: Time) -> (u64, u64) {
+        let Some(line) = &mut self.line else { return (0, 0) };
+        line.advance(now);
+        (line.waiting.len() as u64, line.waiting_bytes)
+    }
+
+    /// Packets waiting or on their way.
+    pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
+        self.in_transit.iter().map(|(_, packet)| packet)
+    }
+}
+
+impl Line {
+    /// Start and end of the transmission of a packet of `size`; none if the queue is full.
+    #[inline]
+    fn admit(&mut self, now: Time, size: Bytes) -> Option<(Time, Time)> {
+        self.advance(now);
+        let start = self.clock.next_start(now);
+        if start > now {
+            let full = match self.limit {
+                QueueLimit::Packets(limit) => self.waiting.len() as u64 >= u64::from(limit),
+                QueueLimit::Bytes(limit) => self.waiting_bytes + u64::from(size.0) > limit,
+                QueueLimit::Unlimited => false,
+            };
+            if full {
+                return None;
+            }
+            self.waiting.push_back(Waiting { start, size });
+            self.waiting_bytes += u64::from(size.0);
+        }
+        Some((start, self.clock.transmit(now, size)))
+    }
+
+    /// Lets go of the packets whose transmission has begun.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        while let Some(head) = self.waiting.front()
+            && head.start <= now
+        {
+            self.waiting_bytes -= u64::from(head.size.0);
+            self.waiting.pop_front();
+        }
+    }
+}
+
+impl LineClock {
+    #[inline]
+    fn next_start(&self, now: Time) -> Time {
+        // The line is free only once the remainder has passed too.
+        let free = self.free + u64::from(self.remainder > 0);
+        if free > now.as_nanos() { Time::from_nanos(free) } else { now }
+    }
+
+    /// Occupies the line for a packet of `size` from the moment it is free; when the last bit has left.
+    #[inline]
+    fn transmit(&mut self, now: Time, size: Bytes) -> Time {
+        if self.cached.0 != size {
+            let bit_nanos = u128::from(size.0) * 8 * 1_000_000_000;
+            let rate = u128::from(self.rate);
+            self.cached = (size, (bit_nanos / rate) as u64, (bit_nanos % rate) as u64);
+        }
+        if self.next_start(now) == now && self.free < now.as_nanos() {
+            self.free = now.as_nanos();
+            self.remainder = 0;
+        }
+        self.free += self.cached.1;
+        self.remainder += self.cached.2;
+        if self.remainder >= self.rate {
+            self.remainder -= self.rate;
+            self.free += 1;
+        }
+        Time::from_nanos(self.free + u64::from(self.remainder > 0))
+    }
+}
+
+impl RandomLoss {
+    #[inline]
+    fn strikes(&mut self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Bernoulli { threshold, stream } => stream.chance(*threshold),
+            Self::Periodic { every, left } => {
+                *left -= 1;
+                let strikes = *left == 0;
+                if strikes {
+                    *left = *every;
+                }
+                strikes
+            }
+        }
+    }
+}

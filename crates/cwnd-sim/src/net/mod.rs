@@ -1,0 +1,5 @@
+//! What lies between the endpoints: packets, links with their queues, routes.
+
+pub(crate) mod link;
+pub(crate) mod packet;
+pub(crate) mod route;

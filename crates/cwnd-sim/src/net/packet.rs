@@ -1,0 +1,112 @@
+//! Packets: small values without payload.
+
+use cwnd::{Bytes, Packets, Rate, Time};
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Packet {
+    /// The flow it belongs to.
+    pub(crate) flow: u32,
+    /// Where on its route it is: an index into the table of all routes.
+    pub(crate) hop: u32,
+    /// On the wire.
+    pub(crate) size: Bytes,
+    /// Congestion notification (RFC 3168).
+    pub(crate) ecn: Ecn,
+    /// What it says.
+    pub(crate) body: Body,
+}
+
+/// The ECN field of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ecn {
+    /// The sender does not take part.
+    NotCapable,
+    /// The sender takes part.
+    Capable,
+    /// A router met congestion.
+    Congestion,
+}
+
+/// What a packet says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Body {
+    /// Data.
+    Data(Data),
+    /// A TCP-like acknowledgement.
+    Ack(Ack),
+    /// A report on the receiver's clock.
+    Report(Report),
+    /// Packets `first..end` are missing.
+    Missing {
+        /// The first one.
+        first: u64,
+        /// One past the last one.
+        end: u64,
+    },
+}
+
+/// A data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Data {
+    /// Its number.
+    pub(crate) number: u64,
+    /// When it left.
+    pub(crate) sent_at: Time,
+    /// It was sent before.
+    pub(crate) retransmission: bool,
+    /// The sender has reacted to a mark (CWR, RFC 3168).
+    pub(crate) reacted: bool,
+    /// It follows its predecessor at once: the second of a probe pair.
+    pub(crate) pair: bool,
+}
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ack {
+    /// All packets below have arrived.
+    pub(crate) cumulative: u64,
+    /// When the packet left that made the receiver send this.
+    pub(crate) echo: Time,
+    /// Up to three ranges above `cumulative` that have arrived, the one with the newest packet first (RFC 2018).
+    pub(crate) sack: [Block; 3],
+    /// A mark is echoed (ECE, RFC 3168).
+    pub(crate) marked: bool,
+}
+
+/// A range of packets, relative to the cumulative acknowledgement; empty if unused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// The first one.
+    pub(crate) first: u32,
+    /// One past the last one.
+    pub(crate) end: u32,
+}
+
+/// A report on the receiver's clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Report {
+    /// All packets below have arrived.
+    pub(crate) cumulative: u64,
+    /// When the newest packet left, and how long ago it arrived is in `held`.
+    pub(crate) echo: Time,
+    /// The report was made this long after the newest packet arrived, nanoseconds.
+    pub(crate) held: u32,
+    /// Rate of arrival.
+    pub(crate) arrival_rate: Option<Rate>,
+    /// Capacity by packet pairs.
+    pub(crate) capacity: Option<Rate>,
+    /// The window computed at the receiver.
+    pub(crate) window: Option<Packets>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_stays_small() {
+        // Rings of packets in flight are what a fast long path spends its memory traffic on.
+        assert!(size_of::<Packet>() <= 88, "{} bytes", size_of::<Packet>());
+    }
+}

@@ -1,0 +1,128 @@
+//! Samples the state of a run into columns.
+
+use cwnd::{CongestionControl, Packets, Span, Time};
+use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+
+use crate::net::link::Link;
+use crate::setup::Setup;
+use crate::world::World;
+
+/// Takes samples at the start, at the end of the warm-up, at the end of the run, and at an interval between them.
+pub(crate) struct Recorder {
+    trace: Trace,
+    interval: Option<Span>,
+    internals: bool,
+    next: Time,
+    warmup: Time,
+    end: Time,
+}
+
+impl Recorder {
+    /// A recorder with empty columns.
+    pub(crate) fn new(setup: &Setup, world: &World) -> Self {
+        let flows = setup.flows.iter().zip(&world.flows).map(|(flow, state)| FlowTrace {
+            name: flow.name.clone(),
+            algorithm: flow.algorithm.label().to_string(),
+            packet: flow.packet.0,
+            payload: flow.payload.0,
+            start: flow.start.as_nanos(),
+            stop: flow.stop.map(Time::as_nanos),
+            base_rtt: state.base_rtt.as_nanos(),
+            ..FlowTrace::default()
+        });
+        let links = setup.links.iter().map(|link| LinkTrace {
+            name: link.name.clone(),
+            rate: link.rate,
+            delay: link.delay.as_nanos(),
+            ..LinkTrace::default()
+        });
+        let (warmup, end) = (Time::ZERO + setup.warmup, Time::ZERO + setup.duration);
+        Self {
+            trace: Trace {
+                warmup: warmup.as_nanos(),
+                end: end.as_nanos(),
+                flows: flows.collect(),
+                links: links.collect(),
+                ..Trace::default()
+            },
+            interval: setup.sampling.map(|sampling| sampling.interval),
+            internals: setup.sampling.is_some_and(|sampling| sampling.internals),
+            next: Time::ZERO,
+            warmup,
+            end,
+        }
+    }
+
+    /// When the next sample is due; [`Time::MAX`] after the last one.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Takes a sample.
+    pub(crate) fn sample(&mut self, world: &mut World, now: Time) {
+        self.trace.at.push(now.as_nanos());
+        for (column, flow) in self.trace.flows.iter_mut().zip(&world.flows) {
+            let counts = flow.sender.counts();
+            let (source, peer) = flow.sender.limits().spent(now);
+            column.sent.push(counts.sent);
+            column.retransmitted.push(counts.retransmitted);
+            column.delivered.push(flow.delivered);
+            column.lost.push(counts.lost);
+            column.dropped.push(flow.dropped);
+            column.marked.push(flow.marked);
+            column.timeouts.push(counts.timeouts);
+            column.source_limited.push(source.as_nanos());
+            column.peer_limited.push(peer.as_nanos());
+            column.window.push(flow.sender.control().window.0);
+            column.in_flight.push(flow.sender.in_flight());
+            column.srtt.push(flow.sender.rtt().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
+            let spacing = flow.sender.spacing();
+            column.pacing_rate.push(spacing.map_or(f64::NAN, |spacing| (Packets(1.0) / spacing).0));
+            if self.internals {
+                let mut at = 0;
+                flow.sender.algorithm().inspect(&mut |name, value| {
+                    if at == column.internals.len() {
+                        column.internals.push((name, Vec::new()));
+                    }
+                    column.internals[at].1.push(value);
+                    at += 1;
+                });
+            }
+        }
+        for (column, link) in self.trace.links.iter_mut().zip(&mut world.links) {
+            let counts = link.counts;
+            let (packets, bytes) = link.queue(now);
+            column.offered.push(counts.offered);
+            column.dropped.push(counts.dropped);
+            column.lost.push(counts.lost);
+            column.marked.push(counts.marked);
+            column.carried.push(counts.carried);
+            column.carried_bytes.push(counts.carried_bytes);
+            column.queue_packets.push(packets);
+            column.queue_bytes.push(bytes);
+        }
+        self.next = self.after(now);
+    }
+
+    /// The finished trace.
+    pub(crate) fn finish(mut self, links: &mut [Link], digest: u64, events: u64) -> Trace {
+        for (column, link) in self.trace.links.iter_mut().zip(links) {
+            column.wait = std::mem::take(&mut link.wait);
+        }
+        self.trace.digest = digest;
+        self.trace.events = events;
+        self.trace
+    }
+
+    fn after(&self, now: Time) -> Time {
+        if now >= self.end {
+            return Time::MAX;
+        }
+        let regular = self.interval.map_or(Time::MAX, |interval| {
+            let steps = now.as_nanos() / interval.as_nanos() + 1;
+            Time::ZERO + interval * steps
+        });
+        let warmup = if self.warmup > now { self.warmup } else { Time::MAX };
+        regular.min(warmup).min(self.end)
+    }
+}

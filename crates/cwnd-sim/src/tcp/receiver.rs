@@ -1,0 +1,181 @@
+//! The receiving end: reassembly, acknowledgements, the echo of congestion marks.
+
+use cwnd::{Span, Time};
+
+use super::ranges::Ranges;
+use crate::net::packet::{Ack, Block, Data};
+use crate::setup::AckEcho;
+
+/// A receiver that acknowledges every packet, or every second one.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    cumulative: u64,
+    /// Arrived above the cumulative acknowledgement.
+    beyond: Ranges,
+    /// A number in each of the two blocks reported before, newest first (RFC 2018 section 4 wants them repeated).
+    reported: [u64; 2],
+    delayed: Option<Span>,
+    /// Held back: when it is due, and the echo it will carry.
+    held: Option<(Time, Time)>,
+    echo: AckEcho,
+    /// A mark is to be echoed.
+    marked: bool,
+}
+
+impl Receiver {
+    /// A receiver of nothing yet.
+    pub(crate) fn new(delayed: Option<Span>, echo: AckEcho) -> Self {
+        Self { cumulative: 0, beyond: Ranges::default(), reported: [0; 2], delayed, held: None, echo, marked: false }
+    }
+
+    /// Takes in a data packet: whether it is new, and the acknowledgement it calls for at once.
+    #[inline]
+    pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
+        self.see_mark(data, marked);
+        let in_order = data.number == self.cumulative && self.beyond.is_empty();
+        let new = if in_order {
+            self.cumulative += 1;
+            true
+        } else {
+            self.reassemble(data.number)
+        };
+        if let Some(delay) = self.delayed
+            && in_order
+            && self.held.is_none()
+            && !marked
+        {
+            self.held = Some((now + delay, data.sent_at));
+            return (new, None);
+        }
+        // A held acknowledgement covers two packets and echoes the older one (RFC 7323 section 4.3).
+        let echo = self.held.take().map_or(data.sent_at, |(_, echo)| echo);
+        (new, Some(self.acknowledge(data.number, echo)))
+    }
+
+    /// When a held acknowledgement is due.
+    pub(crate) fn next_timer(&self) -> Time {
+        self.held.map_or(Time::MAX, |(due, _)| due)
+    }
+
+    /// Releases a held acknowledgement that is due.
+    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Ack> {
+        let (_, echo) = self.held.take_if(|(due, _)| *due <= now)?;
+        Some(self.acknowledge(self.cumulative, echo))
+    }
+
+    fn see_mark(&mut self, data: &Data, marked: bool) {
+        match self.echo {
+            AckEcho::Latch => self.marked = marked || self.marked && !data.reacted,
+            AckEcho::PerPacket => self.marked |= marked,
+        }
+    }
+
+    fn reassemble(&mut self, number: u64) -> bool {
+        let mut new = false;
+        if number >= self.cumulative {
+            self.beyond.insert(number, number + 1, |_, _| new = true);
+        }
+        if let Some(front) = self.beyond.front()
+            && front.first == self.cumulative
+        {
+            self.cumulative = front.end;
+            self.beyond.remove_below(front.end);
+        }
+        new
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, number: u64, echo: Time) -> Ack {
+        let marked = self.marked;
+        if self.echo == AckEcho::PerPacket {
+            self.marked = false;
+        }
+        let mut ack = Ack { cumulative: self.cumulative, echo, sack: [Block::default(); 3], marked };
+        if !self.beyond.is_empty() {
+            self.report(number, &mut ack);
+        }
+        ack
+    }
+
+    fn report(&mut self, newest: u64, ack: &mut Ack) {
+        let mut used = 0;
+        for number in [newest, self.reported[0], self.reported[1]] {
+            let Some(range) = self.beyond.covering(number) else { continue };
+            // The window of a connection stays far below 2^32 packets.
+            let offset = |number: u64| u32::try_from(number - self.cumulative).unwrap_or(u32::MAX);
+            let block = Block { first: offset(range.first), end: offset(range.end) };
+            if !ack.sack[..used].contains(&block) {
+                ack.sack[used] = block;
+                used += 1;
+            }
+        }
+        if self.beyond.covering(newest) != self.beyond.covering(self.reported[0]) {
+            self.reported = [newest, self.reported[0]];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(number: u64) -> Data {
+        Data { number, sent_at: Time::from_nanos(number), retransmission: false, reacted: false, pair: false }
+    }
+
+    fn receive(receiver: &mut Receiver, number: u64) -> Ack {
+        receiver.on_data(Time::ZERO, &data(number), false).1.expect("not delayed")
+    }
+
+    fn blocks(ack: &Ack) -> Vec<(u64, u64)> {
+        let used = ack.sack.iter().filter(|block| block.end > 0);
+        used.map(|block| (ack.cumulative + u64::from(block.first), ack.cumulative + u64::from(block.end))).collect()
+    }
+
+    #[test]
+    fn the_newest_block_comes_first_and_older_ones_are_repeated() {
+        let mut receiver = Receiver::new(None, AckEcho::Latch);
+        assert_eq!(receive(&mut receiver, 0).cumulative, 1);
+        assert_eq!(blocks(&receive(&mut receiver, 2)), [(2, 3)]);
+        assert_eq!(blocks(&receive(&mut receiver, 4)), [(4, 5), (2, 3)]);
+        assert_eq!(blocks(&receive(&mut receiver, 6)), [(6, 7), (4, 5), (2, 3)]);
+        assert_eq!(blocks(&receive(&mut receiver, 8)), [(8, 9), (6, 7), (4, 5)]);
+        assert_eq!(blocks(&receive(&mut receiver, 9)), [(8, 10), (6, 7)]);
+        let ack = receive(&mut receiver, 1);
+        assert_eq!((ack.cumulative, blocks(&ack)), (3, vec![(8, 10), (6, 7)]));
+        assert_eq!(receiver.on_data(Time::ZERO, &data(2), false).0, false);
+    }
+
+    #[test]
+    fn every_second_packet_or_the_timer() {
+        let delay = Span::from_millis(40);
+        let mut receiver = Receiver::new(Some(delay), AckEcho::Latch);
+        assert_eq!(receiver.on_data(Time::ZERO, &data(0), false), (true, None));
+        let (_, ack) = receiver.on_data(Time::ZERO, &data(1), false);
+        assert_eq!(ack.map(|ack| (ack.cumulative, ack.echo)), Some((2, Time::ZERO)));
+        assert_eq!(receiver.next_timer(), Time::MAX);
+        receiver.on_data(Time::ZERO, &data(2), false);
+        let due = receiver.next_timer();
+        assert_eq!(due, Time::ZERO + delay);
+        assert_eq!(receiver.on_timer(Time::ZERO), None);
+        assert_eq!(receiver.on_timer(due).map(|ack| ack.cumulative), Some(3));
+        let (_, ack) = receiver.on_data(due, &data(5), false);
+        assert!(ack.is_some(), "a gap is acknowledged at once");
+    }
+
+    #[test]
+    fn marks_are_echoed_until_confirmed_or_once() {
+        let reacted = |number| Data { reacted: true, ..data(number) };
+        let mut latch = Receiver::new(None, AckEcho::Latch);
+        let mut each = Receiver::new(None, AckEcho::PerPacket);
+        let mut echoes = |data: Data, marked: bool| {
+            [&mut latch, &mut each]
+                .map(|receiver| receiver.on_data(Time::ZERO, &data, marked).1.expect("not delayed").marked)
+        };
+        assert_eq!(echoes(data(0), false), [false, false]);
+        assert_eq!(echoes(data(1), true), [true, true]);
+        assert_eq!(echoes(data(2), false), [true, false]);
+        assert_eq!(echoes(reacted(3), false), [false, false]);
+        assert_eq!(echoes(reacted(4), true), [true, true]);
+    }
+}

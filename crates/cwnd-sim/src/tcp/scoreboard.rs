@@ -1,0 +1,279 @@
+//! What a sender knows of its packets from selective acknowledgements (RFC 6675), without a record per packet.
+//!
+//! A packet is taken for lost once three packets above it have arrived, so the lost ones are just those below one number,
+//! [`lost_below`](Scoreboard::lost_below), that have not arrived themselves; and since lost packets are sent again in order, those
+//! sent again lie below a second number. Counting the packets between these numbers gives RFC 6675's `pipe`, and an
+//! acknowledgement costs what it newly acknowledges, not a scan of the window.
+
+use super::ranges::Ranges;
+use crate::net::packet::Ack;
+
+/// The packets between the cumulative acknowledgement and the next new packet.
+///
+/// `acked <= resend_from <= lost_below <= next`. Packets that have not arrived are counted in three parts: sent again (below
+/// `resend_from`), lost and waiting (below `lost_below`), in flight for the first time (the rest).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    acked: u64,
+    next: u64,
+    sacked: Ranges,
+    lost_below: u64,
+    resend_from: u64,
+    resent: u64,
+    waiting: u64,
+    fresh: u64,
+}
+
+/// What an acknowledgement changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct News {
+    /// Packets newly acknowledged, cumulatively or selectively.
+    pub(crate) newly: u64,
+    /// The cumulative acknowledgement advanced.
+    pub(crate) advanced: bool,
+    /// Packets newly taken for lost, and the first of them.
+    pub(crate) lost: u64,
+    /// Meaningful where `lost` is not 0.
+    pub(crate) first_lost: u64,
+}
+
+impl Scoreboard {
+    /// All packets below have arrived.
+    pub(crate) fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// The number of the next new packet.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Packets taken to be in the network (RFC 6675's pipe).
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.fresh + self.resent
+    }
+
+    /// Packets sent and not yet acknowledged cumulatively.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.next - self.acked
+    }
+
+    /// Packets that have not arrived, lost or not.
+    pub(crate) fn missing(&self) -> u64 {
+        self.fresh + self.waiting + self.resent
+    }
+
+    /// Packets in the network as ns-2's `Sack1` counts them: a lost packet until it is acknowledged, and its retransmission besides.
+    pub(crate) fn sack1_pipe(&self) -> u64 {
+        self.missing() + self.resent
+    }
+
+    /// Sends the next new packet.
+    #[inline]
+    pub(crate) fn send(&mut self) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.fresh += 1;
+        number
+    }
+
+    /// Sends the first lost packet that waits again.
+    pub(crate) fn resend(&mut self) -> Option<u64> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let number = self.sacked.gap_from(self.resend_from);
+        self.resend_from = number + 1;
+        self.waiting -= 1;
+        self.resent += 1;
+        Some(number)
+    }
+
+    /// Takes in an acknowledgement.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: &Ack) -> News {
+        let mut news = News::default();
+        let cumulative = ack.cumulative.min(self.next);
+        if cumulative > self.acked {
+            news.advanced = true;
+            news.newly = self.advance(cumulative);
+        }
+        if ack.sack[0].end > 0 {
+            self.take_blocks(ack, &mut news);
+        }
+        news
+    }
+
+    /// The retransmission timer expired: everything that has not arrived is lost. Returns how many that adds.
+    pub(crate) fn lose_all(&mut self) -> u64 {
+        let added = self.fresh + self.resent;
+        self.lost_below = self.next;
+        self.resend_from = self.acked;
+        self.waiting += added;
+        self.fresh = 0;
+        self.resent = 0;
+        added
+    }
+
+    fn advance(&mut self, cumulative: u64) -> u64 {
+        let newly = if self.sacked.is_empty() && self.lost_below <= self.acked {
+            let newly = cumulative - self.acked;
+            self.fresh -= newly;
+            newly
+        } else {
+            let missing =
+                |first: u64, end: u64| end.saturating_sub(first) - self.sacked.count_in(first, end.max(first));
+            let resent = missing(self.acked, cumulative.min(self.resend_from));
+            let waiting = missing(self.acked.max(self.resend_from), cumulative.min(self.lost_below));
+            let fresh = missing(self.acked.max(self.lost_below), cumulative);
+            self.resent -= resent;
+            self.waiting -= waiting;
+            self.fresh -= fresh;
+            self.sacked.remove_below(cumulative);
+            resent + waiting + fresh
+        };
+        self.acked = cumulative;
+        self.resend_from = self.resend_from.max(cumulative);
+        self.lost_below = self.lost_below.max(cumulative);
+        newly
+    }
+
+    fn take_blocks(&mut self, ack: &Ack, news: &mut News) {
+        let Self { sacked, resend_from, lost_below, resent, waiting, fresh, .. } = self;
+        let within = |first: u64, end: u64, low: u64, high: u64| end.min(high).saturating_sub(first.max(low));
+        for block in ack.sack.iter().filter(|block| block.end > 0) {
+            let first = (ack.cumulative + u64::from(block.first)).max(self.acked);
+            let end = (ack.cumulative + u64::from(block.end)).min(self.next);
+            sacked.insert(first, end, |first, end| {
+                *resent -= within(first, end, 0, *resend_from);
+                *waiting -= within(first, end, *resend_from, *lost_below);
+                *fresh -= within(first, end, *lost_below, u64::MAX);
+                news.newly += end - first;
+            });
+        }
+        if let Some(below) = self.sacked.nth_largest(DUPLICATE_THRESHOLD)
+            && below > self.lost_below
+        {
+            let arrived = self.sacked.count_in(self.lost_below, below);
+            news.lost = below - self.lost_below - arrived;
+            news.first_lost = self.sacked.gap_from(self.lost_below);
+            self.fresh -= news.lost;
+            self.waiting += news.lost;
+            self.lost_below = below;
+        }
+    }
+}
+
+/// RFC 6675's DupThresh: this many packets must have arrived above one for it to be taken for lost.
+const DUPLICATE_THRESHOLD: u64 = 3;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use cwnd::Time;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::net::packet::Block;
+
+    fn ack(cumulative: u64, blocks: &[(u64, u64)]) -> Ack {
+        let mut sack = [Block::default(); 3];
+        for (slot, (first, end)) in sack.iter_mut().zip(blocks) {
+            *slot = Block { first: (first - cumulative) as u32, end: (end - cumulative) as u32 };
+        }
+        Ack { cumulative, echo: Time::ZERO, sack, marked: false }
+    }
+
+    fn sent(n: u64) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for _ in 0..n {
+            board.send();
+        }
+        board
+    }
+
+    #[test]
+    fn the_third_packet_above_a_hole_makes_it_lost() {
+        let mut board = sent(10);
+        assert_eq!(board.on_ack(&ack(2, &[])), News { newly: 2, advanced: true, ..News::default() });
+        assert_eq!(board.on_ack(&ack(2, &[(3, 4)])).lost, 0);
+        assert_eq!(board.on_ack(&ack(2, &[(3, 5)])).lost, 0);
+        assert_eq!(board.in_flight(), 6);
+        let news = board.on_ack(&ack(2, &[(3, 6)]));
+        assert_eq!((news.newly, news.lost, news.first_lost), (1, 1, 2));
+        assert_eq!((board.in_flight(), board.waiting), (4, 1));
+        assert_eq!(board.resend(), Some(2));
+        assert_eq!(board.resend(), None);
+        assert_eq!(board.in_flight(), 5);
+        assert_eq!(board.on_ack(&ack(6, &[])).newly, 1);
+        assert_eq!((board.acked(), board.in_flight()), (6, 4));
+    }
+
+    #[test]
+    fn a_time_out_sends_again_only_what_is_missing() {
+        let mut board = sent(8);
+        board.on_ack(&ack(0, &[(2, 3), (5, 6)]));
+        assert_eq!(board.lose_all(), 6);
+        assert_eq!(board.in_flight(), 0);
+        let again: Vec<_> = std::iter::from_fn(|| board.resend()).collect();
+        assert_eq!(again, [0, 1, 3, 4, 6, 7]);
+    }
+
+    proptest! {
+        /// The counts equal those of a scan over a record per packet.
+        #[test]
+        fn counting_equals_scanning(steps in proptest::collection::vec((0_u8..10, any::<u16>()), 1..200)) {
+            let mut board = Scoreboard::default();
+            let mut arrived = BTreeSet::new();
+            let mut lost = BTreeSet::new();
+            let mut resent = BTreeSet::new();
+            let mut in_network: Vec<u64> = Vec::new();
+            for (step, pick) in steps {
+                match step {
+                    0..4 => in_network.push(board.send()),
+                    4 => {
+                        let expected = lost.difference(&resent).find(|n| !arrived.contains(*n)).copied();
+                        let number = board.resend();
+                        prop_assert_eq!(number, expected);
+                        if let Some(number) = number {
+                            resent.insert(number);
+                            in_network.push(number);
+                        }
+                    }
+                    5 if pick % 16 == 0 => {
+                        board.lose_all();
+                        resent.clear();
+                        lost = (board.acked()..board.next()).filter(|n| !arrived.contains(n)).collect();
+                    }
+                    6 if !in_network.is_empty() => {
+                        in_network.remove(usize::from(pick) % in_network.len());
+                    }
+                    _ if !in_network.is_empty() => {
+                        let number = in_network.remove(usize::from(pick) % in_network.len().min(4));
+                        arrived.insert(number);
+                        let cumulative = (0..).find(|n| !arrived.contains(n)).expect("finite");
+                        let blocks: Vec<_> = if number > cumulative {
+                            let first = (0..=number).rev().take_while(|n| arrived.contains(n)).last().expect("itself");
+                            let end = (number..).find(|n| !arrived.contains(n)).expect("finite");
+                            vec![(first, end)]
+                        } else {
+                            vec![]
+                        };
+                        board.on_ack(&ack(cumulative, &blocks));
+                        if let Some(third) = arrived.range(cumulative..).rev().nth(2) {
+                            lost.extend((cumulative..*third).filter(|n| !arrived.contains(n)));
+                        }
+                    }
+                    _ => {}
+                }
+                let missing: Vec<_> = (board.acked()..board.next()).filter(|n| !arrived.contains(n)).collect();
+                let waiting = missing.iter().filter(|n| lost.contains(n) && !resent.contains(n)).count() as u64;
+                prop_assert_eq!(board.waiting, waiting);
+                prop_assert_eq!(board.in_flight(), missing.len() as u64 - waiting);
+            }
+        }
+    }
+}

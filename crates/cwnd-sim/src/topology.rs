@@ -1,0 +1,160 @@
+//! The two topologies congestion control is studied on.
+//!
+//! In both, half of a flow's round-trip propagation delay lies on the shared links and half on its own access line, so that a
+//! seed can spread the round-trip times of flows.
+
+use cwnd::{Bytes, Span, Spec, Time};
+
+use crate::era::Era;
+use crate::setup::{FlowSetup, LinkSetup, Loss, NodeId, QueueLimit, Sampling, Setup, Variation};
+
+/// One bottleneck: senders on the left, receivers on the right, acknowledgements back over a link of the same kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dumbbell {
+    /// Of the bottleneck, bit/s.
+    pub rate: u64,
+    /// Round-trip propagation delay.
+    pub rtt: Span,
+    /// In front of the bottleneck.
+    pub queue: QueueLimit,
+    /// On the bottleneck.
+    pub loss: Loss,
+    /// Of the link back, bit/s.
+    pub reverse_rate: u64,
+    /// In front of the link back.
+    pub reverse_queue: QueueLimit,
+}
+
+/// A chain of equal bottlenecks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParkingLot {
+    /// Bottlenecks in the chain; at least 1.
+    pub hops: u32,
+    /// Of each bottleneck, bit/s.
+    pub rate: u64,
+    /// Round-trip propagation delay over the whole chain.
+    pub rtt: Span,
+    /// In front of each bottleneck, in each direction.
+    pub queue: QueueLimit,
+}
+
+impl Dumbbell {
+    /// The node all senders of forward flows share.
+    pub const LEFT: NodeId = NodeId(0);
+    /// The node all receivers of forward flows share.
+    pub const RIGHT: NodeId = NodeId(1);
+
+    /// A bottleneck of `rate` with the queue `queue`, the same in both directions.
+    #[must_use]
+    pub fn new(rate: u64, rtt: Span, queue: QueueLimit) -> Self {
+        Self { rate, rtt, queue, loss: Loss::None, reverse_rate: rate, reverse_queue: queue }
+    }
+
+    /// Names of the nodes.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<String> {
+        vec!["left".to_string(), "right".to_string()]
+    }
+
+    /// The bottleneck, then the link back.
+    #[must_use]
+    pub fn links(&self) -> Vec<LinkSetup> {
+        let link = |name: &str, from, to, rate, queue, loss| LinkSetup {
+            name: name.to_string(),
+            from,
+            to,
+            rate: Some(rate),
+            delay: self.rtt / 4,
+            queue,
+            loss,
+        };
+        vec![
+            link("bottleneck", Self::LEFT, Self::RIGHT, self.rate, self.queue, self.loss),
+            link("reverse", Self::RIGHT, Self::LEFT, self.reverse_rate, self.reverse_queue, Loss::None),
+        ]
+    }
+
+    /// A forward bulk flow with the habits of `era`, 1500 bytes a packet and 40 an acknowledgement.
+    #[must_use]
+    pub fn flow(&self, name: String, algorithm: Spec, era: Era) -> FlowSetup {
+        FlowSetup::bulk(name, algorithm, era, (Self::LEFT, Self::RIGHT), self.rtt - self.rtt / 4 * 2)
+    }
+
+    /// A run of `algorithms`, one flow each, for `duration`.
+    #[must_use]
+    pub fn setup(&self, algorithms: &[Spec], era: Era, duration: Span, warmup: Span, seed: u64) -> Setup {
+        let flows = algorithms.iter().zip(1..).map(|(spec, n)| self.flow(format!("{n}"), spec.clone(), era));
+        Setup {
+            nodes: self.nodes(),
+            links: self.links(),
+            flows: flows.collect(),
+            duration,
+            warmup,
+            seed,
+            variation: Variation::default(),
+            sampling: None,
+        }
+    }
+}
+
+impl ParkingLot {
+    /// Names of the nodes, one more than hops.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<String> {
+        (0..=self.hops).map(|n| format!("r{n}")).collect()
+    }
+
+    /// The links of the chain, forward and back in turn.
+    #[must_use]
+    pub fn links(&self) -> Vec<LinkSetup> {
+        let link = |from: u32, to: u32| LinkSetup {
+            name: format!("r{from}-r{to}"),
+            from: NodeId(from),
+            to: NodeId(to),
+            rate: Some(self.rate),
+            delay: self.rtt / (4 * u64::from(self.hops.max(1))),
+            queue: self.queue,
+            loss: Loss::None,
+        };
+        (0..self.hops).flat_map(|n| [link(n, n + 1), link(n + 1, n)]).collect()
+    }
+}
+
+impl FlowSetup {
+    /// A bulk flow that starts at once and never stops, with an access line of its own.
+    #[must_use]
+    pub fn bulk(name: String, algorithm: Spec, era: Era, (from, to): (NodeId, NodeId), access_rtt: Span) -> Self {
+        Self {
+            name,
+            algorithm,
+            from,
+            to,
+            start: Time::ZERO,
+            stop: None,
+            access_rtt,
+            packet: Bytes(1500),
+            payload: Bytes(1460),
+            ack: Bytes(40),
+            max_window: None,
+            paced: false,
+            slow_start: None,
+            ecn: None,
+            delayed_ack: None,
+            era,
+        }
+    }
+}
+
+impl Default for Variation {
+    /// Starts over one round trip, round-trip times within 5 %, jitter below one packet.
+    fn default() -> Self {
+        Self { start: None, rtt: 0.05, jitter: 0.9 }
+    }
+}
+
+impl Default for Sampling {
+    /// Every 10 ms, internals too.
+    fn default() -> Self {
+        Self { interval: Span::from_millis(10), internals: true }
+    }
+}
