@@ -1,0 +1,52 @@
+//! Files that the program writes about itself: checked in so that people can read them here, and compared on every check.
+
+use std::fs;
+
+use crate::workspace::{Workspace, shown};
+
+/// A file of the repository that a command prints.
+struct Generated {
+    path: &'static str,
+    /// The arguments of `cwnd`.
+    command: &'static [&'static str],
+}
+
+/// All of them.
+const GENERATED: &[Generated] = &[];
+
+/// Whether every generated file is what its command prints now.
+pub(crate) fn compare(workspace: &Workspace) -> Result<(), String> {
+    let mut stale = Vec::new();
+    for file in GENERATED {
+        let wanted = file.print(workspace)?;
+        let found = fs::read_to_string(workspace.path(file.path)).unwrap_or_default();
+        if found != wanted {
+            stale.push(file.path);
+        }
+    }
+    if stale.is_empty() { Ok(()) } else { Err(format!("stale: {}; run `cargo xtask generate`", stale.join(", "))) }
+}
+
+/// Writes every generated file anew.
+pub(crate) fn rewrite(workspace: &Workspace) -> Result<(), String> {
+    for file in GENERATED {
+        let text = file.print(workspace)?;
+        fs::write(workspace.path(file.path), text).map_err(|error| format!("{}: {error}", file.path))?;
+        println!("wrote {}", file.path);
+    }
+    Ok(())
+}
+
+impl Generated {
+    fn print(&self, workspace: &Workspace) -> Result<String, String> {
+        let mut command = workspace.cargo(&["run", "--quiet", "--package", "cwnd-cli", "--"]);
+        command.args(self.command);
+        println!("$ {}", shown(&command));
+        let output = command.output().map_err(|error| format!("`{}` did not start: {error}", shown(&command)))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("`{}` ended with {}: {}", shown(&command), output.status, said.trim()));
+        }
+        String::from_utf8(output.stdout).map_err(|_| format!("`{}` printed something else than text", shown(&command)))
+    }
+}

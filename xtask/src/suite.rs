@@ -1,0 +1,30 @@
+//! The tests: everything that runs code to see whether it is right.
+
+use std::process::Command;
+
+use crate::step::Step;
+use crate::tool::{BROWSER_PACKAGES, CHROMIUM, NODE, NPM, chromium};
+use crate::workspace::{Workspace, run};
+
+/// The steps `cargo xtask test` adds to those of `cargo xtask check`.
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        name: "tests",
+        needs: &[],
+        // Unit, integration and documentation tests, among them the replay of the fuzz corpora and the recorded digests.
+        run: |workspace| run(&mut workspace.cargo(&["test", "--workspace", "--no-fail-fast"])),
+    },
+    Step { name: "browser", needs: &[&NODE, &NPM, &CHROMIUM, &BROWSER_PACKAGES], run: browser },
+];
+
+/// Opens the report of a short run in a browser.
+fn browser(workspace: &Workspace) -> Result<(), String> {
+    let out = workspace.scratch().join("compare");
+    let compare = ["run", "--release", "--", "compare", "--duration", "5s", "--out"];
+    run(workspace.cargo(&compare).arg(&out))?;
+    let program = chromium().ok_or("chromium is missing")?;
+    run(Command::new("node")
+        .arg(workspace.path("tests/browser/report.mjs"))
+        .arg(out.join("report.html"))
+        .env("CHROMIUM", program))
+}

@@ -1,0 +1,128 @@
+//! What steps need of the machine, how to see whether it is there, and where it comes from.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::machine::Machine;
+use crate::workspace::{Workspace, run};
+
+/// Something a step needs.
+pub(crate) struct Tool {
+    /// Its name in messages.
+    pub(crate) name: &'static str,
+    /// Whether it is there.
+    pub(crate) present: fn(&Workspace) -> bool,
+    /// Where it comes from.
+    pub(crate) source: Source,
+}
+
+/// Where a tool comes from.
+pub(crate) enum Source {
+    /// Debian packages.
+    Debian(&'static [&'static str]),
+    /// The packages locked in this folder of the repository.
+    Npm(&'static str),
+    /// A person has to get it; how.
+    Named(&'static str),
+}
+
+impl Tool {
+    /// Sees to it that the tool is there, by installing it where that is allowed.
+    pub(crate) fn provide(&self, machine: &Machine, workspace: &Workspace) -> Result<(), String> {
+        if (self.present)(workspace) {
+            return Ok(());
+        }
+        let installed = match self.source {
+            _ if !machine.installs() => Err(format!("{} is missing: {}", self.name, self.hint())),
+            Source::Debian(packages) => {
+                println!("{} is missing; installing {}", self.name, packages.join(" "));
+                machine.apt(packages)
+            }
+            Source::Npm(folder) => {
+                println!("{} are missing; installing what {folder}/package-lock.json names", self.name);
+                run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(workspace.path(folder)))
+            }
+            Source::Named(_) => Err(format!("{} is missing: {}", self.name, self.hint())),
+        };
+        installed?;
+        if (self.present)(workspace) {
+            Ok(())
+        } else {
+            Err(format!("{} is still missing after its installation", self.name))
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self.source {
+            Source::Debian(packages) => format!("on Debian, apt-get install {}", packages.join(" ")),
+            Source::Npm(folder) => format!("npm ci in {folder}"),
+            Source::Named(how) => how.to_owned(),
+        }
+    }
+}
+
+/// Cargo's formatter.
+pub(crate) static RUSTFMT: Tool = Tool {
+    name: "rustfmt",
+    present: |workspace| answers(&mut workspace.cargo(&["fmt", "--version"])),
+    source: Source::Named("rustup component add rustfmt"),
+};
+
+/// Cargo's linter.
+pub(crate) static CLIPPY: Tool = Tool {
+    name: "clippy",
+    present: |workspace| answers(&mut workspace.cargo(&["clippy", "--version"])),
+    source: Source::Named("rustup component add clippy"),
+};
+
+/// Node.js, which drives the browser.
+pub(crate) static NODE: Tool = Tool {
+    name: "node",
+    present: |_| answers(Command::new("node").arg("--version")),
+    source: Source::Debian(&["nodejs"]),
+};
+
+/// npm, which fetches what the browser test needs.
+pub(crate) static NPM: Tool =
+    Tool { name: "npm", present: |_| answers(Command::new("npm").arg("--version")), source: Source::Debian(&["npm"]) };
+
+/// A browser without a head.
+pub(crate) static CHROMIUM: Tool = Tool {
+    name: "chromium",
+    present: |_| chromium().is_some(),
+    // Without a font every label is empty.
+    source: Source::Debian(&["chromium", "fonts-dejavu-core"]),
+};
+
+/// The locked packages of the browser test.
+pub(crate) static BROWSER_PACKAGES: Tool = Tool {
+    name: "the packages of tests/browser",
+    // npm leaves a copy of the lock file behind; an older copy is of an older lock file.
+    present: |workspace| {
+        let modified = |path| fs::metadata(workspace.path(path)).and_then(|file| file.modified()).ok();
+        let installed = modified("tests/browser/node_modules/.package-lock.json");
+        installed.is_some() && installed >= modified("tests/browser/package-lock.json")
+    },
+    source: Source::Npm("tests/browser"),
+};
+
+/// The browser's program, by the names it has.
+pub(crate) fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<_> = std::env::split_paths(&path).collect();
+    ["chromium", "chromium-browser", "google-chrome"]
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+        .find(|program| program.is_file())
+}
+
+/// Whether a program starts and says that all is well.
+fn answers(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}

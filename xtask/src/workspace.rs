@@ -1,0 +1,49 @@
+//! The repository, and running programs in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The repository.
+pub(crate) struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// The repository this program was built from.
+    pub(crate) fn here() -> Self {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+        Self { root: own.parent().expect("xtask lies directly in the repository").to_owned() }
+    }
+
+    /// A path in the repository.
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// The folder for what chores leave behind.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), PathBuf::from);
+        target.join("xtask")
+    }
+
+    /// A cargo command in the repository, of the toolchain that runs this program.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.current_dir(&self.root).args(arguments);
+        command
+    }
+}
+
+/// Shows a command and runs it.
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
+    println!("$ {}", shown(command));
+    let status = command.status().map_err(|error| format!("`{}` did not start: {error}", shown(command)))?;
+    if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", shown(command))) }
+}
+
+/// A command as a person would type it.
+pub(crate) fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_stem().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
