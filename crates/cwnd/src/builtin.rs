@@ -42,6 +42,9 @@ macro_rules! algorithms {
 
 algorithms! {
     Aimd(Window<window::aimd::Aimd>) => window::aimd::RENO, window::aimd::AIMD;
+    Simd(Window<window::simd::Simd>) => window::simd::SIMD;
+    ExpTcp(Window<window::exp_tcp::ExpTcp>) => window::exp_tcp::EXP_TCP;
+    Cubic(Window<window::cubic::Cubic>) => window::cubic::CUBIC;
 }
 
 impl CongestionControl for Algorithm {

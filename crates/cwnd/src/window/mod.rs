@@ -5,8 +5,11 @@
 //! to cut to, and what to remember when an epoch starts.
 
 pub mod aimd;
+pub mod cubic;
+pub mod exp_tcp;
 mod policy;
 mod shell;
+pub mod simd;
 
 pub use policy::{FirstCut, Policy, SlowStart};
 pub use shell::{Window, WindowRule};

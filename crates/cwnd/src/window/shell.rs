@@ -16,8 +16,9 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
     /// The window after a cut at window `w`. [`epoch`](Self::epoch) follows, with the window that really came of it.
     fn cut(&mut self, w: f64, view: &View) -> f64;
 
-    /// An epoch of congestion avoidance starts at window `after`. `before` is the window at which congestion hit; none where
-    /// slow start ended by reaching its threshold. Called also where the shell set the window by a rule of its own.
+    /// An epoch of congestion avoidance starts at window `after`. `before` is the window at which congestion hit, also where
+    /// the shell cut by a rule of its own. None where history is void: slow start ended, by reaching its threshold or because
+    /// congestion hits in it just now. The first [`grow`](Self::grow) or [`cut`](Self::cut) always comes after such a call.
     fn epoch(&mut self, _before: Option<f64>, _after: f64, _view: &View) {}
 
     /// The increase for one acknowledged packet in slow start, for algorithms that have their own; by default the era's.
@@ -38,46 +39,38 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
 #[derive(Clone, Debug)]
 pub struct Window<R> {
     rule: R,
+    state: State,
+    initial: f64,
+    max_window: f64,
+    policy: Policy,
+    /// What the last congestion event changed.
+    undo: Option<(State, R)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
     window: f64,
     /// Slow start below, congestion avoidance from here on.
     threshold: f64,
-    max_window: f64,
-    policy: Policy,
-    /// The next new packet at the last decrease: congestion that hit an earlier packet belongs to that decrease.
-    epoch_from: Option<u64>,
-    last: LastCut,
-    undo: Option<Undo<R>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LastCut {
-    None,
-    Cut,
-    Timeout,
-}
-
-#[derive(Clone, Debug)]
-struct Undo<R> {
-    rule: R,
-    window: f64,
-    threshold: f64,
+    /// The next new packet at the last decrease, 0 before the first: congestion that hit an earlier packet belongs to it.
+    epoch_from: u64,
+    /// The rule knows of the epoch under way. It does not in slow start, whose end opens one.
+    open: bool,
+    /// There has been a decrease.
+    decreased: bool,
+    /// The last decrease left one packet: what repairs the loss is slow start, not fast recovery.
+    collapsed: bool,
 }
 
 impl<R: WindowRule> Window<R> {
     /// Puts `rule` into its shell.
     #[must_use]
     pub fn new(rule: R, start: &Start) -> Self {
-        let max_window = start.max_window.0.clamp(MIN_WINDOW, MAX_WINDOW);
-        Self {
-            rule,
-            window: start.window.0.clamp(MIN_WINDOW, max_window),
-            threshold: start.threshold.map_or(f64::INFINITY, |threshold| threshold.0),
-            max_window,
-            policy: start.policy,
-            epoch_from: None,
-            last: LastCut::None,
-            undo: None,
-        }
+        let max_window = start.max_window.0.min(MAX_WINDOW).max(MIN_WINDOW);
+        let window = start.window.0.max(MIN_WINDOW).min(max_window);
+        let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0);
+        let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
+        Self { rule, state, initial: window, max_window, policy: start.policy, undo: None }
     }
 
     /// The rule inside.
@@ -86,17 +79,18 @@ impl<R: WindowRule> Window<R> {
     }
 
     fn in_slow_start(&self) -> bool {
-        self.window < self.threshold
+        self.state.window < self.state.threshold
     }
 
     fn ramp(&self) -> f64 {
-        if let Some(step) = self.rule.ramp(self.window) {
+        let w = self.state.window;
+        if let Some(step) = self.rule.ramp(w) {
             return step;
         }
         match self.policy.slow_start {
-            SlowStart::Limited { max_threshold } if self.window > max_threshold => {
-                // RFC 3742: K = int(cwnd / (0.5 max_ssthresh)), one packet per K acknowledged.
-                1.0 / libm::floor(self.window / (0.5 * max_threshold)).max(1.0)
+            SlowStart::Limited { max_threshold } if w > max_threshold => {
+                // RFC 3742 section 2: K = int(cwnd / (0.5 max_ssthresh)), one packet per K acknowledged.
+                1.0 / libm::floor(w / (0.5 * max_threshold)).max(1.0)
             }
             _ => 1.0,
         }
@@ -104,11 +98,23 @@ impl<R: WindowRule> Window<R> {
 
     /// One acknowledged packet.
     fn step(&mut self, view: &View) {
-        let slow_start = self.in_slow_start();
-        let step = if slow_start { self.ramp() } else { self.rule.grow(self.window, view) };
-        self.window = self.bounded(self.window + step);
-        if slow_start && !self.in_slow_start() {
-            self.rule.epoch(None, self.window, view);
+        if self.in_slow_start() {
+            self.state.window = self.bounded(self.state.window + self.ramp());
+            if !self.in_slow_start() {
+                self.open_epoch(self.state.window, view);
+            }
+        } else {
+            self.open_epoch(self.state.window, view);
+            let step = self.rule.grow(self.state.window, view);
+            self.state.window = self.bounded(self.state.window + step);
+        }
+    }
+
+    /// Tells the rule where it stands, if history is void.
+    fn open_epoch(&mut self, window: f64, view: &View) {
+        if !self.state.open {
+            self.state.open = true;
+            self.rule.epoch(None, window, view);
         }
     }
 
@@ -117,41 +123,43 @@ impl<R: WindowRule> Window<R> {
         window.max(MIN_WINDOW).min(self.max_window)
     }
 
-    fn reduced(&self, window: f64) -> f64 {
-        self.bounded(if self.policy.truncate { libm::floor(window) } else { window })
+    fn truncated(&self, window: f64) -> f64 {
+        if self.policy.truncate { libm::floor(window) } else { window }
+    }
+
+    /// The window that a cut at `before` leaves, by the rule or `halved` by the shell. Never above `before`.
+    fn reduced(&mut self, before: f64, halved: bool, view: &View) -> f64 {
+        let after = if halved { before / 2.0 } else { self.rule.cut(before, view) };
+        self.bounded(self.truncated(after.min(before)))
     }
 
     /// Cuts once, by the rule or by the era's first-cut rule.
     fn cut(&mut self, before: f64, view: &View) {
-        let halve = self.policy.first_cut == FirstCut::Half && (self.in_slow_start() || self.last != LastCut::Cut);
-        let after = if halve { before / 2.0 } else { self.rule.cut(before, view) };
-        self.window = self.reduced(after);
-        self.threshold = self.window.max(MIN_THRESHOLD);
-        self.rule.epoch(Some(before), self.window, view);
-        self.last = LastCut::Cut;
+        let first = self.in_slow_start() || !self.state.decreased;
+        let after = self.reduced(before, first && self.policy.first_cut == FirstCut::Half, view);
+        self.rule.epoch(Some(before), after, view);
+        self.state.window = after;
+        self.state.threshold = after.max(MIN_THRESHOLD);
+        self.state.collapsed = false;
     }
 
-    /// Recovery from a timeout begins with one packet. The rule's history is void: its next epoch starts where slow start ends.
-    fn collapse(&mut self, before: f64, persistent: bool, view: &View) {
-        // RFC 5681 section 3.1: a timer that expires again for the same packet does not lower the threshold again.
-        if !persistent {
-            let after = if self.policy.timeout_halves { before / 2.0 } else { self.rule.cut(before, view) };
-            self.threshold = self.reduced(after).max(MIN_THRESHOLD);
-        }
-        self.window = MIN_WINDOW;
-        self.last = LastCut::Timeout;
+    /// Recovery begins with one packet.
+    fn collapse(&mut self) {
+        self.state.window = MIN_WINDOW;
+        self.state.collapsed = true;
     }
 }
 
 impl<R: WindowRule> CongestionControl for Window<R> {
     fn control(&self) -> Control {
-        Control { pacing: self.rule.pacing(), ..Control::window(Packets(self.window)) }
+        Control { pacing: self.rule.pacing(), ..Control::window(Packets(self.state.window)) }
     }
 
     #[inline]
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         let held = self.policy.validate && matches!(view.limit, Limit::Source | Limit::Peer);
-        if view.in_recovery || ack.marked > 0 || held {
+        let repairing = view.in_recovery && !self.state.collapsed;
+        if repairing || ack.marked > 0 || held {
             return;
         }
         let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
@@ -161,48 +169,66 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     }
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
-        let same_window = self.epoch_from.is_some_and(|from| event.first < from);
-        if same_window && event.cause != Cause::Timeout {
+        let timeout = event.cause == Cause::Timeout;
+        if event.first < self.state.epoch_from && !timeout {
             return;
         }
-        self.undo = Some(Undo { rule: self.rule.clone(), window: self.window, threshold: self.threshold });
-        let before = self.window.min(view.peer_window.0).max(MIN_WINDOW);
-        if event.cause == Cause::Timeout {
-            self.collapse(before, event.persistent, view);
+        // A timer that expires again tells of the same congestion: an undo goes back to before its first expiry.
+        if !event.persistent || self.undo.is_none() {
+            self.undo = Some((self.state, self.rule.clone()));
+        }
+        // What the sender may really have had in the network (ns-2's `window()`, whole packets in the truncating eras).
+        let before = self.truncated(self.state.window.min(view.peer_window.0).max(MIN_WINDOW));
+        self.open_epoch(before, view);
+        if timeout {
+            // RFC 5681 section 3.1: the threshold is held where the timer expires again for the same packet. ns-2 halves again.
+            if !event.persistent || self.policy.timeout_halves {
+                self.state.threshold = self.reduced(before, self.policy.timeout_halves, view).max(MIN_THRESHOLD);
+            }
+            self.collapse();
         } else {
             self.cut(before, view);
             if event.restart {
-                self.window = MIN_WINDOW;
+                self.collapse();
             }
         }
-        self.epoch_from = Some(view.next);
+        self.state.open = !self.in_slow_start();
+        self.state.decreased = true;
+        self.state.epoch_from = view.next;
     }
 
-    fn on_restart(&mut self, view: &View, _idle: Span) {
-        // RFC 5681 section 4.1: after an idle time the window is at most the initial one, and slow start probes again up to
-        // what had been reached.
-        if self.policy.validate {
-            self.threshold = self.threshold.max(self.window);
-            self.window = self.window.min(RESTART_WINDOW).min(view.peer_window.0).max(MIN_WINDOW);
+    fn on_restart(&mut self, view: &View, idle: Span) {
+        if !self.policy.validate || idle <= retransmission_timeout(view) {
+            return;
         }
+        // RFC 5681 section 4.1: the restart window is min(IW, cwnd). RFC 2861 section 3: slow start may probe up to three
+        // quarters of the window that was proven.
+        self.state.threshold = self.state.threshold.max(0.75 * self.state.window);
+        self.state.window = self.state.window.min(self.initial);
+        self.state.open &= !self.in_slow_start();
+        self.undo = None;
     }
 
     fn on_spurious(&mut self, _view: &View) {
-        if let Some(undo) = self.undo.take() {
-            self.rule = undo.rule;
-            self.window = self.window.max(undo.window);
-            self.threshold = undo.threshold;
+        if let Some((state, rule)) = self.undo.take() {
+            self.state = State { window: self.state.window.max(state.window), ..state };
+            self.rule = rule;
         }
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("ssthresh", self.threshold);
+        visit("ssthresh", self.state.threshold);
         self.rule.inspect(visit);
     }
 
     fn boxed_clone(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
+}
+
+/// RFC 6298 section 2, without the clock's granularity, which is the host's.
+fn retransmission_timeout(view: &View) -> Span {
+    view.rtt.map_or(MIN_TIMEOUT, |rtt| (rtt.smoothed + rtt.variation * 4).max(MIN_TIMEOUT))
 }
 
 /// ns-2 and RFC 5681: a sender may always have one packet outstanding.
@@ -213,5 +239,5 @@ const MAX_WINDOW: f64 = 1_099_511_627_776.0;
 const MAX_STEPS: u32 = 1 << 16;
 /// RFC 5681 equation 4.
 const MIN_THRESHOLD: f64 = 2.0;
-/// RFC 6928: ten packets.
-const RESTART_WINDOW: f64 = 10.0;
+/// RFC 6298, rules 2.1 and 2.4.
+const MIN_TIMEOUT: Span = Span::from_secs(1);

@@ -1,0 +1,134 @@
+//! CUBIC: a cubic function of the time since the last congestion, centred on the window at which it hit.
+//!
+//! RFC 9438; section numbers are its own.
+
+use super::{Window, WindowRule, aimd};
+use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::signal::View;
+use crate::units::{Span, Time};
+
+/// The rule: `w` follows `W_cubic(t) = C (t - K)^3 + W_max`, but is never below what Reno would have.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    /// C, packets per second cubed.
+    c: f64,
+    /// 1 - beta_cubic.
+    decrease: f64,
+    fast_convergence: bool,
+    w_max: f64,
+    /// K, seconds: how long the curve takes from the start of the epoch to `w_max`.
+    k: f64,
+    /// W_est, the window of a Reno flow with the same decrease.
+    w_est: f64,
+    /// cwnd_prior, the window at which the last congestion hit.
+    prior: f64,
+    /// The age of the epoch, without times in which the window was not used.
+    elapsed: Span,
+    /// The last acknowledgement of the epoch; [`Time::MAX`] before the first.
+    last: Time,
+}
+
+impl Cubic {
+    /// CUBIC with the constant `c`, in packets per second cubed, that removes the fraction `decrease` on congestion.
+    #[must_use]
+    pub fn new(c: f64, decrease: f64, fast_convergence: bool) -> Self {
+        Self {
+            c,
+            decrease,
+            fast_convergence,
+            w_max: 0.0,
+            k: 0.0,
+            w_est: 0.0,
+            prior: 0.0,
+            elapsed: Span::ZERO,
+            last: Time::MAX,
+        }
+    }
+
+    /// Section 4.2, figure 1.
+    fn w_cubic(&self, t: f64) -> f64 {
+        let from_k = t - self.k;
+        self.c * from_k * from_k * from_k + self.w_max
+    }
+
+    /// Section 4.3: the increase with which AIMD gets Reno's throughput, and Reno's own from the last maximum on.
+    fn alpha(&self) -> f64 {
+        if self.w_est < self.prior { aimd::friendly_increase(self.decrease) } else { 1.0 }
+    }
+}
+
+impl WindowRule for Cubic {
+    fn grow(&mut self, w: f64, view: &View) -> f64 {
+        let (rtt, longest) =
+            view.rtt.map_or((Span::ZERO, Span::ZERO), |rtt| (rtt.smoothed, rtt.smoothed.max(rtt.latest)));
+        // Section 5.8: the time in which the sender had no use for the window does not count. A window in use is acknowledged
+        // at least once per round trip.
+        self.elapsed = self.elapsed + view.now.since(self.last).min(longest);
+        self.last = view.now;
+        let t = self.elapsed.as_secs_f64();
+
+        self.w_est += self.alpha() / w;
+        if self.w_cubic(t) < self.w_est {
+            // Section 4.3, the Reno-friendly region.
+            return (self.w_est - w).max(0.0);
+        }
+        // Sections 4.2, 4.4 and 4.5.
+        let target = self.w_cubic(t + rtt.as_secs_f64()).max(w).min(1.5 * w);
+        (target - w) / w
+    }
+
+    fn cut(&mut self, w: f64, _view: &View) -> f64 {
+        w - self.decrease * w
+    }
+
+    fn epoch(&mut self, before: Option<f64>, after: f64, _view: &View) {
+        (self.w_max, self.prior) = match before {
+            // Section 4.7, fast convergence: a maximum below the last one means that others want a share.
+            Some(before) if self.fast_convergence && before < self.w_max => {
+                (before * (1.0 - self.decrease / 2.0), before)
+            }
+            Some(before) => (before, before),
+            // Sections 4.8 and 4.10: no earlier maximum is known, the curve starts in its middle.
+            None => (after, after),
+        };
+        self.k = libm::cbrt((self.w_max - after).max(0.0) / self.c);
+        self.w_est = after;
+        self.elapsed = Span::ZERO;
+        self.last = Time::MAX;
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("w_max", self.w_max);
+        visit("k", self.k);
+        visit("w_est", self.w_est);
+    }
+}
+
+/// Registered as `cubic`.
+pub const CUBIC: Entry = Entry {
+    name: "cubic",
+    title: "CUBIC: a cubic function of the time since the last congestion",
+    family: Family::Baseline,
+    transport: Transport::Acked,
+    source: "RFC 9438 section 4",
+    deviations: &[
+        "A cut is taken from the window, not from the packets in flight (section 4.6 allows it where an unused window does not grow).",
+        "In the Reno-friendly region the window is raised to W_est, never lowered to it.",
+        "HyStart++ is left out.",
+    ],
+    parameters: &[
+        Parameter::number("c", 0.4, "C: how fast the window leaves the plateau")
+            .unit("packets/s^3")
+            .at_least(1e-6)
+            .at_most(1e6),
+        Parameter::number("beta", 0.3, "fraction of the window removed on congestion (1 - beta_cubic)")
+            .above(0.0)
+            .below(1.0),
+        Parameter::choice("fast_convergence", &["on", "off"], "aim lower when the window at congestion falls"),
+    ],
+    build: |values, start| {
+        let fast_convergence = values.choice("fast_convergence") == "on";
+        Ok(Window::new(Cubic::new(values.number("c"), values.number("beta"), fast_convergence), start).into())
+    },
+    receiver: None,
+};
