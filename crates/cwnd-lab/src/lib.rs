@@ -1,1 +1,3 @@
-//! placeholder
+//! Scenarios, runs, measures and reports.
+
+pub mod measure;

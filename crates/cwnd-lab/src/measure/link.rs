@@ -1,0 +1,141 @@
+//! What a link does: how busy it is, what it refuses, how long packets wait.
+
+use cwnd_trace::{LinkTrace, Trace};
+
+use super::convergence::first_window;
+use super::curve::{Curve, NANOS_PER_SECOND, Window};
+
+/// What can happen to a packet offered to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkCount {
+    /// The queue refused or discarded it, or the link lost it at random.
+    Lost,
+    /// It was marked.
+    Marked,
+}
+
+/// Bits carried as a share of the bits the link could carry in `window`, 0..=1; none for a link of pure delay.
+///
+/// A packet counts when it leaves the far end; the one that straddles the beginning counts whole, so the share is cut at 1.
+#[must_use]
+pub fn utilisation(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
+    let carried = Curve::new(&trace.at, &link.carried_bytes).per_second(window)?;
+    busy_share(link, carried)
+}
+
+/// [`utilisation`] in each whole `interval` of `window`. None where the trace is sampled more coarsely.
+#[must_use]
+pub fn utilisation_series(trace: &Trace, link: &LinkTrace, window: Window, interval: u64) -> Option<Vec<f64>> {
+    let carried = Curve::new(&trace.at, &link.carried_bytes).series(window, interval)?;
+    carried.into_iter().map(|carried| busy_share(link, carried)).collect()
+}
+
+/// Seconds from the start of the first flow to the end of the first span of length `span` in which the link is used to at least
+/// `share`; none if that never happens.
+#[must_use]
+pub fn time_to_utilisation(trace: &Trace, link: &LinkTrace, share: f64, span: u64) -> Option<f64> {
+    let start = trace.flows.iter().map(|flow| flow.start).min()?;
+    let reached = |window| utilisation(trace, link, window).is_some_and(|used| used >= share);
+    let end = first_window(&trace.at, Window { from: start, to: trace.end }, span, reached)?;
+    Some((end - start) as f64 / NANOS_PER_SECOND)
+}
+
+/// Packets lost or marked at the link as a share of all packets offered to it in `window`; none if none were offered.
+#[must_use]
+pub fn link_rate(trace: &Trace, link: &LinkTrace, what: LinkCount, window: Window) -> Option<f64> {
+    let rise = |values: &[u64]| Curve::new(&trace.at, values).rise(window);
+    let count = match what {
+        LinkCount::Lost => rise(&link.dropped) + rise(&link.lost),
+        LinkCount::Marked => rise(&link.marked),
+    };
+    let offered = rise(&link.offered);
+    (offered > 0.0).then(|| count / offered)
+}
+
+/// The mean time a packet waited before its transmission began, seconds, over the packets offered after the warm-up.
+#[must_use]
+pub fn queue_delay_mean(link: &LinkTrace) -> Option<f64> {
+    link.wait.mean().map(|nanos| nanos / NANOS_PER_SECOND)
+}
+
+/// The time within which the share `q` of packets began transmission, seconds, over the packets offered after the warm-up; to
+/// the resolution of the histogram (1/64).
+#[must_use]
+pub fn queue_delay_quantile(link: &LinkTrace, q: f64) -> Option<f64> {
+    link.wait.quantile(q).map(|nanos| nanos as f64 / NANOS_PER_SECOND)
+}
+
+fn busy_share(link: &LinkTrace, bytes_per_second: f64) -> Option<f64> {
+    link.rate.map(|rate| (bytes_per_second * 8.0 / rate as f64).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_trace::FlowTrace;
+
+    const TENTH: u64 = 100_000_000;
+
+    /// An 8 Mbit/s link carries 1 MB/s: nothing for 0.2 s, then half its rate until 0.5 s, then all of it.
+    fn trace() -> Trace {
+        let mut link = LinkTrace {
+            rate: Some(8_000_000),
+            carried_bytes: vec![0, 0, 0, 50_000, 100_000, 150_000, 250_000, 350_000, 450_000],
+            offered: vec![0, 0, 0, 50, 100, 150, 250, 400, 500],
+            dropped: vec![0, 0, 0, 0, 0, 0, 0, 30, 60],
+            lost: vec![0, 0, 0, 0, 0, 0, 0, 5, 10],
+            marked: vec![0, 0, 0, 0, 0, 0, 0, 7, 14],
+            ..LinkTrace::default()
+        };
+        (1..=100).for_each(|millis| link.wait.record(millis * 1_000_000));
+        Trace {
+            at: (0..9).map(|k| k * TENTH).collect(),
+            warmup: 4 * TENTH,
+            end: 8 * TENTH,
+            flows: vec![FlowTrace { start: TENTH, ..FlowTrace::default() }],
+            links: vec![link],
+            ..Trace::default()
+        }
+    }
+
+    #[test]
+    fn utilisation_of_window_and_series() {
+        let trace = trace();
+        let link = &trace.links[0];
+        assert_eq!(utilisation(&trace, link, Window::measured(&trace)), Some(0.875));
+        let series =
+            utilisation_series(&trace, link, Window { from: 0, to: trace.end }, 2 * TENTH).expect("fine samples");
+        let expected = [0.0, 0.5, 0.75, 1.0];
+        assert!(series.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{series:?}");
+        let pure_delay = LinkTrace { rate: None, ..link.clone() };
+        assert_eq!(utilisation(&trace, &pure_delay, Window::measured(&trace)), None);
+    }
+
+    #[test]
+    fn the_first_busy_span_counts_from_the_first_start() {
+        let trace = trace();
+        // Full from 0.5 s on; the span of 0.2 s is full at 0.7 s, 0.6 s after the flow started.
+        let time = time_to_utilisation(&trace, &trace.links[0], 0.9, 2 * TENTH).expect("reached");
+        assert!((time - 0.6).abs() < 1e-12);
+        assert_eq!(time_to_utilisation(&trace, &trace.links[0], 0.9, TENTH / 2), None, "sampled too coarsely");
+    }
+
+    #[test]
+    fn losses_and_marks_are_shares_of_what_was_offered() {
+        let trace = trace();
+        let (link, window) = (&trace.links[0], Window::measured(&trace));
+        // 60 drops, 10 random losses and 14 marks among the 400 packets offered after the warm-up.
+        assert_eq!(link_rate(&trace, link, LinkCount::Lost, window), Some(0.175));
+        assert_eq!(link_rate(&trace, link, LinkCount::Marked, window), Some(0.035));
+        assert_eq!(link_rate(&trace, link, LinkCount::Lost, Window { from: 0, to: TENTH }), None);
+    }
+
+    #[test]
+    fn delays_come_from_the_histogram() {
+        let trace = trace();
+        assert_eq!(queue_delay_mean(&trace.links[0]), Some(0.0505));
+        let p95 = queue_delay_quantile(&trace.links[0], 0.95).expect("packets waited");
+        assert!((0.095..=0.095 * (1.0 + 1.0 / 64.0)).contains(&p95), "{p95}");
+        assert_eq!(queue_delay_mean(&LinkTrace::default()), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! Means over independent runs, and how far they can be trusted.
+
+use core::f64::consts::{FRAC_2_PI, FRAC_PI_2};
+
+use serde::Serialize;
+
+/// A mean over independent seeds with its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The mean, in the unit of what is estimated.
+    pub mean: f64,
+    /// Half the width of the 95 % Student t interval: the mean lies within `mean ± ci95`. None with a single run.
+    pub ci95: Option<f64>,
+    /// How many runs had a value.
+    pub n: usize,
+}
+
+impl Estimate {
+    /// The estimate from one value per seed; none of nothing.
+    ///
+    /// Only values of independent runs belong here: samples within one run depend on each other.
+    #[must_use]
+    pub fn over(values: &[f64]) -> Option<Self> {
+        let mean = mean(values)?;
+        let n = values.len();
+        let ci95 = sample_deviation(values).map(|deviation| student_t95(n - 1) * deviation / libm::sqrt(n as f64));
+        Some(Self { mean, ci95, n })
+    }
+
+    /// The ends of the interval; both the mean itself with a single run.
+    #[must_use]
+    pub fn interval(&self) -> (f64, f64) {
+        let half = self.ci95.unwrap_or(0.0);
+        (self.mean - half, self.mean + half)
+    }
+
+    /// Whether the two intervals overlap, so that neither mean can be called the larger. Means of single runs always do: they
+    /// have no interval to tell them apart.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        if self.ci95.is_none() || other.ci95.is_none() {
+            return true;
+        }
+        let ((low, high), (other_low, other_high)) = (self.interval(), other.interval());
+        low <= other_high && other_low <= high
+    }
+}
+
+/// The arithmetic mean; none of nothing.
+#[must_use]
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The standard deviation of a sample, with m − 1 in the denominator; none below two values.
+#[must_use]
+pub fn sample_deviation(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|_| values.len() > 1)?;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    Some(libm::sqrt(squares / (values.len() - 1) as f64))
+}
+
+/// The two-sided 95 % quantile of Student's t with `freedom` degrees of freedom, at least 1: P(|T| ≤ t) = 0.95.
+///
+/// With θ = atan(t / √ν), P(|T| ≤ t) is a finite sum for whole ν (Abramowitz & Stegun 26.7.3 and 26.7.4); θ is found by bisection.
+#[must_use]
+pub fn student_t95(freedom: usize) -> f64 {
+    let freedom = freedom.max(1);
+    let (mut low, mut high) = (0.0, FRAC_PI_2);
+    for _ in 0..BISECTIONS {
+        let middle = 0.5 * (low + high);
+        if central_probability(middle, freedom) < 0.95 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    libm::sqrt(freedom as f64) * libm::tan(low)
+}
+
+fn central_probability(theta: f64, freedom: usize) -> f64 {
+    let (sin, cos) = (libm::sin(theta), libm::cos(theta));
+    let odd = freedom % 2 == 1;
+    // Both sums have the terms c^k with k stepping by two up to ν − 2; each follows from the one before by c²·k/(k + 1).
+    let (mut power, mut term) = if odd { (1, cos) } else { (0, 1.0) };
+    let mut sum = 0.0;
+    while power + 2 <= freedom {
+        sum += term;
+        term *= cos * cos * (power + 1) as f64 / (power + 2) as f64;
+        power += 2;
+    }
+    if odd { FRAC_2_PI * (theta + sin * sum) } else { sin * sum }
+}
+
+/// Halving π/2 this often leaves less than one unit in the last place.
+const BISECTIONS: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t_quantiles_are_those_of_the_printed_tables() {
+        let table = [
+            (1, 12.706),
+            (2, 4.303),
+            (3, 3.182),
+            (4, 2.776),
+            (5, 2.571),
+            (9, 2.262),
+            (10, 2.228),
+            (29, 2.045),
+            (30, 2.042),
+            (60, 2.000),
+            (120, 1.980),
+            (100_000, 1.960),
+        ];
+        for (freedom, expected) in table {
+            assert!((student_t95(freedom) - expected).abs() < 5e-4, "{freedom}: {}", student_t95(freedom));
+        }
+    }
+
+    #[test]
+    fn an_estimate_of_five_runs() {
+        // Mean 3, deviation √2.5, half width 2.776·√(2.5/5) = 1.963.
+        let estimate = Estimate::over(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five values");
+        assert_eq!((estimate.mean, estimate.n), (3.0, 5));
+        assert!((estimate.ci95.expect("n > 1") - 1.963).abs() < 5e-4);
+    }
+
+    #[test]
+    fn one_run_has_no_interval_and_none_no_estimate() {
+        assert_eq!(Estimate::over(&[7.0]), Some(Estimate { mean: 7.0, ci95: None, n: 1 }));
+        assert_eq!(Estimate::over(&[]), None);
+        assert_eq!(sample_deviation(&[1.0]), None);
+    }
+
+    #[test]
+    fn intervals_overlap_or_tell_apart() {
+        let estimate = |mean, half| Estimate { mean, ci95: Some(half), n: 5 };
+        assert!(estimate(1.0, 0.5).overlaps(&estimate(2.0, 0.5)));
+        assert!(!estimate(1.0, 0.4).overlaps(&estimate(2.0, 0.5)));
+        assert!(estimate(1.0, 0.1).overlaps(&Estimate { mean: 9.0, ci95: None, n: 1 }));
+    }
+}

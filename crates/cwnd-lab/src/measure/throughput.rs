@@ -1,0 +1,91 @@
+//! What flows achieve, and how steadily.
+
+use cwnd_trace::{FlowTrace, Trace};
+
+use super::curve::{Curve, Window};
+use super::statistics::{mean, sample_deviation};
+
+/// Payload bits of different packets that reached the receiver in `window`, per second (RFC 5166 §2.1: goodput).
+#[must_use]
+pub fn goodput(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
+    Curve::new(&trace.at, &flow.delivered).per_second(window).map(|rate| rate * bits(flow.payload))
+}
+
+/// Bits on the wire that the sender sent in `window`, headers and retransmissions included, per second.
+#[must_use]
+pub fn wire_throughput(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
+    Curve::new(&trace.at, &flow.sent).per_second(window).map(|rate| rate * bits(flow.packet))
+}
+
+/// [`goodput`] in each whole `interval` of `window`, bit/s. None where the trace is sampled more coarsely.
+#[must_use]
+pub fn goodput_series(trace: &Trace, flow: &FlowTrace, window: Window, interval: u64) -> Option<Vec<f64>> {
+    let rates = Curve::new(&trace.at, &flow.delivered).series(window, interval)?;
+    Some(rates.into_iter().map(|rate| rate * bits(flow.payload)).collect())
+}
+
+/// The standard deviation (m − 1 in the denominator) as a share of the mean; none below two values or for a mean of zero.
+///
+/// Of the throughput of a flow over short intervals it is its roughness: 0 is perfectly smooth (Floyd et al. 2000, §4.1.3).
+#[must_use]
+pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|mean| *mean > 0.0)?;
+    Some(sample_deviation(values)? / mean)
+}
+
+/// The stability index, SI = (1/n) Σᵢ (1/x̄ᵢ) √(Σⱼ (xᵢ(j) − x̄ᵢ)² / (m − 1)), over m intervals: 0 is perfectly stable (`daimd` eq. 18).
+///
+/// `series` has one list of per-interval throughputs per flow. Flows that deliver nothing have no such ratio and are left out;
+/// Jain's index shows them. None if no flow is left or m is below 2.
+#[must_use]
+pub fn stability_index(series: &[Vec<f64>]) -> Option<f64> {
+    let ratios: Vec<f64> = series.iter().filter_map(|flow| coefficient_of_variation(flow)).collect();
+    mean(&ratios)
+}
+
+fn bits(bytes: u32) -> f64 {
+    f64::from(bytes) * 8.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace() -> Trace {
+        let flow = FlowTrace {
+            packet: 1500,
+            payload: 1000,
+            delivered: vec![0, 100, 300, 600],
+            sent: vec![0, 110, 330, 660],
+            ..FlowTrace::default()
+        };
+        Trace {
+            at: vec![0, 1_000_000_000, 2_000_000_000, 3_000_000_000],
+            warmup: 1_000_000_000,
+            end: 3_000_000_000,
+            flows: vec![flow],
+            ..Trace::default()
+        }
+    }
+
+    #[test]
+    fn goodput_counts_payload_delivered_after_the_warmup() {
+        let trace = trace();
+        let window = Window::measured(&trace);
+        // 500 packets of 8000 bits in two seconds; 550 of 12 000 bits on the wire.
+        assert_eq!(goodput(&trace, &trace.flows[0], window), Some(2e6));
+        assert_eq!(wire_throughput(&trace, &trace.flows[0], window), Some(3.3e6));
+        assert_eq!(goodput_series(&trace, &trace.flows[0], window, 1_000_000_000), Some(vec![1.6e6, 2.4e6]));
+        assert_eq!(goodput_series(&trace, &trace.flows[0], window, 200_000_000), None);
+    }
+
+    #[test]
+    fn variation_and_stability() {
+        // Deviation of (1, 3) is √2, its mean 2; the steady flow has none, the idle one does not count.
+        let rough = core::f64::consts::FRAC_1_SQRT_2;
+        assert_eq!(coefficient_of_variation(&[1.0, 3.0]), Some(rough));
+        let index = stability_index(&[vec![1.0, 3.0], vec![5.0, 5.0], vec![0.0, 0.0]]).expect("two flows count");
+        assert!((index - rough / 2.0).abs() < 1e-15);
+        assert_eq!(stability_index(&[vec![1.0]]), None);
+    }
+}
