@@ -235,3 +235,131 @@ impl RandomLoss {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::net::packet::{Body, Ecn};
+    use crate::setup::NodeId;
+
+    fn packet(size: u32) -> Packet {
+        Packet { flow: 0, hop: 0, size: Bytes(size), ecn: Ecn::NotCapable, body: Body::Missing { first: 0, end: 0 } }
+    }
+
+    fn link(rate: Option<u64>, queue: QueueLimit, loss: Loss) -> Link {
+        let delay = Span::from_nanos(7);
+        let setup = LinkSetup { name: "test".to_string(), from: NodeId(0), to: NodeId(1), rate, delay, queue, loss };
+        Link::new(&setup, 1, Time::ZERO)
+    }
+
+    /// The same queue as a server with a departure event per packet; times in units of 1/rate nanoseconds, so that all are whole.
+    struct Server {
+        rate: u128,
+        limit: QueueLimit,
+        /// End of the transmission under way.
+        busy_until: Option<u128>,
+        waiting: VecDeque<u32>,
+        finished: Vec<u128>,
+    }
+
+    impl Server {
+        fn transmission(&self, size: u32) -> u128 {
+            u128::from(size) * 8 * 1_000_000_000
+        }
+
+        fn run_to(&mut self, now: u128) {
+            while let Some(done) = self.busy_until
+                && done <= now
+            {
+                self.finished.push(done);
+                let next = self.waiting.pop_front();
+                self.busy_until = next.map(|size| done + self.transmission(size));
+            }
+        }
+
+        fn offer(&mut self, now: u64, size: u32) -> bool {
+            let now = u128::from(now) * self.rate;
+            self.run_to(now);
+            if self.busy_until.is_none() {
+                self.busy_until = Some(now + self.transmission(size));
+                return true;
+            }
+            let bytes: u64 = self.waiting.iter().map(|size| u64::from(*size)).sum();
+            let room = match self.limit {
+                QueueLimit::Packets(limit) => self.waiting.len() < limit as usize,
+                QueueLimit::Bytes(limit) => bytes + u64::from(size) <= limit,
+                QueueLimit::Unlimited => true,
+            };
+            if room {
+                self.waiting.push_back(size);
+            }
+            room
+        }
+    }
+
+    fn limits() -> impl Strategy<Value = QueueLimit> {
+        prop_oneof![
+            (0_u32..6).prop_map(QueueLimit::Packets),
+            (0_u64..8000).prop_map(QueueLimit::Bytes),
+            Just(QueueLimit::Unlimited),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn arithmetic_equals_events(
+            rate in 1_000_000_u64..10_000_000_000,
+            limit in limits(),
+            load in 0.3..3.0_f64,
+            packets in proptest::collection::vec((0.0..2.0_f64, prop_oneof![Just(1500_u32), Just(40), 1_u32..9000]), 1..200),
+        ) {
+            let mut ours = link(Some(rate), limit, Loss::None);
+            let mut server =
+                Server { rate: u128::from(rate), limit, busy_until: None, waiting: VecDeque::new(), finished: Vec::new() };
+            let mut now = 0_u64;
+            for (gap, size) in packets {
+                now += (gap / load * 1500.0 * 8e9 / rate as f64) as u64;
+                let accepted = ours.offer(Time::from_nanos(now), packet(size)) != Verdict::Gone;
+                prop_assert_eq!(accepted, server.offer(now, size));
+                prop_assert_eq!(ours.queue(Time::from_nanos(now)).0, server.waiting.len() as u64);
+            }
+            server.run_to(u128::MAX);
+            let left: Vec<u128> = ours.in_transit.iter().map(|(at, _)| u128::from(at.as_nanos() - 7)).collect();
+            let finished: Vec<u128> = server.finished.iter().map(|done| done.div_ceil(u128::from(rate))).collect();
+            prop_assert_eq!(left, finished);
+        }
+    }
+
+    #[test]
+    fn seven_gigabit_is_seven_gigabit() {
+        // 1500 bytes take 1714.28… ns: rounding each one would be off by 0.02 %.
+        let mut line = link(Some(7_000_000_000), QueueLimit::Unlimited, Loss::None);
+        (0..7_000_000).for_each(|_| {
+            line.offer(Time::ZERO, packet(1500));
+        });
+        let last = line.in_transit.back().map(|(at, _)| *at);
+        assert_eq!(last, Some(Time::from_nanos(12_000_000_000 + 7)));
+    }
+
+    #[test]
+    fn pure_delay_has_no_queue() {
+        let mut line = link(None, QueueLimit::Packets(0), Loss::None);
+        assert_eq!(line.offer(Time::ZERO, packet(1500)), Verdict::First(Time::from_nanos(7)));
+        assert_eq!(line.offer(Time::ZERO, packet(1500)), Verdict::Behind);
+        assert_eq!(line.take().map(|(_, next)| next), Some(Some(Time::from_nanos(7))));
+        assert_eq!(line.take().map(|(_, next)| next), Some(None));
+        assert!(line.take().is_none());
+    }
+
+    #[test]
+    fn periodic_loss_takes_every_nth() {
+        let mut line = link(None, QueueLimit::Unlimited, Loss::Periodic(3));
+        let gone: Vec<_> = (0..9).map(|_| line.offer(Time::ZERO, packet(40)) == Verdict::Gone).collect();
+        assert_eq!(gone, [false, false, true, false, false, true, false, false, true]);
+        assert_eq!(line.counts.lost, 3);
+    }
+}

@@ -365,7 +365,8 @@ impl Sender {
     fn pace(&mut self, now: Time, number: u64, retransmission: bool) -> bool {
         let (opens, closes) = match self.control.probe {
             Probe::PairEvery(n) if !retransmission => {
-                (number % u64::from(n.max(2)) == 0, number % u64::from(n.max(2)) == 1)
+                let place = number % u64::from(n.max(2));
+                (place == 0, place == 1)
             }
             _ => (false, false),
         };

@@ -1,0 +1,207 @@
+//! What theory says of simple networks, and what a run must never do.
+
+use cwnd::{Span, Spec, Time};
+use cwnd_sim::{Dumbbell, Era, Loss, ParkingLot, QueueLimit, Sampling, Setup, SetupError, Trace, Variation};
+use proptest::prelude::*;
+
+const MBIT: u64 = 1_000_000;
+
+fn spec(text: &str) -> Spec {
+    Spec::parse(text).expect("a registered algorithm")
+}
+
+fn run(setup: &Setup) -> Trace {
+    cwnd_sim::run(setup, &mut |_| true).expect("a valid setup")
+}
+
+fn last(curve: &[u64]) -> u64 {
+    *curve.last().expect("sampled at the end")
+}
+
+/// Packets delivered after the warm-up.
+fn measured(trace: &Trace, flow: usize) -> u64 {
+    let from = trace.at.binary_search(&trace.warmup).expect("sampled there");
+    last(&trace.flows[flow].delivered) - trace.flows[flow].delivered[from]
+}
+
+fn quiet() -> Variation {
+    Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 }
+}
+
+#[test]
+fn a_queue_of_one_bandwidth_delay_product_keeps_reno_at_full_rate() {
+    // 10 Mbit/s x 60 ms = 50 packets; halving 100 leaves 50, which just fills the path.
+    let bell = Dumbbell::new(10 * MBIT, Span::from_millis(60), QueueLimit::Packets(50));
+    let trace = run(&bell.setup(&[spec("reno")], Era::MODERN, Span::from_secs(60), Span::from_secs(20), 1));
+    let share = measured(&trace, 0) as f64 * 12_000.0 / (40.0 * 10e6);
+    assert!(share > 0.995, "{share}");
+}
+
+#[test]
+fn without_a_queue_reno_gets_three_quarters() {
+    // The window swings between half and all of the path: 3/4 on average.
+    let bell = Dumbbell {
+        reverse_queue: QueueLimit::Unlimited,
+        ..Dumbbell::new(50 * MBIT, Span::from_millis(48), QueueLimit::Packets(1))
+    };
+    let mut setup = bell.setup(&[spec("reno")], Era::MODERN, Span::from_secs(120), Span::from_secs(20), 1);
+    setup.flows[0].paced = true;
+    let trace = run(&setup);
+    let share = measured(&trace, 0) as f64 * 12_000.0 / (100.0 * 50e6);
+    assert!((0.70..0.80).contains(&share), "{share}");
+}
+
+#[test]
+fn one_packet_takes_its_propagation_and_transmission_time() {
+    let bell = Dumbbell::new(12 * MBIT, Span::from_millis(40), QueueLimit::Packets(10));
+    let mut setup = bell.setup(&[spec("reno")], Era::MODERN, Span::from_millis(100), Span::ZERO, 1);
+    setup.variation = quiet();
+    setup.flows[0].max_window = Some(1.0);
+    setup.sampling = Some(Sampling { interval: Span::from_millis(10), internals: false });
+    let trace = run(&setup);
+    // 40 ms, 1 ms for 1500 bytes at 12 Mbit/s, and 40 bytes back: 26,667 ns.
+    assert_eq!(last(&trace.flows[0].delivered), 2);
+    assert!((trace.flows[0].srtt.last().expect("sampled") - 0.041_026_667).abs() < 1e-9);
+    assert_eq!(trace.flows[0].base_rtt, 40_000_000);
+}
+
+#[test]
+fn reno_under_random_loss_follows_the_square_root() {
+    // sqrt(3/2 / p) for periodic loss; 41.4 packets under Bernoulli loss p = 1e-3 without time-outs or recovery delay.
+    let bell = Dumbbell {
+        loss: Loss::Bernoulli(1e-3),
+        ..Dumbbell::new(10_000 * MBIT, Span::from_millis(100), QueueLimit::Unlimited)
+    };
+    let trace = run(&bell.setup(&vec![spec("reno"); 8], Era::MODERN, Span::from_secs(400), Span::from_secs(20), 3));
+    let delivered: u64 = (0..8).map(|flow| measured(&trace, flow)).sum();
+    let window = delivered as f64 / 8.0 / (380.0 / 0.1);
+    assert!((36.0..44.0).contains(&window), "{window}");
+}
+
+#[test]
+fn seeds_give_different_runs_and_equal_seeds_equal_ones() {
+    let bell = Dumbbell::new(20 * MBIT, Span::from_millis(40), QueueLimit::Packets(60));
+    let setup =
+        |seed| bell.setup(&[spec("reno"), spec("cubic")], Era::MODERN, Span::from_secs(10), Span::from_secs(1), seed);
+    let (first, again, other) = (run(&setup(1)), run(&setup(1)), run(&setup(2)));
+    assert_eq!((first.digest, &first.links), (again.digest, &again.links));
+    assert_ne!(first.digest, other.digest);
+    assert_ne!(first.flows[0].delivered, other.flows[0].delivered, "without any random loss");
+}
+
+#[test]
+fn adding_a_flow_leaves_the_draws_of_others_alone() {
+    let bell = Dumbbell::new(100 * MBIT, Span::from_millis(40), QueueLimit::Unlimited);
+    let base_rtt = |n| {
+        let setup = bell.setup(&vec![spec("reno"); n], Era::MODERN, Span::from_millis(10), Span::ZERO, 9);
+        run(&setup).flows[0].base_rtt
+    };
+    assert_eq!(base_rtt(1), base_rtt(2));
+}
+
+#[test]
+fn a_stopped_source_falls_silent_and_counts_as_source_limited() {
+    let bell = Dumbbell::new(10 * MBIT, Span::from_millis(20), QueueLimit::Packets(20));
+    let mut setup = bell.setup(&[spec("reno")], Era::MODERN, Span::from_secs(4), Span::ZERO, 1);
+    setup.flows[0].stop = Some(Time::ZERO + Span::from_secs(2));
+    let trace = run(&setup);
+    let flow = &trace.flows[0];
+    assert_eq!(
+        last(&flow.sent) - last(&flow.retransmitted),
+        last(&flow.delivered),
+        "all that was sent arrives in the end"
+    );
+    assert!((1.9..2.1).contains(&(last(&flow.source_limited) as f64 / 1e9)), "{:?}", flow.source_limited);
+}
+
+#[test]
+fn a_receivers_window_holds_the_sender_and_is_counted() {
+    let bell = Dumbbell::new(100 * MBIT, Span::from_millis(100), QueueLimit::Unlimited);
+    let mut setup = bell.setup(&[spec("reno")], Era::MODERN, Span::from_secs(10), Span::from_secs(1), 1);
+    setup.flows[0].max_window = Some(10.0);
+    let trace = run(&setup);
+    let per_second = measured(&trace, 0) as f64 / 9.0;
+    assert!((95.0..105.0).contains(&per_second), "{per_second}");
+    assert!(last(&trace.flows[0].peer_limited) > 8_000_000_000);
+    assert!(*trace.flows[0].window.last().expect("sampled") < 30.0, "a window that is not used does not grow");
+}
+
+#[test]
+fn parking_lot_routes_cross_the_hops_between_their_ends() {
+    let lot = ParkingLot { hops: 3, rate: 10 * MBIT, rtt: Span::from_millis(60), queue: QueueLimit::Packets(50) };
+    let bell = Dumbbell::new(10 * MBIT, Span::from_millis(60), QueueLimit::Packets(50));
+    let mut setup = bell.setup(&vec![spec("reno"); 4], Era::MODERN, Span::from_secs(30), Span::from_secs(5), 1);
+    setup.nodes = lot.nodes();
+    setup.links = lot.links();
+    for (flow, (from, to)) in setup.flows.iter_mut().zip([(0, 3), (0, 1), (1, 2), (2, 3)]) {
+        (flow.from, flow.to) = (cwnd_sim::NodeId(from), cwnd_sim::NodeId(to));
+    }
+    let trace = run(&setup);
+    for hop in 0..3 {
+        let load = last(&trace.links[2 * hop].carried_bytes) as f64 * 8.0 / (30.0 * 10e6);
+        assert!(load > 0.95, "hop {hop}: {load}");
+    }
+    let long = measured(&trace, 0);
+    assert!((1..4).all(|short| measured(&trace, short) > long), "the long flow loses on every hop");
+}
+
+#[test]
+fn a_setup_that_contradicts_itself_is_refused() {
+    let bell = Dumbbell::new(10 * MBIT, Span::from_millis(20), QueueLimit::Packets(20));
+    let setup = || bell.setup(&[spec("reno")], Era::MODERN, Span::from_secs(4), Span::ZERO, 1);
+    let refused = |change: &dyn Fn(&mut Setup)| {
+        let mut setup = setup();
+        change(&mut setup);
+        cwnd_sim::run(&setup, &mut |_| true).expect_err("must be refused").to_string()
+    };
+    assert_eq!(refused(&|setup| setup.warmup = setup.duration), "warmup: must be shorter than the duration");
+    assert_eq!(refused(&|setup| setup.flows.clear()), "flows: there must be at least one");
+    assert_eq!(refused(&|setup| setup.links.truncate(1)), "flow `1`: no route from `right` to `left`");
+    assert_eq!(
+        refused(&|setup| setup.links[0].rate = Some(0)),
+        "link `bottleneck`: the rate must be at least 1 bit/s and at most 1 Pbit/s"
+    );
+    assert!(refused(&|setup| setup.flows[0].access_rtt = Span::ZERO).contains("the spread is taken from it"));
+    assert!(refused(&|setup| setup.flows[0].to = cwnd_sim::NodeId(7)).contains("its ends must be nodes"));
+    assert_eq!(
+        cwnd_sim::run(
+            &{
+                let mut long = setup();
+                long.duration = Span::from_secs(1000);
+                long
+            },
+            &mut |_| false
+        ),
+        Err(SetupError::Interrupted)
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Every run ends with an audit of all packets, which panics if one appeared or vanished.
+    #[test]
+    fn packets_are_conserved(
+        seed in any::<u64>(),
+        rate in 1_u64..200,
+        rtt in 1_u64..200,
+        queue in prop_oneof![(0_u32..100).prop_map(QueueLimit::Packets), (0_u64..100_000).prop_map(QueueLimit::Bytes)],
+        loss in prop_oneof![Just(Loss::None), (0.0..0.3_f64).prop_map(Loss::Bernoulli), (1_u64..50).prop_map(Loss::Periodic)],
+        era in 0_usize..Era::ALL.len(),
+        algorithms in proptest::collection::vec(prop_oneof![Just("reno"), Just("simd"), Just("exp-tcp"), Just("cubic")], 1..5),
+        options in (any::<bool>(), any::<bool>(), prop_oneof![Just(None), (1.0..50.0_f64).prop_map(Some)]),
+    ) {
+        let bell = Dumbbell { loss, ..Dumbbell::new(rate * MBIT, Span::from_millis(rtt), queue) };
+        let specs: Vec<_> = algorithms.into_iter().map(spec).collect();
+        let mut setup = bell.setup(&specs, Era::ALL[era], Span::from_secs(3), Span::from_secs(1), seed);
+        for flow in &mut setup.flows {
+            let (delayed, paced, max_window) = options;
+            flow.delayed_ack = delayed.then(|| Span::from_millis(40));
+            flow.paced = paced;
+            flow.max_window = max_window;
+        }
+        let trace = run(&setup);
+        prop_assert!(trace.at.windows(2).all(|pair| pair[0] < pair[1]));
+        prop_assert_eq!(trace.at.last().copied(), Some(trace.end));
+    }
+}
