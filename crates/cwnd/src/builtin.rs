@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::control::{CongestionControl, Control};
+use crate::rate;
 use crate::registry::Entry;
 use crate::signal::{Ack, Congestion, View};
 use crate::units::Span;
@@ -45,6 +46,8 @@ algorithms! {
     Simd(Window<window::simd::Simd>) => window::simd::SIMD;
     ExpTcp(Window<window::exp_tcp::ExpTcp>) => window::exp_tcp::EXP_TCP;
     Cubic(Window<window::cubic::Cubic>) => window::cubic::CUBIC;
+    Daimd(rate::daimd::Daimd<rate::daimd::Alpha>) => rate::daimd::DAIMD;
+    Udt(rate::udt::Udt) => rate::udt::UDT;
 }
 
 impl CongestionControl for Algorithm {

@@ -15,7 +15,9 @@ extern crate std;
 
 pub mod builtin;
 pub mod control;
+pub mod estimate;
 pub mod quantity;
+pub mod rate;
 pub mod registry;
 pub mod signal;
 pub mod units;

@@ -1,0 +1,61 @@
+//! The round-trip time.
+
+use crate::signal::Rtt;
+use crate::units::Span;
+
+/// Smooths round-trip samples as RFC 6298 section 2 says (gains 1/8 and 1/4) and keeps the smallest.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RttEstimator {
+    rtt: Option<Rtt>,
+}
+
+impl RttEstimator {
+    /// Without samples.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { rtt: None }
+    }
+
+    /// A sample; `ack_delay` is how much of it the receiver says it held the acknowledgement back. It is passed on, not
+    /// subtracted.
+    pub fn on_sample(&mut self, sample: Span, ack_delay: Span) {
+        let weighed = |old: Span, new: Span, shares: u64| (old * (shares - 1) + new) / shares;
+        self.rtt = Some(match self.rtt {
+            None => Rtt { latest: sample, smoothed: sample, variation: sample / 2, min: sample, ack_delay },
+            // The deviation is from the mean before the sample (RFC 6298, 2.3).
+            Some(rtt) => Rtt {
+                latest: sample,
+                smoothed: weighed(rtt.smoothed, sample, 8),
+                variation: weighed(rtt.variation, rtt.smoothed.abs_diff(sample), 4),
+                min: rtt.min.min(sample),
+                ack_delay,
+            },
+        });
+    }
+
+    /// What is known; none before the first sample.
+    #[must_use]
+    pub const fn get(&self) -> Option<Rtt> {
+        self.rtt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gains_of_rfc_6298() {
+        let mut estimator = RttEstimator::new();
+        assert_eq!(estimator.get(), None);
+        estimator.on_sample(Span::from_millis(80), Span::ZERO);
+        estimator.on_sample(Span::from_millis(160), Span::from_millis(1));
+        // 7/8 * 80 + 1/8 * 160 = 90; 3/4 * 40 + 1/4 * |80 - 160| = 50.
+        let rtt = estimator.get().expect("two samples");
+        assert_eq!(rtt.smoothed, Span::from_millis(90));
+        assert_eq!(rtt.variation, Span::from_millis(50));
+        assert_eq!(rtt.min, Span::from_millis(80));
+        assert_eq!(rtt.latest, Span::from_millis(160));
+        assert_eq!(rtt.ack_delay, Span::from_millis(1));
+    }
+}

@@ -1,0 +1,378 @@
+//! DAIMD(alpha, b): additive increase with decreasing increases, multiplicative decrease.
+//!
+//! Gu, Hong and Grossman, "An Analysis of AIMD Algorithms with Decreasing Increases" (daimd), section II.
+
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::{self, Debug};
+
+use super::decrease::{Cuts, Verdict};
+use super::{Decrease, GREATEST_WINDOW, Intervals, bounded, bounded_window, cut};
+use crate::control::{CongestionControl, Control, Pacing};
+use crate::quantity;
+use crate::registry::{Entry, Family, Parameter, Refusal, Transport, Values};
+use crate::signal::{Ack, Cause, Congestion, Start, View};
+use crate::units::{BitRate, Bytes, Packets, Rate, Span};
+
+/// The increase alpha(x): by how much a sender at rate `x` grows in one control interval (daimd eq. 1).
+///
+/// It must not increase with `x` and must tend to zero; [`Daimd::new`] refuses any other.
+pub trait Increase: Clone + Debug + Send + 'static {
+    /// alpha(x), at least zero.
+    fn alpha(&self, x: Rate) -> Rate;
+}
+
+impl Increase for fn(Rate) -> Rate {
+    fn alpha(&self, x: Rate) -> Rate {
+        self(x)
+    }
+}
+
+/// DAIMD with the increase `A`: `x += alpha(x)` at the end of each control interval with positive and no negative feedback,
+/// `x -= b x` on negative feedback (daimd eqs. 1 and 2).
+///
+/// The rule knows no window. So that a sender stops when nothing comes back, what may be outstanding is bounded by twice what the
+/// rate puts into the path in a round trip and a control interval: the rate holds the sender as long as acknowledgements arrive
+/// within two smoothed round trips, and the window once they do not. Before the first round-trip sample it is the initial window.
+#[derive(Clone, Debug)]
+pub struct Daimd<A> {
+    increase: A,
+    b: f64,
+    interval: Interval,
+    feedback: Feedback,
+    rate: Rate,
+    window: Packets,
+    /// The bound before a round trip is known, and below which it never falls.
+    initial_window: f64,
+    max_window: f64,
+    intervals: Intervals,
+    cuts: Cuts,
+}
+
+/// What DAIMD leaves open besides alpha(x).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The fraction of the rate removed, above 0 and below 1.
+    pub b: f64,
+    /// The control interval.
+    pub interval: Interval,
+    /// What counts as negative feedback.
+    pub feedback: Feedback,
+    /// Which of it cuts.
+    pub decrease: Decrease,
+    /// The rate at the start; one packet per control interval (10 ms where that is a round trip) if none.
+    pub initial_rate: Option<Rate>,
+}
+
+/// The control interval T.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interval {
+    /// Always this long.
+    Constant(Span),
+    /// A smoothed round trip, as known when the interval starts; 10 ms before the first sample.
+    RoundTrip,
+}
+
+/// What counts as negative feedback; each kind includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Feedback {
+    /// Losses and timeouts.
+    Loss,
+    /// And congestion marks.
+    Mark,
+    /// And rising delay, as far as the host tells of it.
+    Delay,
+}
+
+/// alpha(x) is none: at `rate` it is negative, infinite or larger than at a lower rate, or it does not tend to zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NotDecreasing {
+    /// Where it was found out.
+    pub rate: Rate,
+}
+
+impl fmt::Display for NotDecreasing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "the increase must never grow with the rate and must tend to zero, which fails at {:e} packets/s",
+            self.rate.0
+        )
+    }
+}
+
+impl core::error::Error for NotDecreasing {}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            b: 1.0 / 9.0,
+            interval: Interval::Constant(DEFAULT_INTERVAL),
+            feedback: Feedback::Mark,
+            decrease: Decrease::PerNak,
+            initial_rate: None,
+        }
+    }
+}
+
+impl<A: Increase> Daimd<A> {
+    /// DAIMD with the increase `increase`.
+    ///
+    /// # Errors
+    /// At some power of two from 2^-20 to 2^1000 packets/s the increase is larger than at the one before, negative or not finite,
+    /// or at the last it is still above a thousandth of the first: it is not seen to tend to zero.
+    pub fn new(increase: A, settings: Settings, start: &Start) -> Result<Self, NotDecreasing> {
+        check(&increase)?;
+        let span = match settings.interval {
+            Interval::Constant(span) => span,
+            Interval::RoundTrip => DEFAULT_INTERVAL,
+        };
+        let rate = settings.initial_rate.unwrap_or(Packets(1.0) / span);
+        let max_window = bounded_window(start.max_window.0, GREATEST_WINDOW).0;
+        Ok(Self {
+            increase,
+            b: settings.b,
+            interval: settings.interval,
+            feedback: settings.feedback,
+            rate: bounded(rate.0),
+            window: bounded_window(start.window.0, max_window),
+            initial_window: start.window.0,
+            max_window,
+            intervals: Intervals::new(span),
+            cuts: Cuts::new(settings.decrease, start.seed),
+        })
+    }
+
+    /// The increase inside.
+    pub fn increase(&self) -> &A {
+        &self.increase
+    }
+
+    fn pass(&mut self, view: &View) {
+        if let (Interval::RoundTrip, Some(rtt)) = (self.interval, view.rtt) {
+            self.intervals.set_span(rtt.smoothed);
+        }
+        if self.intervals.pass(view.now) {
+            self.rate = bounded(self.rate.0 + self.increase.alpha(self.rate).0);
+        }
+    }
+
+    fn bound(&mut self, view: &View) {
+        if let Some(rtt) = view.rtt {
+            let interval = match self.interval {
+                Interval::Constant(span) => span,
+                Interval::RoundTrip => rtt.smoothed,
+            };
+            let outstanding = self.rate * (rtt.smoothed + interval) * OUTSTANDING;
+            self.window = bounded_window(outstanding.0.max(self.initial_window), self.max_window);
+        }
+    }
+}
+
+impl<A: Increase> CongestionControl for Daimd<A> {
+    fn control(&self) -> Control {
+        Control { pacing: Pacing::At(self.rate), wake: self.intervals.wake(), ..Control::window(self.window) }
+    }
+
+    fn on_ack(&mut self, view: &View, _ack: &Ack) {
+        self.pass(view);
+        self.intervals.positive();
+        self.bound(view);
+    }
+
+    fn on_congestion(&mut self, view: &View, event: &Congestion) {
+        self.pass(view);
+        let kind = match event.cause {
+            Cause::Loss | Cause::Timeout => Feedback::Loss,
+            Cause::Mark => Feedback::Mark,
+            Cause::Delay => Feedback::Delay,
+        };
+        if kind > self.feedback {
+            return;
+        }
+        let first_of_interval = self.intervals.negative();
+        if self.cuts.judge(event.first, view.next, first_of_interval) != Verdict::Pass {
+            self.rate = cut(self.rate, self.rate.0 * (1.0 - self.b));
+        }
+        self.bound(view);
+    }
+
+    fn on_wake(&mut self, view: &View) {
+        self.pass(view);
+        self.bound(view);
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("alpha", self.increase.alpha(self.rate).0);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}
+
+/// An increase that can be written down, in packets per second.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Alpha {
+    /// `scale` up to the rate `from`, then falling as `(x / from)^-exponent`.
+    Power {
+        /// The largest increase, packets/s per interval.
+        scale: f64,
+        /// Where it begins to fall, packets/s.
+        from: f64,
+        /// Above zero.
+        exponent: f64,
+    },
+    /// Constant between breakpoints.
+    Stages {
+        /// Each stage's increase and the rate at which it ends; a stage does not contain its end.
+        stages: Box<[Stage]>,
+        /// The increase from the last breakpoint on.
+        last: f64,
+    },
+}
+
+/// A stage of constant increase.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stage {
+    /// Packets/s per interval.
+    pub increase: f64,
+    /// Packets/s; the next stage starts here.
+    pub below: f64,
+}
+
+impl Alpha {
+    /// Reads `1.2mbit@10mbit^-0.5` or `1.2mbit..90mbit..120kbit..99mbit..0`, for packets of size `packet`.
+    ///
+    /// The first is 1.2 Mbit/s per interval up to a rate of 10 Mbit/s, from there on falling with the power -0.5 of the rate. The
+    /// second is 1.2 Mbit/s per interval below 90 Mbit/s, 120 kbit/s below 99 Mbit/s, and nothing from there on.
+    ///
+    /// # Errors
+    /// What the text does not say clearly, as the end of a sentence.
+    pub fn parse(text: &str, packet: Bytes) -> Result<Self, String> {
+        let rate = |text: &str| match text.trim() {
+            "0" => Ok(0.0),
+            text => quantity::bit_rate(text).map(|rate| rate.to_packets(packet).0).map_err(|error| error.to_string()),
+        };
+        if let Some((scale, rest)) = text.split_once('@') {
+            let (from, exponent) = rest.split_once("^-").ok_or_else(|| SYNTAX.to_owned())?;
+            let exponent = quantity::number(exponent).map_err(|error| error.to_string())?;
+            return match (rate(scale)?, rate(from)?) {
+                (scale, from) if from > 0.0 && exponent > 0.0 => Ok(Self::Power { scale, from, exponent }),
+                _ => Err(SYNTAX.to_owned()),
+            };
+        }
+        let numbers = text.split("..").map(rate).collect::<Result<Vec<f64>, String>>()?;
+        let (pairs, [last]) = numbers.as_chunks::<2>() else { return Err(SYNTAX.to_owned()) };
+        let stages: Box<[Stage]> = pairs.iter().map(|&[increase, below]| Stage { increase, below }).collect();
+        if !stages.is_sorted_by(|one, next| one.below < next.below && one.increase >= next.increase) {
+            return Err("stages whose ends rise and whose increases do not".to_owned());
+        }
+        // The last stage has no end: only nothing tends to zero there.
+        if *last == 0.0 { Ok(Self::Stages { stages, last: 0.0 }) } else { Err("a last stage of 0".to_owned()) }
+    }
+}
+
+impl Increase for Alpha {
+    fn alpha(&self, x: Rate) -> Rate {
+        Rate(match self {
+            Self::Power { scale, from, exponent } => scale * libm::pow((x.0 / from).max(1.0), -exponent),
+            Self::Stages { stages, last } => {
+                stages.iter().find(|stage| x.0 < stage.below).map_or(*last, |stage| stage.increase)
+            }
+        })
+    }
+}
+
+/// Registered as `daimd`.
+pub const DAIMD: Entry = Entry {
+    name: "daimd",
+    title: "AIMD of a rate with decreasing increases: DAIMD(alpha, b)",
+    family: Family::Core,
+    transport: Transport::Reported,
+    source: "daimd section II, eqs. 1 and 2",
+    deviations: &[
+        "a window of twice the rate times (round trip + interval) stops a sender that hears nothing; the paper has none",
+        "a cut does not go below one packet per second, or nothing would ever come back",
+        "the paper names no increase: the default is an example that suits 10 Mbit/s to 1 Gbit/s",
+    ],
+    parameters: &[
+        Parameter::text("alpha", "1.2mbit@10mbit^-0.5", SYNTAX, "increase per interval as a function of the rate"),
+        Parameter::number("b", 1.0 / 9.0, "fraction of the rate removed").above(0.0).below(1.0),
+        Parameter::text("interval", "10ms", "a time such as `10ms`, or `rtt`", "control interval"),
+        Parameter::choice("feedback", &["mark", "loss", "delay"], "loss; mark: and marks; delay: and marks and delay"),
+        Parameter::choice("decrease", &["per-nak", "per-interval", "per-epoch"], "which negative feedback cuts"),
+        Parameter::bit_rate("initial_rate", "rate at the start; otherwise one packet per interval"),
+    ],
+    build: |values, start| {
+        let refuse = |parameter, reason| Refusal { parameter, reason };
+        let increase = Alpha::parse(values.text("alpha"), start.packet).map_err(|reason| refuse("alpha", reason))?;
+        let settings = settings(values, start).map_err(|reason| refuse("interval", reason))?;
+        match Daimd::new(increase, settings, start) {
+            Ok(daimd) => Ok(daimd.into()),
+            Err(error) => Err(refuse("alpha", error.to_string())),
+        }
+    },
+    receiver: None,
+};
+
+fn settings(values: &Values, start: &Start) -> Result<Settings, String> {
+    let interval = match values.text("interval") {
+        "rtt" => Interval::RoundTrip,
+        text => match quantity::span(text) {
+            Ok(span) if span >= SHORTEST_INTERVAL => Interval::Constant(span),
+            Ok(_) => return Err("a time of at least 10us, or `rtt`".to_owned()),
+            Err(error) => return Err(error.to_string()),
+        },
+    };
+    Ok(Settings {
+        b: values.number("b"),
+        interval,
+        feedback: match values.choice("feedback") {
+            "loss" => Feedback::Loss,
+            "delay" => Feedback::Delay,
+            _ => Feedback::Mark,
+        },
+        decrease: match values.choice("decrease") {
+            "per-interval" => Decrease::PerInterval,
+            "per-epoch" => Decrease::PerEpoch,
+            _ => Decrease::PerNak,
+        },
+        initial_rate: values.given("initial_rate").map(|rate| BitRate(rate).to_packets(start.packet)),
+    })
+}
+
+/// Sees whether `increase` is one, on a grid of powers of two.
+fn check(increase: &impl Increase) -> Result<(), NotDecreasing> {
+    let at = |power: i32| (Rate(libm::ldexp(1.0, power)), increase.alpha(Rate(libm::ldexp(1.0, power))).0);
+    let (_, first) = at(LOWEST_POWER);
+    let mut before = f64::MAX;
+    for power in LOWEST_POWER..=HIGHEST_POWER {
+        let (rate, alpha) = at(power);
+        if !(0.0..=before).contains(&alpha) {
+            return Err(NotDecreasing { rate });
+        }
+        before = alpha;
+    }
+    if before > first * VANISHING {
+        return Err(NotDecreasing { rate: at(HIGHEST_POWER).0 });
+    }
+    Ok(())
+}
+
+/// UDT's control interval, the only one the paper evaluates.
+const DEFAULT_INTERVAL: Span = Span::from_millis(10);
+/// Shorter ones would wake a host for every packet and more.
+const SHORTEST_INTERVAL: Span = Span::from_micros(10);
+/// How many times what a round trip and an interval carry may be outstanding. Twice: a round trip that doubles at once by
+/// queueing is not yet a reason to stop.
+const OUTSTANDING: f64 = 2.0;
+/// A packet in twelve days: below any rate.
+const LOWEST_POWER: i32 = -20;
+/// Near the end of the range of doubles, so that even x^-0.01 has fallen to a thousandth.
+const HIGHEST_POWER: i32 = 1000;
+const VANISHING: f64 = 1e-3;
+const SYNTAX: &str = "`1.2mbit@10mbit^-0.5` (falling as a power of the rate from 10 Mbit/s on) or \
+                      `1.2mbit..90mbit..120kbit..99mbit..0` (stages, each up to the rate behind it)";
