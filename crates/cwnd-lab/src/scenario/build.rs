@@ -1,0 +1,181 @@
+//! From a document to a setup of the simulator.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use cwnd::{Span, Time};
+use cwnd_sim::{FlowSetup, NodeId, Sampling, Setup, SetupError};
+
+use super::document::{Direction, Document, Flow};
+use super::error::Fault;
+use super::quantity::SampleEvery;
+use super::topology::Topology;
+
+/// Checks `document` and makes a setup of it, for no seed in particular.
+pub(super) fn build(document: &Document) -> Result<Setup, Located> {
+    check_frame(document)?;
+    let topology = Topology::of(document)?;
+    if document.flow.is_empty() {
+        return Err(Located::at("", Fault::NoFlows));
+    }
+    let mut flows = Vec::new();
+    // The index of the group each flow belongs to: the simulator's errors name flows.
+    let mut group_of = Vec::new();
+    for (index, group) in document.flow.iter().enumerate() {
+        let flow = flow(document, &topology, group, &format!("flow.{index}"))?;
+        for _ in 0..group.count {
+            flows.push(flow.clone());
+            group_of.push(index);
+        }
+        if flows.len() > MAX_FLOWS {
+            return Err(range(&format!("flow.{index}"), "count", &group.count, &format!("{MAX_FLOWS} flows in all")));
+        }
+    }
+    number(&mut flows);
+    let setup = Setup {
+        nodes: topology.nodes,
+        links: topology.links,
+        flows,
+        duration: *document.duration.value(),
+        warmup: *document.warmup.value(),
+        seed: 0,
+        variation: cwnd_sim::Variation {
+            start: document.variation.start.as_ref().map(|start| *start.value()),
+            rtt: document.variation.rtt,
+            jitter: document.variation.jitter,
+        },
+        sampling: match *document.sampling.value() {
+            SampleEvery::Off => None,
+            SampleEvery::Interval(interval) => Some(Sampling { interval, internals: true }),
+        },
+    };
+    setup.check().map_err(|error| {
+        let named = |name: &str| setup.flows.iter().position(|flow| flow.name == name).map(|flow| group_of[flow]);
+        let group = match &error {
+            SetupError::Unreachable { flow, .. } => named(flow),
+            SetupError::Field { place, .. } => place.split('`').nth(1).and_then(named),
+            SetupError::Interrupted => None,
+        };
+        Located { key: group.map_or_else(String::new, |index| format!("flow.{index}")), fault: error.into() }
+    })?;
+    Ok(setup)
+}
+
+/// A fault with the dotted key it is at.
+#[derive(Debug)]
+pub(super) struct Located {
+    pub(super) key: String,
+    pub(super) fault: Fault,
+}
+
+impl Located {
+    pub(super) fn at(key: &str, fault: Fault) -> Self {
+        Self { key: key.to_string(), fault }
+    }
+}
+
+/// A value of `key` in the table `table` that is out of range.
+pub(super) fn range(table: &str, key: &'static str, given: &dyn fmt::Display, accepted: &str) -> Located {
+    let path = if table.is_empty() { key.to_string() } else { format!("{table}.{key}") };
+    Located { key: path, fault: Fault::Range { key, given: given.to_string(), accepted: accepted.to_string() } }
+}
+
+/// What is checked once, whatever the topology and the flows.
+fn check_frame(document: &Document) -> Result<(), Located> {
+    let (duration, warmup) = (&document.duration, &document.warmup);
+    if *duration.value() == Span::ZERO {
+        return Err(range("", "duration", &duration, "any time above zero"));
+    }
+    if warmup.value() >= duration.value() {
+        return Err(range("", "warmup", &warmup, &format!("less than the duration, {duration}")));
+    }
+    if !(1..=MAX_SEEDS).contains(&document.seeds) {
+        return Err(range("", "seeds", &document.seeds, &format!("1 to {MAX_SEEDS}")));
+    }
+    if document.payload.value() > document.packet.value() {
+        return Err(range("", "payload", &document.payload, &format!("at most a packet, {}", document.packet)));
+    }
+    for (key, part) in [("rtt", document.variation.rtt), ("jitter", document.variation.jitter)] {
+        if !(0.0..1.0).contains(&part) {
+            return Err(range("variation", key, &part, "at least 0 and below 1"));
+        }
+    }
+    Ok(())
+}
+
+fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Result<FlowSetup, Located> {
+    if group.count == 0 {
+        return Err(range(key, "count", &0, "at least 1"));
+    }
+    if let Some(window) = group.max_window.filter(|window| !(1.0..f64::INFINITY).contains(window)) {
+        return Err(range(key, "max_window", &window, "at least 1 packet"));
+    }
+    let start = group.start.as_ref().map_or(Span::ZERO, |start| *start.value());
+    if start >= *document.duration.value() {
+        let given = group.start.as_ref().map_or_else(String::new, ToString::to_string);
+        return Err(range(key, "start", &given, &format!("less than the duration, {}", document.duration)));
+    }
+    if let Some(stop) = group.stop.as_ref().filter(|stop| *stop.value() <= start) {
+        return Err(range(key, "stop", &stop, "later than the start"));
+    }
+    let (from, to) = ends(topology, group, key)?;
+    Ok(FlowSetup {
+        name: group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string()),
+        algorithm: group.algorithm.value().clone(),
+        from,
+        to,
+        start: Time::ZERO + start,
+        stop: group.stop.as_ref().map(|stop| Time::ZERO + *stop.value()),
+        access_rtt: topology.access_rtt + group.extra_rtt.as_ref().map_or(Span::ZERO, |extra| *extra.value()),
+        packet: *document.packet.value(),
+        payload: *document.payload.value(),
+        ack: *document.ack.value(),
+        max_window: group.max_window,
+        paced: group.paced,
+        ecn: group.ecn.map(Into::into),
+        delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
+        era: *group.era.as_ref().unwrap_or(&document.era).value(),
+    })
+}
+
+fn ends(topology: &Topology, group: &Flow, key: &str) -> Result<(NodeId, NodeId), Located> {
+    let end = |name: &Option<String>, end_key: &'static str, default: Option<NodeId>| match name {
+        Some(name) => topology.node(name).ok_or_else(|| Located {
+            key: format!("{key}.{end_key}"),
+            fault: Fault::UnknownNode { name: name.clone(), known: topology.nodes.clone() },
+        }),
+        None => default.ok_or_else(|| {
+            Located::at(key, Fault::Missing { key: end_key, why: "a flow through a graph names its two nodes" })
+        }),
+    };
+    let from = end(&group.from, "from", topology.ends.map(|(first, _)| first))?;
+    let to = end(&group.to, "to", topology.ends.map(|(_, last)| last))?;
+    if from == to {
+        let given = format!("`{}`", topology.nodes[to.0 as usize]);
+        return Err(range(key, "to", &given, "another node than `from`"));
+    }
+    Ok(match group.direction {
+        Direction::Forward => (from, to),
+        Direction::Reverse => (to, from),
+    })
+}
+
+/// Numbers the flows that share a name.
+fn number(flows: &mut [FlowSetup]) {
+    let mut seen = BTreeMap::<String, (u32, u32)>::new();
+    for flow in &*flows {
+        seen.entry(flow.name.clone()).or_default().0 += 1;
+    }
+    for flow in flows {
+        let (count, next) = seen.entry(flow.name.clone()).or_default();
+        if *count > 1 {
+            *next += 1;
+            flow.name = format!("{} #{next}", flow.name);
+        }
+    }
+}
+
+/// Ten million: at a kilobyte each they fill the memory of a large machine.
+const MAX_FLOWS: usize = 10_000_000;
+/// More independent runs than any interval needs.
+const MAX_SEEDS: u32 = 100_000;

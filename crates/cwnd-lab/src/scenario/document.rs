@@ -1,0 +1,310 @@
+//! A scenario as it is written: the keys of the TOML document, before they are checked against each other.
+
+use cwnd::{BitRate, Bytes, Span, Spec};
+use cwnd_sim::{AckEcho, Era, Loss};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::{QueueSize, SampleEvery, Written};
+
+/// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), and how long
+/// and how often to simulate them.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Document {
+    /// What this scenario shows, in a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// How long to simulate.
+    pub duration: Written<Span>,
+    /// Measuring starts after this time; below `duration`.
+    pub warmup: Written<Span>,
+    /// How many independent runs; at least 1.
+    pub seeds: u32,
+    /// The first run's seed; each further run takes the next number.
+    pub first_seed: u64,
+    /// The habits of all senders and receivers; a flow may have its own.
+    pub era: Written<Era>,
+    /// How senders repair losses.
+    pub recovery: Recovery,
+    /// A data packet on the wire, headers included.
+    pub packet: Written<Bytes>,
+    /// What a data packet carries for the application; at most `packet`.
+    pub payload: Written<Bytes>,
+    /// An acknowledgement on the wire.
+    pub ack: Written<Bytes>,
+    /// How often the state of flows and links is recorded.
+    pub sampling: Written<SampleEvery>,
+    /// What differs between seeds.
+    pub variation: Variation,
+    /// All flows share one bottleneck.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dumbbell: Option<Dumbbell>,
+    /// A row of bottlenecks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parking_lot: Option<ParkingLot>,
+    /// The links of any other topology; packets take the route with the fewest links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub link: Vec<Link>,
+    /// Groups of equal flows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flow: Vec<Flow>,
+}
+
+/// What differs between seeds: without it, flows fall into step at a drop-tail queue.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Variation {
+    /// Each start is delayed by a random time up to this; one base round-trip time of the flow if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Written<Span>>,
+    /// Each base round-trip time is scaled by a random factor between 1 - this and 1 + this, at the flow's own access links;
+    /// at least 0 and below 1.
+    pub rtt: f64,
+    /// Each data packet is delayed on leaving by a random part, up to this, of its transmission time on the slowest link of its
+    /// route; at least 0 and below 1.
+    pub jitter: f64,
+}
+
+/// Senders at `left`, receivers at `right`, one bottleneck between them. Acknowledgements queue on the way back. Half of the
+/// round-trip time lies on these two links, the other half on each flow's own access links.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dumbbell {
+    /// The rate of the bottleneck.
+    pub rate: Written<BitRate>,
+    /// The round-trip time without queueing; a flow may add to it (`extra_rtt`).
+    pub rtt: Written<Span>,
+    /// The queue in front of the bottleneck, the packet being sent not counted.
+    pub queue: Written<QueueSize>,
+    /// Random loss of data packets at the bottleneck.
+    pub loss: Written<Loss>,
+    /// The rate of the way back; `rate` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_rate: Option<Written<BitRate>>,
+    /// The queue of the way back; `queue` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_queue: Option<Written<QueueSize>>,
+    /// Random loss on the way back; none if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_loss: Option<Written<Loss>>,
+}
+
+/// A row of equal links in both directions between the nodes `n0`, `n1`, …; flows go from the first node to the last unless they
+/// say otherwise.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ParkingLot {
+    /// How many links; at least 1.
+    pub hops: u32,
+    /// The rate of each link.
+    pub rate: Written<BitRate>,
+    /// The propagation delay of each link, one way.
+    pub delay: Written<Span>,
+    /// The round-trip time of each flow's own access links; a flow may add to it (`extra_rtt`).
+    pub access_rtt: Written<Span>,
+    /// The queue in front of each link. One bandwidth-delay product is that of the whole row.
+    pub queue: Written<QueueSize>,
+    /// Random loss at each link in the direction of growing numbers.
+    pub loss: Written<Loss>,
+}
+
+/// A link between two nodes; nodes exist by being named.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Its name in traces; `from-to` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The node where it begins.
+    pub from: String,
+    /// The node where it ends.
+    pub to: String,
+    /// A second link leads back, with the same rate, delay and queue.
+    #[serde(default = "yes")]
+    pub both_ways: bool,
+    /// Its rate; a link without one is pure delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Written<BitRate>>,
+    /// Its propagation delay, one way.
+    pub delay: Written<Span>,
+    /// The queue in front of it, in packets or bytes; needed if it has a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Written<QueueSize>>,
+    /// Random loss in its own direction; none if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Written<Loss>>,
+}
+
+/// A group of equal flows with endless data.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// The algorithm, with parameters: `simd`, `aimd:b=1/8`.
+    pub algorithm: Written<Spec>,
+    /// The name of the group in tables and traces; the algorithm if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How many such flows; at least 1.
+    #[serde(default = "one")]
+    pub count: u32,
+    /// When they start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Written<Span>>,
+    /// When their data ends; never if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Written<Span>>,
+    /// The node of the senders; the topology's first if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The node of the receivers; the topology's last if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Reverse traffic exchanges `from` and `to`.
+    #[serde(default)]
+    pub direction: Direction,
+    /// Round-trip time of their own access links, on top of what the topology gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra_rtt: Option<Written<Span>>,
+    /// Spread packets over the round trip even where the algorithm does not ask for it.
+    #[serde(default)]
+    pub paced: bool,
+    /// Packets can carry congestion marks, and acknowledgements echo them like this; no marks if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<Ecn>,
+    /// Acknowledge every second packet, or one after this time; every packet at once if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<Written<Span>>,
+    /// The receiver's window in packets, at least 1; no bound if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_window: Option<f64>,
+    /// The habits of these senders and receivers; the scenario's if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub era: Option<Written<Era>>,
+}
+
+/// How senders repair losses.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// Selective acknowledgements (RFC 6675).
+    #[default]
+    Sack,
+}
+
+/// Which way a group's data flows.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From `from` to `to`.
+    #[default]
+    Forward,
+    /// From `to` to `from`.
+    Reverse,
+}
+
+/// How acknowledgements echo congestion marks.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    /// Until the sender confirms that it reacted (RFC 3168 section 6.1.3).
+    Latch,
+    /// Exactly the acknowledgements of marked packets.
+    PerPacket,
+}
+
+impl Flow {
+    /// `count` flows under `algorithm`, everything else as usual.
+    #[must_use]
+    pub fn group(algorithm: Written<Spec>, count: u32) -> Self {
+        Self {
+            algorithm,
+            name: None,
+            count,
+            start: None,
+            stop: None,
+            from: None,
+            to: None,
+            direction: Direction::Forward,
+            extra_rtt: None,
+            paced: false,
+            ecn: None,
+            delayed_ack: None,
+            max_window: None,
+            era: None,
+        }
+    }
+}
+
+impl Default for Document {
+    fn default() -> Self {
+        Self {
+            title: None,
+            duration: Written::literal("60s"),
+            warmup: Written::literal("10s"),
+            seeds: 5,
+            first_seed: 1,
+            era: Written::literal("modern"),
+            recovery: Recovery::Sack,
+            packet: Written::literal("1500B"),
+            payload: Written::literal("1460B"),
+            ack: Written::literal("40B"),
+            sampling: Written::literal("100ms"),
+            variation: Variation::default(),
+            dumbbell: None,
+            parking_lot: None,
+            link: Vec::new(),
+            flow: Vec::new(),
+        }
+    }
+}
+
+impl Default for Variation {
+    fn default() -> Self {
+        Self { start: None, rtt: 0.05, jitter: 0.9 }
+    }
+}
+
+impl Default for Dumbbell {
+    fn default() -> Self {
+        Self {
+            rate: Written::literal("100mbit"),
+            rtt: Written::literal("50ms"),
+            queue: Written::literal("droptail:1bdp"),
+            loss: Written::literal("0"),
+            reverse_rate: None,
+            reverse_queue: None,
+            reverse_loss: None,
+        }
+    }
+}
+
+impl Default for ParkingLot {
+    fn default() -> Self {
+        Self {
+            hops: 3,
+            rate: Written::literal("100mbit"),
+            delay: Written::literal("5ms"),
+            access_rtt: Written::literal("10ms"),
+            queue: Written::literal("droptail:1bdp"),
+            loss: Written::literal("0"),
+        }
+    }
+}
+
+impl From<Ecn> for AckEcho {
+    fn from(ecn: Ecn) -> Self {
+        match ecn {
+            Ecn::Latch => Self::Latch,
+            Ecn::PerPacket => Self::PerPacket,
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u32 {
+    1
+}

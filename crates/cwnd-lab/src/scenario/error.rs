@@ -1,0 +1,155 @@
+//! What can be wrong with a scenario, and where.
+
+use std::fmt;
+use std::ops::Range;
+
+use cwnd_sim::SetupError;
+use thiserror::Error;
+
+use super::quantity::unknown;
+
+/// A scenario cannot be run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScenarioError {
+    /// Where.
+    pub place: Place,
+    /// What is wrong, and what is accepted.
+    pub fault: Fault,
+}
+
+/// Where a scenario is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a file.
+    File(Box<Excerpt>),
+    /// In a scenario that was not read from a file: the key.
+    Key(String),
+    /// In `--set`, with its text.
+    Override(String),
+}
+
+/// A few characters of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The file's name, as it was given.
+    pub name: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The text of the line.
+    pub text: String,
+    /// How many characters are meant, at least 1.
+    pub width: usize,
+}
+
+/// What is wrong with a scenario, and what is accepted.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum Fault {
+    /// Not TOML, an unknown key, or a value that cannot be read.
+    #[error("{0}")]
+    Document(String),
+    /// A key is missing.
+    #[error("`{key}` is missing: {why}")]
+    Missing {
+        /// The key.
+        key: &'static str,
+        /// Why it is needed.
+        why: &'static str,
+    },
+    /// There are no flows.
+    #[error("no flows: add a `[[flow]]` with an `algorithm`")]
+    NoFlows,
+    /// A value outside its range.
+    #[error("`{key}` cannot be {given}: accepted is {accepted}")]
+    Range {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        given: String,
+        /// The accepted values.
+        accepted: String,
+    },
+    /// The simulator refuses what came of it.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// No topology, or more than one.
+    #[error("{0} topologies: a scenario has exactly one of `[dumbbell]`, `[parking_lot]` and `[[link]]`")]
+    Topology(&'static str),
+    /// A flow names a node that no link has.
+    #[error("{}", unknown("node", name, known))]
+    UnknownNode {
+        /// What was given.
+        name: String,
+        /// The nodes there are.
+        known: Vec<String>,
+    },
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::File(excerpt) => {
+                let Excerpt { name, line, column, text, width } = &**excerpt;
+                let number = line.to_string();
+                let margin = " ".repeat(number.len());
+                let indent = " ".repeat(column - 1);
+                writeln!(out, "{name}:{line}:{column}: {}", self.fault)?;
+                write!(out, "{margin} |\n{number} | {text}\n{margin} | {indent}{}", "^".repeat(*width))
+            }
+            Place::Key(key) if key.is_empty() => write!(out, "{}", self.fault),
+            Place::Key(key) => write!(out, "{key}: {}", self.fault),
+            Place::Override(text) => write!(out, "--set {text}: {}", self.fault),
+        }
+    }
+}
+
+impl std::error::Error for ScenarioError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.fault)
+    }
+}
+
+impl Place {
+    /// The place of a range of bytes in a file.
+    pub(super) fn in_file(name: &str, content: &str, span: Range<usize>) -> Self {
+        let start = boundary(content, span.start);
+        let line_start = content[..start].rfind('\n').map_or(0, |at| at + 1);
+        let rest = &content[line_start..];
+        let text = rest.lines().next().unwrap_or_default().replace('\t', " ");
+        let end = boundary(content, span.end.clamp(start, (line_start + text.len()).max(start)));
+        Self::File(Box::new(Excerpt {
+            name: name.to_string(),
+            line: content[..line_start].matches('\n').count() + 1,
+            column: content[line_start..start].chars().count() + 1,
+            width: content[start..end].chars().count().max(1),
+            text,
+        }))
+    }
+}
+
+/// The last boundary of a character at or before `at`.
+fn boundary(content: &str, at: usize) -> usize {
+    (0..=at.min(content.len())).rev().find(|at| content.is_char_boundary(*at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        let content = "a = 1\nü = \"π\"\n";
+        let at = content.find('π').expect("it is there");
+        let place = Place::in_file("x.toml", content, at - 1..at + 3);
+        let expected = Excerpt { name: "x.toml".into(), line: 2, column: 5, text: "ü = \"π\"".into(), width: 3 };
+        assert_eq!(place, Place::File(Box::new(expected)));
+    }
+
+    #[test]
+    fn a_place_past_the_end_is_the_end() {
+        let place = Place::in_file("x.toml", "a", 7..9);
+        let expected = Excerpt { name: "x.toml".into(), line: 1, column: 2, text: "a".into(), width: 1 };
+        assert_eq!(place, Place::File(Box::new(expected)));
+    }
+}

@@ -1,0 +1,290 @@
+//! Scenarios from their text to the simulator's setup, and every error with its place.
+
+use cwnd::{Span, Time};
+use cwnd_lab::scenario::{Direction, Document, Dumbbell, Flow, Scenario, Written};
+use cwnd_sim::{AckEcho, Era, Loss, NodeId, QueueLimit, Setup};
+
+fn setup(text: &str) -> Setup {
+    Scenario::read("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}")).setup(1)
+}
+
+fn error(text: &str, overrides: &[&str]) -> String {
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    Scenario::read("test.toml", text, &overrides).expect_err("must be refused").to_string()
+}
+
+/// The first line of an error: the place and the sentence.
+fn first_line(text: &str) -> String {
+    error(text, &[]).lines().next().expect("never empty").to_string()
+}
+
+const SMALLEST: &str = "[dumbbell]\n[[flow]]\nalgorithm = \"reno\"\n";
+
+#[test]
+fn the_smallest_dumbbell_is_the_default_path() {
+    let setup = setup(SMALLEST);
+    assert_eq!(setup.nodes, ["left", "right"]);
+    let [bottleneck, back] = setup.links.as_slice() else { panic!("{:?}", setup.links) };
+    assert_eq!((bottleneck.from, bottleneck.to, back.from, back.to), (NodeId(0), NodeId(1), NodeId(1), NodeId(0)));
+    for link in [bottleneck, back] {
+        assert_eq!(link.rate, Some(100_000_000));
+        assert_eq!(link.delay, Span::from_micros(12_500));
+        assert_eq!(link.queue, QueueLimit::Packets(417));
+        assert_eq!(link.loss, Loss::None);
+    }
+    let [flow] = setup.flows.as_slice() else { panic!("{} flows", setup.flows.len()) };
+    assert_eq!(flow.access_rtt + bottleneck.delay + back.delay, Span::from_millis(50));
+    assert_eq!((flow.name.as_str(), flow.era.name, flow.start, flow.stop), ("reno", "modern", Time::ZERO, None));
+    assert_eq!((flow.packet.0, flow.payload.0, flow.ack.0), (1500, 1460, 40));
+    assert_eq!((setup.duration, setup.warmup), (Span::from_secs(60), Span::from_secs(10)));
+}
+
+#[test]
+fn every_key_of_a_flow_arrives() {
+    let text = r#"
+        era = "ns2-2001"
+        [dumbbell]
+        rtt = "100ms"
+        reverse_rate = "1mbit"
+        reverse_queue = "droptail:9kB"
+        reverse_loss = "periodic:7"
+        loss = 0.01
+        [[flow]]
+        algorithm = "aimd:b=1/8"
+        name = "old"
+        count = 2
+        [[flow]]
+        algorithm = "reno"
+        start = "1s"
+        stop = "2s"
+        direction = "reverse"
+        extra_rtt = "30ms"
+        paced = true
+        ecn = "per-packet"
+        delayed_ack = "40ms"
+        max_window = 64
+        era = "modern"
+    "#;
+    let setup = setup(text);
+    assert_eq!(setup.links[0].loss, Loss::Bernoulli(0.01));
+    assert_eq!(setup.links[1].rate, Some(1_000_000));
+    assert_eq!(setup.links[1].queue, QueueLimit::Bytes(9000));
+    assert_eq!(setup.links[1].loss, Loss::Periodic(7));
+    let [first, second, third] = setup.flows.as_slice() else { panic!("{} flows", setup.flows.len()) };
+    assert_eq!((first.name.as_str(), second.name.as_str()), ("old #1", "old #2"));
+    assert_eq!(first.algorithm.label(), "aimd:b=1/8");
+    assert_eq!(first.era, Era::NS2_2001);
+    assert_eq!((third.from, third.to), (NodeId(1), NodeId(0)));
+    assert_eq!((third.start.as_secs_f64(), third.stop.map(Time::as_secs_f64)), (1.0, Some(2.0)));
+    assert_eq!(third.access_rtt, Span::from_millis(80));
+    assert!(third.paced);
+    assert_eq!(third.ecn, Some(AckEcho::PerPacket));
+    assert_eq!(third.delayed_ack, Some(Span::from_millis(40)));
+    assert_eq!((third.max_window, third.era), (Some(64.0), Era::MODERN));
+}
+
+#[test]
+fn a_parking_lot_is_a_row_of_links() {
+    let text = r#"
+        [parking_lot]
+        hops = 2
+        rate = "10mbit"
+        delay = "10ms"
+        access_rtt = "20ms"
+        [[flow]]
+        algorithm = "reno"
+        [[flow]]
+        algorithm = "reno"
+        from = "n1"
+        to = "n2"
+    "#;
+    let setup = setup(text);
+    assert_eq!(setup.nodes, ["n0", "n1", "n2"]);
+    assert_eq!(
+        setup.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(),
+        ["n0-n1", "n1-n0", "n1-n2", "n2-n1"]
+    );
+    // 10 Mbit/s over the whole row's 60 ms: 75 kB, 50 packets.
+    assert!(setup.links.iter().all(|link| link.queue == QueueLimit::Packets(50)));
+    assert_eq!((setup.flows[0].from, setup.flows[0].to), (NodeId(0), NodeId(2)));
+    assert_eq!((setup.flows[1].from, setup.flows[1].to), (NodeId(1), NodeId(2)));
+}
+
+#[test]
+fn a_graph_is_its_links() {
+    let text = r#"
+        [[link]]
+        from = "a"
+        to = "r"
+        delay = "1ms"
+        [[link]]
+        name = "core"
+        from = "r"
+        to = "b"
+        rate = "1gbit"
+        delay = "5ms"
+        queue = "droptail:100p"
+        both_ways = false
+        [[link]]
+        from = "b"
+        to = "a"
+        delay = "6ms"
+        both_ways = false
+        [[flow]]
+        algorithm = "reno"
+        from = "a"
+        to = "b"
+        extra_rtt = "10ms"
+    "#;
+    let setup = setup(text);
+    assert_eq!(setup.nodes, ["a", "r", "b"]);
+    assert_eq!(setup.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(), ["a-r", "r-a", "core", "b-a"]);
+    assert_eq!((setup.links[0].rate, setup.links[0].queue), (None, QueueLimit::Unlimited));
+    assert_eq!((setup.links[2].rate, setup.links[2].queue), (Some(1_000_000_000), QueueLimit::Packets(100)));
+    assert_eq!(setup.flows[0].access_rtt, Span::from_millis(10));
+}
+
+#[test]
+fn overrides_change_and_add_keys() {
+    let text = "[dumbbell]\nrate = \"1mbit\"\n[[flow]]\nalgorithm = \"reno\"\ncount = 1\n";
+    let overrides = ["dumbbell.rate=1gbit", "flow.0.algorithm=aimd:b=1/8", "flow.0.count=3", "variation.jitter=0"];
+    let scenario = Scenario::read("test.toml", text, &overrides.map(String::from)).expect("valid");
+    let setup = scenario.setup(1);
+    assert_eq!(setup.links[0].rate, Some(1_000_000_000));
+    assert_eq!(setup.flows.len(), 3);
+    assert_eq!(setup.flows[2].algorithm.label(), "aimd:b=1/8");
+    assert_eq!((setup.variation.rtt, setup.variation.jitter), (0.05, 0.0));
+}
+
+#[test]
+fn a_scenario_written_out_reads_as_the_same_setup() {
+    let document = Document {
+        dumbbell: Some(Dumbbell { loss: Written::literal("0.001"), ..Dumbbell::default() }),
+        flow: vec![
+            Flow { direction: Direction::Reverse, ..Flow::group(Written::literal("aimd:b=1/8"), 2) },
+            Flow { max_window: Some(5.5), ..Flow::group(Written::literal("reno"), 1) },
+        ],
+        ..Document::default()
+    };
+    let scenario = Scenario::check(document).expect("valid");
+    let again = Scenario::read("again.toml", &scenario.to_toml(), &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(format!("{:?}", again.setup(3)), format!("{:?}", scenario.setup(3)));
+}
+
+#[test]
+fn seeds_count_up_from_the_first() {
+    let text = format!("seeds = 3\nfirst_seed = 7\n{SMALLEST}");
+    let scenario = Scenario::read("test.toml", &text, &[]).expect("valid");
+    assert_eq!(scenario.seeds().collect::<Vec<_>>(), [7, 8, 9]);
+    assert_eq!(scenario.setup(8).seed, 8);
+}
+
+#[test]
+fn an_error_shows_the_line_it_is_in() {
+    let text = "[dumbbell]\nrate = \"100\"  # no unit\n[[flow]]\nalgorithm = \"reno\"\n";
+    let expected = "test.toml:2:8: cannot read `100`: expected a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or \
+                    `9600bit`\n  |\n2 | rate = \"100\"  # no unit\n  |        ^^^^^";
+    assert_eq!(error(text, &[]), expected);
+}
+
+#[test]
+fn every_error_names_its_place_and_what_is_accepted() {
+    let flow = |line: &str| format!("[dumbbell]\n[[flow]]\nalgorithm = \"reno\"\n{line}\n");
+    let top = |line: &str| format!("{line}\n{SMALLEST}");
+    let cases = [
+        ("[dumbbell\n".to_string(), "1:10: unclosed table, expected `]`"),
+        (top("durtion = \"1s\""), "1:1: unknown key `durtion`; did you mean `duration`? (accepted: title, duration"),
+        (top("duration = 60"), "1:12: invalid type: integer `60`, expected a time with its unit"),
+        (top("warmup = \"60s\""), "1:10: `warmup` cannot be 60s: accepted is less than the duration, 60s"),
+        (top("seeds = 0"), "1:9: `seeds` cannot be 0: accepted is 1 to 100000"),
+        (top("era = \"2001\""), "1:7: unknown value `2001`"),
+        (top("recovery = \"tahoe\""), "1:12: unknown value `tahoe` (accepted: sack)"),
+        (top("payload = \"2kB\""), "1:11: `payload` cannot be 2kB: accepted is at most a packet, 1500B"),
+        (top("[variation]\nrtt = 1.0"), "2:7: `rtt` cannot be 1: accepted is at least 0 and below 1"),
+        (flow("count = 0"), "4:9: `count` cannot be 0: accepted is at least 1"),
+        (flow("count = -1"), "4:9: invalid value: integer `-1`, expected u32"),
+        (flow("max_window = 0.5"), "4:14: `max_window` cannot be 0.5: accepted is at least 1 packet"),
+        (flow("stop = \"0s\""), "4:8: `stop` cannot be 0s: accepted is later than the start"),
+        (flow("start = \"2min\""), "4:9: `start` cannot be 2min: accepted is less than the duration, 60s"),
+        (flow("from = \"lft\""), "4:8: unknown node `lft`; did you mean `left`? (accepted: left, right)"),
+        (flow("to = \"left\""), "4:6: `to` cannot be `left`: accepted is another node than `from`"),
+        (flow("direction = \"back\""), "4:13: unknown value `back` (accepted: forward, reverse)"),
+        (
+            "[dumbbell]\n[[flow]]\nalgorithm = \"rneo\"\n".to_string(),
+            "3:13: unknown algorithm `rneo`; did you mean `reno`?",
+        ),
+        (
+            "[dumbbell]\n[[flow]]\nalgorithm = \"aimd:b=2\"\n".to_string(),
+            "3:13: aimd: cannot take `2` for `b`: accepted is",
+        ),
+        ("[dumbbell]\n[[flow]]\ncount = 1\n".to_string(), "2:1: `algorithm` is missing"),
+        (
+            "[dumbbell]\nloss = 1.5\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),
+            "2:8: cannot read `1.5`: expected the prob",
+        ),
+        (
+            "[dumbbell]\nqueue = \"fifo\"\n".to_string(),
+            "2:9: cannot read `fifo`: expected a queue and its size, such as",
+        ),
+        (
+            "[parking_lot]\nhops = 0\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),
+            "2:8: `hops` cannot be 0: accepted is 1 to 255",
+        ),
+        ("[dumbbell]\n".to_string(), "1:1: no flows: add a `[[flow]]` with an `algorithm`"),
+        ("[[flow]]\nalgorithm = \"reno\"\n".to_string(), "1:1: no topologies: a scenario has exactly one of"),
+        (format!("[parking_lot]\n{SMALLEST}"), "1:1: several topologies: a scenario has exactly one of"),
+    ];
+    for (text, expected) in cases {
+        let found = first_line(&text);
+        assert!(found.starts_with(&format!("test.toml:{expected}")), "{text}\nexpected {expected}\nfound    {found}");
+    }
+}
+
+#[test]
+fn errors_of_graphs() {
+    let graph = |link: &str, flow: &str| {
+        format!("[[link]]\nfrom = \"a\"\nto = \"b\"\ndelay = \"1ms\"\n{link}\n[[flow]]\nalgorithm = \"reno\"\n{flow}\n")
+    };
+    let route = "from = \"a\"\nto = \"b\"";
+    let cases = [
+        (graph("rate = \"1mbit\"", route), "1:1: `queue` is missing: a link with a rate has a queue"),
+        (
+            graph("queue = \"droptail:5p\"", route),
+            "5:9: `queue` cannot be `droptail:5p`: accepted is none without a `rate`",
+        ),
+        (
+            graph("rate = \"1mbit\"\nqueue = \"droptail:1bdp\"", route),
+            "6:9: `queue` cannot be `droptail:1bdp`: accepted is packets",
+        ),
+        (graph("", "from = \"a\""), "6:1: `to` is missing: a flow through a graph names its two nodes"),
+        (graph("", "from = \"a\"\nto = \"zzz\""), "9:6: unknown node `zzz` (accepted: a, b)"),
+        (
+            "[[link]]\nfrom = \"a\"\nto = \"a\"\ndelay = \"1ms\"\n".to_string(),
+            "3:6: `to` cannot be `a`: accepted is another node",
+        ),
+    ];
+    for (text, expected) in cases {
+        let found = first_line(&text);
+        assert!(found.starts_with(&format!("test.toml:{expected}")), "{text}\nexpected {expected}\nfound    {found}");
+    }
+}
+
+#[test]
+fn errors_of_overrides_name_the_override() {
+    let cases = [
+        ("dumbbell.rate=100", "--set dumbbell.rate=100: invalid type: integer `100`, expected a rate with its unit"),
+        ("dumbbell.rat=1mbit", "--set dumbbell.rat=1mbit: unknown key `rat`; did you mean `rate`?"),
+        ("flow.0.algorithm=rneo", "--set flow.0.algorithm=rneo: unknown algorithm `rneo`; did you mean `reno`?"),
+        ("flow.1.algorithm=reno", "--set flow.1.algorithm=reno: `flow` is a list of 1: name one as `flow.0.key`"),
+        ("flow.0.count=0", "--set flow.0.count=0: `count` cannot be 0: accepted is at least 1"),
+        ("warmup=5min", "--set warmup=5min: `warmup` cannot be 5min: accepted is less than the duration, 60s"),
+        ("duration", "--set duration: expected `key=value`"),
+        ("duration.x=1", "--set duration.x=1: invalid type: map, expected a time with its unit"),
+        (".=1", "--set .=1: a part of the key is empty"),
+        ("nowhere.x=1", "--set nowhere.x=1: unknown key `nowhere`"),
+    ];
+    for (item, expected) in cases {
+        let found = error(SMALLEST, &[item]);
+        assert!(found.starts_with(expected), "expected {expected}\nfound    {found}");
+    }
+}
