@@ -43,9 +43,16 @@ macro_rules! algorithms {
 
 algorithms! {
     Aimd(Window<window::aimd::Aimd>) => window::aimd::RENO, window::aimd::AIMD;
+    Aiad(Window<window::aiad::Aiad>) => window::aiad::AIAD;
+    Mimd(Window<window::mimd::Mimd>) => window::mimd::MIMD;
+    Miad(Window<window::miad::Miad>) => window::miad::MIAD;
+    Binomial(Window<window::binomial::Binomial>) => window::binomial::BINOMIAL, window::binomial::IIAD, window::binomial::SQRT;
     Simd(Window<window::simd::Simd>) => window::simd::SIMD;
     ExpTcp(Window<window::exp_tcp::ExpTcp>) => window::exp_tcp::EXP_TCP;
+    NewAimd(Window<window::new_aimd::NewAimd>) => window::new_aimd::NEW_AIMD;
     Cubic(Window<window::cubic::Cubic>) => window::cubic::CUBIC;
+    HighSpeed(Window<window::highspeed::HighSpeed>) => window::highspeed::HIGHSPEED;
+    Scalable(Window<window::scalable::Scalable>) => window::scalable::SCALABLE;
     Daimd(rate::daimd::Daimd<rate::daimd::Alpha>) => rate::daimd::DAIMD;
     Udt(rate::udt::Udt) => rate::udt::UDT;
 }

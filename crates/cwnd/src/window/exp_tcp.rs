@@ -77,7 +77,7 @@ pub const EXP_TCP: Entry = Entry {
     title: "exponential increase from the square root of the window after a cut",
     family: Family::Core,
     transport: Transport::Acked,
-    source: "Jin and Liu, Decoupling end-to-end efficiency and fairness control, section III",
+    source: "Jin and Liu, Decoupling end-to-end efficiency and fairness control, sections II.B, II.C and Appendix",
     deviations: &[
         "The paper says of slow start only that gamma(cwnd) falls from 1 to gamma: here it is 1 up to 100 packets, then 50/cwnd.",
         "After a timeout cwnd0 is the window at which slow start ends; the paper does not say.",

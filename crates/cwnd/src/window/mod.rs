@@ -4,10 +4,17 @@
 //! the habits of an era. What is left to an algorithm is a [`WindowRule`]: how far to grow on one acknowledged packet, where
 //! to cut to, and what to remember when an epoch starts.
 
+pub mod aiad;
 pub mod aimd;
+pub mod binomial;
 pub mod cubic;
 pub mod exp_tcp;
+pub mod highspeed;
+pub mod miad;
+pub mod mimd;
+pub mod new_aimd;
 mod policy;
+pub mod scalable;
 mod shell;
 pub mod simd;
 

@@ -5,7 +5,8 @@
 pub enum SlowStart {
     /// One packet per packet acknowledged (RFC 5681 section 3.1).
     Standard,
-    /// At most `max_threshold / 2` packets per round trip once the window passes `max_threshold` (RFC 3742 section 2).
+    /// About `max_threshold / 2` packets per round trip once the window passes `max_threshold` (RFC 3742 section 2); its
+    /// rounding makes that up to half as much again.
     Limited {
         /// Packets; 100 is the RFC's recommendation.
         max_threshold: f64,
@@ -17,7 +18,7 @@ pub enum SlowStart {
 pub enum FirstCut {
     /// Never: the rule decides every cut.
     Rule,
-    /// In slow start, at the very first decrease, and directly after a timeout (ns-2's `slowdown()`).
+    /// In slow start and at the very first decrease, a timeout's included (ns-2's `slowdown()`).
     Half,
 }
 
@@ -28,11 +29,13 @@ pub struct Policy {
     pub slow_start: SlowStart,
     /// When the shell halves instead of asking the rule.
     pub first_cut: FirstCut,
-    /// A timeout's threshold is half the window whatever the rule (ns-2); otherwise it is the rule's cut (RFC 9438 section 4.8).
+    /// A timeout's threshold is half the window whatever the rule, at each expiry (ns-2); otherwise it is the rule's cut, at the
+    /// first expiry for a packet (RFC 5681 section 3.1, RFC 9438 section 4.8).
     pub timeout_halves: bool,
-    /// A reduced window is truncated to whole packets (ns-2 before January 2006, `precisionReduce_` off).
+    /// A window is truncated to whole packets before and after a cut (ns-2 before January 2006, `precisionReduce_` off).
     pub truncate: bool,
-    /// No growth while the source or the receiver holds the sender (RFC 9002 section 7.8); ns-2 grows on.
+    /// No growth while the source or the receiver holds the sender (RFC 9002 section 7.8), and a restart window after an idle
+    /// time (RFC 5681 section 4.1); ns-2 grows on.
     pub validate: bool,
     /// Growth counts acknowledgements (ns-2) instead of packets acknowledged (RFC 5681, byte counting).
     pub per_ack: bool,

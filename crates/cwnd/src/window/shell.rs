@@ -66,8 +66,8 @@ impl<R: WindowRule> Window<R> {
     /// Puts `rule` into its shell.
     #[must_use]
     pub fn new(rule: R, start: &Start) -> Self {
-        let max_window = start.max_window.0.min(MAX_WINDOW).max(MIN_WINDOW);
-        let window = start.window.0.max(MIN_WINDOW).min(max_window);
+        let max_window = bounded(start.max_window.0, MAX_WINDOW);
+        let window = bounded(start.window.0, max_window);
         let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0);
         let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
         Self { rule, state, initial: window, max_window, policy: start.policy, undo: None }
@@ -118,9 +118,8 @@ impl<R: WindowRule> Window<R> {
         }
     }
 
-    /// Within the floors and caps; an undefined window becomes the smallest, which `clamp` would keep undefined.
     fn bounded(&self, window: f64) -> f64 {
-        window.max(MIN_WINDOW).min(self.max_window)
+        bounded(window, self.max_window)
     }
 
     fn truncated(&self, window: f64) -> f64 {
@@ -224,6 +223,11 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     fn boxed_clone(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
+}
+
+/// Within floor and cap; an undefined window becomes the smallest, which `clamp` would keep undefined.
+fn bounded(window: f64, max_window: f64) -> f64 {
+    window.max(MIN_WINDOW).min(max_window)
 }
 
 /// RFC 6298 section 2, without the clock's granularity, which is the host's.

@@ -36,7 +36,7 @@ impl Simd {
 impl WindowRule for Simd {
     fn grow(&mut self, w: f64, _view: &View) -> f64 {
         if w <= self.w0 {
-            // The rule stands still at w = w0, so section 3.1 takes the first step of an epoch from w(t) at one round trip.
+            // The rule stands still at w = w0, so appendix B takes the first step of an epoch from w(t) at one round trip.
             self.alpha * self.alpha / (4.0 * self.w0)
         } else {
             // Eq. 9.

@@ -1,0 +1,206 @@
+//! HighSpeed TCP: AIMD whose increase and decrease depend on the window, so that few losses fill a large one.
+//!
+//! RFC 3649 section 5. Between `low_window` and `high_window` the decrease b(w) is a line over log w, and the loss rate p(w)
+//! of the response function a line over both logarithms; the increase a(w) follows from the two.
+
+use alloc::string::ToString;
+
+use super::{Window, WindowRule};
+use crate::registry::{Entry, Family, Parameter, Refusal, Transport};
+use crate::signal::View;
+
+/// The rule: `w += a(w)/w` per acknowledged packet, `w -= b(w) w` on congestion; Reno up to `low_window`.
+#[derive(Clone, Debug)]
+pub struct HighSpeed {
+    low_window: f64,
+    log_low_window: f64,
+    /// b(w) above `low_window` falls from 1/2 by this per unit of log w.
+    decrease_slope: f64,
+    log_low_p: f64,
+    /// log p(w) rises by this (negative) per unit of log w.
+    log_p_slope: f64,
+    /// Where `increase` was computed, and its value.
+    computed_at: f64,
+    increase: f64,
+}
+
+/// The two ends of the response function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HighSpeedOptions {
+    /// Up to this window the flow is Reno; at least 1 packet.
+    pub low_window: f64,
+    /// Above `low_window`, packets.
+    pub high_window: f64,
+    /// The loss rate at `low_window`; below 2.
+    pub low_p: f64,
+    /// The loss rate at `high_window`; above 0 and below `low_p`.
+    pub high_p: f64,
+    /// The fraction removed at `high_window`; above 0, at most 1/2.
+    pub high_decrease: f64,
+}
+
+impl HighSpeed {
+    /// HighSpeed TCP between two ends.
+    #[must_use]
+    pub fn new(options: HighSpeedOptions) -> Self {
+        let HighSpeedOptions { low_window, high_window, low_p, high_p, high_decrease } = options;
+        let span = libm::log(high_window) - libm::log(low_window);
+        Self {
+            low_window,
+            log_low_window: libm::log(low_window),
+            decrease_slope: (high_decrease - 0.5) / span,
+            log_low_p: libm::log(low_p),
+            log_p_slope: (libm::log(high_p) - libm::log(low_p)) / span,
+            computed_at: 0.0,
+            increase: 0.0,
+        }
+    }
+
+    /// b(w), the fraction removed.
+    #[must_use]
+    pub fn decrease(&self, w: f64) -> f64 {
+        if w <= self.low_window {
+            return 0.5;
+        }
+        (0.5 + self.decrease_slope * (libm::log(w) - self.log_low_window)).max(MIN_DECREASE)
+    }
+
+    /// a(w) = w^2 p(w) 2 b(w) / (2 - b(w)), packets per round trip.
+    #[must_use]
+    pub fn increase(&self, w: f64) -> f64 {
+        if w <= self.low_window {
+            return 1.0;
+        }
+        let p = libm::exp(self.log_low_p + self.log_p_slope * (libm::log(w) - self.log_low_window));
+        let b = self.decrease(w);
+        w * w * p * 2.0 * b / (2.0 - b)
+    }
+}
+
+impl WindowRule for HighSpeed {
+    fn grow(&mut self, w: f64, _view: &View) -> f64 {
+        if w < self.computed_at || w > self.computed_at * RECOMPUTE {
+            self.computed_at = w;
+            self.increase = self.increase(w);
+        }
+        self.increase / w
+    }
+
+    fn cut(&mut self, w: f64, _view: &View) -> f64 {
+        w - self.decrease(w) * w
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("a", self.increase);
+    }
+}
+
+/// Registered as `highspeed`.
+pub const HIGHSPEED: Entry = Entry {
+    name: "highspeed",
+    title: "HighSpeed TCP: AIMD with increase and decrease by the window",
+    family: Family::Baseline,
+    transport: Transport::Acked,
+    source: "RFC 3649 section 5; the defaults of ns-2 since August 2002",
+    deviations: &[
+        "The formulas are used instead of the RFC's table of whole increases, beyond high_window too, with a decrease of 0.01 or more.",
+        "The increase is computed anew only where the window has grown by 0.1 % (ns-2: by one packet).",
+    ],
+    parameters: &[
+        Parameter::number("low_window", 38.0, "Reno up to this window (ns-2 before August 2002: 31)")
+            .unit("packets")
+            .at_least(1.0)
+            .at_most(1e6),
+        Parameter::number("high_window", 83_000.0, "the window at a loss rate of high_p")
+            .unit("packets")
+            .above(1.0)
+            .at_most(1e12),
+        Parameter::number("high_p", 1e-7, "the loss rate at high_window").at_least(1e-15).below(1.0),
+        Parameter::number("high_decrease", 0.1, "fraction removed at high_window").at_least(0.01).at_most(0.5),
+        Parameter::choice(
+            "low_p",
+            &["ns2", "rfc"],
+            "the loss rate at low_window: 1.5/low_window^2 (ns2) or 0.001 (rfc)",
+        ),
+    ],
+    build: |values, start| {
+        let low_window = values.number("low_window");
+        let low_p = if values.choice("low_p") == "rfc" { RFC_LOW_P } else { 1.5 / (low_window * low_window) };
+        let options = HighSpeedOptions {
+            low_window,
+            high_window: values.number("high_window"),
+            low_p,
+            high_p: values.number("high_p"),
+            high_decrease: values.number("high_decrease"),
+        };
+        let refuse = |parameter, reason: &str| Err(Refusal { parameter, reason: reason.to_string() });
+        if options.high_window <= low_window {
+            return refuse("high_window", "above low_window");
+        }
+        if options.high_p >= low_p {
+            return refuse("high_p", "below the loss rate at low_window");
+        }
+        Ok(Window::new(HighSpeed::new(options), start).into())
+    },
+    receiver: None,
+};
+
+/// Section 5: Low_P.
+const RFC_LOW_P: f64 = 1e-3;
+/// The line for b(w) reaches zero at about 600 000 packets with the default ends.
+const MIN_DECREASE: f64 = 0.01;
+/// A logarithm per packet would cost more than the rest of the rule. a(w) rises more slowly than w: it is off by at most as much.
+const RECOMPUTE: f64 = 1.001;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn highspeed(low_window: f64, low_p: f64) -> HighSpeed {
+        HighSpeed::new(HighSpeedOptions { low_window, high_window: 83_000.0, low_p, high_p: 1e-7, high_decrease: 0.1 })
+    }
+
+    /// RFC 3649 appendix B prints whole increases and decreases of two digits for these windows; the columns are a and b with
+    /// ns-2's loss rate at 38, a with the RFC's, a and b with ns-2's at 31.
+    const TABLE: [(f64, [f64; 5]); 16] = [
+        (38.0, [1.000, 0.5000, 1.000, 1.139, 0.4897]),
+        (118.0, [2.094, 0.4411, 2.028, 2.336, 0.4323]),
+        (221.0, [3.133, 0.4084, 3.042, 3.453, 0.4005]),
+        (347.0, [4.169, 0.3849, 4.058, 4.557, 0.3776]),
+        (495.0, [5.209, 0.3665, 5.079, 5.655, 0.3596]),
+        (663.0, [6.244, 0.3513, 6.097, 6.743, 0.3448]),
+        (851.0, [7.280, 0.3383, 7.117, 7.825, 0.3321]),
+        (1058.0, [8.314, 0.3269, 8.136, 8.900, 0.3211]),
+        (1284.0, [9.346, 0.3169, 9.155, 9.970, 0.3113]),
+        (1529.0, [10.378, 0.3078, 10.175, 11.035, 0.3024]),
+        (5036.0, [20.676, 0.2458, 20.391, 21.521, 0.2420]),
+        (10661.0, [30.938, 0.2068, 30.626, 31.793, 0.2040]),
+        (21013.0, [43.217, 0.1715, 42.924, 43.933, 0.1696]),
+        (48961.0, [61.572, 0.1275, 61.411, 61.875, 0.1267]),
+        (83000.0, [72.516, 0.1000, 72.516, 72.516, 0.1000]),
+        (84035.0, [72.739, 0.0994, 72.743, 72.733, 0.0994]),
+    ];
+
+    #[test]
+    fn increases_and_decreases() {
+        let ns2 = highspeed(38.0, 1.5 / (38.0 * 38.0));
+        let rfc = highspeed(38.0, RFC_LOW_P);
+        let old = highspeed(31.0, 1.5 / (31.0 * 31.0));
+        for (w, [a, b, a_rfc, a_old, b_old]) in TABLE {
+            for (what, is, expected, within) in [
+                ("a", ns2.increase(w), a, 5.1e-4),
+                ("b", ns2.decrease(w), b, 5.1e-5),
+                ("a, rfc", rfc.increase(w), a_rfc, 5.1e-4),
+                ("a, 31", old.increase(w), a_old, 5.1e-4),
+                ("b, 31", old.decrease(w), b_old, 5.1e-5),
+            ] {
+                assert!((is - expected).abs() < within, "{what} at {w}: {is}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_decrease_stays_positive_beyond_the_high_window() {
+        assert_eq!(highspeed(38.0, RFC_LOW_P).decrease(1e12), MIN_DECREASE);
+    }
+}
