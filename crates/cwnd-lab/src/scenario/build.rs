@@ -132,6 +132,7 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
         ack: *document.ack.value(),
         max_window: group.max_window,
         paced: group.paced,
+        slow_start: None,
         ecn: group.ecn.map(Into::into),
         delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
         era: *group.era.as_ref().unwrap_or(&document.era).value(),

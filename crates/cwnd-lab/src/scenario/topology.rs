@@ -55,7 +55,7 @@ impl Topology {
                 link("way back", 1, 0, *reverse_rate.value(), *reverse_queue.value(), reverse_loss),
             ],
             ends: Some((NodeId(0), NodeId(1))),
-            access_rtt: rtt.saturating_sub(delay * 2),
+            access_rtt: rtt - delay * 2,
         }
     }
 
