@@ -19,7 +19,7 @@ mod world;
 pub use cwnd_trace::Trace;
 pub use era::{Era, Recovery};
 pub use setup::{
-    AckEcho, FlowSetup, LinkId, LinkSetup, Loss, NodeId, QueueLimit, Sampling, Setup, SetupError, Variation,
+    AckEcho, FlowSetup, LinkId, LinkSetup, Loss, NodeId, QueueLimit, RedSetup, Sampling, Setup, SetupError, Variation,
 };
 pub use topology::{Dumbbell, ParkingLot};
 

@@ -50,6 +50,8 @@ pub struct LinkSetup {
     pub delay: Span,
     /// How much may wait, the packet being sent not counted.
     pub queue: QueueLimit,
+    /// What drops packets before the queue is full; none for drop-tail.
+    pub red: Option<RedSetup>,
     /// Random loss on the link, before its queue.
     pub loss: Loss,
 }
@@ -63,6 +65,31 @@ pub enum QueueLimit {
     Bytes(u64),
     /// No limit.
     Unlimited,
+}
+
+/// Random early detection (ns-2's semantics).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedSetup {
+    /// Average queue from which packets are dropped early, packets.
+    pub min: f64,
+    /// Average queue at which the probability is `max_p`, packets; above `min`.
+    pub max: f64,
+    /// 0..=1.
+    pub max_p: f64,
+    /// Weight of the present queue in its average, w_q; above 0, at most 1.
+    pub weight: f64,
+    /// Above `max` the probability rises to 1 at twice `max`, instead of jumping.
+    pub gentle: bool,
+    /// No early drop before 1/p packets have passed since the last one.
+    pub wait: bool,
+    /// Queue and probabilities count bytes instead of packets.
+    pub byte_mode: bool,
+    /// For byte mode and for the decay of the average while the line is idle.
+    pub mean_packet: Bytes,
+    /// Early drops of ECN-capable packets become marks.
+    pub mark: bool,
+    /// No marks but drops while the probability is above this (ns-2 since December 2005: 0.1); 1 for RFC 3168.
+    pub mark_limit: f64,
 }
 
 /// Loss that has nothing to do with congestion.
@@ -169,6 +196,36 @@ pub enum SetupError {
     },
 }
 
+impl QueueLimit {
+    /// Whether a queue of `packets` and `bytes` has no room for a packet of `size`.
+    #[inline]
+    pub(crate) fn refuses(self, packets: u64, bytes: u64, size: Bytes) -> bool {
+        match self {
+            Self::Packets(limit) => packets >= u64::from(limit),
+            Self::Bytes(limit) => bytes + u64::from(size.0) > limit,
+            Self::Unlimited => false,
+        }
+    }
+}
+
+impl Default for RedSetup {
+    /// ns-2's values since 2001: gentle, waiting, packets; thresholds of 5 and 15 packets.
+    fn default() -> Self {
+        Self {
+            min: 5.0,
+            max: 15.0,
+            max_p: 0.1,
+            weight: 0.002,
+            gentle: true,
+            wait: true,
+            byte_mode: false,
+            mean_packet: Bytes(1500),
+            mark: false,
+            mark_limit: 1.0,
+        }
+    }
+}
+
 impl Setup {
     /// Checks every field and every route.
     ///
@@ -192,6 +249,9 @@ impl Setup {
         require(self.has(link.from) && self.has(link.to), &place, "its ends must be nodes")?;
         let rate_accepted = link.rate.is_none_or(|rate| (1..=MAX_RATE).contains(&rate));
         require(rate_accepted, &place, "the rate must be at least 1 bit/s and at most 1 Pbit/s")?;
+        if let Some(red) = &link.red {
+            check_red(red, &place)?;
+        }
         match link.loss {
             Loss::Bernoulli(p) => {
                 require((0.0..=1.0).contains(&p), &place, "a loss probability is at least 0 and at most 1")
@@ -218,6 +278,14 @@ impl Setup {
     fn has(&self, node: NodeId) -> bool {
         (node.0 as usize) < self.nodes.len()
     }
+}
+
+fn check_red(red: &RedSetup, place: &str) -> Result<(), SetupError> {
+    require(red.min >= 0.0 && red.min < red.max && red.max.is_finite(), place, "RED wants 0 <= min < max")?;
+    require((0.0..=1.0).contains(&red.max_p), place, "RED's max_p is at least 0 and at most 1")?;
+    require(red.weight > 0.0 && red.weight <= 1.0, place, "RED's weight is above 0 and at most 1")?;
+    require((0.0..=1.0).contains(&red.mark_limit), place, "RED's mark limit is at least 0 and at most 1")?;
+    require(red.mean_packet.0 > 0, place, "RED's mean packet has at least one byte")
 }
 
 fn require(holds: bool, place: &str, reason: &str) -> Result<(), SetupError> {

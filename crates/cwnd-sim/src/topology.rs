@@ -66,6 +66,7 @@ impl Dumbbell {
             rate: Some(rate),
             delay: self.rtt / 4,
             queue,
+            red: None,
             loss,
         };
         vec![
@@ -114,6 +115,7 @@ impl ParkingLot {
             rate: Some(self.rate),
             delay: self.rtt / (4 * u64::from(self.hops.max(1))),
             queue: self.queue,
+            red: None,
             loss: Loss::None,
         };
         (0..self.hops).flat_map(|n| [link(n, n + 1), link(n + 1, n)]).collect()

@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use cwnd::{Bytes, Span, Time};
 use cwnd_trace::Histogram;
 
-use super::packet::Packet;
+use super::packet::{Ecn, Packet};
+use super::red::{Arriving, Fate, Red};
 use crate::random::{Stream, threshold};
 use crate::setup::{LinkSetup, Loss, QueueLimit};
 
@@ -53,6 +54,7 @@ pub(crate) enum Verdict {
 struct Line {
     clock: LineClock,
     limit: QueueLimit,
+    red: Option<Box<Red>>,
     waiting: VecDeque<Waiting>,
     waiting_bytes: u64,
 }
@@ -86,6 +88,9 @@ impl Link {
         let line = setup.rate.map(|rate| Line {
             clock: LineClock { rate, free: 0, remainder: 0, cached: (Bytes(0), 0, 0) },
             limit: setup.queue,
+            red: setup
+                .red
+                .map(|red| Box::new(Red::new(red, rate, Stream::new(seed, &format!("link {}: RED", setup.name))))),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
         });
@@ -110,7 +115,7 @@ impl Link {
 
     /// Offers a packet.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> Verdict {
+    pub(crate) fn offer(&mut self, now: Time, mut packet: Packet) -> Verdict {
         self.counts.offered += 1;
         if self.loss.strikes() {
             self.counts.lost += 1;
@@ -118,10 +123,18 @@ impl Link {
         }
         let mut at = now;
         if let Some(line) = &mut self.line {
-            let Some((start, finish)) = line.admit(now, packet.size) else {
-                self.counts.dropped += 1;
-                return Verdict::Gone;
-            };
+            match line.admit(now, &packet) {
+                Fate::Queue => {}
+                Fate::Mark => {
+                    packet.ecn = Ecn::Congestion;
+                    self.counts.marked += 1;
+                }
+                Fate::Drop => {
+                    self.counts.dropped += 1;
+                    return Verdict::Gone;
+                }
+            }
+            let (start, finish) = line.queue(now, packet.size);
             if now >= self.measure_from {
                 self.wait.record(start.since(now).as_nanos());
             }
@@ -156,24 +169,30 @@ impl Link {
 }
 
 impl Line {
-    /// Start and end of the transmission of a packet of `size`; none if the queue is full.
+    /// Whether a packet is let in. The queue is looked at only where there is one: an idle line takes every packet at once.
     #[inline]
-    fn admit(&mut self, now: Time, size: Bytes) -> Option<(Time, Time)> {
+    fn admit(&mut self, now: Time, packet: &Packet) -> Fate {
         self.advance(now);
+        let busy = self.clock.next_start(now) > now;
+        let (packets, bytes) = (self.waiting.len() as u64, self.waiting_bytes);
+        if let Some(red) = &mut self.red {
+            let capable = packet.ecn != Ecn::NotCapable;
+            let idle_since = (!busy).then(|| self.clock.free_at());
+            let arriving = Arriving { now, size: packet.size, capable, packets, bytes, idle_since };
+            return red.admit(&arriving, if busy { self.limit } else { QueueLimit::Unlimited });
+        }
+        if busy && self.limit.refuses(packets, bytes, packet.size) { Fate::Drop } else { Fate::Queue }
+    }
+
+    /// Puts a packet of `size` behind the others: start and end of its transmission.
+    #[inline]
+    fn queue(&mut self, now: Time, size: Bytes) -> (Time, Time) {
         let start = self.clock.next_start(now);
         if start > now {
-            let full = match self.limit {
-                QueueLimit::Packets(limit) => self.waiting.len() as u64 >= u64::from(limit),
-                QueueLimit::Bytes(limit) => self.waiting_bytes + u64::from(size.0) > limit,
-                QueueLimit::Unlimited => false,
-            };
-            if full {
-                return None;
-            }
             self.waiting.push_back(Waiting { start, size });
             self.waiting_bytes += u64::from(size.0);
         }
-        Some((start, self.clock.transmit(now, size)))
+        (start, self.clock.transmit(now, size))
     }
 
     /// Lets go of the packets whose transmission has begun.
@@ -191,9 +210,13 @@ impl Line {
 impl LineClock {
     #[inline]
     fn next_start(&self, now: Time) -> Time {
-        // The line is free only once the remainder has passed too.
-        let free = self.free + u64::from(self.remainder > 0);
-        if free > now.as_nanos() { Time::from_nanos(free) } else { now }
+        self.free_at().max(now)
+    }
+
+    /// The line is free only once the remainder has passed too.
+    #[inline]
+    fn free_at(&self) -> Time {
+        Time::from_nanos(self.free + u64::from(self.remainder > 0))
     }
 
     /// Occupies the line for a packet of `size` from the moment it is free; when the last bit has left.
@@ -214,7 +237,7 @@ impl LineClock {
             self.remainder -= self.rate;
             self.free += 1;
         }
-        Time::from_nanos(self.free + u64::from(self.remainder > 0))
+        self.free_at()
     }
 }
 
@@ -252,7 +275,8 @@ mod tests {
 
     fn link(rate: Option<u64>, queue: QueueLimit, loss: Loss) -> Link {
         let delay = Span::from_nanos(7);
-        let setup = LinkSetup { name: "test".to_string(), from: NodeId(0), to: NodeId(1), rate, delay, queue, loss };
+        let setup =
+            LinkSetup { name: "test".to_string(), from: NodeId(0), to: NodeId(1), rate, delay, queue, red: None, loss };
         Link::new(&setup, 1, Time::ZERO)
     }
 

@@ -2,4 +2,5 @@
 
 pub(crate) mod link;
 pub(crate) mod packet;
+pub(crate) mod red;
 pub(crate) mod route;
