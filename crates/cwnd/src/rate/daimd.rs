@@ -122,7 +122,7 @@ impl<A: Increase> Daimd<A> {
     ///
     /// # Errors
     /// At some power of two from 2^-20 to 2^1000 packets/s the increase is larger than at the one before, negative or not finite,
-    /// or at the last it is still above a thousandth of the first: it is not seen to tend to zero.
+    /// or at the last it is not below a thousandth of the first: it is not seen to tend to zero.
     pub fn new(increase: A, settings: Settings, start: &Start) -> Result<Self, NotDecreasing> {
         check(&increase)?;
         let span = match settings.interval {
@@ -356,7 +356,7 @@ fn check(increase: &impl Increase) -> Result<(), NotDecreasing> {
         }
         before = alpha;
     }
-    if before > first * VANISHING {
+    if before >= first * VANISHING {
         return Err(NotDecreasing { rate: at(HIGHEST_POWER).0 });
     }
     Ok(())
@@ -376,3 +376,174 @@ const HIGHEST_POWER: i32 = 1000;
 const VANISHING: f64 = 1e-3;
 const SYNTAX: &str = "`1.2mbit@10mbit^-0.5` (falling as a power of the rate from 10 Mbit/s on) or \
                       `1.2mbit..90mbit..120kbit..99mbit..0` (stages, each up to the rate behind it)";
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::rate::udt;
+    use crate::registry::Spec;
+    use crate::signal::{Limit, Remote, Rtt};
+    use crate::units::Time;
+
+    const PACKET: Bytes = Bytes(1250);
+
+    fn view(millis: u64, rtt: Option<u64>) -> View {
+        let rtt = rtt.map(Span::from_millis).map(|rtt| Rtt {
+            latest: rtt,
+            smoothed: rtt,
+            variation: Span::ZERO,
+            min: rtt,
+            ack_delay: Span::ZERO,
+        });
+        View {
+            now: Time::ZERO + Span::from_millis(millis),
+            next: 100,
+            in_flight: 10,
+            in_recovery: false,
+            delivered: 90,
+            lost: 0,
+            rtt,
+            round: 1,
+            limit: Limit::Rate,
+            peer_window: Packets(f64::INFINITY),
+            packet: PACKET,
+            payload: PACKET,
+        }
+    }
+
+    fn ack() -> Ack {
+        Ack { acks: 1, newly: 1, marked: 0, sent_at: Time::ZERO, sample: None, remote: Remote::default() }
+    }
+
+    fn parse(text: &str) -> Result<Alpha, String> {
+        Alpha::parse(text, PACKET)
+    }
+
+    /// Increases at these rates, in bit/s.
+    fn increases<const N: usize>(text: &str, rates: [f64; N]) -> [f64; N] {
+        let alpha = parse(text).expect("valid");
+        rates.map(|rate| alpha.alpha(BitRate(rate).to_packets(PACKET)).to_bits(PACKET).0)
+    }
+
+    #[test]
+    fn stages_are_open_to_the_right() {
+        let text = "1mbit..90mbit..100kbit..99mbit..0";
+        let rates = [0.0, 89.99e6, 90e6, 98.99e6, 99e6, 1e12];
+        assert_eq!(increases(text, rates), [1e6, 1e6, 1e5, 1e5, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_power_falls_from_where_it_starts() {
+        let found = increases("1mbit@10mbit^-1/2", [0.0, 10e6, 40e6, 1e9]);
+        for (found, expected) in found.into_iter().zip([1e6, 1e6, 5e5, 1e5]) {
+            assert!((found - expected).abs() < 1e-6 * expected, "{found} for {expected}");
+        }
+    }
+
+    #[test]
+    fn an_increase_that_is_none_is_refused() {
+        let refused = |alpha: &str| {
+            let error = Spec::parse(&["daimd:alpha=", alpha].concat()).expect_err("must be refused");
+            error.to_string().split_once("accepted is ").expect("says what is accepted").1.to_string()
+        };
+        assert_eq!(refused("1mbit..10mbit..100kbit"), "a last stage of 0");
+        let order = "stages whose ends rise and whose increases do not";
+        assert_eq!(refused("1mbit..10mbit..2mbit..20mbit..0"), order);
+        assert_eq!(refused("1mbit..10mbit..1mbit..10mbit..0"), order);
+        for text in ["1mbit..10mbit", "1mbit@10mbit", "1mbit@10mbit^-0", "1mbit@0^-1"] {
+            assert!(refused(text).contains("(falling as a power"), "{text}: {}", refused(text));
+        }
+        assert!(refused("1..2mbit..0").starts_with("cannot read `1`"));
+        assert!(refused("0..10mbit..0").contains("tend to zero"), "nothing that never grows");
+    }
+
+    #[test]
+    fn functions_are_increases_too() {
+        let start = Start::default();
+        let new = |increase: fn(Rate) -> Rate| Daimd::new(increase, Settings::default(), &start).map(|_| ());
+        assert_eq!(new(|x| Rate(1000.0 / (1.0 + x.0))), Ok(()));
+        assert!(new(|_| Rate(1.0)).is_err(), "does not tend to zero: AIMD");
+        assert!(new(|x| Rate(0.01 * x.0)).is_err(), "grows with the rate: MIMD");
+        let dips = new(|x| Rate(if (8.0..1000.0).contains(&x.0) { 0.5 } else { 1.0 / (1.0 + x.0 / 1e6) }));
+        assert_eq!(dips, Err(NotDecreasing { rate: Rate(1024.0) }));
+        assert!(new(|x| Rate(1.0 - x.0)).is_err(), "below zero");
+    }
+
+    #[test]
+    fn one_increase_per_interval_and_one_cut_per_feedback() {
+        let spec = Spec::parse("daimd:alpha=1mbit..50mbit..0,b=1/2,initial_rate=10mbit").expect("valid");
+        let mut daimd = spec.start(&Start { packet: PACKET, ..Start::default() });
+        let rate = |daimd: &crate::Algorithm| match daimd.control().pacing {
+            Pacing::At(rate) => rate.to_bits(PACKET).0,
+            other => panic!("{other:?}"),
+        };
+        daimd.on_ack(&view(0, Some(40)), &ack());
+        daimd.on_ack(&view(4, Some(40)), &ack());
+        assert_eq!(rate(&daimd), 10e6);
+        assert_eq!(daimd.control().wake, Some(Time::ZERO + Span::from_millis(10)));
+        daimd.on_wake(&view(10, Some(40)));
+        assert_eq!(rate(&daimd), 11e6);
+        // 2 * 1100 packets/s * (40 + 10) ms.
+        assert!((daimd.control().window.0 - 110.0).abs() < 1e-9);
+
+        daimd.on_ack(&view(12, Some(40)), &ack());
+        daimd.on_congestion(&view(13, Some(40)), &Congestion::loss(50, 1));
+        daimd.on_congestion(&view(14, Some(40)), &Congestion::mark(51));
+        daimd.on_congestion(&view(15, Some(40)), &Congestion { cause: Cause::Delay, ..Congestion::mark(52) });
+        daimd.on_wake(&view(20, Some(40)));
+        assert_eq!(rate(&daimd), 2.75e6, "two cuts by half; delay is not listened to; no increase");
+        daimd.on_ack(&view(65, Some(40)), &ack());
+        daimd.on_wake(&view(70, Some(40)));
+        assert_eq!(rate(&daimd), 3.75e6);
+    }
+
+    #[test]
+    fn an_interval_of_a_round_trip() {
+        let spec = Spec::parse("daimd:alpha=1mbit..50mbit..0,interval=rtt,initial_rate=10mbit").expect("valid");
+        let mut daimd = spec.start(&Start::default());
+        daimd.on_ack(&view(0, Some(40)), &ack());
+        assert_eq!(daimd.control().wake, Some(Time::ZERO + Span::from_millis(40)));
+        daimd.on_ack(&view(41, Some(60)), &ack());
+        assert_eq!(daimd.control().wake, Some(Time::ZERO + Span::from_millis(100)));
+    }
+
+    #[test]
+    fn parameters_out_of_their_range_are_refused() {
+        for text in ["daimd:interval=1us", "daimd:interval=ten", "daimd:b=1", "daimd:feedback=none"] {
+            assert!(Spec::parse(text).is_err(), "{text}");
+        }
+    }
+
+    fn jain(x: &[f64]) -> f64 {
+        let sum: f64 = x.iter().sum();
+        sum * sum / (x.len() as f64 * x.iter().map(|x| x * x).sum::<f64>())
+    }
+
+    proptest! {
+        /// daimd section II: "an increase of x according to (1) increases FI", where x + alpha(x) does not fall.
+        #[test]
+        fn steps_and_fairness(x in vec(1e-3..1e6_f64, 2..50), scale in 1e-3..1e3_f64) {
+            let cut: Vec<f64> = x.iter().map(|x| x * 8.0 / 9.0).collect();
+            prop_assert!((jain(&cut) - jain(&x)).abs() <= 1e-12);
+
+            let alpha = Alpha::Power { scale, from: scale, exponent: 0.5 };
+            let grown: Vec<f64> = x.iter().map(|x| x + alpha.alpha(Rate(*x)).0).collect();
+            prop_assert!(jain(&grown) >= jain(&x) - 1e-12);
+        }
+
+        /// UDT's steps let two nearly equal flows swap order at a stage; for a capacity of 10^e that costs less than 1e-6.
+        #[test]
+        fn udt_steps_and_fairness(shares in vec(1e-6..1.0_f64, 2..50), e in 6..11) {
+            let capacity = libm::exp10(f64::from(e));
+            let grow = |rate: &f64| rate + udt::increase(BitRate(capacity - rate), Bytes(1500)).0 * 1500.0 * 8.0 * 100.0;
+            let x: Vec<f64> = shares.iter().map(|share| share * capacity).collect();
+            let grown: Vec<f64> = x.iter().map(grow).collect();
+            prop_assert!(jain(&grown) >= jain(&x) - 1e-6);
+        }
+    }
+}

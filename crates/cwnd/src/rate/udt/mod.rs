@@ -157,12 +157,11 @@ impl Udt {
     /// `ns2` and `udt4` grow with the reports of the receiver, which come every SYN. Whether this one grows; however often
     /// reports come, not more than one per SYN does in the long run.
     fn takes_turn(&mut self, now: Time) -> bool {
-        let early = now + SYN / 2;
-        if early < self.turn {
-            return false;
+        let due = now + SYN / 2 >= self.turn;
+        if due {
+            self.turn = self.turn.max(now) + SYN;
         }
-        self.turn = (self.turn + SYN).max(early);
-        true
+        due
     }
 
     /// The increase at the present rate, packets per SYN.

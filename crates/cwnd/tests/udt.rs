@@ -1,0 +1,291 @@
+//! UDT's three profiles against sequences worked out by hand.
+//!
+//! Packets of 1500 bytes and a round trip of 90 ms throughout, so that SYN + RTT is a tenth of a second and a packet per second
+//! is 12 kbit/s.
+
+use cwnd::signal::Limit;
+use cwnd::{
+    Ack, Algorithm, Bytes, Cause, Congestion, CongestionControl, Pacing, Packets, Probe, Rate, Remote, Rtt, Span, Spec,
+    Start, Time, View,
+};
+
+const RTT: Span = Span::from_millis(90);
+
+/// A sender and the number of its next packet.
+struct Sender {
+    udt: Algorithm,
+    next: u64,
+    rtt: Option<Span>,
+}
+
+impl Sender {
+    fn new(spec: &str) -> Self {
+        let udt = Spec::parse(spec).unwrap_or_else(|error| panic!("{error}")).start(&Start::default());
+        Self { udt, next: 1000, rtt: Some(RTT) }
+    }
+
+    fn view(&self, millis: u64) -> View {
+        let rtt = |rtt| Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO };
+        View {
+            now: Time::ZERO + Span::from_millis(millis),
+            next: self.next,
+            in_flight: 100,
+            in_recovery: false,
+            delivered: 0,
+            lost: 0,
+            rtt: self.rtt.map(rtt),
+            round: 0,
+            limit: Limit::Rate,
+            peer_window: Packets(f64::INFINITY),
+            packet: Bytes(1500),
+            payload: Bytes(1460),
+        }
+    }
+
+    fn ack(&mut self, millis: u64, newly: u32, remote: Remote) {
+        let view = self.view(millis);
+        self.udt.on_ack(&view, &Ack { acks: 1, newly, marked: 0, sent_at: Time::ZERO, sample: None, remote });
+    }
+
+    fn nak(&mut self, millis: u64, first: u64) {
+        let view = self.view(millis);
+        self.udt.on_congestion(&view, &Congestion::loss(first, 1));
+    }
+
+    fn wake(&mut self, millis: u64) {
+        let view = self.view(millis);
+        self.udt.on_wake(&view);
+    }
+
+    fn rate(&self) -> f64 {
+        match self.udt.control().pacing {
+            Pacing::At(rate) => rate.0,
+            other => panic!("UDT sets a rate, not {other:?}"),
+        }
+    }
+
+    fn window(&self) -> f64 {
+        self.udt.control().window.0
+    }
+
+    fn woken_at(&self) -> Option<u64> {
+        self.udt.control().wake.map(|wake| wake.as_nanos() / 1_000_000)
+    }
+}
+
+fn report(arrivals: f64, capacity: f64) -> Remote {
+    Remote { arrival_rate: Some(Rate(arrivals)), capacity: Some(Rate(capacity)), ..Remote::default() }
+}
+
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9 * expected, "{found} instead of {expected}");
+}
+
+/// The number of SYNs in which the paper's rate control alone reaches 90 % of `capacity` from nothing.
+fn syns_to_ninety_percent(capacity: f64, rtt: Span) -> u64 {
+    let mut sender = Sender::new(&format!("udt:profile=paper,start=none,capacity={capacity}bit,initial_rate=1e-3bit"));
+    sender.rtt = Some(rtt);
+    let mut syns = 0;
+    while sender.rate() * 12_000.0 < 0.9 * capacity * (1.0 - 1e-9) {
+        sender.ack(10 * syns, 1, Remote::default());
+        syns += 1;
+        assert_eq!(sender.woken_at(), Some(10 * syns));
+        sender.wake(10 * syns);
+        assert!(syns < 1000, "stalled at {}", sender.rate());
+    }
+    syns
+}
+
+#[test]
+fn ninety_percent_of_any_capacity_takes_750_syn() {
+    let powers = [1e6, 1e7, 1e8, 6.22e8, 1e9, 1e10].map(|capacity| (capacity, 750));
+    let others = [2e6, 5e7, 2e8, 2e9].map(|capacity| (capacity, 744));
+    for (capacity, expected) in powers.into_iter().chain(others).chain([(1.001e6, 742)]) {
+        for rtt in [1, 10, 100] {
+            let found = syns_to_ninety_percent(capacity, Span::from_millis(rtt));
+            assert_eq!(found, expected, "L = {capacity:e}, RTT = {rtt} ms");
+        }
+    }
+}
+
+#[test]
+fn every_full_stage_takes_750_syn_and_grows_a_tenth_of_the_one_before() {
+    let mut sender = Sender::new("udt:profile=paper,start=none,capacity=1gbit,initial_rate=1e-3bit");
+    let mut lengths = Vec::new();
+    let (mut since, mut last) = (0, 100.0);
+    for syn in 0..3100 {
+        let before = sender.rate();
+        sender.ack(10 * syn, 1, Remote::default());
+        sender.wake(10 * (syn + 1));
+        let step = sender.rate() - before;
+        if (step / last - 1.0).abs() > 1e-6 {
+            close(step / last, 0.1);
+            lengths.push(syn - since);
+            (since, last) = (syn, step);
+        }
+    }
+    assert_eq!(lengths, [750, 750, 750, 750]);
+}
+
+#[test]
+fn udt4_starts_unpaced_and_ends_slow_start_at_the_arrival_rate() {
+    let mut sender = Sender::new("udt");
+    assert_eq!((sender.window(), sender.rate()), (16.0, 1e6));
+    assert_eq!(sender.udt.control().probe, Probe::PairEvery(16));
+    sender.ack(100, 16, report(8000.0, 50_000.0));
+    assert_eq!((sender.window(), sender.rate()), (32.0, 1e6));
+    sender.nak(105, 5);
+    close(sender.rate(), 8000.0);
+    assert_eq!(sender.woken_at(), None, "udt4 needs no clock: it grows with the reports");
+}
+
+#[test]
+fn udt4_ends_slow_start_sanely_without_an_arrival_rate() {
+    let mut sender = Sender::new("udt");
+    sender.nak(50, 5);
+    close(sender.rate(), 160.0); // 16 packets / 0.1 s; libudt goes on with 16 packets/s.
+    let mut sender = Sender::new("udt");
+    sender.rtt = None;
+    sender.nak(50, 5);
+    close(sender.rate(), 16.0 / 0.11);
+}
+
+#[test]
+fn udt4_grows_with_reports_and_holds_back_below_its_last_rate() {
+    let mut sender = Sender::new("udt");
+    sender.ack(100, 16, report(8000.0, 50_000.0));
+    sender.nak(105, 5);
+    // 42000 packets/s = 504 Mbit/s to spare, but the rate is below that of the last cut (10^6 at the start): at most
+    // L/9 = 66.7 Mbit/s count, which is 0.1 packets per SYN.
+    sender.ack(110, 1, report(8000.0, 50_000.0));
+    close(sender.rate(), 8010.0);
+    close(sender.window(), 816.0);
+    sender.ack(112, 1, report(8000.0, 50_000.0));
+    close(sender.rate(), 8010.0);
+
+    sender.nak(115, 500);
+    close(sender.rate(), 7120.0);
+    sender.ack(120, 1, report(8000.0, 50_000.0));
+    close(sender.rate(), 7120.0);
+    for n in 1..=89 {
+        sender.ack(120 + 10 * n, 1, report(8000.0, 50_000.0));
+    }
+    close(sender.rate(), 8010.0);
+    // As fast as before the cut: the full 503.88 Mbit/s count, 1 packet per SYN.
+    sender.ack(1020, 1, report(8000.0, 50_000.0));
+    close(sender.rate(), 8110.0);
+}
+
+#[test]
+fn udt4_smooths_reports_and_grows_by_a_hundredth_where_nothing_is_spare() {
+    let mut sender = Sender::new("udt");
+    sender.ack(100, 16, report(8000.0, 4000.0));
+    sender.nak(105, 5);
+    sender.ack(110, 1, report(16_000.0, 8000.0));
+    // 7/8 * 8000 + 1/8 * 16000 = 9000 arrive; the capacity is below the rate.
+    close(sender.window(), 916.0);
+    close(sender.rate(), 8001.0);
+}
+
+#[test]
+fn udt4_reacts_to_a_burst_at_most_five_times_and_to_a_timeout_not_at_all() {
+    let mut sender = Sender::new("udt");
+    sender.ack(100, 16, report(9000.0, 50_000.0));
+    sender.nak(105, 5);
+    for first in 6..100 {
+        sender.nak(106, first);
+    }
+    close(sender.rate(), 9000.0 / 1.125_f64.powi(5));
+    let view = sender.view(400);
+    sender.udt.on_congestion(&view, &Congestion::timeout(2000, false));
+    close(sender.rate(), 9000.0 / 1.125_f64.powi(5));
+    sender.udt.on_congestion(&view, &Congestion { cause: Cause::Delay, ..Congestion::mark(2000) });
+    close(sender.rate(), 9000.0 / 1.125_f64.powi(5));
+}
+
+#[test]
+fn udt4_ends_slow_start_where_the_peer_has_no_more_room() {
+    let mut sender = Sender::new("udt");
+    let mut view = sender.view(100);
+    view.peer_window = Packets(20.0);
+    let remote = report(500.0, 1000.0);
+    sender.udt.on_ack(&view, &Ack { acks: 1, newly: 5, marked: 0, sent_at: Time::ZERO, sample: None, remote });
+    close(sender.rate(), 500.0);
+}
+
+#[test]
+fn a_given_capacity_needs_no_pairs() {
+    let mut sender = Sender::new("udt:capacity=1gbit,start=none");
+    assert_eq!(sender.udt.control().probe, Probe::None);
+    close(sender.rate(), 100.0);
+    sender.ack(10, 1, report(100.0, 50.0));
+    // L/9 = 111 Mbit/s to spare: 1 packet per SYN, whatever the pairs say.
+    close(sender.rate(), 200.0);
+}
+
+#[test]
+fn ns2_counts_acknowledgements_then_averages_at_the_sender() {
+    let mut sender = Sender::new("udt:profile=ns2");
+    assert_eq!((sender.window(), sender.rate()), (2.0, 1e6));
+    sender.ack(100, 2, report(1000.0, 10_000.0));
+    sender.ack(110, 6, report(1000.0, 10_000.0));
+    assert_eq!(sender.window(), 8.0);
+    sender.nak(115, 9);
+    // One packet per SYN until a SYN has passed, then 10^6 / 1.125.
+    close(sender.rate(), 100.0);
+    assert_eq!(sender.woken_at(), Some(125));
+    sender.wake(125);
+    close(sender.rate(), 1e6 / 1.125);
+    // ceil(0.875 * 8 + 0.125 * 1000 * 0.1) = ceil(19.5); no capacity is spare, so the rate grows by 1/1500 per SYN.
+    sender.ack(126, 1, report(1000.0, 10_000.0));
+    assert_eq!(sender.window(), 20.0);
+    close(sender.rate(), 1e6 / 1.125 + 100.0 / 1500.0);
+}
+
+#[test]
+fn ns2_sends_at_least_a_packet_per_round_trip() {
+    let mut sender = Sender::new("udt:profile=ns2,decrease=per-nak");
+    for first in 0..300 {
+        sender.nak(100, first);
+    }
+    sender.wake(110);
+    close(sender.rate(), 1.0 / 0.09);
+}
+
+#[test]
+fn paper_cuts_once_per_interval_and_takes_the_window_of_the_receiver() {
+    let mut sender = Sender::new("udt:profile=paper");
+    let with_window = |window: f64| Remote { window: Some(Packets(window)), ..report(9000.0, 50_000.0) };
+    sender.ack(100, 16, with_window(40.0));
+    assert_eq!(sender.window(), 32.0);
+    sender.nak(105, 5);
+    close(sender.rate(), 9000.0);
+    sender.nak(106, 6);
+    close(sender.rate(), 9000.0); // The first NAK of this interval ended slow start.
+    sender.ack(111, 1, with_window(500.0));
+    close(sender.window(), 500.0);
+    sender.nak(112, 8);
+    sender.nak(113, 9);
+    close(sender.rate(), 8000.0);
+    sender.wake(120);
+    close(sender.rate(), 8000.0);
+    sender.ack(125, 1, with_window(500.0));
+    assert_eq!(sender.woken_at(), Some(130));
+    sender.wake(130);
+    // 42000 packets/s = 504 Mbit/s to spare: 1 packet per SYN.
+    close(sender.rate(), 8100.0);
+    // Silence is no reason to grow, and a late wake-up makes up for nothing that was not heard.
+    sender.wake(500);
+    close(sender.rate(), 8100.0);
+}
+
+#[test]
+fn paper_with_the_other_decreases() {
+    for (decrease, cuts) in [("per-nak", 3), ("per-epoch", 1), ("per-interval", 2)] {
+        let mut sender = Sender::new(&format!("udt:profile=paper,start=none,initial_rate=108mbit,decrease={decrease}"));
+        sender.nak(100, 1);
+        sender.nak(101, 2);
+        sender.nak(112, 3);
+        close(sender.rate(), 9000.0 / 1.125_f64.powi(cuts));
+    }
+}
