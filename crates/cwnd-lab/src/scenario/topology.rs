@@ -42,6 +42,7 @@ impl Topology {
             rate: Some(bits(rate)),
             delay,
             queue: limit(queue, rate, rtt, packet),
+            red: None,
             loss,
         };
         let (rate, queue) = (&dumbbell.rate, &dumbbell.queue);
@@ -72,6 +73,7 @@ impl Topology {
             rate: Some(bits(rate)),
             delay,
             queue: limit(*lot.queue.value(), rate, rtt, packet),
+            red: None,
             loss,
         };
         let hops =
@@ -99,6 +101,7 @@ impl Topology {
                 rate: link.rate.as_ref().map(|rate| bits(*rate.value())),
                 delay: *link.delay.value(),
                 queue: graph_queue(link, &key)?,
+                red: None,
                 loss: link.loss.as_ref().map_or(Loss::None, |loss| *loss.value()),
             };
             let back = LinkSetup {
