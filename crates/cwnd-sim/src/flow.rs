@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 
 use cwnd::{Bytes, Span, Time};
 
+use crate::endpoint::{Receiver, Sender};
 use crate::net::packet::Packet;
 use crate::random::Stream;
-use crate::tcp;
 
 /// One flow.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    pub(crate) sender: tcp::Sender,
-    pub(crate) receiver: tcp::Receiver,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
     pub(crate) access: AccessLine,
     /// Places of its routes.
     pub(crate) forward: u32,

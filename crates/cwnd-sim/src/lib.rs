@@ -4,13 +4,16 @@
 //! on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
 
 mod digest;
+mod endpoint;
 mod era;
 mod events;
+mod facts;
 mod flow;
-mod limits;
 mod net;
 mod random;
+mod ranges;
 mod recorder;
+mod reported;
 mod setup;
 mod tcp;
 mod topology;

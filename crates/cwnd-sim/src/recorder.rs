@@ -62,8 +62,9 @@ impl Recorder {
     pub(crate) fn sample(&mut self, world: &mut World, now: Time) {
         self.trace.at.push(now.as_nanos());
         for (column, flow) in self.trace.flows.iter_mut().zip(&world.flows) {
-            let counts = flow.sender.counts();
-            let (source, peer) = flow.sender.limits().spent(now);
+            let facts = flow.sender.facts();
+            let counts = facts.counts;
+            let (source, peer) = facts.limits.spent(now);
             column.sent.push(counts.sent);
             column.retransmitted.push(counts.retransmitted);
             column.delivered.push(flow.delivered);
@@ -75,7 +76,7 @@ impl Recorder {
             column.peer_limited.push(peer.as_nanos());
             column.window.push(flow.sender.control().window.0);
             column.in_flight.push(flow.sender.in_flight());
-            column.srtt.push(flow.sender.rtt().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
+            column.srtt.push(facts.rtt.get().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
             let spacing = flow.sender.spacing();
             column.pacing_rate.push(spacing.map_or(f64::NAN, |spacing| (Packets(1.0) / spacing).0));
             if self.internals {

@@ -1,10 +1,12 @@
 //! The simulated network and its event loop.
 
+use cwnd::registry::Transport;
 use cwnd::window::Policy;
 use cwnd::{Packets, Span, Start, Time};
 use cwnd_trace::Trace;
 
 use crate::digest::Digest;
+use crate::endpoint::{Receiver, Sender, SenderConfig};
 use crate::events::{Component, EventSet};
 use crate::flow::{AccessLine, Armed, Flow};
 use crate::net::link::{Link, Verdict};
@@ -13,7 +15,7 @@ use crate::net::route::{Routes, Step};
 use crate::random::Stream;
 use crate::recorder::Recorder;
 use crate::setup::{AckEcho, FlowSetup, Setup, SetupError};
-use crate::tcp;
+use crate::{reported, tcp};
 
 /// Everything that exists in a run.
 pub(crate) struct World {
@@ -113,8 +115,7 @@ impl World {
         let jitter = Span::from_secs_f64(setup.variation.jitter * transmission);
         let start = flow.start + setup.variation.start.unwrap_or(base_rtt).mul_f64(draws.unit());
 
-        let max_window = flow.max_window.unwrap_or(f64::INFINITY);
-        let algorithm = flow.algorithm.start(&Start {
+        let algorithm_start = Start {
             window: Packets(flow.era.initial_window),
             threshold: None,
             max_window: Packets(f64::INFINITY),
@@ -122,19 +123,29 @@ impl World {
             payload: flow.payload,
             seed: draws.seed(),
             policy: Policy { slow_start: flow.slow_start.unwrap_or(flow.era.policy.slow_start), ..flow.era.policy },
-        });
-        let config = tcp::Config {
-            algorithm,
+        };
+        let config = SenderConfig {
+            algorithm: flow.algorithm.start(&algorithm_start),
             era: flow.era,
             stop: flow.stop.unwrap_or(Time::MAX),
-            max_window,
+            max_window: flow.max_window.unwrap_or(f64::INFINITY),
             packet: flow.packet,
             payload: flow.payload,
             paced: flow.paced,
         };
+        let (sender, receiver) = match flow.algorithm.entry().transport {
+            Transport::Acked => (
+                Sender::Tcp(tcp::Sender::new(config, start)),
+                Receiver::Tcp(tcp::Receiver::new(flow.delayed_ack, flow.ecn.unwrap_or(AckEcho::Latch))),
+            ),
+            Transport::Reported => (
+                Sender::Reported(Box::new(reported::Sender::new(config, start))),
+                Receiver::Reported(Box::new(reported::Receiver::new(flow.algorithm.receiver(&algorithm_start)))),
+            ),
+        };
         self.flows.push(Flow {
-            sender: tcp::Sender::new(config, start),
-            receiver: tcp::Receiver::new(flow.delayed_ack, flow.ecn.unwrap_or(AckEcho::Latch)),
+            sender,
+            receiver,
             access: AccessLine::new(
                 Span::from_secs_f64(delay),
                 jitter,
@@ -206,32 +217,26 @@ impl World {
                 self.digest.mix(self.now.as_nanos());
                 self.digest.mix(u64::from(packet.flow) << 40 ^ data.number);
                 let marked = packet.ecn == Ecn::Congestion;
-                let (new, ack) = flow.receiver.on_data(self.now, data, marked);
+                let (new, answer) = flow.receiver.on_data(self.now, data, packet.size, marked);
                 flow.delivered += u64::from(new);
                 flow.duplicates += u64::from(!new);
                 flow.marked += u64::from(marked);
-                match ack {
-                    Some(ack) => self.acknowledge(packet.flow, ack),
-                    None => self.arm_receiver(packet.flow),
+                if let Some(answer) = answer {
+                    self.answer(packet.flow, answer);
                 }
+                self.arm_receiver(packet.flow);
             }
-            Body::Ack(ack) => {
-                flow.sender.on_ack(self.now, ack);
+            answer => {
+                flow.sender.on_packet(self.now, answer);
                 self.pump(packet.flow);
             }
-            Body::Report(_) | Body::Missing { .. } => {}
         }
     }
 
-    fn acknowledge(&mut self, index: u32, ack: crate::net::packet::Ack) {
+    #[inline]
+    fn answer(&mut self, index: u32, body: Body) {
         let flow = &self.flows[index as usize];
-        self.forward(Packet {
-            flow: index,
-            hop: flow.reverse,
-            size: flow.ack,
-            ecn: Ecn::NotCapable,
-            body: Body::Ack(ack),
-        });
+        self.forward(Packet { flow: index, hop: flow.reverse, size: flow.ack, ecn: Ecn::NotCapable, body });
     }
 
     /// Sends all that a sender may send now, and sets its timers.
@@ -289,13 +294,14 @@ impl World {
         let flow = &mut self.flows[index as usize];
         if flow.armed.receiver == self.now {
             flow.armed.receiver = Time::MAX;
-            if let Some(ack) = flow.receiver.on_timer(self.now) {
-                self.acknowledge(index, ack);
+            while let Some(answer) = self.flows[index as usize].receiver.on_timer(self.now) {
+                self.answer(index, answer);
             }
             self.arm_receiver(index);
         }
     }
 
+    #[inline]
     fn arm_receiver(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
         let due = flow.receiver.next_timer();
@@ -323,7 +329,7 @@ impl World {
             );
         }
         for (flow, in_network) in self.flows.iter().zip(in_network) {
-            let sent = flow.sender.counts().sent;
+            let sent = flow.sender.facts().counts.sent;
             let inside = in_network + flow.access.in_transit.len() as u64;
             assert_eq!(sent, flow.delivered + flow.duplicates + flow.dropped + inside, "a flow conserves packets");
         }
@@ -332,7 +338,7 @@ impl World {
     fn final_digest(&self) -> u64 {
         let mut digest = self.digest;
         for flow in &self.flows {
-            let counts = flow.sender.counts();
+            let counts = flow.sender.facts().counts;
             for value in [counts.sent, counts.retransmitted, counts.lost, counts.timeouts, flow.delivered, flow.marked]
             {
                 digest.mix(value);

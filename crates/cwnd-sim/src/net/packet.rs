@@ -1,6 +1,6 @@
 //! Packets: small values without payload.
 
-use cwnd::{Bytes, Packets, Rate, Time};
+use cwnd::{Bytes, Packets, Rate, Span, Time};
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +59,8 @@ pub(crate) struct Data {
     pub(crate) reacted: bool,
     /// It follows its predecessor at once: the second of a probe pair.
     pub(crate) pair: bool,
+    /// The sender's round-trip time, where the protocol tells it to the receiver.
+    pub(crate) rtt: Option<Span>,
 }
 
 /// An acknowledgement.
@@ -88,15 +90,13 @@ pub(crate) struct Block {
 pub(crate) struct Report {
     /// All packets below have arrived.
     pub(crate) cumulative: u64,
-    /// When the newest packet left, and how long ago it arrived is in `held`.
+    /// When the newest packet left.
     pub(crate) echo: Time,
-    /// The report was made this long after the newest packet arrived, nanoseconds.
-    pub(crate) held: u32,
-    /// Rate of arrival.
+    /// How long ago it arrived.
+    pub(crate) held: Span,
+    /// What the algorithm's half at the receiver says. The fields UDT's acknowledgement has.
     pub(crate) arrival_rate: Option<Rate>,
-    /// Capacity by packet pairs.
     pub(crate) capacity: Option<Rate>,
-    /// The window computed at the receiver.
     pub(crate) window: Option<Packets>,
 }
 

@@ -2,11 +2,10 @@
 //! (RFC 2018, RFC 6675) and a retransmission timer (RFC 6298).
 
 mod proportional;
-mod ranges;
 mod receiver;
 mod scoreboard;
 mod sender;
 mod timer;
 
 pub(crate) use receiver::Receiver;
-pub(crate) use sender::{Config, Sender};
+pub(crate) use sender::Sender;

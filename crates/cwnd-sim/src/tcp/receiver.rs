@@ -2,8 +2,8 @@
 
 use cwnd::{Span, Time};
 
-use super::ranges::Ranges;
 use crate::net::packet::{Ack, Block, Data};
+use crate::ranges::Ranges;
 use crate::setup::AckEcho;
 
 /// A receiver that acknowledges every packet, or every second one.
@@ -120,7 +120,14 @@ mod tests {
     use super::*;
 
     fn data(number: u64) -> Data {
-        Data { number, sent_at: Time::from_nanos(number), retransmission: false, reacted: false, pair: false }
+        Data {
+            number,
+            sent_at: Time::from_nanos(number),
+            retransmission: false,
+            reacted: false,
+            pair: false,
+            rtt: None,
+        }
     }
 
     fn receive(receiver: &mut Receiver, number: u64) -> Ack {

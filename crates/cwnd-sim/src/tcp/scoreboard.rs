@@ -5,8 +5,8 @@
 //! sent again lie below a second number. Counting the packets between these numbers gives RFC 6675's `pipe`, and an
 //! acknowledgement costs what it newly acknowledges, not a scan of the window.
 
-use super::ranges::Ranges;
 use crate::net::packet::Ack;
+use crate::ranges::Ranges;
 
 /// The packets between the cumulative acknowledgement and the next new packet.
 ///

@@ -1,15 +1,13 @@
 //! The sending end: it owns the facts (clock, packets in flight, losses, round-trip time) and asks its algorithm for a window.
 
-use cwnd::{
-    Ack as AckSignal, Algorithm, Bytes, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Probe, Remote,
-    Rtt, Span, Time, View,
-};
+use cwnd::{Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Remote, Span, Time, View};
 
 use super::proportional::ProportionalReduction;
 use super::scoreboard::{News, Scoreboard};
 use super::timer::RetransmissionTimer;
-use crate::era::{Era, Recovery};
-use crate::limits::Limits;
+use crate::endpoint::SenderConfig;
+use crate::era::Recovery;
+use crate::facts::{Facts, Pacer};
 use crate::net::packet::{Ack, Data};
 
 /// A sender of bulk data.
@@ -17,55 +15,23 @@ use crate::net::packet::{Ack, Data};
 pub(crate) struct Sender {
     algorithm: Algorithm,
     control: Control,
+    facts: Facts,
     board: Scoreboard,
     phase: Phase,
     timer: RetransmissionTimer,
-    rtt: Option<Rtt>,
-    limits: Limits,
-    counts: Counts,
+    pacer: Pacer,
     /// The timer expires then; none while nothing is outstanding.
     deadline: Option<Time>,
     /// The timer expired and nothing has been acknowledged since.
     expired: bool,
-    /// Pacing lets the next packet go from here on.
-    release: Time,
-    /// Only pacing held the last packet asked for.
-    spaced: bool,
     /// The first retransmission of a recovery leaves whatever the window says (RFC 6675 section 5, step 4.3).
     urgent: bool,
     /// The next new packet tells the receiver that a mark was acted upon.
     confirm_mark: bool,
-    /// A round trip ends when this packet is acknowledged.
-    round_end: u64,
-    round: u64,
     stop: Time,
-    max_window: f64,
-    packet: Bytes,
-    payload: Bytes,
     limited_transmit: bool,
     recovery: Recovery,
     paced: bool,
-}
-
-/// What a sender counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) sent: u64,
-    pub(crate) retransmitted: u64,
-    pub(crate) delivered: u64,
-    pub(crate) lost: u64,
-    pub(crate) timeouts: u64,
-}
-
-/// What a sender is made of.
-pub(crate) struct Config {
-    pub(crate) algorithm: Algorithm,
-    pub(crate) era: Era,
-    pub(crate) stop: Time,
-    pub(crate) max_window: f64,
-    pub(crate) packet: Bytes,
-    pub(crate) payload: Bytes,
-    pub(crate) paced: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,29 +50,21 @@ enum Phase {
 
 impl Sender {
     /// A sender that starts at `now`.
-    pub(crate) fn new(config: Config, now: Time) -> Self {
+    pub(crate) fn new(config: SenderConfig, now: Time) -> Self {
         let control = config.algorithm.control();
         Self {
             algorithm: config.algorithm,
             control,
+            facts: Facts::new(now, config.max_window, config.packet, config.payload),
             board: Scoreboard::default(),
             phase: Phase::Open,
             timer: RetransmissionTimer::new(&config.era),
-            rtt: None,
-            limits: Limits::new(now),
-            counts: Counts::default(),
+            pacer: Pacer::new(now),
             deadline: None,
             expired: false,
-            release: now,
-            spaced: false,
             urgent: false,
             confirm_mark: false,
-            round_end: 0,
-            round: 0,
             stop: config.stop,
-            max_window: config.max_window,
-            packet: config.packet,
-            payload: config.payload,
             limited_transmit: config.era.limited_transmit,
             recovery: config.era.recovery,
             paced: config.paced,
@@ -119,16 +77,15 @@ impl Sender {
         let in_flight = self.in_flight();
         let news = self.board.on_ack(ack);
         if news.newly > 0 {
-            self.measure(now.since(ack.echo));
-            self.counts.delivered += news.newly;
+            let sample = now.since(ack.echo);
+            self.timer.sample(sample);
+            self.facts.rtt.on_sample(sample, Span::ZERO);
+            self.facts.counts.delivered += news.newly;
         }
         if news.advanced {
             self.expired = false;
             self.deadline = Some(now + self.timer.timeout());
-            if self.board.acked() > self.round_end {
-                self.round += 1;
-                self.round_end = self.board.next();
-            }
+            self.facts.advance_round(self.board.acked(), self.board.next());
         }
         if news.lost > 0 {
             self.on_loss(now, in_flight, &news);
@@ -169,8 +126,8 @@ impl Sender {
         let view = self.view(now, self.in_flight());
         self.algorithm.on_congestion(&view, &Congestion::timeout(self.board.acked(), self.expired));
         self.control = self.algorithm.control();
-        self.counts.timeouts += 1;
-        self.counts.lost += self.board.lose_all();
+        self.facts.counts.timeouts += 1;
+        self.facts.counts.lost += self.board.lose_all();
         self.phase = Phase::AfterTimeout { until: self.board.next() };
         self.expired = true;
         self.urgent = true;
@@ -189,15 +146,13 @@ impl Sender {
     /// The next packet to leave now, if one may.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
-        self.spaced = false;
+        self.pacer.pass();
         if !self.urgent {
             if !self.room() {
-                self.limits.set(now, Limit::Window);
+                self.facts.limits.set(now, Limit::Window);
                 return None;
             }
-            if now < self.release {
-                self.spaced = true;
-                self.limits.set(now, self.pacing_limit());
+            if self.pacer.holds(now, &self.control, &mut self.facts.limits) {
                 return None;
             }
         }
@@ -206,11 +161,11 @@ impl Sender {
         let number = match waiting {
             Some(number) => number,
             None if now >= self.stop => {
-                self.limits.set(now, Limit::Source);
+                self.facts.limits.set(now, Limit::Source);
                 return None;
             }
-            None if self.board.outstanding() as f64 + 1.0 > self.max_window => {
-                self.limits.set(now, Limit::Peer);
+            None if self.board.outstanding() as f64 + 1.0 > self.facts.max_window => {
+                self.facts.limits.set(now, Limit::Peer);
                 return None;
             }
             None => self.board.send(),
@@ -219,20 +174,20 @@ impl Sender {
         if let Phase::Recovery { reduction: Some(reduction), .. } = &mut self.phase {
             reduction.sent();
         }
-        self.counts.sent += 1;
-        self.counts.retransmitted += u64::from(retransmission);
+        self.facts.counts.sent += 1;
+        self.facts.counts.retransmitted += u64::from(retransmission);
         if self.deadline.is_none() {
             self.deadline = Some(now + self.timer.timeout());
         }
-        let pair = self.pace(now, number, retransmission);
+        let fresh = (!retransmission).then_some(number);
+        let pair = self.pacer.sent(now, self.spacing(), self.control.probe, fresh);
         let reacted = !retransmission && std::mem::take(&mut self.confirm_mark);
-        Some(Data { number, sent_at: now, retransmission, reacted, pair })
+        Some(Data { number, sent_at: now, retransmission, reacted, pair, rtt: None })
     }
 
     /// When it wants to be asked again without an acknowledgement: pacing, or the algorithm's wake-up.
     pub(crate) fn next_release(&self) -> Time {
-        let release = if self.spaced { self.release } else { Time::MAX };
-        release.min(self.control.wake.unwrap_or(Time::MAX))
+        self.pacer.next().min(self.control.wake.unwrap_or(Time::MAX))
     }
 
     /// When the retransmission timer expires.
@@ -240,14 +195,9 @@ impl Sender {
         self.deadline.unwrap_or(Time::MAX)
     }
 
-    /// What it counted.
-    pub(crate) fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// What held it back so far.
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
+    /// What it knows.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// The algorithm inside.
@@ -258,11 +208,6 @@ impl Sender {
     /// What the algorithm asks for now.
     pub(crate) fn control(&self) -> &Control {
         &self.control
-    }
-
-    /// The round-trip time, once known.
-    pub(crate) fn rtt(&self) -> Option<Rtt> {
-        self.rtt
     }
 
     /// Packets it counts as in the network.
@@ -278,13 +223,7 @@ impl Sender {
 
     /// The time between two packets, while departures are spaced.
     pub(crate) fn spacing(&self) -> Option<Span> {
-        let gain = match self.control.pacing {
-            Pacing::At(rate) => return Some(rate.interval()),
-            Pacing::Spread { gain } => gain,
-            Pacing::Off if self.paced => 1.0,
-            Pacing::Off => return None,
-        };
-        self.rtt.map(|rtt| rtt.smoothed.mul_f64(1.0 / (gain * self.control.window.0)))
+        self.facts.spacing(&self.control, self.paced)
     }
 
     /// Whether the window, or the rule of the recovery, has room for a packet.
@@ -298,24 +237,11 @@ impl Sender {
 
     #[inline]
     fn view(&self, now: Time, in_flight: u64) -> View {
-        View {
-            now,
-            next: self.board.next(),
-            in_flight,
-            in_recovery: matches!(self.phase, Phase::Recovery { .. }),
-            delivered: self.counts.delivered,
-            lost: self.counts.lost,
-            rtt: self.rtt,
-            round: self.round,
-            limit: self.limits.current(),
-            peer_window: Packets(self.max_window),
-            packet: self.packet,
-            payload: self.payload,
-        }
+        self.facts.view(now, self.board.next(), in_flight, matches!(self.phase, Phase::Recovery { .. }))
     }
 
     fn on_loss(&mut self, now: Time, in_flight: u64, news: &News) {
-        self.counts.lost += news.lost;
+        self.facts.counts.lost += news.lost;
         let event = Congestion::loss(news.first_lost, u32::try_from(news.lost).unwrap_or(u32::MAX));
         self.algorithm.on_congestion(&self.view(now, in_flight), &event);
         // After a time-out, losses among what was sent before it belong to that time-out.
@@ -342,44 +268,5 @@ impl Sender {
             Phase::AfterTimeout { until } if self.board.acked() >= until => self.phase = Phase::Open,
             _ => {}
         }
-    }
-
-    /// RFC 6298 section 2, at full resolution for the algorithm and in ticks for the timer.
-    #[inline]
-    fn measure(&mut self, latest: Span) {
-        self.timer.sample(latest);
-        self.rtt = Some(match self.rtt {
-            None => Rtt { latest, smoothed: latest, variation: latest / 2, min: latest, ack_delay: Span::ZERO },
-            Some(rtt) => Rtt {
-                latest,
-                smoothed: (rtt.smoothed * 7 + latest) / 8,
-                variation: (rtt.variation * 3 + rtt.smoothed.abs_diff(latest)) / 4,
-                min: rtt.min.min(latest),
-                ack_delay: Span::ZERO,
-            },
-        });
-    }
-
-    /// Moves the release on by one packet; whether the packet is the second of a probe pair.
-    #[inline]
-    fn pace(&mut self, now: Time, number: u64, retransmission: bool) -> bool {
-        let (opens, closes) = match self.control.probe {
-            Probe::PairEvery(n) if !retransmission => {
-                let place = number % u64::from(n.max(2));
-                (place == 0, place == 1)
-            }
-            _ => (false, false),
-        };
-        if let Some(spacing) = self.spacing() {
-            // The first of a pair leaves its successor's turn where its own was; the successor pays for both.
-            let turns = if opens { 0 } else { 1 + u64::from(closes) };
-            self.release = self.release.max(now) + spacing * turns;
-        }
-        closes
-    }
-
-    /// Spreading a window over a round trip is not a limit of its own.
-    fn pacing_limit(&self) -> Limit {
-        if matches!(self.control.pacing, Pacing::At(_)) { Limit::Rate } else { Limit::Window }
     }
 }

@@ -1,0 +1,144 @@
+//! The two kinds of endpoint: acknowledging every packet, or reporting on a clock.
+
+use cwnd::{Algorithm, Bytes, Control, Span, Time};
+
+use crate::era::Era;
+use crate::facts::Facts;
+use crate::net::packet::{Body, Data};
+use crate::{reported, tcp};
+
+/// What a sender is made of.
+pub(crate) struct SenderConfig {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) era: Era,
+    pub(crate) stop: Time,
+    pub(crate) max_window: f64,
+    pub(crate) packet: Bytes,
+    pub(crate) payload: Bytes,
+    pub(crate) paced: bool,
+}
+
+/// A sender of bulk data.
+#[derive(Debug)]
+pub(crate) enum Sender {
+    /// TCP-like.
+    Tcp(tcp::Sender),
+    /// UDT-like.
+    Reported(Box<reported::Sender>),
+}
+
+/// A receiver.
+#[derive(Debug)]
+pub(crate) enum Receiver {
+    /// TCP-like.
+    Tcp(tcp::Receiver),
+    /// UDT-like.
+    Reported(Box<reported::Receiver>),
+}
+
+/// Evaluates `$body` for the sender inside.
+macro_rules! either {
+    ($self:expr, $inner:ident => $body:expr) => {
+        match $self {
+            Sender::Tcp($inner) => $body,
+            Sender::Reported($inner) => $body,
+        }
+    };
+}
+
+impl Sender {
+    /// Takes in what the receiver sent.
+    #[inline]
+    pub(crate) fn on_packet(&mut self, now: Time, body: &Body) {
+        match (self, body) {
+            (Self::Tcp(sender), Body::Ack(ack)) => sender.on_ack(now, ack),
+            (Self::Reported(sender), Body::Report(report)) => sender.on_report(now, report),
+            (Self::Reported(sender), Body::Missing { first, end }) => sender.on_missing(now, *first, *end),
+            _ => {}
+        }
+    }
+
+    /// The next packet to leave now, if one may.
+    #[inline]
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
+        either!(self, sender => sender.poll(now))
+    }
+
+    /// The time the algorithm asked to be woken at may have come.
+    pub(crate) fn on_wake(&mut self, now: Time) {
+        either!(self, sender => sender.on_wake(now));
+    }
+
+    /// The timer may have expired.
+    pub(crate) fn on_deadline(&mut self, now: Time) {
+        either!(self, sender => sender.on_deadline(now));
+    }
+
+    /// When it wants to be asked again without hearing from its receiver.
+    #[inline]
+    pub(crate) fn next_release(&self) -> Time {
+        either!(self, sender => sender.next_release())
+    }
+
+    /// When its timer expires.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Time {
+        either!(self, sender => sender.next_deadline())
+    }
+
+    /// What it knows.
+    pub(crate) fn facts(&self) -> &Facts {
+        either!(self, sender => sender.facts())
+    }
+
+    /// Its algorithm.
+    pub(crate) fn algorithm(&self) -> &Algorithm {
+        either!(self, sender => sender.algorithm())
+    }
+
+    /// What its algorithm asks for.
+    pub(crate) fn control(&self) -> &Control {
+        either!(self, sender => sender.control())
+    }
+
+    /// Packets it counts as in the network.
+    pub(crate) fn in_flight(&self) -> u64 {
+        either!(self, sender => sender.in_flight())
+    }
+
+    /// The time between two packets, while departures are spaced.
+    pub(crate) fn spacing(&self) -> Option<Span> {
+        either!(self, sender => sender.spacing())
+    }
+}
+
+impl Receiver {
+    /// Takes in a data packet: whether it is new, and what to answer at once.
+    #[inline]
+    pub(crate) fn on_data(&mut self, now: Time, data: &Data, size: Bytes, marked: bool) -> (bool, Option<Body>) {
+        match self {
+            Self::Tcp(receiver) => {
+                let (new, ack) = receiver.on_data(now, data, marked);
+                (new, ack.map(Body::Ack))
+            }
+            Self::Reported(receiver) => receiver.on_data(now, data, size, marked),
+        }
+    }
+
+    /// When its clock is due.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Time {
+        match self {
+            Self::Tcp(receiver) => receiver.next_timer(),
+            Self::Reported(receiver) => receiver.next_timer(),
+        }
+    }
+
+    /// Something its clock asks to send; to be called until there is nothing.
+    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Body> {
+        match self {
+            Self::Tcp(receiver) => receiver.on_timer(now).map(Body::Ack),
+            Self::Reported(receiver) => receiver.on_timer(now),
+        }
+    }
+}
