@@ -125,4 +125,10 @@ pub trait ReceiverSide: Debug + Send {
 
     /// What the next report to the sender says. Called once per report sent.
     fn report(&mut self, now: Time) -> Remote;
+
+    /// When the next report must be sent at the latest: TFRC reports once per round trip and at once when it sees a new loss event.
+    /// None where the host's clock decides alone, as in UDT.
+    fn due(&self) -> Option<Time> {
+        None
+    }
 }
