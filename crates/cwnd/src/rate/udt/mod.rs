@@ -1,7 +1,7 @@
 //! UDT: DAIMD with the increase of eq. 8, under a window (eq. 21).
 //!
 //! Gu, Hong and Grossman (daimd), sections III and VI, in three [profiles](Profile): the paper's equations, the author's ns-2
-//! agent, and libudt. They share the increase ([`increase`]) and the cut by b = 1/9, and differ in:
+//! agent, and libudt. They share the increase ([`increase()`]) and the cut by b = 1/9, and differ in:
 //!
 //! | | `paper` | `ns2` | `udt4` |
 //! |---|---|---|---|
