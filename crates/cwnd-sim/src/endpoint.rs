@@ -24,7 +24,7 @@ pub(crate) enum Sender {
     /// TCP-like.
     Tcp(tcp::Sender),
     /// UDT-like.
-    Reported(Box<reported::Sender>),
+    Reported(reported::Sender),
 }
 
 /// A receiver.

@@ -139,7 +139,7 @@ impl World {
                 Receiver::Tcp(tcp::Receiver::new(flow.delayed_ack, flow.ecn.unwrap_or(AckEcho::Latch))),
             ),
             Transport::Reported => (
-                Sender::Reported(Box::new(reported::Sender::new(config, start))),
+                Sender::Reported(reported::Sender::new(config, start)),
                 Receiver::Reported(Box::new(reported::Receiver::new(flow.algorithm.receiver(&algorithm_start)))),
             ),
         };

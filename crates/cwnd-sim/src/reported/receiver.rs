@@ -82,14 +82,16 @@ impl Receiver {
         (new, gap)
     }
 
-    /// When the next report is due.
+    /// When the next report is due: on the clock, or earlier where the algorithm's half asks for it.
     pub(crate) fn next_timer(&self) -> Time {
-        self.clock.unwrap_or(Time::MAX)
+        let Some(clock) = self.clock else { return Time::MAX };
+        let asked = self.side.as_ref().and_then(|side| side.due());
+        asked.map_or(clock, |asked| asked.min(clock))
     }
 
     /// The report that is due, then the first gap if it has been open for long.
     pub(crate) fn on_timer(&mut self, now: Time) -> Option<Body> {
-        let due = self.clock.filter(|due| *due <= now)?;
+        let due = Some(self.next_timer()).filter(|due| *due <= now)?;
         if !self.reported {
             self.reported = true;
             if let Some(report) = self.report(now) {
