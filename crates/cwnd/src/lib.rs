@@ -20,6 +20,8 @@ pub mod quantity;
 pub mod rate;
 pub mod registry;
 pub mod signal;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod units;
 pub mod window;
 

@@ -1,0 +1,6 @@
+//! The registered algorithms, driven through the contract as a host would.
+
+mod contract;
+mod host;
+mod rules;
+mod shell;
