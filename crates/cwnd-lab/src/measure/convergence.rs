@@ -8,7 +8,7 @@ use super::throughput::goodput;
 /// Seconds from the start of flow `late` until it has its share to within `epsilon`; none if that does not happen, or if the flow
 /// was alone.
 ///
-/// This is the δ-fair convergence time of RFC 5166 §2.3.3 (Bansal et al. 2001), for any number of flows: the end of the first
+/// This is the δ-fair convergence time of RFC 5166 §2.3 (after Bansal et al. 2001), for any number of flows: the end of the first
 /// window of length `span` in which the goodput of the late flow lies within (1 ± ε) times the mean goodput of all flows that
 /// are active throughout the window. The window slides from sample to sample. It is a first passage: whether the share is kept
 /// is what the stability index says.

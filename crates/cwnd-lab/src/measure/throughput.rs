@@ -5,7 +5,7 @@ use cwnd_trace::{FlowTrace, Trace};
 use super::curve::{Curve, Window};
 use super::statistics::{mean, sample_deviation};
 
-/// Payload bits of different packets that reached the receiver in `window`, per second (RFC 5166 §2.1: goodput).
+/// Payload bits of different packets that reached the receiver in `window`, per second (goodput in RFC 5166 §2.1).
 #[must_use]
 pub fn goodput(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
     Curve::new(&trace.at, &flow.delivered).per_second(window).map(|rate| rate * bits(flow.payload))
@@ -26,14 +26,15 @@ pub fn goodput_series(trace: &Trace, flow: &FlowTrace, window: Window, interval:
 
 /// The standard deviation (m − 1 in the denominator) as a share of the mean; none below two values or for a mean of zero.
 ///
-/// Of the throughput of a flow over short intervals it is its roughness: 0 is perfectly smooth (Floyd et al. 2000, §4.1.3).
+/// Of the throughput of a flow over short intervals it is its roughness: 0 is perfectly smooth (Floyd, Handley, Padhye, Widmer 2000).
 #[must_use]
 pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|mean| *mean > 0.0)?;
     Some(sample_deviation(values)? / mean)
 }
 
-/// The stability index, SI = (1/n) Σᵢ (1/x̄ᵢ) √(Σⱼ (xᵢ(j) − x̄ᵢ)² / (m − 1)), over m intervals: 0 is perfectly stable (`daimd` eq. 18).
+/// The stability index, SI = (1/n) Σᵢ (1/x̄ᵢ) √(Σⱼ (xᵢ(j) − x̄ᵢ)² / (m − 1)), over m intervals: 0 is perfectly stable (`daimd` eq. 18,
+/// which takes it from FAST TCP: Jin, Wei, Low 2004).
 ///
 /// `series` has one list of per-interval throughputs per flow. Flows that deliver nothing have no such ratio and are left out;
 /// Jain's index shows them. None if no flow is left or m is below 2.

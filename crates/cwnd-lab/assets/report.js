@@ -1,0 +1,124 @@
+// Draws the plots of the page from the data it carries, and hands out the same data as tables and files.
+'use strict';
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const tables = new Map();
+  for (const plot of data.plots) for (const table of plot.tables) tables.set(`${plot.id}/${table.name}`, table);
+  for (const table of data.tables) tables.set(table.name, table);
+
+  /** The rows of a table: groups hold the texts their rows have in common, then one list per column of numbers. */
+  function* rows({ groups }) {
+    for (const { texts, numbers } of groups) {
+      for (let i = 0; i < numbers[0].length; i++) yield [...texts, ...numbers.map((column) => column[i])];
+    }
+  }
+
+  const records = (table) =>
+    Array.from(rows(table), (row) => Object.fromEntries(row.map((value, i) => [table.columns[i], value])));
+
+  function csv(table) {
+    const cell = (value) => {
+      const text = value === null ? '' : String(value);
+      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    };
+    return [table.columns, ...rows(table)].map((row) => row.map(cell).join(',') + '\r\n').join('');
+  }
+
+  /** The picture with the colours of the light theme in place of variables, so that it stands alone. */
+  function svg(id) {
+    const picture = document.querySelector(`#${id} svg`);
+    const light = light_variables();
+    const resolve = (text, name) => light.get(name) ?? text;
+    return new XMLSerializer().serializeToString(picture).replace(/var\((--[\w-]+)\)/g, resolve);
+  }
+
+  function light_variables() {
+    const variables = new Map();
+    for (const rule of document.styleSheets[0].cssRules) {
+      if (rule.selectorText !== ':root') continue;
+      for (const name of rule.style) if (name.startsWith('--')) variables.set(name, rule.style.getPropertyValue(name).trim());
+    }
+    return variables;
+  }
+
+  /** Makes the file when it is asked for: links to files of a page seldom saved need no memory until then. */
+  function on_click(selector, type, text) {
+    for (const link of document.querySelectorAll(selector)) {
+      link.addEventListener('click', () => {
+        const url = URL.createObjectURL(new Blob([text(link)], { type }));
+        link.href = url;
+        setTimeout(() => URL.revokeObjectURL(url), 60_000);
+      });
+    }
+  }
+
+  function fill(details) {
+    const plot = data.plots.find(({ id }) => id === details.dataset.tables);
+    for (const table of plot.tables) {
+      const body = document.createElement('tbody');
+      for (const row of rows(table)) {
+        const line = body.insertRow();
+        row.forEach((value, i) => {
+          const cell = line.insertCell();
+          cell.textContent = value ?? '';
+          if (typeof value === 'string') cell.className = 'words';
+        });
+      }
+      const element = document.createElement('table');
+      element.createCaption().textContent = table.name === 'table' ? `${body.rows.length} points, as drawn` : table.name;
+      const head = element.createTHead().insertRow();
+      for (const column of table.columns) {
+        const cell = document.createElement('th');
+        cell.scope = 'col';
+        cell.textContent = column;
+        head.append(cell);
+      }
+      element.append(body);
+      const scroll = document.createElement('div');
+      scroll.className = 'scroll';
+      scroll.tabIndex = 0;
+      scroll.setAttribute('role', 'region');
+      scroll.setAttribute('aria-label', `Data: ${table.name === 'table' ? plot.id : `${plot.id}, ${table.name}`}`);
+      scroll.append(element);
+      details.append(scroll);
+    }
+  }
+
+  async function draw(plot) {
+    const figure = document.getElementById(plot.id);
+    const datasets = Object.fromEntries(plot.tables.map((table) => [table.name, records(table)]));
+    const options = { mode: 'vega-lite', renderer: 'svg', actions: false, config: CONFIG, tooltip: { theme: 'custom' } };
+    await vegaEmbed(figure.querySelector('.plot'), { ...plot.spec, datasets }, options);
+    figure.dataset.drawn = '';
+  }
+
+  // Colours are variables of the style sheet: a change of theme, and printing, need no new drawing.
+  const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
+  const words = { labelColor: 'var(--muted)', titleColor: 'var(--text)', labelFontSize: 11, titleFontSize: 12, titleFontWeight: 500 };
+  const CONFIG = {
+    background: 'transparent',
+    font: FONT,
+    // The text alternative is on the element around the picture; every mark as a separate object would bury it.
+    aria: false,
+    autosize: { type: 'fit-x', contains: 'padding' },
+    view: { stroke: null },
+    axis: { ...words, gridColor: 'var(--grid)', domainColor: 'var(--muted)', tickColor: 'var(--muted)', tickCount: 5, titlePadding: 6 },
+    legend: { ...words, labelColor: 'var(--text)', symbolStrokeWidth: 2, rowPadding: 1 },
+  };
+
+  on_click('a[data-csv]', 'text/csv;charset=utf-8', (link) => csv(tables.get(link.dataset.csv)));
+  on_click('a[data-svg]', 'image/svg+xml', (link) => svg(link.dataset.svg));
+  for (const details of document.querySelectorAll('details[data-tables]')) {
+    details.addEventListener('toggle', () => fill(details), { once: true });
+  }
+
+  const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 0));
+  (async () => {
+    for (const plot of data.plots) {
+      // One plot at a time, so that the page can be scrolled and read from the first moment.
+      await new Promise((resolve) => idle(resolve, { timeout: 200 }));
+      await draw(plot);
+    }
+    document.documentElement.dataset.drawn = data.plots.length;
+  })();
+})();

@@ -1,0 +1,200 @@
+//! One colour per algorithm, the same in every plot of every report.
+//!
+//! The colours keep a contrast of 3:1 to their background, and those of the papers' algorithms stay apart for readers with
+//! protanopia or deuteranopia; flows of one algorithm differ by the dash of their line.
+
+use core::fmt::Write as _;
+
+/// A colour for a light and one for a dark background, as CSS writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Colour {
+    /// On a light background.
+    pub light: String,
+    /// On a dark background.
+    pub dark: String,
+}
+
+/// The colour of an algorithm, given by its registry name or by a spec such as `simd:beta=1/16`.
+///
+/// Names without an entry in the table get a hue of their own, the same in every report.
+#[must_use]
+pub fn of(algorithm: &str) -> Colour {
+    let name = name(algorithm);
+    match TABLE.iter().find(|(known, ..)| *known == name) {
+        Some((_, light, dark)) => Colour { light: (*light).to_string(), dark: (*dark).to_string() },
+        None => {
+            let hue = fnv1a(name.as_bytes()) % 360;
+            Colour { light: format!("hsl({hue} 65% 33%)"), dark: format!("hsl({hue} 65% 72%)") }
+        }
+    }
+}
+
+/// The dash pattern of the flow or variant at `index`, in pixels drawn and left out.
+#[must_use]
+pub fn dash(index: usize) -> &'static [u8] {
+    DASHES[index % DASHES.len()]
+}
+
+/// The name before the parameters of a spec.
+pub(super) fn name(algorithm: &str) -> &str {
+    algorithm.split(':').next().unwrap_or_default().trim()
+}
+
+/// The colours of one page as CSS variables, so that plots follow the reader's theme and the printer's.
+#[derive(Debug)]
+pub(super) struct Palette {
+    names: Vec<String>,
+}
+
+impl Palette {
+    pub(super) fn new<'a>(algorithms: impl Iterator<Item = &'a str>) -> Self {
+        let mut names: Vec<String> = algorithms.map(|algorithm| name(algorithm).to_string()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Self { names }
+    }
+
+    /// What to write where a colour is wanted. Algorithms that are not of this page have the colour of text.
+    pub(super) fn variable(&self, algorithm: &str) -> String {
+        match self.names.binary_search_by(|known| known.as_str().cmp(name(algorithm))) {
+            Ok(index) => format!("var(--algorithm-{index})"),
+            Err(_) => "var(--text)".to_string(),
+        }
+    }
+
+    /// The declarations of all variables for one theme.
+    pub(super) fn css(&self, theme: fn(Colour) -> String) -> String {
+        let mut css = String::new();
+        for (index, name) in self.names.iter().enumerate() {
+            // Writing to a string cannot fail.
+            let _ = write!(css, "--algorithm-{index}:{};", theme(of(name)));
+        }
+        css
+    }
+}
+
+fn fnv1a(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Name, colour on light, colour on dark.
+const TABLE: &[(&str, &str, &str)] = &[
+    ("reno", "#383838", "#868686"),
+    ("cubic", "#7b4c00", "#ca9659"),
+    ("simd", "#1f6cb0", "#6bb5ff"),
+    ("daimd", "#cc6004", "#ffb083"),
+    ("udt", "#279ea4", "#74e0e6"),
+    ("exp-tcp", "#301195", "#7472f4"),
+    ("new-aimd", "#8f3e77", "#de87c2"),
+    ("aiad", "#6c0b04", "#c86556"),
+    ("iiad", "#412963", "#8f78ba"),
+    ("sqrt", "#a35764", "#ef9ca8"),
+    ("aimd", "#2b85aa", "#75caf2"),
+    ("binomial", "#653784", "#b382d6"),
+    ("highspeed", "#cb7d70", "#fec3b8"),
+    ("scalable", "#0c6944", "#6dbd94"),
+    ("mimd", "#2c3cb6", "#7592fd"),
+    ("miad", "#99533b", "#e69a7f"),
+];
+
+const DASHES: [&[u8]; 8] = [&[1, 0], &[7, 3], &[2, 2], &[9, 3, 2, 3], &[4, 2], &[12, 4], &[1, 3], &[6, 2, 1, 2, 1, 2]];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Linear = [f64; 3];
+
+    fn linear(css: &str) -> Linear {
+        let channels: Linear = match css.strip_prefix('#') {
+            Some(hex) => [0, 2, 4].map(|at| f64::from(u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")) / 255.0),
+            None => {
+                let inner = css.trim_start_matches("hsl(").trim_end_matches(')').replace('%', "");
+                let parts: Vec<f64> = inner.split(' ').map(|part| part.parse().expect("number")).collect();
+                let (hue, saturation, lightness) = (parts[0], parts[1] / 100.0, parts[2] / 100.0);
+                let chroma = saturation * lightness.min(1.0 - lightness);
+                [0.0, 8.0, 4.0].map(|n: f64| {
+                    let k = (n + hue / 30.0) % 12.0;
+                    lightness - chroma * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0)
+                })
+            }
+        };
+        channels.map(|c| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) })
+    }
+
+    /// WCAG 2.2, "contrast ratio".
+    fn contrast(a: &str, b: &str) -> f64 {
+        let luminance = |css| linear(css).iter().zip([0.2126, 0.7152, 0.0722]).map(|(c, w)| c * w).sum::<f64>();
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    fn apply(matrix: &[Linear; 3], v: Linear) -> Linear {
+        matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum::<f64>().clamp(0.0, 1.0))
+    }
+
+    /// Distance in Oklab (Ottosson 2020).
+    fn distance(a: Linear, b: Linear) -> f64 {
+        let lab = |rgb| {
+            let cones = apply(
+                &[
+                    [0.4122214708, 0.5363325363, 0.0514459929],
+                    [0.2119034982, 0.6806995451, 0.1073969566],
+                    [0.0883024619, 0.2817188376, 0.6299787005],
+                ],
+                rgb,
+            )
+            .map(f64::cbrt);
+            [
+                [0.2104542553, 0.7936177850, -0.0040720468],
+                [1.9779984951, -2.4285922050, 0.4505937099],
+                [0.0259040371, 0.7827717662, -0.8086757660],
+            ]
+            .map(|row: Linear| row.iter().zip(cones).map(|(a, b)| a * b).sum::<f64>())
+        };
+        let squares: f64 = lab(a).iter().zip(lab(b)).map(|(a, b)| (a - b) * (a - b)).sum();
+        squares.sqrt()
+    }
+
+    #[test]
+    fn every_colour_stands_out_from_its_background() {
+        let strangers = (0..1000).map(|k| format!("mine-{k}"));
+        for name in TABLE.iter().map(|(name, ..)| (*name).to_string()).chain(strangers) {
+            let Colour { light, dark } = of(&name);
+            assert!(contrast(&light, "#ffffff") >= 3.0, "{name} on light");
+            assert!(contrast(&dark, "#15181c") >= 3.0, "{name} on dark");
+        }
+    }
+
+    #[test]
+    fn the_papers_algorithms_stay_apart_for_colour_blind_readers() {
+        // Machado, Oliveira, Fernandes 2009: normal vision, protanopia, deuteranopia.
+        let visions: [[Linear; 3]; 3] = [
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+            [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+        ];
+        let names = ["reno", "cubic", "simd", "daimd", "udt", "exp-tcp", "new-aimd", "aiad"];
+        for (k, a) in names.iter().enumerate() {
+            for b in &names[..k] {
+                for vision in &visions {
+                    let seen = |css: &str| apply(vision, linear(css));
+                    let (a_colour, b_colour) = (of(a), of(b));
+                    let apart = distance(seen(&a_colour.light), seen(&b_colour.light))
+                        .min(distance(seen(&a_colour.dark), seen(&b_colour.dark)));
+                    assert!(apart > 0.07, "{a} and {b}: {apart}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_do_not_change_the_colour() {
+        assert_eq!(of("simd:beta=1/16"), of("simd"));
+        assert_eq!(of("mine:x=1"), of(" mine "));
+        let palette = Palette::new(["simd:beta=1/2", "reno", "simd"].into_iter());
+        assert_eq!(palette.css(|colour| colour.light), "--algorithm-0:#383838;--algorithm-1:#1f6cb0;");
+        assert_eq!(palette.variable("simd:beta=1"), "var(--algorithm-1)");
+        assert_eq!(palette.variable("cubic"), "var(--text)");
+    }
+}
