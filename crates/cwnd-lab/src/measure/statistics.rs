@@ -49,7 +49,9 @@ impl Estimate {
 /// The arithmetic mean; none of nothing.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    // Differences from the first value: the mean of equal values is that value, and their deviation nothing.
+    let first = values.first()?;
+    Some(first + values.iter().map(|value| value - first).sum::<f64>() / values.len() as f64)
 }
 
 /// The standard deviation of a sample, with m − 1 in the denominator; none below two values.
@@ -133,6 +135,7 @@ mod tests {
         assert_eq!(Estimate::over(&[7.0]), Some(Estimate { mean: 7.0, ci95: None, n: 1 }));
         assert_eq!(Estimate::over(&[]), None);
         assert_eq!(sample_deviation(&[1.0]), None);
+        assert_eq!(Estimate::over(&[0.1; 7]), Some(Estimate { mean: 0.1, ci95: Some(0.0), n: 7 }));
     }
 
     #[test]

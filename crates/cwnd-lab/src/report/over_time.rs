@@ -1,18 +1,18 @@
-//! Window, rate, queue and round-trip time of one row over time.
+//! Window, rate, queue, round-trip time and utilisation of one row over time.
 
 use serde_json::{Value, json};
 
 use super::downsample::extremes;
 use super::frame::{Drawn, Frame, bottleneck, middles, rises, seconds, whole};
-use super::plot::{Group, Plot, Table, bit_rate_axis, by_text, delay_axis, layers, number, time_axis};
+use super::plot::{Group, Plot, Table, bit_rate_axis, by_text, delay_axis, number, time_axis};
 use super::{Report, Row};
-use crate::measure::goodput_series;
+use crate::measure::{goodput_series, utilisation_series};
 
 /// The plots of the row at `index`, in the order of the page.
 pub(super) fn plots(report: &Report<'_>, frame: &Frame, index: usize) -> Vec<Plot> {
     let row = &report.rows[index];
     let scene = Scene { report, frame, row, drawn: frame.drawn(row), index };
-    [scene.window(), scene.rate(), scene.queue(), scene.rtt()].into_iter().flatten().collect()
+    [scene.window(), scene.rate(), scene.queue(), scene.rtt(), scene.utilisation()].into_iter().flatten().collect()
 }
 
 struct Scene<'a> {
@@ -45,11 +45,8 @@ impl Scene<'_> {
             Some(Group { texts: vec![label.clone()], numbers: vec![times, series] })
         });
         let table = Table { name: "table", columns: vec!["flow", "time_s", "goodput_bps"], groups: groups.collect() };
-        let mut caption = format!(
-            "Goodput: payload delivered for the first time, averaged over {} ms.{}",
-            number(self.frame.interval as f64 / 1e6),
-            self.common()
-        );
+        let mut caption =
+            format!("Goodput: payload delivered for the first time, averaged over {}.{}", self.millis(), self.common());
         let mut layers =
             vec![self.lines(&bit_rate_axis("goodput_bps", "Goodput", largest(&table).max(self.frame.rate)))];
         if let Some(rate) = bottleneck(self.report, self.row).and_then(|link| link.rate) {
@@ -81,8 +78,7 @@ impl Scene<'_> {
 
         let mut caption = format!("Packets waiting at the bottleneck.{}", self.shading());
         let axis = json!({ "field": "queue_packets", "type": "quantitative", "title": "Queue (packets)", "scale": { "domain": [0, self.frame.queue.max(1.0) * 1.15], "nice": false } });
-        let line = json!({ "type": "line", "strokeWidth": 1.2, "strokeJoin": "round", "color": self.frame.row_colour(self.row) });
-        let mut layers = vec![json!({ "mark": line, "encoding": { "x": time_axis(self.frame.end_s), "y": axis } })];
+        let mut layers = vec![self.line(&axis)];
         for (table, shape, colour, words) in [
             (&drops, "triangle-down", "var(--drop)", "Triangles at the top: packets dropped by the queue."),
             (&losses, "cross", "var(--drop)", "Crosses at the top: packets lost at random."),
@@ -105,6 +101,20 @@ impl Scene<'_> {
         self.finish("rtt", "Round-trip time", &caption, vec![self.lines(&axis)], vec![table])
     }
 
+    fn utilisation(&self) -> Option<Plot> {
+        let (trace, interval) = (self.row.trace, self.frame.interval);
+        let series = utilisation_series(trace, bottleneck(self.report, self.row)?, whole(trace), interval)?;
+        let group = Group { texts: vec![], numbers: vec![middles(series.len(), interval), series] };
+        let table = Table { name: "table", columns: vec!["time_s", "utilisation"], groups: vec![group] };
+        let caption =
+            format!("Share of the bottleneck’s rate that was carried, over {}.{}", self.millis(), self.shading());
+        let axis = json!({
+            "field": "utilisation", "type": "quantitative", "title": "Utilisation",
+            "scale": { "domain": [0, 1.05], "nice": false },
+        });
+        self.finish("utilisation", "Utilisation", &caption, vec![self.line(&axis)], vec![table])
+    }
+
     /// The table of a state that every flow has at every sample.
     fn per_flow(&self, column: &'static str, values: impl Fn(usize) -> Vec<f64>) -> Table {
         let times = self.times();
@@ -124,6 +134,15 @@ impl Scene<'_> {
 
     fn times(&self) -> Vec<f64> {
         self.row.trace.at.iter().map(|at| seconds(*at)).collect()
+    }
+
+    /// One line over time in the colour of the row.
+    fn line(&self, y: &Value) -> Value {
+        let colour = self.frame.row_colour(self.row);
+        json!({
+            "mark": { "type": "line", "strokeWidth": 1.2, "strokeJoin": "round", "color": colour },
+            "encoding": { "x": time_axis(self.frame.end_s), "y": y },
+        })
     }
 
     /// One line per flow over time.
@@ -148,6 +167,11 @@ impl Scene<'_> {
             "mark": { "type": "point", "shape": shape, "filled": true, "size": 22, "opacity": 1, "color": colour, "tooltip": { "content": "data" } },
             "encoding": { "x": time_axis(self.frame.end_s), "y": { "value": y } },
         })
+    }
+
+    /// The interval of averages, as a caption says it.
+    fn millis(&self) -> String {
+        format!("{} ms", number(self.frame.interval as f64 / 1e6))
     }
 
     fn common(&self) -> String {
@@ -178,10 +202,15 @@ impl Scene<'_> {
                 "encoding": { "x": { "field": "from", "type": "quantitative", "title": "Time (s)" }, "x2": { "field": "to" } },
             }));
         }
-        let caption = format!("{}: {caption}", self.frame.labels[self.index]);
         let tables = tables.into_iter().filter(|table| !table.is_empty()).collect();
-        let spec = layers(&caption, (json!("container"), HEIGHT), drawn);
-        Some(Plot { id: format!("{id}-{}", self.index + 1), title, caption, spec, tables })
+        let id = format!("{id}-{}", self.index + 1);
+        Some(Plot::new(
+            id,
+            (title, &self.frame.labels[self.index], caption),
+            (json!("container"), HEIGHT),
+            &drawn,
+            tables,
+        ))
     }
 }
 
@@ -197,4 +226,4 @@ fn largest(table: &Table) -> f64 {
 }
 
 /// Pixels; low enough for four plots on a screen.
-pub(super) const HEIGHT: u32 = 210;
+const HEIGHT: u32 = 210;

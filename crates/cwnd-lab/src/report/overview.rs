@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::colour;
 use super::frame::{Frame, bottleneck};
-use super::plot::{Group, Plot, Table, bit_rate_axis, delay_axis, layers};
+use super::plot::{Group, Plot, Table, bit_rate_axis, delay_axis};
 use super::{Report, Row};
 use crate::measure::Estimate;
 
@@ -39,7 +39,10 @@ fn trade_off(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
         whiskers(report)
     );
     let x = delay_axis("queue_delay_p95_s", "95th percentile of queueing delay");
-    let y = json!({ "field": "utilisation", "type": "quantitative", "title": "Utilisation", "scale": { "zero": false, "padding": 12 }, "axis": { "format": ".3~f" } });
+    let y = json!({
+        "field": "utilisation", "type": "quantitative", "title": "Utilisation",
+        "scale": { "domain": utilisation_domain(&table), "nice": false }, "axis": { "format": "~g" },
+    });
     let colour = rows_channel(report, frame, |row, _| frame.row_colour(row).into());
     let shape = rows_channel(report, frame, |_, index| SHAPES[index % SHAPES.len()].into());
     let (mut low_x, mut low_y) = (x.clone(), y.clone());
@@ -55,7 +58,14 @@ fn trade_off(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
             "encoding": { "x": x, "y": y, "color": colour, "shape": shape },
         }),
     ];
-    finish("trade-off", "Utilisation and delay", caption, drawn, 300, table)
+    finish("trade-off", "Utilisation and delay", &caption, &drawn, 300, table)
+}
+
+/// From the lowest whisker to 1, but never so close that differences of less than a per cent look large.
+fn utilisation_domain(table: &Table) -> [f64; 2] {
+    let lowest = table.groups.iter().map(|group| group.numbers[4][0]).fold(1.0, f64::min);
+    let low = (lowest - 0.02).clamp(0.0, 0.9);
+    [low, 1.0 + (1.0 - low) * 0.04]
 }
 
 /// The goodput of each flow.
@@ -90,7 +100,7 @@ fn shares(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
     let mut low = x.clone();
     low["field"] = "goodput_low_bps".into();
     let mut drawn = vec![
-        json!({ "mark": { "type": "bar", "tooltip": { "content": "data" } }, "encoding": { "y": y, "yOffset": offset, "x": x, "color": colour } }),
+        json!({ "mark": { "type": "bar", "opacity": 0.75, "tooltip": { "content": "data" } }, "encoding": { "y": y, "yOffset": offset, "x": x, "color": colour } }),
         json!({ "mark": { "type": "rule", "strokeWidth": 1.6, "color": "var(--text)" },
             "encoding": { "y": y, "yOffset": offset, "x": low, "x2": { "field": "goodput_high_bps" } } }),
     ];
@@ -102,7 +112,7 @@ fn shares(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
             "encoding": { "x": { "field": "goodput_bps", "type": "quantitative" } },
         }));
     }
-    finish("shares", "Shares", caption, drawn, (bars * 13).clamp(160, 900), table)
+    finish("shares", "Shares", &caption, &drawn, (bars * 13).clamp(160, 900), table)
 }
 
 /// The distribution of the queueing delay, one curve per row.
@@ -112,7 +122,7 @@ fn delays(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
         Some(Group { texts: vec![label.clone()], numbers: vec![waits, shares] })
     });
     let table = Table { name: "table", columns: vec!["algorithm", "wait_s", "share"], groups: groups.collect() };
-    let caption = "Share of packets that waited at the bottleneck no longer than this; one seed.".to_string();
+    let caption = "Share of packets that waited at the bottleneck no longer than this; one seed.";
     let encoding = json!({
         "x": delay_axis("wait_s", "Queueing delay"),
         "y": { "field": "share", "type": "quantitative", "title": "Share of packets", "scale": { "domain": [0, 1] } },
@@ -120,7 +130,7 @@ fn delays(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
         "strokeDash": rows_channel(report, frame, |_, index| json!(colour::dash(index))),
     });
     let line = json!({ "type": "line", "interpolate": "step-after", "strokeWidth": 1.8 });
-    finish("delays", "Queueing delay", caption, vec![json!({ "mark": line, "encoding": encoding })], 300, table)
+    finish("delays", "Queueing delay", caption, &[json!({ "mark": line, "encoding": encoding })], 300, table)
 }
 
 /// Waits in seconds and the share of packets that waited no longer, thinned to steps of at least 1/400 except at the ends.
@@ -140,10 +150,10 @@ fn distribution(row: &Row<'_>, report: &Report<'_>) -> Option<(Vec<f64>, Vec<f64
     (!waits.is_empty()).then_some((waits, shares))
 }
 
-/// A channel that tells rows apart, with one legend on the right for all channels of a plot.
+/// A channel that tells rows apart, with one legend for all channels of a plot.
 fn rows_channel(report: &Report<'_>, frame: &Frame, of: impl Fn(&Row<'_>, usize) -> Value) -> Value {
     let range: Vec<Value> = report.rows.iter().enumerate().map(|(index, row)| of(row, index)).collect();
-    let legend = json!({ "title": null, "orient": "right", "labelLimit": 180, "symbolStrokeWidth": 2 });
+    let legend = json!({ "title": null, "orient": "bottom", "columns": 2, "labelLimit": 180, "symbolStrokeWidth": 2 });
     json!({ "field": "algorithm", "type": "nominal", "scale": { "domain": frame.labels, "range": range }, "legend": legend })
 }
 
@@ -166,19 +176,17 @@ fn whiskers(report: &Report<'_>) -> String {
     }
 }
 
-fn finish(
-    id: &str,
-    title: &'static str,
-    caption: String,
-    drawn: Vec<Value>,
-    height: u32,
-    table: Table,
-) -> Option<Plot> {
+fn finish(id: &str, title: &'static str, caption: &str, drawn: &[Value], height: u32, table: Table) -> Option<Plot> {
     if table.is_empty() {
         return None;
     }
-    let spec = layers(&caption, (json!("container"), height), drawn);
-    Some(Plot { id: id.to_string(), title, caption, spec, tables: vec![table] })
+    Some(Plot::new(
+        id.to_string(),
+        (title, "all algorithms", caption),
+        (json!("container"), height),
+        &drawn,
+        vec![table],
+    ))
 }
 
 const SHAPES: [&str; 8] =

@@ -111,11 +111,11 @@ fn section(out: &mut String, report: &Report<'_>, frame: &Frame, (index, plots):
 }
 
 fn figure(out: &mut String, plot: &Plot, heading: &str) {
-    let Plot { id, title, caption, tables, .. } = plot;
-    let caption = Escaped(caption);
+    let Plot { id, title, caption, alternative, tables, .. } = plot;
+    let (caption, alternative) = (Escaped(caption), Escaped(alternative));
     let _ = write!(
         out,
-        "<figure id=\"{id}\"><{heading}>{title}</{heading}><div class=\"plot\" role=\"img\" aria-label=\"{caption}\"></div>\
+        "<figure id=\"{id}\"><{heading}>{title}</{heading}><div class=\"plot\" role=\"img\" aria-label=\"{alternative}\"></div>\
          <figcaption>{caption}</figcaption><p class=\"links\"><a data-svg=\"{id}\" href=\"#{id}\" download=\"{id}.svg\">SVG</a>"
     );
     for table in tables {
@@ -153,12 +153,12 @@ fn provenance(out: &mut String, report: &Report<'_>) {
         );
         let parameters: Vec<_> = spec.parameters().collect();
         if !parameters.is_empty() {
-            out.push_str("<table><thead><tr><th scope=\"col\">Parameter</th><th scope=\"col\">Value</th><th scope=\"col\">Meaning</th></tr></thead><tbody>");
+            out.push_str("<table class=\"parameters\"><thead><tr><th scope=\"col\">Parameter</th><th scope=\"col\">Value</th><th scope=\"col\">Meaning</th></tr></thead><tbody>");
             for (parameter, value) in parameters {
                 let value = if parameter.unit.is_empty() { value } else { format!("{value} {}", parameter.unit) };
                 let _ = write!(
                     out,
-                    "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td class=\"words\">{}</td></tr>",
+                    "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td>{}</td></tr>",
                     Escaped(parameter.name),
                     Escaped(&value),
                     Escaped(parameter.help)

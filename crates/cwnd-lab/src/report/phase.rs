@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::frame::{Frame, bottleneck, middles, seconds, whole};
-use super::over_time::HEIGHT;
-use super::plot::{Group, Plot, Table, bit_rate_axis, layers};
+use super::plot::{Group, Plot, Table, bit_rate_axis};
 use super::{Report, Row};
 use crate::measure::goodput_series;
 use cwnd_trace::Trace;
@@ -25,9 +24,8 @@ pub(super) fn plot(report: &Report<'_>, frame: &Frame, index: usize) -> Option<P
     let names = frame.drawn(row);
     let name = |flow: usize| names.flows.iter().position(|drawn| *drawn == flow).map_or("", |at| &names.labels[at]);
     let mut caption = format!(
-        "{}: goodput of {} (x₁) against that of {} (x₂), averaged over {} ms; later points are darker, the ring is the end. \
+        "Goodput of {} (x₁) against that of {} (x₂), averaged over {} ms; later points are stronger, the ring is the end. \
          Dashed: equal shares.",
-        frame.labels[index],
         name(first),
         name(second),
         seconds(frame.interval) * 1e3
@@ -46,9 +44,12 @@ pub(super) fn plot(report: &Report<'_>, frame: &Frame, index: usize) -> Option<P
         "encoding": position(largest),
     }));
     let groups = vec![Group { texts: vec![], numbers: vec![times, x, y] }];
-    let spec = layers(&caption, (HEIGHT.into(), HEIGHT), drawn);
     let tables = vec![Table { name: "table", columns, groups }];
-    Some(Plot { id: format!("phase-{}", index + 1), title: "Phase plane", caption, spec, tables })
+    let words = ("Phase plane", frame.labels[index].as_str(), caption.as_str());
+    let mut plot = Plot::new(format!("phase-{}", index + 1), words, (SIDE.into(), SIDE), &drawn, tables);
+    // A square stays one however wide the page is.
+    plot.spec["autosize"] = "pad".into();
+    Some(plot)
 }
 
 /// The two flows to show: the first, and the first of another algorithm if there is one.
@@ -88,3 +89,6 @@ fn line(ends: &[(f64, f64)], dash: &[u8]) -> Value {
         "encoding": { "x": { "field": "x1_bps", "type": "quantitative" }, "y": { "field": "x2_bps", "type": "quantitative" } },
     })
 }
+
+/// Pixels: as high as the plots beside it with their legends.
+const SIDE: u32 = 230;

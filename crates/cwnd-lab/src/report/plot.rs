@@ -1,6 +1,6 @@
 //! A plot as the page carries it: a Vega-Lite specification and the tables it draws.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A plot with everything that is written beside it.
 #[derive(Debug)]
@@ -9,8 +9,10 @@ pub(super) struct Plot {
     pub(super) id: String,
     /// A few words.
     pub(super) title: &'static str,
-    /// What it shows and how it was made; also the text alternative of the picture.
+    /// What it shows and how it was made.
     pub(super) caption: String,
+    /// The text alternative of the picture: what it shows of what.
+    pub(super) alternative: String,
     /// Vega-Lite, without its data sets.
     pub(super) spec: Value,
     /// The data sets, each under its name.
@@ -37,7 +39,21 @@ pub(super) struct Group {
     pub(super) numbers: Vec<Vec<f64>>,
 }
 
+/// The title of a plot, what it is a plot of, and its caption.
+pub(super) type Words<'a> = (&'static str, &'a str, &'a str);
+
 impl Plot {
+    /// A plot of layers over the data set `table`, of the given width and height in pixels.
+    pub(super) fn new(id: String, words: Words<'_>, size: (Value, u32), layers: &[Value], tables: Vec<Table>) -> Self {
+        let (title, subject, caption) = words;
+        let alternative = format!("{title}, {subject}. {caption}");
+        let (width, height) = size;
+        let data = json!({ "name": "table" });
+        let spec =
+            json!({ "description": alternative, "width": width, "height": height, "data": data, "layer": layers });
+        Self { id, title, caption: caption.to_string(), alternative, spec, tables }
+    }
+
     /// What the script of the page reads.
     pub(super) fn json(&self) -> Value {
         let tables: Vec<Value> = self.tables.iter().map(Table::json).collect();
@@ -85,7 +101,7 @@ pub(super) fn delay_axis(field: &str, title: &str) -> Value {
 /// Colour, dash or another channel that follows the texts of a column, with the legend above the plot. A single text needs none.
 pub(super) fn by_text(field: &str, texts: &[String], range: &[Value]) -> Value {
     let legend = if texts.len() > 1 {
-        json!({ "orient": "top", "title": null, "columns": 4, "symbolType": "stroke" })
+        json!({ "orient": "top", "title": null, "columns": 4, "symbolType": "stroke", "symbolSize": 500 })
     } else {
         Value::Null
     };
@@ -107,17 +123,6 @@ pub(super) fn unique(labels: &[String]) -> Vec<String> {
     numbered
         .map(|(index, label)| if repeated(label) { format!("{}. {label}", index + 1) } else { label.clone() })
         .collect()
-}
-
-/// A specification of layers over the data set `table`.
-pub(super) fn layers(caption: &str, size: (Value, u32), layers: Vec<Value>) -> Value {
-    let mut spec = Map::new();
-    spec.insert("description".into(), caption.into());
-    spec.insert("width".into(), size.0);
-    spec.insert("height".into(), size.1.into());
-    spec.insert("data".into(), json!({ "name": "table" }));
-    spec.insert("layer".into(), layers.into());
-    Value::Object(spec)
 }
 
 #[cfg(test)]
