@@ -137,8 +137,9 @@ proptest! {
                     prop_assert!((jain(&flows) - before).abs() < 1e-12, "{spec}: a decrease changed the index");
                 } else {
                     flows.iter_mut().for_each(Flow::round);
-                    // A round trip acknowledges whole packets: of a window of 20 up to one in 20 is left for the next.
-                    prop_assert!(jain(&flows) >= before - 1e-3, "{spec}: an increase lowered the index");
+                    // A round trip acknowledges whole packets. Of a window of 20 up to one in 20 is left for the next, which
+                    // turns a ratio of windows by at most 0.125/20 and the index by a quarter of that.
+                    prop_assert!(jain(&flows) >= before - 2e-3, "{spec}: an increase lowered the index");
                 }
             }
         }
