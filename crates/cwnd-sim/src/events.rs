@@ -78,27 +78,29 @@ impl EventSet {
     /// Places `key` at the root, which is free, or below.
     #[inline]
     fn sink(&mut self, key: u128) {
-        let len = self.heap.len();
+        let heap = self.heap.as_mut_slice();
         let mut hole = 0;
         loop {
             let child = hole * ARITY + 1;
-            let least = if child + ARITY <= len {
-                let four = &self.heap[child..child + ARITY];
-                let left = usize::from(four[1] < four[0]);
-                let right = 2 + usize::from(four[3] < four[2]);
-                child + if four[right] < four[left] { right } else { left }
-            } else if let Some(least) = (child..len).min_by_key(|at| self.heap[*at]) {
-                least
-            } else {
-                break;
+            let (least, least_key) = match heap.get(child..).and_then(|rest| rest.first_chunk::<ARITY>()) {
+                Some(&[a, b, c, d]) => {
+                    let left = if b < a { (1, b) } else { (0, a) };
+                    let right = if d < c { (3, d) } else { (2, c) };
+                    let (offset, least_key) = if right.1 < left.1 { right } else { left };
+                    (child + offset, least_key)
+                }
+                None => match (child..heap.len()).map(|at| (at, heap[at])).min_by_key(|(_, key)| *key) {
+                    Some(least) => least,
+                    None => break,
+                },
             };
-            if key <= self.heap[least] {
+            if key <= least_key {
                 break;
             }
-            self.heap[hole] = self.heap[least];
+            heap[hole] = least_key;
             hole = least;
         }
-        self.heap[hole] = key;
+        heap[hole] = key;
     }
 }
 

@@ -1,7 +1,9 @@
 //! What theory says of simple networks, and what a run must never do.
 
 use cwnd::{Span, Spec, Time};
-use cwnd_sim::{Dumbbell, Era, Loss, ParkingLot, QueueLimit, Sampling, Setup, SetupError, Trace, Variation};
+use cwnd_sim::{
+    AckEcho, Dumbbell, Era, Loss, ParkingLot, QueueLimit, RedSetup, Sampling, Setup, SetupError, Trace, Variation,
+};
 use proptest::prelude::*;
 
 const MBIT: u64 = 1_000_000;
@@ -143,6 +145,59 @@ fn parking_lot_routes_cross_the_hops_between_their_ends() {
     }
     let long = measured(&trace, 0);
     assert!((1..4).all(|short| measured(&trace, short) > long), "the long flow loses on every hop");
+}
+
+#[test]
+fn red_with_ecn_marks_instead_of_dropping() {
+    let mut setup = Dumbbell::new(20 * MBIT, Span::from_millis(60), QueueLimit::Packets(200)).setup(
+        &[spec("reno"), spec("reno"), spec("cubic")],
+        Era::MODERN,
+        Span::from_secs(60),
+        Span::from_secs(10),
+        1,
+    );
+    let red = RedSetup { min: 20.0, max: 60.0, ..RedSetup::default() };
+    setup.links[0].red = Some(red);
+    let dropping = run(&setup);
+    setup.links[0].red = Some(RedSetup { mark: true, ..red });
+    setup.flows.iter_mut().for_each(|flow| flow.ecn = Some(AckEcho::Latch));
+    let marking = run(&setup);
+
+    let after_warmup = |curve: &[u64]| last(curve) - curve[1];
+    assert!(after_warmup(&dropping.links[0].dropped) > 20, "drops without marks");
+    assert_eq!(after_warmup(&dropping.links[0].marked), 0);
+    assert!(after_warmup(&marking.links[0].marked) > 20, "marks");
+    assert_eq!(after_warmup(&marking.links[0].dropped), 0, "and no drops");
+    for trace in [&dropping, &marking] {
+        let load = after_warmup(&trace.links[0].carried_bytes) as f64 * 8.0 / (50.0 * 20e6);
+        let wait = trace.links[0].wait.mean().expect("packets waited") / 1e6;
+        assert!(load > 0.95, "{load}");
+        // 20 packets are 12 ms, 60 are 36 ms.
+        assert!((8.0..40.0).contains(&wait), "{wait} ms");
+    }
+}
+
+#[test]
+fn udt_fills_a_long_fat_path_in_every_profile() {
+    for (profile, least) in [("paper", 0.85), ("ns2", 0.8), ("udt4", 0.85)] {
+        let bell = Dumbbell::new(200 * MBIT, Span::from_millis(100), QueueLimit::Packets(1667));
+        let spec = spec(&format!("udt:profile={profile}"));
+        let trace = run(&bell.setup(&[spec.clone(), spec], Era::MODERN, Span::from_secs(60), Span::from_secs(20), 1));
+        let load = (measured(&trace, 0) + measured(&trace, 1)) as f64 * 12_000.0 / (40.0 * 200e6);
+        assert!(load > least, "{profile}: {load}");
+    }
+}
+
+#[test]
+fn a_capacity_measured_by_packet_pairs_is_that_of_the_bottleneck() {
+    let bell = Dumbbell::new(50 * MBIT, Span::from_millis(20), QueueLimit::Packets(100));
+    let mut setup = bell.setup(&[spec("udt")], Era::MODERN, Span::from_secs(20), Span::from_secs(5), 1);
+    setup.sampling = Some(Sampling { interval: Span::from_millis(500), internals: true });
+    let trace = run(&setup);
+    let (_, pairs) =
+        trace.flows[0].internals.iter().find(|(name, _)| *name == "pair_rate").expect("an internal of udt");
+    let capacity = pairs.last().expect("sampled") * 12_000.0;
+    assert!((45e6..55e6).contains(&capacity), "{capacity}");
 }
 
 #[test]

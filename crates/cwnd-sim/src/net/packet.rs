@@ -59,8 +59,8 @@ pub(crate) struct Data {
     pub(crate) reacted: bool,
     /// It follows its predecessor at once: the second of a probe pair.
     pub(crate) pair: bool,
-    /// The sender's round-trip time, where the protocol tells it to the receiver.
-    pub(crate) rtt: Option<Span>,
+    /// The sender's round-trip time, where the protocol tells it to the receiver; zero where it does not.
+    pub(crate) rtt: Span,
 }
 
 /// An acknowledgement.
@@ -90,14 +90,12 @@ pub(crate) struct Block {
 pub(crate) struct Report {
     /// All packets below have arrived.
     pub(crate) cumulative: u64,
-    /// When the newest packet left.
+    /// When the newest packet left, moved on by the time the report was held back after its arrival.
     pub(crate) echo: Time,
-    /// How long ago it arrived.
-    pub(crate) held: Span,
-    /// What the algorithm's half at the receiver says. The fields UDT's acknowledgement has.
-    pub(crate) arrival_rate: Option<Rate>,
-    pub(crate) capacity: Option<Rate>,
-    pub(crate) window: Option<Packets>,
+    /// What the algorithm's half at the receiver says, in the fields UDT's acknowledgement has; zero where nothing is known.
+    pub(crate) arrival_rate: Rate,
+    pub(crate) capacity: Rate,
+    pub(crate) window: Packets,
 }
 
 #[cfg(test)]
@@ -106,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_packet_stays_small() {
-        // Rings of packets in flight are what a fast long path spends its memory traffic on.
-        assert!(size_of::<Packet>() <= 88, "{} bytes", size_of::<Packet>());
+        // One cache line: rings of packets in flight are what a fast long path spends its memory traffic on.
+        assert!(size_of::<Packet>() <= 64, "{} bytes", size_of::<Packet>());
     }
 }

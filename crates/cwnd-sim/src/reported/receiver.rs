@@ -48,7 +48,8 @@ impl Receiver {
 
     /// Takes in a data packet: whether it is new, and the gap it shows.
     pub(crate) fn on_data(&mut self, now: Time, data: &Data, size: Bytes, marked: bool) -> (bool, Option<Body>) {
-        if let Some(rtt) = data.rtt {
+        let rtt = Some(data.rtt).filter(|rtt| *rtt > Span::ZERO);
+        if let Some(rtt) = rtt {
             self.rtt.on_sample(rtt, Span::ZERO);
         }
         if let Some(side) = &mut self.side {
@@ -56,7 +57,7 @@ impl Receiver {
                 at: now,
                 number: data.number,
                 sent_at: Some(data.sent_at),
-                rtt: data.rtt,
+                rtt,
                 packet: size,
                 pair: data.pair,
                 marked,
@@ -117,14 +118,12 @@ impl Receiver {
         let (newest, arrived) = self.newest.filter(|_| self.news)?;
         let Remote { arrival_rate, capacity, window, .. } =
             self.side.as_mut().map_or_else(Remote::default, |side| side.report(now));
-        let held = now.since(arrived);
         Some(Body::Report(Report {
             cumulative: self.cumulative,
-            echo: newest.sent_at,
-            held,
-            arrival_rate,
-            capacity,
-            window,
+            echo: newest.sent_at + now.since(arrived),
+            arrival_rate: arrival_rate.unwrap_or_default(),
+            capacity: capacity.unwrap_or_default(),
+            window: window.unwrap_or_default(),
         }))
     }
 }
@@ -134,7 +133,7 @@ mod tests {
     use super::*;
 
     fn data(number: u64) -> Data {
-        Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false, rtt: None }
+        Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false, rtt: Span::ZERO }
     }
 
     fn at(millis: u64) -> Time {

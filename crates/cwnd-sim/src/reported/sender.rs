@@ -52,7 +52,7 @@ impl Sender {
 
     /// Takes in a report.
     pub(crate) fn on_report(&mut self, now: Time, report: &Report) {
-        self.facts.rtt.on_sample(now.since(report.echo) - report.held, report.held);
+        self.facts.rtt.on_sample(now.since(report.echo), Span::ZERO);
         self.heard(now);
         let cumulative = report.cumulative.min(self.next);
         if cumulative <= self.acked {
@@ -72,9 +72,9 @@ impl Sender {
             sent_at: report.echo,
             sample: None,
             remote: Remote {
-                arrival_rate: report.arrival_rate,
-                capacity: report.capacity,
-                window: report.window,
+                arrival_rate: Some(report.arrival_rate).filter(|rate| rate.0 > 0.0),
+                capacity: Some(report.capacity).filter(|rate| rate.0 > 0.0),
+                window: Some(report.window).filter(|window| window.0 > 0.0),
                 ..Remote::default()
             },
         };
@@ -160,7 +160,7 @@ impl Sender {
         }
         let fresh = lost.is_none().then_some(number);
         let pair = self.pacer.sent(now, self.spacing(), self.control.probe, fresh);
-        let rtt = self.facts.rtt.get().map(|rtt| rtt.smoothed);
+        let rtt = self.facts.rtt.get().map_or(Span::ZERO, |rtt| rtt.smoothed);
         Some(Data { number, sent_at: now, retransmission: lost.is_some(), reacted: false, pair, rtt })
     }
 

@@ -126,7 +126,7 @@ mod tests {
             retransmission: false,
             reacted: false,
             pair: false,
-            rtt: None,
+            rtt: Span::ZERO,
         }
     }
 

@@ -182,7 +182,7 @@ impl Sender {
         let fresh = (!retransmission).then_some(number);
         let pair = self.pacer.sent(now, self.spacing(), self.control.probe, fresh);
         let reacted = !retransmission && std::mem::take(&mut self.confirm_mark);
-        Some(Data { number, sent_at: now, retransmission, reacted, pair, rtt: None })
+        Some(Data { number, sent_at: now, retransmission, reacted, pair, rtt: Span::ZERO })
     }
 
     /// When it wants to be asked again without an acknowledgement: pacing, or the algorithm's wake-up.
