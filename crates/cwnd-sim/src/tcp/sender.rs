@@ -28,6 +28,8 @@ pub(crate) struct Sender {
     urgent: bool,
     /// The next new packet tells the receiver that a mark was acted upon.
     confirm_mark: bool,
+    /// The next new packet when that was last decided.
+    confirm_from: u64,
     stop: Time,
     limited_transmit: bool,
     recovery: Recovery,
@@ -64,6 +66,7 @@ impl Sender {
             expired: false,
             urgent: false,
             confirm_mark: false,
+            confirm_from: 0,
             stop: config.stop,
             limited_transmit: config.era.limited_transmit,
             recovery: config.era.recovery,
@@ -92,9 +95,13 @@ impl Sender {
         }
         if ack.marked {
             let event = Congestion::mark(self.board.acked().saturating_sub(1));
-            let window = self.control.window;
             self.algorithm.on_congestion(&self.view(now, in_flight), &event);
-            self.confirm_mark |= self.algorithm.control().window < window;
+            // Once per window, whether the algorithm cut for this mark or for a loss just before: without it the receiver would
+            // echo for ever, and no window grows on an echo.
+            if self.board.acked() >= self.confirm_from {
+                self.confirm_mark = true;
+                self.confirm_from = self.board.next();
+            }
         }
         if news.newly > 0 {
             let signal = AckSignal {
