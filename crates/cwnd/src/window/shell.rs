@@ -68,7 +68,7 @@ impl<R: WindowRule> Window<R> {
     pub fn new(rule: R, start: &Start) -> Self {
         let max_window = bounded(start.max_window.0, MAX_WINDOW);
         let window = bounded(start.window.0, max_window);
-        let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0);
+        let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(MIN_THRESHOLD));
         let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
         Self { rule, state, initial: window, max_window, policy: start.policy, undo: None }
     }
@@ -203,8 +203,9 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         // RFC 5681 section 4.1: the restart window is min(IW, cwnd). RFC 2861 section 3: slow start may probe up to three
         // quarters of the window that was proven.
         self.state.threshold = self.state.threshold.max(0.75 * self.state.window);
+        // What the rule remembers belongs to the larger window.
+        self.state.open &= self.state.window <= self.initial;
         self.state.window = self.state.window.min(self.initial);
-        self.state.open &= !self.in_slow_start();
         self.undo = None;
     }
 

@@ -38,7 +38,7 @@ fn extremes() -> impl Iterator<Item = Spec> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn any_list_of_signals(bytes in vec(any::<u8>(), 0..1500)) {

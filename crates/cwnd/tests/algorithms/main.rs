@@ -1,6 +1,7 @@
 //! The registered algorithms, driven through the contract as a host would.
 
 mod contract;
+mod corpus;
 mod host;
 mod rules;
 mod shell;

@@ -200,6 +200,7 @@ fn exp_tcp_with_small_windows() {
         flow.rounds(i - flow.view.round as u32);
         assert_close(flow.w(), w, 5.1e-4);
     }
+    assert_close(increase(&Flow::avoiding("exp-tcp:small_window=on", 15.9)), 0.2, 1e-9);
     let [small, base] = ["on", "off"].map(|on| increase(&Flow::avoiding(&format!("exp-tcp:small_window={on}"), 16.0)));
     assert_eq!(small, base, "continuous at 16");
 }
@@ -389,6 +390,15 @@ fn cubic_is_friendly_to_reno_at_small_windows() {
         flow.round();
     }
     assert_close(increase(&flow), 1.0, 1e-9);
+}
+
+/// Section 4.2: the target is at most 1.5 times the window, half a packet for each acknowledged.
+#[test]
+fn cubic_adds_at_most_half_its_window_per_round() {
+    let mut flow = Flow::cut_from("cubic", 100.0);
+    flow.view.rtt = Some(steady(Span::from_secs(20)));
+    flow.rounds(2);
+    assert_close(increase(&flow) / flow.w(), 0.5, 1e-9);
 }
 
 #[test]

@@ -112,11 +112,24 @@ fn a_timeout_voids_the_rules_history() {
     let mut flow = Flow::cut_from("new-aimd", 200.0);
     assert_eq!(flow.internal("base"), 100.0);
     flow.tell(&Congestion::timeout(flow.view.next, false));
+    let mut undisturbed = flow.clone();
+    undisturbed.ack(49);
+    assert_eq!((undisturbed.w(), undisturbed.internal("base")), (50.0, 50.0), "where slow start ends");
     flow.view.next += 200;
     flow.ack(9);
     // Congestion in slow start: there is a base of 10 and nothing added, not the old base of 100.
     flow.lose();
     assert_eq!((flow.w(), flow.internal("base")), (5.0, 5.0));
+}
+
+/// A host that tells of the second expiry only, of a flow that knew no slow start.
+#[test]
+fn a_timeout_is_repaired_by_slow_start_in_any_case() {
+    let mut flow = Flow::avoiding("exp-tcp", 40.0);
+    flow.ack(1);
+    flow.tell(&Congestion::timeout(0, true));
+    flow.ack(1);
+    assert_eq!((flow.w(), flow.internal("cwnd0")), (2.0, 2.0));
 }
 
 #[test]
