@@ -62,6 +62,20 @@ impl Flow {
         found.unwrap_or_else(|| panic!("no internal `{name}`"))
     }
 
+    /// The increase per round trip, from the increase for one packet.
+    pub(crate) fn increase(&self) -> f64 {
+        let mut next = self.clone();
+        next.ack(1);
+        (next.w() - self.w()) * self.w()
+    }
+
+    /// The fraction of the window that a loss removes.
+    pub(crate) fn decrease(&self) -> f64 {
+        let mut cut = self.clone();
+        cut.lose();
+        1.0 - cut.w() / self.w()
+    }
+
     /// `packets` are acknowledged, each by its own acknowledgement, and as many sent.
     pub(crate) fn ack(&mut self, packets: u32) {
         self.algorithm.on_ack(&self.view, &acked(packets));

@@ -6,20 +6,6 @@ use cwnd::{CongestionControl, Span};
 
 use crate::host::{Flow, Random, assert_close, steady};
 
-/// The increase per round trip, from the increase for one packet.
-fn increase(flow: &Flow) -> f64 {
-    let mut next = flow.clone();
-    next.ack(1);
-    (next.w() - flow.w()) * flow.w()
-}
-
-/// The fraction of the window that a loss removes.
-fn decrease(flow: &Flow) -> f64 {
-    let mut cut = flow.clone();
-    cut.lose();
-    1.0 - cut.w() / flow.w()
-}
-
 /// Acknowledges packet by packet, each in a `1/w`-th of a round trip, with a loss behind it wherever `lost` says so; the mean
 /// packets per round trip and the mean window at which a loss hit, after a fifth of the packets.
 fn drive(flow: &mut Flow, packets: u64, mut lost: impl FnMut() -> bool) -> (f64, f64) {
@@ -64,8 +50,8 @@ fn together(flows: &mut [Flow; 2], clocks: &mut [f64; 2], capacity: f64) {
 fn aimd_is_friendly_by_default() {
     for (b, a) in [(0.5, 1.0), (0.25, 0.428_571), (0.125, 0.2), (1.0 / 16.0, 3.0 / 31.0), (1.0 / 32.0, 0.047_619)] {
         let flow = Flow::avoiding(&format!("aimd:b={b}"), 100.0);
-        assert_close(increase(&flow), a, 1e-6);
-        assert_close(decrease(&flow), b, 1e-12);
+        assert_close(flow.increase(), a, 1e-6);
+        assert_close(flow.decrease(), b, 1e-12);
     }
 }
 
@@ -77,7 +63,7 @@ fn aiad_keeps_the_difference_between_flows() {
     let mut small = Flow::avoiding("aiad", 3.5);
     small.lose();
     assert_eq!(small.w(), 1.0);
-    assert_close(decrease(&Flow::avoiding("aiad:d=3,c=0.02", 100.0)), 0.05, 1e-12);
+    assert_close(Flow::avoiding("aiad:d=3,c=0.02", 100.0).decrease(), 0.05, 1e-12);
 }
 
 #[test]
@@ -87,8 +73,8 @@ fn multiplicative_increases() {
         flow.round();
         assert_eq!(flow.w(), 90.0, "{name}");
     }
-    assert_close(decrease(&Flow::avoiding("mimd", 80.0)), 0.125, 1e-12);
-    assert_close(decrease(&Flow::avoiding("miad", 80.0)), 3.0 / 80.0, 1e-12);
+    assert_close(Flow::avoiding("mimd", 80.0).decrease(), 0.125, 1e-12);
+    assert_close(Flow::avoiding("miad", 80.0).decrease(), 3.0 / 80.0, 1e-12);
 }
 
 #[test]
@@ -100,8 +86,8 @@ fn binomial_controls_follow_their_powers() {
         ("binomial:k=0.75,l=0.25,a=1,b=2/3", 1.0 / 31.6228, 2.0 / 3.0 * 3.16228),
     ] {
         let flow = Flow::avoiding(spec, 100.0);
-        assert_close(increase(&flow), a, 1e-6);
-        assert_close(decrease(&flow) * 100.0, removed, 1e-4);
+        assert_close(flow.increase(), a, 1e-6);
+        assert_close(flow.decrease() * 100.0, removed, 1e-4);
     }
     // IIAD without loss: w(t)^2 = w(0)^2 + 2 a t, here after 2000 round trips of exactly one window each.
     let mut flow = Flow::avoiding("iiad", 30.0);
@@ -200,8 +186,8 @@ fn exp_tcp_with_small_windows() {
         flow.rounds(i - flow.view.round as u32);
         assert_close(flow.w(), w, 5.1e-4);
     }
-    assert_close(increase(&Flow::avoiding("exp-tcp:small_window=on", 15.9)), 0.2, 1e-9);
-    let [small, base] = ["on", "off"].map(|on| increase(&Flow::avoiding(&format!("exp-tcp:small_window={on}"), 16.0)));
+    assert_close(Flow::avoiding("exp-tcp:small_window=on", 15.9).increase(), 0.2, 1e-9);
+    let [small, base] = ["on", "off"].map(|on| Flow::avoiding(&format!("exp-tcp:small_window={on}"), 16.0).increase());
     assert_eq!(small, base, "continuous at 16");
 }
 
@@ -215,7 +201,7 @@ fn exp_tcp_epochs() {
             round_trips += 1.0 / flow.w();
             flow.ack(1);
         }
-        assert_close(increase(&flow) / growth, 1.0, 0.01);
+        assert_close(flow.increase() / growth, 1.0, 0.01);
         assert_close(round_trips / length, 1.0, 0.03);
     }
 }
@@ -304,18 +290,18 @@ fn highspeed_increases_and_decreases() {
     for (w, [a, b, a_rfc, a_31, b_31]) in HIGHSPEED {
         let [ns2, rfc, old] =
             ["highspeed", "highspeed:low_p=rfc", "highspeed:low_window=31"].map(|spec| Flow::avoiding(spec, w));
-        assert_close(increase(&ns2), a, 5.1e-4);
-        assert_close(decrease(&ns2), b, 5.1e-5);
-        assert_close(increase(&rfc), a_rfc, 5.1e-4);
-        assert_close(increase(&old), a_31, 5.1e-4);
-        assert_close(decrease(&old), b_31, 5.1e-5);
+        assert_close(ns2.increase(), a, 5.1e-4);
+        assert_close(ns2.decrease(), b, 5.1e-5);
+        assert_close(rfc.increase(), a_rfc, 5.1e-4);
+        assert_close(old.increase(), a_31, 5.1e-4);
+        assert_close(old.decrease(), b_31, 5.1e-5);
     }
 }
 
 /// Only w^2 p grows as about w^0.8; the increase itself, as the decrease falls, as w^0.55 and less.
 #[test]
 fn highspeed_grows_by_less_than_its_reputation() {
-    let log_increase = |w: f64| increase(&Flow::avoiding("highspeed:low_window=31", w)).ln();
+    let log_increase = |w: f64| Flow::avoiding("highspeed:low_window=31", w).increase().ln();
     assert_close((log_increase(1e4) - log_increase(1e3)) / 10.0_f64.ln(), 0.55, 0.005);
     assert_close((log_increase(83e3) - log_increase(1e4)) / 8.3_f64.ln(), 0.40, 0.005);
 }
@@ -323,8 +309,8 @@ fn highspeed_grows_by_less_than_its_reputation() {
 #[test]
 fn highspeed_is_reno_at_small_windows() {
     let flow = Flow::avoiding("highspeed", 30.0);
-    assert_close(increase(&flow), 1.0, 1e-12);
-    assert_close(decrease(&flow), 0.5, 1e-12);
+    assert_close(flow.increase(), 1.0, 1e-12);
+    assert_close(flow.decrease(), 0.5, 1e-12);
 }
 
 /// a(w) is kept while the window grows by a thousandth: a thousand round trips end within as much of the exact sum.
@@ -333,7 +319,7 @@ fn highspeed_keeps_its_increase_without_harm() {
     let mut flow = Flow::avoiding("highspeed", 1000.0);
     let mut exact = 1000.0;
     for _ in 0..200_000 {
-        exact += increase(&Flow::avoiding("highspeed", exact)) / exact;
+        exact += Flow::avoiding("highspeed", exact).increase() / exact;
         flow.ack(1);
     }
     assert!(exact > 2000.0);
@@ -350,8 +336,8 @@ fn scalable_recovers_in_a_fixed_time() {
         assert_close(13.0 + last, 13.420, 2e-3);
     }
     let legacy = Flow::avoiding("scalable:low_window=16", 16.0);
-    assert_close(increase(&legacy), 1.0, 1e-12);
-    assert_close(decrease(&legacy), 0.5, 1e-12);
+    assert_close(legacy.increase(), 1.0, 1e-12);
+    assert_close(legacy.decrease(), 0.5, 1e-12);
 }
 
 /// RFC 9438 section 4: K = cbrt((W_max - cwnd_epoch) / C) = cbrt(300 / 0.4) s; concave up to W_max, convex beyond.
@@ -389,7 +375,7 @@ fn cubic_is_friendly_to_reno_at_small_windows() {
     while flow.w() < 20.0 {
         flow.round();
     }
-    assert_close(increase(&flow), 1.0, 1e-9);
+    assert_close(flow.increase(), 1.0, 1e-9);
 }
 
 /// Section 4.2: the target is at most 1.5 times the window, half a packet for each acknowledged.
@@ -398,7 +384,7 @@ fn cubic_adds_at_most_half_its_window_per_round() {
     let mut flow = Flow::cut_from("cubic", 100.0);
     flow.view.rtt = Some(steady(Span::from_secs(20)));
     flow.rounds(2);
-    assert_close(increase(&flow) / flow.w(), 0.5, 1e-9);
+    assert_close(flow.increase() / flow.w(), 0.5, 1e-9);
 }
 
 #[test]
