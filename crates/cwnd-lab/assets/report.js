@@ -34,7 +34,7 @@
 
   function light_variables() {
     const variables = new Map();
-    for (const rule of document.styleSheets[0].cssRules) {
+    for (const rule of document.getElementById('style').sheet.cssRules) {
       if (rule.selectorText !== ':root') continue;
       for (const name of rule.style) if (name.startsWith('--')) variables.set(name, rule.style.getPropertyValue(name).trim());
     }
@@ -88,7 +88,7 @@
     const figure = document.getElementById(plot.id);
     const datasets = Object.fromEntries(plot.tables.map((table) => [table.name, records(table)]));
     const options = { mode: 'vega-lite', renderer: 'svg', actions: false, config: CONFIG, tooltip: { theme: 'custom' } };
-    await vegaEmbed(figure.querySelector('.plot'), { ...plot.spec, datasets }, options);
+    await vegaEmbed(figure.querySelector('.plot > div'), { ...plot.spec, datasets }, options);
     figure.dataset.drawn = '';
   }
 
@@ -98,8 +98,6 @@
   const CONFIG = {
     background: 'transparent',
     font: FONT,
-    // The text alternative is on the element around the picture; every mark as a separate object would bury it.
-    aria: false,
     autosize: { type: 'fit-x', contains: 'padding' },
     view: { stroke: null },
     axis: { ...words, gridColor: 'var(--grid)', domainColor: 'var(--muted)', tickColor: 'var(--muted)', tickCount: 5, titlePadding: 6 },

@@ -176,7 +176,11 @@ fn names_cannot_leave_their_place() {
     assert!(!own.contains("<script>") && !own.contains("<img"), "a name became a tag");
     assert!(!own.contains("alert(2)>\""), "a name left its attribute");
     assert_eq!(page.matches("</script>").count(), 6, "a name ended a script");
-    let style = page.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).expect("a style sheet");
+    let style = page
+        .split("<style id=\"style\">")
+        .nth(1)
+        .and_then(|rest| rest.split("</style>").next())
+        .expect("a style sheet");
     assert!(!style.contains("alert") && !style.contains("display:none"), "a name reached the style sheet");
 }
 

@@ -184,7 +184,7 @@ fn finish(id: &str, title: &'static str, caption: &str, drawn: &[Value], height:
         id.to_string(),
         (title, "all algorithms", caption),
         (json!("container"), height),
-        &drawn,
+        drawn,
         vec![table],
     ))
 }

@@ -70,7 +70,7 @@ fn head(out: &mut String, report: &Report<'_>, frame: &Frame) {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\"><title>{title}</title>\
-         <style>:root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{STYLE}</style></head><body>\
+         <style id=\"style\">:root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{STYLE}</style></head><body>\
          <a class=\"skip\" href=\"#main\">Skip to the plots</a><header><h1>{title}</h1><p>{}, warm-up {} s. Revision {}.</p>",
         seed_text(&report.seeds),
         report.warmup_s,
@@ -115,7 +115,7 @@ fn figure(out: &mut String, plot: &Plot, heading: &str) {
     let (caption, alternative) = (Escaped(caption), Escaped(alternative));
     let _ = write!(
         out,
-        "<figure id=\"{id}\"><{heading}>{title}</{heading}><div class=\"plot\" role=\"img\" aria-label=\"{alternative}\"></div>\
+        "<figure id=\"{id}\"><{heading}>{title}</{heading}><div class=\"plot\" role=\"img\" aria-label=\"{alternative}\"><div aria-hidden=\"true\"></div></div>\
          <figcaption>{caption}</figcaption><p class=\"links\"><a data-svg=\"{id}\" href=\"#{id}\" download=\"{id}.svg\">SVG</a>"
     );
     for table in tables {
