@@ -173,6 +173,7 @@ for (const id of times) {
 await check('the table under a plot has the rows of its CSV', async () => {
   const id = times[0] ?? figures[0];
   await page.click(`details[data-tables="${id}"] > summary`);
+  await page.waitForSelector(`details[data-tables="${id}"] tbody tr`);
   const shown = await page.$$eval(`details[data-tables="${id}"] table:first-of-type tbody tr`, (lines) =>
     lines.map((line) => [...line.cells].map((cell) => cell.textContent)),
   );

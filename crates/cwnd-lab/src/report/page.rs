@@ -192,7 +192,7 @@ fn results_note(report: &Report<'_>) -> String {
     let interval = match report.seeds.len() {
         0 | 1 => "One seed, so there is no interval and no difference can be told from chance.".to_string(),
         seeds => format!(
-            "Means over {seeds} seeds; after ± half the width of the 95 % Student t interval. Where intervals overlap, neither is better."
+            "Means over {seeds} seeds; after ± half the width of the 95 % Student t interval. Where intervals overlap, no difference is shown."
         ),
     };
     format!("{interval} Measured from {} s to the end of the run.", report.warmup_s)
