@@ -41,7 +41,7 @@ constexpr uint32_t HEADERS = 42;
 struct Options
 {
     std::string algorithm = "reno";
-    std::string recovery = "classic";
+    std::string recovery = "prr";
     std::string queue = "droptail";
     uint64_t rate = 100000000;
     double rtt = 0.05;
@@ -407,17 +407,19 @@ main(int argc, char* argv[])
 
     const double measured = o.duration - o.warmup;
     const uint64_t offered = bottleneck.carried + bottleneck.dropped;
-    std::cout << std::setprecision(9) << "{\"algorithm\":\"" << o.algorithm << "\",\"recovery\":\"" << o.recovery
-              << "\",\"seed\":" << o.seed
-              << ",\"utilisation\":" << bottleneck.carriedBytes * 8.0 / (o.rate * measured)
-              << ",\"loss_rate\":" << static_cast<double>(bottleneck.dropped + bottleneck.lost) / offered
-              << ",\"queue_delay_mean_s\":" << bottleneck.waited / bottleneck.waits
-              << ",\"throughput_pps\":" << bottleneck.carried / measured << ",\"goodput_bps\":[";
+    double goodput = 0;
+    std::cout << std::setprecision(9) << "{\"seed\":" << o.seed << ",\"flow_goodput_bps\":[";
     for (uint32_t i = 0; i < o.flows; i++)
     {
-        std::cout << (i ? "," : "") << (received(i) - before[i]) * 8.0 / measured;
+        const double flow = (received(i) - before[i]) * 8.0 / measured;
+        goodput += flow;
+        std::cout << (i ? "," : "") << flow;
     }
-    std::cout << "],\"events\":" << Simulator::GetEventCount() << ",\"wall_s\":" << wallTime << "}" << std::endl;
+    std::cout << "],\"goodput_bps\":" << goodput
+              << ",\"utilisation\":" << bottleneck.carriedBytes * 8.0 / (o.rate * measured)
+              << ",\"loss_rate\":" << static_cast<double>(bottleneck.dropped + bottleneck.lost) / offered
+              << ",\"queue_delay_mean_s\":" << bottleneck.waited / bottleneck.waits << ",\"wall_s\":" << wallTime << "}"
+              << std::endl;
     Simulator::Destroy();
     return 0;
 }

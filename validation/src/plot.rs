@@ -1,0 +1,137 @@
+//! Windows over time, one panel per algorithm, both sides in each, as SVG.
+
+use std::fmt::Write;
+
+/// Windows over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Series {
+    /// Seconds.
+    pub(crate) at_s: Vec<f64>,
+    /// Per flow, packets.
+    pub(crate) flows: Vec<Vec<f64>>,
+}
+
+/// One panel: the first flow of each side.
+pub(crate) struct Panel<'a> {
+    pub(crate) title: String,
+    pub(crate) ours: &'a Series,
+    pub(crate) theirs: &'a Series,
+}
+
+/// Draws panels from `from_s` to `to_s`.
+pub(crate) fn draw(panels: &[Panel<'_>], from_s: f64, to_s: f64) -> String {
+    let rows = panels.len().div_ceil(COLUMNS);
+    let (width, height) = (WIDTH * COLUMNS as f64, HEIGHT * rows as f64 + LEGEND);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    for (index, (name, colour)) in [("ns-3", THEIRS), ("cwnd", OURS)].into_iter().enumerate() {
+        let x = LEFT + 80.0 * index as f64;
+        let _ = writeln!(svg, "<path d=\"M{x} 14h20\" stroke=\"{colour}\" stroke-width=\"2\"/>");
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"18\">{name}</text>", x + 26.0);
+    }
+    for (index, panel) in panels.iter().enumerate() {
+        let (x, y) = ((index % COLUMNS) as f64 * WIDTH, (index / COLUMNS) as f64 * HEIGHT + LEGEND);
+        let _ = writeln!(svg, "<g transform=\"translate({x} {y})\">");
+        panel.draw(&mut svg, from_s, to_s);
+        svg.push_str("</g>\n");
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+impl Panel<'_> {
+    fn draw(&self, svg: &mut String, from_s: f64, to_s: f64) {
+        let sides = [(self.theirs.points(from_s, to_s), THEIRS), (self.ours.points(from_s, to_s), OURS)];
+        let highest = sides.iter().flat_map(|(points, _)| points).map(|(_, window)| *window).fold(1.0, f64::max);
+        let step = nice_step(highest);
+        let top = (highest / step).ceil() * step;
+        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let x = |at: f64| LEFT + (at - from_s) / (to_s - from_s) * (right - LEFT);
+        let y = |window: f64| bottom - window / top * (bottom - TOP);
+
+        let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\" font-weight=\"bold\">{}</text>", TOP - 6.0, self.title);
+        let mut tick = 0.0;
+        while tick <= top {
+            let at = y(tick);
+            let _ = writeln!(svg, "<path d=\"M{LEFT} {at:.1}H{right}\" stroke=\"#ddd\"/>");
+            let _ = writeln!(svg, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{tick}</text>", LEFT - 5.0, at + 4.0);
+            tick += step;
+        }
+        let step = nice_step(to_s - from_s);
+        let mut tick = (from_s / step).ceil() * step;
+        while tick <= to_s {
+            let (at, below) = (x(tick), bottom + 15.0);
+            let _ = writeln!(svg, "<text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{tick} s</text>");
+            tick += step;
+        }
+        for (points, colour) in sides {
+            let mut path = String::new();
+            for (at, window) in points {
+                let command = if path.is_empty() { 'M' } else { 'L' };
+                let _ = write!(path, "{command}{:.1} {:.1}", x(at), y(window));
+            }
+            let _ = writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\"/>");
+        }
+    }
+}
+
+impl Series {
+    /// The first flow's window within a time.
+    fn points(&self, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
+        let windows = self.flows.first().map(Vec::as_slice).unwrap_or_default();
+        let points = self.at_s.iter().zip(windows).map(|(at, window)| (*at, *window));
+        points.filter(|(at, window)| (from_s..=to_s).contains(at) && window.is_finite()).collect()
+    }
+}
+
+/// A step of 1, 2 or 5 times a power of ten that divides `range` into three to eight parts.
+fn nice_step(range: f64) -> f64 {
+    let power = 10.0_f64.powf((range / 4.0).log10().floor());
+    let ratio = range / 4.0 / power;
+    power
+        * if ratio < 1.5 {
+            1.0
+        } else if ratio < 3.5 {
+            2.0
+        } else if ratio < 7.5 {
+            5.0
+        } else {
+            10.0
+        }
+}
+
+const COLUMNS: usize = 2;
+/// A panel and the margins in it, pixels.
+const WIDTH: f64 = 420.0;
+const HEIGHT: f64 = 210.0;
+const LEFT: f64 = 45.0;
+const RIGHT: f64 = 15.0;
+const TOP: f64 = 24.0;
+const BOTTOM: f64 = 26.0;
+const LEGEND: f64 = 26.0;
+/// Dark and light enough to be told apart without colour.
+const OURS: &str = "#1a5fb4";
+const THEIRS: &str = "#e5a50a";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round_and_few() {
+        for (range, step) in [(60.0, 20.0), (80.0, 20.0), (430.0, 100.0), (1.0, 0.2), (9000.0, 2000.0)] {
+            assert!((nice_step(range) - step).abs() < 1e-9, "{range}: {}", nice_step(range));
+        }
+    }
+
+    #[test]
+    fn a_panel_draws_both_sides_within_its_frame() {
+        let series = |window: f64| Series { at_s: vec![0.0, 1.0, 2.0], flows: vec![vec![window; 3]] };
+        let (ours, theirs) = (series(10.0), series(20.0));
+        let svg = draw(&[Panel { title: "reno".to_owned(), ours: &ours, theirs: &theirs }], 0.0, 2.0);
+        assert!(svg.contains("M45.0 104.0L225.0 104.0L405.0 104.0\" fill=\"none\" stroke=\"#1a5fb4\""), "{svg}");
+        assert!(svg.contains("M45.0 24.0L225.0 24.0L405.0 24.0\" fill=\"none\" stroke=\"#e5a50a\""), "{svg}");
+    }
+}
