@@ -9,6 +9,7 @@ mod machine;
 mod step;
 mod suite;
 mod tool;
+mod validate;
 mod workspace;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test", names @ ..] => run(&[check::STEPS, suite::STEPS].concat(), names, &workspace),
         ["check", names @ ..] => run(check::STEPS, names, &workspace),
+        ["validate", names @ ..] => run(validate::STEPS, names, &workspace),
         ["generate"] => match generate::rewrite(&workspace) {
             Ok(()) => ExitCode::SUCCESS,
             Err(reason) => {
@@ -62,6 +64,7 @@ Usage: cargo xtask <CHORE>
   test [STEP]...   everything that can fail: the checks, then every test there is
   check [STEP]...  the quick part: format, lints, documentation, drift of generated files
   generate         rewrite the generated files
+  validate [ns3]   compare with other implementations, and rewrite docs/validation.md
 
 What a step needs and the machine lacks is installed on Debian when run as root. Elsewhere the step is skipped, and named at the
 end; with CI=true a skipped step counts as failed.

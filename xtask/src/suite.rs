@@ -14,6 +14,14 @@ pub(crate) const STEPS: &[Step] = &[
         // Unit, integration and documentation tests, among them the replay of the fuzz corpora and the recorded digests.
         run: |workspace| run(&mut workspace.cargo(&["test", "--workspace", "--no-fail-fast"])),
     },
+    Step {
+        name: "determinism",
+        needs: &[],
+        // The digests recorded by and for debug builds must be those of a release build too.
+        run: |workspace| {
+            run(&mut workspace.cargo(&["test", "--release", "--package", "cwnd-sim", "--test", "determinism"]))
+        },
+    },
     Step { name: "browser", needs: &[&NODE, &NPM, &CHROMIUM, &BROWSER_PACKAGES], run: browser },
 ];
 

@@ -1,7 +1,7 @@
 //! What steps need of the machine, how to see whether it is there, and where it comes from.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::machine::Machine;
@@ -105,6 +105,17 @@ pub(crate) static BROWSER_PACKAGES: Tool = Tool {
         installed.is_some() && installed >= modified("tests/browser/package-lock.json")
     },
     source: Source::Npm("tests/browser"),
+};
+
+/// The compiler of the ns-3 program.
+pub(crate) static CXX: Tool =
+    Tool { name: "g++", present: |_| answers(Command::new("g++").arg("--version")), source: Source::Debian(&["g++"]) };
+
+/// ns-3, its headers and its libraries.
+pub(crate) static NS3: Tool = Tool {
+    name: "ns-3",
+    present: |_| Path::new("/usr/include/ns3/core-module.h").exists(),
+    source: Source::Debian(&["libns3-dev"]),
 };
 
 /// The browser's program, by the names it has.
