@@ -167,4 +167,11 @@ mod tests {
         };
         assert_eq!(HighSpeed::new(ends).decrease(1e12), MIN_DECREASE);
     }
+
+    #[test]
+    fn ends_that_contradict_each_other_are_refused() {
+        for text in ["highspeed:low_window=100,high_window=100", "highspeed:low_window=1000,high_p=1e-5"] {
+            assert!(crate::Spec::parse(text).is_err(), "{text}");
+        }
+    }
 }
