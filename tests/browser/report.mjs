@@ -138,6 +138,12 @@ await check('every plot is drawn', async () => {
   return `${figures.length} plots`;
 });
 
+await check('the bars of the shares can be told apart', async () => {
+  const heights = await page.$$eval('#shares svg .mark-rect path', (bars) => bars.map((bar) => bar.getBoundingClientRect().height));
+  assert(heights.length > 0 && Math.min(...heights) >= 3, `the lowest is ${Math.min(...heights)} pixels high`);
+  return `${heights.length} bars`;
+});
+
 await check('no picture shows a value that is not a number', async () => {
   const bad = await page.$$eval('figure svg', (all) => all.filter((svg) => /NaN|undefined|Infinity/.test(svg.outerHTML)).length);
   assert(bad === 0, `${bad} pictures do`);

@@ -87,7 +87,7 @@ fn sawtooth(of: &[&Rule], seconds: u64, seed: u64) -> Trace {
 
 fn flow(index: u64, rule: &Rule) -> FlowTrace {
     FlowTrace {
-        name: format!("flow {}", index + 1),
+        name: format!("{} {}", rule.name, index + 1),
         algorithm: rule.name.to_string(),
         packet: 1500,
         payload: 1460,

@@ -74,7 +74,7 @@ fn shares(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
     let mut colours: Vec<(String, String)> = Vec::new();
     for (row, label) in report.rows.iter().zip(&frame.labels) {
         let drawn = frame.drawn(row);
-        for (flow, name) in drawn.flows.iter().zip(&drawn.labels) {
+        for (position, (flow, name)) in drawn.flows.iter().zip(&drawn.labels).enumerate() {
             let Some(Estimate { mean, .. }) = row.estimates.flow_goodput_bps.get(*flow) else { continue };
             let (low, high) = row.estimates.flow_goodput_bps[*flow].interval();
             let algorithm = colour::name(&row.trace.flows[*flow].algorithm).to_string();
@@ -83,16 +83,20 @@ fn shares(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
                 colours.push((algorithm.clone(), colour));
             }
             let numbers = [*mean, low.max(0.0), high].map(|value| vec![value]).into();
-            groups.push(Group { texts: vec![label.clone(), name.clone(), algorithm], numbers });
+            groups.push(Group {
+                texts: vec![label.clone(), (position + 1).to_string(), name.clone(), algorithm],
+                numbers,
+            });
         }
     }
     let bars = groups.len() as u32;
-    let columns = vec!["algorithm", "flow", "name", "goodput_bps", "goodput_low_bps", "goodput_high_bps"];
+    let columns = vec!["algorithm", "position", "flow", "name", "goodput_bps", "goodput_low_bps", "goodput_high_bps"];
     let table = Table { name: "table", columns, groups };
     let largest = table.groups.iter().map(|group| group.numbers[2][0]).fold(0.0, f64::max);
     let mut caption = format!("Goodput of each flow after the warm-up.{}", whiskers(report));
     let y = json!({ "field": "algorithm", "type": "nominal", "title": null, "sort": frame.labels, "axis": { "labelLimit": 220 } });
-    let offset = json!({ "field": "flow", "type": "nominal", "sort": null });
+    // Bars lie side by side by their place in the row: names differ from row to row.
+    let offset = json!({ "field": "position", "type": "nominal", "sort": null });
     let x = bit_rate_axis("goodput_bps", "Goodput", largest * 1.05);
     let (domain, range): (Vec<String>, Vec<String>) = colours.into_iter().unzip();
     let colour =
