@@ -111,7 +111,7 @@ impl Default for Settings {
             b: 1.0 / 9.0,
             interval: Interval::Constant(DEFAULT_INTERVAL),
             feedback: Feedback::Mark,
-            decrease: Decrease::PerNak,
+            decrease: Decrease::PerInterval,
             initial_rate: None,
         }
     }
@@ -296,6 +296,7 @@ pub const DAIMD: Entry = Entry {
     deviations: &[
         "a window of twice the rate times (round trip + interval) stops a sender that hears nothing; the paper has none",
         "a cut does not go below one packet per second, or nothing would ever come back",
+        "section II assumes at most one negative feedback per interval: where a host gives more, only the first cuts",
         "the paper names no increase: the default is an example that suits 10 Mbit/s to 1 Gbit/s",
     ],
     parameters: &[
@@ -303,7 +304,7 @@ pub const DAIMD: Entry = Entry {
         Parameter::number("b", 1.0 / 9.0, "fraction of the rate removed").above(0.0).below(1.0),
         Parameter::text("interval", "10ms", "a time such as `10ms`, or `rtt`", "control interval"),
         Parameter::choice("feedback", &["mark", "loss", "delay"], "loss; mark: and marks; delay: and marks and delay"),
-        Parameter::choice("decrease", &["per-nak", "per-interval", "per-epoch"], "which negative feedback cuts"),
+        Parameter::choice("decrease", &["per-interval", "per-nak", "per-epoch"], "which negative feedback cuts"),
         Parameter::bit_rate("initial_rate", "rate at the start; otherwise one packet per interval"),
     ],
     build: |values, start| {
@@ -336,9 +337,9 @@ fn settings(values: &Values, start: &Start) -> Result<Settings, String> {
             _ => Feedback::Mark,
         },
         decrease: match values.choice("decrease") {
-            "per-interval" => Decrease::PerInterval,
+            "per-nak" => Decrease::PerNak,
             "per-epoch" => Decrease::PerEpoch,
-            _ => Decrease::PerNak,
+            _ => Decrease::PerInterval,
         },
         initial_rate: values.given("initial_rate").map(|rate| BitRate(rate).to_packets(start.packet)),
     })
@@ -476,7 +477,7 @@ mod tests {
 
     #[test]
     fn one_increase_per_interval_and_one_cut_per_feedback() {
-        let spec = Spec::parse("daimd:alpha=1mbit..50mbit..0,b=1/2,initial_rate=10mbit").expect("valid");
+        let spec = Spec::parse("daimd:alpha=1mbit..50mbit..0,b=1/2,initial_rate=10mbit,decrease=per-nak").expect("valid");
         let mut daimd = spec.start(&Start { packet: PACKET, ..Start::default() });
         let rate = |daimd: &crate::Algorithm| match daimd.control().pacing {
             Pacing::At(rate) => rate.to_bits(PACKET).0,
