@@ -5,6 +5,7 @@ use cwnd::{Bytes, Span, Spec, Time};
 use thiserror::Error;
 
 use crate::era::Era;
+use crate::net::route::Routes;
 
 /// Everything a run needs.
 #[derive(Clone, Debug)]
@@ -241,7 +242,19 @@ impl Setup {
             require(sampling.interval > Span::ZERO, "sampling.interval", "must be above zero")?;
         }
         self.links.iter().try_for_each(|link| self.check_link(link))?;
-        self.flows.iter().try_for_each(|flow| self.check_flow(flow))
+        self.flows.iter().try_for_each(|flow| self.check_flow(flow))?;
+        let mut routes = Routes::default();
+        self.flows.iter().try_for_each(|flow| routes.of_flow(self, flow).map(drop))
+    }
+
+    /// The links that each flow's data crosses, in order.
+    ///
+    /// # Errors
+    /// A flow's nodes are not connected, or its access delay is too short.
+    pub fn paths(&self) -> Result<Vec<Vec<LinkId>>, SetupError> {
+        let mut routes = Routes::default();
+        let path = |flow| routes.of_flow(self, flow).map(|found| routes.links(found.forward).map(LinkId).collect());
+        self.flows.iter().map(path).collect()
     }
 
     fn check_link(&self, link: &LinkSetup) -> Result<(), SetupError> {

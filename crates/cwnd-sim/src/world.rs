@@ -11,7 +11,7 @@ use crate::events::{Component, EventSet};
 use crate::flow::{AccessLine, Armed, Flow};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Ecn, Packet};
-use crate::net::route::{Routes, Step};
+use crate::net::route::{FlowRoutes, Routes, Step};
 use crate::random::Stream;
 use crate::recorder::Recorder;
 use crate::setup::{AckEcho, FlowSetup, Setup, SetupError};
@@ -92,22 +92,9 @@ impl World {
     }
 
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {
-        let unreachable = |from: &str, to: &str| SetupError::Unreachable {
-            flow: flow.name.clone(),
-            from: from.to_string(),
-            to: to.to_string(),
-        };
-        let (from, to) = (&setup.nodes[flow.from.0 as usize], &setup.nodes[flow.to.0 as usize]);
-        let forward = self.routes.find(setup, flow.from, flow.to).ok_or_else(|| unreachable(from, to))?;
-        let reverse = self.routes.find(setup, flow.to, flow.from).ok_or_else(|| unreachable(to, from))?;
-        let base_rtt = setup.base_rtt(flow, self.routes.links(forward).chain(self.routes.links(reverse)));
+        let FlowRoutes { forward, reverse, base_rtt } = self.routes.of_flow(setup, flow)?;
 
         let mut draws = Stream::new(setup.seed, &format!("flow {index}"));
-        if flow.access_rtt < base_rtt.mul_f64(setup.variation.rtt) {
-            let place = format!("flow `{}`", flow.name);
-            let reason = "its access delay must be at least `variation.rtt` times its round-trip time: the spread is taken from it";
-            return Err(SetupError::Field { place, reason: reason.to_string() });
-        }
         let spread = setup.variation.rtt * (2.0 * draws.unit() - 1.0);
         let delay = flow.access_rtt.as_secs_f64() + spread * base_rtt.as_secs_f64();
         let slowest = self.routes.links(forward).filter_map(|link| setup.links[link as usize].rate).min();
@@ -350,13 +337,6 @@ impl World {
             }
         }
         digest.value()
-    }
-}
-
-impl Setup {
-    /// The round-trip time of a flow over `links` without queueing or transmission, and without what the seed adds.
-    fn base_rtt(&self, flow: &FlowSetup, links: impl Iterator<Item = u32>) -> Span {
-        links.map(|link| self.links[link as usize].delay).fold(flow.access_rtt, |sum, delay| sum + delay)
     }
 }
 

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use crate::setup::{NodeId, Setup};
+use cwnd::Span;
+
+use crate::setup::{FlowSetup, NodeId, Setup, SetupError};
 
 /// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,17 @@ pub(crate) struct Routes {
     starts: BTreeMap<(NodeId, NodeId), u32>,
 }
 
+/// The routes of one flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowRoutes {
+    /// The place of the data's route.
+    pub(crate) forward: u32,
+    /// The place of the acknowledgements' route.
+    pub(crate) reverse: u32,
+    /// Round-trip time without queueing or transmission, and without what the seed adds.
+    pub(crate) base_rtt: Span,
+}
+
 impl Routes {
     /// The place of the route from `from` to `to`; none if there is no way.
     pub(crate) fn find(&mut self, setup: &Setup, from: NodeId, to: NodeId) -> Option<u32> {
@@ -33,6 +46,24 @@ impl Routes {
         self.steps.push(Step::End);
         self.starts.insert((from, to), start);
         Some(start)
+    }
+
+    /// The routes of a flow there and back.
+    pub(crate) fn of_flow(&mut self, setup: &Setup, flow: &FlowSetup) -> Result<FlowRoutes, SetupError> {
+        let name = |node: NodeId| setup.nodes[node.0 as usize].clone();
+        let mut find = |from, to| {
+            let unreachable = || SetupError::Unreachable { flow: flow.name.clone(), from: name(from), to: name(to) };
+            self.find(setup, from, to).ok_or_else(unreachable)
+        };
+        let (forward, reverse) = (find(flow.from, flow.to)?, find(flow.to, flow.from)?);
+        let delays = self.links(forward).chain(self.links(reverse)).map(|link| setup.links[link as usize].delay);
+        let base_rtt = delays.fold(flow.access_rtt, |sum, delay| sum + delay);
+        if flow.access_rtt < base_rtt.mul_f64(setup.variation.rtt) {
+            let place = format!("flow `{}`", flow.name);
+            let reason = "its access delay must be at least `variation.rtt` times its round-trip time: the spread is taken from it";
+            return Err(SetupError::Field { place, reason: reason.to_string() });
+        }
+        Ok(FlowRoutes { forward, reverse, base_rtt })
     }
 
     /// The step at a place.
