@@ -1,9 +1,15 @@
 //! Scenarios, runs, measures and reports.
 //!
 //! The lab knows every host and every algorithm; the command line and the bindings are thin fronts over it. A [`scenario`] says
-//! what to simulate, [`measure`] draws numbers from the traces of its runs, [`report`]
-//! shows them on a page.
+//! what to simulate, [`run`](mod@run) simulates it once per seed, [`measure`] draws numbers from the traces, [`compare`] does so
+//! for several algorithms, [`output`] makes documents and files of it all, and [`report`] shows it on a page.
 
+pub mod compare;
 pub mod measure;
+pub mod output;
 pub mod report;
+pub mod run;
 pub mod scenario;
+
+/// The version, with the revision of the sources where it was built in a repository.
+pub const VERSION: &str = env!("CWND_VERSION");

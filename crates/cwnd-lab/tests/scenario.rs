@@ -1,5 +1,6 @@
 //! Scenarios from their text to the simulator's setup, and every error with its place.
 
+use cwnd::window::SlowStart;
 use cwnd::{Span, Time};
 use cwnd_lab::scenario::{Direction, Document, Dumbbell, Flow, Scenario, Written};
 use cwnd_sim::{AckEcho, Era, Loss, NodeId, QueueLimit, Setup};
@@ -60,6 +61,7 @@ fn every_key_of_a_flow_arrives() {
         direction = "reverse"
         extra_rtt = "30ms"
         paced = true
+        slow_start = "limited:100"
         ecn = "per-packet"
         delayed_ack = "40ms"
         max_window = 64
@@ -78,6 +80,7 @@ fn every_key_of_a_flow_arrives() {
     assert_eq!((third.start.as_secs_f64(), third.stop.map(Time::as_secs_f64)), (1.0, Some(2.0)));
     assert_eq!(third.access_rtt, Span::from_millis(80));
     assert!(third.paced);
+    assert_eq!(third.slow_start, Some(SlowStart::Limited { max_threshold: 100.0 }));
     assert_eq!(third.ecn, Some(AckEcho::PerPacket));
     assert_eq!(third.delayed_ack, Some(Span::from_millis(40)));
     assert_eq!((third.max_window, third.era), (Some(64.0), Era::MODERN));
@@ -89,23 +92,27 @@ fn a_parking_lot_is_a_row_of_links() {
         [parking_lot]
         hops = 2
         rate = "10mbit"
-        delay = "10ms"
-        access_rtt = "20ms"
+        rtt = "60ms"
+        loss = 0.1
         [[flow]]
         algorithm = "reno"
         [[flow]]
         algorithm = "reno"
-        from = "n1"
-        to = "n2"
+        from = "r1"
+        to = "r2"
     "#;
     let setup = setup(text);
-    assert_eq!(setup.nodes, ["n0", "n1", "n2"]);
+    assert_eq!(setup.nodes, ["r0", "r1", "r2"]);
     assert_eq!(
         setup.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(),
-        ["n0-n1", "n1-n0", "n1-n2", "n2-n1"]
+        ["r0-r1", "r1-r0", "r1-r2", "r2-r1"]
     );
     // 10 Mbit/s over the whole row's 60 ms: 75 kB, 50 packets.
     assert!(setup.links.iter().all(|link| link.queue == QueueLimit::Packets(50)));
+    let losses: Vec<Loss> = setup.links.iter().map(|link| link.loss).collect();
+    assert_eq!(losses, [Loss::Bernoulli(0.1), Loss::None, Loss::Bernoulli(0.1), Loss::None]);
+    let delays: Vec<Span> = setup.links.iter().map(|link| link.delay).collect();
+    assert_eq!((delays, setup.flows[0].access_rtt), (vec![Span::from_micros(7500); 4], Span::from_millis(30)));
     assert_eq!((setup.flows[0].from, setup.flows[0].to), (NodeId(0), NodeId(2)));
     assert_eq!((setup.flows[1].from, setup.flows[1].to), (NodeId(1), NodeId(2)));
 }
@@ -229,6 +236,10 @@ fn every_error_names_its_place_and_what_is_accepted() {
         (
             "[parking_lot]\nhops = 0\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),
             "2:8: `hops` cannot be 0: accepted is 1 to 255",
+        ),
+        (
+            "[dumbbell]\nqueue = \"red:100p,min=0.5,max=0.2\"\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),
+            "1:1: link `bottleneck`: ",
         ),
         ("[dumbbell]\n".to_string(), "1:1: no flows: add a `[[flow]]` with an `algorithm`"),
         ("[[flow]]\nalgorithm = \"reno\"\n".to_string(), "1:1: no topologies: a scenario has exactly one of"),

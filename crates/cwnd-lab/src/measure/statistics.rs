@@ -2,10 +2,11 @@
 
 use core::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A mean over independent seeds with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Estimate {
     /// The mean, in the unit of what is estimated.
     pub mean: f64,

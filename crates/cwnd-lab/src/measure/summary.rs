@@ -1,6 +1,7 @@
 //! All measures of one run, and of the runs of several seeds.
 
 use cwnd_trace::{LinkTrace, Trace};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::curve::Window;
@@ -21,7 +22,7 @@ pub type Estimates = Measures<Estimate>;
 ///
 /// The field names are the keys of the JSON output. All measures are taken between the end of the warm-up and the end of the run,
 /// except the two times, which count from a start.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Measures<T> {
     /// Share of the bottleneck's rate that was carried, 0..=1.
     pub utilisation: Option<T>,

@@ -1,18 +1,19 @@
 //! From a document to a setup of the simulator.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use cwnd::{Span, Time};
-use cwnd_sim::{FlowSetup, NodeId, Sampling, Setup, SetupError};
+use cwnd_sim::{FlowSetup, LinkId, LinkSetup, NodeId, Sampling, Setup, SetupError};
 
 use super::document::{Direction, Document, Flow};
 use super::error::Fault;
 use super::quantity::SampleEvery;
 use super::topology::Topology;
 
-/// Checks `document` and makes a setup of it, for no seed in particular.
-pub(super) fn build(document: &Document) -> Result<Setup, Located> {
+/// Checks `document` and makes a setup of it, for no seed in particular; also finds its bottleneck.
+pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
     check_frame(document)?;
     let topology = Topology::of(document)?;
     if document.flow.is_empty() {
@@ -49,16 +50,40 @@ pub(super) fn build(document: &Document) -> Result<Setup, Located> {
             SampleEvery::Interval(interval) => Some(Sampling { interval, internals: true }),
         },
     };
-    setup.check().map_err(|error| {
-        let named = |name: &str| setup.flows.iter().position(|flow| flow.name == name).map(|flow| group_of[flow]);
-        let group = match &error {
-            SetupError::Unreachable { flow, .. } => named(flow),
-            SetupError::Field { place, .. } => place.split('`').nth(1).and_then(named),
-            SetupError::Interrupted => None,
-        };
-        Located { key: group.map_or_else(String::new, |index| format!("flow.{index}")), fault: error.into() }
-    })?;
-    Ok(setup)
+    let located = |error: SetupError| Located { key: key_of(&error, document, &setup, &group_of), fault: error.into() };
+    setup.check().map_err(located)?;
+    let bottleneck = bottleneck(&setup.links, setup.paths().map_err(located)?);
+    Ok((setup, bottleneck))
+}
+
+/// The slowest link that data crosses; of equals the one with most flows, then the first.
+fn bottleneck(links: &[LinkSetup], paths: Vec<Vec<LinkId>>) -> usize {
+    let mut flows = vec![0_u64; links.len()];
+    for link in paths.into_iter().flatten() {
+        flows[link.0 as usize] += 1;
+    }
+    let crossed = links.iter().zip(flows).enumerate().filter(|(_, (_, flows))| *flows > 0);
+    let slowest = crossed.min_by_key(|(_, (link, flows))| (link.rate.unwrap_or(u64::MAX), Reverse(*flows)));
+    slowest.map_or(0, |(index, _)| index)
+}
+
+/// The key of what an error of the simulator names: a flow, a link, or nothing in particular.
+fn key_of(error: &SetupError, document: &Document, setup: &Setup, group_of: &[usize]) -> String {
+    let flow_key = |name: &str| {
+        let flow = setup.flows.iter().position(|flow| flow.name == name)?;
+        Some(format!("flow.{}", group_of[flow]))
+    };
+    let link_key = || {
+        let shape = [("dumbbell", document.dumbbell.is_some()), ("parking_lot", document.parking_lot.is_some())];
+        shape.iter().find(|(_, given)| *given).map_or("link", |(key, _)| key).to_string()
+    };
+    match error {
+        SetupError::Unreachable { flow, .. } => flow_key(flow),
+        SetupError::Field { place, .. } if place.starts_with("link `") => Some(link_key()),
+        SetupError::Field { place, .. } => place.split('`').nth(1).and_then(flow_key),
+        SetupError::Interrupted => None,
+    }
+    .unwrap_or_default()
 }
 
 /// A fault with the dotted key it is at.
@@ -132,7 +157,7 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
         ack: *document.ack.value(),
         max_window: group.max_window,
         paced: group.paced,
-        slow_start: None,
+        slow_start: group.slow_start.as_ref().map(|growth| *growth.value()),
         ecn: group.ecn.map(Into::into),
         delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
         era: *group.era.as_ref().unwrap_or(&document.era).value(),

@@ -1,11 +1,13 @@
 //! A scenario as it is written: the keys of the TOML document, before they are checked against each other.
 
+use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::{AckEcho, Era, Loss};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{QueueSize, SampleEvery, Written};
+use super::quantity::{SampleEvery, Written};
+use super::queue::Queue;
 
 /// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), and how long
 /// and how often to simulate them.
@@ -43,7 +45,7 @@ pub struct Document {
     /// A row of bottlenecks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parking_lot: Option<ParkingLot>,
-    /// The links of any other topology; packets take the route with the fewest links.
+    /// The links of any other topology; packets take the route of least delay.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<Link>,
     /// Groups of equal flows.
@@ -76,7 +78,7 @@ pub struct Dumbbell {
     /// The round-trip time without queueing; a flow may add to it (`extra_rtt`).
     pub rtt: Written<Span>,
     /// The queue in front of the bottleneck, the packet being sent not counted.
-    pub queue: Written<QueueSize>,
+    pub queue: Written<Queue>,
     /// Random loss of data packets at the bottleneck.
     pub loss: Written<Loss>,
     /// The rate of the way back; `rate` if not given.
@@ -84,14 +86,14 @@ pub struct Dumbbell {
     pub reverse_rate: Option<Written<BitRate>>,
     /// The queue of the way back; `queue` if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reverse_queue: Option<Written<QueueSize>>,
+    pub reverse_queue: Option<Written<Queue>>,
     /// Random loss on the way back; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_loss: Option<Written<Loss>>,
 }
 
-/// A row of equal links in both directions between the nodes `n0`, `n1`, …; flows go from the first node to the last unless they
-/// say otherwise.
+/// A row of equal links in both directions between the nodes `r0`, `r1`, …; flows go from the first node to the last unless they
+/// say otherwise. Half of the round-trip time lies on the links, the other half on each flow's own access links.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ParkingLot {
@@ -99,12 +101,10 @@ pub struct ParkingLot {
     pub hops: u32,
     /// The rate of each link.
     pub rate: Written<BitRate>,
-    /// The propagation delay of each link, one way.
-    pub delay: Written<Span>,
-    /// The round-trip time of each flow's own access links; a flow may add to it (`extra_rtt`).
-    pub access_rtt: Written<Span>,
+    /// The round-trip time over the whole row without queueing; a flow may add to it (`extra_rtt`).
+    pub rtt: Written<Span>,
     /// The queue in front of each link. One bandwidth-delay product is that of the whole row.
-    pub queue: Written<QueueSize>,
+    pub queue: Written<Queue>,
     /// Random loss at each link in the direction of growing numbers.
     pub loss: Written<Loss>,
 }
@@ -130,7 +130,7 @@ pub struct Link {
     pub delay: Written<Span>,
     /// The queue in front of it, in packets or bytes; needed if it has a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Written<QueueSize>>,
+    pub queue: Option<Written<Queue>>,
     /// Random loss in its own direction; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Written<Loss>>,
@@ -169,6 +169,9 @@ pub struct Flow {
     /// Spread packets over the round trip even where the algorithm does not ask for it.
     #[serde(default)]
     pub paced: bool,
+    /// How slow start grows; as the era has it if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<Written<SlowStart>>,
     /// Packets can carry congestion marks, and acknowledgements echo them like this; no marks if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Ecn>,
@@ -228,6 +231,7 @@ impl Flow {
             direction: Direction::Forward,
             extra_rtt: None,
             paced: false,
+            slow_start: None,
             ecn: None,
             delayed_ack: None,
             max_window: None,
@@ -284,8 +288,7 @@ impl Default for ParkingLot {
         Self {
             hops: 3,
             rate: Written::literal("100mbit"),
-            delay: Written::literal("5ms"),
-            access_rtt: Written::literal("10ms"),
+            rtt: Written::literal("50ms"),
             queue: Written::literal("droptail:1bdp"),
             loss: Written::literal("0"),
         }

@@ -8,15 +8,19 @@ mod build;
 mod document;
 mod error;
 mod quantity;
+mod queue;
 mod source;
 mod topology;
 
 use cwnd::Span;
 use cwnd_sim::Setup;
 
+use crate::measure::{Path, max_min};
+
 pub use document::{Direction, Document, Dumbbell, Ecn, Flow, Link, ParkingLot, Recovery, Variation};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
-pub use quantity::{Quantity, QueueSize, SampleEvery, WordError, Written};
+pub use quantity::{Quantity, SampleEvery, WordError, Written};
+pub use queue::{Queue, QueueSize, Red, Threshold};
 use source::Source;
 
 /// A checked scenario.
@@ -24,6 +28,7 @@ use source::Source;
 pub struct Scenario {
     document: Document,
     setup: Setup,
+    bottleneck: usize,
 }
 
 impl Scenario {
@@ -44,9 +49,9 @@ impl Scenario {
     /// # Errors
     /// The first contradiction, with the key it is at.
     pub fn check(document: Document) -> Result<Self, ScenarioError> {
-        let setup = build::build(&document)
+        let (setup, bottleneck) = build::build(&document)
             .map_err(|located| ScenarioError { place: Place::Key(located.key), fault: located.fault })?;
-        Ok(Self { document, setup })
+        Ok(Self { document, setup, bottleneck })
     }
 
     /// What the simulator runs for one seed.
@@ -59,6 +64,27 @@ impl Scenario {
     pub fn seeds(&self) -> impl ExactSizeIterator<Item = u64> + use<> {
         let first = self.document.first_seed;
         (0..self.document.seeds).map(move |index| first.wrapping_add(u64::from(index)))
+    }
+
+    /// The link that measures of "the bottleneck" are taken at: the slowest that data crosses, of equals the one with most flows.
+    #[must_use]
+    pub fn bottleneck(&self) -> usize {
+        self.bottleneck
+    }
+
+    /// What max-min fairness would give each flow if all were there all the time: payload bits per second. Infinite for a flow that
+    /// crosses no link with a rate.
+    #[must_use]
+    pub fn fair_shares(&self) -> Vec<f64> {
+        let capacity: Vec<f64> =
+            self.setup.links.iter().map(|link| link.rate.map_or(f64::INFINITY, |rate| rate as f64)).collect();
+        let paths = self.setup.paths().expect("routes were checked with the scenario");
+        let flows: Vec<Path> = paths
+            .iter()
+            .map(|links| Path { links: links.iter().map(|link| link.0 as usize).collect(), demand: None })
+            .collect();
+        let carried = max_min(&capacity, &flows).into_iter().zip(&self.setup.flows);
+        carried.map(|(rate, flow)| rate * f64::from(flow.payload.0) / f64::from(flow.packet.0)).collect()
     }
 
     /// The document it came from.

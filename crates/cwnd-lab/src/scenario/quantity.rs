@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use cwnd::quantity::{self, QuantityError};
 use cwnd::registry::{self, SpecError};
+use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::{Era, Loss};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -44,19 +45,6 @@ pub trait Quantity: Sized {
 pub struct Written<Q> {
     text: String,
     value: Q,
-}
-
-/// The limit of a queue, before the path is known.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum QueueSize {
-    /// So many bandwidth-delay products.
-    Bdp(f64),
-    /// So many packets.
-    Packets(u32),
-    /// So many bytes.
-    Bytes(u64),
-    /// No limit.
-    Unlimited,
 }
 
 /// How often the state of flows and links is recorded.
@@ -203,31 +191,6 @@ impl Quantity for Era {
     }
 }
 
-impl Quantity for QueueSize {
-    const NAME: &'static str = "Queue";
-    const EXPECTED: &'static str = "a queue and its size, such as `droptail:1bdp` (bandwidth-delay products), \
-         `droptail:100p` (packets), `droptail:64kB` or `droptail:unlimited`";
-    const EXAMPLES: &'static [&'static str] = &["droptail:1bdp", "droptail:100p", "droptail:64kB"];
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        let size = text.trim().strip_prefix("droptail:").ok_or_else(|| refused(text, Self::EXPECTED))?.trim();
-        if size == "unlimited" {
-            return Ok(Self::Unlimited);
-        }
-        let (number, unit) = quantity::split(size);
-        let read = || quantity::number(number).ok().filter(|number| *number > 0.0);
-        match unit {
-            "bdp" => read().map(Self::Bdp),
-            "p" | "packets" => read()
-                .filter(|number| number.fract() == 0.0 && *number <= f64::from(u32::MAX))
-                .map(|number| Self::Packets(number as u32)),
-            _ => quantity::bytes(size).ok().map(|size| Self::Bytes(u64::from(size.0))),
-        }
-        .ok_or_else(|| refused(text, Self::EXPECTED))
-    }
-}
-
 impl Quantity for Loss {
     const NAME: &'static str = "Loss";
     const EXPECTED: &'static str = "the probability of losing a packet, at least 0 and below 1, such as `0.001`, or \
@@ -245,6 +208,23 @@ impl Quantity for Loss {
             }),
         };
         read.ok_or_else(|| refused(text, Self::EXPECTED))
+    }
+}
+
+impl Quantity for SlowStart {
+    const NAME: &'static str = "SlowStart";
+    const EXPECTED: &'static str =
+        "how slow start grows: `standard`, or `limited:100` for RFC 3742 from 100 packets on";
+    const EXAMPLES: &'static [&'static str] = &["standard", "limited:100"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        let limited = |text: &str| {
+            let max_threshold = quantity::number(text.trim().strip_prefix("limited:")?).ok()?;
+            (max_threshold >= 1.0).then_some(Self::Limited { max_threshold })
+        };
+        let standard = (text.trim() == "standard").then_some(Self::Standard);
+        standard.or_else(|| limited(text)).ok_or_else(|| refused(text, Self::EXPECTED))
     }
 }
 
@@ -315,19 +295,7 @@ const MAX_BIT_RATE: f64 = 1e14;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn queues() {
-        let read = |text| QueueSize::read(text).ok();
-        assert_eq!(read("droptail:1bdp"), Some(QueueSize::Bdp(1.0)));
-        assert_eq!(read("droptail: 1/2 bdp"), Some(QueueSize::Bdp(0.5)));
-        assert_eq!(read("droptail:100p"), Some(QueueSize::Packets(100)));
-        assert_eq!(read("droptail:64kB"), Some(QueueSize::Bytes(64_000)));
-        assert_eq!(read("droptail:unlimited"), Some(QueueSize::Unlimited));
-        for text in ["droptail", "droptail:100", "droptail:0p", "droptail:1.5p", "droptail:-1bdp", "red:1bdp", "100p"] {
-            assert_eq!(read(text), None, "{text}");
-        }
-    }
+    use crate::scenario::Queue;
 
     #[test]
     fn losses() {
@@ -352,9 +320,10 @@ mod tests {
         check::<Bytes>();
         check::<Spec>();
         check::<Era>();
-        check::<QueueSize>();
+        check::<Queue>();
         check::<Loss>();
         check::<SampleEvery>();
+        check::<SlowStart>();
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Nodes and links of the three kinds of topology.
 
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_sim::{LinkSetup, Loss, NodeId, QueueLimit};
+use cwnd_sim::{LinkSetup, Loss, NodeId, QueueLimit, RedSetup};
 
 use super::build::{Located, range};
 use super::document::{Document, Dumbbell, Link, ParkingLot};
 use super::error::Fault;
-use super::quantity::QueueSize;
 
 /// Nodes, links, and what they give to flows that do not say otherwise.
 #[derive(Debug, Default)]
@@ -26,67 +25,58 @@ impl Topology {
             (Some(dumbbell), None, []) => Ok(Self::dumbbell(dumbbell, packet)),
             (None, Some(lot), []) => Self::parking_lot(lot, packet),
             (None, None, []) => Err(Located::at("", Fault::Topology("no"))),
-            (None, None, links) => Self::graph(links),
+            (None, None, links) => Self::graph(links, packet),
             _ => Err(Located::at("", Fault::Topology("several"))),
         }
     }
 
-    /// The two links take half of the round-trip time; the other half is each flow's own, so that flows can differ in it.
     fn dumbbell(dumbbell: &Dumbbell, packet: Bytes) -> Self {
         let rtt = *dumbbell.rtt.value();
-        let delay = rtt / 4;
-        let link = |name: &str, from, to, rate: BitRate, queue: QueueSize, loss| LinkSetup {
-            name: name.to_string(),
-            from: NodeId(from),
-            to: NodeId(to),
-            rate: Some(bits(rate)),
-            delay,
-            queue: limit(queue, rate, rtt, packet),
-            red: None,
-            loss,
+        let rate = *dumbbell.rate.value();
+        let reverse_rate = *dumbbell.reverse_rate.as_ref().unwrap_or(&dumbbell.rate).value();
+        let reverse_queue = *dumbbell.reverse_queue.as_ref().unwrap_or(&dumbbell.queue).value();
+        let (queue, red) = dumbbell.queue.value().setup(rate, rtt, packet);
+        let (reverse_queue, reverse_red) = reverse_queue.setup(reverse_rate, rtt, packet);
+        let path = cwnd_sim::Dumbbell {
+            rate: bits(rate),
+            rtt,
+            queue,
+            loss: *dumbbell.loss.value(),
+            reverse_rate: bits(reverse_rate),
+            reverse_queue,
         };
-        let (rate, queue) = (&dumbbell.rate, &dumbbell.queue);
-        let reverse_rate = dumbbell.reverse_rate.as_ref().unwrap_or(rate);
-        let reverse_queue = dumbbell.reverse_queue.as_ref().unwrap_or(queue);
-        let reverse_loss = dumbbell.reverse_loss.as_ref().map_or(Loss::None, |loss| *loss.value());
-        Self {
-            nodes: vec!["left".to_string(), "right".to_string()],
-            links: vec![
-                link("bottleneck", 0, 1, *rate.value(), *queue.value(), *dumbbell.loss.value()),
-                link("way back", 1, 0, *reverse_rate.value(), *reverse_queue.value(), reverse_loss),
-            ],
-            ends: Some((NodeId(0), NodeId(1))),
-            access_rtt: rtt - delay * 2,
+        let mut links = path.links();
+        if let [bottleneck, reverse] = links.as_mut_slice() {
+            bottleneck.red = red;
+            reverse.red = reverse_red;
+            reverse.loss = dumbbell.reverse_loss.as_ref().map_or(Loss::None, |loss| *loss.value());
         }
+        Self::between_ends(path.nodes(), links, rtt)
     }
 
     fn parking_lot(lot: &ParkingLot, packet: Bytes) -> Result<Self, Located> {
         if !(1..=MAX_HOPS).contains(&lot.hops) {
             return Err(range("parking_lot", "hops", &lot.hops, &format!("1 to {MAX_HOPS}")));
         }
-        let (rate, delay, access_rtt) = (*lot.rate.value(), *lot.delay.value(), *lot.access_rtt.value());
-        let rtt = delay * (2 * u64::from(lot.hops)) + access_rtt;
-        let link = |from: u32, to: u32, loss| LinkSetup {
-            name: format!("n{from}-n{to}"),
-            from: NodeId(from),
-            to: NodeId(to),
-            rate: Some(bits(rate)),
-            delay,
-            queue: limit(*lot.queue.value(), rate, rtt, packet),
-            red: None,
-            loss,
-        };
-        let hops =
-            (0..lot.hops).flat_map(|hop| [link(hop, hop + 1, *lot.loss.value()), link(hop + 1, hop, Loss::None)]);
-        Ok(Self {
-            links: hops.collect(),
-            nodes: (0..=lot.hops).map(|node| format!("n{node}")).collect(),
-            ends: Some((NodeId(0), NodeId(lot.hops))),
-            access_rtt,
-        })
+        let (rate, rtt) = (*lot.rate.value(), *lot.rtt.value());
+        let (queue, red) = lot.queue.value().setup(rate, rtt, packet);
+        let row = cwnd_sim::ParkingLot { hops: lot.hops, rate: bits(rate), rtt, queue };
+        let mut links = row.links();
+        for (index, link) in links.iter_mut().enumerate() {
+            link.red = red;
+            link.loss = if index % 2 == 0 { *lot.loss.value() } else { Loss::None };
+        }
+        Ok(Self::between_ends(row.nodes(), links, rtt))
     }
 
-    fn graph(links: &[Link]) -> Result<Self, Located> {
+    /// Flows go from the first node to the last. The links take half of the round-trip time; the other half is each flow's own,
+    /// so that flows can differ in it.
+    fn between_ends(nodes: Vec<String>, links: Vec<LinkSetup>, rtt: Span) -> Self {
+        let ends = Some((NodeId(0), NodeId(nodes.len() as u32 - 1)));
+        Self { nodes, links, ends, access_rtt: rtt - rtt / 4 * 2 }
+    }
+
+    fn graph(links: &[Link], packet: Bytes) -> Result<Self, Located> {
         let mut topology = Self::default();
         for (index, link) in links.iter().enumerate() {
             let key = format!("link.{index}");
@@ -94,14 +84,15 @@ impl Topology {
                 return Err(range(&key, "to", &format!("`{}`", link.to), "another node than `from`"));
             }
             let (from, to) = (topology.node_or_new(&link.from), topology.node_or_new(&link.to));
+            let (queue, red) = graph_queue(link, packet, &key)?;
             let forward = LinkSetup {
                 name: link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to)),
                 from,
                 to,
                 rate: link.rate.as_ref().map(|rate| bits(*rate.value())),
                 delay: *link.delay.value(),
-                queue: graph_queue(link, &key)?,
-                red: None,
+                queue,
+                red,
                 loss: link.loss.as_ref().map_or(Loss::None, |loss| *loss.value()),
             };
             let back = LinkSetup {
@@ -132,35 +123,20 @@ impl Topology {
     }
 }
 
-fn graph_queue(link: &Link, key: &str) -> Result<QueueLimit, Located> {
+fn graph_queue(link: &Link, packet: Bytes, key: &str) -> Result<(QueueLimit, Option<RedSetup>), Located> {
     match (&link.queue, &link.rate) {
-        (None, None) => Ok(QueueLimit::Unlimited),
+        (None, None) => Ok((QueueLimit::Unlimited, None)),
         (None, Some(_)) => {
             Err(Located::at(key, Fault::Missing { key: "queue", why: "a link with a rate has a queue" }))
         }
         (Some(queue), None) => {
             Err(range(key, "queue", &format!("`{queue}`"), "none without a `rate`: nothing waits there"))
         }
-        (Some(queue), Some(_)) => match *queue.value() {
-            QueueSize::Bdp(_) => {
-                let accepted = "packets or bytes: one link of a graph has no round-trip time of its own";
-                Err(range(key, "queue", &format!("`{queue}`"), accepted))
-            }
-            size => Ok(limit(size, BitRate(0.0), Span::ZERO, Bytes(1))),
-        },
-    }
-}
-
-/// The limit of a queue before a link of `rate` on a path of `rtt`.
-fn limit(size: QueueSize, rate: BitRate, rtt: Span, packet: Bytes) -> QueueLimit {
-    match size {
-        // Whole packets, as a router is configured, and room for one at least.
-        QueueSize::Bdp(times) => {
-            QueueLimit::Packets((times * (rate.to_packets(packet) * rtt).0).round().max(1.0) as u32)
+        (Some(queue), Some(_)) if queue.value().needs_path() => {
+            let accepted = "packets or bytes: one link of a graph has no round-trip time of its own";
+            Err(range(key, "queue", &format!("`{queue}`"), accepted))
         }
-        QueueSize::Packets(packets) => QueueLimit::Packets(packets),
-        QueueSize::Bytes(bytes) => QueueLimit::Bytes(bytes),
-        QueueSize::Unlimited => QueueLimit::Unlimited,
+        (Some(queue), Some(rate)) => Ok(queue.value().setup(*rate.value(), Span::ZERO, packet)),
     }
 }
 
@@ -170,20 +146,3 @@ fn bits(rate: BitRate) -> u64 {
 
 /// A row longer than any path of the Internet (an IP packet passes 255 routers at most).
 const MAX_HOPS: u32 = 255;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bandwidth_delay_product_is_whole_packets() {
-        let products = |times, rate, rtt| match limit(QueueSize::Bdp(times), BitRate(rate), rtt, Bytes(1500)) {
-            QueueLimit::Packets(packets) => packets,
-            other => panic!("{other:?}"),
-        };
-        // 100 Mbit/s for 50 ms are 625 kB: 416.67 packets.
-        assert_eq!(products(1.0, 1e8, Span::from_millis(50)), 417);
-        assert_eq!(products(2.5, 1e8, Span::from_millis(50)), 1042);
-        assert_eq!(products(1.0, 1e6, Span::from_millis(1)), 1);
-    }
-}

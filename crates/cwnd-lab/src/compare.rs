@@ -1,0 +1,288 @@
+//! Compares algorithms: each alone with equal flows on the same path, and each against one other.
+
+use cwnd::Spec;
+use cwnd_sim::SetupError;
+
+use crate::measure::{Estimate, Estimates, mean};
+use crate::run::{Progress, Runs, run};
+use crate::scenario::{Document, Flow, Scenario, ScenarioError, Written};
+
+/// What is to be compared.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    alone: Vec<Scenario>,
+    versus: Vec<Scenario>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// One row per algorithm, in the order asked for.
+    pub rows: Vec<Row>,
+}
+
+/// One algorithm.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// Its runs, all flows its own.
+    pub alone: Runs,
+    /// The measures of these runs.
+    pub estimates: Estimates,
+    /// Its runs together with the algorithm it was set against.
+    pub versus: Option<Versus>,
+}
+
+/// An algorithm together with another, the same number of flows each.
+#[derive(Clone, Debug)]
+pub struct Versus {
+    /// The other algorithm.
+    pub opponent: String,
+    /// The runs: the flows of the algorithm first, then those of the other.
+    pub runs: Runs,
+    /// The algorithm's share of the goodput of all flows, 0..=1.
+    pub share: Option<Estimate>,
+    /// The mean goodput of its flows over that of the other's. Runs in which the other delivered nothing are left out.
+    pub ratio: Option<Estimate>,
+}
+
+/// A measure that algorithms are compared by.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its key in the JSON output.
+    pub key: &'static str,
+    /// Its heading in a table.
+    pub heading: &'static str,
+    /// The unit in which a table shows it; empty for a plain number.
+    pub unit: &'static str,
+    /// What the value is multiplied by to get there.
+    pub scale: f64,
+    /// Which way is better; none where that is a matter of taste.
+    pub better: Option<Better>,
+    /// Shown in the table on a terminal, which is narrow; reports and documents have them all.
+    pub in_table: bool,
+    /// The estimate in a row.
+    pub of: fn(&Estimates) -> Option<Estimate>,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+}
+
+impl Comparison {
+    /// Sets each of `algorithms` on the path of `base` with `flows` flows, and, if there is an opponent, with as many of its flows.
+    ///
+    /// # Errors
+    /// The path or the number of flows is refused.
+    pub fn new(
+        base: &Document,
+        algorithms: &[Written<Spec>],
+        opponent: Option<&Written<Spec>>,
+        flows: u32,
+    ) -> Result<Self, ScenarioError> {
+        let with = |groups| Scenario::check(Document { flow: groups, ..base.clone() });
+        let group = |algorithm: &Written<Spec>| Flow::group(algorithm.clone(), flows);
+        let alone = algorithms.iter().map(|algorithm| with(vec![group(algorithm)])).collect::<Result<_, _>>()?;
+        let against = |opponent| algorithms.iter().map(move |algorithm| with(vec![group(algorithm), group(opponent)]));
+        let versus = opponent.into_iter().flat_map(against).collect::<Result<_, _>>()?;
+        Ok(Self { alone, versus })
+    }
+
+    /// Every scenario that will be run.
+    pub fn scenarios(&self) -> impl Iterator<Item = &Scenario> {
+        self.alone.iter().chain(&self.versus)
+    }
+
+    /// Runs everything.
+    ///
+    /// # Errors
+    /// The simulator refuses a setup, or `progress` ended the work.
+    pub fn run(self, progress: Progress<'_>) -> Result<Compared, SetupError> {
+        let algorithms = self.alone.len();
+        let scenarios = self.alone.into_iter().chain(self.versus).collect();
+        let mut alone = run(scenarios, progress)?;
+        let mut versus = alone.split_off(algorithms).into_iter();
+        let rows = alone.into_iter().map(|alone| Row {
+            algorithm: alone.scenario.document().flow[0].algorithm.text().to_string(),
+            estimates: alone.estimates(),
+            alone,
+            versus: versus.next().map(Versus::of),
+        });
+        Ok(Compared { rows: rows.collect() })
+    }
+}
+
+impl Compared {
+    /// The row that is best in a column, if its interval overlaps with no other's.
+    #[must_use]
+    pub fn best(&self, column: &Column) -> Option<usize> {
+        let better = column.better?;
+        let values: Vec<(usize, Estimate)> = self
+            .rows
+            .iter()
+            .enumerate()
+            .filter_map(|(index, row)| (column.of)(&row.estimates).map(|value| (index, value)))
+            .collect();
+        let ahead = |a: f64, b: f64| if better == Better::Higher { a > b } else { a < b };
+        let (index, best) = values.iter().copied().reduce(|a, b| if ahead(b.1.mean, a.1.mean) { b } else { a })?;
+        let alone = values.iter().all(|(other, value)| *other == index || !value.overlaps(&best));
+        (alone && values.len() > 1).then_some(index)
+    }
+
+    /// What to look at before believing the numbers.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let runs = self.rows.iter().flat_map(|row| {
+            let versus = row
+                .versus
+                .as_ref()
+                .map(|versus| (format!("{} against {}", row.algorithm, versus.opponent), &versus.runs));
+            std::iter::once((row.algorithm.clone(), &row.alone)).chain(versus)
+        });
+        runs.flat_map(|(what, runs)| runs.warnings().into_iter().map(move |warning| format!("{what}: {warning}")))
+            .collect()
+    }
+}
+
+impl Versus {
+    fn of(runs: Runs) -> Self {
+        let flows = runs.scenario.document().flow[0].count as usize;
+        let halves = runs.summaries.iter().map(|summary| summary.flow_goodput_bps.split_at_checked(flows));
+        let means: Vec<(f64, f64)> =
+            halves.filter_map(|halves| halves.and_then(|(own, other)| Some((mean(own)?, mean(other)?)))).collect();
+        let over = |of: fn(&(f64, f64)) -> f64| {
+            Estimate::over(&means.iter().map(of).filter(|value| value.is_finite()).collect::<Vec<_>>())
+        };
+        Self {
+            opponent: runs.scenario.document().flow[1].algorithm.text().to_string(),
+            share: over(|(own, other)| own / (own + other)),
+            ratio: over(|(own, other)| own / other),
+            runs,
+        }
+    }
+}
+
+impl Runs {
+    /// What to look at before believing the numbers: a flow held back by something else than its algorithm.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let worst =
+            |of: fn(&crate::measure::Summary) -> Option<f64>| self.summaries.iter().filter_map(of).fold(0.0, f64::max);
+        let limits = [
+            ("receiver", worst(|summary| summary.peer_limited_share)),
+            ("source", worst(|summary| summary.source_limited_share)),
+        ];
+        let held = limits.into_iter().filter(|(_, share)| *share > HELD_SHARE);
+        held.map(|(what, share)| format!("a flow was {what}-limited {:.0} % of the time", share * 100.0)).collect()
+    }
+}
+
+/// The columns of a comparison, in the order of a table.
+pub const COLUMNS: [Column; 9] = [
+    Column {
+        key: "utilisation",
+        heading: "utilisation",
+        unit: "%",
+        scale: 100.0,
+        better: Some(Better::Higher),
+        in_table: true,
+        of: |row| row.utilisation,
+    },
+    Column {
+        key: "goodput_bps",
+        heading: "goodput",
+        unit: "Mbit/s",
+        scale: 1e-6,
+        better: Some(Better::Higher),
+        in_table: true,
+        of: |row| row.goodput_bps,
+    },
+    Column {
+        key: "jain",
+        heading: "Jain index",
+        unit: "",
+        scale: 1.0,
+        better: Some(Better::Higher),
+        in_table: true,
+        of: |row| row.jain,
+    },
+    Column {
+        key: "stability_index",
+        heading: "stability index",
+        unit: "",
+        scale: 1.0,
+        better: Some(Better::Lower),
+        in_table: true,
+        of: |row| row.stability_index,
+    },
+    Column {
+        key: "loss_rate",
+        heading: "loss",
+        unit: "%",
+        scale: 100.0,
+        better: Some(Better::Lower),
+        in_table: true,
+        of: |row| row.loss_rate,
+    },
+    Column {
+        key: "queue_delay_mean_s",
+        heading: "queueing delay",
+        unit: "ms",
+        scale: 1e3,
+        better: Some(Better::Lower),
+        in_table: true,
+        of: |row| row.queue_delay_mean_s,
+    },
+    Column {
+        key: "queue_delay_p99_s",
+        heading: "99th percentile",
+        unit: "ms",
+        scale: 1e3,
+        better: Some(Better::Lower),
+        in_table: true,
+        of: |row| row.queue_delay_p99_s,
+    },
+    Column {
+        key: "retransmission_ratio",
+        heading: "retransmitted",
+        unit: "%",
+        scale: 100.0,
+        better: Some(Better::Lower),
+        in_table: false,
+        of: |row| row.retransmission_ratio,
+    },
+    Column {
+        key: "time_to_90_utilisation_s",
+        heading: "time to 90 % utilisation",
+        unit: "s",
+        scale: 1.0,
+        better: Some(Better::Lower),
+        in_table: false,
+        of: |row| row.time_to_90_utilisation_s,
+    },
+];
+
+/// What is compared unless something else is asked for: the algorithms of the five papers beside Reno and CUBIC.
+pub const DEFAULT: [&str; 12] = [
+    "reno",
+    "cubic",
+    "aimd:b=1/8",
+    "aiad",
+    "iiad",
+    "simd",
+    "exp-tcp",
+    "new-aimd",
+    "daimd",
+    "udt",
+    "highspeed",
+    "scalable",
+];
+
+/// Above this share of the time, a flow held by its source or its receiver says little of its algorithm.
+const HELD_SHARE: f64 = 0.05;

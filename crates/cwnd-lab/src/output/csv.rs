@@ -1,0 +1,135 @@
+//! Traces as tables: one row per seed, sampled instant, and flow or link.
+
+use std::io::{self, Write};
+
+use cwnd_trace::{FlowTrace, Trace};
+
+use crate::run::Runs;
+
+/// Writes the flows of all runs. Curves are cumulative since the start; `goodput_bps` is over the time since the row before. A
+/// cell is empty where there is no value.
+///
+/// # Errors
+/// The writer fails.
+pub fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
+    let internals = internals(&runs.traces);
+    write!(out, "seed,time_s,flow,algorithm")?;
+    for (name, _) in FLOW_CURVES {
+        write!(out, ",{name}_packets")?;
+    }
+    write!(out, ",timeouts,window_packets,in_flight_packets,srtt_s,pacing_rate_packets_per_s,goodput_bps")?;
+    for name in &internals {
+        write!(out, ",{name}")?;
+    }
+    writeln!(out)?;
+    for (seed, trace) in runs.scenario.seeds().zip(&runs.traces) {
+        for (index, at) in trace.at.iter().enumerate() {
+            for flow in &trace.flows {
+                write!(out, "{seed},{},{},{}", seconds(*at), quoted(&flow.name), quoted(&flow.algorithm))?;
+                for (_, curve) in FLOW_CURVES {
+                    write!(out, ",{}", curve(flow)[index])?;
+                }
+                write!(out, ",{}", flow.timeouts[index])?;
+                write_number(out, flow.window[index])?;
+                write!(out, ",{}", flow.in_flight[index])?;
+                write_number(out, flow.srtt[index])?;
+                write_number(out, flow.pacing_rate[index])?;
+                write_number(out, goodput(trace, flow, index))?;
+                for name in &internals {
+                    let column = flow.internals.iter().find(|(internal, _)| internal == name);
+                    write_number(out, column.map_or(f64::NAN, |(_, values)| values[index]))?;
+                }
+                writeln!(out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes the links of all runs. Curves are cumulative since the start.
+///
+/// # Errors
+/// The writer fails.
+pub fn write_links(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
+    writeln!(
+        out,
+        "seed,time_s,link,offered_packets,dropped_packets,lost_packets,marked_packets,carried_packets,carried_bytes,\
+         queue_packets,queue_bytes"
+    )?;
+    for (seed, trace) in runs.scenario.seeds().zip(&runs.traces) {
+        for (index, at) in trace.at.iter().enumerate() {
+            for link in &trace.links {
+                let curves = [
+                    &link.offered,
+                    &link.dropped,
+                    &link.lost,
+                    &link.marked,
+                    &link.carried,
+                    &link.carried_bytes,
+                    &link.queue_packets,
+                    &link.queue_bytes,
+                ];
+                write!(out, "{seed},{},{}", seconds(*at), quoted(&link.name))?;
+                for curve in curves {
+                    write!(out, ",{}", curve[index])?;
+                }
+                writeln!(out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+type Curve = fn(&FlowTrace) -> &[u64];
+
+const FLOW_CURVES: [(&str, Curve); 5] = [
+    ("sent", |flow| &flow.sent),
+    ("retransmitted", |flow| &flow.retransmitted),
+    ("delivered", |flow| &flow.delivered),
+    ("lost", |flow| &flow.lost),
+    ("marked", |flow| &flow.marked),
+];
+
+/// The names of all internals, in the order of their first appearance.
+fn internals(traces: &[Trace]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (name, _) in traces.iter().flat_map(|trace| &trace.flows).flat_map(|flow| &flow.internals) {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Payload bits delivered since the sample before, per second.
+fn goodput(trace: &Trace, flow: &FlowTrace, index: usize) -> f64 {
+    let Some(before) = index.checked_sub(1) else { return f64::NAN };
+    let packets = (flow.delivered[index] - flow.delivered[before]) as f64;
+    packets * f64::from(flow.payload) * 8.0 / ((trace.at[index] - trace.at[before]) as f64 * 1e-9)
+}
+
+/// An empty cell for what is not a number.
+fn write_number(out: &mut impl Write, number: f64) -> io::Result<()> {
+    if number.is_nan() { write!(out, ",") } else { write!(out, ",{number}") }
+}
+
+fn seconds(nanos: u64) -> String {
+    format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+}
+
+/// RFC 4180: a cell with a comma or a quote stands in quotes.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells() {
+        assert_eq!(quoted("aimd:a=1,b=\"x\""), "\"aimd:a=1,b=\"\"x\"\"\"");
+        assert_eq!(quoted("reno"), "reno");
+        assert_eq!(seconds(1_050_000_000), "1.050000000");
+    }
+}

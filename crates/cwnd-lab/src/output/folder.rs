@@ -1,0 +1,97 @@
+//! A folder of results that appears complete or not at all.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A folder under construction. It is built beside its final place and moved there by [`publish`](Self::publish); dropped before
+/// that, it takes everything it made with it.
+#[derive(Debug)]
+pub struct Folder {
+    target: PathBuf,
+    partial: PathBuf,
+    /// Folders above it that did not exist, the outermost first.
+    above: Vec<PathBuf>,
+    published: bool,
+}
+
+/// A folder of results cannot be made.
+#[derive(Debug, Error)]
+pub enum FolderError {
+    /// Something is there already; results are never mixed with others.
+    #[error("`{0}` exists already: name a new folder")]
+    Exists(PathBuf),
+    /// It cannot be written.
+    #[error("cannot write `{path}`: {error}")]
+    Unwritable {
+        /// What could not be written.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl Folder {
+    /// Starts the folder `target`, which must not exist.
+    ///
+    /// # Errors
+    /// It exists, or cannot be written.
+    pub fn start(target: &Path) -> Result<Self, FolderError> {
+        if fs::symlink_metadata(target).is_ok() {
+            return Err(FolderError::Exists(target.to_path_buf()));
+        }
+        let unwritable = |error| FolderError::Unwritable { path: target.to_path_buf(), error };
+        let Some(name) = target.file_name() else { return Err(unwritable(io::ErrorKind::InvalidInput.into())) };
+        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".partial-{}", std::process::id()));
+        let mut above: Vec<PathBuf> =
+            parent.ancestors().take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
+        above.reverse();
+        let folder = Self { target: target.to_path_buf(), partial: parent.join(hidden), above, published: false };
+        fs::create_dir_all(&folder.partial).map_err(unwritable)?;
+        Ok(folder)
+    }
+
+    /// Where its files are written.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.partial
+    }
+
+    /// Moves it to its place and says where that is.
+    ///
+    /// # Errors
+    /// Something appeared there meanwhile.
+    pub fn publish(mut self) -> Result<PathBuf, FolderError> {
+        fs::rename(&self.partial, &self.target)
+            .map_err(|error| FolderError::Unwritable { path: self.target.clone(), error })?;
+        self.published = true;
+        Ok(self.target.clone())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.published {
+            return;
+        }
+        // Nothing more can be done where removing fails, and the reason for dropping is what the user must hear of.
+        let _ = fs::remove_dir_all(&self.partial);
+        for folder in self.above.iter().rev() {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// The first of `stem-1`, `stem-2`, … below `parent` that does not exist.
+#[must_use]
+pub fn fresh(parent: &Path, stem: &str) -> PathBuf {
+    let paths = (1_u32..).map(|number| parent.join(format!("{stem}-{number}")));
+    let mut free = paths.filter(|path| fs::symlink_metadata(path).is_err());
+    free.next().expect("a file system holds fewer than four billion entries of a name")
+}

@@ -1,0 +1,91 @@
+//! Documents and files of results.
+//!
+//! [`json`] is what `--json` prints and `summary.json` holds, [`csv`] the traces, [`folder`] a folder that appears complete or
+//! not at all, [`reference`](mod@reference) the documentation that is generated from the code.
+
+pub mod csv;
+pub mod folder;
+pub mod json;
+mod pages;
+pub mod reference;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::compare::Compared;
+use crate::run::Runs;
+
+/// Writes the report, `summary.json` and the traces of a comparison into `folder`. `command` repeats it.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_comparison(
+    folder: &Path,
+    command: &str,
+    summary: &json::Comparison,
+    compared: &Compared,
+) -> io::Result<()> {
+    write_summary(folder, summary)?;
+    std::fs::write(folder.join("report.html"), pages::comparison(command, summary, compared))?;
+    for row in &compared.rows {
+        write_traces(folder, &slug(&row.algorithm), &row.alone)?;
+        if let Some(versus) = &row.versus {
+            let name = format!("{}-versus-{}", slug(&row.algorithm), slug(&versus.opponent));
+            write_traces(folder, &name, &versus.runs)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the report, `summary.json` and the traces of one scenario into `folder`. `command` repeats it.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_run(folder: &Path, command: &str, summary: &json::Run, runs: &Runs) -> io::Result<()> {
+    write_summary(folder, summary)?;
+    std::fs::write(folder.join("report.html"), pages::run(command, summary, runs))?;
+    write_traces(folder, "scenario", runs)
+}
+
+/// A document as text, with a newline at its end.
+#[must_use]
+pub fn to_json(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document).expect("keys are text and numbers are plain");
+    text.push('\n');
+    text
+}
+
+fn write_summary(folder: &Path, summary: &impl Serialize) -> io::Result<()> {
+    std::fs::write(folder.join("summary.json"), to_json(summary))
+}
+
+fn write_traces(folder: &Path, name: &str, runs: &Runs) -> io::Result<()> {
+    let folder = folder.join("traces");
+    std::fs::create_dir_all(&folder)?;
+    let create = |kind: &str| File::create(folder.join(format!("{name}.{kind}.csv"))).map(BufWriter::new);
+    let (mut flows, mut links) = (create("flows")?, create("links")?);
+    csv::write_flows(&mut flows, runs)?;
+    csv::write_links(&mut links, runs)?;
+    flows.flush()?;
+    links.flush()
+}
+
+/// A name for files: letters and digits stay, everything else is a dash.
+fn slug(label: &str) -> String {
+    let dashed: String = label.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect();
+    dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_become_file_names() {
+        assert_eq!(slug("aimd:a=1, b=1/8"), "aimd-a-1-b-1-8");
+        assert_eq!(slug("exp-tcp:gamma=.05"), "exp-tcp-gamma-.05");
+    }
+}

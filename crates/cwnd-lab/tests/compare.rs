@@ -1,0 +1,144 @@
+//! Runs and comparisons on a path short enough for a test.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cwnd::{Span, Spec};
+use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT, Row};
+use cwnd_lab::measure::{Estimate, Estimates};
+use cwnd_lab::output::folder::{Folder, FolderError, fresh};
+use cwnd_lab::run::{Runs, run};
+use cwnd_lab::scenario::{Document, Dumbbell, Scenario, Written};
+use cwnd_sim::SetupError;
+
+fn base() -> Document {
+    Document {
+        duration: Written::literal("4s"),
+        warmup: Written::literal("1s"),
+        seeds: 2,
+        dumbbell: Some(Dumbbell {
+            rate: Written::literal("10mbit"),
+            rtt: Written::literal("20ms"),
+            ..Dumbbell::default()
+        }),
+        ..Document::default()
+    }
+}
+
+fn algorithms(names: &[&str]) -> Vec<Written<Spec>> {
+    names.iter().map(|name| Written::literal(name)).collect()
+}
+
+fn compare(names: &[&str], opponent: Option<&str>) -> Compared {
+    let opponent = opponent.map(Written::literal);
+    let comparison = Comparison::new(&base(), &algorithms(names), opponent.as_ref(), 2).expect("valid");
+    comparison.run(&|_| true).expect("runs")
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let digests = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let compared = pool.install(|| compare(&["reno", "cubic", "simd", "udt"], None));
+        let traces = compared.rows.into_iter().flat_map(|row| row.alone.traces);
+        traces.map(|trace| trace.digest).collect::<Vec<_>>()
+    };
+    let one = digests(1);
+    assert_eq!(one.len(), 8);
+    assert_eq!(one, digests(2));
+}
+
+#[test]
+fn progress_adds_up_and_ends_a_run() {
+    let scenario = || Scenario::check(Document { flow: vec![group("reno")], ..base() }).expect("valid");
+    let passed = AtomicU64::new(0);
+    let runs = run(vec![scenario()], &|span| {
+        passed.fetch_add(span.as_nanos(), Ordering::Relaxed);
+        true
+    });
+    assert_eq!(runs.expect("runs")[0].traces.len(), 2);
+    assert!(passed.into_inner() <= 2 * Span::from_secs(4).as_nanos());
+
+    // 10 Gbit/s for an hour: only the end of the patience ends it.
+    let long = Document {
+        duration: Written::literal("1h"),
+        dumbbell: Some(Dumbbell { rate: Written::literal("10gbit"), ..Dumbbell::default() }),
+        flow: vec![group("reno")],
+        ..base()
+    };
+    let result = run(vec![Scenario::check(long).expect("valid")], &|_| false);
+    assert_eq!(result.err(), Some(SetupError::Interrupted));
+}
+
+fn group(name: &str) -> cwnd_lab::scenario::Flow {
+    cwnd_lab::scenario::Flow::group(Written::literal(name), 2)
+}
+
+#[test]
+fn an_algorithm_against_itself_is_equal() {
+    let compared = compare(&["reno"], Some("reno"));
+    let versus = compared.rows[0].versus.as_ref().expect("asked for");
+    let share = versus.share.expect("both delivered");
+    let (low, high) = share.interval();
+    assert!(low <= 0.5 && 0.5 <= high, "{share:?}");
+    let flows = versus.runs.summaries[0].flow_goodput_bps.clone();
+    let first = (flows[0] + flows[1]) / flows.iter().sum::<f64>();
+    let second = versus.runs.summaries[1].flow_goodput_bps.clone();
+    let second = (second[0] + second[1]) / second.iter().sum::<f64>();
+    assert!((share.mean - (first + second) / 2.0).abs() < 1e-12);
+}
+
+#[test]
+fn the_default_algorithms_are_registered() {
+    let comparison = Comparison::new(&base(), &algorithms(&DEFAULT), None, 2).expect("valid");
+    assert_eq!(comparison.scenarios().count(), DEFAULT.len());
+}
+
+/// A comparison whose rows have these utilisations, as mean and half the width of the interval.
+fn with_utilisations(values: &[(f64, Option<f64>)]) -> Compared {
+    let scenario = Scenario::check(Document { flow: vec![group("reno")], ..base() }).expect("valid");
+    let row = |(mean, ci95): &(f64, Option<f64>)| Row {
+        algorithm: "reno".to_string(),
+        alone: Runs { scenario: scenario.clone(), traces: Vec::new(), summaries: Vec::new() },
+        estimates: Estimates {
+            utilisation: Some(Estimate { mean: *mean, ci95: *ci95, n: 5 }),
+            loss_rate: Some(Estimate { mean: *mean, ci95: *ci95, n: 5 }),
+            ..Estimates::over(&[])
+        },
+        versus: None,
+    };
+    Compared { rows: values.iter().map(row).collect() }
+}
+
+#[test]
+fn a_winner_is_named_only_where_no_interval_overlaps() {
+    let column = |key| COLUMNS.iter().find(|column: &&Column| column.key == key).expect("a column");
+    let (more, less) = (column("utilisation"), column("loss_rate"));
+    let clear = with_utilisations(&[(0.8, Some(0.02)), (0.9, Some(0.02)), (0.85, Some(0.02))]);
+    assert_eq!((clear.best(more), clear.best(less)), (Some(1), Some(0)));
+    // The runner-up is apart, but the worst is so uncertain that it may be the best.
+    let wide = with_utilisations(&[(0.7, Some(0.3)), (0.9, Some(0.02)), (0.85, Some(0.02))]);
+    assert_eq!(wide.best(more), None);
+    assert_eq!(with_utilisations(&[(0.8, None), (0.9, None)]).best(more), None);
+    assert_eq!(with_utilisations(&[(0.9, Some(0.01))]).best(more), None);
+    assert_eq!(clear.best(column("jain")), None);
+}
+
+#[test]
+fn a_folder_appears_complete_or_not_at_all() {
+    let root = tempfile::TempDir::new().expect("a temporary directory");
+    let target = root.path().join("a/b/results");
+    let entries = || std::fs::read_dir(root.path()).expect("readable").count();
+
+    let folder = Folder::start(&target).expect("writable");
+    std::fs::write(folder.path().join("file"), "text").expect("writable");
+    assert!(!target.exists());
+    drop(folder);
+    assert_eq!(entries(), 0, "what was begun is gone, and the folders above it");
+
+    let folder = Folder::start(&target).expect("writable");
+    std::fs::write(folder.path().join("file"), "text").expect("writable");
+    assert_eq!(folder.publish().expect("still free"), target);
+    assert_eq!(std::fs::read_to_string(target.join("file")).expect("published"), "text");
+    assert!(matches!(Folder::start(&target), Err(FolderError::Exists(_))));
+    assert_eq!(fresh(&root.path().join("a"), "c"), root.path().join("a/c-1"));
+}
