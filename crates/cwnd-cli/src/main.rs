@@ -1,2 +1,113 @@
-//! placeholder
-fn main() {}
+//! The `cwnd` command: arguments and glue over `cwnd_lab`.
+//!
+//! Every command is a function from its arguments to the text for standard output. Progress, warnings and errors go to standard
+//! error. Exit codes: 0 done, 1 a run failed, 2 the input is wrong and nothing was written, 130 interrupted.
+
+mod algorithms;
+mod bench;
+mod clock;
+mod compare;
+mod docs;
+mod failure;
+mod files;
+mod progress;
+mod run;
+mod table;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+use failure::Failure;
+
+/// Congestion control: compare algorithms in a deterministic packet simulator
+#[derive(Debug, Parser)]
+#[command(name = "cwnd", version = cwnd_lab::VERSION, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the algorithms, or describe one with its parameters and source
+    Algorithms(algorithms::Arguments),
+    /// Compare algorithms on one path, each alone with equal flows
+    Compare(Box<compare::Arguments>),
+    /// Simulate a scenario from a TOML file
+    Run(run::Arguments),
+    /// Measure the simulator itself
+    #[command(subcommand)]
+    Bench(bench::Command),
+    /// Print the JSON Schema of scenario files, for editors
+    Schema,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print a page of the documentation that is generated from the code
+    #[command(hide = true)]
+    Docs {
+        /// The page
+        page: docs::Page,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let printed = match cli.command {
+        Command::Algorithms(arguments) => algorithms::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
+        Command::Schema => Ok(docs::schema()),
+        Command::Completions { shell } => Ok(completions(shell)),
+        Command::Docs { page } => Ok(docs::page(page)),
+    };
+    match printed.and_then(|text| print(&text)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            failure.code()
+        }
+    }
+}
+
+fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "cwnd", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// A reader that has seen enough closes the pipe, which is no failure.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Run(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cwnd compare                                       the papers' algorithms beside Reno and CUBIC
+  cwnd compare simd cubic --rate 1gbit --rtt 100ms   two of them on a long fat path
+  cwnd compare simd --versus reno                    is it fair to Reno?
+  cwnd algorithms simd                               its parameters, their ranges, its source
+  cwnd run scenarios/dumbbell.toml                   a scenario of your own
+  cwnd run scenarios/dumbbell.toml --set dumbbell.queue=droptail:0.5bdp";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,81 @@
+//! `cwnd algorithms`
+
+use clap::Args;
+use cwnd::registry::{self, ALGORITHMS};
+use cwnd_lab::output::json::Known;
+use cwnd_lab::output::to_json;
+
+use crate::failure::Failure;
+
+/// Which algorithm, and how to print it.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd algorithms
+  cwnd algorithms simd
+An algorithm with parameters is written name:key=value,key=value, such as aimd:a=1,b=1/8")]
+pub(crate) struct Arguments {
+    /// Describe this one; all are listed otherwise
+    name: Option<String>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let Some(name) = &arguments.name else { return Ok(list(arguments.json)) };
+    let known = Known::of(registry::find(name).map_err(|error| Failure::Input(error.to_string()))?);
+    Ok(if arguments.json { to_json(&known) } else { describe(&known) })
+}
+
+fn list(json: bool) -> String {
+    let all: Vec<Known> = ALGORITHMS.iter().map(|entry| Known::of(entry)).collect();
+    if json {
+        return to_json(&all);
+    }
+    let width = all.iter().map(|known| known.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    let families = [
+        ("core", "Subjects of the five papers"),
+        ("baseline", "What they are compared with"),
+        ("named", "Only named by the papers"),
+    ];
+    for (family, heading) in families {
+        let members: Vec<&Known> = all.iter().filter(|known| known.family == family).collect();
+        if members.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("{heading}\n"));
+        for known in members {
+            let keys: Vec<&str> = known.parameters.iter().map(|parameter| parameter.name).collect();
+            let keys = if keys.is_empty() { String::new() } else { format!(" ({})", keys.join(", ")) };
+            text.push_str(&format!("  {:width$}  {}{keys}\n", known.name, known.title));
+        }
+        text.push('\n');
+    }
+    text.push_str("`cwnd algorithms NAME` describes one with its parameters (in brackets) and its source.\n");
+    text
+}
+
+fn describe(known: &Known) -> String {
+    let transport = match known.transport {
+        "reported" => "a transport with reports on a clock and negative acknowledgements, as UDT",
+        _ => "a transport that acknowledges packets as they arrive, as TCP",
+    };
+    let mut text = format!("{}: {}\n\nsource     {}\ntransport  {transport}\n", known.name, known.title, known.source);
+    for deviation in known.deviations {
+        text.push_str(&format!("departs    {deviation}\n"));
+    }
+    if known.parameters.is_empty() {
+        text.push_str("\nNo parameters.\n");
+        return text;
+    }
+    for parameter in &known.parameters {
+        let unit = if parameter.unit.is_empty() { String::new() } else { format!(", in {}", parameter.unit) };
+        text.push_str(&format!(
+            "\n  {}  {}{unit}\n      default: {}\n      accepted: {}\n",
+            parameter.name, parameter.help, parameter.default, parameter.accepted
+        ));
+    }
+    text
+}

@@ -1,0 +1,123 @@
+//! `cwnd bench`
+
+use clap::{Args, Subcommand};
+use cwnd::{BitRate, Span, Spec};
+use cwnd_lab::output::{json::Bench, to_json};
+use cwnd_lab::scenario::{Document, Dumbbell, Flow, Queue, Scenario, Written};
+
+use crate::clock::timed;
+use crate::failure::Failure;
+use crate::progress::Progress;
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Packets per second of the simulator, on one core
+    Sim(Box<Arguments>),
+}
+
+/// A dumbbell to simulate once.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd bench sim
+  cwnd bench sim --flows 1000 --rate 10gbit --json
+  cwnd bench sim --print-scenario > bench.toml && cwnd run bench.toml   the same run, the same digest")]
+pub(crate) struct Arguments {
+    /// Flows
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
+    flows: u32,
+    /// Their algorithm
+    #[arg(long, default_value = "reno")]
+    algorithm: Written<Spec>,
+    /// Rate of the bottleneck
+    #[arg(long, default_value = "1gbit")]
+    rate: Written<BitRate>,
+    /// Round-trip time without queueing
+    #[arg(long, default_value = "50ms")]
+    rtt: Written<Span>,
+    /// Queue of the bottleneck
+    #[arg(long, default_value = "droptail:1bdp")]
+    queue: Written<Queue>,
+    /// Simulated time
+    #[arg(long, default_value = "20s")]
+    duration: Written<Span>,
+    /// Utilisation is measured after this time
+    #[arg(long, default_value = "5s")]
+    warmup: Written<Span>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    json: bool,
+    /// Print the scenario instead of running it
+    #[arg(long, conflicts_with = "json")]
+    print_scenario: bool,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
+    let (json, print_scenario) = (arguments.json, arguments.print_scenario);
+    let scenario = Scenario::check(arguments.document()).map_err(|error| Failure::of_flags(&error))?;
+    if print_scenario {
+        return Ok(scenario.to_toml());
+    }
+    let setup = scenario.setup(scenario.document().first_seed);
+    let progress = Progress::start(std::iter::once(&scenario))?;
+    let before = peak_memory();
+    let mut told = 0;
+    let (trace, wall) = timed(|| {
+        cwnd_sim::run(&setup, &mut |now| {
+            let passed = Span::from_nanos(now - told);
+            told = now;
+            progress.advance(passed)
+        })
+    });
+    let grown = peak_memory().zip(before).map(|(after, before)| after - before);
+    drop(progress);
+    let document = Bench::of(&scenario, &trace?, wall.as_secs_f64(), grown);
+    Ok(if json { to_json(&document) } else { print(&document) })
+}
+
+impl Arguments {
+    fn document(self) -> Document {
+        Document {
+            duration: self.duration,
+            warmup: self.warmup,
+            seeds: 1,
+            sampling: Written::literal("off"),
+            dumbbell: Some(Dumbbell { rate: self.rate, rtt: self.rtt, queue: self.queue, ..Dumbbell::default() }),
+            flow: vec![Flow::group(self.algorithm, self.flows)],
+            ..Document::default()
+        }
+    }
+}
+
+/// The largest resident memory of this process so far, bytes; where the kernel tells it.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+fn print(bench: &Bench) -> String {
+    let bytes_per_flow = bench.bytes_per_flow.map_or("unknown".to_string(), |bytes| format!("{bytes:.0}"));
+    let utilisation = bench.utilisation.map_or("unknown".to_string(), |share| format!("{:.1} %", share * 100.0));
+    format!(
+        "delivered packets/s   {:.3e}\n\
+         events/s              {:.3e}\n\
+         real-time factor      {:.1} ({} s simulated in {:.2} s, one core)\n\
+         bytes per flow        {bytes_per_flow} (growth of resident memory, packets in the network included)\n\
+         utilisation           {utilisation}\n\
+         delivered packets     {}\n\
+         dropped packets       {}\n\
+         retransmitted packets {}\n\
+         digest                {}\n",
+        bench.delivered_packets_per_s,
+        bench.events_per_s,
+        bench.real_time_factor,
+        bench.origin.duration_s,
+        bench.wall_s,
+        bench.delivered_packets,
+        bench.dropped_packets,
+        bench.retransmitted_packets,
+        bench.digest,
+    )
+}

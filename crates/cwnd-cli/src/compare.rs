@@ -1,0 +1,155 @@
+//! `cwnd compare`
+
+use clap::Args;
+use cwnd::{BitRate, Span, Spec};
+use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT};
+use cwnd_lab::output::{json, to_json, write_comparison};
+use cwnd_lab::scenario::{Document, Dumbbell, Queue, Recovery, Written};
+use cwnd_sim::{Era, Loss};
+
+use crate::failure::Failure;
+use crate::files;
+use crate::progress::Progress;
+use crate::table::{Table, cell};
+
+/// What to compare, and where.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd compare
+  cwnd compare simd aimd:b=1/8 cubic --rate 1gbit --rtt 100ms --queue droptail:0.5bdp
+  cwnd compare simd exp-tcp --versus reno --flows 4
+  cwnd compare reno cubic --loss 1e-4 --json > result.json
+Cells are means over the seeds with half the width of their 95 % Student t interval. A star marks the best of a column
+where its interval overlaps with no other.")]
+pub(crate) struct Arguments {
+    /// Algorithms, such as `simd` or `aimd:b=1/8`; `cwnd algorithms` lists all [default: the papers' beside Reno and CUBIC]
+    #[arg(value_name = "ALGORITHM")]
+    algorithms: Vec<Written<Spec>>,
+    /// Rate of the bottleneck
+    #[arg(long, default_value = "100mbit")]
+    rate: Written<BitRate>,
+    /// Round-trip time without queueing
+    #[arg(long, default_value = "50ms")]
+    rtt: Written<Span>,
+    /// Queue of the bottleneck: droptail: or red: and a size in bdp (bandwidth-delay products), p (packets) or kB
+    #[arg(long, default_value = "droptail:1bdp")]
+    queue: Written<Queue>,
+    /// Random loss at the bottleneck: a probability, or periodic:N for every Nth packet
+    #[arg(long, default_value = "0")]
+    loss: Written<Loss>,
+    /// Flows of each algorithm
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    flows: u32,
+    /// Set each algorithm against this one too, with as many flows
+    #[arg(long, value_name = "ALGORITHM")]
+    versus: Option<Written<Spec>>,
+    /// How senders repair losses
+    #[arg(long, default_value = "sack", value_parser = ["sack"])]
+    recovery: String,
+    /// Habits of senders and receivers: modern, ns2-2001, ns2-2004 or ns2-2006
+    #[arg(long, default_value = "modern")]
+    era: Written<Era>,
+    /// Length of a run
+    #[arg(long, default_value = "60s")]
+    duration: Written<Span>,
+    /// Measure after this time
+    #[arg(long, default_value = "10s")]
+    warmup: Written<Span>,
+    /// Independent runs of each algorithm
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: u32,
+    #[command(flatten)]
+    files: files::Results,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let files = &arguments.files;
+    let json = files.json;
+    let algorithms = match arguments.algorithms.as_slice() {
+        [] => DEFAULT.map(Written::literal).to_vec(),
+        given => given.to_vec(),
+    };
+    let base = arguments.document();
+    let comparison = Comparison::new(&base, &algorithms, arguments.versus.as_ref(), arguments.flows)
+        .map_err(|error| Failure::of_flags(&error))?;
+    let progress = Progress::start(comparison.scenarios())?;
+    let folder = files.folder("compare")?;
+    let compared = comparison.run(&|passed| progress.advance(passed))?;
+    drop(progress);
+
+    let document = json::Comparison::of(&compared).expect("at least one algorithm was asked for");
+    if let Some(folder) = folder {
+        files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;
+    }
+    Ok(if json { to_json(&document) } else { arguments.print(&compared) })
+}
+
+impl Arguments {
+    fn document(&self) -> Document {
+        Document {
+            duration: self.duration.clone(),
+            warmup: self.warmup.clone(),
+            seeds: self.seeds,
+            era: self.era.clone(),
+            recovery: Recovery::Sack,
+            dumbbell: Some(Dumbbell {
+                rate: self.rate.clone(),
+                rtt: self.rtt.clone(),
+                queue: self.queue.clone(),
+                loss: self.loss.clone(),
+                ..Dumbbell::default()
+            }),
+            ..Document::default()
+        }
+    }
+
+    fn print(&self, compared: &Compared) -> String {
+        let Self { rate, rtt, queue, loss, flows, seeds, duration, warmup, era, .. } = self;
+        let mut text = format!(
+            "{flows} flows of each algorithm on {rate}, {rtt}, {queue}, loss {loss}, era {era}\n\
+             {seeds} seeds of {duration}, measured after {warmup}; mean ± half the 95 % confidence interval\n\n"
+        );
+        text.push_str(&alone(compared));
+        if let Some(opponent) = &self.versus {
+            text.push_str(&format!("\n{flows} flows of each algorithm together with {flows} of {opponent}\n\n"));
+            text.push_str(&versus(compared));
+        }
+        for warning in compared.warnings() {
+            text.push_str(&format!("warning: {warning}\n"));
+        }
+        text
+    }
+}
+
+fn alone(compared: &Compared) -> String {
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
+    let mut table = Table::default();
+    table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
+    table.row(std::iter::once("").chain(columns.iter().map(|column| column.unit)));
+    let best: Vec<Option<usize>> = columns.iter().map(|column| compared.best(column)).collect();
+    for (index, row) in compared.rows.iter().enumerate() {
+        let cells = columns.iter().zip(&best).map(|(column, best)| {
+            let star = if *best == Some(index) { "* " } else { "" };
+            format!("{star}{}", cell((column.of)(&row.estimates), column.scale))
+        });
+        table.row(std::iter::once(row.algorithm.clone()).chain(cells));
+    }
+    let mut text = table.print();
+    if best.iter().any(Option::is_some) {
+        text.push_str("* best of its column, its interval apart from all others\n");
+    }
+    text
+}
+
+fn versus(compared: &Compared) -> String {
+    let mut table = Table::default();
+    table.row(["algorithm", "its share", "goodput ratio"]);
+    table.row(["", "%", "its / other's"]);
+    for row in &compared.rows {
+        if let Some(versus) = &row.versus {
+            table.row([row.algorithm.clone(), cell(versus.share, 100.0), cell(versus.ratio, 1.0)]);
+        }
+    }
+    table.print()
+}

@@ -1,0 +1,52 @@
+//! Where results go.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use cwnd_lab::output::folder::{Folder, fresh};
+
+use crate::clock;
+use crate::failure::Failure;
+
+/// What a command with results does with them.
+#[derive(Args, Debug)]
+pub(crate) struct Results {
+    /// Print one JSON document and nothing else; write no files unless --out is given
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// A new folder for report.html, summary.json and the traces [default: out/COMMAND-DATE-NUMBER]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+impl Results {
+    /// Starts the folder of results, if there is to be one. Done before the work, so that it fails before the work.
+    pub(crate) fn folder(&self, command: &str) -> Result<Option<Folder>, Failure> {
+        let path = match (&self.out, self.json) {
+            (Some(path), _) => path.clone(),
+            (None, true) => return Ok(None),
+            (None, false) => fresh(Path::new("out"), &format!("{command}-{}", clock::today())),
+        };
+        Ok(Some(Folder::start(&path)?))
+    }
+}
+
+/// The command line that repeats this run.
+pub(crate) fn command() -> String {
+    let quoted =
+        |argument: String| match argument.contains(|c: char| c.is_whitespace() || "\"'$&|;<>()*?`\\".contains(c)) {
+            true => format!("'{}'", argument.replace('\'', r"'\''")),
+            false => argument,
+        };
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(argument.to_string_lossy().into_owned()));
+    std::iter::once("cwnd".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// Fills the folder and moves it to its place, then says where that is.
+pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Failure> {
+    write(folder.path()).map_err(|error| Failure::Run(format!("cannot write the results: {error}")))?;
+    let path = folder.publish().map_err(|error| Failure::Run(error.to_string()))?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! A progress bar on a terminal, and Ctrl-C.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cwnd::Span;
+use cwnd_lab::scenario::Scenario;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use crate::failure::Failure;
+
+/// Progress of some scenarios in simulated time. Drawn on standard error if that is a terminal.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// Starts a bar over all runs of `scenarios`, and listens to Ctrl-C from now on.
+    pub(crate) fn start<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> Result<Self, Failure> {
+        ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
+            .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))?;
+        let total: u64 = scenarios.map(|scenario| scenario.duration().as_nanos() * scenario.seeds().len() as u64).sum();
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+        bar.set_style(
+            ProgressStyle::with_template("{bar:30} {simulated} simulated, {speed} times real time, {eta} left")
+                .expect("the template is well-formed")
+                .with_key("simulated", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    let _ = write!(out, "{:.0} of {:.0} s", seconds(state.pos()), state.len().map_or(0.0, seconds));
+                })
+                .with_key("speed", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    let _ = write!(out, "{:.0}", state.per_sec() * 1e-9);
+                }),
+        );
+        Ok(Self { bar })
+    }
+
+    /// So much simulated time has passed; says whether to go on.
+    pub(crate) fn advance(&self, passed: Span) -> bool {
+        self.bar.inc(passed.as_nanos());
+        !INTERRUPTED.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 * 1e-9
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);

@@ -1,0 +1,115 @@
+//! `cwnd run`
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use cwnd_lab::output::{json, to_json, write_run};
+use cwnd_lab::run::run as run_all;
+use cwnd_lab::scenario::Scenario;
+
+use crate::failure::Failure;
+use crate::files;
+use crate::progress::Progress;
+use crate::table::{Table, cell};
+
+/// Which scenario, and what to change in it.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd run scenarios/dumbbell.toml
+  cwnd run scenarios/dumbbell.toml --set dumbbell.rate=1gbit --set flow.0.algorithm=simd
+  cwnd run scenarios/dumbbell.toml --check
+`cwnd schema` prints the JSON Schema of scenario files, with every key explained; editors complete with it.")]
+pub(crate) struct Arguments {
+    /// A TOML file; the folder scenarios/ has some to start from
+    scenario: PathBuf,
+    /// Change a key: `dumbbell.rate=1gbit`, `flow.0.algorithm=simd`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Independent runs, instead of the scenario's number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: Option<u32>,
+    /// Only check the scenario
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    files: files::Results,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let name = arguments.scenario.display().to_string();
+    let text = fs::read_to_string(&arguments.scenario)
+        .map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
+    let mut overrides = arguments.set.clone();
+    overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
+    let scenario = Scenario::read(&name, &text, &overrides)?;
+    if arguments.check {
+        return Ok(format!("{name} is a scenario\n"));
+    }
+    let progress = Progress::start(std::iter::once(&scenario))?;
+    let folder = arguments.files.folder("run")?;
+    let runs = run_all(vec![scenario], &|passed| progress.advance(passed))?;
+    drop(progress);
+
+    let runs = runs.first().expect("one scenario was run");
+    let document = json::Run::of(runs).expect("a scenario has at least one seed");
+    if let Some(folder) = folder {
+        files::publish(folder, |path| write_run(path, &files::command(), &document, runs))?;
+    }
+    Ok(if arguments.files.json { to_json(&document) } else { print(&document) })
+}
+
+fn print(document: &json::Run) -> String {
+    let origin = &document.origin;
+    let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
+    text.push_str(&format!(
+        "{} seeds of {} s, measured after {} s; mean ± half the 95 % confidence interval\n\n",
+        origin.seeds, origin.duration_s, origin.warmup_s
+    ));
+    let mut flows = Table::default();
+    flows.row(["flow", "goodput", "max-min share", "loss", "retransmitted"]);
+    flows.row(["", "Mbit/s", "Mbit/s", "%", "%"]);
+    for flow in document.flows.iter().take(MAX_ROWS) {
+        flows.row([
+            flow.flow.clone(),
+            cell(flow.goodput_bps, 1e-6),
+            flow.fair_share_bps.map_or("–".to_string(), |share| format!("{:.1}", share * 1e-6)),
+            cell(flow.loss_rate, 100.0),
+            cell(flow.retransmission_ratio, 100.0),
+        ]);
+    }
+    text.push_str(&flows.print());
+    if document.flows.len() > MAX_ROWS {
+        text.push_str(&format!("and {} more flows: see --json\n", document.flows.len() - MAX_ROWS));
+    }
+    let total = [
+        ("Jain index of all flows", document.measures.jain, 1.0, ""),
+        ("goodput of all flows", document.measures.goodput_bps, 1e-6, " Mbit/s"),
+    ];
+    for (what, estimate, scale, unit) in total {
+        text.push_str(&format!("{what}: {}{unit}\n", cell(estimate, scale)));
+    }
+
+    let mut links = Table::default();
+    links.row(["link", "utilisation", "loss", "marked", "queueing delay", "99th percentile"]);
+    links.row(["", "%", "%", "%", "ms", "ms"]);
+    for link in document.links.iter().filter(|link| link.rate_bps.is_some()).take(MAX_ROWS) {
+        links.row([
+            link.link.clone(),
+            cell(link.utilisation, 100.0),
+            cell(link.loss_rate, 100.0),
+            cell(link.mark_rate, 100.0),
+            cell(link.queue_delay_mean_s, 1e3),
+            cell(link.queue_delay_p99_s, 1e3),
+        ]);
+    }
+    text.push_str(&format!("\n{}\ndigests: {}\n", links.print(), document.digests.join(" ")));
+    for warning in &document.warnings {
+        text.push_str(&format!("warning: {warning}\n"));
+    }
+    text
+}
+
+/// A terminal's height; more rows are no table to judge.
+const MAX_ROWS: usize = 24;

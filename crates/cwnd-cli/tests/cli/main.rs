@@ -1,0 +1,88 @@
+//! The real binary, from its arguments to its output, exit code and files.
+
+mod documents;
+mod errors;
+mod interrupt;
+mod results;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// `cwnd` in a directory of its own.
+struct Cwnd {
+    directory: TempDir,
+}
+
+/// What a command said and how it ended.
+struct Said {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Cwnd {
+    fn new() -> Self {
+        Self { directory: TempDir::new().expect("a temporary directory") }
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path().join(name), text).expect("the directory is writable");
+        name.to_string()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cwnd"));
+        command.args(arguments).current_dir(self.path());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Said {
+        Said::of(&self.command(arguments).output().expect("the binary was built"))
+    }
+
+    /// Runs what must succeed.
+    fn succeed(&self, arguments: &[&str]) -> String {
+        let said = self.run(arguments);
+        assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.err);
+        said.out
+    }
+
+    /// Everything in the directory, hidden or not, by relative path.
+    fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.path().to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("a directory") {
+                let path = entry.expect("an entry").path();
+                found.push(path.strip_prefix(self.path()).expect("below it").display().to_string());
+                if path.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+impl Said {
+    fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+        Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A path short enough for a test.
+const SHORT: &str = "title = \"short\"\nduration = \"3s\"\nwarmup = \"1s\"\nseeds = 2\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\n\
+                     [[flow]]\nalgorithm = \"reno\"\ncount = 2\n";

@@ -1,0 +1,156 @@
+//! What a run prints and writes.
+
+use serde_json::Value;
+
+use super::{Cwnd, SHORT, root};
+
+const COMPARE: [&str; 11] =
+    ["compare", "reno", "aimd:b=1/8", "--rate", "10mbit", "--duration", "4s", "--warmup", "1s", "--seeds", "2"];
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn json_is_all_of_standard_output_and_writes_nothing() {
+    let cwnd = Cwnd::new();
+    let said = cwnd.run(&[&COMPARE[..], &["--json", "--versus", "cubic"]].concat());
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert_eq!(cwnd.files(), Vec::<String>::new());
+    let document = json(&said.out);
+    assert_eq!(document["seeds"], 2);
+    assert_eq!(document["warmup_s"], 1.0);
+    assert_eq!(document["flows"], 2);
+    assert_eq!(document["algorithms"][1]["algorithm"], "aimd:b=1/8");
+    for key in ["utilisation", "goodput_bps", "jain", "stability_index", "loss_rate", "queue_delay_mean_s"] {
+        let estimate = &document["algorithms"][0][key];
+        assert!(
+            estimate["mean"].is_number() && estimate["ci95"].is_number() && estimate["n"] == 2,
+            "{key}: {estimate}"
+        );
+    }
+    let row = &document["algorithms"][0];
+    let utilisation = row["utilisation"]["mean"].as_f64().expect("a number");
+    let goodput = row["goodput_bps"]["mean"].as_f64().expect("a number");
+    assert!((0.8..=1.0).contains(&utilisation), "{utilisation}");
+    // Payload is 1460 of 1500 bytes on a line of 10 Mbit/s.
+    assert!(goodput <= 1e7 * 1460.0 / 1500.0 * 1.001 && goodput > 0.8e7, "{goodput}");
+    let share = row["versus"]["share"]["mean"].as_f64().expect("a number");
+    assert!((0.0..=1.0).contains(&share) && row["versus"]["algorithm"] == "cubic", "{share}");
+    assert_eq!(row["versus"]["flow_goodput_bps"].as_array().map(Vec::len), Some(4));
+    assert_eq!(row["digests"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_folder_of_results_is_complete() {
+    let cwnd = Cwnd::new();
+    let said = cwnd.run(&[&COMPARE[..], &["--out", "results"]].concat());
+    assert_eq!((said.code, said.err.as_str()), (Some(0), "wrote results\n"));
+    assert_eq!(
+        cwnd.files(),
+        [
+            "results",
+            "results/report.html",
+            "results/summary.json",
+            "results/traces",
+            "results/traces/aimd-b-1-8.flows.csv",
+            "results/traces/aimd-b-1-8.links.csv",
+            "results/traces/reno.flows.csv",
+            "results/traces/reno.links.csv"
+        ]
+    );
+    let read = |name: &str| std::fs::read_to_string(cwnd.path().join("results").join(name)).expect("it was listed");
+    let again = cwnd.succeed(&[&COMPARE[..], &["--json"]].concat());
+    assert_eq!(json(&read("summary.json")), json(&again), "the same runs give the same document");
+
+    let flows = read("traces/reno.flows.csv");
+    let mut lines = flows.lines();
+    let header = lines.next().expect("a header");
+    for column in ["time_s", "flow", "window_packets", "in_flight_packets", "srtt_s", "goodput_bps", "ssthresh"] {
+        assert!(header.split(',').any(|name| name == column), "{column} in {header}");
+    }
+    // Two seeds, two flows, every 100 ms from 0 to 4 s.
+    assert_eq!(lines.clone().count(), 2 * 2 * 41);
+    assert!(lines.all(|line| line.split(',').count() == header.split(',').count()));
+    let report = read("report.html");
+    assert!(report.contains("cwnd compare reno aimd:b=1/8 --rate 10mbit"), "the report names its command");
+}
+
+#[test]
+fn folders_have_fresh_names_unless_named() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("short.toml", SHORT);
+    for number in 1..=2 {
+        let said = cwnd.run(&["run", &name]);
+        let path = said.err.trim().strip_prefix("wrote ").unwrap_or_else(|| panic!("{}", said.err)).to_string();
+        assert!(path.starts_with("out/run-2") && path.ends_with(&format!("-{number}")), "{path}");
+        assert!(cwnd.path().join(path).join("summary.json").is_file());
+    }
+}
+
+#[test]
+fn the_table_has_units_intervals_and_the_frame() {
+    let cwnd = Cwnd::new();
+    let text = cwnd.succeed(&[&COMPARE[..], &["--versus", "reno", "--out", "results"]].concat());
+    for part in ["2 seeds of 4s, measured after 1s", "Mbit/s", "Jain index", " ± ", "aimd:b=1/8", "goodput ratio"] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}
+
+#[test]
+fn a_limited_flow_is_warned_of() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("short.toml", &format!("{SHORT}max_window = 2\n"));
+    let text = cwnd.succeed(&["run", &name, "--out", "results"]);
+    assert!(text.contains("warning: a flow was receiver-limited"), "{text}");
+}
+
+#[test]
+fn seeds_and_overrides_change_a_run() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("short.toml", SHORT);
+    let plain = json(&cwnd.succeed(&["run", &name, "--json"]));
+    let faster = json(&cwnd.succeed(&["run", &name, "--json", "--seeds", "3", "--set", "dumbbell.rate=20mbit"]));
+    assert_eq!((&plain["seeds"], &faster["seeds"]), (&Value::from(2), &Value::from(3)));
+    assert_eq!(faster["links"][0]["rate_bps"], 20_000_000);
+    assert_eq!(plain["bottleneck"], "bottleneck");
+    let digests = plain["digests"].as_array().expect("a list");
+    assert_ne!(digests[0], digests[1], "two seeds are two runs");
+    assert_eq!(plain["flows"][0]["fair_share_bps"], 5e6 * 1460.0 / 1500.0);
+}
+
+#[test]
+fn a_run_repeats_the_digest_of_a_bench() {
+    let cwnd = Cwnd::new();
+    let bench = ["bench", "sim", "--flows", "4", "--rate", "50mbit", "--duration", "2s", "--warmup", "1s"];
+    let measured = json(&cwnd.succeed(&[&bench[..], &["--json"]].concat()));
+    for key in ["delivered_packets_per_s", "events_per_s", "bytes_per_flow", "real_time_factor", "utilisation"] {
+        assert!(measured[key].as_f64().is_some_and(|value| value > 0.0), "{key}: {}", measured[key]);
+    }
+    let scenario = cwnd.file("bench.toml", &cwnd.succeed(&[&bench[..], &["--print-scenario"]].concat()));
+    let repeated = json(&cwnd.succeed(&["run", &scenario, "--json"]));
+    assert_eq!(repeated["digests"][0], measured["digest"]);
+}
+
+/// Every example is a scenario, and a second of it runs.
+#[test]
+fn the_examples_run() {
+    let cwnd = Cwnd::new();
+    let mut names: Vec<String> = std::fs::read_dir(root().join("scenarios"))
+        .expect("the examples are there")
+        .map(|entry| entry.expect("an entry").path().display().to_string())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 6, "{names:?}");
+    for name in names {
+        assert_eq!(cwnd.succeed(&["run", &name, "--check"]), format!("{name} is a scenario\n"));
+        // Late starters start within the second too.
+        let mut arguments =
+            vec!["run", &name, "--json", "--seeds", "1", "--set", "duration=1s", "--set", "warmup=0.5s"];
+        if name.ends_with("late-starter.toml") {
+            arguments.extend(["--set", "flow.1.start=0.3s"]);
+        }
+        let document = json(&cwnd.succeed(&arguments));
+        assert!(document["goodput_bps"]["mean"].as_f64().is_some_and(|goodput| goodput > 0.0), "{name}: {document}");
+    }
+}
