@@ -5,7 +5,7 @@ use std::path::Path;
 use cwnd_lab::scenario::Scenario;
 use serde::Deserialize;
 
-use crate::{Error, Experiment};
+use crate::Error;
 
 /// All cases of a folder.
 #[derive(Debug, Deserialize)]
@@ -54,15 +54,14 @@ enum Written {
     Different { ours: String, theirs: String },
 }
 
-/// Why results differ.
+/// Why a result differs, where it does.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
     /// Scenarios it is about.
-    scenarios: Vec<String>,
-    measures: Vec<Measure>,
-    /// The algorithms elsewhere.
-    pub(crate) theirs: Vec<String>,
+    pub(crate) scenarios: Vec<String>,
+    /// The algorithm elsewhere.
+    pub(crate) theirs: String,
     pub(crate) text: String,
 }
 
@@ -104,21 +103,6 @@ impl Cases {
         let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
         toml::from_str(&text).map_err(|source| Error::Cases { path, source })
     }
-
-    /// Every algorithm of every case, with its scenario.
-    pub(crate) fn experiments(&self, folder: &Path) -> Result<Vec<Experiment<'_>>, Error> {
-        let pairs = self.case.iter().flat_map(|case| case.algorithms.iter().map(move |pair| (case, pair)));
-        pairs.map(|(case, pair)| Ok(Experiment { case, pair, scenario: case.scenario(folder, &pair.ours)? })).collect()
-    }
-}
-
-impl Note {
-    /// Whether it is about this result.
-    pub(crate) fn concerns(&self, case: &Case, measure: Measure, theirs: &str) -> bool {
-        self.scenarios.contains(&case.scenario)
-            && self.measures.contains(&measure)
-            && self.theirs.iter().any(|name| name == theirs)
-    }
 }
 
 impl Case {
@@ -128,7 +112,7 @@ impl Case {
     }
 
     /// Its scenario with an algorithm for all flows.
-    fn scenario(&self, folder: &Path, algorithm: &str) -> Result<Scenario, Error> {
+    pub(crate) fn scenario(&self, folder: &Path, algorithm: &str) -> Result<Scenario, Error> {
         let path = folder.join(&self.scenario);
         let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
         let overrides = [format!("flow.0.algorithm={algorithm}")];

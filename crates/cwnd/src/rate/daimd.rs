@@ -477,7 +477,8 @@ mod tests {
 
     #[test]
     fn one_increase_per_interval_and_one_cut_per_feedback() {
-        let spec = Spec::parse("daimd:alpha=1mbit..50mbit..0,b=1/2,initial_rate=10mbit,decrease=per-nak").expect("valid");
+        let spec =
+            Spec::parse("daimd:alpha=1mbit..50mbit..0,b=1/2,initial_rate=10mbit,decrease=per-nak").expect("valid");
         let mut daimd = spec.start(&Start { packet: PACKET, ..Start::default() });
         let rate = |daimd: &crate::Algorithm| match daimd.control().pacing {
             Pacing::At(rate) => rate.to_bits(PACKET).0,
