@@ -34,5 +34,5 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     run(Command::new("node")
         .arg(workspace.path("tests/browser/report.mjs"))
         .arg(out.join("report.html"))
-        .env("CHROMIUM", program))
+        .arg(program))
 }
