@@ -300,7 +300,7 @@ pub const DAIMD: Entry = Entry {
         "the paper names no increase: the default is an example that suits 10 Mbit/s to 1 Gbit/s",
     ],
     parameters: &[
-        Parameter::text("alpha", "1.2mbit@10mbit^-0.5", SYNTAX, "increase per interval as a function of the rate"),
+        Parameter::text("alpha", "120kbit@10mbit^-0.5", SYNTAX, "increase per interval as a function of the rate"),
         Parameter::number("b", 1.0 / 9.0, "fraction of the rate removed").above(0.0).below(1.0),
         Parameter::text("interval", "10ms", "a time such as `10ms`, or `rtt`", "control interval"),
         Parameter::choice("feedback", &["mark", "loss", "delay"], "loss; mark: and marks; delay: and marks and delay"),
