@@ -107,12 +107,13 @@ impl Arguments {
     fn print(&self, compared: &Compared) -> String {
         let Self { rate, rtt, queue, loss, flows, seeds, duration, warmup, era, .. } = self;
         let mut text = format!(
-            "{flows} flows of each algorithm on {rate}, {rtt}, {queue}, loss {loss}, era {era}\n\
-             {seeds} seeds of {duration}, measured after {warmup}; mean ± half the 95 % confidence interval\n\n"
+            "{} of each algorithm on {rate}, {rtt}, {queue}, loss {loss}, era {era}\n\
+             {seeds} seeds of {duration}, measured after {warmup}; mean ± half the 95 % confidence interval\n\n",
+            counted(*flows),
         );
         text.push_str(&alone(compared));
         if let Some(opponent) = &self.versus {
-            text.push_str(&format!("\n{flows} flows of each algorithm together with {flows} of {opponent}\n\n"));
+            text.push_str(&format!("\n{} of each algorithm together with {flows} of {opponent}\n\n", counted(*flows)));
             text.push_str(&versus(compared));
         }
         for warning in compared.warnings() {
@@ -120,6 +121,10 @@ impl Arguments {
         }
         text
     }
+}
+
+fn counted(flows: u32) -> String {
+    if flows == 1 { "1 flow".to_string() } else { format!("{flows} flows") }
 }
 
 fn alone(compared: &Compared) -> String {

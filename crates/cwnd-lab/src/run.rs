@@ -54,6 +54,9 @@ fn one(scenario: &Scenario, seed: u64, progress: Progress<'_>) -> Result<(Trace,
         told = now;
         progress(passed)
     })?;
+    if !progress(scenario.duration() - Span::from_nanos(told)) {
+        return Err(SetupError::Interrupted);
+    }
     let summary = summarise(&trace, scenario.bottleneck());
     Ok((trace, summary))
 }
