@@ -21,8 +21,12 @@ pub(crate) const STEPS: &[Step] = &[
         name: "docs",
         needs: &[],
         run: |workspace| {
-            let arguments = ["doc", "--workspace", "--no-deps", "--document-private-items"];
-            run(workspace.cargo(&arguments).env("RUSTDOCFLAGS", "-D warnings"))
+            // The command and the library have one name, and so one folder of documentation: the library's is made last, and stays.
+            for packages in [["--package", "cwnd-cli"].as_slice(), &["--workspace", "--exclude", "cwnd-cli"]] {
+                let mut command = workspace.cargo(&["doc", "--no-deps", "--document-private-items"]);
+                run(command.args(packages).env("RUSTDOCFLAGS", "-D warnings"))?;
+            }
+            Ok(())
         },
     },
     Step { name: "generated", needs: &[], run: generate::compare },

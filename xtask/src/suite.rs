@@ -1,6 +1,7 @@
 //! The tests: everything that runs code to see whether it is right.
 
 use std::process::Command;
+use std::{fs, io};
 
 use crate::step::Step;
 use crate::tool::{BROWSER_PACKAGES, CHROMIUM, NODE, NPM, chromium};
@@ -28,11 +29,12 @@ pub(crate) const STEPS: &[Step] = &[
 /// Opens the report of a short run in a browser.
 fn browser(workspace: &Workspace) -> Result<(), String> {
     let out = workspace.scratch().join("compare");
+    match fs::remove_dir_all(&out) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(format!("{}: {error}", out.display())),
+        _ => {}
+    }
     let compare = ["run", "--release", "--", "compare", "--duration", "5s", "--out"];
     run(workspace.cargo(&compare).arg(&out))?;
     let program = chromium().ok_or("chromium is missing")?;
-    run(Command::new("node")
-        .arg(workspace.path("tests/browser/report.mjs"))
-        .arg(out.join("report.html"))
-        .arg(program))
+    run(Command::new("node").arg(workspace.path("tests/browser/report.mjs")).arg(out.join("report.html")).arg(program))
 }
