@@ -36,7 +36,11 @@ impl Failure {
     pub(crate) fn of_flags(error: &ScenarioError) -> Self {
         match &error.place {
             Place::Key(key) if !key.is_empty() => {
-                let flag = key.rsplit('.').next().unwrap_or_default().replace('_', "-");
+                let flag = match key.rsplit('.').next().unwrap_or_default() {
+                    // What a scenario calls otherwise, or has beside what the flags set.
+                    "count" | "sampling" => "flows".to_string(),
+                    key => key.replace('_', "-"),
+                };
                 Self::Input(format!("--{flag}: {}", error.fault))
             }
             _ => Self::Input(error.to_string()),

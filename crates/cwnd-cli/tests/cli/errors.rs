@@ -50,6 +50,14 @@ fn flags() {
             "error: invalid value '2' for '--loss <LOSS>': cannot read `2`: expected the probability",
         ),
         (&["compare", "--flows", "0"], "error: invalid value '0' for '--flows <N>': 0 is not in 1.."),
+        (
+            &["compare", "--flows", "4000000000"],
+            "error: --flows: `count` cannot be 4000000000: accepted is at most 4000000",
+        ),
+        (
+            &["compare", "--flows", "4000000"],
+            "error: --flows: `sampling` cannot be 100ms: accepted is `off`, or so long",
+        ),
         (&["compare", "--seeds", "0"], "error: invalid value '0' for '--seeds <N>': 0 is not in 1.."),
         (&["compare", "--era", "2001"], "error: invalid value '2001' for '--era <ERA>': unknown value `2001`"),
         (

@@ -23,15 +23,17 @@ pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
     // The index of the group each flow belongs to: the simulator's errors name flows.
     let mut group_of = Vec::new();
     for (index, group) in document.flow.iter().enumerate() {
-        let flow = flow(document, &topology, group, &format!("flow.{index}"))?;
+        let key = format!("flow.{index}");
+        let flow = flow(document, &topology, group, &key)?;
+        if flows.len() + group.count as usize > MAX_FLOWS {
+            return Err(range(&key, "count", &group.count, &format!("at most {MAX_FLOWS} flows in all")));
+        }
         for _ in 0..group.count {
             flows.push(flow.clone());
             group_of.push(index);
         }
-        if flows.len() > MAX_FLOWS {
-            return Err(range(&format!("flow.{index}"), "count", &group.count, &format!("{MAX_FLOWS} flows in all")));
-        }
     }
+    check_samples(document, flows.len())?;
     number(&mut flows);
     let setup = Setup {
         nodes: topology.nodes,
@@ -54,6 +56,18 @@ pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
     setup.check().map_err(located)?;
     let bottleneck = bottleneck(&setup.links, setup.paths().map_err(located)?);
     Ok((setup, bottleneck))
+}
+
+/// Columns of samples are held in memory until the run ends.
+fn check_samples(document: &Document, flows: usize) -> Result<(), Located> {
+    let SampleEvery::Interval(interval) = *document.sampling.value() else { return Ok(()) };
+    let rows = document.duration.value().as_nanos() / interval.as_nanos().max(1);
+    if rows.saturating_mul(flows as u64) > MAX_SAMPLES {
+        let accepted =
+            format!("`off`, or so long that flows times samples are at most {MAX_SAMPLES}: here {flows} x {rows}");
+        return Err(range("", "sampling", &document.sampling, &accepted));
+    }
+    Ok(())
 }
 
 /// The slowest link that data crosses; of equals the one with most flows, then the first.
@@ -201,7 +215,9 @@ fn number(flows: &mut [FlowSetup]) {
     }
 }
 
-/// Ten million: at a kilobyte each they fill the memory of a large machine.
-const MAX_FLOWS: usize = 10_000_000;
+/// At some two kilobytes each they take eight gigabytes before the first packet leaves.
+const MAX_FLOWS: usize = 4_000_000;
+/// At some 120 bytes each, six gigabytes a run.
+const MAX_SAMPLES: u64 = 50_000_000;
 /// More independent runs than any interval needs.
 const MAX_SEEDS: u32 = 100_000;
