@@ -33,13 +33,13 @@ impl Table {
     }
 }
 
-/// `mean ± half-width` in a unit that is `scale` times as fine, to two digits of the half-width.
+/// `mean ± half-width` in a unit that is `scale` times as fine, to two digits of the half-width but no more than five of the mean.
 pub(crate) fn cell(estimate: Option<Estimate>, scale: f64) -> String {
     let Some(estimate) = estimate else { return "–".to_string() };
     let mean = estimate.mean * scale;
     match estimate.ci95.map(|half| half * scale) {
         Some(half) => {
-            let digits = if half > 0.0 { decimals(half, 2) } else { decimals(mean, 4) };
+            let digits = if half > 0.0 { decimals(half, 2).min(decimals(mean, 5)) } else { decimals(mean, 4) };
             format!("{mean:.digits$} ± {half:.digits$}")
         }
         None => format!("{mean:.*}", decimals(mean, 4)),
@@ -56,7 +56,7 @@ fn decimals(value: f64, significant: i32) -> usize {
 }
 
 /// More is noise in every unit a table shows.
-const MAX_DECIMALS: i32 = 3;
+const MAX_DECIMALS: i32 = 6;
 
 #[cfg(test)]
 mod tests {
@@ -69,6 +69,8 @@ mod tests {
         assert_eq!(cell(estimate(0.971_23, Some(0.12)), 100.0), "97 ± 12");
         assert_eq!(cell(estimate(1.0, Some(0.0)), 1.0), "1.000 ± 0.000");
         assert_eq!(cell(estimate(0.0, Some(0.0)), 1.0), "0 ± 0");
+        assert_eq!(cell(estimate(3.21e-6, Some(1.2e-6)), 100.0), "0.00032 ± 0.00012");
+        assert_eq!(cell(estimate(0.999_99, Some(2e-6)), 100.0), "99.999 ± 0.000");
         assert_eq!(cell(estimate(0.971_23, None), 100.0), "97.12");
         assert_eq!(cell(None, 1.0), "–");
     }
