@@ -33,7 +33,7 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(format!("{}: {error}", out.display())),
         _ => {}
     }
-    let compare = ["run", "--release", "--", "compare", "--duration", "5s", "--out"];
+    let compare = ["run", "--release", "--", "compare", "--duration", "5s", "--warmup", "1s", "--out"];
     run(workspace.cargo(&compare).arg(&out))?;
     let program = chromium().ok_or("chromium is missing")?;
     run(Command::new("node").arg(workspace.path("tests/browser/report.mjs")).arg(out.join("report.html")).arg(program))
