@@ -5,7 +5,7 @@ use std::path::Path;
 use cwnd_lab::scenario::Scenario;
 use serde::Deserialize;
 
-use crate::Error;
+use crate::{Error, Experiment};
 
 /// All cases of a folder.
 #[derive(Debug, Deserialize)]
@@ -54,14 +54,15 @@ enum Written {
     Different { ours: String, theirs: String },
 }
 
-/// Why a result differs, where it does.
+/// Why results differ.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
     /// Scenarios it is about.
-    pub(crate) scenarios: Vec<String>,
-    /// The algorithm elsewhere.
-    pub(crate) theirs: String,
+    scenarios: Vec<String>,
+    measures: Vec<Measure>,
+    /// The algorithms elsewhere.
+    pub(crate) theirs: Vec<String>,
     pub(crate) text: String,
 }
 
@@ -103,6 +104,21 @@ impl Cases {
         let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
         toml::from_str(&text).map_err(|source| Error::Cases { path, source })
     }
+
+    /// Every algorithm of every case, with its scenario.
+    pub(crate) fn experiments(&self, folder: &Path) -> Result<Vec<Experiment<'_>>, Error> {
+        let pairs = self.case.iter().flat_map(|case| case.algorithms.iter().map(move |pair| (case, pair)));
+        pairs.map(|(case, pair)| Ok(Experiment { case, pair, scenario: case.scenario(folder, &pair.ours)? })).collect()
+    }
+}
+
+impl Note {
+    /// Whether it is about this result.
+    pub(crate) fn concerns(&self, case: &Case, measure: Measure, theirs: &str) -> bool {
+        self.scenarios.contains(&case.scenario)
+            && self.measures.contains(&measure)
+            && self.theirs.iter().any(|name| name == theirs)
+    }
 }
 
 impl Case {
@@ -112,7 +128,7 @@ impl Case {
     }
 
     /// Its scenario with an algorithm for all flows.
-    pub(crate) fn scenario(&self, folder: &Path, algorithm: &str) -> Result<Scenario, Error> {
+    fn scenario(&self, folder: &Path, algorithm: &str) -> Result<Scenario, Error> {
         let path = folder.join(&self.scenario);
         let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
         let overrides = [format!("flow.0.algorithm={algorithm}")];

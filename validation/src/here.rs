@@ -1,38 +1,33 @@
 //! The side of `cwnd`.
 
 use cwnd_lab::measure::summarise;
-use cwnd_lab::scenario::Scenario;
-use cwnd_sim::Setup;
 use cwnd_trace::Trace;
 use rayon::prelude::*;
 
 use crate::outcome::Outcome;
 use crate::plot::Series;
-use crate::{Error, Side};
+use crate::{Error, Experiment, Side};
 
-/// Runs every seed of every scenario.
-pub(crate) fn run(scenarios: &[Scenario]) -> Result<Vec<Side>, Error> {
-    scenarios.par_iter().map(one).collect()
+/// Runs every seed of every experiment.
+pub(crate) fn run(experiments: &[Experiment<'_>]) -> Result<Vec<Side>, Error> {
+    experiments.par_iter().with_max_len(1).map(one).collect()
 }
 
-fn one(scenario: &Scenario) -> Result<Side, Error> {
-    let mut side = Side { outcomes: Vec::new(), windows: Series::default() };
-    for seed in scenario.seeds() {
-        let setup: Setup = scenario.setup(seed);
-        let trace = cwnd_sim::run(&setup, &mut |_| true)?;
+fn one(experiment: &Experiment<'_>) -> Result<Side, Error> {
+    let mut side = Side { outcomes: Vec::new(), window: Series::default() };
+    for seed in experiment.scenario.seeds() {
+        let trace = cwnd_sim::run(&experiment.scenario.setup(seed), &mut |_| true)?;
         side.outcomes.push(Outcome::of(seed, &summarise(&trace, BOTTLENECK)));
         if side.outcomes.len() == 1 {
-            side.windows = windows(&trace);
+            side.window = window(&trace);
         }
     }
     Ok(side)
 }
 
-fn windows(trace: &Trace) -> Series {
-    Series {
-        at_s: trace.at.iter().map(|at| *at as f64 / 1e9).collect(),
-        flows: trace.flows.iter().map(|flow| flow.window.clone()).collect(),
-    }
+fn window(trace: &Trace) -> Series {
+    let windows = trace.flows.first().map(|flow| flow.window.as_slice()).unwrap_or_default();
+    Series::plotted(trace.at.iter().map(|at| *at as f64 / 1e9).zip(windows.iter().copied()), trace.warmup as f64 / 1e9)
 }
 
 /// The first link of a dumbbell.

@@ -1,7 +1,8 @@
 //! Runs the same experiments here and elsewhere, and writes down how far they agree.
 //!
 //! `cargo xtask validate ns3` starts it. The cases and their tolerances are data in the folder of the other side
-//! (`validation/ns3/cases.toml`); the page it writes is `docs/validation.md`.
+//! (`validation/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the page `docs/validation.md` is
+//! made from it, and a test compares this side with it without the other.
 
 mod case;
 mod here;
@@ -9,30 +10,39 @@ mod ns3;
 mod outcome;
 mod page;
 mod plot;
+mod record;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use cwnd_lab::scenario::Scenario;
 use thiserror::Error;
 
 use case::{Case, Cases, Pair};
 use outcome::Outcome;
 use plot::Series;
+use record::{Record, Records};
 
-/// A pair of algorithms in a case, with what both sides gave.
-pub(crate) struct Result {
-    pub(crate) case: usize,
-    pub(crate) pair: Pair,
-    pub(crate) ours: Side,
-    pub(crate) theirs: Side,
+/// An algorithm in a case, on both sides.
+pub(crate) struct Experiment<'a> {
+    pub(crate) case: &'a Case,
+    pub(crate) pair: &'a Pair,
+    pub(crate) scenario: Scenario,
 }
 
-/// The runs of one side.
+/// What both sides gave.
+pub(crate) struct Compared<'a> {
+    pub(crate) experiment: &'a Experiment<'a>,
+    pub(crate) ours: Side,
+    pub(crate) theirs: &'a Record,
+}
+
+/// The runs of this side.
 pub(crate) struct Side {
     /// One per seed.
     pub(crate) outcomes: Vec<Outcome>,
-    /// The windows of the first seed over time.
-    pub(crate) windows: Series,
+    /// The window of the first flow of the first seed.
+    pub(crate) window: Series,
 }
 
 /// Why a validation could not be carried out.
@@ -44,24 +54,25 @@ pub(crate) enum Error {
     File { path: PathBuf, source: std::io::Error },
     #[error("`{command}`: {reason}")]
     Program { command: String, reason: String },
+    #[error("{}: {source}", path.display())]
+    Records { path: PathBuf, source: serde_json::Error },
     #[error("{0}")]
     Scenario(Box<cwnd_lab::scenario::ScenarioError>),
     #[error("{0}")]
     Setup(#[from] cwnd_sim::SetupError),
-    #[error(
-        "the scenario of case `{0}` is not one that ns-3 is set up for: a dumbbell with a queue in packets and bulk flows"
-    )]
+    #[error("case `{0}` is not one that ns-3 is set up for: a dumbbell with a queue in packets and bulk flows")]
     Unlike(String),
+    #[error("nothing recorded for `{algorithm}` in case `{case}` as it is now: run `cargo xtask validate ns3`")]
+    Unrecorded { case: String, algorithm: String },
 }
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments != ["ns3"] {
-        eprintln!("usage: cargo xtask validate ns3");
+    let Some(("ns3", chosen)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) else {
+        eprintln!("usage: cwnd-validation ns3 [CASE]...");
         return ExitCode::from(2);
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies directly in the repository");
-    match validate(root) {
+    };
+    match validate(root(), chosen) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -71,28 +82,67 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs everything and writes the page; whether every difference is within its tolerance or explained.
-fn validate(root: &Path) -> std::result::Result<bool, Error> {
+/// Records the chosen cases anew, all if none is chosen, and writes the page; whether every difference is within its tolerance
+/// or explained.
+fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
     let folder = root.join("validation/ns3");
     let cases = Cases::read(&folder)?;
-    let jobs: Vec<(usize, &Case, &Pair)> = (0..)
-        .zip(&cases.case)
-        .flat_map(|(index, case)| case.algorithms.iter().map(move |pair| (index, case, pair)))
-        .collect();
+    let experiments = cases.experiments(&folder)?;
+    let mut records = Records::read(&folder)?;
 
-    let mut scenarios = Vec::new();
-    for (_, case, pair) in &jobs {
-        scenarios.push(case.scenario(&folder, &pair.ours)?);
-    }
-    let ours = here::run(&scenarios)?;
-    println!("ran {} scenarios here", scenarios.len());
-    let program = ns3::build(&folder)?;
-    let theirs = ns3::run(&program, &jobs, &scenarios)?;
-
-    let results: Vec<Result> = jobs
+    let anew: Vec<&Experiment<'_>> = experiments
         .iter()
-        .zip(ours.into_iter().zip(theirs))
-        .map(|((case, _, pair), (ours, theirs))| Result { case: *case, pair: (*pair).clone(), ours, theirs })
+        .filter(|experiment| chosen.is_empty() || chosen.iter().any(|name| name == experiment.case.name()))
         .collect();
-    page::write(root, &cases, &results)
+    let program = ns3::build(&folder)?;
+    ns3::run(&program, &anew)?.into_iter().for_each(|record| records.put(record));
+    records.write(|record| experiments.iter().any(|experiment| experiment.is_of(record)))?;
+
+    let compared = compare(&experiments, &records)?;
+    page::write(root, &cases, &compared)
+}
+
+/// Runs this side and sets it against the records.
+fn compare<'a>(experiments: &'a [Experiment<'a>], records: &'a Records) -> Result<Vec<Compared<'a>>, Error> {
+    let ours = here::run(experiments)?;
+    let both = experiments.iter().zip(ours).map(|(experiment, ours)| {
+        let arguments = ns3::arguments(experiment)?;
+        let (case, algorithm) = (experiment.case.name(), &experiment.pair.theirs);
+        let theirs = records
+            .find(case, algorithm, &arguments)
+            .ok_or_else(|| Error::Unrecorded { case: case.to_owned(), algorithm: algorithm.clone() })?;
+        Ok(Compared { experiment, ours, theirs })
+    });
+    both.collect()
+}
+
+impl Experiment<'_> {
+    fn is_of(&self, record: &Record) -> bool {
+        record.case == self.case.name() && record.algorithm == self.pair.theirs
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies directly in the repository")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_agree_with_those_recorded_elsewhere() -> Result<(), Error> {
+        let folder = root().join("validation/ns3");
+        let cases = Cases::read(&folder)?;
+        let experiments = cases.experiments(&folder)?;
+        let records = Records::read(&folder)?;
+        for compared in compare(&experiments, &records)? {
+            for judged in compared.judge(&cases) {
+                let place = format!("{} {}", compared.experiment.case.name(), compared.experiment.pair.name());
+                let holds = judged.agrees != Some(false) || judged.note.is_some();
+                assert!(holds, "{place}: {:?} {} here, {} there", judged.measure, judged.ours.mean, judged.theirs.mean);
+            }
+        }
+        Ok(())
+    }
 }

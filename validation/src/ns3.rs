@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cwnd::Bytes;
-use cwnd_lab::scenario::Scenario;
 use cwnd_sim::{Loss, QueueLimit, Setup};
 use rayon::prelude::*;
 
-use crate::case::{Case, Pair};
 use crate::outcome::Outcome;
 use crate::plot::Series;
-use crate::{Error, Side};
+use crate::record::Record;
+use crate::{Error, Experiment};
 
 /// Compiles `dumbbell.cc`.
 pub(crate) fn build(folder: &Path) -> Result<PathBuf, Error> {
@@ -22,42 +21,54 @@ pub(crate) fn build(folder: &Path) -> Result<PathBuf, Error> {
     Ok(program)
 }
 
-/// Runs every seed of every job, as many at a time as there are cores.
-pub(crate) fn run(program: &Path, jobs: &[(usize, &Case, &Pair)], scenarios: &[Scenario]) -> Result<Vec<Side>, Error> {
-    let runs: Vec<(usize, u64)> =
-        (0..jobs.len()).flat_map(|job| scenarios[job].seeds().map(move |seed| (job, seed))).collect();
-    let outcomes = runs.par_iter().with_max_len(1).map(|(job, seed)| {
-        let (_, case, pair) = jobs[*job];
-        let trace = program.with_file_name(format!("ns3-{}-{}.csv", case.name(), pair.theirs));
+/// Runs every seed of every experiment, as many at a time as there are cores.
+pub(crate) fn run(program: &Path, experiments: &[&Experiment<'_>]) -> Result<Vec<Record>, Error> {
+    let version = version();
+    let mut records = Vec::new();
+    let mut runs = Vec::new();
+    for (index, experiment) in experiments.iter().enumerate() {
+        let arguments = arguments(experiment)?;
+        runs.extend(experiment.scenario.seeds().map(|seed| (index, seed, arguments.clone())));
+        records.push(Record {
+            case: experiment.case.name().to_owned(),
+            algorithm: experiment.pair.theirs.clone(),
+            arguments,
+            version: version.clone(),
+            outcomes: Vec::new(),
+            window: Series::default(),
+        });
+    }
+    let outcomes = runs.par_iter().with_max_len(1).map(|(index, seed, arguments)| {
+        let experiment = experiments[*index];
+        let trace = program.with_file_name(format!("ns3-{index}-{seed}.csv"));
         let mut command = Command::new(program);
-        let arguments =
-            arguments(&scenarios[*job].setup(*seed)).ok_or_else(|| Error::Unlike(case.name().to_owned()))?;
-        command.args(arguments).arg(format!("--algorithm={}", pair.theirs));
-        let first = scenarios[*job].seeds().next() == Some(*seed);
-        if first {
-            command.arg(format!("--trace={}", trace.display()));
-        }
+        command.args(arguments.split(' ')).arg(format!("--seed={seed}")).arg(format!("--trace={}", trace.display()));
         let text = output(&mut command)?;
         let outcome: Outcome = serde_json::from_str(&text)
             .map_err(|error| Error::Program { command: shown(&command), reason: error.to_string() })?;
-        println!("{} {} seed {seed}: {:.1} s in ns-3", case.name(), pair.theirs, outcome.wall_s);
-        let windows = if first { read_windows(&trace)? } else { Series::default() };
-        Ok((*job, outcome, windows))
+        let (case, algorithm) = (experiment.case.name(), &experiment.pair.theirs);
+        println!("{case} {algorithm} seed {seed}: {:.0} s in ns-3", outcome.wall_s);
+        Ok((*index, outcome, read_window(&trace, experiment)?))
     });
     let outcomes: Vec<(usize, Outcome, Series)> = outcomes.collect::<Result<_, Error>>()?;
-
-    let mut sides: Vec<Side> = jobs.iter().map(|_| Side { outcomes: Vec::new(), windows: Series::default() }).collect();
-    for (job, outcome, windows) in outcomes {
-        if sides[job].outcomes.is_empty() {
-            sides[job].windows = windows;
+    for (index, outcome, window) in outcomes {
+        if records[index].outcomes.is_empty() {
+            records[index].window = window;
         }
-        sides[job].outcomes.push(outcome);
+        records[index].outcomes.push(outcome);
     }
-    Ok(sides)
+    Ok(records)
 }
 
-/// The options of `dumbbell.cc` for a setup; none if the setup has what the program does not know.
-fn arguments(setup: &Setup) -> Option<Vec<String>> {
+/// The options of `dumbbell.cc` for an experiment, the seed apart.
+pub(crate) fn arguments(experiment: &Experiment<'_>) -> Result<String, Error> {
+    let setup = experiment.scenario.setup(0);
+    let options = options(&setup).ok_or_else(|| Error::Unlike(experiment.case.name().to_owned()))?;
+    Ok(format!("--algorithm={} {}", experiment.pair.theirs, options.join(" ")))
+}
+
+/// None if the setup has what the program does not know.
+fn options(setup: &Setup) -> Option<Vec<String>> {
     let [bottleneck, reverse] = setup.links.as_slice() else { return None };
     let rate = bottleneck.rate?;
     let QueueLimit::Packets(limit) = bottleneck.queue else { return None };
@@ -72,7 +83,7 @@ fn arguments(setup: &Setup) -> Option<Vec<String>> {
         return None;
     }
     let rtt = (bottleneck.delay + reverse.delay + flow.access_rtt).as_secs_f64();
-    let mut arguments = vec![
+    let mut options = vec![
         format!("--rate={rate}"),
         format!("--rtt={rtt}"),
         format!("--limit={limit}"),
@@ -82,35 +93,37 @@ fn arguments(setup: &Setup) -> Option<Vec<String>> {
         format!("--warmup={}", setup.warmup.as_secs_f64()),
         format!("--spread={}", setup.variation.rtt),
         format!("--jitter={}", setup.variation.jitter),
-        format!("--seed={}", setup.seed),
     ];
     if let Some(sampling) = setup.sampling {
-        arguments.push(format!("--interval={}", sampling.interval.as_secs_f64()));
+        options.push(format!("--interval={}", sampling.interval.as_secs_f64()));
     }
     if let Some(red) = bottleneck.red {
-        arguments.push("--queue=red".to_owned());
-        arguments.push(format!("--redMin={}", red.min));
-        arguments.push(format!("--redMax={}", red.max));
-        arguments.push(format!("--redMaxP={}", red.max_p));
-        arguments.push(format!("--redWeight={}", red.weight));
+        if !(red.gentle && red.wait) || red.byte_mode || red.mean_packet != flow.packet {
+            return None;
+        }
+        options.push("--queue=red".to_owned());
+        options.push(format!("--redMin={}", red.min));
+        options.push(format!("--redMax={}", red.max));
+        options.push(format!("--redMaxP={}", red.max_p));
+        options.push(format!("--redWeight={}", red.weight));
     }
-    Some(arguments)
+    Some(options)
 }
 
-fn read_windows(path: &Path) -> Result<Series, Error> {
+/// The first flow's window, from the second column of a table with a title line.
+fn read_window(path: &Path, experiment: &Experiment<'_>) -> Result<Series, Error> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
-    let mut series = Series::default();
-    for line in text.lines().skip(1) {
-        let mut cells = line.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN));
-        series.at_s.extend(cells.next());
-        for (flow, window) in cells.enumerate() {
-            if series.flows.len() == flow {
-                series.flows.push(Vec::new());
-            }
-            series.flows[flow].push(window);
-        }
-    }
-    Ok(series)
+    let points = text.lines().skip(1).filter_map(|line| {
+        let mut cells = line.split(',').map(|cell| cell.parse::<f64>().ok());
+        Some((cells.next()??, cells.next()??))
+    });
+    Ok(Series::plotted(points, experiment.scenario.warmup().as_secs_f64()))
+}
+
+/// As Debian names it.
+fn version() -> String {
+    let mut command = Command::new("dpkg-query");
+    output(command.args(["--show", "--showformat=${Version}", "libns3-dev"])).unwrap_or_else(|_| "unknown".to_owned())
 }
 
 fn output(command: &mut Command) -> Result<String, Error> {

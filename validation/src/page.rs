@@ -5,166 +5,156 @@ use std::path::Path;
 use std::process::Command;
 
 use cwnd_lab::measure::Estimate;
-use cwnd_lab::scenario::Scenario;
 
-use crate::case::{Case, Cases, Note};
+use crate::case::{Case, Cases, Measure, Note};
 use crate::outcome::estimate;
 use crate::plot::{Panel, draw};
-use crate::{Error, Result};
+use crate::{Compared, Error};
+
+/// A measure on both sides.
+pub(crate) struct Judged<'a> {
+    pub(crate) measure: Measure,
+    pub(crate) ours: Estimate,
+    pub(crate) theirs: Estimate,
+    /// None where no tolerance was fixed.
+    pub(crate) agrees: Option<bool>,
+    /// Why the two differ, if they do and the reason is known.
+    pub(crate) note: Option<&'a Note>,
+}
+
+impl Compared<'_> {
+    /// Every measure of its case.
+    pub(crate) fn judge<'a>(&self, cases: &'a Cases) -> Vec<Judged<'a>> {
+        let case = self.experiment.case;
+        let judge = |measure: &Measure| {
+            let ours = estimate(&self.ours.outcomes, *measure)?;
+            let theirs = estimate(&self.theirs.outcomes, *measure)?;
+            let agrees = measure.agrees(measure.distance(ours.mean, theirs.mean), &cases.tolerance);
+            let concerns = |note: &&Note| note.concerns(case, *measure, &self.experiment.pair.theirs);
+            let note = cases.note.iter().find(concerns).filter(|_| agrees == Some(false));
+            Some(Judged { measure: *measure, ours, theirs, agrees, note })
+        };
+        case.measures.iter().filter_map(judge).collect()
+    }
+
+    fn panel(&self) -> Panel<'_> {
+        Panel { title: self.experiment.pair.name(), ours: &self.ours.window, theirs: &self.theirs.window }
+    }
+}
 
 /// Writes the page and its pictures; whether every difference is within its tolerance or explained.
-pub(crate) fn write(root: &Path, cases: &Cases, results: &[Result]) -> std::result::Result<bool, Error> {
-    let folder = root.join("validation/ns3");
-    let mut page = Page { text: preface(), cases, misses: 0, unexplained: 0, compared: 0 };
-    for (index, case) in cases.case.iter().enumerate() {
-        let here: Vec<&Result> = results.iter().filter(|result| result.case == index).collect();
-        let Some(first) = here.first() else { continue };
-        let scenario = case.scenario(&folder, &first.pair.ours)?;
-        page.case(case, &scenario, &here);
-
-        let from_s = scenario.warmup().as_secs_f64();
-        let to_s = scenario.duration().as_secs_f64().min(from_s + PLOTTED_S);
-        let panels: Vec<Panel<'_>> = here.iter().map(|result| result.panel()).collect();
-        save(&root.join("docs/validation").join(format!("{}.svg", case.name())), &draw(&panels, from_s, to_s))?;
+pub(crate) fn write(root: &Path, cases: &Cases, compared: &[Compared<'_>]) -> Result<bool, Error> {
+    let mut sections = String::new();
+    let (mut judged, mut outside, mut unexplained) = (0, 0, 0);
+    for case in &cases.case {
+        let here: Vec<&Compared<'_>> =
+            compared.iter().filter(|compared| std::ptr::eq(compared.experiment.case, case)).collect();
+        section(&mut sections, case, cases, &here);
+        for one in here.iter().flat_map(|compared| compared.judge(cases)) {
+            judged += usize::from(one.agrees.is_some());
+            outside += usize::from(one.agrees == Some(false));
+            unexplained += usize::from(one.agrees == Some(false) && one.note.is_none());
+        }
+        let panels: Vec<Panel<'_>> = here.iter().map(|compared| compared.panel()).collect();
+        save(&root.join("docs/validation").join(format!("{}.svg", case.name())), &draw(&panels))?;
     }
-    let Page { text, misses, unexplained, compared, .. } = page;
-    let verdict = format!("{compared} comparisons, {misses} outside the tolerance, {unexplained} of them unexplained.");
-    save(&root.join("docs/validation.md"), &text.replace(VERDICT, &verdict))?;
+    let verdict = format!("{judged} comparisons: {outside} outside the tolerance, {unexplained} of these unexplained.");
+    save(&root.join("docs/validation.md"), &format!("{}\n{verdict}\n{sections}", preface(compared)))?;
     println!("{verdict}");
     Ok(unexplained == 0)
 }
 
-struct Page<'a> {
-    text: String,
-    cases: &'a Cases,
-    compared: usize,
-    misses: usize,
-    unexplained: usize,
-}
-
-impl Page<'_> {
-    fn case(&mut self, case: &Case, scenario: &Scenario, results: &[&Result]) {
-        let title = scenario.document().title.as_deref().unwrap_or_default();
-        let file = format!("validation/ns3/{}", case.scenario);
-        let _ = writeln!(self.text, "\n## {}: {title}\n", case.name());
-        let _ = writeln!(
-            self.text,
-            "`cwnd run {file} --set flow.0.algorithm=ALGORITHM`, {} seeds, {:.0} s each, measured after {:.0} s.\n",
-            scenario.seeds().len(),
-            scenario.duration().as_secs_f64(),
-            scenario.warmup().as_secs_f64(),
-        );
-        self.text.push_str("| algorithm | measure | ns-3 | cwnd | difference | tolerance | verdict |\n");
-        self.text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
-        let mut notes: Vec<&Note> = Vec::new();
-        for result in results {
-            let name = result.pair.name();
-            for measure in &case.measures {
-                let (Some(ours), Some(theirs)) =
-                    (estimate(&result.ours.outcomes, *measure), estimate(&result.theirs.outcomes, *measure))
-                else {
-                    continue;
-                };
-                let distance = measure.distance(ours.mean, theirs.mean);
-                let verdict = match measure.agrees(distance, &self.cases.tolerance) {
-                    None => String::new(),
-                    Some(true) => {
-                        self.compared += 1;
-                        "agrees".to_owned()
-                    }
-                    Some(false) => {
-                        self.compared += 1;
-                        self.misses += 1;
-                        match self.cases.note(case, result) {
-                            Some(note) => {
-                                if !notes.iter().any(|known| std::ptr::eq(*known, note)) {
-                                    notes.push(note);
-                                }
-                                "**differs**, see below".to_owned()
-                            }
-                            None => {
-                                self.unexplained += 1;
-                                "**differs**".to_owned()
-                            }
-                        }
-                    }
-                };
-                let _ = writeln!(
-                    self.text,
-                    "| {name} | {} | {} | {} | {} | {} | {verdict} |",
-                    measure.title(),
-                    shown(&theirs),
-                    shown(&ours),
-                    measure.shown(distance),
-                    measure.tolerance(&self.cases.tolerance),
-                );
-            }
-        }
-        for note in notes {
-            let _ = writeln!(self.text, "\n*{}*: {}", note.theirs, note.text);
-        }
-        let _ = writeln!(self.text, "\n![Windows of the first flow, {}](validation/{}.svg)", case.name(), case.name());
-    }
-}
-
-impl Cases {
-    fn note(&self, case: &Case, result: &Result) -> Option<&Note> {
-        let concerns = |note: &&Note| note.scenarios.contains(&case.scenario) && note.theirs == result.pair.theirs;
-        self.note.iter().find(concerns)
-    }
-}
-
-impl Result {
-    fn panel(&self) -> Panel<'_> {
-        Panel { title: self.pair.name(), ours: &self.ours.windows, theirs: &self.theirs.windows }
-    }
-}
-
-fn preface() -> String {
-    let nothing = "unknown".to_owned();
-    let ask = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).output().ok().filter(|output| output.status.success());
-        output.map_or(nothing.clone(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let ns3 = ask("dpkg-query", &["--show", "--showformat=${Version}", "libns3-dev"]);
-    let revision = ask("git", &["describe", "--always", "--dirty", "--exclude=*"]);
+fn preface(compared: &[Compared<'_>]) -> String {
+    let mut versions: Vec<&str> = compared.iter().map(|compared| compared.theirs.version.as_str()).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    let git = Command::new("git").args(["describe", "--always", "--dirty", "--exclude=*"]).output();
+    let revision = git.ok().filter(|output| output.status.success());
+    let revision =
+        revision.map_or_else(|| "unknown".into(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
     format!(
         "# Validation\n\n\
          The same experiments in ns-3 and in `cwnd`. Every number is simulated: the mean over the seeds with its 95 % t interval.\n\
-         How both sides are set up, and when the tolerances were fixed, is said in [validation/ns3](../validation/ns3/README.md).\n\n\
-         {VERDICT}\n\n\
-         Written by `cargo xtask validate ns3` at revision {revision}, with ns-3 of Debian ({ns3}); do not edit.\n"
+         How both sides are set up, and that the tolerances were fixed beforehand, is said in\n\
+         [validation/ns3](../validation/ns3/README.md). Plots show the window of the first flow of the first seed.\n\n\
+         Written by `cargo xtask validate ns3` with `cwnd` at revision {} and ns-3 as packaged by Debian ({}).\n",
+        revision.trim(),
+        versions.join(", "),
     )
 }
 
-/// Enough digits to judge a difference of a percent.
-fn shown(estimate: &Estimate) -> String {
-    let digits = |value: f64| {
-        let places = 3 - (value.abs().log10().floor() as i32);
-        if value == 0.0 || !value.is_finite() {
-            value.to_string()
-        } else if value.abs() < 1e-3 {
-            format!("{value:.2e}")
-        } else {
-            format!("{value:.*}", places.clamp(0, 6).unsigned_abs() as usize)
+fn section(text: &mut String, case: &Case, cases: &Cases, compared: &[&Compared<'_>]) {
+    let Some(first) = compared.first() else { return };
+    let scenario = &first.experiment.scenario;
+    let _ = writeln!(text, "\n## {}\n", case.name());
+    let _ = writeln!(
+        text,
+        "{}: {} seeds of {:.0} s, measured after {:.0} s.",
+        capitalised(scenario.document().title.as_deref().unwrap_or(case.name())),
+        scenario.seeds().len(),
+        scenario.duration().as_secs_f64(),
+        scenario.warmup().as_secs_f64(),
+    );
+    let _ = writeln!(text, "`cwnd run validation/ns3/{} --set flow.0.algorithm=ALGORITHM`\n", case.scenario);
+    text.push_str("| algorithm | measure | ns-3 | cwnd | difference | tolerance | verdict |\n");
+    text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
+    let mut notes: Vec<&Note> = Vec::new();
+    for compared in compared {
+        for one in compared.judge(cases) {
+            let verdict = match (one.agrees, one.note) {
+                (None, _) => "",
+                (Some(true), _) => "agrees",
+                (Some(false), None) => "**differs**",
+                (Some(false), Some(note)) => {
+                    if !notes.iter().any(|known| std::ptr::eq(*known, note)) {
+                        notes.push(note);
+                    }
+                    "**differs**, see below"
+                }
+            };
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} | {} | {} | {verdict} |",
+                compared.experiment.pair.name(),
+                one.measure.title(),
+                shown(&one.theirs),
+                shown(&one.ours),
+                one.measure.shown(one.measure.distance(one.ours.mean, one.theirs.mean)),
+                one.measure.tolerance(&cases.tolerance),
+            );
         }
-    };
+    }
+    for note in notes {
+        let _ = writeln!(text, "\n{}: {}", note.theirs.join(", "), note.text);
+    }
+    let _ = writeln!(text, "\n![Windows over time in case {name}](validation/{name}.svg)", name = case.name());
+}
+
+/// With enough digits to judge a difference of a percent.
+fn shown(estimate: &Estimate) -> String {
+    let mean = estimate.mean;
+    if mean == 0.0 || !mean.is_finite() {
+        return mean.to_string();
+    }
+    let magnitude = mean.abs().log10().floor() as i32;
+    // Small rates in powers of ten; the interval in the same power, so that the two can be compared at a glance.
+    let (unit, suffix) =
+        if magnitude < -2 { (10.0_f64.powi(magnitude), format!("e{magnitude}")) } else { (1.0, String::new()) };
+    let places = if suffix.is_empty() { (3 - magnitude).clamp(0, 4) } else { 2 };
+    let places = places.unsigned_abs() as usize;
     match estimate.ci95 {
-        Some(half) => format!("{} ± {}", digits(estimate.mean), format_half(half, estimate.mean)),
-        None => digits(estimate.mean),
+        Some(half) if suffix.is_empty() => format!("{mean:.places$} ± {half:.places$}"),
+        Some(half) => format!("({:.places$} ± {:.places$}){suffix}", mean / unit, half / unit),
+        None => format!("{:.places$}{suffix}", mean / unit),
     }
 }
 
-/// The half width with as many places as the mean.
-fn format_half(half: f64, mean: f64) -> String {
-    if mean.abs() < 1e-3 {
-        return format!("{half:.1e}");
-    }
-    let places = (3 - mean.abs().log10().floor() as i32).clamp(0, 6);
-    format!("{half:.*}", places.unsigned_abs() as usize)
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn save(path: &Path, text: &str) -> std::result::Result<(), Error> {
+fn save(path: &Path, text: &str) -> Result<(), Error> {
     let at = |source| Error::File { path: path.to_owned(), source };
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(at)?;
@@ -172,7 +162,17 @@ fn save(path: &Path, text: &str) -> std::result::Result<(), Error> {
     std::fs::write(path, text).map_err(at)
 }
 
-/// Where the sum of all verdicts goes, once it is known.
-const VERDICT: &str = "VERDICT";
-/// Long enough for a few sawteeth of every algorithm.
-const PLOTTED_S: f64 = 60.0;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_to_a_percent_and_better() {
+        let text = |mean, ci95| shown(&Estimate { mean, ci95, n: 4 });
+        assert_eq!(text(0.98765, Some(0.00321)), "0.9877 ± 0.0032");
+        assert_eq!(text(123.456, Some(4.5)), "123.5 ± 4.5");
+        assert_eq!(text(6.6e-5, Some(1.23e-5)), "(6.60 ± 1.23)e-5");
+        assert_eq!(text(6.6e-5, None), "6.60e-5");
+        assert_eq!(text(0.0, None), "0");
+    }
+}

@@ -2,24 +2,36 @@
 
 use std::fmt::Write;
 
-/// Windows over time.
-#[derive(Clone, Debug, Default, PartialEq)]
+use serde::{Deserialize, Serialize};
+
+/// A window over time.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Series {
     /// Seconds.
     pub(crate) at_s: Vec<f64>,
-    /// Per flow, packets.
-    pub(crate) flows: Vec<Vec<f64>>,
+    pub(crate) packets: Vec<f64>,
 }
 
-/// One panel: the first flow of each side.
+/// An algorithm: the first flow of each side.
 pub(crate) struct Panel<'a> {
     pub(crate) title: String,
     pub(crate) ours: &'a Series,
     pub(crate) theirs: &'a Series,
 }
 
-/// Draws panels from `from_s` to `to_s`.
-pub(crate) fn draw(panels: &[Panel<'_>], from_s: f64, to_s: f64) -> String {
+impl Series {
+    /// What a plot shows of (seconds, packets): some sawteeth from the end of the warm-up on, to a tenth of a packet.
+    pub(crate) fn plotted(points: impl Iterator<Item = (f64, f64)>, from_s: f64) -> Self {
+        let shown = points.filter(|(at, packets)| (from_s..=from_s + PLOTTED_S).contains(at) && packets.is_finite());
+        let (at_s, packets) = shown.map(|(at, packets)| (at, (packets * 10.0).round() / 10.0)).unzip();
+        Self { at_s, packets }
+    }
+}
+
+/// Draws panels over the time their curves cover.
+pub(crate) fn draw(panels: &[Panel<'_>]) -> String {
+    let ends = || panels.iter().flat_map(|panel| [panel.ours, panel.theirs]).flat_map(|series| &series.at_s).copied();
+    let (from_s, to_s) = (ends().fold(f64::INFINITY, f64::min), ends().fold(f64::NEG_INFINITY, f64::max));
     let rows = panels.len().div_ceil(COLUMNS);
     let (width, height) = (WIDTH * COLUMNS as f64, HEIGHT * rows as f64 + LEGEND);
     let mut svg = format!(
@@ -43,8 +55,8 @@ pub(crate) fn draw(panels: &[Panel<'_>], from_s: f64, to_s: f64) -> String {
 
 impl Panel<'_> {
     fn draw(&self, svg: &mut String, from_s: f64, to_s: f64) {
-        let sides = [(self.theirs.points(from_s, to_s), THEIRS), (self.ours.points(from_s, to_s), OURS)];
-        let highest = sides.iter().flat_map(|(points, _)| points).map(|(_, window)| *window).fold(1.0, f64::max);
+        let sides = [(self.theirs, THEIRS), (self.ours, OURS)];
+        let highest = sides.iter().flat_map(|(series, _)| &series.packets).copied().fold(1.0, f64::max);
         let step = nice_step(highest);
         let top = (highest / step).ceil() * step;
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
@@ -66,23 +78,14 @@ impl Panel<'_> {
             let _ = writeln!(svg, "<text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{tick} s</text>");
             tick += step;
         }
-        for (points, colour) in sides {
+        for (series, colour) in sides {
             let mut path = String::new();
-            for (at, window) in points {
+            for (at, window) in series.at_s.iter().zip(&series.packets) {
                 let command = if path.is_empty() { 'M' } else { 'L' };
-                let _ = write!(path, "{command}{:.1} {:.1}", x(at), y(window));
+                let _ = write!(path, "{command}{:.1} {:.1}", x(*at), y(*window));
             }
             let _ = writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\"/>");
         }
-    }
-}
-
-impl Series {
-    /// The first flow's window within a time.
-    fn points(&self, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
-        let windows = self.flows.first().map(Vec::as_slice).unwrap_or_default();
-        let points = self.at_s.iter().zip(windows).map(|(at, window)| (*at, *window));
-        points.filter(|(at, window)| (from_s..=to_s).contains(at) && window.is_finite()).collect()
     }
 }
 
@@ -102,6 +105,8 @@ fn nice_step(range: f64) -> f64 {
         }
 }
 
+/// Long enough for a few sawteeth of every algorithm.
+const PLOTTED_S: f64 = 60.0;
 const COLUMNS: usize = 2;
 /// A panel and the margins in it, pixels.
 const WIDTH: f64 = 420.0;
@@ -128,9 +133,9 @@ mod tests {
 
     #[test]
     fn a_panel_draws_both_sides_within_its_frame() {
-        let series = |window: f64| Series { at_s: vec![0.0, 1.0, 2.0], flows: vec![vec![window; 3]] };
+        let series = |window: f64| Series { at_s: vec![0.0, 1.0, 2.0], packets: vec![window; 3] };
         let (ours, theirs) = (series(10.0), series(20.0));
-        let svg = draw(&[Panel { title: "reno".to_owned(), ours: &ours, theirs: &theirs }], 0.0, 2.0);
+        let svg = draw(&[Panel { title: "reno".to_owned(), ours: &ours, theirs: &theirs }]);
         assert!(svg.contains("M45.0 104.0L225.0 104.0L405.0 104.0\" fill=\"none\" stroke=\"#1a5fb4\""), "{svg}");
         assert!(svg.contains("M45.0 24.0L225.0 24.0L405.0 24.0\" fill=\"none\" stroke=\"#e5a50a\""), "{svg}");
     }
