@@ -1,4 +1,4 @@
-//! How fast the simulator is: `cargo bench -p cwnd-sim`. Throughput is in packets delivered per second of wall time.
+//! How fast the simulator is: `cargo bench -p cwnd-benches`. Throughput is in packets delivered per second of wall time.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use cwnd::{Span, Spec};

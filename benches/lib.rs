@@ -1,0 +1,1 @@
+//! Benchmarks, in `benches/`: `cargo bench -p cwnd-benches`.
