@@ -203,6 +203,17 @@ await check('a saved picture stands alone', async () => {
   assert(text.startsWith('<svg') && !text.includes('var('), 'it refers to the style sheet of the page');
 });
 
+await check('a saved specification is whole', async () => {
+  const { text } = await download(page, `a[data-spec="${figures[0]}"]`);
+  assert(!text.includes('var('), 'it refers to the style sheet of the page');
+  const spec = JSON.parse(text);
+  const rows = Object.values(spec.datasets).reduce((sum, rows) => sum + rows.length, 0);
+  assert(spec.$schema.includes('vega-lite') && rows > 0, 'it lacks its schema or its data');
+  const marks = await page.evaluate((spec) => vegaLite.compile(spec).spec.marks.length, spec);
+  assert(marks > 0, 'Vega-Lite makes no mark of it');
+  return `${rows} rows, ${marks} marks`;
+});
+
 await check('links within the page lead somewhere', async () => {
   const lost = await page.$$eval('nav a, .skip', (links) =>
     links.map((link) => link.getAttribute('href')).filter((href) => !document.getElementById(href.slice(1))));

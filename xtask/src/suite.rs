@@ -13,7 +13,9 @@ pub(crate) const STEPS: &[Step] = &[
         name: "tests",
         needs: &[],
         // Unit, integration and documentation tests, among them the replay of the fuzz corpora and the recorded digests.
-        run: |workspace| run(&mut workspace.cargo(&["test", "--workspace", "--exclude", "cwnd-benches", "--no-fail-fast"])),
+        run: |workspace| {
+            run(&mut workspace.cargo(&["test", "--workspace", "--exclude", "cwnd-benches", "--no-fail-fast"]))
+        },
     },
     Step {
         name: "determinism",

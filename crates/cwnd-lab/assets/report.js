@@ -24,12 +24,21 @@
     return [table.columns, ...rows(table)].map((row) => row.map(cell).join(',') + '\r\n').join('');
   }
 
-  /** The picture with the colours of the light theme in place of variables, so that it stands alone. */
-  function svg(id) {
-    const picture = document.querySelector(`#${id} svg`);
+  const svg = (id) => standing_alone(new XMLSerializer().serializeToString(document.querySelector(`#${id} svg`)));
+
+  /** The Vega-Lite specification of a plot with its data: any Vega-Lite tool opens it, Altair for one. */
+  function spec(id) {
+    const plot = data.plots.find((plot) => plot.id === id);
+    return standing_alone(JSON.stringify({ $schema: SCHEMA, ...plot.spec, datasets: datasets(plot), config: CONFIG }));
+  }
+
+  const SCHEMA = 'https://vega.github.io/schema/vega-lite/v6.json';
+  const datasets = (plot) => Object.fromEntries(plot.tables.map((table) => [table.name, records(table)]));
+
+  /** The colours of the light theme in place of variables of the style sheet. */
+  function standing_alone(text) {
     const light = light_variables();
-    const resolve = (text, name) => light.get(name) ?? text;
-    return new XMLSerializer().serializeToString(picture).replace(/var\((--[\w-]+)\)/g, resolve);
+    return text.replace(/var\((--[\w-]+)\)/g, (variable, name) => light.get(name) ?? variable);
   }
 
   function light_variables() {
@@ -86,9 +95,8 @@
 
   async function draw(plot) {
     const figure = document.getElementById(plot.id);
-    const datasets = Object.fromEntries(plot.tables.map((table) => [table.name, records(table)]));
     const options = { mode: 'vega-lite', renderer: 'svg', actions: false, config: CONFIG, tooltip: { theme: 'custom' } };
-    await vegaEmbed(figure.querySelector('.plot > div'), { ...plot.spec, datasets }, options);
+    await vegaEmbed(figure.querySelector('.plot > div'), { ...plot.spec, datasets: datasets(plot) }, options);
     figure.dataset.drawn = '';
   }
 
@@ -106,6 +114,7 @@
 
   on_click('a[data-csv]', 'text/csv;charset=utf-8', (link) => csv(tables.get(link.dataset.csv)));
   on_click('a[data-svg]', 'image/svg+xml', (link) => svg(link.dataset.svg));
+  on_click('a[data-spec]', 'application/json', (link) => spec(link.dataset.spec));
   for (const details of document.querySelectorAll('details[data-tables]')) {
     details.addEventListener('toggle', () => fill(details), { once: true });
   }

@@ -116,7 +116,8 @@ fn figure(out: &mut String, plot: &Plot, heading: &str) {
     let _ = write!(
         out,
         "<figure id=\"{id}\"><{heading}>{title}</{heading}><div class=\"plot\" role=\"img\" aria-label=\"{alternative}\"><div aria-hidden=\"true\"></div></div>\
-         <figcaption>{caption}</figcaption><p class=\"links\"><a data-svg=\"{id}\" href=\"#{id}\" download=\"{id}.svg\">SVG</a>"
+         <figcaption>{caption}</figcaption><p class=\"links\"><a data-svg=\"{id}\" href=\"#{id}\" download=\"{id}.svg\">SVG</a> \
+         <a data-spec=\"{id}\" href=\"#{id}\" download=\"{id}.vl.json\">Vega-Lite</a>"
     );
     for table in tables {
         let file = if table.name == "table" { id.clone() } else { format!("{id}-{}", table.name) };
