@@ -5,12 +5,14 @@ use cwnd::{Algorithm, Bytes, Control, Span, Time};
 use crate::era::Era;
 use crate::facts::Facts;
 use crate::net::packet::{Body, Data};
+use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
 use crate::{reported, tcp};
 
 /// What a sender is made of.
 pub(crate) struct SenderConfig {
     pub(crate) algorithm: Algorithm,
     pub(crate) era: Era,
+    pub(crate) recovery: RecoveryScheme,
     pub(crate) stop: Time,
     pub(crate) max_window: f64,
     pub(crate) packet: Bytes,
@@ -21,8 +23,10 @@ pub(crate) struct SenderConfig {
 /// A sender of bulk data.
 #[derive(Debug)]
 pub(crate) enum Sender {
-    /// TCP-like.
-    Tcp(tcp::Sender),
+    /// TCP-like, with selective acknowledgements.
+    Sack(tcp::Sender<Sack>),
+    /// TCP-like, without.
+    Cumulative(tcp::Sender<Cumulative>),
     /// UDT-like.
     Reported(reported::Sender),
 }
@@ -40,18 +44,32 @@ pub(crate) enum Receiver {
 macro_rules! either {
     ($self:expr, $inner:ident => $body:expr) => {
         match $self {
-            Sender::Tcp($inner) => $body,
+            Sender::Sack($inner) => $body,
+            Sender::Cumulative($inner) => $body,
             Sender::Reported($inner) => $body,
         }
     };
 }
 
 impl Sender {
+    /// A TCP-like sender that starts at `now`.
+    pub(crate) fn tcp(config: SenderConfig, now: Time) -> Self {
+        let era = config.era;
+        let cumulative = |config, rule| Self::Cumulative(tcp::Sender::new(config, Cumulative::new(rule, &era), now));
+        match config.recovery {
+            RecoveryScheme::Tahoe => cumulative(config, &Tahoe),
+            RecoveryScheme::Reno => cumulative(config, &Reno),
+            RecoveryScheme::NewReno => cumulative(config, &NewReno),
+            RecoveryScheme::Sack => Self::Sack(tcp::Sender::new(config, Sack::new(&era), now)),
+        }
+    }
+
     /// Takes in what the receiver sent.
     #[inline]
     pub(crate) fn on_packet(&mut self, now: Time, body: &Body) {
         match (self, body) {
-            (Self::Tcp(sender), Body::Ack(ack)) => sender.on_ack(now, ack),
+            (Self::Sack(sender), Body::Ack(ack)) => sender.on_ack(now, ack),
+            (Self::Cumulative(sender), Body::Ack(ack)) => sender.on_ack(now, ack),
             (Self::Reported(sender), Body::Report(report)) => sender.on_report(now, report),
             (Self::Reported(sender), Body::Missing { first, end }) => sender.on_missing(now, *first, *end),
             _ => {}

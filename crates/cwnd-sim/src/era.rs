@@ -38,6 +38,9 @@ pub struct Era {
     pub limited_transmit: bool,
     /// How much is sent during recovery.
     pub recovery: Recovery,
+    /// NewReno's timer runs on from the first partial acknowledgement, so that many losses in a window end in a time-out instead
+    /// of a round trip each (RFC 6582 section 4, "impatient"); ns-2 starts it anew with every one.
+    pub impatient: bool,
 }
 
 impl Era {
@@ -55,6 +58,7 @@ impl Era {
         initial_rto: Span::from_secs(6),
         limited_transmit: false,
         recovery: Recovery::Sack1,
+        impatient: false,
     };
 
     /// ns-2 of 2004: two packets to start with, ticks of 10 ms, a time-out of at least 1 s, limited transmit.
@@ -89,6 +93,7 @@ impl Era {
         initial_rto: Span::from_secs(1),
         limited_transmit: true,
         recovery: Recovery::Proportional,
+        impatient: true,
     };
 
     /// The era called `name`.

@@ -24,7 +24,7 @@ pub(crate) struct Flow {
     pub(crate) ecn: bool,
     /// Pending events of its timers; those at other times are out of date.
     pub(crate) armed: Armed,
-    /// Different data packets that arrived, arrivals with a mark, and repeated arrivals.
+    /// Different data packets that arrived, arrivals with a mark, and arrivals of no use: repeated, or not kept.
     pub(crate) delivered: u64,
     pub(crate) marked: u64,
     pub(crate) duplicates: u64,

@@ -22,8 +22,10 @@ mod world;
 pub use cwnd_trace::Trace;
 pub use era::{Era, Recovery};
 pub use setup::{
-    AckEcho, FlowSetup, LinkId, LinkSetup, Loss, NodeId, QueueLimit, RedSetup, Sampling, Setup, SetupError, Variation,
+    AckEcho, FlowSetup, LinkId, LinkSetup, Loss, NodeId, QueueLimit, Reassembly, RedSetup, Sampling, Setup, SetupError,
+    Variation,
 };
+pub use tcp::recovery::RecoveryScheme;
 pub use topology::{Dumbbell, ParkingLot};
 
 /// Simulates `setup`. `progress` is called now and then with the simulated time in nanoseconds; once it says `false` the run ends

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::era::Era;
 use crate::net::route::Routes;
+use crate::tcp::recovery::RecoveryScheme;
 
 /// Everything a run needs.
 #[derive(Clone, Debug)]
@@ -137,6 +138,13 @@ pub struct FlowSetup {
     pub ecn: Option<AckEcho>,
     /// Acknowledge every second packet or after this time; none: every packet at once.
     pub delayed_ack: Option<Span>,
+    /// Acknowledgements wait for one another: the first that is due waits for this time, and all that become due meanwhile leave
+    /// together with it, as behind a radio or cable link. None: none waits.
+    pub ack_aggregation: Option<Span>,
+    /// How losses are found and mended.
+    pub recovery: RecoveryScheme,
+    /// What the receiver does with a packet that arrives before another one.
+    pub reassembly: Reassembly,
     /// The habits of sender and receiver.
     pub era: Era,
 }
@@ -148,6 +156,36 @@ pub enum AckEcho {
     Latch,
     /// An acknowledgement carries the echo if its packet was marked.
     PerPacket,
+}
+
+/// What a receiver does with a packet that arrives before another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reassembly {
+    /// It keeps the packet and tells the sender so, with selective acknowledgements for those who read them (RFC 2018).
+    #[default]
+    Selective,
+    /// It keeps nothing out of order and sends no acknowledgement for it: everything from the first loss on must come again.
+    GoBackN,
+}
+
+impl Reassembly {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Selective, Self::GoBackN];
+
+    /// Its name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Selective => "sack",
+            Self::GoBackN => "go-back-n",
+        }
+    }
+
+    /// The kind called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// What real networks vary and a simulator must draw: without it, flows fall into step at a drop-tail queue.
@@ -285,7 +323,12 @@ impl Setup {
             "the receiver's window must be at least 1 packet",
         )?;
         require(flow.stop.is_none_or(|stop| stop > flow.start), &place, "it must stop after it starts")?;
-        require(flow.delayed_ack != Some(Span::ZERO), &place, "the delay of acknowledgements must be above zero")
+        require(flow.delayed_ack != Some(Span::ZERO), &place, "the delay of acknowledgements must be above zero")?;
+        require(
+            flow.ack_aggregation != Some(Span::ZERO),
+            &place,
+            "the aggregation of acknowledgements must be above zero",
+        )
     }
 
     fn has(&self, node: NodeId) -> bool {

@@ -6,7 +6,8 @@
 use cwnd::{Bytes, Span, Spec, Time};
 
 use crate::era::Era;
-use crate::setup::{FlowSetup, LinkSetup, Loss, NodeId, QueueLimit, Sampling, Setup, Variation};
+use crate::setup::{FlowSetup, LinkSetup, Loss, NodeId, QueueLimit, Reassembly, Sampling, Setup, Variation};
+use crate::tcp::recovery::RecoveryScheme;
 
 /// One bottleneck: senders on the left, receivers on the right, acknowledgements back over a link of the same kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,6 +143,9 @@ impl FlowSetup {
             slow_start: None,
             ecn: None,
             delayed_ack: None,
+            ack_aggregation: None,
+            recovery: RecoveryScheme::default(),
+            reassembly: Reassembly::default(),
             era,
         }
     }

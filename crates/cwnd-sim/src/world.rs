@@ -114,6 +114,7 @@ impl World {
         let config = SenderConfig {
             algorithm: flow.algorithm.start(&algorithm_start),
             era: flow.era,
+            recovery: flow.recovery,
             stop: flow.stop.unwrap_or(Time::MAX),
             max_window: flow.max_window.unwrap_or(f64::INFINITY),
             packet: flow.packet,
@@ -122,8 +123,13 @@ impl World {
         };
         let (sender, receiver) = match flow.algorithm.entry().transport {
             Transport::Acked => (
-                Sender::Tcp(tcp::Sender::new(config, start)),
-                Receiver::Tcp(tcp::Receiver::new(flow.delayed_ack, flow.ecn.unwrap_or(AckEcho::Latch))),
+                Sender::tcp(config, start),
+                Receiver::Tcp(tcp::Receiver::new(tcp::Habits {
+                    reassembly: flow.reassembly,
+                    delay: flow.delayed_ack,
+                    aggregation: flow.ack_aggregation,
+                    echo: flow.ecn.unwrap_or(AckEcho::Latch),
+                })),
             ),
             Transport::Reported => (
                 Sender::Reported(reported::Sender::new(config, start)),

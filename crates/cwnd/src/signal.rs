@@ -81,7 +81,9 @@ pub struct View {
     pub next: u64,
     /// Packets the host counts as in the network, before the event being told.
     pub in_flight: u64,
-    /// Loss recovery is under way: it began with a loss and ends when everything sent before that loss has arrived.
+    /// Fast recovery is under way: it began with a loss and ends when everything sent before that loss was found has arrived, or
+    /// earlier where the host's scheme gives up earlier (Reno). What repairs the loss after a timeout, or after a restart, does
+    /// not count: that is slow start, and windows grow in it.
     pub in_recovery: bool,
     /// Packets delivered so far.
     pub delivered: u64,
@@ -187,6 +189,9 @@ pub struct Congestion {
     pub lost: u32,
     /// Recovery starts over from a window of one packet (Tahoe).
     pub restart: bool,
+    /// To be acted upon even if the packet left before the last decrease: Reno forgets what was outstanding once its recovery
+    /// ends, and takes the next loss of the same window for another event (RFC 5681 section 3.2).
+    pub separate: bool,
     /// Not the first expiry of the timer for this packet.
     pub persistent: bool,
     /// The delivery-rate state of the lost packet, as it was sent.
@@ -197,19 +202,19 @@ impl Congestion {
     /// A loss of `lost` packets, the first of them `first`.
     #[must_use]
     pub const fn loss(first: u64, lost: u32) -> Self {
-        Self { cause: Cause::Loss, first, lost, restart: false, persistent: false, sample: None }
+        Self { cause: Cause::Loss, first, lost, restart: false, separate: false, persistent: false, sample: None }
     }
 
     /// A congestion mark on packet `first`.
     #[must_use]
     pub const fn mark(first: u64) -> Self {
-        Self { cause: Cause::Mark, first, lost: 0, restart: false, persistent: false, sample: None }
+        Self { cause: Cause::Mark, first, lost: 0, restart: false, separate: false, persistent: false, sample: None }
     }
 
     /// An expiry of the retransmission timer with `first` the oldest packet outstanding.
     #[must_use]
     pub const fn timeout(first: u64, persistent: bool) -> Self {
-        Self { cause: Cause::Timeout, first, lost: 0, restart: false, persistent, sample: None }
+        Self { cause: Cause::Timeout, first, lost: 0, restart: false, separate: false, persistent, sample: None }
     }
 }
 

@@ -90,7 +90,7 @@ fn check_shell(spec: &Spec, algorithm: &Algorithm, signal: &Signal, before: Pack
     match signal {
         Signal::Congestion(view, event) => {
             assert!(after <= before, "{}: congestion took {before:?} to {after:?}", spec.label());
-            if event.cause != Cause::Timeout && event.first < view.next {
+            if event.cause != Cause::Timeout && !event.separate && event.first < view.next {
                 let mut told_again = algorithm.clone();
                 told_again.apply(signal);
                 assert_eq!(told_again.control().window, after, "{}: cut twice for one window of data", spec.label());
@@ -231,6 +231,7 @@ impl Host<'_> {
             first: if facts & 4 == 0 { self.next.saturating_sub(u64::from(self.count())) } else { u64::MAX },
             lost: self.count(),
             restart: facts & 24 == 24,
+            separate: facts & 192 == 192,
             persistent: facts & 32 == 32,
             sample: (code & 16 == 16).then(|| self.sample()),
         }

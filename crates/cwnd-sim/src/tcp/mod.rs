@@ -1,11 +1,10 @@
-//! TCP-like endpoints: every packet is acknowledged as it arrives, losses are found and mended by selective acknowledgements
-//! (RFC 2018, RFC 6675) and a retransmission timer (RFC 6298).
+//! TCP-like endpoints: packets are acknowledged as they arrive, losses are found and mended by one of four schemes and a
+//! retransmission timer (RFC 6298).
 
-mod proportional;
 mod receiver;
-mod scoreboard;
+pub(crate) mod recovery;
 mod sender;
 mod timer;
 
-pub(crate) use receiver::Receiver;
+pub(crate) use receiver::{Habits, Receiver};
 pub(crate) use sender::Sender;

@@ -1,10 +1,23 @@
 //! The receiving end: reassembly, acknowledgements, the echo of congestion marks.
 
+use std::collections::VecDeque;
+
 use cwnd::{Span, Time};
 
 use crate::net::packet::{Ack, Block, Data};
 use crate::ranges::Ranges;
-use crate::setup::AckEcho;
+use crate::setup::{AckEcho, Reassembly};
+
+/// How a receiver acknowledges.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habits {
+    pub(crate) reassembly: Reassembly,
+    /// One acknowledgement for two packets, or after this time.
+    pub(crate) delay: Option<Span>,
+    /// Acknowledgements leave together, each at most this late.
+    pub(crate) aggregation: Option<Span>,
+    pub(crate) echo: AckEcho,
+}
 
 /// A receiver that acknowledges every packet, or every second one.
 #[derive(Clone, Debug)]
@@ -14,23 +27,80 @@ pub(crate) struct Receiver {
     beyond: Ranges,
     /// A number in each of the two blocks reported before, newest first (RFC 2018 section 4 wants them repeated).
     reported: [u64; 2],
+    reassembly: Reassembly,
     delayed: Option<Span>,
-    /// Held back: when it is due, and the echo it will carry.
-    held: Option<(Time, Time)>,
+    /// When the acknowledgement held back is due, [`Time::MAX`] if there is none, and the echo it will carry.
+    due: Time,
+    held_echo: Time,
     echo: AckEcho,
     /// A mark is to be echoed.
     marked: bool,
+    aggregate: Option<Box<Aggregate>>,
+}
+
+/// Acknowledgements that wait to leave together.
+#[derive(Clone, Debug)]
+struct Aggregate {
+    interval: Span,
+    due: Time,
+    waiting: VecDeque<Ack>,
 }
 
 impl Receiver {
     /// A receiver of nothing yet.
-    pub(crate) fn new(delayed: Option<Span>, echo: AckEcho) -> Self {
-        Self { cumulative: 0, beyond: Ranges::default(), reported: [0; 2], delayed, held: None, echo, marked: false }
+    pub(crate) fn new(habits: Habits) -> Self {
+        let aggregate = |interval| Box::new(Aggregate { interval, due: Time::MAX, waiting: VecDeque::new() });
+        Self {
+            cumulative: 0,
+            beyond: Ranges::default(),
+            reported: [0; 2],
+            reassembly: habits.reassembly,
+            delayed: habits.delay,
+            due: Time::MAX,
+            held_echo: Time::ZERO,
+            echo: habits.echo,
+            marked: false,
+            aggregate: habits.aggregation.map(aggregate),
+        }
     }
 
-    /// Takes in a data packet: whether it is new, and the acknowledgement it calls for at once.
+    /// Takes in a data packet: whether it is new and kept, and the acknowledgement to send at once.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
+        if self.reassembly == Reassembly::GoBackN && data.number > self.cumulative {
+            return (false, None);
+        }
+        let (new, ack) = self.take_in(now, data, marked);
+        match (&mut self.aggregate, ack) {
+            (Some(aggregate), Some(ack)) => {
+                aggregate.hold(now, ack);
+                (new, None)
+            }
+            (_, ack) => (new, ack),
+        }
+    }
+
+    /// When an acknowledgement held back is due.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Time {
+        self.aggregate.as_ref().map_or(self.due, |aggregate| aggregate.due.min(self.due))
+    }
+
+    /// Releases an acknowledgement that is due; to be called until there is none.
+    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Ack> {
+        let delayed = (self.due <= now).then(|| {
+            self.due = Time::MAX;
+            self.acknowledge(self.cumulative, self.held_echo)
+        });
+        let Some(aggregate) = &mut self.aggregate else { return delayed };
+        if let Some(ack) = delayed {
+            aggregate.hold(now, ack);
+        }
+        aggregate.release(now)
+    }
+
+    #[inline]
+    fn take_in(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
         self.see_mark(data, marked);
         let in_order = data.number == self.cumulative && self.beyond.is_empty();
         let new = if in_order {
@@ -41,26 +111,16 @@ impl Receiver {
         };
         if let Some(delay) = self.delayed
             && in_order
-            && self.held.is_none()
+            && self.due == Time::MAX
             && !marked
         {
-            self.held = Some((now + delay, data.sent_at));
+            (self.due, self.held_echo) = (now + delay, data.sent_at);
             return (new, None);
         }
         // A held acknowledgement covers two packets and echoes the older one (RFC 7323 section 4.3).
-        let echo = self.held.take().map_or(data.sent_at, |(_, echo)| echo);
+        let held = std::mem::replace(&mut self.due, Time::MAX) != Time::MAX;
+        let echo = if held { self.held_echo } else { data.sent_at };
         (new, Some(self.acknowledge(data.number, echo)))
-    }
-
-    /// When a held acknowledgement is due.
-    pub(crate) fn next_timer(&self) -> Time {
-        self.held.map_or(Time::MAX, |(due, _)| due)
-    }
-
-    /// Releases a held acknowledgement that is due.
-    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Ack> {
-        let (_, echo) = self.held.take_if(|(due, _)| *due <= now)?;
-        Some(self.acknowledge(self.cumulative, echo))
     }
 
     fn see_mark(&mut self, data: &Data, marked: bool) {
@@ -115,9 +175,29 @@ impl Receiver {
     }
 }
 
+impl Aggregate {
+    fn hold(&mut self, now: Time, ack: Ack) {
+        if self.waiting.is_empty() {
+            self.due = now + self.interval;
+        }
+        self.waiting.push_back(ack);
+    }
+
+    fn release(&mut self, now: Time) -> Option<Ack> {
+        let ack = if self.due <= now { self.waiting.pop_front() } else { None };
+        if self.waiting.is_empty() {
+            self.due = Time::MAX;
+        }
+        ack
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PLAIN: Habits =
+        Habits { reassembly: Reassembly::Selective, delay: None, aggregation: None, echo: AckEcho::Latch };
 
     fn data(number: u64) -> Data {
         Data {
@@ -141,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_newest_block_comes_first_and_older_ones_are_repeated() {
-        let mut receiver = Receiver::new(None, AckEcho::Latch);
+        let mut receiver = Receiver::new(PLAIN);
         assert_eq!(receive(&mut receiver, 0).cumulative, 1);
         assert_eq!(blocks(&receive(&mut receiver, 2)), [(2, 3)]);
         assert_eq!(blocks(&receive(&mut receiver, 4)), [(4, 5), (2, 3)]);
@@ -156,7 +236,7 @@ mod tests {
     #[test]
     fn every_second_packet_or_the_timer() {
         let delay = Span::from_millis(40);
-        let mut receiver = Receiver::new(Some(delay), AckEcho::Latch);
+        let mut receiver = Receiver::new(Habits { delay: Some(delay), ..PLAIN });
         assert_eq!(receiver.on_data(Time::ZERO, &data(0), false), (true, None));
         let (_, ack) = receiver.on_data(Time::ZERO, &data(1), false);
         assert_eq!(ack.map(|ack| (ack.cumulative, ack.echo)), Some((2, Time::ZERO)));
@@ -173,8 +253,8 @@ mod tests {
     #[test]
     fn marks_are_echoed_until_confirmed_or_once() {
         let reacted = |number| Data { reacted: true, ..data(number) };
-        let mut latch = Receiver::new(None, AckEcho::Latch);
-        let mut each = Receiver::new(None, AckEcho::PerPacket);
+        let mut latch = Receiver::new(PLAIN);
+        let mut each = Receiver::new(Habits { echo: AckEcho::PerPacket, ..PLAIN });
         let mut echoes = |data: Data, marked: bool| {
             [&mut latch, &mut each]
                 .map(|receiver| receiver.on_data(Time::ZERO, &data, marked).1.expect("not delayed").marked)

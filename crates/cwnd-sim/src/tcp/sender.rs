@@ -2,74 +2,49 @@
 
 use cwnd::{Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Remote, Span, Time, View};
 
-use super::proportional::ProportionalReduction;
-use super::scoreboard::{News, Scoreboard};
+use super::recovery::{News, Recovery};
 use super::timer::RetransmissionTimer;
 use crate::endpoint::SenderConfig;
-use crate::era::Recovery;
 use crate::facts::{Facts, Pacer};
 use crate::net::packet::{Ack, Data};
 
-/// A sender of bulk data.
+/// A sender of bulk data that mends its losses by the scheme `R`.
 #[derive(Clone, Debug)]
-pub(crate) struct Sender {
+pub(crate) struct Sender<R> {
     algorithm: Algorithm,
     control: Control,
     facts: Facts,
-    board: Scoreboard,
-    phase: Phase,
+    recovery: R,
     timer: RetransmissionTimer,
     pacer: Pacer,
-    /// The timer expires then; none while nothing is outstanding.
-    deadline: Option<Time>,
+    /// The timer expires then; [`Time::MAX`] while nothing is outstanding.
+    deadline: Time,
     /// The timer expired and nothing has been acknowledged since.
     expired: bool,
-    /// The first retransmission of a recovery leaves whatever the window says (RFC 6675 section 5, step 4.3).
-    urgent: bool,
     /// The next new packet tells the receiver that a mark was acted upon.
     confirm_mark: bool,
     /// The next new packet when that was last decided.
     confirm_from: u64,
     stop: Time,
-    limited_transmit: bool,
-    recovery: Recovery,
     paced: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Open,
-    /// Until everything sent before the loss was found has arrived.
-    Recovery {
-        until: u64,
-        reduction: Option<ProportionalReduction>,
-    },
-    /// The same, after the timer expired; slow start goes on meanwhile.
-    AfterTimeout {
-        until: u64,
-    },
-}
-
-impl Sender {
+impl<R: Recovery> Sender<R> {
     /// A sender that starts at `now`.
-    pub(crate) fn new(config: SenderConfig, now: Time) -> Self {
+    pub(crate) fn new(config: SenderConfig, recovery: R, now: Time) -> Self {
         let control = config.algorithm.control();
         Self {
             algorithm: config.algorithm,
             control,
             facts: Facts::new(now, config.max_window, config.packet, config.payload),
-            board: Scoreboard::default(),
-            phase: Phase::Open,
+            recovery,
             timer: RetransmissionTimer::new(&config.era),
             pacer: Pacer::new(now),
-            deadline: None,
+            deadline: Time::MAX,
             expired: false,
-            urgent: false,
             confirm_mark: false,
             confirm_from: 0,
             stop: config.stop,
-            limited_transmit: config.era.limited_transmit,
-            recovery: config.era.recovery,
             paced: config.paced,
         }
     }
@@ -78,29 +53,34 @@ impl Sender {
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Time, ack: &Ack) {
         let in_flight = self.in_flight();
-        let news = self.board.on_ack(ack);
+        let repairing = self.recovery.repairing();
+        let news = self.recovery.on_ack(ack);
+        self.facts.counts.delivered += news.newly + news.unnamed;
         if news.newly > 0 {
             let sample = now.since(ack.echo);
             self.timer.sample(sample);
             self.facts.rtt.on_sample(sample, Span::ZERO);
-            self.facts.counts.delivered += news.newly;
         }
         if news.advanced {
             self.expired = false;
-            self.deadline = Some(now + self.timer.timeout());
-            self.facts.advance_round(self.board.acked(), self.board.next());
+            self.facts.advance_round(self.recovery.acked(), self.recovery.next());
+        }
+        if news.rearm {
+            self.deadline = now + self.timer.timeout();
         }
         if news.lost > 0 {
-            self.on_loss(now, in_flight, &news);
+            self.facts.counts.lost += news.lost;
+            let view = View { in_recovery: repairing, ..self.view(now, in_flight) };
+            self.algorithm.on_congestion(&view, &congestion(&news));
         }
         if ack.marked {
-            let event = Congestion::mark(self.board.acked().saturating_sub(1));
+            let event = Congestion::mark(self.recovery.acked().saturating_sub(1));
             self.algorithm.on_congestion(&self.view(now, in_flight), &event);
             // Once per window, whether the algorithm cut for this mark or for a loss just before: without it the receiver would
             // echo for ever, and no window grows on an echo.
-            if self.board.acked() >= self.confirm_from {
+            if self.recovery.acked() >= self.confirm_from {
                 self.confirm_mark = true;
-                self.confirm_from = self.board.next();
+                self.confirm_from = self.recovery.next();
             }
         }
         if news.newly > 0 {
@@ -114,32 +94,29 @@ impl Sender {
             };
             self.algorithm.on_ack(&self.view(now, in_flight), &signal);
         }
-        self.leave_phase(now);
-        self.control = self.algorithm.control();
-        if let Phase::Recovery { reduction: Some(reduction), .. } = &mut self.phase {
-            let safe = news.advanced && news.lost == 0;
-            reduction.on_ack(news.newly, self.board.in_flight(), self.control.window.whole(), safe);
+        if self.recovery.leave(&news) {
+            self.algorithm.on_recovered(&self.view(now, self.in_flight()));
         }
-        if self.board.outstanding() == 0 {
-            self.deadline = None;
+        self.control = self.algorithm.control();
+        self.recovery.regulate(&news, self.control.window.whole());
+        if self.recovery.outstanding() == 0 {
+            self.deadline = Time::MAX;
         }
     }
 
     /// The timer may have expired.
     pub(crate) fn on_deadline(&mut self, now: Time) {
-        if self.deadline.is_none_or(|deadline| now < deadline) {
+        if now < self.deadline {
             return;
         }
         let view = self.view(now, self.in_flight());
-        self.algorithm.on_congestion(&view, &Congestion::timeout(self.board.acked(), self.expired));
+        self.algorithm.on_congestion(&view, &Congestion::timeout(self.recovery.acked(), self.expired));
         self.control = self.algorithm.control();
         self.facts.counts.timeouts += 1;
-        self.facts.counts.lost += self.board.lose_all();
-        self.phase = Phase::AfterTimeout { until: self.board.next() };
+        self.facts.counts.lost += self.recovery.on_timeout();
         self.expired = true;
-        self.urgent = true;
         self.timer.back_off();
-        self.deadline = Some(now + self.timer.timeout());
+        self.deadline = now + self.timer.timeout();
     }
 
     /// The time the algorithm asked to be woken at may have come.
@@ -154,8 +131,8 @@ impl Sender {
     #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
         self.pacer.pass();
-        if !self.urgent {
-            if !self.room() {
+        if !self.recovery.urgent() {
+            if !self.recovery.room(self.control.window.whole().max(1)) {
                 self.facts.limits.set(now, Limit::Window);
                 return None;
             }
@@ -163,7 +140,7 @@ impl Sender {
                 return None;
             }
         }
-        let waiting = self.board.resend();
+        let waiting = self.recovery.resend();
         let retransmission = waiting.is_some();
         let number = match waiting {
             Some(number) => number,
@@ -171,20 +148,16 @@ impl Sender {
                 self.facts.limits.set(now, Limit::Source);
                 return None;
             }
-            None if self.board.outstanding() as f64 + 1.0 > self.facts.max_window => {
+            None if self.recovery.outstanding() as f64 + 1.0 > self.facts.max_window => {
                 self.facts.limits.set(now, Limit::Peer);
                 return None;
             }
-            None => self.board.send(),
+            None => self.recovery.send(),
         };
-        self.urgent = false;
-        if let Phase::Recovery { reduction: Some(reduction), .. } = &mut self.phase {
-            reduction.sent();
-        }
         self.facts.counts.sent += 1;
         self.facts.counts.retransmitted += u64::from(retransmission);
-        if self.deadline.is_none() {
-            self.deadline = Some(now + self.timer.timeout());
+        if self.deadline == Time::MAX {
+            self.deadline = now + self.timer.timeout();
         }
         let fresh = (!retransmission).then_some(number);
         let pair = self.pacer.sent(now, self.spacing(), self.control.probe, fresh);
@@ -199,7 +172,7 @@ impl Sender {
 
     /// When the retransmission timer expires.
     pub(crate) fn next_deadline(&self) -> Time {
-        self.deadline.unwrap_or(Time::MAX)
+        self.deadline
     }
 
     /// What it knows.
@@ -220,12 +193,7 @@ impl Sender {
     /// Packets it counts as in the network.
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
-        match (self.phase, self.recovery) {
-            // Without limited transmit the first duplicate acknowledgements release nothing: what they stand for still counts.
-            (Phase::Open, _) if !self.limited_transmit => self.board.outstanding(),
-            (Phase::Recovery { .. }, Recovery::Sack1) => self.board.sack1_pipe(),
-            _ => self.board.in_flight(),
-        }
+        self.recovery.in_flight()
     }
 
     /// The time between two packets, while departures are spaced.
@@ -233,47 +201,13 @@ impl Sender {
         self.facts.spacing(&self.control, self.paced)
     }
 
-    /// Whether the window, or the rule of the recovery, has room for a packet.
-    #[inline]
-    fn room(&self) -> bool {
-        match &self.phase {
-            Phase::Recovery { reduction: Some(reduction), .. } => reduction.allows(),
-            _ => self.in_flight() < self.control.window.whole().max(1),
-        }
-    }
-
     #[inline]
     fn view(&self, now: Time, in_flight: u64) -> View {
-        self.facts.view(now, self.board.next(), in_flight, matches!(self.phase, Phase::Recovery { .. }))
+        self.facts.view(now, self.recovery.next(), in_flight, self.recovery.repairing())
     }
+}
 
-    fn on_loss(&mut self, now: Time, in_flight: u64, news: &News) {
-        self.facts.counts.lost += news.lost;
-        let event = Congestion::loss(news.first_lost, u32::try_from(news.lost).unwrap_or(u32::MAX));
-        self.algorithm.on_congestion(&self.view(now, in_flight), &event);
-        // After a time-out, losses among what was sent before it belong to that time-out.
-        let enters = match self.phase {
-            Phase::Open => true,
-            Phase::Recovery { .. } => false,
-            Phase::AfterTimeout { until } => news.first_lost >= until,
-        };
-        if enters {
-            let proportional = self.recovery == Recovery::Proportional;
-            let reduction = proportional.then(|| ProportionalReduction::new(self.board.missing() + news.newly));
-            self.phase = Phase::Recovery { until: self.board.next(), reduction };
-            self.urgent = true;
-            self.deadline = Some(now + self.timer.timeout());
-        }
-    }
-
-    fn leave_phase(&mut self, now: Time) {
-        match self.phase {
-            Phase::Recovery { until, .. } if self.board.acked() >= until => {
-                self.phase = Phase::Open;
-                self.algorithm.on_recovered(&self.view(now, self.in_flight()));
-            }
-            Phase::AfterTimeout { until } if self.board.acked() >= until => self.phase = Phase::Open,
-            _ => {}
-        }
-    }
+fn congestion(news: &News) -> Congestion {
+    let lost = u32::try_from(news.lost).unwrap_or(u32::MAX);
+    Congestion { restart: news.restart, separate: news.separate, ..Congestion::loss(news.first_lost, lost) }
 }

@@ -169,7 +169,12 @@ impl<R: WindowRule> CongestionControl for Window<R> {
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
         let timeout = event.cause == Cause::Timeout;
-        if event.first < self.state.epoch_from && !timeout {
+        if event.first < self.state.epoch_from && !timeout && !event.separate {
+            // A mark of the same window has cut already: what is left of a restart is the single packet.
+            if event.restart {
+                self.collapse();
+                self.state.open = !self.in_slow_start();
+            }
             return;
         }
         // A timer that expires again tells of the same congestion: an undo goes back to before its first expiry.

@@ -5,6 +5,7 @@
 //! sent again lie below a second number. Counting the packets between these numbers gives RFC 6675's `pipe`, and an
 //! acknowledgement costs what it newly acknowledges, not a scan of the window.
 
+use super::{DUPLICATE_THRESHOLD, News};
 use crate::net::packet::Ack;
 use crate::ranges::Ranges;
 
@@ -24,19 +25,6 @@ pub(crate) struct Scoreboard {
     fresh: u64,
 }
 
-/// What an acknowledgement changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct News {
-    /// Packets newly acknowledged, cumulatively or selectively.
-    pub(crate) newly: u64,
-    /// The cumulative acknowledgement advanced.
-    pub(crate) advanced: bool,
-    /// Packets newly taken for lost, and the first of them.
-    pub(crate) lost: u64,
-    /// Meaningful where `lost` is not 0.
-    pub(crate) first_lost: u64,
-}
-
 impl Scoreboard {
     /// All packets below have arrived.
     pub(crate) fn acked(&self) -> u64 {
@@ -52,12 +40,6 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
         self.fresh + self.resent
-    }
-
-    /// Packets sent and not yet acknowledged cumulatively.
-    #[inline]
-    pub(crate) fn outstanding(&self) -> u64 {
-        self.next - self.acked
     }
 
     /// Packets that have not arrived, lost or not.
@@ -165,9 +147,6 @@ impl Scoreboard {
         }
     }
 }
-
-/// RFC 6675's DupThresh: this many packets must have arrived above one for it to be taken for lost.
-const DUPLICATE_THRESHOLD: u64 = 3;
 
 #[cfg(test)]
 mod tests {

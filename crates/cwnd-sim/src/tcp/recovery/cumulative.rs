@@ -1,0 +1,241 @@
+//! What a sender knows without selective acknowledgements: how far everything has arrived, and how often it was told so again.
+//!
+//! The schemes built on it differ in what they do at the third duplicate and at the next new acknowledgement. `tahoe`, `reno`
+//! and `newreno` say that and nothing else; what they share is here.
+
+use std::fmt::Debug;
+
+use super::{DUPLICATE_THRESHOLD, News, Recovery};
+use crate::era::Era;
+use crate::net::packet::Ack;
+
+/// What a scheme makes of duplicate acknowledgements.
+pub(crate) trait DuplicateRule: Debug + Sync {
+    /// The third duplicate in a row has come while nothing was being mended.
+    fn on_third_duplicate(&self, sender: &mut Cumulative, news: &mut News);
+
+    /// A new acknowledgement has passed `passed` packets in fast recovery.
+    fn on_progress(&self, _sender: &mut Cumulative, _passed: u64, _news: &mut News) {}
+
+    /// Whether a new acknowledgement ends fast recovery.
+    fn is_done(&self, _sender: &Cumulative) -> bool {
+        true
+    }
+}
+
+/// A sender's knowledge of its packets, and where it stands with mending losses.
+///
+/// `acked <= resume <= next`. Packets below `resume` are outstanding; from there to `next` they were sent once and count as
+/// lost, after a step back to the first missing one.
+#[derive(Clone, Debug)]
+pub(crate) struct Cumulative {
+    rule: &'static dyn DuplicateRule,
+    acked: u64,
+    next: u64,
+    resume: u64,
+    /// Duplicate acknowledgements since the last new one.
+    duplicates: u64,
+    /// Packets above `acked` that duplicates told of: delivered then, and not again once they are passed.
+    arrived: u64,
+    /// The next new packet when a loss was last acted upon; none before the first.
+    recover: Option<u64>,
+    phase: Phase,
+    urgent: bool,
+    limited_transmit: bool,
+    impatient: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing is being mended.
+    Open,
+    /// Fast recovery: the window counts as larger by `inflation`, a packet for each that has left the network.
+    Fast {
+        /// Below zero where an acknowledgement passed more packets than duplicates had told of.
+        inflation: i64,
+        /// A new acknowledgement has come, but not the last one.
+        partial: bool,
+    },
+    /// Slow start from the first missing packet on, until something sent after the step back has arrived. A packet sent again
+    /// in vain makes duplicates too, so they mean nothing meanwhile (ns-2's `bugFix_`, RFC 6582 section 4.1).
+    Restart,
+}
+
+impl Cumulative {
+    /// Nothing sent yet.
+    pub(crate) fn new(rule: &'static dyn DuplicateRule, era: &Era) -> Self {
+        Self {
+            rule,
+            acked: 0,
+            next: 0,
+            resume: 0,
+            duplicates: 0,
+            arrived: 0,
+            recover: None,
+            phase: Phase::Open,
+            urgent: false,
+            limited_transmit: era.limited_transmit,
+            impatient: era.impatient,
+        }
+    }
+
+    /// Something sent after the last loss was acted upon has arrived, or there was none.
+    pub(super) fn recovered(&self) -> bool {
+        self.recover.is_none_or(|recover| self.acked > recover)
+    }
+
+    /// Everything outstanding when the last loss was acted upon has arrived.
+    pub(super) fn repaired(&self) -> bool {
+        self.recover.is_none_or(|recover| self.acked >= recover)
+    }
+
+    /// The first missing packet is lost and leaves again at once.
+    pub(super) fn mend(&mut self, news: &mut News) {
+        news.lost = 1;
+        news.first_lost = self.acked;
+        news.rearm = true;
+        self.urgent = true;
+    }
+
+    /// Fast recovery begins, with a packet of inflation for each duplicate (RFC 5681 section 3.2, step 3).
+    pub(super) fn enter_fast(&mut self) {
+        self.recover = Some(self.next);
+        self.phase = Phase::Fast { inflation: DUPLICATE_THRESHOLD.cast_signed(), partial: false };
+    }
+
+    /// What is outstanding is given up: sending goes on at the first missing packet.
+    pub(super) fn step_back(&mut self) {
+        self.recover = Some(self.next);
+        self.resume = self.acked;
+        self.phase = Phase::Restart;
+    }
+
+    /// A new acknowledgement that does not end fast recovery takes back the inflation for what it passed, all but one packet.
+    /// Whether the timer starts anew with it.
+    pub(super) fn deflate(&mut self, passed: u64) -> bool {
+        let Phase::Fast { inflation, partial } = &mut self.phase else { return true };
+        *inflation -= passed.cast_signed() - 1;
+        let first = !std::mem::replace(partial, true);
+        first || !self.impatient
+    }
+
+    fn advance(&mut self, cumulative: u64) -> News {
+        let passed = cumulative - self.acked;
+        let told = self.arrived.min(passed - 1);
+        self.acked = cumulative;
+        self.resume = self.resume.max(cumulative);
+        self.arrived = (self.arrived - told).min(self.outstanding().saturating_sub(1));
+        self.duplicates = 0;
+        let mut news = News { newly: passed - told, advanced: true, rearm: true, ..News::default() };
+        if self.repairing() {
+            self.rule.on_progress(self, passed, &mut news);
+        }
+        news
+    }
+
+    fn duplicate(&mut self) -> News {
+        let mut news = News::default();
+        self.duplicates += 1;
+        if self.arrived + 1 < self.outstanding() {
+            self.arrived += 1;
+            news.unnamed = 1;
+        }
+        match &mut self.phase {
+            Phase::Open if self.duplicates == DUPLICATE_THRESHOLD => self.rule.on_third_duplicate(self, &mut news),
+            Phase::Fast { inflation, .. } => *inflation += 1,
+            Phase::Open | Phase::Restart => {}
+        }
+        news
+    }
+}
+
+impl Recovery for Cumulative {
+    #[inline]
+    fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    #[inline]
+    fn next(&self) -> u64 {
+        self.next
+    }
+
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        match self.phase {
+            // RFC 3042: the first two duplicates each release a new packet.
+            Phase::Open if self.limited_transmit => self.outstanding().saturating_sub(self.duplicates.min(2)),
+            Phase::Open => self.outstanding(),
+            Phase::Fast { inflation, .. } => self.outstanding().saturating_add_signed(-inflation),
+            Phase::Restart => self.resume - self.acked,
+        }
+    }
+
+    #[inline]
+    fn repairing(&self) -> bool {
+        matches!(self.phase, Phase::Fast { .. })
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) -> News {
+        let cumulative = ack.cumulative.min(self.next);
+        if cumulative > self.acked {
+            self.advance(cumulative)
+        } else if cumulative == self.acked && self.outstanding() > 0 {
+            self.duplicate()
+        } else {
+            News::default()
+        }
+    }
+
+    #[inline]
+    fn leave(&mut self, news: &News) -> bool {
+        match self.phase {
+            Phase::Fast { .. } if news.advanced && self.rule.is_done(self) => {
+                self.phase = Phase::Open;
+                true
+            }
+            Phase::Restart if self.recovered() => {
+                self.phase = Phase::Open;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn on_timeout(&mut self) -> u64 {
+        let lost = (self.resume - self.acked).saturating_sub(self.arrived).max(1);
+        self.step_back();
+        self.duplicates = 0;
+        self.urgent = true;
+        lost
+    }
+
+    #[inline]
+    fn urgent(&self) -> bool {
+        self.urgent
+    }
+
+    #[inline]
+    fn room(&self, window: u64) -> bool {
+        self.in_flight() < window
+    }
+
+    #[inline]
+    fn resend(&mut self) -> Option<u64> {
+        if self.resume < self.next {
+            self.urgent = false;
+            self.resume += 1;
+            Some(self.resume - 1)
+        } else {
+            std::mem::take(&mut self.urgent).then_some(self.acked)
+        }
+    }
+
+    #[inline]
+    fn send(&mut self) -> u64 {
+        self.next += 1;
+        self.resume = self.next;
+        self.next - 1
+    }
+}

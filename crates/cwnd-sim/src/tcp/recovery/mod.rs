@@ -1,0 +1,128 @@
+//! How a sender finds losses and mends them: one scheme per file.
+//!
+//! A scheme owns what is known of the packets outstanding and says which one leaves next. How many may leave is the
+//! algorithm's window; the arithmetic between the two (RFC 6675's pipe, Reno's inflation) is here and never shows in the
+//! window.
+
+mod cumulative;
+mod newreno;
+mod proportional;
+mod reno;
+mod sack;
+mod scoreboard;
+mod tahoe;
+
+pub(crate) use cumulative::Cumulative;
+pub(crate) use newreno::NewReno;
+pub(crate) use reno::Reno;
+pub(crate) use sack::Sack;
+pub(crate) use tahoe::Tahoe;
+
+use crate::net::packet::Ack;
+
+/// How a TCP sender finds losses and mends them. Each finds one by the third duplicate acknowledgement, or by three packets
+/// above it that have arrived, and all by the retransmission timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecoveryScheme {
+    /// Slow start from the first missing packet on, with a window of one packet, whatever else has arrived.
+    Tahoe,
+    /// Fast recovery for one loss (RFC 2001): the next new acknowledgement ends it. Each further loss of the same window takes
+    /// another recovery and another cut, or a time-out.
+    Reno,
+    /// Fast recovery until everything sent before it has arrived, one loss per round trip (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements: all losses of a window in about one round trip (RFC 2018, RFC 6675).
+    #[default]
+    Sack,
+}
+
+impl RecoveryScheme {
+    /// Every scheme, oldest first.
+    pub const ALL: [Self; 4] = [Self::Tahoe, Self::Reno, Self::NewReno, Self::Sack];
+
+    /// Its name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tahoe => "tahoe",
+            Self::Reno => "reno",
+            Self::NewReno => "newreno",
+            Self::Sack => "sack",
+        }
+    }
+
+    /// The scheme called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+}
+
+/// What the sender asks of a scheme.
+pub(crate) trait Recovery {
+    /// All packets below have arrived.
+    fn acked(&self) -> u64;
+
+    /// The number of the next new packet.
+    fn next(&self) -> u64;
+
+    /// Packets counted as in the network.
+    fn in_flight(&self) -> u64;
+
+    /// Fast recovery is under way.
+    fn repairing(&self) -> bool;
+
+    /// Takes in an acknowledgement. A fast recovery that it starts has begun when this returns, one that it ends has not ended.
+    fn on_ack(&mut self, ack: &Ack) -> News;
+
+    /// The algorithm has heard of the acknowledgement: whether fast recovery ends with it.
+    fn leave(&mut self, news: &News) -> bool;
+
+    /// The algorithm has answered to `news` with `window`.
+    fn regulate(&mut self, _news: &News, _window: u64) {}
+
+    /// The retransmission timer expired. Returns how many packets are newly taken for lost.
+    fn on_timeout(&mut self) -> u64;
+
+    /// The next packet leaves whatever the window says (RFC 6675 section 5, step 4.3).
+    fn urgent(&self) -> bool;
+
+    /// Whether another packet may leave under `window`.
+    fn room(&self, window: u64) -> bool;
+
+    /// Sends the next packet that has been sent before, if one is to be sent again.
+    fn resend(&mut self) -> Option<u64>;
+
+    /// Sends the next new packet.
+    fn send(&mut self) -> u64;
+
+    /// Packets sent and not yet acknowledged cumulatively.
+    #[inline]
+    fn outstanding(&self) -> u64 {
+        self.next() - self.acked()
+    }
+}
+
+/// What an acknowledgement changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct News {
+    /// Packets newly acknowledged, cumulatively or selectively, without those that were in `unnamed` before.
+    pub(crate) newly: u64,
+    /// A packet has arrived, but the acknowledgement does not say which: it is a duplicate.
+    pub(crate) unnamed: u64,
+    /// The cumulative acknowledgement advanced.
+    pub(crate) advanced: bool,
+    /// Packets newly taken for lost, and the first of them.
+    pub(crate) lost: u64,
+    /// Meaningful where `lost` is not 0.
+    pub(crate) first_lost: u64,
+    /// See [`Congestion::restart`](cwnd::Congestion::restart).
+    pub(crate) restart: bool,
+    /// See [`Congestion::separate`](cwnd::Congestion::separate).
+    pub(crate) separate: bool,
+    /// The retransmission timer starts anew.
+    pub(crate) rearm: bool,
+}
+
+/// This many duplicate acknowledgements (RFC 5681 section 3.2), or packets arrived above one (RFC 6675's DupThresh), make a loss.
+const DUPLICATE_THRESHOLD: u64 = 3;

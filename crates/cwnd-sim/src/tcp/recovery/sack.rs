@@ -1,0 +1,154 @@
+//! Selective acknowledgements: RFC 6675, with ns-2's `pipe` or proportional rate reduction as the era has it.
+
+use super::proportional::ProportionalReduction;
+use super::scoreboard::Scoreboard;
+use super::{News, Recovery};
+use crate::era::{self, Era};
+use crate::net::packet::Ack;
+
+/// A sender's knowledge of its packets, and where it stands with mending losses.
+#[derive(Clone, Debug)]
+pub(crate) struct Sack {
+    board: Scoreboard,
+    phase: Phase,
+    urgent: bool,
+    limited_transmit: bool,
+    rule: era::Recovery,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// Until everything sent before the loss was found has arrived.
+    Recovery {
+        until: u64,
+        reduction: Option<ProportionalReduction>,
+    },
+    /// The same, after the timer expired; slow start goes on meanwhile.
+    AfterTimeout {
+        until: u64,
+    },
+}
+
+impl Sack {
+    /// Nothing sent yet.
+    pub(crate) fn new(era: &Era) -> Self {
+        Self {
+            board: Scoreboard::default(),
+            phase: Phase::Open,
+            urgent: false,
+            limited_transmit: era.limited_transmit,
+            rule: era.recovery,
+        }
+    }
+
+    /// Whether the losses in `news` begin a recovery.
+    fn enters(&self, news: &News) -> bool {
+        match self.phase {
+            Phase::Open => true,
+            Phase::Recovery { .. } => false,
+            // Losses among what was sent before the time-out belong to it.
+            Phase::AfterTimeout { until } => news.first_lost >= until,
+        }
+    }
+
+    fn count_sent(&mut self) {
+        self.urgent = false;
+        if let Phase::Recovery { reduction: Some(reduction), .. } = &mut self.phase {
+            reduction.sent();
+        }
+    }
+}
+
+impl Recovery for Sack {
+    #[inline]
+    fn acked(&self) -> u64 {
+        self.board.acked()
+    }
+
+    #[inline]
+    fn next(&self) -> u64 {
+        self.board.next()
+    }
+
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        match (self.phase, self.rule) {
+            // Without limited transmit the first duplicate acknowledgements release nothing: what they stand for still counts.
+            (Phase::Open, _) if !self.limited_transmit => self.outstanding(),
+            (Phase::Recovery { .. }, era::Recovery::Sack1) => self.board.sack1_pipe(),
+            _ => self.board.in_flight(),
+        }
+    }
+
+    #[inline]
+    fn repairing(&self) -> bool {
+        matches!(self.phase, Phase::Recovery { .. })
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) -> News {
+        let mut news = self.board.on_ack(ack);
+        news.rearm = news.advanced;
+        if news.lost > 0 && self.enters(&news) {
+            let proportional = self.rule == era::Recovery::Proportional;
+            let reduction = proportional.then(|| ProportionalReduction::new(self.board.missing() + news.newly));
+            self.phase = Phase::Recovery { until: self.board.next(), reduction };
+            self.urgent = true;
+            news.rearm = true;
+        }
+        news
+    }
+
+    #[inline]
+    fn leave(&mut self, _news: &News) -> bool {
+        match self.phase {
+            Phase::Recovery { until, .. } | Phase::AfterTimeout { until } if self.board.acked() >= until => {
+                let repaired = self.repairing();
+                self.phase = Phase::Open;
+                repaired
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn regulate(&mut self, news: &News, window: u64) {
+        if let Phase::Recovery { reduction: Some(reduction), .. } = &mut self.phase {
+            let safe = news.advanced && news.lost == 0;
+            reduction.on_ack(news.newly, self.board.in_flight(), window, safe);
+        }
+    }
+
+    fn on_timeout(&mut self) -> u64 {
+        self.phase = Phase::AfterTimeout { until: self.board.next() };
+        self.urgent = true;
+        self.board.lose_all()
+    }
+
+    #[inline]
+    fn urgent(&self) -> bool {
+        self.urgent
+    }
+
+    #[inline]
+    fn room(&self, window: u64) -> bool {
+        match &self.phase {
+            Phase::Recovery { reduction: Some(reduction), .. } => reduction.allows(),
+            _ => self.in_flight() < window,
+        }
+    }
+
+    #[inline]
+    fn resend(&mut self) -> Option<u64> {
+        let number = self.board.resend()?;
+        self.count_sent();
+        Some(number)
+    }
+
+    #[inline]
+    fn send(&mut self) -> u64 {
+        self.count_sent();
+        self.board.send()
+    }
+}
