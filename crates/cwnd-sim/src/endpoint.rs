@@ -36,6 +36,8 @@ pub(crate) enum Sender {
 pub(crate) enum Receiver {
     /// TCP-like.
     Tcp(tcp::Receiver),
+    /// TCP-like, behind a link that aggregates acknowledgements.
+    Aggregate(Box<tcp::Aggregate>),
     /// UDT-like.
     Reported(Box<reported::Receiver>),
 }
@@ -131,6 +133,15 @@ impl Sender {
 }
 
 impl Receiver {
+    /// A TCP-like receiver whose acknowledgements wait for one another for `aggregation`.
+    pub(crate) fn tcp(habits: tcp::Habits, aggregation: Option<Span>) -> Self {
+        let receiver = tcp::Receiver::new(habits);
+        match aggregation {
+            None => Self::Tcp(receiver),
+            Some(interval) => Self::Aggregate(Box::new(tcp::Aggregate::new(receiver, interval))),
+        }
+    }
+
     /// Takes in a data packet: whether it is new, and what to answer at once.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Time, data: &Data, size: Bytes, marked: bool) -> (bool, Option<Body>) {
@@ -139,6 +150,7 @@ impl Receiver {
                 let (new, ack) = receiver.on_data(now, data, marked);
                 (new, ack.map(Body::Ack))
             }
+            Self::Aggregate(receiver) => (receiver.on_data(now, data, marked), None),
             Self::Reported(receiver) => receiver.on_data(now, data, size, marked),
         }
     }
@@ -148,6 +160,7 @@ impl Receiver {
     pub(crate) fn next_timer(&self) -> Time {
         match self {
             Self::Tcp(receiver) => receiver.next_timer(),
+            Self::Aggregate(receiver) => receiver.next_timer(),
             Self::Reported(receiver) => receiver.next_timer(),
         }
     }
@@ -156,6 +169,7 @@ impl Receiver {
     pub(crate) fn on_timer(&mut self, now: Time) -> Option<Body> {
         match self {
             Self::Tcp(receiver) => receiver.on_timer(now).map(Body::Ack),
+            Self::Aggregate(receiver) => receiver.on_timer(now).map(Body::Ack),
             Self::Reported(receiver) => receiver.on_timer(now),
         }
     }

@@ -124,12 +124,14 @@ impl World {
         let (sender, receiver) = match flow.algorithm.entry().transport {
             Transport::Acked => (
                 Sender::tcp(config, start),
-                Receiver::Tcp(tcp::Receiver::new(tcp::Habits {
-                    reassembly: flow.reassembly,
-                    delay: flow.delayed_ack,
-                    aggregation: flow.ack_aggregation,
-                    echo: flow.ecn.unwrap_or(AckEcho::Latch),
-                })),
+                Receiver::tcp(
+                    tcp::Habits {
+                        reassembly: flow.reassembly,
+                        delay: flow.delayed_ack,
+                        echo: flow.ecn.unwrap_or(AckEcho::Latch),
+                    },
+                    flow.ack_aggregation,
+                ),
             ),
             Transport::Reported => (
                 Sender::Reported(reported::Sender::new(config, start)),

@@ -1,10 +1,12 @@
 //! TCP-like endpoints: packets are acknowledged as they arrive, losses are found and mended by one of four schemes and a
 //! retransmission timer (RFC 6298).
 
+mod aggregate;
 mod receiver;
 pub(crate) mod recovery;
 mod sender;
 mod timer;
 
+pub(crate) use aggregate::Aggregate;
 pub(crate) use receiver::{Habits, Receiver};
 pub(crate) use sender::Sender;

@@ -1,7 +1,5 @@
 //! The receiving end: reassembly, acknowledgements, the echo of congestion marks.
 
-use std::collections::VecDeque;
-
 use cwnd::{Span, Time};
 
 use crate::net::packet::{Ack, Block, Data};
@@ -14,8 +12,6 @@ pub(crate) struct Habits {
     pub(crate) reassembly: Reassembly,
     /// One acknowledgement for two packets, or after this time.
     pub(crate) delay: Option<Span>,
-    /// Acknowledgements leave together, each at most this late.
-    pub(crate) aggregation: Option<Span>,
     pub(crate) echo: AckEcho,
 }
 
@@ -35,21 +31,11 @@ pub(crate) struct Receiver {
     echo: AckEcho,
     /// A mark is to be echoed.
     marked: bool,
-    aggregate: Option<Box<Aggregate>>,
-}
-
-/// Acknowledgements that wait to leave together.
-#[derive(Clone, Debug)]
-struct Aggregate {
-    interval: Span,
-    due: Time,
-    waiting: VecDeque<Ack>,
 }
 
 impl Receiver {
     /// A receiver of nothing yet.
     pub(crate) fn new(habits: Habits) -> Self {
-        let aggregate = |interval| Box::new(Aggregate { interval, due: Time::MAX, waiting: VecDeque::new() });
         Self {
             cumulative: 0,
             beyond: Ranges::default(),
@@ -60,55 +46,23 @@ impl Receiver {
             held_echo: Time::ZERO,
             echo: habits.echo,
             marked: false,
-            aggregate: habits.aggregation.map(aggregate),
         }
     }
 
-    /// Takes in a data packet: whether it is new and kept, and the acknowledgement to send at once.
-    #[inline]
+    /// Takes in a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:
+    /// as a call it would copy the acknowledgement twice.
+    #[inline(always)]
     pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
-        if self.reassembly == Reassembly::GoBackN && data.number > self.cumulative {
-            return (false, None);
-        }
-        let (new, ack) = self.take_in(now, data, marked);
-        match (&mut self.aggregate, ack) {
-            (Some(aggregate), Some(ack)) => {
-                aggregate.hold(now, ack);
-                (new, None)
-            }
-            (_, ack) => (new, ack),
-        }
-    }
-
-    /// When an acknowledgement held back is due.
-    #[inline]
-    pub(crate) fn next_timer(&self) -> Time {
-        self.aggregate.as_ref().map_or(self.due, |aggregate| aggregate.due.min(self.due))
-    }
-
-    /// Releases an acknowledgement that is due; to be called until there is none.
-    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Ack> {
-        let delayed = (self.due <= now).then(|| {
-            self.due = Time::MAX;
-            self.acknowledge(self.cumulative, self.held_echo)
-        });
-        let Some(aggregate) = &mut self.aggregate else { return delayed };
-        if let Some(ack) = delayed {
-            aggregate.hold(now, ack);
-        }
-        aggregate.release(now)
-    }
-
-    #[inline]
-    fn take_in(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
-        self.see_mark(data, marked);
         let in_order = data.number == self.cumulative && self.beyond.is_empty();
         let new = if in_order {
             self.cumulative += 1;
             true
+        } else if self.reassembly == Reassembly::GoBackN && data.number > self.cumulative {
+            return (false, None);
         } else {
             self.reassemble(data.number)
         };
+        self.see_mark(data, marked);
         if let Some(delay) = self.delayed
             && in_order
             && self.due == Time::MAX
@@ -121,6 +75,20 @@ impl Receiver {
         let held = std::mem::replace(&mut self.due, Time::MAX) != Time::MAX;
         let echo = if held { self.held_echo } else { data.sent_at };
         (new, Some(self.acknowledge(data.number, echo)))
+    }
+
+    /// When a held acknowledgement is due.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Time {
+        self.due
+    }
+
+    /// Releases a held acknowledgement that is due.
+    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Ack> {
+        (self.due <= now).then(|| {
+            self.due = Time::MAX;
+            self.acknowledge(self.cumulative, self.held_echo)
+        })
     }
 
     fn see_mark(&mut self, data: &Data, marked: bool) {
@@ -175,29 +143,12 @@ impl Receiver {
     }
 }
 
-impl Aggregate {
-    fn hold(&mut self, now: Time, ack: Ack) {
-        if self.waiting.is_empty() {
-            self.due = now + self.interval;
-        }
-        self.waiting.push_back(ack);
-    }
-
-    fn release(&mut self, now: Time) -> Option<Ack> {
-        let ack = if self.due <= now { self.waiting.pop_front() } else { None };
-        if self.waiting.is_empty() {
-            self.due = Time::MAX;
-        }
-        ack
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const PLAIN: Habits =
-        Habits { reassembly: Reassembly::Selective, delay: None, aggregation: None, echo: AckEcho::Latch };
+        Habits { reassembly: Reassembly::Selective, delay: None, echo: AckEcho::Latch };
 
     fn data(number: u64) -> Data {
         Data {

@@ -53,9 +53,8 @@ impl<R: Recovery> Sender<R> {
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Time, ack: &Ack) {
         let in_flight = self.in_flight();
-        let repairing = self.recovery.repairing();
         let news = self.recovery.on_ack(ack);
-        self.facts.counts.delivered += news.newly + news.unnamed;
+        self.facts.counts.delivered += news.newly + u64::from(news.unnamed);
         if news.newly > 0 {
             let sample = now.since(ack.echo);
             self.timer.sample(sample);
@@ -70,7 +69,8 @@ impl<R: Recovery> Sender<R> {
         }
         if news.lost > 0 {
             self.facts.counts.lost += news.lost;
-            let view = View { in_recovery: repairing, ..self.view(now, in_flight) };
+            let mut view = self.view(now, in_flight);
+            view.in_recovery &= !news.begun;
             self.algorithm.on_congestion(&view, &congestion(&news));
         }
         if ack.marked {
@@ -98,7 +98,7 @@ impl<R: Recovery> Sender<R> {
             self.algorithm.on_recovered(&self.view(now, self.in_flight()));
         }
         self.control = self.algorithm.control();
-        self.recovery.regulate(&news, self.control.window.whole());
+        self.recovery.regulate(&news, self.control.window);
         if self.recovery.outstanding() == 0 {
             self.deadline = Time::MAX;
         }

@@ -98,7 +98,8 @@ impl Cumulative {
     }
 
     /// Fast recovery begins, with a packet of inflation for each duplicate (RFC 5681 section 3.2, step 3).
-    pub(super) fn enter_fast(&mut self) {
+    pub(super) fn enter_fast(&mut self, news: &mut News) {
+        news.begun = true;
         self.recover = Some(self.next);
         self.phase = Phase::Fast { inflation: DUPLICATE_THRESHOLD.cast_signed(), partial: false };
     }
@@ -138,7 +139,7 @@ impl Cumulative {
         self.duplicates += 1;
         if self.arrived + 1 < self.outstanding() {
             self.arrived += 1;
-            news.unnamed = 1;
+            news.unnamed = true;
         }
         match &mut self.phase {
             Phase::Open if self.duplicates == DUPLICATE_THRESHOLD => self.rule.on_third_duplicate(self, &mut news),

@@ -18,6 +18,8 @@ pub(crate) use reno::Reno;
 pub(crate) use sack::Sack;
 pub(crate) use tahoe::Tahoe;
 
+use cwnd::Packets;
+
 use crate::net::packet::Ack;
 
 /// How a TCP sender finds losses and mends them. Each finds one by the third duplicate acknowledgement, or by three packets
@@ -79,7 +81,7 @@ pub(crate) trait Recovery {
     fn leave(&mut self, news: &News) -> bool;
 
     /// The algorithm has answered to `news` with `window`.
-    fn regulate(&mut self, _news: &News, _window: u64) {}
+    fn regulate(&mut self, _news: &News, _window: Packets) {}
 
     /// The retransmission timer expired. Returns how many packets are newly taken for lost.
     fn on_timeout(&mut self) -> u64;
@@ -106,16 +108,18 @@ pub(crate) trait Recovery {
 /// What an acknowledgement changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct News {
-    /// Packets newly acknowledged, cumulatively or selectively, without those that were in `unnamed` before.
+    /// Packets newly acknowledged, cumulatively or selectively, without those that were `unnamed` before.
     pub(crate) newly: u64,
-    /// A packet has arrived, but the acknowledgement does not say which: it is a duplicate.
-    pub(crate) unnamed: u64,
-    /// The cumulative acknowledgement advanced.
-    pub(crate) advanced: bool,
     /// Packets newly taken for lost, and the first of them.
     pub(crate) lost: u64,
     /// Meaningful where `lost` is not 0.
     pub(crate) first_lost: u64,
+    /// The cumulative acknowledgement advanced.
+    pub(crate) advanced: bool,
+    /// A packet has arrived, but the acknowledgement does not say which: it is a duplicate.
+    pub(crate) unnamed: bool,
+    /// Fast recovery begins.
+    pub(crate) begun: bool,
     /// See [`Congestion::restart`](cwnd::Congestion::restart).
     pub(crate) restart: bool,
     /// See [`Congestion::separate`](cwnd::Congestion::separate).

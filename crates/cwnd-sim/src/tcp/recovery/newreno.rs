@@ -13,7 +13,7 @@ impl DuplicateRule for NewReno {
     fn on_third_duplicate(&self, sender: &mut Cumulative, news: &mut News) {
         if sender.recovered() {
             sender.mend(news);
-            sender.enter_fast();
+            sender.enter_fast(news);
         }
     }
 

@@ -13,6 +13,6 @@ impl DuplicateRule for Reno {
     fn on_third_duplicate(&self, sender: &mut Cumulative, news: &mut News) {
         news.separate = !sender.repaired();
         sender.mend(news);
-        sender.enter_fast();
+        sender.enter_fast(news);
     }
 }

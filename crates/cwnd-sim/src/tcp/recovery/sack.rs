@@ -1,5 +1,7 @@
 //! Selective acknowledgements: RFC 6675, with ns-2's `pipe` or proportional rate reduction as the era has it.
 
+use cwnd::Packets;
+
 use super::proportional::ProportionalReduction;
 use super::scoreboard::Scoreboard;
 use super::{News, Recovery};
@@ -95,6 +97,7 @@ impl Recovery for Sack {
             let reduction = proportional.then(|| ProportionalReduction::new(self.board.missing() + news.newly));
             self.phase = Phase::Recovery { until: self.board.next(), reduction };
             self.urgent = true;
+            news.begun = true;
             news.rearm = true;
         }
         news
@@ -113,10 +116,10 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn regulate(&mut self, news: &News, window: u64) {
+    fn regulate(&mut self, news: &News, window: Packets) {
         if let Phase::Recovery { reduction: Some(reduction), .. } = &mut self.phase {
             let safe = news.advanced && news.lost == 0;
-            reduction.on_ack(news.newly, self.board.in_flight(), window, safe);
+            reduction.on_ack(news.newly, self.board.in_flight(), window.whole(), safe);
         }
     }
 
