@@ -158,14 +158,12 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
         return Err(range(key, "stop", &stop, "later than the start"));
     }
     let (from, to) = ends(topology, group, key)?;
+    let name = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
+    let access_rtt = topology.access_rtt + group.extra_rtt.as_ref().map_or(Span::ZERO, |extra| *extra.value());
+    let era = *group.era.as_ref().unwrap_or(&document.era).value();
     Ok(FlowSetup {
-        name: group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string()),
-        algorithm: group.algorithm.value().clone(),
-        from,
-        to,
         start: Time::ZERO + start,
         stop: group.stop.as_ref().map(|stop| Time::ZERO + *stop.value()),
-        access_rtt: topology.access_rtt + group.extra_rtt.as_ref().map_or(Span::ZERO, |extra| *extra.value()),
         packet: *document.packet.value(),
         payload: *document.payload.value(),
         ack: *document.ack.value(),
@@ -174,7 +172,7 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
         slow_start: group.slow_start.as_ref().map(|growth| *growth.value()),
         ecn: group.ecn.map(Into::into),
         delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
-        era: *group.era.as_ref().unwrap_or(&document.era).value(),
+        ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, (from, to), access_rtt)
     })
 }
 

@@ -147,8 +147,7 @@ impl Receiver {
 mod tests {
     use super::*;
 
-    const PLAIN: Habits =
-        Habits { reassembly: Reassembly::Selective, delay: None, echo: AckEcho::Latch };
+    const PLAIN: Habits = Habits { reassembly: Reassembly::Selective, delay: None, echo: AckEcho::Latch };
 
     fn data(number: u64) -> Data {
         Data {
