@@ -1,11 +1,13 @@
-//! The two kinds of endpoint: acknowledging every packet, or reporting on a clock.
+//! The kinds of endpoint: acknowledging every packet, reporting on a clock, or not answering at all.
 
-use cwnd::{Algorithm, Bytes, Control, Span, Time};
+use cwnd::{Algorithm, Bytes, CongestionControl, Control, Span, Time};
 
 use crate::era::Era;
 use crate::facts::Facts;
 use crate::net::packet::{Body, Data};
 use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
+use crate::traffic::cbr;
+use crate::traffic::source::Backlog;
 use crate::{reported, tcp};
 
 /// What a sender is made of.
@@ -13,14 +15,14 @@ pub(crate) struct SenderConfig {
     pub(crate) algorithm: Algorithm,
     pub(crate) era: Era,
     pub(crate) recovery: RecoveryScheme,
-    pub(crate) stop: Time,
+    pub(crate) backlog: Backlog,
     pub(crate) max_window: f64,
     pub(crate) packet: Bytes,
     pub(crate) payload: Bytes,
     pub(crate) paced: bool,
 }
 
-/// A sender of bulk data.
+/// A sender.
 #[derive(Debug)]
 pub(crate) enum Sender {
     /// TCP-like, with selective acknowledgements.
@@ -29,6 +31,8 @@ pub(crate) enum Sender {
     Cumulative(tcp::Sender<Cumulative>),
     /// UDT-like.
     Reported(reported::Sender),
+    /// Without congestion control.
+    Cbr(Box<cbr::Sender>),
 }
 
 /// A receiver.
@@ -40,15 +44,30 @@ pub(crate) enum Receiver {
     Aggregate(Box<tcp::Aggregate>),
     /// UDT-like.
     Reported(Box<reported::Receiver>),
+    /// Only counts.
+    Counter,
+}
+
+/// Evaluates `$body` for the sender inside, or gives `$otherwise` for one without congestion control.
+macro_rules! controlled {
+    ($self:expr, $inner:ident => $body:expr, $otherwise:expr) => {
+        match $self {
+            Sender::Sack($inner) => $body,
+            Sender::Cumulative($inner) => $body,
+            Sender::Reported($inner) => $body,
+            Sender::Cbr(_) => $otherwise,
+        }
+    };
 }
 
 /// Evaluates `$body` for the sender inside.
-macro_rules! either {
+macro_rules! any {
     ($self:expr, $inner:ident => $body:expr) => {
         match $self {
             Sender::Sack($inner) => $body,
             Sender::Cumulative($inner) => $body,
             Sender::Reported($inner) => $body,
+            Sender::Cbr($inner) => $body,
         }
     };
 }
@@ -81,54 +100,64 @@ impl Sender {
     /// The next packet to leave now, if one may.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
-        either!(self, sender => sender.poll(now))
+        any!(self, sender => sender.poll(now))
     }
 
     /// The time the algorithm asked to be woken at may have come.
     pub(crate) fn on_wake(&mut self, now: Time) {
-        either!(self, sender => sender.on_wake(now));
+        controlled!(self, sender => sender.on_wake(now), ());
     }
 
     /// The timer may have expired.
     pub(crate) fn on_deadline(&mut self, now: Time) {
-        either!(self, sender => sender.on_deadline(now));
+        controlled!(self, sender => sender.on_deadline(now), ());
     }
 
     /// When it wants to be asked again without hearing from its receiver.
     #[inline]
     pub(crate) fn next_release(&self) -> Time {
-        either!(self, sender => sender.next_release())
+        any!(self, sender => sender.next_release())
     }
 
     /// When its timer expires.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Time {
-        either!(self, sender => sender.next_deadline())
+        controlled!(self, sender => sender.next_deadline(), Time::MAX)
+    }
+
+    /// All packets below have been acknowledged.
+    pub(crate) fn acked(&self) -> u64 {
+        controlled!(self, sender => sender.acked(), 0)
     }
 
     /// What it knows.
     pub(crate) fn facts(&self) -> &Facts {
-        either!(self, sender => sender.facts())
+        any!(self, sender => sender.facts())
     }
 
-    /// Its algorithm.
-    pub(crate) fn algorithm(&self) -> &Algorithm {
-        either!(self, sender => sender.algorithm())
+    /// Shows the internals of its algorithm.
+    pub(crate) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        controlled!(self, sender => sender.algorithm().inspect(visit), ());
     }
 
     /// What its algorithm asks for.
     pub(crate) fn control(&self) -> &Control {
-        either!(self, sender => sender.control())
+        any!(self, sender => sender.control())
     }
 
     /// Packets it counts as in the network.
     pub(crate) fn in_flight(&self) -> u64 {
-        either!(self, sender => sender.in_flight())
+        controlled!(self, sender => sender.in_flight(), 0)
     }
 
     /// The time between two packets, while departures are spaced.
     pub(crate) fn spacing(&self) -> Option<Span> {
-        either!(self, sender => sender.spacing())
+        controlled!(self, sender => sender.spacing(), None)
+    }
+
+    /// The rate its schedule has now, bit/s; none for one under congestion control.
+    pub(crate) fn scheduled_rate(&self) -> Option<u64> {
+        if let Self::Cbr(sender) = self { Some(sender.rate()) } else { None }
     }
 }
 
@@ -152,6 +181,7 @@ impl Receiver {
             }
             Self::Aggregate(receiver) => (receiver.on_data(now, data, marked), None),
             Self::Reported(receiver) => receiver.on_data(now, data, size, marked),
+            Self::Counter => (true, None),
         }
     }
 
@@ -162,6 +192,7 @@ impl Receiver {
             Self::Tcp(receiver) => receiver.next_timer(),
             Self::Aggregate(receiver) => receiver.next_timer(),
             Self::Reported(receiver) => receiver.next_timer(),
+            Self::Counter => Time::MAX,
         }
     }
 
@@ -171,6 +202,7 @@ impl Receiver {
             Self::Tcp(receiver) => receiver.on_timer(now).map(Body::Ack),
             Self::Aggregate(receiver) => receiver.on_timer(now).map(Body::Ack),
             Self::Reported(receiver) => receiver.on_timer(now),
+            Self::Counter => None,
         }
     }
 }

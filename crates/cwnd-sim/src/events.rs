@@ -9,6 +9,8 @@ use cwnd::Time;
 /// a wake-up before the acknowledgements that arrive with it, an acknowledgement before the time-out it prevents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Component {
+    /// Flows of a crowd are asked for.
+    Arrival(u32),
     /// A flow starts.
     Start(u32),
     /// A sender may send again, or its algorithm wants to be woken.
@@ -106,13 +108,14 @@ impl EventSet {
 
 fn pack(at: Time, component: Component) -> u128 {
     let (kind, index) = match component {
-        Component::Start(index) => (0, index),
-        Component::Release(index) => (1, index),
-        Component::Access(index) => (2, index),
-        Component::Link(index) => (3, index),
-        Component::Receiver(index) => (4, index),
-        Component::Deadline(index) => (5, index),
-        Component::Sample => (6, 0),
+        Component::Arrival(index) => (0, index),
+        Component::Start(index) => (1, index),
+        Component::Release(index) => (2, index),
+        Component::Access(index) => (3, index),
+        Component::Link(index) => (4, index),
+        Component::Receiver(index) => (5, index),
+        Component::Deadline(index) => (6, index),
+        Component::Sample => (7, 0),
     };
     u128::from(at.as_nanos()) << 64 | kind << 32 | u128::from(index)
 }
@@ -120,12 +123,13 @@ fn pack(at: Time, component: Component) -> u128 {
 fn unpack(key: u128) -> (Time, Component) {
     let index = key as u32;
     let component = match (key >> 32) as u32 {
-        0 => Component::Start(index),
-        1 => Component::Release(index),
-        2 => Component::Access(index),
-        3 => Component::Link(index),
-        4 => Component::Receiver(index),
-        5 => Component::Deadline(index),
+        0 => Component::Arrival(index),
+        1 => Component::Start(index),
+        2 => Component::Release(index),
+        3 => Component::Access(index),
+        4 => Component::Link(index),
+        5 => Component::Receiver(index),
+        6 => Component::Deadline(index),
         _ => Component::Sample,
     };
     (Time::from_nanos((key >> 64) as u64), component)
@@ -181,6 +185,7 @@ mod tests {
         let mut events = EventSet::default();
         let at = Time::from_nanos(5);
         let order = [
+            Component::Arrival(9),
             Component::Start(9),
             Component::Release(8),
             Component::Access(7),

@@ -2,11 +2,19 @@
 
 use std::collections::VecDeque;
 
-use cwnd::{Bytes, Span, Time};
+use cwnd::registry::Transport;
+use cwnd::window::Policy;
+use cwnd::{Bytes, Packets, Span, Start, Time};
 
-use crate::endpoint::{Receiver, Sender};
+use crate::endpoint::{Receiver, Sender, SenderConfig};
 use crate::net::packet::Packet;
+use crate::net::route::{FlowRoutes, Routes};
 use crate::random::Stream;
+use crate::setup::{AckEcho, FlowSetup, Setup, Variation};
+use crate::traffic::CbrSetup;
+use crate::traffic::cbr;
+use crate::traffic::source::Backlog;
+use crate::{reported, tcp};
 
 /// One flow.
 #[derive(Debug)]
@@ -17,8 +25,6 @@ pub(crate) struct Flow {
     /// Places of its routes.
     pub(crate) forward: u32,
     pub(crate) reverse: u32,
-    /// Round-trip time without queueing or transmission, as drawn.
-    pub(crate) base_rtt: Span,
     pub(crate) packet: Bytes,
     pub(crate) ack: Bytes,
     pub(crate) ecn: bool,
@@ -30,6 +36,57 @@ pub(crate) struct Flow {
     pub(crate) duplicates: u64,
     /// Data packets that queues refused or links lost.
     pub(crate) dropped: u64,
+    /// Packets of its receiver on their way.
+    pub(crate) answers: u32,
+    /// Where it has an end.
+    pub(crate) finite: Option<Box<Finite>>,
+}
+
+/// The end of a finite flow.
+#[derive(Debug)]
+pub(crate) struct Finite {
+    /// Packets in all.
+    pub(crate) size: u64,
+    pub(crate) start: Time,
+    /// How long after the start the last packet had arrived, and all had been acknowledged.
+    pub(crate) arrived: Option<Span>,
+    pub(crate) acknowledged: Option<Span>,
+    /// Its crowd, which wants to hear of both.
+    pub(crate) member: Option<Member>,
+}
+
+/// A flow's place in a crowd.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub(crate) crowd: u32,
+    /// Meaningful where the crowd reads pages.
+    pub(crate) session: u32,
+    /// It started after the warm-up.
+    pub(crate) measured: bool,
+}
+
+/// What flows from the same setup share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    pub(crate) routes: FlowRoutes,
+    variation: Variation,
+    /// Departures are late by less than this.
+    jitter: Span,
+}
+
+/// What differs between flows from the same setup.
+pub(crate) struct Birth {
+    pub(crate) start: Time,
+    pub(crate) backlog: Backlog,
+    pub(crate) finite: Option<Box<Finite>>,
+    /// Where in the spread of round-trip times it lies, `[0, 1)`.
+    pub(crate) spread: f64,
+    /// Its access lines are longer than those of the setup by this.
+    pub(crate) longer: Span,
+    /// For its algorithm.
+    pub(crate) seed: u64,
+    /// For its departures.
+    pub(crate) jitter: Stream,
 }
 
 /// When each timer's event is pending.
@@ -50,6 +107,118 @@ pub(crate) struct AccessLine {
     stream: Stream,
     last: Time,
     pub(crate) in_transit: VecDeque<(Time, Packet)>,
+}
+
+impl Path {
+    /// The path over `routes` of packets of `packet` bytes.
+    pub(crate) fn new(setup: &Setup, all: &Routes, routes: FlowRoutes, packet: Bytes) -> Self {
+        let slowest = all.links(routes.forward).filter_map(|link| setup.links[link as usize].rate).min();
+        let transmission = slowest.map_or(0.0, |rate| packet.bits() / rate as f64);
+        let jitter = Span::from_secs_f64(setup.variation.jitter * transmission);
+        Self { routes, variation: setup.variation, jitter }
+    }
+
+    /// By how much a round-trip time of `base_rtt` is scaled, minus 1.
+    fn spread(&self, draw: f64) -> f64 {
+        self.variation.rtt * (2.0 * draw - 1.0)
+    }
+
+    /// Round-trip time without queueing or transmission, as drawn.
+    pub(crate) fn base_rtt(&self, draw: f64) -> Span {
+        self.routes.base_rtt.mul_f64(1.0 + self.spread(draw))
+    }
+}
+
+impl Finite {
+    /// A flow of `size` packets that starts at `start`.
+    pub(crate) fn new(size: u64, start: Time, member: Option<Member>) -> Self {
+        Self { size, start, arrived: None, acknowledged: None, member }
+    }
+}
+
+impl Flow {
+    /// A flow under congestion control.
+    pub(crate) fn controlled(setup: &FlowSetup, path: &Path, birth: Birth) -> Self {
+        let era = setup.era;
+        let algorithm_start = Start {
+            window: Packets(era.initial_window),
+            threshold: None,
+            max_window: Packets(f64::INFINITY),
+            packet: setup.packet,
+            payload: setup.payload,
+            seed: birth.seed,
+            policy: Policy { slow_start: setup.slow_start.unwrap_or(era.policy.slow_start), ..era.policy },
+        };
+        let config = SenderConfig {
+            algorithm: setup.algorithm.start(&algorithm_start),
+            era,
+            recovery: setup.recovery,
+            backlog: birth.backlog,
+            max_window: setup.max_window.unwrap_or(f64::INFINITY),
+            packet: setup.packet,
+            payload: setup.payload,
+            paced: setup.paced,
+        };
+        let (sender, receiver) = match setup.algorithm.entry().transport {
+            Transport::Acked => {
+                let habits = tcp::Habits {
+                    reassembly: setup.reassembly,
+                    delay: setup.delayed_ack,
+                    echo: setup.ecn.unwrap_or(AckEcho::Latch),
+                };
+                (Sender::tcp(config, birth.start), Receiver::tcp(habits, setup.ack_aggregation))
+            }
+            Transport::Reported => (
+                Sender::Reported(reported::Sender::new(config, birth.start)),
+                Receiver::Reported(Box::new(reported::Receiver::new(setup.algorithm.receiver(&algorithm_start)))),
+            ),
+        };
+        let base_rtt = path.routes.base_rtt + birth.longer;
+        let access_rtt = setup.access_rtt + birth.longer;
+        let delay = access_rtt.as_secs_f64() + path.spread(birth.spread) * base_rtt.as_secs_f64();
+        Self {
+            ack: setup.ack,
+            ecn: setup.ecn.is_some(),
+            finite: birth.finite,
+            ..Self::new(sender, receiver, path, setup.packet, (Span::from_secs_f64(delay), birth.jitter))
+        }
+    }
+
+    /// A flow without congestion control.
+    pub(crate) fn uncontrolled(setup: &CbrSetup, path: &Path, backlog: Backlog, jitter: Stream) -> Self {
+        let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog, setup.start, setup.packet)));
+        Self::new(sender, Receiver::Counter, path, setup.packet, (setup.access_delay, jitter))
+    }
+
+    fn new(sender: Sender, receiver: Receiver, path: &Path, packet: Bytes, (delay, jitter): (Span, Stream)) -> Self {
+        Self {
+            sender,
+            receiver,
+            access: AccessLine::new(delay, path.jitter, jitter),
+            forward: path.routes.forward,
+            reverse: path.routes.reverse,
+            packet,
+            ack: Bytes(0),
+            ecn: false,
+            armed: Armed::NONE,
+            delivered: 0,
+            marked: 0,
+            duplicates: 0,
+            dropped: 0,
+            answers: 0,
+            finite: None,
+        }
+    }
+
+    /// Data packets that have left the sender and not yet come to an end.
+    pub(crate) fn in_network(&self) -> u64 {
+        self.sender.facts().counts.sent - self.delivered - self.duplicates - self.dropped
+    }
+
+    /// Whether nothing of it is left anywhere: neither packets on their way nor a receiver about to send some.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.in_network() == 0 && self.answers == 0 && self.receiver.next_timer() == Time::MAX
+    }
 }
 
 impl AccessLine {

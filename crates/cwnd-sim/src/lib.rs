@@ -17,6 +17,7 @@ mod reported;
 mod setup;
 mod tcp;
 mod topology;
+mod traffic;
 mod world;
 
 pub use cwnd_trace::Trace;
@@ -27,6 +28,7 @@ pub use setup::{
 };
 pub use tcp::recovery::RecoveryScheme;
 pub use topology::{Dumbbell, ParkingLot};
+pub use traffic::{CbrSetup, CrowdSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, Source};
 
 /// Simulates `setup`. `progress` is called now and then with the simulated time in nanoseconds; once it says `false` the run ends
 /// with [`SetupError::Interrupted`].

@@ -20,9 +20,30 @@ impl Stream {
         Self(Xoshiro256PlusPlus::seed_from_u64(hash))
     }
 
+    /// A stream of something that came into being during the run; `seed` was drawn from a named stream.
+    pub(crate) fn seeded(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
     /// Uniform in `[0, 1)`.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * 2.0_f64.powi(-53)
+    }
+
+    /// Uniform in `(0, 1]`.
+    pub(crate) fn unit_above_zero(&mut self) -> f64 {
+        1.0 - self.unit()
+    }
+
+    /// Exponential with mean 1.
+    pub(crate) fn exponential(&mut self) -> f64 {
+        -libm::log(self.unit_above_zero())
+    }
+
+    /// Geometric: 1, 2, 3, … with this mean, at least 1.
+    pub(crate) fn geometric(&mut self, mean: f64) -> u64 {
+        // P(N > n) = (1 - 1 / mean)^n; a mean of 1 makes the logarithm infinite and N always 1.
+        libm::ceil(libm::log(self.unit_above_zero()) / libm::log1p(-1.0 / mean)).max(1.0) as u64
     }
 
     /// Uniform over the integers in `[0, bound)`, to within `bound / 2^64`; 0 for a bound of 0.
@@ -70,5 +91,23 @@ mod tests {
         assert!((900..1100).contains(&hits), "{hits}");
         assert!((0..n).all(|_| stream.below(3) < 3));
         assert_eq!(stream.below(0), 0);
+    }
+
+    #[test]
+    fn waiting_times_have_their_mean_and_quantiles() {
+        let mut stream = Stream::new(7, "waiting");
+        let n = 100_000;
+        let mut drawn: Vec<f64> = (0..n).map(|_| stream.exponential()).collect();
+        drawn.sort_by(f64::total_cmp);
+        // Mean 1 with standard error 0.003; median ln 2, 99th percentile ln 100.
+        assert!((drawn.iter().sum::<f64>() / f64::from(n) - 1.0).abs() < 0.012);
+        assert!((drawn[50_000] - 0.693).abs() < 0.02, "{}", drawn[50_000]);
+        assert!((drawn[99_000] - 4.605).abs() < 0.15, "{}", drawn[99_000]);
+
+        let counts: Vec<u64> = (0..n).map(|_| stream.geometric(4.0)).collect();
+        assert!((counts.iter().sum::<u64>() as f64 / f64::from(n) - 4.0).abs() < 0.05);
+        let ones = counts.iter().filter(|count| **count == 1).count();
+        assert!((24_000..26_000).contains(&ones), "a quarter are 1, not {ones}");
+        assert!((0..1000).all(|_| stream.geometric(1.0) == 1));
     }
 }

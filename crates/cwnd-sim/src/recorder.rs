@@ -1,10 +1,11 @@
 //! Samples the state of a run into columns.
 
-use cwnd::{CongestionControl, Packets, Span, Time};
-use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+use cwnd::{Packets, Span, Time};
+use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
 
-use crate::net::link::Link;
 use crate::setup::Setup;
+use crate::traffic::Source;
+use crate::traffic::crowd::{CLASSES, Totals};
 use crate::world::World;
 
 /// Takes samples at the start, at the end of the warm-up, at the end of the run, and at an interval between them.
@@ -20,15 +21,28 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// A recorder with empty columns.
     pub(crate) fn new(setup: &Setup, world: &World) -> Self {
-        let flows = setup.flows.iter().zip(&world.flows).map(|(flow, state)| FlowTrace {
+        let flows = setup.flows.iter().zip(&world.base_rtts).map(|(flow, base_rtt)| FlowTrace {
             name: flow.name.clone(),
             algorithm: flow.algorithm.label().to_string(),
             packet: flow.packet.0,
             payload: flow.payload.0,
             start: flow.start.as_nanos(),
             stop: flow.stop.map(Time::as_nanos),
-            base_rtt: state.base_rtt.as_nanos(),
+            base_rtt: base_rtt.as_nanos(),
+            size: if let Source::Packets(size) = flow.source { Some(size) } else { None },
             ..FlowTrace::default()
+        });
+        let cbr = setup.cbr.iter().map(|cbr| CbrTrace {
+            name: cbr.name.clone(),
+            packet: cbr.packet.0,
+            ..CbrTrace::default()
+        });
+        let crowds = setup.crowds.iter().map(|crowd| CrowdTrace {
+            name: crowd.flow.name.clone(),
+            algorithm: crowd.flow.algorithm.label().to_string(),
+            packet: crowd.flow.packet.0,
+            payload: crowd.flow.payload.0,
+            ..CrowdTrace::default()
         });
         let links = setup.links.iter().map(|link| LinkTrace {
             name: link.name.clone(),
@@ -42,6 +56,8 @@ impl Recorder {
                 warmup: warmup.as_nanos(),
                 end: end.as_nanos(),
                 flows: flows.collect(),
+                cbr: cbr.collect(),
+                crowds: crowds.collect(),
                 links: links.collect(),
                 ..Trace::default()
             },
@@ -81,7 +97,7 @@ impl Recorder {
             column.pacing_rate.push(spacing.map_or(f64::NAN, |spacing| (Packets(1.0) / spacing).0));
             if self.internals {
                 let mut at = 0;
-                flow.sender.algorithm().inspect(&mut |name, value| {
+                flow.sender.inspect(&mut |name, value| {
                     if at == column.internals.len() {
                         column.internals.push((name, Vec::new()));
                     }
@@ -90,6 +106,7 @@ impl Recorder {
                 });
             }
         }
+        self.sample_cross_traffic(world);
         for (column, link) in self.trace.links.iter_mut().zip(&mut world.links) {
             let counts = link.counts;
             let (packets, bytes) = link.queue(now);
@@ -106,13 +123,55 @@ impl Recorder {
     }
 
     /// The finished trace.
-    pub(crate) fn finish(mut self, links: &mut [Link], digest: u64, events: u64) -> Trace {
-        for (column, link) in self.trace.links.iter_mut().zip(links) {
-            column.wait = std::mem::take(&mut link.wait);
+    pub(crate) fn finish(mut self, world: World, digest: u64, events: u64) -> Trace {
+        for (column, flow) in self.trace.flows.iter_mut().zip(&world.flows) {
+            if let Some(finite) = &flow.finite {
+                column.completed = finite.arrived.map(Span::as_nanos);
+                column.acknowledged = finite.acknowledged.map(Span::as_nanos);
+            }
+        }
+        for (column, crowd) in self.trace.crowds.iter_mut().zip(world.crowds) {
+            let classes = CLASSES.into_iter().zip(crowd.tally.classes);
+            column.classes = classes
+                .map(|(up_to, times)| SizeClass { up_to, arrived: times.arrived, acknowledged: times.acknowledged })
+                .collect();
+            column.sizes = crowd.tally.sizes;
+        }
+        for (column, link) in self.trace.links.iter_mut().zip(world.links) {
+            column.wait = link.wait;
         }
         self.trace.digest = digest;
         self.trace.events = events;
         self.trace
+    }
+
+    fn sample_cross_traffic(&mut self, world: &World) {
+        let (_, others) = world.flows.split_at(self.trace.flows.len());
+        let (cbr, members) = others.split_at(self.trace.cbr.len());
+        for (column, flow) in self.trace.cbr.iter_mut().zip(cbr) {
+            column.sent.push(flow.sender.facts().counts.sent);
+            column.delivered.push(flow.delivered);
+            column.dropped.push(flow.dropped);
+            column.rate.push(flow.sender.scheduled_rate().map_or(f64::NAN, |rate| rate as f64));
+        }
+        let mut totals: Vec<Totals> = world.crowds.iter().map(|crowd| crowd.tally.past).collect();
+        for flow in members {
+            // A place without a flow has no end to come to.
+            if let Some(member) = flow.finite.as_ref().and_then(|finite| finite.member) {
+                totals[member.crowd as usize].add(flow);
+            }
+        }
+        for ((column, crowd), totals) in self.trace.crowds.iter_mut().zip(&world.crowds).zip(totals) {
+            column.arrived.push(crowd.tally.arrived);
+            column.refused.push(crowd.tally.refused);
+            column.completed.push(crowd.tally.completed);
+            column.requested.push(crowd.tally.requested);
+            column.sent.push(totals.sent);
+            column.retransmitted.push(totals.retransmitted);
+            column.delivered.push(totals.delivered);
+            column.dropped.push(totals.dropped);
+            column.timeouts.push(totals.timeouts);
+        }
     }
 
     fn after(&self, now: Time) -> Time {

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::era::Era;
 use crate::net::route::Routes;
 use crate::tcp::recovery::RecoveryScheme;
+use crate::traffic::{CbrSetup, CrowdSetup, Pause, Source};
 
 /// Everything a run needs.
 #[derive(Clone, Debug)]
@@ -15,8 +16,12 @@ pub struct Setup {
     pub nodes: Vec<String>,
     /// The links, each in one direction.
     pub links: Vec<LinkSetup>,
-    /// The flows.
+    /// The flows under study, recorded one by one.
     pub flows: Vec<FlowSetup>,
+    /// Flows without congestion control.
+    pub cbr: Vec<CbrSetup>,
+    /// Crowds of finite flows that come and go.
+    pub crowds: Vec<CrowdSetup>,
     /// How long to simulate.
     pub duration: Span,
     /// When measuring starts; below `duration`.
@@ -105,7 +110,7 @@ pub enum Loss {
     Periodic(u64),
 }
 
-/// A bulk flow.
+/// A flow under congestion control.
 #[derive(Clone, Debug)]
 pub struct FlowSetup {
     /// Its name in traces.
@@ -118,8 +123,12 @@ pub struct FlowSetup {
     pub to: NodeId,
     /// When it starts, before what the seed adds.
     pub start: Time,
-    /// When its source stops handing over new data; none for never.
+    /// What its application hands over.
+    pub source: Source,
+    /// When its application stops handing over new data; none for never.
     pub stop: Option<Time>,
+    /// When it hands nothing over before that, in order.
+    pub pauses: Vec<Pause>,
     /// Round-trip propagation delay of its own, on top of the links: its access links.
     pub access_rtt: Span,
     /// A data packet on the wire.
@@ -215,7 +224,7 @@ pub enum SetupError {
     /// A field is outside its range.
     #[error("{place}: {reason}")]
     Field {
-        /// Which link, flow or field.
+        /// Which link, flow, cbr, crowd or field.
         place: String,
         /// What is wrong, and what is accepted.
         reason: String,
@@ -224,9 +233,11 @@ pub enum SetupError {
     #[error("interrupted")]
     Interrupted,
     /// A flow's nodes are not connected.
-    #[error("flow `{flow}`: no route from `{from}` to `{to}`")]
+    #[error("{kind} `{flow}`: no route from `{from}` to `{to}`")]
     Unreachable {
-        /// The flow.
+        /// `flow`, `cbr` or `crowd`.
+        kind: &'static str,
+        /// Its name.
         flow: String,
         /// One end.
         from: String,
@@ -273,16 +284,21 @@ impl Setup {
     pub fn check(&self) -> Result<(), SetupError> {
         require(self.duration > Span::ZERO, "duration", "must be above zero")?;
         require(self.warmup < self.duration, "warmup", "must be shorter than the duration")?;
-        require(!self.flows.is_empty(), "flows", "there must be at least one")?;
+        let nobody = self.flows.is_empty() && self.cbr.is_empty() && self.crowds.is_empty();
+        require(!nobody, "flows", "there must be at least one")?;
         require((0.0..1.0).contains(&self.variation.rtt), "variation.rtt", "must be at least 0 and below 1")?;
         require((0.0..1.0).contains(&self.variation.jitter), "variation.jitter", "must be at least 0 and below 1")?;
         if let Some(sampling) = self.sampling {
             require(sampling.interval > Span::ZERO, "sampling.interval", "must be above zero")?;
         }
         self.links.iter().try_for_each(|link| self.check_link(link))?;
-        self.flows.iter().try_for_each(|flow| self.check_flow(flow))?;
+        self.flows.iter().try_for_each(|flow| self.check_flow(flow, &format!("flow `{}`", flow.name)))?;
+        self.cbr.iter().try_for_each(|cbr| cbr.check(self))?;
+        self.crowds.iter().try_for_each(|crowd| crowd.check(self))?;
         let mut routes = Routes::default();
-        self.flows.iter().try_for_each(|flow| routes.of_flow(self, flow).map(drop))
+        self.flows.iter().try_for_each(|flow| routes.of_flow(self, flow, "flow").map(drop))?;
+        self.cbr.iter().try_for_each(|cbr| routes.of_cbr(self, cbr).map(drop))?;
+        self.crowds.iter().try_for_each(|crowd| routes.of_flow(self, &crowd.flow, "crowd").map(drop))
     }
 
     /// The links that each flow's data crosses, in order.
@@ -291,7 +307,8 @@ impl Setup {
     /// A flow's nodes are not connected, or its access delay is too short.
     pub fn paths(&self) -> Result<Vec<Vec<LinkId>>, SetupError> {
         let mut routes = Routes::default();
-        let path = |flow| routes.of_flow(self, flow).map(|found| routes.links(found.forward).map(LinkId).collect());
+        let path =
+            |flow| routes.of_flow(self, flow, "flow").map(|found| routes.links(found.forward).map(LinkId).collect());
         self.flows.iter().map(path).collect()
     }
 
@@ -312,26 +329,26 @@ impl Setup {
         }
     }
 
-    fn check_flow(&self, flow: &FlowSetup) -> Result<(), SetupError> {
-        let place = format!("flow `{}`", flow.name);
-        require(self.has(flow.from) && self.has(flow.to), &place, "its ends must be nodes")?;
-        require(flow.packet.0 > 0 && flow.ack.0 > 0, &place, "packets must have at least one byte")?;
-        require(flow.payload <= flow.packet, &place, "the payload must fit into the packet")?;
+    /// Checks a flow that errors call `place`.
+    pub(crate) fn check_flow(&self, flow: &FlowSetup, place: &str) -> Result<(), SetupError> {
+        require(self.has(flow.from) && self.has(flow.to), place, "its ends must be nodes")?;
+        require(flow.packet.0 > 0 && flow.ack.0 > 0, place, "packets must have at least one byte")?;
+        require(flow.payload <= flow.packet, place, "the payload must fit into the packet")?;
         require(
             flow.max_window.is_none_or(|window| window >= 1.0),
-            &place,
+            place,
             "the receiver's window must be at least 1 packet",
         )?;
-        require(flow.stop.is_none_or(|stop| stop > flow.start), &place, "it must stop after it starts")?;
-        require(flow.delayed_ack != Some(Span::ZERO), &place, "the delay of acknowledgements must be above zero")?;
+        flow.source.check(place, flow.start, flow.stop, &flow.pauses)?;
+        require(flow.delayed_ack != Some(Span::ZERO), place, "the delay of acknowledgements must be above zero")?;
         require(
             flow.ack_aggregation != Some(Span::ZERO),
-            &place,
+            place,
             "the aggregation of acknowledgements must be above zero",
         )
     }
 
-    fn has(&self, node: NodeId) -> bool {
+    pub(crate) fn has(&self, node: NodeId) -> bool {
         (node.0 as usize) < self.nodes.len()
     }
 }
@@ -344,9 +361,10 @@ fn check_red(red: &RedSetup, place: &str) -> Result<(), SetupError> {
     require(red.mean_packet.0 > 0, place, "RED's mean packet has at least one byte")
 }
 
-fn require(holds: bool, place: &str, reason: &str) -> Result<(), SetupError> {
+/// An error at `place` unless `holds`.
+pub(crate) fn require(holds: bool, place: &str, reason: &str) -> Result<(), SetupError> {
     if holds { Ok(()) } else { Err(SetupError::Field { place: place.to_string(), reason: reason.to_string() }) }
 }
 
 /// Above every line there is; with it, sums of transmission times stay far within 64 bits.
-const MAX_RATE: u64 = 1_000_000_000_000_000;
+pub(crate) const MAX_RATE: u64 = 1_000_000_000_000_000;

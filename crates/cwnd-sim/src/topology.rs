@@ -8,6 +8,7 @@ use cwnd::{Bytes, Span, Spec, Time};
 use crate::era::Era;
 use crate::setup::{FlowSetup, LinkSetup, Loss, NodeId, QueueLimit, Reassembly, Sampling, Setup, Variation};
 use crate::tcp::recovery::RecoveryScheme;
+use crate::traffic::Source;
 
 /// One bottleneck: senders on the left, receivers on the right, acknowledgements back over a link of the same kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +91,8 @@ impl Dumbbell {
             nodes: self.nodes(),
             links: self.links(),
             flows: flows.collect(),
+            cbr: Vec::new(),
+            crowds: Vec::new(),
             duration,
             warmup,
             seed,
@@ -133,7 +136,9 @@ impl FlowSetup {
             from,
             to,
             start: Time::ZERO,
+            source: Source::Bulk,
             stop: None,
+            pauses: Vec::new(),
             access_rtt,
             packet: Bytes(1500),
             payload: Bytes(1460),

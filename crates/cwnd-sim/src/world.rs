@@ -1,28 +1,39 @@
 //! The simulated network and its event loop.
 
-use cwnd::registry::Transport;
-use cwnd::window::Policy;
-use cwnd::{Packets, Span, Start, Time};
+mod crowds;
+
+use cwnd::{Span, Time};
 use cwnd_trace::Trace;
 
 use crate::digest::Digest;
-use crate::endpoint::{Receiver, Sender, SenderConfig};
 use crate::events::{Component, EventSet};
-use crate::flow::{AccessLine, Armed, Flow};
+use crate::flow::{Birth, Finite, Flow, Path};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Ecn, Packet};
-use crate::net::route::{FlowRoutes, Routes, Step};
+use crate::net::route::{Routes, Step};
 use crate::random::Stream;
 use crate::recorder::Recorder;
-use crate::setup::{AckEcho, FlowSetup, Setup, SetupError};
-use crate::{reported, tcp};
+use crate::setup::{FlowSetup, Setup, SetupError};
+use crate::traffic::crowd::{Crowd, Request};
+use crate::traffic::source::Backlog;
+use crate::traffic::{CbrSetup, Source};
 
 /// Everything that exists in a run.
 pub(crate) struct World {
     now: Time,
     events: EventSet,
     pub(crate) links: Vec<Link>,
+    /// Those recorded one by one, then those without congestion control, then those of crowds; these come and go, and their
+    /// places are used again.
     pub(crate) flows: Vec<Flow>,
+    pub(crate) crowds: Vec<Crowd>,
+    /// Round-trip times without queueing or transmission of the flows recorded one by one, as drawn.
+    pub(crate) base_rtts: Vec<Span>,
+    /// Places in `flows` whose flow is gone.
+    free: Vec<u32>,
+    /// Empty between events.
+    requests: Vec<Request>,
+    measure_from: Time,
     routes: Routes,
     digest: Digest,
     handled: u64,
@@ -36,13 +47,27 @@ impl World {
             now: Time::ZERO,
             events: EventSet::default(),
             links: setup.links.iter().map(|link| Link::new(link, setup.seed, measure_from)).collect(),
-            flows: Vec::with_capacity(setup.flows.len()),
+            flows: Vec::with_capacity(setup.flows.len() + setup.cbr.len()),
+            crowds: Vec::with_capacity(setup.crowds.len()),
+            base_rtts: Vec::with_capacity(setup.flows.len()),
+            free: Vec::new(),
+            requests: Vec::new(),
+            measure_from,
             routes: Routes::default(),
             digest: Digest::new(),
             handled: 0,
         };
         for (index, flow) in (0_u32..).zip(&setup.flows) {
             world.add_flow(setup, index, flow)?;
+        }
+        for cbr in &setup.cbr {
+            world.add_cbr(setup, cbr)?;
+        }
+        for (index, crowd) in setup.crowds.iter().enumerate() {
+            let routes = world.routes.of_flow(setup, &crowd.flow, "crowd")?;
+            let path = Path::new(setup, &world.routes, routes, crowd.flow.packet);
+            world.crowds.push(Crowd::new(setup, index, path));
+            world.arm_crowd(index as u32);
         }
         Ok(world)
     }
@@ -76,6 +101,7 @@ impl World {
                     self.events.pop();
                     self.pump(index);
                 }
+                Component::Arrival(index) => self.arrivals(index),
                 Component::Sample => {
                     recorder.sample(&mut self, at);
                     match recorder.next() {
@@ -88,77 +114,45 @@ impl World {
         self.audit();
         let handled = self.handled;
         let digest = self.final_digest();
-        Ok(recorder.finish(&mut self.links, digest, handled))
+        Ok(recorder.finish(self, digest, handled))
     }
 
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {
-        let FlowRoutes { forward, reverse, base_rtt } = self.routes.of_flow(setup, flow)?;
-
+        let routes = self.routes.of_flow(setup, flow, "flow")?;
+        let path = Path::new(setup, &self.routes, routes, flow.packet);
         let mut draws = Stream::new(setup.seed, &format!("flow {index}"));
-        let spread = setup.variation.rtt * (2.0 * draws.unit() - 1.0);
-        let delay = flow.access_rtt.as_secs_f64() + spread * base_rtt.as_secs_f64();
-        let slowest = self.routes.links(forward).filter_map(|link| setup.links[link as usize].rate).min();
-        let transmission = slowest.map_or(0.0, |rate| flow.packet.bits() / rate as f64);
-        let jitter = Span::from_secs_f64(setup.variation.jitter * transmission);
-        let start = flow.start + setup.variation.start.unwrap_or(base_rtt).mul_f64(draws.unit());
-
-        let algorithm_start = Start {
-            window: Packets(flow.era.initial_window),
-            threshold: None,
-            max_window: Packets(f64::INFINITY),
-            packet: flow.packet,
-            payload: flow.payload,
+        let spread = draws.unit();
+        let start = flow.start + setup.variation.start.unwrap_or(routes.base_rtt).mul_f64(draws.unit());
+        let clock = || (0.0, Stream::new(setup.seed, &format!("flow {index}: source")));
+        let birth = Birth {
+            start,
+            backlog: Backlog::new(&flow.source, (start, flow.stop), &flow.pauses, flow.packet, clock),
+            finite: match flow.source {
+                Source::Packets(size) => Some(Box::new(Finite::new(size, start, None))),
+                Source::Bulk | Source::Rate(_) => None,
+            },
+            spread,
+            longer: Span::ZERO,
             seed: draws.seed(),
-            policy: Policy { slow_start: flow.slow_start.unwrap_or(flow.era.policy.slow_start), ..flow.era.policy },
+            jitter: Stream::new(setup.seed, &format!("flow {index}: jitter")),
         };
-        let config = SenderConfig {
-            algorithm: flow.algorithm.start(&algorithm_start),
-            era: flow.era,
-            recovery: flow.recovery,
-            stop: flow.stop.unwrap_or(Time::MAX),
-            max_window: flow.max_window.unwrap_or(f64::INFINITY),
-            packet: flow.packet,
-            payload: flow.payload,
-            paced: flow.paced,
-        };
-        let (sender, receiver) = match flow.algorithm.entry().transport {
-            Transport::Acked => (
-                Sender::tcp(config, start),
-                Receiver::tcp(
-                    tcp::Habits {
-                        reassembly: flow.reassembly,
-                        delay: flow.delayed_ack,
-                        echo: flow.ecn.unwrap_or(AckEcho::Latch),
-                    },
-                    flow.ack_aggregation,
-                ),
-            ),
-            Transport::Reported => (
-                Sender::Reported(reported::Sender::new(config, start)),
-                Receiver::Reported(Box::new(reported::Receiver::new(flow.algorithm.receiver(&algorithm_start)))),
-            ),
-        };
-        self.flows.push(Flow {
-            sender,
-            receiver,
-            access: AccessLine::new(
-                Span::from_secs_f64(delay),
-                jitter,
-                Stream::new(setup.seed, &format!("flow {index}: jitter")),
-            ),
-            forward,
-            reverse,
-            base_rtt: base_rtt.mul_f64(1.0 + spread),
-            packet: flow.packet,
-            ack: flow.ack,
-            ecn: flow.ecn.is_some(),
-            armed: Armed::NONE,
-            delivered: 0,
-            marked: 0,
-            duplicates: 0,
-            dropped: 0,
-        });
+        self.flows.push(Flow::controlled(flow, &path, birth));
+        self.base_rtts.push(path.base_rtt(spread));
         self.events.push(start, Component::Start(index));
+        Ok(())
+    }
+
+    fn add_cbr(&mut self, setup: &Setup, cbr: &CbrSetup) -> Result<(), SetupError> {
+        let index = self.flows.len() as u32;
+        let routes = self.routes.of_cbr(setup, cbr)?;
+        let path = Path::new(setup, &self.routes, routes, cbr.packet);
+        let named = |what| Stream::new(setup.seed, &format!("cbr {}: {what}", self.flows.len() - setup.flows.len()));
+        let varied = setup.variation.start != Some(Span::ZERO);
+        let clock = || (if varied { named("start").unit() } else { 0.0 }, named("rate"));
+        let backlog = Backlog::new(&Source::Rate(cbr.rate), (cbr.start, cbr.stop), &cbr.pauses, cbr.packet, clock);
+        let flow = Flow::uncontrolled(cbr, &path, backlog, named("jitter"));
+        self.flows.push(flow);
+        self.events.push(cbr.start, Component::Start(index));
         Ok(())
     }
 
@@ -194,8 +188,14 @@ impl World {
                     Verdict::First(at) => self.events.push(at, Component::Link(link)),
                     Verdict::Behind => {}
                     Verdict::Gone => {
+                        let flow = &mut self.flows[packet.flow as usize];
                         if matches!(packet.body, Body::Data(_)) {
-                            self.flows[packet.flow as usize].dropped += 1;
+                            flow.dropped += 1;
+                        } else {
+                            flow.answers -= 1;
+                        }
+                        if flow.finite.is_some() {
+                            self.look_for_end(packet.flow);
                         }
                     }
                 }
@@ -216,22 +216,32 @@ impl World {
                 flow.delivered += u64::from(new);
                 flow.duplicates += u64::from(!new);
                 flow.marked += u64::from(marked);
+                if flow.finite.as_ref().is_some_and(|finite| new && flow.delivered == finite.size) {
+                    self.complete(packet.flow);
+                }
                 if let Some(answer) = answer {
                     self.answer(packet.flow, answer);
                 }
                 self.arm_receiver(packet.flow);
             }
             answer => {
+                flow.answers -= 1;
                 flow.sender.on_packet(self.now, answer);
+                let ends = flow.finite.is_some();
                 self.pump(packet.flow);
+                if ends {
+                    self.look_for_end(packet.flow);
+                }
             }
         }
     }
 
     #[inline]
     fn answer(&mut self, index: u32, body: Body) {
-        let flow = &self.flows[index as usize];
-        self.forward(Packet { flow: index, hop: flow.reverse, size: flow.ack, ecn: Ecn::NotCapable, body });
+        let flow = &mut self.flows[index as usize];
+        flow.answers += 1;
+        let packet = Packet { flow: index, hop: flow.reverse, size: flow.ack, ecn: Ecn::NotCapable, body };
+        self.forward(packet);
     }
 
     /// Sends all that a sender may send now, and sets its timers.
@@ -293,6 +303,9 @@ impl World {
                 self.answer(index, answer);
             }
             self.arm_receiver(index);
+            if self.flows[index as usize].finite.is_some() {
+                self.look_for_end(index);
+            }
         }
     }
 
@@ -311,10 +324,16 @@ impl World {
     /// # Panics
     /// If a packet appeared or vanished: an error in this crate that no setup can cause.
     fn audit(&self) {
-        let mut in_network = vec![0_u64; self.flows.len()];
-        let data = |packet: &&Packet| matches!(packet.body, Body::Data(_));
+        // Of each flow: data packets, and those of its receiver.
+        let mut in_network = vec![(0_u64, 0_u32); self.flows.len()];
         for link in &self.links {
-            link.in_transit().filter(data).for_each(|packet| in_network[packet.flow as usize] += 1);
+            for packet in link.in_transit() {
+                let (data, answers) = &mut in_network[packet.flow as usize];
+                match packet.body {
+                    Body::Data(_) => *data += 1,
+                    _ => *answers += 1,
+                }
+            }
             let counts = link.counts;
             let inside = link.in_transit().count() as u64;
             assert_eq!(
@@ -323,10 +342,9 @@ impl World {
                 "a link conserves packets"
             );
         }
-        for (flow, in_network) in self.flows.iter().zip(in_network) {
-            let sent = flow.sender.facts().counts.sent;
-            let inside = in_network + flow.access.in_transit.len() as u64;
-            assert_eq!(sent, flow.delivered + flow.duplicates + flow.dropped + inside, "a flow conserves packets");
+        for (flow, (data, answers)) in self.flows.iter().zip(in_network) {
+            assert_eq!(flow.in_network(), data + flow.access.in_transit.len() as u64, "a flow conserves packets");
+            assert_eq!(flow.answers, answers, "a flow conserves acknowledgements");
         }
     }
 
@@ -336,6 +354,11 @@ impl World {
             let counts = flow.sender.facts().counts;
             for value in [counts.sent, counts.retransmitted, counts.lost, counts.timeouts, flow.delivered, flow.marked]
             {
+                digest.mix(value);
+            }
+        }
+        for crowd in &self.crowds {
+            for value in [crowd.tally.arrived, crowd.tally.refused, crowd.tally.completed, crowd.tally.past.sent] {
                 digest.mix(value);
             }
         }

@@ -6,8 +6,10 @@
 //!
 //! Times are nanoseconds since the start of the run.
 
+mod cross;
 mod histogram;
 
+pub use cross::{CbrTrace, CrowdTrace, SizeClass};
 pub use histogram::Histogram;
 
 /// One run.
@@ -21,6 +23,10 @@ pub struct Trace {
     pub end: u64,
     /// The flows, in the order of the scenario.
     pub flows: Vec<FlowTrace>,
+    /// Flows without congestion control, in the order of the scenario.
+    pub cbr: Vec<CbrTrace>,
+    /// Crowds of finite flows, in the order of the scenario.
+    pub crowds: Vec<CrowdTrace>,
     /// The links, in the order of the scenario.
     pub links: Vec<LinkTrace>,
     /// A hash over every delivered packet (instant, flow, number) and all totals: equal digests are equal runs.
@@ -46,6 +52,12 @@ pub struct FlowTrace {
     pub stop: Option<u64>,
     /// Its round-trip time without queueing or serialisation, nanoseconds.
     pub base_rtt: u64,
+    /// How many packets it has to deliver; none for a flow without end.
+    pub size: Option<u64>,
+    /// From its start (as drawn) to the arrival of the last of these packets, nanoseconds; none if that did not happen.
+    pub completed: Option<u64>,
+    /// From its start until the last of these packets was acknowledged, nanoseconds; none if that did not happen.
+    pub acknowledged: Option<u64>,
     /// Cumulative: data packets sent, retransmissions included.
     pub sent: Vec<u64>,
     /// Cumulative: of those, retransmissions.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use cwnd::Span;
 
 use crate::setup::{FlowSetup, NodeId, Setup, SetupError};
+use crate::traffic::CbrSetup;
 
 /// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,22 +49,45 @@ impl Routes {
         Some(start)
     }
 
-    /// The routes of a flow there and back.
-    pub(crate) fn of_flow(&mut self, setup: &Setup, flow: &FlowSetup) -> Result<FlowRoutes, SetupError> {
-        let name = |node: NodeId| setup.nodes[node.0 as usize].clone();
-        let mut find = |from, to| {
-            let unreachable = || SetupError::Unreachable { flow: flow.name.clone(), from: name(from), to: name(to) };
-            self.find(setup, from, to).ok_or_else(unreachable)
-        };
-        let (forward, reverse) = (find(flow.from, flow.to)?, find(flow.to, flow.from)?);
+    /// The routes there and back of a flow; errors call it a `kind`.
+    pub(crate) fn of_flow(
+        &mut self,
+        setup: &Setup,
+        flow: &FlowSetup,
+        kind: &'static str,
+    ) -> Result<FlowRoutes, SetupError> {
+        let forward = self.required(setup, (kind, &flow.name), flow.from, flow.to)?;
+        let reverse = self.required(setup, (kind, &flow.name), flow.to, flow.from)?;
         let delays = self.links(forward).chain(self.links(reverse)).map(|link| setup.links[link as usize].delay);
         let base_rtt = delays.fold(flow.access_rtt, |sum, delay| sum + delay);
         if flow.access_rtt < base_rtt.mul_f64(setup.variation.rtt) {
-            let place = format!("flow `{}`", flow.name);
+            let place = format!("{kind} `{}`", flow.name);
             let reason = "its access delay must be at least `variation.rtt` times its round-trip time: the spread is taken from it";
             return Err(SetupError::Field { place, reason: reason.to_string() });
         }
         Ok(FlowRoutes { forward, reverse, base_rtt })
+    }
+
+    /// The route of a flow that nobody answers.
+    pub(crate) fn of_cbr(&mut self, setup: &Setup, cbr: &CbrSetup) -> Result<FlowRoutes, SetupError> {
+        let forward = self.required(setup, ("cbr", &cbr.name), cbr.from, cbr.to)?;
+        Ok(FlowRoutes { forward, reverse: forward, base_rtt: Span::ZERO })
+    }
+
+    fn required(
+        &mut self,
+        setup: &Setup,
+        (kind, name): (&'static str, &str),
+        from: NodeId,
+        to: NodeId,
+    ) -> Result<u32, SetupError> {
+        let node = |node: NodeId| setup.nodes[node.0 as usize].clone();
+        self.find(setup, from, to).ok_or_else(|| SetupError::Unreachable {
+            kind,
+            flow: name.to_string(),
+            from: node(from),
+            to: node(to),
+        })
     }
 
     /// The step at a place.

@@ -7,8 +7,9 @@ use crate::endpoint::SenderConfig;
 use crate::facts::{Facts, Pacer};
 use crate::net::packet::{Data, Report};
 use crate::ranges::Ranges;
+use crate::traffic::source::Backlog;
 
-/// A sender of bulk data.
+/// A sender of what an application hands over.
 #[derive(Debug)]
 pub(crate) struct Sender {
     algorithm: Algorithm,
@@ -25,7 +26,7 @@ pub(crate) struct Sender {
     /// When the receiver counts as silent, while anything is outstanding, and how often it has been silent in a row.
     deadline: Option<Time>,
     silences: u32,
-    stop: Time,
+    backlog: Backlog,
     paced: bool,
 }
 
@@ -45,7 +46,7 @@ impl Sender {
             pacer: Pacer::new(now),
             deadline: None,
             silences: 0,
-            stop: config.stop,
+            backlog: config.backlog,
             paced: config.paced,
         }
     }
@@ -85,6 +86,7 @@ impl Sender {
         self.control = self.algorithm.control();
         if self.acked == self.next {
             self.deadline = None;
+            self.backlog.rest(now);
         }
     }
 
@@ -131,7 +133,7 @@ impl Sender {
         let lost = self.again.front().map(|range| range.first);
         if lost.is_none() {
             let unacknowledged = self.next - self.acked;
-            let limit = if now >= self.stop {
+            let limit = if !self.backlog.has(now, self.next) {
                 Some(Limit::Source)
             } else if unacknowledged as f64 + 1.0 > self.facts.max_window {
                 Some(Limit::Peer)
@@ -152,6 +154,7 @@ impl Sender {
             self.waiting -= 1;
             self.facts.counts.retransmitted += 1;
         } else {
+            self.restart(now);
             self.next += 1;
         }
         self.facts.counts.sent += 1;
@@ -164,14 +167,20 @@ impl Sender {
         Some(Data { number, sent_at: now, retransmission: lost.is_some(), reacted: false, pair, rtt })
     }
 
-    /// When it wants to be asked again without hearing from its receiver: pacing, or the algorithm's wake-up.
+    /// When it wants to be asked again without hearing from its receiver: pacing, the algorithm's wake-up, or new data.
     pub(crate) fn next_release(&self) -> Time {
-        self.pacer.next().min(self.control.wake.unwrap_or(Time::MAX))
+        let release = self.pacer.next().min(self.control.wake.unwrap_or(Time::MAX));
+        if self.facts.limits.current() == Limit::Source { release.min(self.backlog.due()) } else { release }
     }
 
     /// When the receiver counts as silent.
     pub(crate) fn next_deadline(&self) -> Time {
         self.deadline.unwrap_or(Time::MAX)
+    }
+
+    /// All packets below have been acknowledged.
+    pub(crate) fn acked(&self) -> u64 {
+        self.acked
     }
 
     /// What it knows.
@@ -197,6 +206,16 @@ impl Sender {
     /// The time between two packets, while departures are spaced.
     pub(crate) fn spacing(&self) -> Option<Span> {
         self.facts.spacing(&self.control, self.paced)
+    }
+
+    /// A new packet is about to leave, maybe after a time without any in the network.
+    fn restart(&mut self, now: Time) {
+        if self.acked == self.next
+            && let Some(idle) = self.backlog.resume(now)
+        {
+            self.algorithm.on_restart(&self.view(now), idle);
+            self.control = self.algorithm.control();
+        }
     }
 
     fn view(&self, now: Time) -> View {

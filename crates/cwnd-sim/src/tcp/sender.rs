@@ -7,8 +7,9 @@ use super::timer::RetransmissionTimer;
 use crate::endpoint::SenderConfig;
 use crate::facts::{Facts, Pacer};
 use crate::net::packet::{Ack, Data};
+use crate::traffic::source::Backlog;
 
-/// A sender of bulk data that mends its losses by the scheme `R`.
+/// A sender of what an application hands over, which mends its losses by the scheme `R`.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender<R> {
     algorithm: Algorithm,
@@ -25,7 +26,7 @@ pub(crate) struct Sender<R> {
     confirm_mark: bool,
     /// The next new packet when that was last decided.
     confirm_from: u64,
-    stop: Time,
+    backlog: Backlog,
     paced: bool,
 }
 
@@ -44,7 +45,7 @@ impl<R: Recovery> Sender<R> {
             expired: false,
             confirm_mark: false,
             confirm_from: 0,
-            stop: config.stop,
+            backlog: config.backlog,
             paced: config.paced,
         }
     }
@@ -101,6 +102,7 @@ impl<R: Recovery> Sender<R> {
         self.recovery.regulate(&news, self.control.window);
         if self.recovery.outstanding() == 0 {
             self.deadline = Time::MAX;
+            self.backlog.rest(now);
         }
     }
 
@@ -144,7 +146,7 @@ impl<R: Recovery> Sender<R> {
         let retransmission = waiting.is_some();
         let number = match waiting {
             Some(number) => number,
-            None if now >= self.stop => {
+            None if !self.backlog.has(now, self.recovery.next()) => {
                 self.facts.limits.set(now, Limit::Source);
                 return None;
             }
@@ -152,7 +154,10 @@ impl<R: Recovery> Sender<R> {
                 self.facts.limits.set(now, Limit::Peer);
                 return None;
             }
-            None => self.recovery.send(),
+            None => {
+                self.restart(now);
+                self.recovery.send()
+            }
         };
         self.facts.counts.sent += 1;
         self.facts.counts.retransmitted += u64::from(retransmission);
@@ -165,14 +170,20 @@ impl<R: Recovery> Sender<R> {
         Some(Data { number, sent_at: now, retransmission, reacted, pair, rtt: Span::ZERO })
     }
 
-    /// When it wants to be asked again without an acknowledgement: pacing, or the algorithm's wake-up.
+    /// When it wants to be asked again without an acknowledgement: pacing, the algorithm's wake-up, or new data.
     pub(crate) fn next_release(&self) -> Time {
-        self.pacer.next().min(self.control.wake.unwrap_or(Time::MAX))
+        let release = self.pacer.next().min(self.control.wake.unwrap_or(Time::MAX));
+        if self.facts.limits.current() == Limit::Source { release.min(self.backlog.due()) } else { release }
     }
 
     /// When the retransmission timer expires.
     pub(crate) fn next_deadline(&self) -> Time {
         self.deadline
+    }
+
+    /// All packets below have been acknowledged.
+    pub(crate) fn acked(&self) -> u64 {
+        self.recovery.acked()
     }
 
     /// What it knows.
@@ -204,6 +215,17 @@ impl<R: Recovery> Sender<R> {
     #[inline]
     fn view(&self, now: Time, in_flight: u64) -> View {
         self.facts.view(now, self.recovery.next(), in_flight, self.recovery.repairing())
+    }
+
+    /// A new packet is about to leave, maybe after a time without any in the network.
+    #[inline]
+    fn restart(&mut self, now: Time) {
+        if self.recovery.outstanding() == 0
+            && let Some(idle) = self.backlog.resume(now)
+        {
+            self.algorithm.on_restart(&self.view(now, 0), idle);
+            self.control = self.algorithm.control();
+        }
     }
 }
 

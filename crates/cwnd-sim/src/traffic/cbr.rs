@@ -1,0 +1,93 @@
+//! Traffic that no congestion control governs: packets at a scheduled rate, whatever becomes of them.
+
+use cwnd::{Bytes, Control, Packets, Span, Time};
+
+use super::rate::RateSchedule;
+use super::source::{Backlog, Pause, Source};
+use crate::facts::Facts;
+use crate::net::packet::Data;
+use crate::setup::{NodeId, Setup, SetupError, require};
+
+/// A flow without congestion control. Its packets are never acknowledged nor sent again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CbrSetup {
+    /// Its name in traces.
+    pub name: String,
+    /// Where its sender is.
+    pub from: NodeId,
+    /// Where its receiver is.
+    pub to: NodeId,
+    /// When it starts. The seed delays its first packet by up to a packet's time, unless it varies no starts at all.
+    pub start: Time,
+    /// When it stops; none for never.
+    pub stop: Option<Time>,
+    /// When it pauses; it goes on with a packet at once.
+    pub pauses: Vec<Pause>,
+    /// Delay of its access links, one way.
+    pub access_delay: Span,
+    /// A packet on the wire.
+    pub packet: Bytes,
+    /// How fast it sends.
+    pub rate: RateSchedule,
+}
+
+/// Sends what its schedule says.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    facts: Facts,
+    control: Control,
+    backlog: Backlog,
+    next: u64,
+}
+
+impl CbrSetup {
+    pub(crate) fn check(&self, setup: &Setup) -> Result<(), SetupError> {
+        let place = format!("cbr `{}`", self.name);
+        require(setup.has(self.from) && setup.has(self.to), &place, "its ends must be nodes")?;
+        require(self.packet.0 > 0, &place, "packets must have at least one byte")?;
+        Source::Rate(self.rate).check(&place, self.start, self.stop, &self.pauses)
+    }
+}
+
+impl Sender {
+    /// A sender of `packet` bytes each that starts at `now`.
+    pub(crate) fn new(backlog: Backlog, now: Time, packet: Bytes) -> Self {
+        Self {
+            facts: Facts::new(now, f64::INFINITY, packet, packet),
+            control: Control::window(Packets(f64::INFINITY)),
+            backlog,
+            next: 0,
+        }
+    }
+
+    /// The next packet to leave now, if one is due.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
+        let number = self.next;
+        if !self.backlog.has(now, number) {
+            return None;
+        }
+        self.next += 1;
+        self.facts.counts.sent += 1;
+        Some(Data { number, sent_at: now, retransmission: false, reacted: false, pair: false, rtt: Span::ZERO })
+    }
+
+    /// When the next packet may be due.
+    pub(crate) fn next_release(&self) -> Time {
+        self.backlog.due()
+    }
+
+    /// Its rate now, bit/s.
+    pub(crate) fn rate(&self) -> u64 {
+        self.backlog.rate().unwrap_or(0)
+    }
+
+    /// What it has sent.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Everything at once.
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+}

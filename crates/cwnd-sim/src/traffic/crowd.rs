@@ -1,0 +1,219 @@
+//! Crowds: finite flows that arrive at random, and are gone when their data has been acknowledged.
+
+use cwnd::{Span, Time};
+use cwnd_trace::Histogram;
+
+use super::arrivals::{Gap, Poisson};
+use super::size::Sizes;
+use super::source::{Backlog, Source};
+use super::web::{Pages, Readers};
+use crate::flow::{Birth, Finite, Flow, Member, Path};
+use crate::random::Stream;
+use crate::setup::{FlowSetup, Setup, SetupError, require};
+
+/// Finite flows that arrive at random. What becomes of them is recorded in sum, not one by one.
+#[derive(Clone, Debug)]
+pub struct CrowdSetup {
+    /// What each of its flows is like. The first may arrive at its `start` and none after its `stop`; its source is
+    /// [`Source::Bulk`] without pauses, because sizes are drawn.
+    pub flow: FlowSetup,
+    /// The mean time between arrivals of flows, or of sessions where there are `pages`.
+    pub gap: Gap,
+    /// How many packets each flow has.
+    pub sizes: Sizes,
+    /// Arrivals are sessions of readers of web pages; none: each arrival is a flow.
+    pub pages: Option<Pages>,
+    /// The access lines of each flow are longer by a uniform draw from zero to this, both ways together.
+    pub rtt_spread: Span,
+    /// So many flows may be there at once, until the last packet of each is acknowledged; at least 1. What arrives beyond is
+    /// refused and counted: a crowd that asks for more than the network carries would grow without end.
+    pub limit: u32,
+}
+
+/// A crowd under way.
+#[derive(Debug)]
+pub(crate) struct Crowd {
+    setup: CrowdSetup,
+    path: Path,
+    arrivals: Poisson,
+    sizes: Stream,
+    readers: Option<Readers>,
+    flows: Stream,
+    /// Its pending event; those at other times are out of date.
+    pub(crate) armed: Time,
+    pub(crate) tally: Tally,
+}
+
+/// A flow that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    session: u32,
+    size: u64,
+}
+
+/// What became of the flows of a crowd.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    /// Flows asked for, of these refused, of the others complete at the receiver.
+    pub(crate) arrived: u64,
+    pub(crate) refused: u64,
+    pub(crate) completed: u64,
+    /// Packets asked for by flows that were not refused.
+    pub(crate) requested: u64,
+    /// Flows that are there.
+    pub(crate) present: u32,
+    /// Of flows that are gone.
+    pub(crate) past: Totals,
+    /// Sizes of the flows that arrived after the warm-up and were not refused.
+    pub(crate) sizes: Histogram,
+    /// Their completion times by size, in the order of [`CLASSES`].
+    pub(crate) classes: [Completions; CLASSES.len()],
+}
+
+/// Packets of several flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) sent: u64,
+    pub(crate) retransmitted: u64,
+    pub(crate) delivered: u64,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+    pub(crate) timeouts: u64,
+}
+
+/// Times from a flow's start, nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Completions {
+    /// To the arrival of its last packet.
+    pub(crate) arrived: Histogram,
+    /// To the acknowledgement of everything.
+    pub(crate) acknowledged: Histogram,
+}
+
+impl CrowdSetup {
+    pub(crate) fn check(&self, setup: &Setup) -> Result<(), SetupError> {
+        let place = format!("crowd `{}`", self.flow.name);
+        setup.check_flow(&self.flow, &place)?;
+        let plain = self.flow.source == Source::Bulk && self.flow.pauses.is_empty();
+        require(plain, &place, "its flows have neither a source nor pauses of their own")?;
+        require(self.limit > 0, &place, "it must be allowed at least 1 flow at once")?;
+        self.gap.check(&place)?;
+        self.sizes.check(&place)?;
+        self.pages.map_or(Ok(()), |pages| pages.check(&place))
+    }
+}
+
+impl Crowd {
+    /// The crowd that is number `index` of `setup`, and of which nobody has arrived.
+    pub(crate) fn new(setup: &Setup, index: usize, path: Path) -> Self {
+        let stream = |what| Stream::new(setup.seed, &format!("crowd {index}: {what}"));
+        let crowd = setup.crowds[index].clone();
+        Self {
+            path,
+            arrivals: Poisson::new(crowd.gap, crowd.flow.start, stream("arrivals")),
+            sizes: stream("sizes"),
+            readers: crowd.pages.map(|pages| Readers::new(pages, stream("sessions"))),
+            flows: stream("flows"),
+            armed: Time::MAX,
+            tally: Tally::default(),
+            setup: crowd,
+        }
+    }
+
+    /// When the next flows are asked for.
+    pub(crate) fn due(&self) -> Time {
+        let arrival = self.arrivals.due();
+        let arrival = if self.setup.flow.stop.is_some_and(|stop| arrival >= stop) { Time::MAX } else { arrival };
+        self.readers.as_ref().map_or(arrival, |readers| arrival.min(readers.due()))
+    }
+
+    /// What is asked for at the time that is due.
+    pub(crate) fn pass(&mut self, requests: &mut Vec<Request>) {
+        let sizes = self.setup.sizes;
+        let mut ask = |session, size| requests.push(Request { session, size });
+        let arrives = self.due() == self.arrivals.due();
+        match &mut self.readers {
+            None => ask(0, sizes.draw(&mut self.sizes)),
+            Some(readers) if arrives => readers.begin(sizes, ask),
+            Some(readers) => return readers.pass(sizes, ask),
+        }
+        self.arrivals.pass();
+    }
+
+    /// The flow that was asked for, as the member of crowd number `index`; none if there are too many.
+    pub(crate) fn open(&mut self, index: u32, now: Time, request: Request, measured: bool) -> Option<Flow> {
+        self.tally.arrived += 1;
+        if self.tally.present == self.setup.limit {
+            self.tally.refused += 1;
+            self.object_arrived(now, request.session);
+            return None;
+        }
+        self.tally.present += 1;
+        self.tally.requested += request.size;
+        if measured {
+            self.tally.sizes.record(request.size);
+        }
+        let draws = &mut self.flows;
+        let longer = self.setup.rtt_spread.mul_f64(draws.unit());
+        let member = Member { crowd: index, session: request.session, measured };
+        let birth = Birth {
+            start: now,
+            backlog: Backlog::packets(request.size),
+            finite: Some(Box::new(Finite::new(request.size, now, Some(member)))),
+            spread: draws.unit(),
+            longer,
+            seed: draws.seed(),
+            jitter: Stream::seeded(draws.seed()),
+        };
+        Some(Flow::controlled(&self.setup.flow, &self.path, birth))
+    }
+
+    /// All packets of a flow of `size` have arrived, `after` its start.
+    pub(crate) fn complete(&mut self, now: Time, size: u64, after: Span, member: Member) {
+        self.tally.completed += 1;
+        if member.measured {
+            self.tally.classes[class_of(size)].arrived.record(after.as_nanos());
+        }
+        self.object_arrived(now, member.session);
+    }
+
+    /// All packets of a flow of `size` have been acknowledged, `after` its start.
+    pub(crate) fn acknowledge(&mut self, size: u64, after: Span, member: Member) {
+        if member.measured {
+            self.tally.classes[class_of(size)].acknowledged.record(after.as_nanos());
+        }
+    }
+
+    /// A flow is gone.
+    pub(crate) fn close(&mut self, flow: &Flow) {
+        self.tally.present -= 1;
+        self.tally.past.add(flow);
+    }
+
+    fn object_arrived(&mut self, now: Time, session: u32) {
+        if let Some(readers) = &mut self.readers {
+            readers.object_arrived(now, session);
+        }
+    }
+}
+
+impl Totals {
+    /// Adds the packets of a flow.
+    pub(crate) fn add(&mut self, flow: &Flow) {
+        let counts = flow.sender.facts().counts;
+        self.sent += counts.sent;
+        self.retransmitted += counts.retransmitted;
+        self.timeouts += counts.timeouts;
+        self.delivered += flow.delivered;
+        self.dropped += flow.dropped;
+        self.marked += flow.marked;
+    }
+}
+
+fn class_of(size: u64) -> usize {
+    CLASSES.iter().position(|up_to| size <= *up_to).unwrap_or(CLASSES.len() - 1)
+}
+
+/// Flows of up to so many packets count together. Ten fit into today's initial window (RFC 6928); each further class takes
+/// about three round trips of slow start more.
+pub(crate) const CLASSES: [u64; 4] = [10, 100, 1000, u64::MAX];

@@ -1,0 +1,181 @@
+//! Applications: what a flow has to send, and when.
+
+use cwnd::{Bytes, Span, Time};
+
+use super::clock::Clock;
+use super::rate::RateSchedule;
+use crate::random::Stream;
+use crate::setup::{SetupError, require};
+
+/// What an application hands over to its sender, from the start of the flow to its stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Source {
+    /// Always more than the sender can send.
+    #[default]
+    Bulk,
+    /// So many packets, all at once; at least 1. The flow is complete when the last one has arrived.
+    Packets(u64),
+    /// Packets on a clock, at a rate of its own: what the network does not take yet waits at the sender.
+    Rate(RateSchedule),
+}
+
+/// A time in which an application hands nothing over. What a [`Source::Rate`] has handed over before is still sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Its begin.
+    pub from: Time,
+    /// Its end.
+    pub to: Time,
+}
+
+/// What an application has handed over so far; nothing is stored for one that always has more.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Backlog(Option<Box<Application>>);
+
+#[derive(Clone, Debug)]
+struct Application {
+    /// Packets below this number may leave.
+    handed: u64,
+    /// That holds until here.
+    until: Time,
+    supply: Supply,
+    on: bool,
+    /// When the application pauses, goes on, …, stops; the next one last.
+    switches: Vec<Time>,
+    /// Everything sent has been acknowledged since.
+    idle_since: Option<Time>,
+}
+
+#[derive(Clone, Debug)]
+enum Supply {
+    /// Packets below this number while the application is on.
+    Store(u64),
+    Clock(Clock),
+}
+
+impl Source {
+    /// Checks it together with the times around it.
+    pub(crate) fn check(
+        &self,
+        place: &str,
+        start: Time,
+        stop: Option<Time>,
+        pauses: &[Pause],
+    ) -> Result<(), SetupError> {
+        let times = pauses.iter().flat_map(|pause| [pause.from, pause.to]).chain(stop);
+        let ascending = times.scan(start, |last, time| Some(std::mem::replace(last, time) < time)).all(|later| later);
+        require(stop.is_none_or(|stop| stop > start), place, "it must stop after it starts")?;
+        require(ascending, place, "its pauses must follow each other between its start and its stop")?;
+        match self {
+            Self::Bulk => Ok(()),
+            Self::Packets(packets) => require(*packets > 0, place, "it must send at least 1 packet"),
+            Self::Rate(schedule) => schedule.check(place),
+        }
+    }
+}
+
+impl Backlog {
+    /// An application that starts at `start`. `clock` is asked where packets come on a clock: after how much of a packet's time
+    /// the first one is due (0..=1), and what rates are drawn from.
+    pub(crate) fn new(
+        source: &Source,
+        (start, stop): (Time, Option<Time>),
+        pauses: &[Pause],
+        packet: Bytes,
+        clock: impl FnOnce() -> (f64, Stream),
+    ) -> Self {
+        let supply = match source {
+            Source::Bulk if stop.is_none() && pauses.is_empty() => return Self(None),
+            Source::Bulk => Supply::Store(u64::MAX),
+            Source::Packets(packets) => Supply::Store(*packets),
+            Source::Rate(schedule) => Supply::Clock(Clock::new(*schedule, packet, start, clock())),
+        };
+        let mut switches: Vec<Time> = pauses.iter().flat_map(|pause| [pause.from, pause.to]).chain(stop).collect();
+        switches.reverse();
+        Self::of(supply, switches)
+    }
+
+    /// An application with so many packets, at once.
+    pub(crate) fn packets(packets: u64) -> Self {
+        Self::of(Supply::Store(packets), Vec::new())
+    }
+
+    fn of(supply: Supply, switches: Vec<Time>) -> Self {
+        let mut application = Application { handed: 0, until: Time::MAX, supply, on: true, switches, idle_since: None };
+        application.look();
+        Self(Some(Box::new(application)))
+    }
+
+    /// Whether the application has handed over packet `number` by `now`.
+    #[inline]
+    pub(crate) fn has(&mut self, now: Time, number: u64) -> bool {
+        match &mut self.0 {
+            None => true,
+            Some(application) => {
+                if now >= application.until {
+                    application.advance(now);
+                }
+                number < application.handed
+            }
+        }
+    }
+
+    /// When it may have more than it has now; [`Time::MAX`] for never.
+    #[inline]
+    pub(crate) fn due(&self) -> Time {
+        self.0.as_ref().map_or(Time::MAX, |application| application.until)
+    }
+
+    /// The rate at which it hands packets over, bit/s; none where that has no meaning.
+    pub(crate) fn rate(&self) -> Option<u64> {
+        match self.0.as_deref() {
+            Some(Application { supply: Supply::Clock(clock), on, .. }) => Some(if *on { clock.rate() } else { 0 }),
+            _ => None,
+        }
+    }
+
+    /// Everything sent has been acknowledged.
+    pub(crate) fn rest(&mut self, now: Time) {
+        if let Some(application) = &mut self.0 {
+            application.idle_since = Some(now);
+        }
+    }
+
+    /// Sending goes on: after how long without a packet in the network, if there was such a time.
+    pub(crate) fn resume(&mut self, now: Time) -> Option<Span> {
+        let since = self.0.as_mut()?.idle_since.take()?;
+        Some(now.since(since)).filter(|idle| *idle > Span::ZERO)
+    }
+}
+
+impl Application {
+    fn advance(&mut self, now: Time) {
+        while self.until <= now {
+            let at = self.until;
+            if self.switches.last() == Some(&at) {
+                self.switches.pop();
+                self.on = !self.on;
+                if self.on
+                    && let Supply::Clock(clock) = &mut self.supply
+                {
+                    clock.restart(at);
+                }
+            } else if let Supply::Clock(clock) = &mut self.supply {
+                self.handed += u64::from(clock.pass());
+            }
+            self.look();
+        }
+    }
+
+    /// Looks at what there is now, and for how long that holds.
+    fn look(&mut self) {
+        let switch = self.switches.last().copied().unwrap_or(Time::MAX);
+        self.until = match &self.supply {
+            Supply::Clock(clock) if self.on => clock.due().min(switch),
+            _ => switch,
+        };
+        if let Supply::Store(packets) = self.supply {
+            self.handed = if self.on { packets } else { 0 };
+        }
+    }
+}

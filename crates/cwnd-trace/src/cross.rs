@@ -1,0 +1,66 @@
+//! What is recorded of cross traffic.
+
+use crate::Histogram;
+
+/// A flow without congestion control: curves and states have one value per sampled instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CbrTrace {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Bytes of a packet on the wire.
+    pub packet: u32,
+    /// Cumulative: packets sent.
+    pub sent: Vec<u64>,
+    /// Cumulative: packets that reached the receiver.
+    pub delivered: Vec<u64>,
+    /// Cumulative: packets that queues refused or links lost.
+    pub dropped: Vec<u64>,
+    /// Bit/s on the wire, as scheduled.
+    pub rate: Vec<f64>,
+}
+
+/// Finite flows that come and go, all together: curves have one value per sampled instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CrowdTrace {
+    /// Its name in the scenario.
+    pub name: String,
+    /// The algorithm of its flows with parameters, as written.
+    pub algorithm: String,
+    /// Bytes of a packet on the wire.
+    pub packet: u32,
+    /// Bytes of a packet that are the application's.
+    pub payload: u32,
+    /// Cumulative: flows asked for.
+    pub arrived: Vec<u64>,
+    /// Cumulative: of those, flows refused because too many were there.
+    pub refused: Vec<u64>,
+    /// Cumulative: flows whose last packet has arrived.
+    pub completed: Vec<u64>,
+    /// Cumulative: packets the flows let in have to deliver.
+    pub requested: Vec<u64>,
+    /// Cumulative: data packets sent, retransmissions included.
+    pub sent: Vec<u64>,
+    /// Cumulative: of those, retransmissions.
+    pub retransmitted: Vec<u64>,
+    /// Cumulative: different data packets that reached the receivers.
+    pub delivered: Vec<u64>,
+    /// Cumulative: data packets that queues refused or links lost.
+    pub dropped: Vec<u64>,
+    /// Cumulative: expiries of retransmission timers.
+    pub timeouts: Vec<u64>,
+    /// Packets per flow, of the flows that were let in after the warm-up.
+    pub sizes: Histogram,
+    /// How long these flows took, by size. What was not complete at the end of the run is missing: rather the long times.
+    pub classes: Vec<SizeClass>,
+}
+
+/// How long flows of like size took.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SizeClass {
+    /// Packets of the largest flows in it; those of the next class are larger. The last class has no bound: [`u64::MAX`].
+    pub up_to: u64,
+    /// From the start of a flow to the arrival of its last packet, nanoseconds.
+    pub arrived: Histogram,
+    /// From the start of a flow until everything was acknowledged, nanoseconds.
+    pub acknowledged: Histogram,
+}
