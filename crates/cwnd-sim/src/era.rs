@@ -45,7 +45,7 @@ pub struct Era {
 
 impl Era {
     /// Every era, oldest first.
-    pub const ALL: [Self; 4] = [Self::NS2_2001, Self::NS2_2004, Self::NS2_2006, Self::MODERN];
+    pub const ALL: [Self; 5] = [Self::NS2_2001, Self::NS2_2004, Self::NS2_2006, Self::LINUX_2_6, Self::MODERN];
 
     /// ns-2 before 26 May 2001: one packet to start with, ticks of 0.1 s, a time-out of at least two ticks, no limited transmit.
     pub const NS2_2001: Self = Self {
@@ -80,6 +80,27 @@ impl Era {
         min_rto: Span::from_millis(200),
         initial_rto: Span::from_secs(3),
         ..Self::NS2_2004
+    };
+
+    /// Linux 2.6 of about 2007, the host stack inside NCTUns 4.0.
+    ///
+    /// From its source (`net/ipv4/tcp_input.c`, `include/net/tcp.h`): three packets of 1500 bytes to start with (RFC 3390), a
+    /// time-out of at least 200 ms and 3 s at first, whole windows, growth counted per acknowledgement, a window that is not
+    /// used does not grow and is restarted after an idle time, cuts by the algorithm alone, and duplicate acknowledgements that
+    /// release new packets. Assumed: a clock of 1000 Hz (an option of the kernel; 100, 250 and 300 are others), and selective
+    /// acknowledgements with proportional rate reduction where the kernel halved its rate over a round trip by its own
+    /// bookkeeping, to the same end. Not modelled: forward acknowledgement, undoing of cuts, and a time-out that is at least
+    /// 200 ms *beyond* the smoothed round-trip time.
+    pub const LINUX_2_6: Self = Self {
+        name: "linux-2.6",
+        title: "Linux of 2007",
+        initial_window: 3.0,
+        policy: Policy { truncate: true, per_ack: true, ..Policy::MODERN },
+        granularity: Span::from_millis(1),
+        min_rto: Span::from_millis(200),
+        initial_rto: Span::from_secs(3),
+        limited_transmit: true,
+        recovery: Recovery::Proportional,
     };
 
     /// What the RFCs ask for today: RFC 6928 (ten packets to start with), RFC 6298 (time-out), RFC 3042, RFC 9438.

@@ -40,6 +40,12 @@ impl EventSet {
         self.heap.first().map(|key| unpack(*key))
     }
 
+    /// How many events are pending.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
     /// Adds an event.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, component: Component) {

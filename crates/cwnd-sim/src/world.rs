@@ -74,8 +74,20 @@ impl World {
 
     /// Runs to the end of the setup.
     pub(crate) fn run(mut self, setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
-        let end = Time::ZERO + setup.duration;
         let mut recorder = Recorder::new(setup, &self);
+        self.simulate(Time::ZERO + setup.duration, &mut recorder, progress)?;
+        self.audit();
+        let handled = self.handled;
+        let digest = self.final_digest();
+        Ok(recorder.finish(self, digest, handled))
+    }
+
+    fn simulate(
+        &mut self,
+        end: Time,
+        recorder: &mut Recorder,
+        progress: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), SetupError> {
         self.events.push(recorder.next(), Component::Sample);
         let mut until_progress = EVENTS_PER_PROGRESS;
         while let Some((at, component)) = self.events.first() {
@@ -103,7 +115,7 @@ impl World {
                 }
                 Component::Arrival(index) => self.arrivals(index),
                 Component::Sample => {
-                    recorder.sample(&mut self, at);
+                    recorder.sample(self, at);
                     match recorder.next() {
                         Time::MAX => self.events.pop(),
                         next => self.events.postpone_first(next, Component::Sample),
@@ -111,10 +123,7 @@ impl World {
                 }
             }
         }
-        self.audit();
-        let handled = self.handled;
-        let digest = self.final_digest();
-        Ok(recorder.finish(self, digest, handled))
+        Ok(())
     }
 
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {

@@ -1,8 +1,9 @@
 //! What theory says of simple networks, and what a run must never do.
 
-use cwnd::{Span, Spec, Time};
+use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, Dumbbell, Era, Loss, ParkingLot, QueueLimit, RedSetup, Sampling, Setup, SetupError, Trace, Variation,
+    AckEcho, CbrSetup, CrowdSetup, Dumbbell, Era, FlowSetup, Gap, Loss, Pages, ParkingLot, Pause, QueueLimit,
+    RateChange, RateSchedule, RedSetup, Sampling, Setup, SetupError, Sizes, Source, Trace, Variation,
 };
 use proptest::prelude::*;
 
@@ -231,6 +232,40 @@ fn a_setup_that_contradicts_itself_is_refused() {
     );
 }
 
+fn pause_of(millis: std::ops::Range<u64>) -> Pause {
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    Pause { from: at(millis.start), to: at(millis.end) }
+}
+
+fn schedules() -> impl Strategy<Value = RateSchedule> {
+    let change = prop_oneof![
+        Just(RateChange::Constant),
+        (0..50 * MBIT).prop_map(RateChange::Square),
+        (0..50 * MBIT).prop_map(RateChange::Walk),
+        Just(RateChange::Uniform),
+        (0..50 * MBIT).prop_map(RateChange::AdditiveWalk),
+        (0.5..3.0_f64).prop_map(RateChange::MultiplicativeWalk),
+    ];
+    (0..20 * MBIT, 1_u64..500, change).prop_map(|(initial, step, change)| RateSchedule {
+        floor: 1000,
+        ceiling: 60 * MBIT,
+        ..RateSchedule::stepping(initial, Span::from_millis(step), change)
+    })
+}
+
+fn sources() -> impl Strategy<Value = Source> {
+    prop_oneof![Just(Source::Bulk), (1_u64..1000).prop_map(Source::Packets), schedules().prop_map(Source::Rate)]
+}
+
+fn crowds() -> impl Strategy<Value = (&'static str, Option<Pages>, u64, u32)> {
+    let pages = (1.0..5.0_f64, 1.0..5.0_f64, 0_u64..500).prop_map(|(pages, objects, think)| Pages {
+        pages,
+        objects,
+        think: Span::from_millis(think),
+    });
+    (prop_oneof![Just("reno"), Just("udt")], proptest::option::of(pages), 1_u64..100, 1_u32..200)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -243,8 +278,11 @@ proptest! {
         queue in prop_oneof![(0_u32..100).prop_map(QueueLimit::Packets), (0_u64..100_000).prop_map(QueueLimit::Bytes)],
         loss in prop_oneof![Just(Loss::None), (0.0..0.3_f64).prop_map(Loss::Bernoulli), (1_u64..50).prop_map(Loss::Periodic)],
         era in 0_usize..Era::ALL.len(),
-        algorithms in proptest::collection::vec(prop_oneof![Just("reno"), Just("simd"), Just("exp-tcp"), Just("cubic")], 1..5),
+        algorithms in proptest::collection::vec(prop_oneof![Just("reno"), Just("simd"), Just("exp-tcp"), Just("cubic"), Just("udt")], 1..5),
         options in (any::<bool>(), any::<bool>(), prop_oneof![Just(None), (1.0..50.0_f64).prop_map(Some)]),
+        source in sources(),
+        pause in proptest::option::of((1_u64..1500, 1_u64..1000)),
+        cross in proptest::option::of((schedules(), crowds())),
     ) {
         let bell = Dumbbell { loss, ..Dumbbell::new(rate * MBIT, Span::from_millis(rtt), queue) };
         let specs: Vec<_> = algorithms.into_iter().map(spec).collect();
@@ -254,6 +292,31 @@ proptest! {
             flow.delayed_ack = delayed.then(|| Span::from_millis(40));
             flow.paced = paced;
             flow.max_window = max_window;
+            flow.source = source;
+            // Later than any start.
+            flow.pauses = pause.map(|(from, length)| from + 500..from + 500 + length).map(pause_of).into_iter().collect();
+        }
+        if let Some((schedule, (algorithm, pages, gap, limit))) = cross {
+            let flow = FlowSetup { algorithm: spec(algorithm), source: Source::Bulk, pauses: vec![], ..setup.flows[0].clone() };
+            setup.cbr.push(CbrSetup {
+                name: "cross".to_string(),
+                from: flow.from,
+                to: flow.to,
+                start: Time::ZERO,
+                stop: Some(Time::ZERO + Span::from_millis(2500)),
+                pauses: vec![pause_of(500..700)],
+                access_delay: Span::from_millis(rtt),
+                packet: Bytes(777),
+                rate: schedule,
+            });
+            setup.crowds.push(CrowdSetup {
+                flow,
+                gap: Gap::Constant(Span::from_millis(gap)),
+                sizes: Sizes::Pareto { mean: 10.0, shape: 1.2 },
+                pages,
+                rtt_spread: Span::from_millis(5),
+                limit,
+            });
         }
         let trace = run(&setup);
         prop_assert!(trace.at.windows(2).all(|pair| pair[0] < pair[1]));

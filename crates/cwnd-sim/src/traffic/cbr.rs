@@ -44,6 +44,7 @@ impl CbrSetup {
     pub(crate) fn check(&self, setup: &Setup) -> Result<(), SetupError> {
         let place = format!("cbr `{}`", self.name);
         require(setup.has(self.from) && setup.has(self.to), &place, "its ends must be nodes")?;
+        require(self.from != self.to, &place, "its ends must be different nodes")?;
         require(self.packet.0 > 0, &place, "packets must have at least one byte")?;
         Source::Rate(self.rate).check(&place, self.start, self.stop, &self.pauses)
     }

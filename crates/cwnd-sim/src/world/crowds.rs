@@ -87,3 +87,39 @@ impl World {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cwnd::{Span, Spec};
+
+    use super::*;
+    use crate::recorder::Recorder;
+    use crate::{CrowdSetup, Dumbbell, Era, Gap, QueueLimit, Sizes};
+
+    #[test]
+    fn places_are_used_again() {
+        let bell = Dumbbell::new(100_000_000, Span::from_millis(20), QueueLimit::Packets(50));
+        let spec = Spec::parse("reno").expect("registered");
+        let mut setup = bell.setup(&[spec], Era::MODERN, Span::from_secs(20), Span::ZERO, 1);
+        setup.crowds = vec![CrowdSetup {
+            flow: setup.flows[0].clone(),
+            gap: Gap::Constant(Span::from_millis(2)),
+            sizes: Sizes::Constant(10),
+            pages: None,
+            rtt_spread: Span::ZERO,
+            limit: 1000,
+        }];
+        let mut world = World::new(&setup).expect("valid");
+        let mut recorder = Recorder::new(&setup, &world);
+        world.simulate(Time::ZERO + setup.duration, &mut recorder, &mut |_| true).expect("not interrupted");
+        world.audit();
+        let tally = &world.crowds[0].tally;
+        assert!(tally.arrived > 9000, "{}", tally.arrived);
+        // A flow lasts some 30 ms: 15 at once on average, and a Poisson number seldom reaches three times its mean.
+        assert!((10..80).contains(&world.flows.len()), "{} places", world.flows.len());
+        assert_eq!(world.flows.len() - 1 - world.free.len(), tally.present as usize);
+        assert!(tally.arrived - tally.completed <= u64::from(tally.present));
+        // Events of flows that are gone stay until their time: at most a time-out long.
+        assert!(world.events.len() < 2000, "{} events", world.events.len());
+    }
+}
