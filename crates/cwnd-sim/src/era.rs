@@ -86,8 +86,8 @@ impl Era {
     ///
     /// From its source (`net/ipv4/tcp_input.c`, `include/net/tcp.h`): three packets of 1500 bytes to start with (RFC 3390), a
     /// time-out of at least 200 ms and 3 s at first, whole windows, growth counted per acknowledgement, a window that is not
-    /// used does not grow and is restarted after an idle time, cuts by the algorithm alone, and duplicate acknowledgements that
-    /// release new packets. Assumed: a clock of 1000 Hz (an option of the kernel; 100, 250 and 300 are others), and selective
+    /// used does not grow and is restarted after an idle time, cuts by the algorithm alone, duplicate acknowledgements that
+    /// release new packets, and a timer that starts anew with every partial acknowledgement. Assumed: a clock of 1000 Hz (an option of the kernel; 100, 250 and 300 are others), and selective
     /// acknowledgements with proportional rate reduction where the kernel halved its rate over a round trip by its own
     /// bookkeeping, to the same end. Not modelled: forward acknowledgement, undoing of cuts, and a time-out that is at least
     /// 200 ms *beyond* the smoothed round-trip time.
@@ -101,6 +101,7 @@ impl Era {
         initial_rto: Span::from_secs(3),
         limited_transmit: true,
         recovery: Recovery::Proportional,
+        impatient: false,
     };
 
     /// What the RFCs ask for today: RFC 6928 (ten packets to start with), RFC 6298 (time-out), RFC 3042, RFC 9438.
