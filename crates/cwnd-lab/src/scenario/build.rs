@@ -39,6 +39,8 @@ pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
         nodes: topology.nodes,
         links: topology.links,
         flows,
+        cbr: Vec::new(),
+        crowds: Vec::new(),
         duration: *document.duration.value(),
         warmup: *document.warmup.value(),
         seed: 0,
