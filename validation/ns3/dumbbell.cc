@@ -22,6 +22,7 @@
 #include <ns3/traffic-control-module.h>
 
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <fstream>
 #include <iomanip>
@@ -66,7 +67,7 @@ Parse(int argc, char* argv[])
 {
     Options o;
     CommandLine line;
-    line.AddValue("algorithm", "reno, highspeed, scalable, cubic", o.algorithm);
+    line.AddValue("algorithm", "see ConfigureTcp", o.algorithm);
     line.AddValue("recovery", "classic (the window is the threshold at once) or prr (RFC 6937)", o.recovery);
     line.AddValue("queue", "droptail or red", o.queue);
     line.AddValue("rate", "bottleneck, bit/s", o.rate);
@@ -88,6 +89,125 @@ Parse(int argc, char* argv[])
     line.Parse(argc, argv);
     return o;
 }
+
+// What follows are algorithms of ns-3 with one habit taken away, to see whether that habit is what makes a result differ.
+
+// Grows by the packets an acknowledgement newly delivers. Every packet is acknowledged here, so that is one; ns-3 counts what the
+// acknowledgement covers, and the one that ends a recovery covers what has long been delivered.
+template <class Algorithm>
+class Delivered : public Algorithm
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId id = TypeId("Delivered" + Algorithm::GetTypeId().GetName())
+                               .template SetParent<Algorithm>()
+                               .template AddConstructor<Delivered>();
+        return id;
+    }
+
+    void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t acknowledged) override
+    {
+        Algorithm::IncreaseWindow(state, std::min(acknowledged, 1u));
+    }
+
+    Ptr<TcpCongestionOps> Fork() override
+    {
+        return CopyObject<Delivered>(Ptr<Delivered>(this));
+    }
+};
+
+double
+Packets(Ptr<const TcpSocketState> state)
+{
+    return static_cast<double>(state->m_cWnd) / state->m_segmentSize;
+}
+
+uint32_t
+Bytes(double packets, Ptr<const TcpSocketState> state)
+{
+    return std::max(packets, 2.0) * state->m_segmentSize;
+}
+
+// Removes an eighth. ns-3 truncates to whole packets before the cut and after it, which removes one packet more on average.
+class UntruncatedScalable : public TcpScalable
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId id =
+            TypeId("UntruncatedScalable").SetParent<TcpScalable>().AddConstructor<UntruncatedScalable>();
+        return id;
+    }
+
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> state, uint32_t) override
+    {
+        return Bytes(Packets(state) * (1 - 0.125), state);
+    }
+
+    Ptr<TcpCongestionOps> Fork() override
+    {
+        return CopyObject<UntruncatedScalable>(Ptr<UntruncatedScalable>(this));
+    }
+};
+
+// Follows the formulas of RFC 3649, section 5. ns-3 and the kernel use its table of whole increases and take, between two rows,
+// the larger one: 2 packets per round trip from a window of 39 on, where the formula gives 1.
+class FormulaHighSpeed : public TcpNewReno
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId id = TypeId("FormulaHighSpeed").SetParent<TcpNewReno>().AddConstructor<FormulaHighSpeed>();
+        return id;
+    }
+
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> state, uint32_t) override
+    {
+        const double w = Packets(state);
+        return Bytes(w * (1 - Decrease(w)), state);
+    }
+
+    Ptr<TcpCongestionOps> Fork() override
+    {
+        return CopyObject<FormulaHighSpeed>(Ptr<FormulaHighSpeed>(this));
+    }
+
+  protected:
+    void CongestionAvoidance(Ptr<TcpSocketState> state, uint32_t acknowledged) override
+    {
+        const double w = Packets(state);
+        m_grown += acknowledged * Increase(w) / w;
+        const double whole = std::floor(m_grown);
+        m_grown -= whole;
+        state->m_cWnd += static_cast<uint32_t>(whole) * state->m_segmentSize;
+    }
+
+  private:
+    // How far w lies between the windows of 38 and 83000, on a logarithmic scale.
+    static double Place(double w)
+    {
+        return std::log(w / 38) / std::log(83000.0 / 38);
+    }
+
+    static double Decrease(double w)
+    {
+        return w <= 38 ? 0.5 : 0.5 + (0.1 - 0.5) * Place(w);
+    }
+
+    static double Increase(double w)
+    {
+        if (w <= 38)
+        {
+            return 1;
+        }
+        const double low = 1.5 / (38 * 38);
+        const double p = low * std::pow(1e-7 / low, Place(w));
+        return w * w * p * 2 * Decrease(w) / (2 - Decrease(w));
+    }
+
+    double m_grown = 0;
+};
 
 // The line between a host and its router: packets from the host are late by a draw, and never overtake each other.
 class AccessLine : public PointToPointChannel
@@ -272,16 +392,21 @@ class Windows
 void
 ConfigureTcp(const Options& o)
 {
-    static const std::map<std::string, std::string> algorithms = {{"reno", "ns3::TcpLinuxReno"},
-                                                                  {"newreno", "ns3::TcpNewReno"},
-                                                                  {"highspeed", "ns3::TcpHighSpeed"},
-                                                                  {"scalable", "ns3::TcpScalable"},
-                                                                  {"cubic", "ns3::TcpCubic"}};
+    static const std::map<std::string, TypeId> algorithms = {
+        {"reno", TcpLinuxReno::GetTypeId()},
+        {"reno-delivered", Delivered<TcpLinuxReno>::GetTypeId()},
+        {"highspeed", TcpHighSpeed::GetTypeId()},
+        {"highspeed-formula", Delivered<FormulaHighSpeed>::GetTypeId()},
+        {"scalable", TcpScalable::GetTypeId()},
+        {"scalable-untruncated", Delivered<UntruncatedScalable>::GetTypeId()},
+        {"cubic", TcpCubic::GetTypeId()},
+        {"cubic-delivered", Delivered<TcpCubic>::GetTypeId()},
+    };
     static const std::map<std::string, std::string> recoveries = {{"classic", "ns3::TcpClassicRecovery"},
                                                                   {"prr", "ns3::TcpPrrRecovery"}};
     NS_ABORT_MSG_IF(algorithms.count(o.algorithm) == 0, "unknown algorithm " << o.algorithm);
     NS_ABORT_MSG_IF(recoveries.count(o.recovery) == 0, "unknown recovery " << o.recovery);
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName(algorithms.at(o.algorithm))));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(algorithms.at(o.algorithm)));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TypeId::LookupByName(recoveries.at(o.recovery))));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(WIRE_PACKET - HEADERS));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));

@@ -90,13 +90,16 @@ fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
     let experiments = cases.experiments(&folder)?;
     let mut records = Records::read(&folder)?;
 
-    let anew: Vec<&Experiment<'_>> = experiments
-        .iter()
-        .filter(|experiment| chosen.is_empty() || chosen.iter().any(|name| name == experiment.case.name()))
-        .collect();
+    let mut anew: Vec<&Experiment<'_>> = Vec::new();
+    for experiment in &experiments {
+        let asked = chosen.is_empty() || chosen.iter().any(|name| name == experiment.case.name());
+        if asked && !anew.iter().any(|known| known.is_of(experiment.case.name(), &experiment.pair.theirs)) {
+            anew.push(experiment);
+        }
+    }
     let program = ns3::build(&folder)?;
     ns3::run(&program, &anew)?.into_iter().for_each(|record| records.put(record));
-    records.write(|record| experiments.iter().any(|experiment| experiment.is_of(record)))?;
+    records.write(|record| experiments.iter().any(|experiment| experiment.is_of(&record.case, &record.algorithm)))?;
 
     let compared = compare(&experiments, &records)?;
     page::write(root, &cases, &compared)
@@ -117,8 +120,8 @@ fn compare<'a>(experiments: &'a [Experiment<'a>], records: &'a Records) -> Resul
 }
 
 impl Experiment<'_> {
-    fn is_of(&self, record: &Record) -> bool {
-        record.case == self.case.name() && record.algorithm == self.pair.theirs
+    fn is_of(&self, case: &str, algorithm: &str) -> bool {
+        case == self.case.name() && algorithm == self.pair.theirs
     }
 }
 

@@ -15,6 +15,7 @@ pub struct Cubic {
     /// 1 - beta_cubic.
     decrease: f64,
     fast_convergence: bool,
+    reno_friendly: bool,
     w_max: f64,
     /// K, seconds: how long the curve takes from the start of the epoch to `w_max`.
     k: f64,
@@ -29,13 +30,15 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// CUBIC with the constant `c`, in packets per second cubed, that removes the fraction `decrease` on congestion.
+    /// CUBIC with the constant `c`, in packets per second cubed, that removes the fraction `decrease` on congestion. Sections 4.7
+    /// (`fast_convergence`) and 4.3 (`reno_friendly`) can be left out.
     #[must_use]
-    pub fn new(c: f64, decrease: f64, fast_convergence: bool) -> Self {
+    pub fn new(c: f64, decrease: f64, fast_convergence: bool, reno_friendly: bool) -> Self {
         Self {
             c,
             decrease,
             fast_convergence,
+            reno_friendly,
             w_max: 0.0,
             k: 0.0,
             w_est: 0.0,
@@ -68,7 +71,7 @@ impl WindowRule for Cubic {
         let t = self.elapsed.as_secs_f64();
 
         self.w_est += self.alpha() / w;
-        if self.w_cubic(t) < self.w_est {
+        if self.reno_friendly && self.w_cubic(t) < self.w_est {
             // Section 4.3, the Reno-friendly region.
             return (self.w_est - w).max(0.0);
         }
@@ -125,10 +128,12 @@ pub const CUBIC: Entry = Entry {
             .above(0.0)
             .below(1.0),
         Parameter::choice("fast_convergence", &["on", "off"], "aim lower when the window at congestion falls"),
+        Parameter::choice("reno_friendly", &["on", "off"], "never below the window Reno would have"),
     ],
     build: |values, start| {
-        let fast_convergence = values.choice("fast_convergence") == "on";
-        Ok(Window::new(Cubic::new(values.number("c"), values.number("beta"), fast_convergence), start).into())
+        let on = |name| values.choice(name) == "on";
+        let (c, decrease) = (values.number("c"), values.number("beta"));
+        Ok(Window::new(Cubic::new(c, decrease, on("fast_convergence"), on("reno_friendly")), start).into())
     },
     receiver: None,
 };

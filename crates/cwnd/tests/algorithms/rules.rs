@@ -376,6 +376,12 @@ fn cubic_is_friendly_to_reno_at_small_windows() {
         flow.round();
     }
     assert_close(flow.increase(), 1.0, 1e-9);
+
+    // Without the region only the curve is left: 0.4 (0.06 - K)^3 + 20 with K = cbrt(6 / 0.4).
+    let mut curve = Flow::cut_from("cubic:reno_friendly=off", 20.0);
+    curve.view.rtt = Some(steady(Span::from_millis(10)));
+    curve.rounds(6);
+    assert_close(curve.w(), 14.43, 0.1);
 }
 
 /// Section 4.2: the target is at most 1.5 times the window, half a packet for each acknowledged.
