@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     /// How senders repair losses
     #[arg(long, default_value = "sack", value_parser = ["sack"])]
     recovery: String,
-    /// Habits of senders and receivers: modern, ns2-2001, ns2-2004 or ns2-2006
+    /// Habits of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004 or ns2-2001
     #[arg(long, default_value = "modern")]
     era: Written<Era>,
     /// Length of a run
