@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cwnd::Bytes;
-use cwnd_sim::{Loss, QueueLimit, Setup};
+use cwnd_sim::{Discipline, Loss, QueueLimit, Setup};
 use rayon::prelude::*;
 
 use crate::outcome::Outcome;
@@ -75,8 +75,11 @@ fn options(setup: &Setup) -> Option<Vec<String>> {
     let loss = match bottleneck.loss {
         Loss::None => 0.0,
         Loss::Bernoulli(p) => p,
-        Loss::Periodic(_) => return None,
+        Loss::Periodic(_) | Loss::GilbertElliott(_) => return None,
     };
+    if !bottleneck.rate_steps.steps.is_empty() || !bottleneck.delay_steps.steps.is_empty() {
+        return None;
+    }
     let flow = setup.flows.first()?;
     let wire = (flow.packet, flow.payload) == (Bytes(1500), Bytes(1458));
     if !wire || flow.paced || flow.delayed_ack.is_some() || flow.ecn.is_some() || flow.max_window.is_some() {
@@ -97,15 +100,16 @@ fn options(setup: &Setup) -> Option<Vec<String>> {
     if let Some(sampling) = setup.sampling {
         options.push(format!("--interval={}", sampling.interval.as_secs_f64()));
     }
-    if let Some(red) = bottleneck.red {
-        if !(red.gentle && red.wait) || red.byte_mode || red.mean_packet != flow.packet {
-            return None;
+    match bottleneck.discipline {
+        Discipline::DropTail => {}
+        Discipline::Red(red) if red.gentle && red.wait && !red.byte_mode && red.mean_packet == flow.packet => {
+            options.push("--queue=red".to_owned());
+            options.push(format!("--redMin={}", red.min));
+            options.push(format!("--redMax={}", red.max));
+            options.push(format!("--redMaxP={}", red.max_p));
+            options.push(format!("--redWeight={}", red.weight));
         }
-        options.push("--queue=red".to_owned());
-        options.push(format!("--redMin={}", red.min));
-        options.push(format!("--redMax={}", red.max));
-        options.push(format!("--redMaxP={}", red.max_p));
-        options.push(format!("--redWeight={}", red.weight));
+        _ => return None,
     }
     Some(options)
 }

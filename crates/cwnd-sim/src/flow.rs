@@ -9,6 +9,7 @@ use cwnd::{Bytes, Packets, Span, Start, Time};
 use crate::endpoint::{Receiver, Sender, SenderConfig};
 use crate::net::packet::Packet;
 use crate::net::route::{FlowRoutes, Routes};
+use crate::net::setup::Class;
 use crate::random::Stream;
 use crate::setup::{AckEcho, FlowSetup, Setup, Variation};
 use crate::traffic::CbrSetup;
@@ -28,6 +29,7 @@ pub(crate) struct Flow {
     pub(crate) packet: Bytes,
     pub(crate) ack: Bytes,
     pub(crate) ecn: bool,
+    pub(crate) class: Class,
     /// Pending events of its timers; those at other times are out of date.
     pub(crate) armed: Armed,
     /// Different data packets that arrived, arrivals with a mark, and arrivals of no use: repeated, or not kept.
@@ -179,6 +181,7 @@ impl Flow {
         Self {
             ack: setup.ack,
             ecn: setup.ecn.is_some(),
+            class: setup.class,
             finite: birth.finite,
             ..Self::new(sender, receiver, path, setup.packet, (Span::from_secs_f64(delay), birth.jitter))
         }
@@ -187,7 +190,8 @@ impl Flow {
     /// A flow without congestion control.
     pub(crate) fn uncontrolled(setup: &CbrSetup, path: &Path, backlog: Backlog, jitter: Stream) -> Self {
         let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog, setup.start, setup.packet)));
-        Self::new(sender, Receiver::Counter, path, setup.packet, (setup.access_delay, jitter))
+        let access = (setup.access_delay, jitter);
+        Self { class: setup.class, ..Self::new(sender, Receiver::Counter, path, setup.packet, access) }
     }
 
     fn new(sender: Sender, receiver: Receiver, path: &Path, packet: Bytes, (delay, jitter): (Span, Stream)) -> Self {
@@ -200,6 +204,7 @@ impl Flow {
             packet,
             ack: Bytes(0),
             ecn: false,
+            class: Class::Out,
             armed: Armed::NONE,
             delivered: 0,
             marked: 0,

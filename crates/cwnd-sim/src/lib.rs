@@ -22,10 +22,10 @@ mod world;
 
 pub use cwnd_trace::Trace;
 pub use era::{Era, Recovery};
-pub use setup::{
-    AckEcho, FlowSetup, LinkId, LinkSetup, Loss, NodeId, QueueLimit, Reassembly, RedSetup, Sampling, Setup, SetupError,
-    Variation,
+pub use net::setup::{
+    Class, Discipline, DrrSetup, GilbertElliott, LinkSetup, Loss, QueueLimit, RedSetup, RioSetup, Schedule,
 };
+pub use setup::{AckEcho, FlowSetup, LinkId, NodeId, Reassembly, Sampling, Setup, SetupError, Variation};
 pub use tcp::recovery::RecoveryScheme;
 pub use topology::{Dumbbell, ParkingLot};
 pub use traffic::{CbrSetup, CrowdSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, Source};

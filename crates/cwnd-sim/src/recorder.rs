@@ -116,6 +116,7 @@ impl Recorder {
             column.marked.push(counts.marked);
             column.carried.push(counts.carried);
             column.carried_bytes.push(counts.carried_bytes);
+            column.capacity_bytes.extend(link.capacity(now));
             column.queue_packets.push(packets);
             column.queue_bytes.push(bytes);
         }
@@ -138,7 +139,7 @@ impl Recorder {
             column.sizes = crowd.tally.sizes;
         }
         for (column, link) in self.trace.links.iter_mut().zip(world.links) {
-            column.wait = link.wait;
+            column.wait = link.waits.histogram;
         }
         self.trace.digest = digest;
         self.trace.events = events;

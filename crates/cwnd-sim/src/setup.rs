@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::era::Era;
 use crate::net::route::Routes;
+use crate::net::setup::{Class, LinkSetup};
 use crate::tcp::recovery::RecoveryScheme;
 use crate::traffic::{CbrSetup, CrowdSetup, Pause, Source};
 
@@ -41,74 +42,6 @@ pub struct NodeId(pub u32);
 /// Indexes [`Setup::links`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub u32);
-
-/// A link in one direction, with the queue in front of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinkSetup {
-    /// Its name in traces.
-    pub name: String,
-    /// Where it begins.
-    pub from: NodeId,
-    /// Where it ends.
-    pub to: NodeId,
-    /// Bits per second; none for a link of pure delay, which has no queue.
-    pub rate: Option<u64>,
-    /// Propagation delay.
-    pub delay: Span,
-    /// How much may wait, the packet being sent not counted.
-    pub queue: QueueLimit,
-    /// What drops packets before the queue is full; none for drop-tail.
-    pub red: Option<RedSetup>,
-    /// Random loss on the link, before its queue.
-    pub loss: Loss,
-}
-
-/// The limit of a drop-tail queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// At most this many packets wait.
-    Packets(u32),
-    /// At most this many bytes wait.
-    Bytes(u64),
-    /// No limit.
-    Unlimited,
-}
-
-/// Random early detection (ns-2's semantics).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RedSetup {
-    /// Average queue from which packets are dropped early, packets.
-    pub min: f64,
-    /// Average queue at which the probability is `max_p`, packets; above `min`.
-    pub max: f64,
-    /// 0..=1.
-    pub max_p: f64,
-    /// Weight of the present queue in its average, w_q; above 0, at most 1.
-    pub weight: f64,
-    /// Above `max` the probability rises to 1 at twice `max`, instead of jumping.
-    pub gentle: bool,
-    /// No early drop before 1/p packets have passed since the last one.
-    pub wait: bool,
-    /// Queue and probabilities count bytes instead of packets.
-    pub byte_mode: bool,
-    /// For byte mode and for the decay of the average while the line is idle.
-    pub mean_packet: Bytes,
-    /// Early drops of ECN-capable packets become marks.
-    pub mark: bool,
-    /// No marks but drops while the probability is above this (ns-2 since December 2005: 0.1); 1 for RFC 3168.
-    pub mark_limit: f64,
-}
-
-/// Loss that has nothing to do with congestion.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Loss {
-    /// None.
-    None,
-    /// Each packet with this probability, 0..=1.
-    Bernoulli(f64),
-    /// Every n-th packet of the link; at least 1.
-    Periodic(u64),
-}
 
 /// A flow under congestion control.
 #[derive(Clone, Debug)]
@@ -154,6 +87,8 @@ pub struct FlowSetup {
     pub recovery: RecoveryScheme,
     /// What the receiver does with a packet that arrives before another one.
     pub reassembly: Reassembly,
+    /// The class of its packets in both directions; only RIO queues look at it.
+    pub class: Class,
     /// The habits of sender and receiver.
     pub era: Era,
 }
@@ -246,36 +181,6 @@ pub enum SetupError {
     },
 }
 
-impl QueueLimit {
-    /// Whether a queue of `packets` and `bytes` has no room for a packet of `size`.
-    #[inline]
-    pub(crate) fn refuses(self, packets: u64, bytes: u64, size: Bytes) -> bool {
-        match self {
-            Self::Packets(limit) => packets >= u64::from(limit),
-            Self::Bytes(limit) => bytes + u64::from(size.0) > limit,
-            Self::Unlimited => false,
-        }
-    }
-}
-
-impl Default for RedSetup {
-    /// ns-2's values since 2001: gentle, waiting, packets; thresholds of 5 and 15 packets.
-    fn default() -> Self {
-        Self {
-            min: 5.0,
-            max: 15.0,
-            max_p: 0.1,
-            weight: 0.002,
-            gentle: true,
-            wait: true,
-            byte_mode: false,
-            mean_packet: Bytes(1500),
-            mark: false,
-            mark_limit: 1.0,
-        }
-    }
-}
-
 impl Setup {
     /// Checks every field and every route.
     ///
@@ -291,7 +196,7 @@ impl Setup {
         if let Some(sampling) = self.sampling {
             require(sampling.interval > Span::ZERO, "sampling.interval", "must be above zero")?;
         }
-        self.links.iter().try_for_each(|link| self.check_link(link))?;
+        self.links.iter().try_for_each(|link| link.check(self))?;
         self.flows.iter().try_for_each(|flow| self.check_flow(flow, &format!("flow `{}`", flow.name)))?;
         self.cbr.iter().try_for_each(|cbr| cbr.check(self))?;
         self.crowds.iter().try_for_each(|crowd| crowd.check(self))?;
@@ -310,23 +215,6 @@ impl Setup {
         let path =
             |flow| routes.of_flow(self, flow, "flow").map(|found| routes.links(found.forward).map(LinkId).collect());
         self.flows.iter().map(path).collect()
-    }
-
-    fn check_link(&self, link: &LinkSetup) -> Result<(), SetupError> {
-        let place = format!("link `{}`", link.name);
-        require(self.has(link.from) && self.has(link.to), &place, "its ends must be nodes")?;
-        let rate_accepted = link.rate.is_none_or(|rate| (1..=MAX_RATE).contains(&rate));
-        require(rate_accepted, &place, "the rate must be at least 1 bit/s and at most 1 Pbit/s")?;
-        if let Some(red) = &link.red {
-            check_red(red, &place)?;
-        }
-        match link.loss {
-            Loss::Bernoulli(p) => {
-                require((0.0..=1.0).contains(&p), &place, "a loss probability is at least 0 and at most 1")
-            }
-            Loss::Periodic(n) => require(n > 0, &place, "periodic loss takes every n-th packet, n at least 1"),
-            Loss::None => Ok(()),
-        }
     }
 
     /// Checks a flow that errors call `place`.
@@ -351,14 +239,6 @@ impl Setup {
     pub(crate) fn has(&self, node: NodeId) -> bool {
         (node.0 as usize) < self.nodes.len()
     }
-}
-
-fn check_red(red: &RedSetup, place: &str) -> Result<(), SetupError> {
-    require(red.min >= 0.0 && red.min < red.max && red.max.is_finite(), place, "RED wants 0 <= min < max")?;
-    require((0.0..=1.0).contains(&red.max_p), place, "RED's max_p is at least 0 and at most 1")?;
-    require(red.weight > 0.0 && red.weight <= 1.0, place, "RED's weight is above 0 and at most 1")?;
-    require((0.0..=1.0).contains(&red.mark_limit), place, "RED's mark limit is at least 0 and at most 1")?;
-    require(red.mean_packet.0 > 0, place, "RED's mean packet has at least one byte")
 }
 
 /// An error at `place` unless `holds`.

@@ -6,7 +6,8 @@
 use cwnd::{Bytes, Span, Spec, Time};
 
 use crate::era::Era;
-use crate::setup::{FlowSetup, LinkSetup, Loss, NodeId, QueueLimit, Reassembly, Sampling, Setup, Variation};
+use crate::net::setup::{Class, LinkSetup, Loss, QueueLimit};
+use crate::setup::{FlowSetup, NodeId, Reassembly, Sampling, Setup, Variation};
 use crate::tcp::recovery::RecoveryScheme;
 use crate::traffic::Source;
 
@@ -61,20 +62,11 @@ impl Dumbbell {
     /// The bottleneck, then the link back.
     #[must_use]
     pub fn links(&self) -> Vec<LinkSetup> {
-        let link = |name: &str, from, to, rate, queue, loss| LinkSetup {
-            name: name.to_string(),
-            from,
-            to,
-            rate: Some(rate),
-            delay: self.rtt / 4,
-            queue,
-            red: None,
-            loss,
-        };
-        vec![
-            link("bottleneck", Self::LEFT, Self::RIGHT, self.rate, self.queue, self.loss),
-            link("reverse", Self::RIGHT, Self::LEFT, self.reverse_rate, self.reverse_queue, Loss::None),
-        ]
+        let link =
+            |name: &str, ends, rate, queue| LinkSetup::new(name.to_string(), ends, Some(rate), self.rtt / 4, queue);
+        let bottleneck = link("bottleneck", (Self::LEFT, Self::RIGHT), self.rate, self.queue);
+        let reverse = link("reverse", (Self::RIGHT, Self::LEFT), self.reverse_rate, self.reverse_queue);
+        vec![LinkSetup { loss: self.loss, ..bottleneck }, reverse]
     }
 
     /// A forward bulk flow with the habits of `era`, 1500 bytes a packet and 40 an acknowledgement.
@@ -112,15 +104,10 @@ impl ParkingLot {
     /// The links of the chain, forward and back in turn.
     #[must_use]
     pub fn links(&self) -> Vec<LinkSetup> {
-        let link = |from: u32, to: u32| LinkSetup {
-            name: format!("r{from}-r{to}"),
-            from: NodeId(from),
-            to: NodeId(to),
-            rate: Some(self.rate),
-            delay: self.rtt / (4 * u64::from(self.hops.max(1))),
-            queue: self.queue,
-            red: None,
-            loss: Loss::None,
+        let delay = self.rtt / (4 * u64::from(self.hops.max(1)));
+        let link = |from: u32, to: u32| {
+            let ends = (NodeId(from), NodeId(to));
+            LinkSetup::new(format!("r{from}-r{to}"), ends, Some(self.rate), delay, self.queue)
         };
         (0..self.hops).flat_map(|n| [link(n, n + 1), link(n + 1, n)]).collect()
     }
@@ -151,6 +138,7 @@ impl FlowSetup {
             ack_aggregation: None,
             recovery: RecoveryScheme::default(),
             reassembly: Reassembly::default(),
+            class: Class::default(),
             era,
         }
     }

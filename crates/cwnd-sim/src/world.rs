@@ -167,7 +167,7 @@ impl World {
 
     #[inline]
     fn leave_link(&mut self, index: u32) {
-        let Some((packet, next)) = self.links[index as usize].take() else { return };
+        let Some((packet, next)) = self.links[index as usize].take(self.now) else { return };
         self.rearm_first(next, Component::Link(index));
         self.forward(packet);
     }
@@ -196,20 +196,28 @@ impl World {
                 match self.links[link as usize].offer(self.now, packet) {
                     Verdict::First(at) => self.events.push(at, Component::Link(link)),
                     Verdict::Behind => {}
-                    Verdict::Gone => {
-                        let flow = &mut self.flows[packet.flow as usize];
-                        if matches!(packet.body, Body::Data(_)) {
-                            flow.dropped += 1;
-                        } else {
-                            flow.answers -= 1;
-                        }
-                        if flow.finite.is_some() {
-                            self.look_for_end(packet.flow);
+                    Verdict::Gone => self.lose(&packet),
+                    Verdict::Evicted => {
+                        while let Some(packet) = self.links[link as usize].evicted() {
+                            self.lose(&packet);
                         }
                     }
                 }
             }
             Step::End => self.arrive(&packet),
+        }
+    }
+
+    /// A link has lost or dropped a packet.
+    fn lose(&mut self, packet: &Packet) {
+        let flow = &mut self.flows[packet.flow as usize];
+        if matches!(packet.body, Body::Data(_)) {
+            flow.dropped += 1;
+        } else {
+            flow.answers -= 1;
+        }
+        if flow.finite.is_some() {
+            self.look_for_end(packet.flow);
         }
     }
 
@@ -249,8 +257,8 @@ impl World {
     fn answer(&mut self, index: u32, body: Body) {
         let flow = &mut self.flows[index as usize];
         flow.answers += 1;
-        let packet = Packet { flow: index, hop: flow.reverse, size: flow.ack, ecn: Ecn::NotCapable, body };
-        self.forward(packet);
+        let (hop, size, class) = (flow.reverse, flow.ack, flow.class);
+        self.forward(Packet { flow: index, hop, size, ecn: Ecn::NotCapable, class, body });
     }
 
     /// Sends all that a sender may send now, and sets its timers.
@@ -264,6 +272,7 @@ impl World {
                 hop: flow.forward,
                 size: flow.packet,
                 ecn: if capable { Ecn::Capable } else { Ecn::NotCapable },
+                class: flow.class,
                 body: Body::Data(data),
             };
             if let Some(at) = flow.access.offer(self.now, packet) {

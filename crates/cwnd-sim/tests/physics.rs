@@ -158,9 +158,9 @@ fn red_with_ecn_marks_instead_of_dropping() {
         1,
     );
     let red = RedSetup { min: 20.0, max: 60.0, ..RedSetup::default() };
-    setup.links[0].red = Some(red);
+    setup.links[0].discipline = Discipline::Red(red);
     let dropping = run(&setup);
-    setup.links[0].red = Some(RedSetup { mark: true, ..red });
+    setup.links[0].discipline = Discipline::Red(RedSetup { mark: true, ..red });
     setup.flows.iter_mut().for_each(|flow| flow.ecn = Some(AckEcho::Latch));
     let marking = run(&setup);
 

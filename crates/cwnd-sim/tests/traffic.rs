@@ -2,7 +2,7 @@
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    CbrSetup, CrowdSetup, Dumbbell, Era, Gap, Pages, Pause, QueueLimit, RateChange, RateSchedule, Sampling, Setup,
+    CbrSetup, Class, CrowdSetup, Dumbbell, Era, Gap, Pages, Pause, QueueLimit, RateChange, RateSchedule, Sampling, Setup,
     Sizes, Source, Trace, Variation,
 };
 
@@ -63,6 +63,7 @@ fn cbr(setup: &Setup, rate: RateSchedule) -> CbrSetup {
         access_delay: MS * 5,
         packet: Bytes(1000),
         rate,
+        class: Class::default(),
     }
 }
 

@@ -93,9 +93,9 @@ pub struct FlowTrace {
 pub struct LinkTrace {
     /// Its name in the scenario.
     pub name: String,
-    /// Bits per second; none for a link of pure delay.
+    /// Bits per second, at first if the rate changes; none for a link of pure delay.
     pub rate: Option<u64>,
-    /// Propagation delay, nanoseconds.
+    /// Propagation delay, nanoseconds, at first if it changes.
     pub delay: u64,
     /// Cumulative: packets offered to the link.
     pub offered: Vec<u64>,
@@ -109,6 +109,8 @@ pub struct LinkTrace {
     pub carried: Vec<u64>,
     /// Cumulative: bytes of these.
     pub carried_bytes: Vec<u64>,
+    /// Cumulative: bytes the line could have carried; empty for a constant rate.
+    pub capacity_bytes: Vec<u64>,
     /// Packets waiting, without the one being sent.
     pub queue_packets: Vec<u64>,
     /// Bytes waiting.

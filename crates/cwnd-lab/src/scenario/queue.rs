@@ -2,7 +2,7 @@
 
 use cwnd::quantity::{self, QuantityError};
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_sim::{QueueLimit, RedSetup};
+use cwnd_sim::{Discipline, QueueLimit, RedSetup};
 
 use super::quantity::Quantity;
 
@@ -62,7 +62,7 @@ pub enum Threshold {
 
 impl Queue {
     /// What the simulator makes of it before a link of `rate` on a path of `rtt`.
-    pub(super) fn setup(self, rate: BitRate, rtt: Span, packet: Bytes) -> (QueueLimit, Option<RedSetup>) {
+    pub(super) fn setup(self, rate: BitRate, rtt: Span, packet: Bytes) -> (QueueLimit, Discipline) {
         let packets = |size| match size {
             QueueSize::Bdp(times) => times * (rate.to_packets(packet) * rtt).0,
             QueueSize::Packets(packets) => f64::from(packets),
@@ -80,7 +80,7 @@ impl Queue {
             Threshold::Share(share) => share * packets(self.limit),
             Threshold::Size(size) => packets(size),
         };
-        let red = self.red.map(|red| RedSetup {
+        let red = |red: Red| RedSetup {
             min: threshold(red.min),
             max: threshold(red.max),
             max_p: red.max_p,
@@ -91,8 +91,8 @@ impl Queue {
             mean_packet: packet,
             mark: red.ecn,
             mark_limit: red.mark_limit,
-        });
-        (limit, red)
+        };
+        (limit, self.red.map_or(Discipline::DropTail, |early| Discipline::Red(red(early))))
     }
 
     /// Some part of it is given in bandwidth-delay products.
@@ -256,8 +256,8 @@ mod tests {
     #[test]
     fn thresholds_are_shares_of_the_limit() {
         let queue = Queue::read("red:100p,max=30kB").expect("a queue");
-        let (_, red) = queue.setup(BitRate(1e8), Span::from_millis(50), Bytes(1500));
-        let red = red.expect("RED");
+        let (_, discipline) = queue.setup(BitRate(1e8), Span::from_millis(50), Bytes(1500));
+        let Discipline::Red(red) = discipline else { panic!("{discipline:?}") };
         assert_eq!((red.min, red.max, red.mean_packet), (15.0, 20.0, Bytes(1500)));
     }
 }

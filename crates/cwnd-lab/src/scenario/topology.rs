@@ -1,7 +1,7 @@
 //! Nodes and links of the three kinds of topology.
 
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_sim::{LinkSetup, Loss, NodeId, QueueLimit, RedSetup};
+use cwnd_sim::{Discipline, LinkSetup, Loss, NodeId, QueueLimit};
 
 use super::build::{Located, range};
 use super::document::{Document, Dumbbell, Link, ParkingLot};
@@ -35,8 +35,8 @@ impl Topology {
         let rate = *dumbbell.rate.value();
         let reverse_rate = *dumbbell.reverse_rate.as_ref().unwrap_or(&dumbbell.rate).value();
         let reverse_queue = *dumbbell.reverse_queue.as_ref().unwrap_or(&dumbbell.queue).value();
-        let (queue, red) = dumbbell.queue.value().setup(rate, rtt, packet);
-        let (reverse_queue, reverse_red) = reverse_queue.setup(reverse_rate, rtt, packet);
+        let (queue, discipline) = dumbbell.queue.value().setup(rate, rtt, packet);
+        let (reverse_queue, reverse_discipline) = reverse_queue.setup(reverse_rate, rtt, packet);
         let path = cwnd_sim::Dumbbell {
             rate: bits(rate),
             rtt,
@@ -47,8 +47,8 @@ impl Topology {
         };
         let mut links = path.links();
         if let [bottleneck, reverse] = links.as_mut_slice() {
-            bottleneck.red = red;
-            reverse.red = reverse_red;
+            bottleneck.discipline = discipline;
+            reverse.discipline = reverse_discipline;
             reverse.loss = dumbbell.reverse_loss.as_ref().map_or(Loss::None, |loss| *loss.value());
         }
         Self::between_ends(path.nodes(), links, rtt)
@@ -59,11 +59,11 @@ impl Topology {
             return Err(range("parking_lot", "hops", &lot.hops, &format!("1 to {MAX_HOPS}")));
         }
         let (rate, rtt) = (*lot.rate.value(), *lot.rtt.value());
-        let (queue, red) = lot.queue.value().setup(rate, rtt, packet);
+        let (queue, discipline) = lot.queue.value().setup(rate, rtt, packet);
         let row = cwnd_sim::ParkingLot { hops: lot.hops, rate: bits(rate), rtt, queue };
         let mut links = row.links();
         for (index, link) in links.iter_mut().enumerate() {
-            link.red = red;
+            link.discipline = discipline;
             link.loss = if index % 2 == 0 { *lot.loss.value() } else { Loss::None };
         }
         Ok(Self::between_ends(row.nodes(), links, rtt))
@@ -84,16 +84,13 @@ impl Topology {
                 return Err(range(&key, "to", &format!("`{}`", link.to), "another node than `from`"));
             }
             let (from, to) = (topology.node_or_new(&link.from), topology.node_or_new(&link.to));
-            let (queue, red) = graph_queue(link, packet, &key)?;
+            let (queue, discipline) = graph_queue(link, packet, &key)?;
+            let name = link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to));
+            let rate = link.rate.as_ref().map(|rate| bits(*rate.value()));
             let forward = LinkSetup {
-                name: link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to)),
-                from,
-                to,
-                rate: link.rate.as_ref().map(|rate| bits(*rate.value())),
-                delay: *link.delay.value(),
-                queue,
-                red,
+                discipline,
                 loss: link.loss.as_ref().map_or(Loss::None, |loss| *loss.value()),
+                ..LinkSetup::new(name, (from, to), rate, *link.delay.value(), queue)
             };
             let back = LinkSetup {
                 name: link
@@ -123,9 +120,9 @@ impl Topology {
     }
 }
 
-fn graph_queue(link: &Link, packet: Bytes, key: &str) -> Result<(QueueLimit, Option<RedSetup>), Located> {
+fn graph_queue(link: &Link, packet: Bytes, key: &str) -> Result<(QueueLimit, Discipline), Located> {
     match (&link.queue, &link.rate) {
-        (None, None) => Ok((QueueLimit::Unlimited, None)),
+        (None, None) => Ok((QueueLimit::Unlimited, Discipline::DropTail)),
         (None, Some(_)) => {
             Err(Located::at(key, Fault::Missing { key: "queue", why: "a link with a rate has a queue" }))
         }

@@ -1,30 +1,34 @@
 //! A link with the queue in front of it.
 //!
 //! A first-in-first-out queue needs no event when a packet is taken from it: transmission starts when the line is next free,
-//! which is known on arrival. What remains is one ring of packets on their way, and one pending event for its head.
+//! which is known on arrival. Deficit round robin needs none either ([`drr`](super::queue::drr)): while packets wait, one is in
+//! transmission, and the event of its arrival comes early enough to look who is next. What remains is one ring of packets on
+//! their way, and one pending event for its head.
 
 use std::collections::VecDeque;
 
-use cwnd::{Bytes, Span, Time};
+use cwnd::{Span, Time};
 use cwnd_trace::Histogram;
 
+use super::line::Line;
+use super::loss::RandomLoss;
 use super::packet::{Ecn, Packet};
-use super::red::{Arriving, Fate, Red};
-use crate::random::{Stream, threshold};
-use crate::setup::{LinkSetup, Loss, QueueLimit};
+use super::queue::drr::Drr;
+use super::queue::fifo::{Early, Fifo, Waiting};
+use super::queue::red::Red;
+use super::queue::rio::Rio;
+use super::setup::{Discipline, LinkSetup};
+use super::steps::Steps;
+use crate::random::Stream;
 
 /// One direction of a link.
 #[derive(Debug)]
 pub(crate) struct Link {
-    line: Option<Line>,
-    delay: Span,
+    server: Server,
+    road: Road,
     loss: RandomLoss,
-    in_transit: VecDeque<(Time, Packet)>,
     pub(crate) counts: Counts,
-    /// How long packets waited for their transmission.
-    pub(crate) wait: Histogram,
-    /// Waits are counted from here on.
-    measure_from: Time,
+    pub(crate) waits: Waits,
 }
 
 /// What has happened to the packets offered so far.
@@ -43,73 +47,53 @@ pub(crate) struct Counts {
 pub(crate) enum Verdict {
     /// It will arrive, and the link had been empty: its event is to be set for then.
     First(Time),
-    /// It will arrive behind others.
+    /// It will arrive behind others, or waits its turn.
     Behind,
     /// It is gone.
     Gone,
+    /// It waits unless it is itself among the packets dropped instead: [`Link::evicted`] hands them over.
+    Evicted,
 }
 
-/// The transmitter and the packets that wait for it.
+/// How long packets waited for their transmission.
 #[derive(Debug)]
-struct Line {
-    clock: LineClock,
-    limit: QueueLimit,
-    red: Option<Box<Red>>,
-    waiting: VecDeque<Waiting>,
-    waiting_bytes: u64,
+pub(crate) struct Waits {
+    /// Packets that arrived before are not counted.
+    from: Time,
+    pub(crate) histogram: Histogram,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    start: Time,
-    size: Bytes,
-}
-
-/// When the line is next free, exactly: whole nanoseconds and a remainder in units of 1/rate nanoseconds.
+/// What packets meet before they are on their way.
 #[derive(Debug)]
-struct LineClock {
-    rate: u64,
-    free: u64,
-    remainder: u64,
-    /// Transmission time of the last size seen, whole and remainder: most packets of a link have one size.
-    cached: (Bytes, u64, u64),
-}
-
-#[derive(Debug)]
-enum RandomLoss {
+enum Server {
+    /// Nothing: a link of pure delay.
     None,
-    Bernoulli { threshold: u64, stream: Stream },
-    Periodic { every: u64, left: u64 },
+    Fifo(Fifo),
+    Drr(Box<Drr>),
+}
+
+/// The way to the far end.
+#[derive(Debug)]
+struct Road {
+    delay: Span,
+    steps: Option<Box<Steps<Span>>>,
+    /// By arrival at the far end. A packet that waits in a first-in-first-out queue is here too.
+    packets: VecDeque<(Time, Packet)>,
 }
 
 impl Link {
-    /// A link as set up, drawing its losses from its own stream.
+    /// A link as set up, drawing from streams of its own.
     pub(crate) fn new(setup: &LinkSetup, seed: u64, measure_from: Time) -> Self {
-        let line = setup.rate.map(|rate| Line {
-            clock: LineClock { rate, free: 0, remainder: 0, cached: (Bytes(0), 0, 0) },
-            limit: setup.queue,
-            red: setup
-                .red
-                .map(|red| Box::new(Red::new(red, rate, Stream::new(seed, &format!("link {}: RED", setup.name))))),
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-        });
-        let loss = match setup.loss {
-            Loss::None => RandomLoss::None,
-            Loss::Bernoulli(p) => RandomLoss::Bernoulli {
-                threshold: threshold(p),
-                stream: Stream::new(seed, &format!("link {}: loss", setup.name)),
-            },
-            Loss::Periodic(every) => RandomLoss::Periodic { every, left: every },
-        };
         Self {
-            line,
-            delay: setup.delay,
-            loss,
-            in_transit: VecDeque::new(),
+            server: setup.rate.map_or(Server::None, |rate| Server::new(setup, rate, seed)),
+            road: Road {
+                delay: setup.delay,
+                steps: Steps::new(setup.delay, &setup.delay_steps),
+                packets: VecDeque::new(),
+            },
+            loss: RandomLoss::new(setup, seed),
             counts: Counts::default(),
-            wait: Histogram::default(),
-            measure_from,
+            waits: Waits { from: measure_from, histogram: Histogram::default() },
         }
     }
 
@@ -121,140 +105,127 @@ impl Link {
             self.counts.lost += 1;
             return Verdict::Gone;
         }
-        let mut at = now;
-        if let Some(line) = &mut self.line {
-            match line.admit(now, &packet) {
-                Fate::Queue => {}
-                Fate::Mark => {
+        let mut left = now;
+        match &mut self.server {
+            Server::None => {}
+            Server::Fifo(fifo) => {
+                let Some(admitted) = fifo.offer(now, &packet) else {
+                    self.counts.dropped += 1;
+                    return Verdict::Gone;
+                };
+                if admitted.marked {
                     packet.ecn = Ecn::Congestion;
                     self.counts.marked += 1;
                 }
-                Fate::Drop => {
-                    self.counts.dropped += 1;
-                    return Verdict::Gone;
+                self.waits.record(now, admitted.start);
+                left = admitted.finish;
+            }
+            Server::Drr(drr) => {
+                self.road.follow(drr, now, &mut self.waits);
+                if let Some(sent) = drr.offer(now, packet) {
+                    self.waits.record(now, sent.start);
+                    return self.road.enter(sent.finish, packet);
                 }
+                let evicted = drr.evicted().len() as u64;
+                self.counts.dropped += evicted;
+                return if evicted == 0 { Verdict::Behind } else { Verdict::Evicted };
             }
-            let (start, finish) = line.queue(now, packet.size);
-            if now >= self.measure_from {
-                self.wait.record(start.since(now).as_nanos());
-            }
-            at = finish;
         }
-        let at = at + self.delay;
-        let first = self.in_transit.is_empty();
-        self.in_transit.push_back((at, packet));
-        if first { Verdict::First(at) } else { Verdict::Behind }
+        self.road.enter(left, packet)
     }
 
     /// Takes the packet that leaves now, and tells when the next one does.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<(Packet, Option<Time>)> {
-        let (_, packet) = self.in_transit.pop_front()?;
+    pub(crate) fn take(&mut self, now: Time) -> Option<(Packet, Option<Time>)> {
+        if let Server::Drr(drr) = &mut self.server {
+            self.road.follow(drr, now, &mut self.waits);
+        }
+        let (_, packet) = self.road.packets.pop_front()?;
         self.counts.carried += 1;
         self.counts.carried_bytes += u64::from(packet.size.0);
-        Some((packet, self.in_transit.front().map(|(at, _)| *at)))
+        Some((packet, self.road.packets.front().map(|(at, _)| *at)))
+    }
+
+    /// Hands over a packet that was dropped after it had been let in; none if that was the last one.
+    pub(crate) fn evicted(&mut self) -> Option<Packet> {
+        if let Server::Drr(drr) = &mut self.server { drr.evicted().pop() } else { None }
     }
 
     /// Packets and bytes that wait at `now`.
     pub(crate) fn queue(&mut self, now: Time) -> (u64, u64) {
-        let Some(line) = &mut self.line else { return (0, 0) };
-        line.advance(now);
-        (line.waiting.len() as u64, line.waiting_bytes)
+        match &mut self.server {
+            Server::None => (0, 0),
+            Server::Fifo(fifo) => {
+                fifo.waiting.advance(now);
+                (fifo.waiting.packets(), fifo.waiting.bytes())
+            }
+            Server::Drr(drr) => {
+                self.road.follow(drr, now, &mut self.waits);
+                drr.queue()
+            }
+        }
+    }
+
+    /// Bytes the line could have carried until `now`, if its rate changes.
+    pub(crate) fn capacity(&self, now: Time) -> Option<u64> {
+        match &self.server {
+            Server::None => None,
+            Server::Fifo(fifo) => fifo.line.capacity(now),
+            Server::Drr(drr) => drr.line.capacity(now),
+        }
     }
 
     /// Packets waiting or on their way.
     pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
-        self.in_transit.iter().map(|(_, packet)| packet)
+        let drr = if let Server::Drr(drr) = &self.server { Some(drr) } else { None };
+        let waiting = drr.into_iter().flat_map(|drr| drr.waiting());
+        waiting.chain(self.road.packets.iter().map(|(_, packet)| packet))
     }
 }
 
-impl Line {
-    /// Whether a packet is let in. The queue is looked at only where there is one: an idle line takes every packet at once.
+impl Waits {
+    /// A packet that arrived at `arrived` begins transmission at `start`.
     #[inline]
-    fn admit(&mut self, now: Time, packet: &Packet) -> Fate {
-        self.advance(now);
-        let busy = self.clock.next_start(now) > now;
-        let (packets, bytes) = (self.waiting.len() as u64, self.waiting_bytes);
-        if let Some(red) = &mut self.red {
-            let capable = packet.ecn != Ecn::NotCapable;
-            let idle_since = (!busy).then(|| self.clock.free_at());
-            let arriving = Arriving { now, size: packet.size, capable, packets, bytes, idle_since };
-            return red.admit(&arriving, if busy { self.limit } else { QueueLimit::Unlimited });
-        }
-        if busy && self.limit.refuses(packets, bytes, packet.size) { Fate::Drop } else { Fate::Queue }
-    }
-
-    /// Puts a packet of `size` behind the others: start and end of its transmission.
-    #[inline]
-    fn queue(&mut self, now: Time, size: Bytes) -> (Time, Time) {
-        let start = self.clock.next_start(now);
-        if start > now {
-            self.waiting.push_back(Waiting { start, size });
-            self.waiting_bytes += u64::from(size.0);
-        }
-        (start, self.clock.transmit(now, size))
-    }
-
-    /// Lets go of the packets whose transmission has begun.
-    #[inline]
-    fn advance(&mut self, now: Time) {
-        while let Some(head) = self.waiting.front()
-            && head.start <= now
-        {
-            self.waiting_bytes -= u64::from(head.size.0);
-            self.waiting.pop_front();
+    fn record(&mut self, arrived: Time, start: Time) {
+        if arrived >= self.from {
+            self.histogram.record(start.since(arrived).as_nanos());
         }
     }
 }
 
-impl LineClock {
-    #[inline]
-    fn next_start(&self, now: Time) -> Time {
-        self.free_at().max(now)
-    }
-
-    /// The line is free only once the remainder has passed too.
-    #[inline]
-    fn free_at(&self) -> Time {
-        Time::from_nanos(self.free + u64::from(self.remainder > 0))
-    }
-
-    /// Occupies the line for a packet of `size` from the moment it is free; when the last bit has left.
-    #[inline]
-    fn transmit(&mut self, now: Time, size: Bytes) -> Time {
-        if self.cached.0 != size {
-            let bit_nanos = u128::from(size.0) * 8 * 1_000_000_000;
-            let rate = u128::from(self.rate);
-            self.cached = (size, (bit_nanos / rate) as u64, (bit_nanos % rate) as u64);
-        }
-        if self.next_start(now) == now && self.free < now.as_nanos() {
-            self.free = now.as_nanos();
-            self.remainder = 0;
-        }
-        self.free += self.cached.1;
-        self.remainder += self.cached.2;
-        if self.remainder >= self.rate {
-            self.remainder -= self.rate;
-            self.free += 1;
-        }
-        self.free_at()
+impl Server {
+    fn new(setup: &LinkSetup, rate: u64, seed: u64) -> Self {
+        let stream = |what: &str| Stream::new(seed, &format!("link {}: {what}", setup.name));
+        let line = Line::new(rate, Steps::new(rate, &setup.rate_steps));
+        let early = match setup.discipline {
+            Discipline::DropTail => Early::Nothing,
+            Discipline::Red(red) => Early::Red(Box::new(Red::new(red, rate, stream("RED")))),
+            Discipline::Rio(rio) => Early::Rio(Box::new(Rio::new(rio, rate, |class| stream(&format!("RIO {class}"))))),
+            Discipline::Drr(drr) => return Self::Drr(Box::new(Drr::new(drr, line, setup.queue))),
+        };
+        Self::Fifo(Fifo { line, limit: setup.queue, early, waiting: Waiting::default() })
     }
 }
 
-impl RandomLoss {
+impl Road {
+    /// A packet whose last bit left the line at `left`, in the order they do.
     #[inline]
-    fn strikes(&mut self) -> bool {
-        match self {
-            Self::None => false,
-            Self::Bernoulli { threshold, stream } => stream.chance(*threshold),
-            Self::Periodic { every, left } => {
-                *left -= 1;
-                let strikes = *left == 0;
-                if strikes {
-                    *left = *every;
-                }
-                strikes
-            }
+    fn enter(&mut self, left: Time, packet: Packet) -> Verdict {
+        let mut at = left + self.delay;
+        if let Some(steps) = &self.steps {
+            let last = self.packets.back().map_or(Time::ZERO, |(at, _)| *at);
+            at = (left + steps.at(left.as_nanos()).0).max(last);
+        }
+        let first = self.packets.is_empty();
+        self.packets.push_back((at, packet));
+        if first { Verdict::First(at) } else { Verdict::Behind }
+    }
+
+    /// The packets that deficit round robin has sent since it was last looked at.
+    fn follow(&mut self, drr: &mut Drr, now: Time, waits: &mut Waits) {
+        while let Some(sent) = drr.next(now) {
+            waits.record(sent.arrived, sent.start);
+            self.enter(sent.finish, sent.packet);
         }
     }
 }
@@ -265,23 +236,28 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use cwnd::Bytes;
+
     use super::*;
-    use crate::net::packet::{Body, Ecn};
+    use crate::net::packet::Body;
+    use crate::net::setup::{Class, DrrSetup, Loss, QueueLimit, Schedule};
     use crate::setup::NodeId;
 
     fn packet(size: u32) -> Packet {
-        Packet { flow: 0, hop: 0, size: Bytes(size), ecn: Ecn::NotCapable, body: Body::Missing { first: 0, end: 0 } }
+        let body = Body::Missing { first: 0, end: 0 };
+        Packet { flow: 0, hop: 0, size: Bytes(size), ecn: Ecn::NotCapable, class: Class::Out, body }
     }
 
-    fn link(rate: Option<u64>, queue: QueueLimit, loss: Loss) -> Link {
-        let delay = Span::from_nanos(7);
-        let setup =
-            LinkSetup { name: "test".to_string(), from: NodeId(0), to: NodeId(1), rate, delay, queue, red: None, loss };
-        Link::new(&setup, 1, Time::ZERO)
+    fn setup(rate: Option<u64>, queue: QueueLimit) -> LinkSetup {
+        LinkSetup::new("test".to_string(), (NodeId(0), NodeId(1)), rate, Span::from_nanos(7), queue)
+    }
+
+    fn link(setup: &LinkSetup) -> Link {
+        Link::new(setup, 1, Time::ZERO)
     }
 
     /// The same queue as a server with a departure event per packet; times in units of 1/rate nanoseconds, so that all are whole.
-    struct Server {
+    struct Model {
         rate: u128,
         limit: QueueLimit,
         /// End of the transmission under way.
@@ -290,7 +266,7 @@ mod tests {
         finished: Vec<u128>,
     }
 
-    impl Server {
+    impl Model {
         fn transmission(&self, size: u32) -> u128 {
             u128::from(size) * 8 * 1_000_000_000
         }
@@ -341,9 +317,9 @@ mod tests {
             load in 0.3..3.0_f64,
             packets in proptest::collection::vec((0.0..2.0_f64, prop_oneof![Just(1500_u32), Just(40), 1_u32..9000]), 1..200),
         ) {
-            let mut ours = link(Some(rate), limit, Loss::None);
+            let mut ours = link(&setup(Some(rate), limit));
             let mut server =
-                Server { rate: u128::from(rate), limit, busy_until: None, waiting: VecDeque::new(), finished: Vec::new() };
+                Model { rate: u128::from(rate), limit, busy_until: None, waiting: VecDeque::new(), finished: Vec::new() };
             let mut now = 0_u64;
             for (gap, size) in packets {
                 now += (gap / load * 1500.0 * 8e9 / rate as f64) as u64;
@@ -352,38 +328,75 @@ mod tests {
                 prop_assert_eq!(ours.queue(Time::from_nanos(now)).0, server.waiting.len() as u64);
             }
             server.run_to(u128::MAX);
-            let left: Vec<u128> = ours.in_transit.iter().map(|(at, _)| u128::from(at.as_nanos() - 7)).collect();
+            let left: Vec<u128> = ours.road.packets.iter().map(|(at, _)| u128::from(at.as_nanos() - 7)).collect();
             let finished: Vec<u128> = server.finished.iter().map(|done| done.div_ceil(u128::from(rate))).collect();
             prop_assert_eq!(left, finished);
         }
     }
 
     #[test]
-    fn seven_gigabit_is_seven_gigabit() {
-        // 1500 bytes take 1714.28… ns: rounding each one would be off by 0.02 %.
-        let mut line = link(Some(7_000_000_000), QueueLimit::Unlimited, Loss::None);
-        (0..7_000_000).for_each(|_| {
-            line.offer(Time::ZERO, packet(1500));
-        });
-        let last = line.in_transit.back().map(|(at, _)| *at);
-        assert_eq!(last, Some(Time::from_nanos(12_000_000_000 + 7)));
-    }
-
-    #[test]
     fn pure_delay_has_no_queue() {
-        let mut line = link(None, QueueLimit::Packets(0), Loss::None);
+        let mut line = link(&setup(None, QueueLimit::Packets(0)));
         assert_eq!(line.offer(Time::ZERO, packet(1500)), Verdict::First(Time::from_nanos(7)));
         assert_eq!(line.offer(Time::ZERO, packet(1500)), Verdict::Behind);
-        assert_eq!(line.take().map(|(_, next)| next), Some(Some(Time::from_nanos(7))));
-        assert_eq!(line.take().map(|(_, next)| next), Some(None));
-        assert!(line.take().is_none());
+        let due = Time::from_nanos(7);
+        assert_eq!(line.take(due).map(|(_, next)| next), Some(Some(due)));
+        assert_eq!(line.take(due).map(|(_, next)| next), Some(None));
+        assert!(line.take(due).is_none());
     }
 
     #[test]
     fn periodic_loss_takes_every_nth() {
-        let mut line = link(None, QueueLimit::Unlimited, Loss::Periodic(3));
+        let mut line = link(&LinkSetup { loss: Loss::Periodic(3), ..setup(None, QueueLimit::Unlimited) });
         let gone: Vec<_> = (0..9).map(|_| line.offer(Time::ZERO, packet(40)) == Verdict::Gone).collect();
         assert_eq!(gone, [false, false, true, false, false, true, false, false, true]);
         assert_eq!(line.counts.lost, 3);
+    }
+
+    #[test]
+    fn a_falling_delay_lets_nobody_overtake() {
+        // 1250 bytes at 10 Mbit/s take 1 ms. The delay is 5 ms from 0.5 ms on, and 1 ms from 3 ms on.
+        let ms = Span::from_millis;
+        let steps = vec![(Span::from_micros(500), ms(5)), (ms(3), ms(1))];
+        let delay_steps = Schedule { steps, repeat: None };
+        let mut link = link(&LinkSetup { delay_steps, ..setup(Some(10_000_000), QueueLimit::Unlimited) });
+        (0..8).for_each(|_| {
+            link.offer(Time::ZERO, packet(1250));
+        });
+        let arrivals: Vec<_> = link.road.packets.iter().map(|(at, _)| at.as_nanos() as f64 / 1e6).collect();
+        // The last bits leave after 1, 2, 3, … ms: 1 + 5, 2 + 5, 3 + 1 held back to 7, … and on their own again from 7 + 1.
+        assert_eq!(arrivals, [6.0, 7.0, 7.0, 7.0, 7.0, 7.0, 8.0, 9.0]);
+    }
+
+    #[test]
+    fn deficit_round_robin_on_a_link() {
+        // 1250 bytes take 1 ms.
+        let discipline = Discipline::Drr(DrrSetup { quantum: Bytes(1250) });
+        let mut link = link(&LinkSetup { discipline, ..setup(Some(10_000_000), QueueLimit::Packets(3)) });
+        let ms = |millis| Time::ZERO + Span::from_millis(millis);
+        let of = |flow| Packet { flow, ..packet(1250) };
+        assert_eq!(link.offer(ms(0), of(1)), Verdict::First(ms(1) + Span::from_nanos(7)));
+        assert!([1, 1, 2].into_iter().all(|flow| link.offer(ms(0), of(flow)) == Verdict::Behind));
+        assert_eq!(link.offer(ms(0), of(3)), Verdict::Evicted);
+        assert_eq!(link.evicted().map(|packet| packet.flow), Some(1));
+        assert!(link.evicted().is_none());
+        assert_eq!(link.queue(ms(0)), (3, 3750));
+        assert_eq!(link.in_transit().count(), 4);
+        assert_eq!(link.queue(ms(1)).0, 2, "one has left, and it makes room before the arrival of the same instant");
+        assert_eq!(link.offer(ms(1), of(2)), Verdict::Behind);
+        let mut at = ms(1) + Span::from_nanos(7);
+        let mut left = Vec::new();
+        while let Some((packet, next)) = link.take(at) {
+            left.push((packet.flow, at));
+            at = next.unwrap_or(Time::MAX);
+        }
+        let flows_in_order = [1, 1, 2, 3, 2];
+        let expected: Vec<_> =
+            flows_in_order.into_iter().zip(1..).map(|(flow, n)| (flow, ms(n) + Span::from_nanos(7))).collect();
+        assert_eq!(left, expected);
+        let Counts { offered, dropped, carried, .. } = link.counts;
+        assert_eq!((offered, dropped, carried), (6, 1, 5));
+        // 0, 1, 2, 3 ms, and the one that came at 1 ms and left at 4.
+        assert_eq!(link.waits.histogram.mean(), Some(9e6 / 5.0));
     }
 }

@@ -1,6 +1,10 @@
 //! What lies between the endpoints: packets, links with their queues, routes.
 
+pub(crate) mod line;
 pub(crate) mod link;
+pub(crate) mod loss;
 pub(crate) mod packet;
-pub(crate) mod red;
+pub(crate) mod queue;
 pub(crate) mod route;
+pub(crate) mod setup;
+pub(crate) mod steps;

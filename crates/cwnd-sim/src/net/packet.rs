@@ -2,6 +2,8 @@
 
 use cwnd::{Bytes, Packets, Rate, Span, Time};
 
+use super::setup::Class;
+
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Packet {
@@ -13,6 +15,8 @@ pub(crate) struct Packet {
     pub(crate) size: Bytes,
     /// Congestion notification (RFC 3168).
     pub(crate) ecn: Ecn,
+    /// For RIO queues.
+    pub(crate) class: Class,
     /// What it says.
     pub(crate) body: Body,
 }

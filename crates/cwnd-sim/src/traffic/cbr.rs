@@ -6,6 +6,7 @@ use super::rate::RateSchedule;
 use super::source::{Backlog, Pause, Source};
 use crate::facts::Facts;
 use crate::net::packet::Data;
+use crate::net::setup::Class;
 use crate::setup::{NodeId, Setup, SetupError, require};
 
 /// A flow without congestion control. Its packets are never acknowledged nor sent again.
@@ -29,6 +30,8 @@ pub struct CbrSetup {
     pub packet: Bytes,
     /// How fast it sends.
     pub rate: RateSchedule,
+    /// The class of its packets; only RIO queues look at it.
+    pub class: Class,
 }
 
 /// Sends what its schedule says.

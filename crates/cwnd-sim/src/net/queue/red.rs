@@ -3,10 +3,11 @@
 //! Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4) (1993), with what ns-2 added: the gentle slope above the upper
 //! threshold, waiting between early drops, byte mode, marking (RFC 3168). The packet in transmission does not count as queued.
 
-use cwnd::{Bytes, Time};
+use cwnd::Bytes;
 
+use super::{Arriving, Fate};
+use crate::net::setup::{QueueLimit, RedSetup};
 use crate::random::Stream;
-use crate::setup::{QueueLimit, RedSetup};
 
 /// The state of a RED queue.
 #[derive(Debug)]
@@ -16,34 +17,12 @@ pub(crate) struct Red {
     line_rate: f64,
     stream: Stream,
     /// The averaged queue, in packets, or in bytes in byte mode.
-    average: f64,
+    pub(super) average: f64,
     /// Packets and bytes since the last early drop.
     count: f64,
     count_bytes: f64,
     /// The average was at or above the lower threshold when the last packet arrived.
     above: bool,
-}
-
-/// What a packet meets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Queue,
-    Mark,
-    Drop,
-}
-
-/// A packet arrives at a queue.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arriving {
-    pub(crate) now: Time,
-    pub(crate) size: Bytes,
-    /// Its sender takes part in congestion notification.
-    pub(crate) capable: bool,
-    /// Packets and bytes waiting.
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
-    /// The line has been idle since then.
-    pub(crate) idle_since: Option<Time>,
 }
 
 impl Red {
@@ -55,11 +34,28 @@ impl Red {
 
     /// Decides on a packet. `limit` is that of the queue itself.
     pub(crate) fn admit(&mut self, packet: &Arriving, limit: QueueLimit) -> Fate {
-        self.update_average(packet);
+        self.update_average(packet, self.missed(packet));
+        self.decide(packet, limit.refuses(packet.packets, packet.bytes, packet.size))
+    }
+
+    /// How many packets could have left while the line was idle before this one.
+    pub(crate) fn missed(&self, packet: &Arriving) -> f64 {
+        let idle = packet.idle_since.map_or(0.0, |since| packet.now.since(since).as_secs_f64());
+        libm::floor(idle * self.line_rate)
+    }
+
+    /// Takes the present queue into the exponential average, as if it had been updated for every one of the packets that were
+    /// `missed` too.
+    pub(crate) fn update_average(&mut self, packet: &Arriving, missed: f64) {
+        let queued = if self.setup.byte_mode { packet.bytes } else { packet.packets };
+        self.average *= libm::pow(1.0 - self.setup.weight, missed + 1.0);
+        self.average += self.setup.weight * queued as f64;
+    }
+
+    /// Decides on a packet by the average as it is; a `full` queue refuses it in any case.
+    pub(crate) fn decide(&mut self, packet: &Arriving, full: bool) -> Fate {
         self.count += 1.0;
         self.count_bytes += f64::from(packet.size.0);
-
-        let full = limit.refuses(packet.packets, packet.bytes, packet.size);
         let [low, high] = self.thresholds();
         // A queue of at most one packet is never dropped from early, however high the average still is.
         let early = if self.average >= low && packet.packets > 1 {
@@ -82,15 +78,6 @@ impl Red {
             (self.count, self.count_bytes) = (0.0, 0.0);
         }
         fate
-    }
-
-    /// The exponential average, as if it had been updated for every packet that could have left while the line was idle.
-    fn update_average(&mut self, packet: &Arriving) {
-        let idle = packet.idle_since.map_or(0.0, |since| packet.now.since(since).as_secs_f64());
-        let missed = libm::floor(idle * self.line_rate);
-        let queued = if self.setup.byte_mode { packet.bytes } else { packet.packets };
-        self.average *= libm::pow(1.0 - self.setup.weight, missed + 1.0);
-        self.average += self.setup.weight * queued as f64;
     }
 
     fn draw(&mut self, packet: &Arriving) -> Fate {
@@ -136,7 +123,7 @@ impl Red {
 
 #[cfg(test)]
 mod tests {
-    use cwnd::Span;
+    use cwnd::{Span, Time};
 
     use super::*;
 

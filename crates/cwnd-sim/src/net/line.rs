@@ -1,0 +1,220 @@
+//! The transmitter of a link.
+
+use cwnd::{Bytes, Time};
+
+use super::steps::Steps;
+
+/// When the line is next free, exactly: whole nanoseconds and a remainder in units of 1/rate nanoseconds.
+///
+/// Where the rate changes during a transmission, the bits that are left go on at the new rate; at rate 0 they wait. The changes
+/// are known beforehand, so that the end of a transmission is known when it begins.
+#[derive(Debug)]
+pub(crate) struct Line {
+    rate: u64,
+    free: u64,
+    /// 0 if `free` is `change` or later.
+    remainder: u64,
+    /// From here on `rate` no longer holds; the end of time for a constant rate.
+    change: u64,
+    /// Transmission time at `rate` of the last size seen, whole and remainder: most packets of a link have one size.
+    cached: (Bytes, u64, u64),
+    steps: Option<Box<Steps<u64>>>,
+}
+
+impl Line {
+    /// An idle line of `rate` bit/s, or one that follows `steps`.
+    pub(crate) fn new(rate: u64, steps: Option<Box<Steps<u64>>>) -> Self {
+        let change = if steps.is_some() { 0 } else { u64::MAX };
+        Self { rate, free: 0, remainder: 0, change, cached: NOTHING, steps }
+    }
+
+    /// When a packet offered at `now` would begin transmission.
+    #[inline]
+    pub(crate) fn next_start(&self, now: Time) -> Time {
+        self.free_at().max(now)
+    }
+
+    /// The line is free only once the remainder has passed too.
+    #[inline]
+    pub(crate) fn free_at(&self) -> Time {
+        Time::from_nanos(self.free + u64::from(self.remainder > 0))
+    }
+
+    /// Sends a packet of `size` that came at `now`, as soon as the line is free; when the last bit has left.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Time, size: Bytes) -> Time {
+        if self.free < now.as_nanos() {
+            self.free = now.as_nanos();
+            self.remainder = 0;
+        }
+        self.follow(size)
+    }
+
+    /// Sends a packet of `size` right behind the one before; when the last bit has left.
+    #[inline]
+    pub(crate) fn follow(&mut self, size: Bytes) -> Time {
+        if self.free < self.change {
+            if self.cached.0 != size {
+                let (bits, rate) = (bit_nanos(size), u128::from(self.rate));
+                self.cached = (size, (bits / rate) as u64, (bits % rate) as u64);
+            }
+            let (mut free, mut remainder) = (self.free + self.cached.1, self.remainder + self.cached.2);
+            if remainder >= self.rate {
+                remainder -= self.rate;
+                free += 1;
+            }
+            if free < self.change {
+                (self.free, self.remainder) = (free, remainder);
+                return self.free_at();
+            }
+        }
+        self.follow_over_changes(size)
+    }
+
+    /// Bytes the line could have carried until `now`, if its rate changes.
+    pub(crate) fn capacity(&self, now: Time) -> Option<u64> {
+        let steps = self.steps.as_ref()?;
+        Some((steps.integral(now.as_nanos()) / bit_nanos(Bytes(1))) as u64)
+    }
+
+    /// The same as [`follow`](Self::follow) where the rate changes before the last bit has left.
+    #[cold]
+    fn follow_over_changes(&mut self, size: Bytes) -> Time {
+        let Some(steps) = &self.steps else { return self.free_at() };
+        let mut left = bit_nanos(size);
+        if let Some((period, carried)) = steps.cycle() {
+            // All but the last of the whole periods this takes.
+            let periods = left.saturating_sub(1) / carried;
+            left -= periods * carried;
+            let skipped = u64::try_from(periods).unwrap_or(u64::MAX).saturating_mul(period);
+            (self.free, self.change) = (self.free.saturating_add(skipped), self.change.saturating_add(skipped));
+        }
+        loop {
+            if self.free == u64::MAX {
+                self.remainder = 0;
+                return Time::MAX;
+            }
+            if self.free >= self.change {
+                (self.rate, self.change) = steps.at(self.free);
+                self.cached = NOTHING;
+            }
+            let rate = u128::from(self.rate);
+            let fits = rate * u128::from(self.change - self.free) - u128::from(self.remainder);
+            if left <= fits {
+                let end = u128::from(self.remainder) + left;
+                self.free += (end / rate) as u64;
+                self.remainder = (end % rate) as u64;
+                return self.free_at();
+            }
+            left -= fits;
+            (self.free, self.remainder) = (self.change, 0);
+        }
+    }
+}
+
+/// The bits of a packet times the nanoseconds of a second: divided by a rate, nanoseconds.
+#[inline]
+fn bit_nanos(size: Bytes) -> u128 {
+    u128::from(size.0) * 8 * 1_000_000_000
+}
+
+const NOTHING: (Bytes, u64, u64) = (Bytes(0), 0, 0);
+
+#[cfg(test)]
+mod tests {
+    use cwnd::Span;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::net::setup::Schedule;
+
+    fn line(rate: u64, steps: &[(u64, u64)], repeat: Option<u64>) -> Line {
+        let steps = steps.iter().map(|(at, rate)| (Span::from_nanos(*at), *rate)).collect();
+        let schedule = Schedule { steps, repeat: repeat.map(Span::from_nanos) };
+        Line::new(rate, Steps::new(rate, &schedule))
+    }
+
+    #[test]
+    fn seven_gigabit_is_seven_gigabit() {
+        // 1500 bytes take 1714.28… ns: rounding each one would be off by 0.02 %.
+        let mut line = line(7_000_000_000, &[], None);
+        let last = (0..7_000_000).map(|_| line.follow(Bytes(1500))).last();
+        assert_eq!(last, Some(Time::from_nanos(12_000_000_000)));
+    }
+
+    #[test]
+    fn bits_that_are_left_go_on_at_the_new_rate() {
+        // 1000 bytes at 8 Mbit/s take 1 ms. After 0.25 ms the rate is a quarter: 0.75 ms of work take 3 ms.
+        let mut slower = line(8_000_000, &[(250_000, 2_000_000)], None);
+        assert_eq!(slower.send(Time::ZERO, Bytes(1000)), Time::from_nanos(3_250_000));
+        assert_eq!(
+            slower.follow(Bytes(1000)),
+            Time::from_nanos(7_250_000),
+            "the next one is at the new rate altogether"
+        );
+        // Twice the rate for the second half, and back: 0.5 ms, 0.2 ms at double, 0.1 ms.
+        let mut twice = line(8_000_000, &[(500_000, 16_000_000), (700_000, 8_000_000)], None);
+        assert_eq!(twice.send(Time::ZERO, Bytes(1000)), Time::from_nanos(800_000));
+        // 8 bits at 3 Gbit/s take 2 2/3 ns. The next 4 bits take until the change at 4 ns, the last 4 at 2 Gbit/s 2 ns.
+        let mut thirds = line(3_000_000_000, &[(4, 2_000_000_000)], None);
+        assert_eq!(thirds.send(Time::ZERO, Bytes(1)), Time::from_nanos(3));
+        assert_eq!(thirds.follow(Bytes(1)), Time::from_nanos(6));
+    }
+
+    #[test]
+    fn an_outage_holds_the_packet_it_meets() {
+        // 0.4 ms of work done, 5 ms of outage, 0.6 ms left.
+        let mut line = line(8_000_000, &[(400_000, 0), (5_400_000, 8_000_000)], None);
+        assert_eq!(line.send(Time::ZERO, Bytes(1000)), Time::from_nanos(6_000_000));
+        assert_eq!(line.send(Time::from_nanos(9_000_000), Bytes(1000)), Time::from_nanos(10_000_000));
+        let mut dead = self::line(8_000_000, &[(0, 0), (3_000_000, 8_000_000)], None);
+        assert_eq!(
+            dead.send(Time::from_nanos(1), Bytes(1000)),
+            Time::from_nanos(4_000_000),
+            "offered while it is down"
+        );
+    }
+
+    #[test]
+    fn a_packet_may_take_many_periods() {
+        // On for 1 µs in 10 µs at 8 Mbit/s: a byte in each period, the last one at the end of the on-time.
+        let mut line = line(8_000_000, &[(1_000, 0)], Some(10_000));
+        assert_eq!(line.send(Time::ZERO, Bytes(1000)), Time::from_nanos(999 * 10_000 + 1_000));
+        assert_eq!(line.follow(Bytes(1)), Time::from_nanos(1000 * 10_000 + 1_000));
+    }
+
+    #[test]
+    fn a_packet_that_never_ends_leaves_at_the_end_of_time() {
+        // A bit in 10^9 s.
+        let mut line = line(1, &[(1, 0)], Some(1_000_000_000));
+        assert_eq!(line.send(Time::ZERO, Bytes(1500)), Time::MAX);
+        assert_eq!(line.follow(Bytes(1500)), Time::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn a_busy_line_carries_the_integral_of_its_rate(
+            rate in 1_000_000_u64..50_000_000,
+            gaps in proptest::collection::vec((1_u64..3_000_000, prop_oneof![Just(0), 1_000_000_u64..50_000_000]), 0..6),
+            tail in proptest::option::of(1_u64..3_000_000),
+            sizes in proptest::collection::vec(1_u32..9000, 1..50),
+        ) {
+            let mut at = 0;
+            let mut steps: Vec<_> = gaps.into_iter().map(|(gap, rate)| { at += gap; (at, rate) }).collect();
+            if let (None, Some(last)) = (tail, steps.last_mut()) {
+                last.1 = last.1.max(1);
+            }
+            let mut line = line(rate, &steps, tail.map(|tail| at + tail));
+            let schedule = line.steps.clone();
+            let mut bits = 0;
+            for size in sizes {
+                let end = line.follow(Bytes(size)).as_nanos();
+                bits += bit_nanos(Bytes(size));
+                let integral = |at| schedule.as_ref().map_or(u128::from(rate) * u128::from(at), |steps| steps.integral(at));
+                // The last bit has left by the nanosecond named, and had not one nanosecond earlier.
+                prop_assert!(integral(end) >= bits);
+                prop_assert!(integral(end - 1) < bits);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! First in, first out: drop-tail, alone or behind random early detection.
+
+use std::collections::VecDeque;
+
+use cwnd::{Bytes, Time};
+
+use super::red::Red;
+use super::rio::Rio;
+use super::{Arriving, Fate};
+use crate::net::line::Line;
+use crate::net::packet::{Ecn, Packet};
+use crate::net::setup::QueueLimit;
+
+/// A line and the packets that wait for it.
+#[derive(Debug)]
+pub(crate) struct Fifo {
+    pub(crate) line: Line,
+    pub(crate) limit: QueueLimit,
+    pub(crate) early: Early,
+    pub(crate) waiting: Waiting,
+}
+
+/// What drops packets before the queue is full.
+#[derive(Debug)]
+pub(crate) enum Early {
+    Nothing,
+    Red(Box<Red>),
+    Rio(Box<Rio>),
+}
+
+/// A packet was let in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Admitted {
+    pub(crate) marked: bool,
+    /// Its transmission.
+    pub(crate) start: Time,
+    pub(crate) finish: Time,
+}
+
+/// Packets that wait, by when their transmission begins.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    starts: VecDeque<(Time, Bytes)>,
+    bytes: u64,
+}
+
+impl Fifo {
+    /// Decides on a packet; none if it is dropped. An idle line takes every packet at once, whatever the limit.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Time, packet: &Packet) -> Option<Admitted> {
+        self.waiting.advance(now);
+        let start = self.line.next_start(now);
+        let busy = start > now;
+        let (packets, bytes) = (self.waiting.packets(), self.waiting.bytes());
+        let limit = if busy { self.limit } else { QueueLimit::Unlimited };
+        let arriving = || {
+            let capable = packet.ecn != Ecn::NotCapable;
+            let idle_since = (!busy).then(|| self.line.free_at());
+            Arriving { now, size: packet.size, capable, packets, bytes, idle_since }
+        };
+        let fate = match &mut self.early {
+            Early::Nothing if limit.refuses(packets, bytes, packet.size) => Fate::Drop,
+            Early::Nothing => Fate::Queue,
+            Early::Red(red) => red.admit(&arriving(), limit),
+            Early::Rio(rio) => rio.admit(&arriving(), packet.class, start, limit),
+        };
+        if fate == Fate::Drop {
+            return None;
+        }
+        if busy {
+            self.waiting.push(start, packet.size);
+        }
+        Some(Admitted { marked: fate == Fate::Mark, start, finish: self.line.send(now, packet.size) })
+    }
+}
+
+impl Waiting {
+    /// A packet of `size` waits until `start`, not before the one in front of it.
+    #[inline]
+    pub(crate) fn push(&mut self, start: Time, size: Bytes) {
+        self.starts.push_back((start, size));
+        self.bytes += u64::from(size.0);
+    }
+
+    /// Lets go of the packets whose transmission has begun.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Time) {
+        while let Some((start, size)) = self.starts.front()
+            && *start <= now
+        {
+            self.bytes -= u64::from(size.0);
+            self.starts.pop_front();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn packets(&self) -> u64 {
+        self.starts.len() as u64
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

@@ -1,0 +1,33 @@
+//! What happens to packets in front of a line.
+//!
+//! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is let in ([`red`], [`rio`]) and, by arithmetic, when
+//! it leaves. Deficit round robin ([`drr`]) keeps its packets until the line is free for them.
+
+pub(crate) mod drr;
+pub(crate) mod fifo;
+pub(crate) mod red;
+pub(crate) mod rio;
+
+use cwnd::{Bytes, Time};
+
+/// What a packet meets at a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Queue,
+    Mark,
+    Drop,
+}
+
+/// A packet arrives at a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arriving {
+    pub(crate) now: Time,
+    pub(crate) size: Bytes,
+    /// Its sender takes part in congestion notification.
+    pub(crate) capable: bool,
+    /// Packets and bytes waiting.
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    /// The line has been idle since then.
+    pub(crate) idle_since: Option<Time>,
+}

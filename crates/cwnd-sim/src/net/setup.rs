@@ -1,0 +1,292 @@
+//! What a link is made of, as plain data.
+
+use cwnd::{Bytes, Span};
+
+use crate::setup::{MAX_RATE, NodeId, Setup, SetupError, require};
+
+/// A link in one direction, with the queue in front of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSetup {
+    /// Its name in traces.
+    pub name: String,
+    /// Where it begins.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// Bits per second until the first of `rate_steps`; none for a link of pure delay, which has no queue.
+    ///
+    /// This is also the rate that random early detection supposes while the line is idle, and that a flow's jitter is taken from.
+    pub rate: Option<u64>,
+    /// Later rates. The bits that are left of a packet when the rate changes go on at the new rate. 0 is an outage: packets
+    /// wait, and the one in transmission goes on afterwards.
+    pub rate_steps: Schedule<u64>,
+    /// Propagation delay until the first of `delay_steps`; routes and base round-trip times are computed from it.
+    pub delay: Span,
+    /// Later delays. A packet has the delay of the instant its last bit leaves the line; packets stay in order, so that one with
+    /// a shorter delay than its predecessor arrives at the same instant as that.
+    pub delay_steps: Schedule<Span>,
+    /// How much may wait, the packet being sent not counted.
+    pub queue: QueueLimit,
+    /// Which packets wait, which go, and in which order.
+    pub discipline: Discipline,
+    /// Random loss on the link, before its queue.
+    pub loss: Loss,
+}
+
+/// Values that a quantity takes one after the other; without steps it is constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule<T> {
+    /// An instant and the value from then on; instants grow strictly.
+    pub steps: Vec<(Span, T)>,
+    /// The first so much time repeats, with the initial value until the first step; later than the last step.
+    pub repeat: Option<Span>,
+}
+
+/// The limit of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// At most this many packets wait.
+    Packets(u32),
+    /// At most this many bytes wait.
+    Bytes(u64),
+    /// No limit.
+    Unlimited,
+}
+
+/// What a queue does with its packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Discipline {
+    /// First in, first out; a packet that finds the queue full is dropped.
+    DropTail,
+    /// The same with random early detection.
+    Red(RedSetup),
+    /// The same with random early detection by class.
+    Rio(RioSetup),
+    /// Deficit round robin over flows.
+    Drr(DrrSetup),
+}
+
+/// Random early detection (ns-2's semantics).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedSetup {
+    /// Average queue from which packets are dropped early, packets.
+    pub min: f64,
+    /// Average queue at which the probability is `max_p`, packets; above `min`.
+    pub max: f64,
+    /// 0..=1.
+    pub max_p: f64,
+    /// Weight of the present queue in its average, w_q; above 0, at most 1.
+    pub weight: f64,
+    /// Above `max` the probability rises to 1 at twice `max`, instead of jumping.
+    pub gentle: bool,
+    /// No early drop before 1/p packets have passed since the last one.
+    pub wait: bool,
+    /// Queue and probabilities count bytes instead of packets.
+    pub byte_mode: bool,
+    /// For byte mode and for the decay of the average while the line is idle.
+    pub mean_packet: Bytes,
+    /// Early drops of ECN-capable packets become marks.
+    pub mark: bool,
+    /// No marks but drops while the probability is above this (ns-2 since December 2005: 0.1); 1 for RFC 3168.
+    pub mark_limit: f64,
+}
+
+/// Random early detection with two classes (RIO; Clark and Fang, IEEE/ACM Transactions on Networking 6(4), 1998).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RioSetup {
+    /// For packets of [`Class::In`], by the average of the waiting packets of this class.
+    pub inside: RedSetup,
+    /// For packets of [`Class::Out`], by the average of all waiting packets.
+    pub outside: RedSetup,
+}
+
+/// Which of RIO's two classes a packet belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Class {
+    /// Within what its sender may expect: dropped late.
+    In,
+    /// Anything else: dropped early.
+    #[default]
+    Out,
+}
+
+/// Deficit round robin (Shreedhar and Varghese, IEEE/ACM Transactions on Networking 4(3), 1996) with a class for every flow.
+///
+/// On overflow of the limit, which all flows share, the packet at the head of the longest queue (in bytes) is dropped, as in ns-2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrrSetup {
+    /// What a flow may send in a round; at least 1. One largest packet is fair from round to round; less only costs time.
+    pub quantum: Bytes,
+}
+
+/// Loss that has nothing to do with congestion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each packet with this probability, 0..=1.
+    Bernoulli(f64),
+    /// Every n-th packet of the link; at least 1.
+    Periodic(u64),
+    /// In bursts.
+    GilbertElliott(GilbertElliott),
+}
+
+/// A channel with a good and a bad state (Gilbert 1960, Elliott 1963) that may change after each packet; it begins in the good
+/// one. All values are probabilities, 0..=1.
+///
+/// In the long run `to_bad / (to_bad + to_good)` of the packets meet the bad state, `1 / to_good` in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GilbertElliott {
+    /// From the good state to the bad one.
+    pub to_bad: f64,
+    /// From the bad state to the good one.
+    pub to_good: f64,
+    /// Of losing a packet in the good state; 0 in Gilbert's model.
+    pub loss_good: f64,
+    /// Of losing a packet in the bad state; 1 in the simplest model.
+    pub loss_bad: f64,
+}
+
+impl LinkSetup {
+    /// A drop-tail link without random loss whose rate and delay do not change.
+    #[must_use]
+    pub fn new(name: String, (from, to): (NodeId, NodeId), rate: Option<u64>, delay: Span, queue: QueueLimit) -> Self {
+        Self {
+            name,
+            from,
+            to,
+            rate,
+            rate_steps: Schedule::default(),
+            delay,
+            delay_steps: Schedule::default(),
+            queue,
+            discipline: Discipline::DropTail,
+            loss: Loss::None,
+        }
+    }
+
+    /// Checks every field.
+    pub(crate) fn check(&self, setup: &Setup) -> Result<(), SetupError> {
+        let place = &format!("link `{}`", self.name);
+        require(setup.has(self.from) && setup.has(self.to), place, "its ends must be nodes")?;
+        let rate_accepted = self.rate.is_none_or(|rate| (1..=MAX_RATE).contains(&rate));
+        require(rate_accepted, place, "the rate must be at least 1 bit/s and at most 1 Pbit/s")?;
+        self.check_rates(place)?;
+        self.delay_steps.check(place)?;
+        match &self.discipline {
+            Discipline::DropTail => {}
+            Discipline::Red(red) => red.check(place)?,
+            Discipline::Rio(rio) => rio.inside.check(place).and_then(|()| rio.outside.check(place))?,
+            Discipline::Drr(drr) => require(drr.quantum.0 > 0, place, "DRR's quantum has at least one byte")?,
+        }
+        self.loss.check(place)
+    }
+
+    fn check_rates(&self, place: &str) -> Result<(), SetupError> {
+        let Schedule { steps, repeat } = &self.rate_steps;
+        self.rate_steps.check(place)?;
+        let Some((first, _)) = steps.first() else { return Ok(()) };
+        require(self.rate.is_some(), place, "a link of pure delay has no rate that could change")?;
+        let in_range = steps.iter().all(|(_, rate)| *rate <= MAX_RATE);
+        require(in_range, place, "a later rate must be at least 0 and at most 1 Pbit/s")?;
+        let ends = if repeat.is_some() {
+            *first > Span::ZERO || steps.iter().any(|(_, rate)| *rate > 0)
+        } else {
+            steps.last().is_some_and(|(_, rate)| *rate > 0)
+        };
+        require(ends, place, "an outage must end: the last rate must be above 0, or one of a schedule that repeats")
+    }
+}
+
+impl<T> Default for Schedule<T> {
+    fn default() -> Self {
+        Self { steps: Vec::new(), repeat: None }
+    }
+}
+
+impl<T> Schedule<T> {
+    fn check(&self, place: &str) -> Result<(), SetupError> {
+        let ordered = self.steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        require(ordered, place, "the instants of a schedule must grow")?;
+        let last = self.steps.last().map_or(Span::ZERO, |(at, _)| *at);
+        let repeats_later = self.repeat.is_none_or(|period| period > last);
+        require(repeats_later, place, "a schedule must repeat after its last step")
+    }
+}
+
+impl QueueLimit {
+    /// Whether a queue of `packets` and `bytes` has no room for a packet of `size`.
+    #[inline]
+    pub(crate) fn refuses(self, packets: u64, bytes: u64, size: Bytes) -> bool {
+        self.is_exceeded(packets + 1, bytes + u64::from(size.0))
+    }
+
+    /// Whether so much is too much.
+    #[inline]
+    pub(crate) fn is_exceeded(self, packets: u64, bytes: u64) -> bool {
+        match self {
+            Self::Packets(limit) => packets > u64::from(limit),
+            Self::Bytes(limit) => bytes > limit,
+            Self::Unlimited => false,
+        }
+    }
+}
+
+impl RedSetup {
+    fn check(&self, place: &str) -> Result<(), SetupError> {
+        require(self.min >= 0.0 && self.min < self.max && self.max.is_finite(), place, "RED wants 0 <= min < max")?;
+        require((0.0..=1.0).contains(&self.max_p), place, "RED's max_p is at least 0 and at most 1")?;
+        require(self.weight > 0.0 && self.weight <= 1.0, place, "RED's weight is above 0 and at most 1")?;
+        require((0.0..=1.0).contains(&self.mark_limit), place, "RED's mark limit is at least 0 and at most 1")?;
+        require(self.mean_packet.0 > 0, place, "RED's mean packet has at least one byte")
+    }
+}
+
+impl Default for RedSetup {
+    /// ns-2's values since 2001: gentle, waiting, packets; thresholds of 5 and 15 packets.
+    fn default() -> Self {
+        Self {
+            min: 5.0,
+            max: 15.0,
+            max_p: 0.1,
+            weight: 0.002,
+            gentle: true,
+            wait: true,
+            byte_mode: false,
+            mean_packet: Bytes(1500),
+            mark: false,
+            mark_limit: 1.0,
+        }
+    }
+}
+
+impl Default for RioSetup {
+    /// ns-2's values: thresholds of 15 and 30 packets inside, 5 and 15 outside, largest probabilities 1/50 and 1/10, not gentle.
+    fn default() -> Self {
+        let outside = RedSetup { gentle: false, ..RedSetup::default() };
+        Self { inside: RedSetup { min: 15.0, max: 30.0, max_p: 0.02, ..outside }, outside }
+    }
+}
+
+impl Default for DrrSetup {
+    /// One packet of 1500 bytes.
+    fn default() -> Self {
+        Self { quantum: Bytes(1500) }
+    }
+}
+
+impl Loss {
+    fn check(self, place: &str) -> Result<(), SetupError> {
+        let probable =
+            |p: f64| require((0.0..=1.0).contains(&p), place, "a loss probability is at least 0 and at most 1");
+        match self {
+            Self::None => Ok(()),
+            Self::Bernoulli(p) => probable(p),
+            Self::Periodic(n) => require(n > 0, place, "periodic loss takes every n-th packet, n at least 1"),
+            Self::GilbertElliott(GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
+                [to_bad, to_good, loss_good, loss_bad].into_iter().try_for_each(probable)
+            }
+        }
+    }
+}
