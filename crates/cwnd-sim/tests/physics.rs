@@ -2,8 +2,9 @@
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, CbrSetup, CrowdSetup, Dumbbell, Era, FlowSetup, Gap, Loss, Pages, ParkingLot, Pause, QueueLimit,
-    RateChange, RateSchedule, RedSetup, Sampling, Setup, SetupError, Sizes, Source, Trace, Variation,
+    AckEcho, CbrSetup, Class, CrowdSetup, Discipline, DrrSetup, Dumbbell, Era, FlowSetup, Gap, GilbertElliott, Loss,
+    Pages, ParkingLot, Pause, QueueLimit, RateChange, RateSchedule, RedSetup, RioSetup, Sampling, Schedule, Setup,
+    SetupError, Sizes, Source, Trace, Variation,
 };
 use proptest::prelude::*;
 
@@ -266,8 +267,68 @@ fn crowds() -> impl Strategy<Value = (&'static str, Option<Pages>, u64, u32)> {
     (prop_oneof![Just("reno"), Just("udt")], proptest::option::of(pages), 1_u64..100, 1_u32..200)
 }
 
+fn losses() -> impl Strategy<Value = Loss> {
+    let bursts = (0.0..0.1_f64, 0.05..1.0_f64, 0.0..0.05_f64, 0.0..=1.0_f64);
+    prop_oneof![
+        Just(Loss::None),
+        (0.0..0.3_f64).prop_map(Loss::Bernoulli),
+        (1_u64..50).prop_map(Loss::Periodic),
+        bursts.prop_map(|(to_bad, to_good, loss_good, loss_bad)| {
+            Loss::GilbertElliott(GilbertElliott { to_bad, to_good, loss_good, loss_bad })
+        }),
+    ]
+}
+
+fn disciplines() -> impl Strategy<Value = Discipline> {
+    let weight = prop_oneof![Just(0.002), Just(0.5)];
+    let red = (0.0..20.0_f64, 1.0..40.0_f64, weight, any::<[bool; 4]>()).prop_map(
+        |(min, width, weight, [gentle, wait, byte_mode, mark])| RedSetup {
+            min,
+            max: min + width,
+            weight,
+            gentle,
+            wait,
+            byte_mode,
+            mark,
+            ..RedSetup::default()
+        },
+    );
+    prop_oneof![
+        Just(Discipline::DropTail),
+        red.clone().prop_map(Discipline::Red),
+        (red.clone(), red).prop_map(|(inside, outside)| Discipline::Rio(RioSetup { inside, outside })),
+        (100_u32..3000).prop_map(|quantum| Discipline::Drr(DrrSetup { quantum: Bytes(quantum) })),
+    ]
+}
+
+/// Steps after the gaps given, and a period that begins so long after the last one.
+fn steps<T>(steps: Vec<(u64, T)>, repeat: Option<u64>) -> Schedule<T> {
+    let mut at = Span::ZERO;
+    let steps = steps.into_iter().map(|(gap, value)| {
+        at = at + Span::from_millis(gap);
+        (at, value)
+    });
+    let steps: Vec<_> = steps.collect();
+    Schedule { steps, repeat: repeat.map(|gap| at + Span::from_millis(gap)) }
+}
+
+/// Rates that may be zero for a while, and delays.
+fn changes() -> impl Strategy<Value = (Schedule<u64>, Schedule<Span>)> {
+    let rate = prop_oneof![1 => Just(0), 4 => (MBIT / 10)..200 * MBIT];
+    let delay = (0_u64..100).prop_map(Span::from_millis);
+    let repeat = || proptest::option::of(1_u64..500);
+    let rates = (proptest::collection::vec((1_u64..800, rate), 0..5), repeat()).prop_map(|(mut list, repeat)| {
+        if let Some((_, last)) = list.last_mut() {
+            *last = (*last).max(MBIT);
+        }
+        steps(list, repeat)
+    });
+    let delays = (proptest::collection::vec((1_u64..800, delay), 0..5), repeat());
+    (rates, delays.prop_map(|(list, repeat)| steps(list, repeat)))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// Every run ends with an audit of all packets, which panics if one appeared or vanished.
     #[test]
@@ -276,7 +337,7 @@ proptest! {
         rate in 1_u64..200,
         rtt in 1_u64..200,
         queue in prop_oneof![(0_u32..100).prop_map(QueueLimit::Packets), (0_u64..100_000).prop_map(QueueLimit::Bytes)],
-        loss in prop_oneof![Just(Loss::None), (0.0..0.3_f64).prop_map(Loss::Bernoulli), (1_u64..50).prop_map(Loss::Periodic)],
+        road in (losses(), disciplines(), changes()),
         era in 0_usize..Era::ALL.len(),
         algorithms in proptest::collection::vec(prop_oneof![Just("reno"), Just("simd"), Just("exp-tcp"), Just("cubic"), Just("udt")], 1..5),
         options in (any::<bool>(), any::<bool>(), prop_oneof![Just(None), (1.0..50.0_f64).prop_map(Some)]),
@@ -284,11 +345,18 @@ proptest! {
         pause in proptest::option::of((1_u64..1500, 1_u64..1000)),
         cross in proptest::option::of((schedules(), crowds())),
     ) {
-        let bell = Dumbbell { loss, ..Dumbbell::new(rate * MBIT, Span::from_millis(rtt), queue) };
+        let bell = Dumbbell::new(rate * MBIT, Span::from_millis(rtt), queue);
         let specs: Vec<_> = algorithms.into_iter().map(spec).collect();
         let mut setup = bell.setup(&specs, Era::ALL[era], Span::from_secs(3), Span::from_secs(1), seed);
-        for flow in &mut setup.flows {
+        let (loss, discipline, (rate_steps, delay_steps)) = road;
+        for link in &mut setup.links {
+            (link.discipline, link.rate_steps, link.delay_steps) = (discipline, rate_steps.clone(), delay_steps.clone());
+        }
+        setup.links[0].loss = loss;
+        for (index, flow) in setup.flows.iter_mut().enumerate() {
             let (delayed, paced, max_window) = options;
+            flow.class = if index == 0 { Class::In } else { Class::Out };
+            flow.ecn = (index == 1).then_some(AckEcho::Latch);
             flow.delayed_ack = delayed.then(|| Span::from_millis(40));
             flow.paced = paced;
             flow.max_window = max_window;
@@ -308,6 +376,7 @@ proptest! {
                 access_delay: Span::from_millis(rtt),
                 packet: Bytes(777),
                 rate: schedule,
+                class: Class::Out,
             });
             setup.crowds.push(CrowdSetup {
                 flow,
@@ -321,5 +390,6 @@ proptest! {
         let trace = run(&setup);
         prop_assert!(trace.at.windows(2).all(|pair| pair[0] < pair[1]));
         prop_assert_eq!(trace.at.last().copied(), Some(trace.end));
+        prop_assert_eq!(trace.digest, run(&setup).digest);
     }
 }

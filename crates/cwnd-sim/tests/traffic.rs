@@ -2,8 +2,8 @@
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    CbrSetup, Class, CrowdSetup, Dumbbell, Era, Gap, Pages, Pause, QueueLimit, RateChange, RateSchedule, Sampling, Setup,
-    Sizes, Source, Trace, Variation,
+    CbrSetup, Class, CrowdSetup, Dumbbell, Era, Gap, Pages, Pause, QueueLimit, RateChange, RateSchedule, Sampling,
+    Setup, Sizes, Source, Trace, Variation,
 };
 
 const MBIT: u64 = 1_000_000;

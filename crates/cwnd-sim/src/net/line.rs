@@ -53,22 +53,21 @@ impl Line {
     /// Sends a packet of `size` right behind the one before; when the last bit has left.
     #[inline]
     pub(crate) fn follow(&mut self, size: Bytes) -> Time {
-        if self.free < self.change {
-            if self.cached.0 != size {
-                let (bits, rate) = (bit_nanos(size), u128::from(self.rate));
-                self.cached = (size, (bits / rate) as u64, (bits % rate) as u64);
-            }
-            let (mut free, mut remainder) = (self.free + self.cached.1, self.remainder + self.cached.2);
-            if remainder >= self.rate {
-                remainder -= self.rate;
-                free += 1;
-            }
-            if free < self.change {
-                (self.free, self.remainder) = (free, remainder);
-                return self.free_at();
-            }
+        if self.cached.0 != size {
+            // During an outage the result is of no use: the rate changes before the end.
+            let (bits, rate) = (bit_nanos(size), u128::from(self.rate.max(1)));
+            self.cached = (size, (bits / rate) as u64, (bits % rate) as u64);
         }
-        self.follow_over_changes(size)
+        let (mut free, mut remainder) = (self.free.saturating_add(self.cached.1), self.remainder + self.cached.2);
+        if remainder >= self.rate {
+            remainder -= self.rate;
+            free += 1;
+        }
+        if free >= self.change {
+            return self.follow_over_changes(size);
+        }
+        (self.free, self.remainder) = (free, remainder);
+        self.free_at()
     }
 
     /// Bytes the line could have carried until `now`, if its rate changes.

@@ -120,16 +120,7 @@ impl Link {
                 self.waits.record(now, admitted.start);
                 left = admitted.finish;
             }
-            Server::Drr(drr) => {
-                self.road.follow(drr, now, &mut self.waits);
-                if let Some(sent) = drr.offer(now, packet) {
-                    self.waits.record(now, sent.start);
-                    return self.road.enter(sent.finish, packet);
-                }
-                let evicted = drr.evicted().len() as u64;
-                self.counts.dropped += evicted;
-                return if evicted == 0 { Verdict::Behind } else { Verdict::Evicted };
-            }
+            Server::Drr(drr) => return self.road.offer_by_way_of(drr, now, packet, &mut self.waits, &mut self.counts),
         }
         self.road.enter(left, packet)
     }
@@ -211,17 +202,41 @@ impl Road {
     /// A packet whose last bit left the line at `left`, in the order they do.
     #[inline]
     fn enter(&mut self, left: Time, packet: Packet) -> Verdict {
-        let mut at = left + self.delay;
-        if let Some(steps) = &self.steps {
-            let last = self.packets.back().map_or(Time::ZERO, |(at, _)| *at);
-            at = (left + steps.at(left.as_nanos()).0).max(last);
-        }
+        let at = if self.steps.is_some() { self.arrival_by_schedule(left) } else { left + self.delay };
         let first = self.packets.is_empty();
         self.packets.push_back((at, packet));
         if first { Verdict::First(at) } else { Verdict::Behind }
     }
 
+    #[cold]
+    fn arrival_by_schedule(&self, left: Time) -> Time {
+        let delay = self.steps.as_ref().map_or(self.delay, |steps| steps.at(left.as_nanos()).0);
+        let last = self.packets.back().map_or(Time::ZERO, |(at, _)| *at);
+        last.max(left + delay)
+    }
+
+    /// Out of the way of first-in-first-out queues.
+    #[cold]
+    fn offer_by_way_of(
+        &mut self,
+        drr: &mut Drr,
+        now: Time,
+        packet: Packet,
+        waits: &mut Waits,
+        counts: &mut Counts,
+    ) -> Verdict {
+        self.follow(drr, now, waits);
+        if let Some(sent) = drr.offer(now, packet) {
+            waits.record(now, sent.start);
+            return self.enter(sent.finish, packet);
+        }
+        let evicted = drr.evicted().len() as u64;
+        counts.dropped += evicted;
+        if evicted == 0 { Verdict::Behind } else { Verdict::Evicted }
+    }
+
     /// The packets that deficit round robin has sent since it was last looked at.
+    #[cold]
     fn follow(&mut self, drr: &mut Drr, now: Time, waits: &mut Waits) {
         while let Some(sent) = drr.next(now) {
             waits.record(sent.arrived, sent.start);
