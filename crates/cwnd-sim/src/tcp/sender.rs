@@ -155,7 +155,9 @@ impl<R: Recovery> Sender<R> {
                 return None;
             }
             None => {
-                self.restart(now);
+                if self.recovery.outstanding() == 0 {
+                    self.restart(now);
+                }
                 self.recovery.send()
             }
         };
@@ -217,12 +219,10 @@ impl<R: Recovery> Sender<R> {
         self.facts.view(now, self.recovery.next(), in_flight, self.recovery.repairing())
     }
 
-    /// A new packet is about to leave, maybe after a time without any in the network.
-    #[inline]
+    /// A new packet is about to leave while none is in the network.
+    #[cold]
     fn restart(&mut self, now: Time) {
-        if self.recovery.outstanding() == 0
-            && let Some(idle) = self.backlog.resume(now)
-        {
+        if let Some(idle) = self.backlog.resume(now) {
             self.algorithm.on_restart(&self.view(now, 0), idle);
             self.control = self.algorithm.control();
         }

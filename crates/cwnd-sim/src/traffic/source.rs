@@ -149,6 +149,7 @@ impl Backlog {
 }
 
 impl Application {
+    #[cold]
     fn advance(&mut self, now: Time) {
         while self.until <= now {
             let at = self.until;
