@@ -196,28 +196,26 @@ impl World {
                 match self.links[link as usize].offer(self.now, packet) {
                     Verdict::First(at) => self.events.push(at, Component::Link(link)),
                     Verdict::Behind => {}
-                    Verdict::Gone => self.lose(&packet),
-                    Verdict::Evicted => {
-                        while let Some(packet) = self.links[link as usize].evicted() {
-                            self.lose(&packet);
-                        }
-                    }
+                    Verdict::Dropped => self.drop_at(link),
                 }
             }
             Step::End => self.arrive(&packet),
         }
     }
 
-    /// A link has lost or dropped a packet.
-    fn lose(&mut self, packet: &Packet) {
-        let flow = &mut self.flows[packet.flow as usize];
-        if matches!(packet.body, Body::Data(_)) {
-            flow.dropped += 1;
-        } else {
-            flow.answers -= 1;
-        }
-        if flow.finite.is_some() {
-            self.look_for_end(packet.flow);
+    /// Counts the packets that a link has lost or dropped.
+    #[cold]
+    fn drop_at(&mut self, link: u32) {
+        while let Some(packet) = self.links[link as usize].dropped() {
+            let flow = &mut self.flows[packet.flow as usize];
+            if matches!(packet.body, Body::Data(_)) {
+                flow.dropped += 1;
+            } else {
+                flow.answers -= 1;
+            }
+            if flow.finite.is_some() {
+                self.look_for_end(packet.flow);
+            }
         }
     }
 

@@ -27,6 +27,7 @@ pub(crate) struct Link {
     server: Server,
     road: Road,
     loss: RandomLoss,
+    dropped: Vec<Packet>,
     pub(crate) counts: Counts,
     pub(crate) waits: Waits,
 }
@@ -49,10 +50,8 @@ pub(crate) enum Verdict {
     First(Time),
     /// It will arrive behind others, or waits its turn.
     Behind,
-    /// It is gone.
-    Gone,
-    /// It waits unless it is itself among the packets dropped instead: [`Link::evicted`] hands them over.
-    Evicted,
+    /// Packets are gone, it or others: [`Link::dropped`] hands them over.
+    Dropped,
 }
 
 /// How long packets waited for their transmission.
@@ -63,8 +62,9 @@ pub(crate) struct Waits {
     pub(crate) histogram: Histogram,
 }
 
-/// What packets meet before they are on their way.
+/// What packets meet before they are on their way. With a tag of its own it is told apart by one look per packet.
 #[derive(Debug)]
+#[repr(u8)]
 enum Server {
     /// Nothing: a link of pure delay.
     None,
@@ -92,6 +92,7 @@ impl Link {
                 packets: VecDeque::new(),
             },
             loss: RandomLoss::new(setup, seed),
+            dropped: Vec::new(),
             counts: Counts::default(),
             waits: Waits { from: measure_from, histogram: Histogram::default() },
         }
@@ -103,7 +104,7 @@ impl Link {
         self.counts.offered += 1;
         if self.loss.strikes() {
             self.counts.lost += 1;
-            return Verdict::Gone;
+            return self.drop_offered(packet);
         }
         let mut left = now;
         match &mut self.server {
@@ -111,7 +112,7 @@ impl Link {
             Server::Fifo(fifo) => {
                 let Some(admitted) = fifo.offer(now, &packet) else {
                     self.counts.dropped += 1;
-                    return Verdict::Gone;
+                    return self.drop_offered(packet);
                 };
                 if admitted.marked {
                     packet.ecn = Ecn::Congestion;
@@ -120,7 +121,7 @@ impl Link {
                 self.waits.record(now, admitted.start);
                 left = admitted.finish;
             }
-            Server::Drr(drr) => return self.road.offer_by_way_of(drr, now, packet, &mut self.waits, &mut self.counts),
+            Server::Drr(_) => return self.offer_to_drr(now, packet),
         }
         self.road.enter(left, packet)
     }
@@ -128,8 +129,8 @@ impl Link {
     /// Takes the packet that leaves now, and tells when the next one does.
     #[inline]
     pub(crate) fn take(&mut self, now: Time) -> Option<(Packet, Option<Time>)> {
-        if let Server::Drr(drr) = &mut self.server {
-            self.road.follow(drr, now, &mut self.waits);
+        if matches!(self.server, Server::Drr(_)) {
+            self.catch_up(now);
         }
         let (_, packet) = self.road.packets.pop_front()?;
         self.counts.carried += 1;
@@ -137,23 +138,21 @@ impl Link {
         Some((packet, self.road.packets.front().map(|(at, _)| *at)))
     }
 
-    /// Hands over a packet that was dropped after it had been let in; none if that was the last one.
-    pub(crate) fn evicted(&mut self) -> Option<Packet> {
-        if let Server::Drr(drr) = &mut self.server { drr.evicted().pop() } else { None }
+    /// Hands over a packet that was lost or dropped; none if that was the last one.
+    pub(crate) fn dropped(&mut self) -> Option<Packet> {
+        self.dropped.pop()
     }
 
     /// Packets and bytes that wait at `now`.
     pub(crate) fn queue(&mut self, now: Time) -> (u64, u64) {
+        self.catch_up(now);
         match &mut self.server {
             Server::None => (0, 0),
             Server::Fifo(fifo) => {
                 fifo.waiting.advance(now);
                 (fifo.waiting.packets(), fifo.waiting.bytes())
             }
-            Server::Drr(drr) => {
-                self.road.follow(drr, now, &mut self.waits);
-                drr.queue()
-            }
+            Server::Drr(drr) => drr.queue(),
         }
     }
 
@@ -171,6 +170,36 @@ impl Link {
         let drr = if let Server::Drr(drr) = &self.server { Some(drr) } else { None };
         let waiting = drr.into_iter().flat_map(|drr| drr.waiting());
         waiting.chain(self.road.packets.iter().map(|(_, packet)| packet))
+    }
+
+    #[cold]
+    fn drop_offered(&mut self, packet: Packet) -> Verdict {
+        self.dropped.push(packet);
+        Verdict::Dropped
+    }
+
+    /// Out of the way of first-in-first-out queues.
+    #[cold]
+    fn offer_to_drr(&mut self, now: Time, packet: Packet) -> Verdict {
+        self.catch_up(now);
+        let Server::Drr(drr) = &mut self.server else { return self.road.enter(now, packet) };
+        if let Some(sent) = drr.offer(now, packet, &mut self.dropped) {
+            self.waits.record(now, sent.start);
+            return self.road.enter(sent.finish, packet);
+        }
+        self.counts.dropped += self.dropped.len() as u64;
+        if self.dropped.is_empty() { Verdict::Behind } else { Verdict::Dropped }
+    }
+
+    /// Puts the packets on their way that deficit round robin has sent since it was last looked at.
+    #[cold]
+    fn catch_up(&mut self, now: Time) {
+        if let Server::Drr(drr) = &mut self.server {
+            while let Some(sent) = drr.next(now) {
+                self.waits.record(sent.arrived, sent.start);
+                self.road.enter(sent.finish, sent.packet);
+            }
+        }
     }
 }
 
@@ -214,44 +243,14 @@ impl Road {
         let last = self.packets.back().map_or(Time::ZERO, |(at, _)| *at);
         last.max(left + delay)
     }
-
-    /// Out of the way of first-in-first-out queues.
-    #[cold]
-    fn offer_by_way_of(
-        &mut self,
-        drr: &mut Drr,
-        now: Time,
-        packet: Packet,
-        waits: &mut Waits,
-        counts: &mut Counts,
-    ) -> Verdict {
-        self.follow(drr, now, waits);
-        if let Some(sent) = drr.offer(now, packet) {
-            waits.record(now, sent.start);
-            return self.enter(sent.finish, packet);
-        }
-        let evicted = drr.evicted().len() as u64;
-        counts.dropped += evicted;
-        if evicted == 0 { Verdict::Behind } else { Verdict::Evicted }
-    }
-
-    /// The packets that deficit round robin has sent since it was last looked at.
-    #[cold]
-    fn follow(&mut self, drr: &mut Drr, now: Time, waits: &mut Waits) {
-        while let Some(sent) = drr.next(now) {
-            waits.record(sent.arrived, sent.start);
-            self.enter(sent.finish, sent.packet);
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
 
-    use proptest::prelude::*;
-
     use cwnd::Bytes;
+    use proptest::prelude::*;
 
     use super::*;
     use crate::net::packet::Body;
@@ -338,7 +337,7 @@ mod tests {
             let mut now = 0_u64;
             for (gap, size) in packets {
                 now += (gap / load * 1500.0 * 8e9 / rate as f64) as u64;
-                let accepted = ours.offer(Time::from_nanos(now), packet(size)) != Verdict::Gone;
+                let accepted = ours.offer(Time::from_nanos(now), packet(size)) != Verdict::Dropped;
                 prop_assert_eq!(accepted, server.offer(now, size));
                 prop_assert_eq!(ours.queue(Time::from_nanos(now)).0, server.waiting.len() as u64);
             }
@@ -363,7 +362,7 @@ mod tests {
     #[test]
     fn periodic_loss_takes_every_nth() {
         let mut line = link(&LinkSetup { loss: Loss::Periodic(3), ..setup(None, QueueLimit::Unlimited) });
-        let gone: Vec<_> = (0..9).map(|_| line.offer(Time::ZERO, packet(40)) == Verdict::Gone).collect();
+        let gone: Vec<_> = (0..9).map(|_| line.offer(Time::ZERO, packet(40)) == Verdict::Dropped).collect();
         assert_eq!(gone, [false, false, true, false, false, true, false, false, true]);
         assert_eq!(line.counts.lost, 3);
     }
@@ -392,9 +391,9 @@ mod tests {
         let of = |flow| Packet { flow, ..packet(1250) };
         assert_eq!(link.offer(ms(0), of(1)), Verdict::First(ms(1) + Span::from_nanos(7)));
         assert!([1, 1, 2].into_iter().all(|flow| link.offer(ms(0), of(flow)) == Verdict::Behind));
-        assert_eq!(link.offer(ms(0), of(3)), Verdict::Evicted);
-        assert_eq!(link.evicted().map(|packet| packet.flow), Some(1));
-        assert!(link.evicted().is_none());
+        assert_eq!(link.offer(ms(0), of(3)), Verdict::Dropped);
+        assert_eq!(link.dropped().map(|packet| packet.flow), Some(1));
+        assert!(link.dropped().is_none());
         assert_eq!(link.queue(ms(0)), (3, 3750));
         assert_eq!(link.in_transit().count(), 4);
         assert_eq!(link.queue(ms(1)).0, 2, "one has left, and it makes room before the arrival of the same instant");

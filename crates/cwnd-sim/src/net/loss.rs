@@ -3,8 +3,9 @@
 use super::setup::{GilbertElliott, LinkSetup, Loss};
 use crate::random::{Stream, threshold};
 
-/// Decides which packets a link loses.
+/// Decides which packets a link loses. With a tag of its own the kind is told by one look per packet.
 #[derive(Debug)]
+#[repr(u8)]
 pub(crate) enum RandomLoss {
     None,
     Bernoulli { threshold: u64, stream: Stream },

@@ -29,7 +29,6 @@ pub(crate) struct Drr {
     turn_begun: bool,
     packets: u64,
     bytes: u64,
-    evicted: Vec<Packet>,
 }
 
 /// The packets of a flow.
@@ -64,13 +63,12 @@ impl Drr {
             turn_begun: false,
             packets: 0,
             bytes: 0,
-            evicted: Vec::new(),
         }
     }
 
     /// Offers a packet, once [`next`](Self::next) has nothing left at `now`. An idle line takes it at once; else it waits, and what
-    /// is too much is [`evicted`](Self::evicted).
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> Option<Sent> {
+    /// is too much is `dropped`.
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet, dropped: &mut Vec<Packet>) -> Option<Sent> {
         if self.line.free_at() <= now {
             let finish = self.line.send(now, packet.size);
             return Some(Sent { packet, arrived: now, start: now, finish });
@@ -88,7 +86,7 @@ impl Drr {
         self.packets += 1;
         self.bytes += u64::from(packet.size.0);
         while self.limit.is_exceeded(self.packets, self.bytes) {
-            self.evict();
+            dropped.extend(self.evict());
         }
         None
     }
@@ -102,11 +100,6 @@ impl Drr {
         let flow = self.take_turn()?;
         let (arrived, packet) = self.remove_head(0, flow)?;
         Some(Sent { packet, arrived, start, finish: self.line.follow(packet.size) })
-    }
-
-    /// The packets dropped since last asked.
-    pub(crate) fn evicted(&mut self) -> &mut Vec<Packet> {
-        &mut self.evicted
     }
 
     /// Packets and bytes that wait, once [`next`](Self::next) has nothing left.
@@ -139,13 +132,11 @@ impl Drr {
     }
 
     /// Drops the packet at the head of the longest queue; of equals, of the one whose turn comes first.
-    fn evict(&mut self) {
+    fn evict(&mut self) -> Option<Packet> {
         // A walk over the flows that wait: drops are rare beside arrivals.
         let lengths = self.round.iter().map(|flow| self.classes[*flow as usize].bytes).enumerate();
-        let Some((place, _)) = lengths.rev().max_by_key(|(_, bytes)| *bytes) else { return };
-        let flow = self.round[place];
-        let dropped = self.remove_head(place, flow);
-        self.evicted.extend(dropped.map(|(_, packet)| packet));
+        let (place, _) = lengths.rev().max_by_key(|(_, bytes)| *bytes)?;
+        self.remove_head(place, self.round[place]).map(|(_, packet)| packet)
     }
 
     /// Takes the packet at the head of `flow`, which is at `place` in the round.
@@ -177,8 +168,31 @@ mod tests {
     /// 8 Gbit/s: a byte takes a nanosecond.
     const RATE: u64 = 8_000_000_000;
 
-    fn drr(quantum: u32, limit: QueueLimit) -> Drr {
-        Drr::new(DrrSetup { quantum: Bytes(quantum) }, Line::new(RATE, None), limit)
+    /// A queue with the packets it has dropped.
+    struct Tested {
+        drr: Drr,
+        dropped: Vec<Packet>,
+    }
+
+    impl Tested {
+        fn offer(&mut self, now: Time, packet: Packet) -> Option<Sent> {
+            self.drr.offer(now, packet, &mut self.dropped)
+        }
+
+        /// Flow and number of the packets dropped since last asked.
+        fn dropped(&mut self) -> Vec<(u32, u64)> {
+            self.dropped.drain(..).map(|packet| label(&packet)).collect()
+        }
+
+        /// Everything that leaves from now on, in order.
+        fn drain(&mut self) -> Vec<(u32, u64)> {
+            std::iter::from_fn(|| self.drr.next(Time::MAX)).map(|sent| label(&sent.packet)).collect()
+        }
+    }
+
+    fn drr(quantum: u32, limit: QueueLimit) -> Tested {
+        let drr = Drr::new(DrrSetup { quantum: Bytes(quantum) }, Line::new(RATE, None), limit);
+        Tested { drr, dropped: Vec::new() }
     }
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
@@ -198,11 +212,6 @@ mod tests {
         (packet.flow, data.number)
     }
 
-    /// Everything that leaves from now on, in order.
-    fn drain(queue: &mut Drr) -> Vec<(u32, u64)> {
-        std::iter::from_fn(|| queue.next(Time::MAX)).map(|sent| label(&sent.packet)).collect()
-    }
-
     #[test]
     fn a_turn_lasts_while_the_deficit_does() {
         // The first packet goes at once. Flow 1 has packets of 200, 750, 20 and 500 bytes, flow 2 of 500, 500 and 500; quantum 500.
@@ -216,8 +225,8 @@ mod tests {
         for number in 0..3 {
             queue.offer(Time::ZERO, packet(2, number, 500));
         }
-        assert_eq!(drain(&mut queue), [(1, 0), (2, 0), (1, 1), (1, 2), (2, 1), (1, 3), (2, 2)]);
-        assert_eq!(queue.queue(), (0, 0));
+        assert_eq!(queue.drain(), [(1, 0), (2, 0), (1, 1), (1, 2), (2, 1), (1, 3), (2, 2)]);
+        assert_eq!(queue.drr.queue(), (0, 0));
     }
 
     #[test]
@@ -225,13 +234,13 @@ mod tests {
         let mut queue = drr(1000, QueueLimit::Unlimited);
         queue.offer(Time::ZERO, packet(0, 0, 100));
         queue.offer(Time::ZERO, packet(1, 0, 100));
-        assert_eq!(queue.next(Time::from_nanos(100)).map(|sent| label(&sent.packet)), Some((1, 0)));
+        assert_eq!(queue.drr.next(Time::from_nanos(100)).map(|sent| label(&sent.packet)), Some((1, 0)));
         // With the 900 bytes left over from its turn, flow 1 could send all of these before flow 2.
         for number in 1..4 {
             queue.offer(Time::from_nanos(100), packet(1, number, 600));
         }
         queue.offer(Time::from_nanos(100), packet(2, 0, 600));
-        assert_eq!(drain(&mut queue), [(1, 1), (2, 0), (1, 2), (1, 3)]);
+        assert_eq!(queue.drain(), [(1, 1), (2, 0), (1, 2), (1, 3)]);
     }
 
     #[test]
@@ -241,15 +250,15 @@ mod tests {
         for (flow, number, size) in [(1, 0, 1500), (2, 0, 1000), (2, 1, 1000), (1, 1, 1500)] {
             queue.offer(Time::ZERO, packet(flow, number, size));
         }
-        assert!(queue.evicted().is_empty());
+        assert_eq!(queue.dropped(), []);
         // 3000 bytes of flow 1 are more than 2000 of flow 2, though it is flow 3 that arrives.
         queue.offer(Time::ZERO, packet(3, 0, 40));
-        assert_eq!(queue.evicted().drain(..).map(|packet| label(&packet)).collect::<Vec<_>>(), [(1, 0)]);
+        assert_eq!(queue.dropped(), [(1, 0)]);
         // Then flow 2 is the longest, then flow 1 with 1500 + 500 bytes.
         queue.offer(Time::ZERO, packet(3, 1, 40));
         queue.offer(Time::ZERO, packet(1, 2, 500));
-        assert_eq!(queue.evicted().drain(..).map(|packet| label(&packet)).collect::<Vec<_>>(), [(2, 0), (1, 1)]);
-        assert_eq!(drain(&mut queue), [(1, 2), (2, 1), (3, 0), (3, 1)]);
+        assert_eq!(queue.dropped(), [(2, 0), (1, 1)]);
+        assert_eq!(queue.drain(), [(1, 2), (2, 1), (3, 0), (3, 1)]);
     }
 
     #[test]
@@ -259,9 +268,9 @@ mod tests {
         (1..4).for_each(|flow| {
             queue.offer(Time::ZERO, packet(flow, 0, 500));
         });
-        assert_eq!(queue.evicted().iter().map(label).collect::<Vec<_>>(), [(1, 0)]);
+        assert_eq!(queue.dropped(), [(1, 0)]);
         queue.offer(Time::ZERO, packet(2, 1, 500));
-        assert_eq!(drain(&mut queue), [(2, 1), (3, 0)], "flow 2 was the longest then");
+        assert_eq!(queue.drain(), [(2, 1), (3, 0)], "flow 2 was the longest then");
     }
 
     #[test]
@@ -272,13 +281,13 @@ mod tests {
             queue.offer(Time::ZERO, packet(1, number, 100));
         });
         queue.offer(Time::ZERO, packet(2, 0, 900));
-        assert_eq!(queue.evicted().len(), 9);
-        assert_eq!(queue.queue(), (12, 2000));
+        assert_eq!(queue.dropped().len(), 9);
+        assert_eq!(queue.drr.queue(), (12, 2000));
         // With nothing else to drop a packet larger than the limit goes itself.
         let mut small = drr(1500, QueueLimit::Bytes(1000));
         small.offer(Time::ZERO, packet(0, 0, 1500));
         small.offer(Time::ZERO, packet(1, 7, 1500));
-        assert_eq!(small.evicted().iter().map(label).collect::<Vec<_>>(), [(1, 7)]);
+        assert_eq!(small.dropped(), [(1, 7)]);
     }
 
     /// One queue, drop from the head, by departure events.
@@ -328,14 +337,14 @@ mod tests {
             for (number, (gap, size)) in (0..).zip(packets) {
                 now += gap;
                 let at = Time::from_nanos(now);
-                while let Some(sent) = ours.next(at) {
+                while let Some(sent) = ours.drr.next(at) {
                     log.push((true, label(&sent.packet).1));
                 }
                 log.extend(ours.offer(at, packet(0, number, size)).map(|sent| (true, label(&sent.packet).1)));
-                log.extend(ours.evicted().drain(..).map(|packet| (false, label(&packet).1)));
+                log.extend(ours.dropped().into_iter().map(|(_, number)| (false, number)));
                 model.offer(now, number, size);
             }
-            log.extend(drain(&mut ours).into_iter().map(|(_, number)| (true, number)));
+            log.extend(ours.drain().into_iter().map(|(_, number)| (true, number)));
             model.run_to(u64::MAX);
             prop_assert_eq!(log, model.log);
         }
@@ -352,15 +361,15 @@ mod tests {
             for (number, (gap, flow, size)) in (0..).zip(packets) {
                 now += gap;
                 let at = Time::from_nanos(now);
-                sent.extend(std::iter::from_fn(|| queue.next(at)));
+                sent.extend(std::iter::from_fn(|| queue.drr.next(at)));
                 sent.extend(queue.offer(at, packet(flow, number, size)));
-                gone += queue.evicted().drain(..).count();
-                let (packets, bytes) = queue.queue();
+                gone += queue.dropped().len();
+                let (packets, bytes) = queue.drr.queue();
                 prop_assert!(!limit.is_exceeded(packets, bytes));
-                prop_assert_eq!(packets, queue.waiting().count() as u64);
-                prop_assert_eq!(bytes, queue.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
+                prop_assert_eq!(packets, queue.drr.waiting().count() as u64);
+                prop_assert_eq!(bytes, queue.drr.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
             }
-            sent.extend(std::iter::from_fn(|| queue.next(Time::MAX)));
+            sent.extend(std::iter::from_fn(|| queue.drr.next(Time::MAX)));
             prop_assert_eq!(offered, sent.len() + gone);
             // A transmission begins when the one before has ended, or, if the line had been idle, on arrival.
             for pair in sent.windows(2) {
@@ -387,8 +396,8 @@ mod tests {
             // Until the first flow runs dry no two have been served bytes that differ by more than a quantum and a packet.
             let bound = i64::from(quantum + sizes.iter().max().copied().unwrap_or(0));
             let mut served = vec![0_i64; sizes.len()];
-            while queue.round.len() == sizes.len()
-                && let Some(sent) = queue.next(Time::MAX)
+            while queue.drr.round.len() == sizes.len()
+                && let Some(sent) = queue.drr.next(Time::MAX)
             {
                 served[sent.packet.flow as usize] += i64::from(sent.packet.size.0);
                 let (least, most) = (served.iter().min().copied(), served.iter().max().copied());

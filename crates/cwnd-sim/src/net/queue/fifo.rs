@@ -52,17 +52,17 @@ impl Fifo {
         let start = self.line.next_start(now);
         let busy = start > now;
         let (packets, bytes) = (self.waiting.packets(), self.waiting.bytes());
-        let limit = if busy { self.limit } else { QueueLimit::Unlimited };
+        let full = busy && self.limit.refuses(packets, bytes, packet.size);
         let arriving = || {
             let capable = packet.ecn != Ecn::NotCapable;
             let idle_since = (!busy).then(|| self.line.free_at());
-            Arriving { now, size: packet.size, capable, packets, bytes, idle_since }
+            Arriving { now, size: packet.size, capable, packets, bytes, idle_since, full }
         };
         let fate = match &mut self.early {
-            Early::Nothing if limit.refuses(packets, bytes, packet.size) => Fate::Drop,
+            Early::Nothing if full => Fate::Drop,
             Early::Nothing => Fate::Queue,
-            Early::Red(red) => red.admit(&arriving(), limit),
-            Early::Rio(rio) => rio.admit(&arriving(), packet.class, start, limit),
+            Early::Red(red) => red.admit(&arriving()),
+            Early::Rio(rio) => rio.admit(&arriving(), packet.class, start),
         };
         if fate == Fate::Drop {
             return None;

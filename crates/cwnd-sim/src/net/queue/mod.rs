@@ -30,4 +30,6 @@ pub(crate) struct Arriving {
     pub(crate) bytes: u64,
     /// The line has been idle since then.
     pub(crate) idle_since: Option<Time>,
+    /// The limit of the queue leaves no room for it.
+    pub(crate) full: bool,
 }

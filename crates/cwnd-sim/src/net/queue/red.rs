@@ -6,7 +6,7 @@
 use cwnd::Bytes;
 
 use super::{Arriving, Fate};
-use crate::net::setup::{QueueLimit, RedSetup};
+use crate::net::setup::RedSetup;
 use crate::random::Stream;
 
 /// The state of a RED queue.
@@ -32,10 +32,10 @@ impl Red {
         Self { setup, line_rate, stream, average: 0.0, count: 0.0, count_bytes: 0.0, above: false }
     }
 
-    /// Decides on a packet. `limit` is that of the queue itself.
-    pub(crate) fn admit(&mut self, packet: &Arriving, limit: QueueLimit) -> Fate {
+    /// Decides on a packet.
+    pub(crate) fn admit(&mut self, packet: &Arriving) -> Fate {
         self.update_average(packet, self.missed(packet));
-        self.decide(packet, limit.refuses(packet.packets, packet.bytes, packet.size))
+        self.decide(packet)
     }
 
     /// How many packets could have left while the line was idle before this one.
@@ -52,8 +52,8 @@ impl Red {
         self.average += self.setup.weight * queued as f64;
     }
 
-    /// Decides on a packet by the average as it is; a `full` queue refuses it in any case.
-    pub(crate) fn decide(&mut self, packet: &Arriving, full: bool) -> Fate {
+    /// Decides on a packet by the average as it is.
+    pub(crate) fn decide(&mut self, packet: &Arriving) -> Fate {
         self.count += 1.0;
         self.count_bytes += f64::from(packet.size.0);
         let [low, high] = self.thresholds();
@@ -73,7 +73,7 @@ impl Red {
             self.above = false;
             Fate::Queue
         };
-        let fate = if full { Fate::Drop } else { early };
+        let fate = if packet.full { Fate::Drop } else { early };
         if fate != Fate::Queue {
             (self.count, self.count_bytes) = (0.0, 0.0);
         }
@@ -135,7 +135,15 @@ mod tests {
 
     fn arriving(packets: u64) -> Arriving {
         let now = Time::ZERO + Span::from_secs(1);
-        Arriving { now, size: Bytes(1500), capable: false, packets, bytes: packets * 1500, idle_since: None }
+        Arriving {
+            now,
+            size: Bytes(1500),
+            capable: false,
+            packets,
+            bytes: packets * 1500,
+            idle_since: None,
+            full: false,
+        }
     }
 
     #[test]
@@ -173,21 +181,21 @@ mod tests {
         queue.average = 20.0;
         // 12 Mbit/s send 1000 packets of 1500 bytes a second: 5 could have left in 5 ms, and one more arrives.
         let idle_since = Some(Time::ZERO + Span::from_millis(995));
-        queue.admit(&Arriving { idle_since, ..arriving(0) }, QueueLimit::Unlimited);
+        queue.admit(&Arriving { idle_since, ..arriving(0) });
         assert!((queue.average - 20.0 * 0.998_f64.powi(6)).abs() < 1e-9);
-        queue.admit(&arriving(40), QueueLimit::Unlimited);
+        queue.admit(&arriving(40));
         assert!((queue.average - (20.0 * 0.998_f64.powi(7) + 0.08)).abs() < 1e-9);
     }
 
     #[test]
     fn the_first_above_and_a_nearly_empty_queue_pass() {
         let mut queue = red(|setup| setup.weight = 1.0);
-        assert_eq!(queue.admit(&arriving(25), QueueLimit::Unlimited), Fate::Queue);
+        assert_eq!(queue.admit(&arriving(25)), Fate::Queue);
         assert_eq!(queue.count, 1.0);
         queue.setup.weight = 1e-9;
         queue.average = 1000.0;
-        assert_eq!(queue.admit(&arriving(1), QueueLimit::Unlimited), Fate::Queue);
-        assert_eq!(queue.admit(&arriving(2), QueueLimit::Unlimited), Fate::Drop);
+        assert_eq!(queue.admit(&arriving(1)), Fate::Queue);
+        assert_eq!(queue.admit(&arriving(2)), Fate::Drop);
     }
 
     #[test]
@@ -196,14 +204,14 @@ mod tests {
         let mut queue = red(always);
         let capable = |packets| Arriving { capable: true, ..arriving(packets) };
         (queue.average, queue.above, queue.count) = (20.0, true, 1000.0);
-        assert_eq!(queue.admit(&capable(20), QueueLimit::Unlimited), Fate::Mark);
+        assert_eq!(queue.admit(&capable(20)), Fate::Mark);
         queue.count = 1000.0;
-        assert_eq!(queue.admit(&arriving(20), QueueLimit::Unlimited), Fate::Drop);
+        assert_eq!(queue.admit(&arriving(20)), Fate::Drop);
         queue.count = 1000.0;
-        assert_eq!(queue.admit(&capable(20), QueueLimit::Packets(20)), Fate::Drop);
+        assert_eq!(queue.admit(&Arriving { full: true, ..capable(20) }), Fate::Drop);
         queue.setup.mark_limit = 0.01;
         queue.count = 1000.0;
-        assert_eq!(queue.admit(&capable(20), QueueLimit::Unlimited), Fate::Drop, "p_b = 0.05 is above the limit");
+        assert_eq!(queue.admit(&capable(20)), Fate::Drop, "p_b = 0.05 is above the limit");
     }
 
     #[test]
@@ -211,7 +219,7 @@ mod tests {
         let mut queue = red(|setup| (setup.wait, setup.weight) = (false, 1.0));
         queue.above = true;
         let n = 200_000;
-        let dropped = (0..n).filter(|_| queue.admit(&arriving(20), QueueLimit::Unlimited) == Fate::Drop).count();
+        let dropped = (0..n).filter(|_| queue.admit(&arriving(20)) == Fate::Drop).count();
         // The packet itself counts, so the gap is uniform over 1..1/p_b: 10 on average at p_b = 0.05.
         let gap = f64::from(n) / dropped as f64;
         assert!((9.8..10.2).contains(&gap), "{gap}");

@@ -9,7 +9,7 @@ use cwnd::Time;
 use super::fifo::Waiting;
 use super::red::Red;
 use super::{Arriving, Fate};
-use crate::net::setup::{Class, QueueLimit, RioSetup};
+use crate::net::setup::{Class, RioSetup};
 use crate::random::Stream;
 
 /// The state of a RIO queue.
@@ -35,18 +35,17 @@ impl Rio {
         }
     }
 
-    /// Decides on a packet, whose transmission would begin at `start`. `limit` is that of the queue itself.
-    pub(crate) fn admit(&mut self, packet: &Arriving, class: Class, start: Time, limit: QueueLimit) -> Fate {
-        let full = limit.refuses(packet.packets, packet.bytes, packet.size);
+    /// Decides on a packet, whose transmission would begin at `start`.
+    pub(crate) fn admit(&mut self, packet: &Arriving, class: Class, start: Time) -> Fate {
         self.outside.update_average(packet, self.outside.missed(packet));
         self.missed += self.inside.missed(packet);
         match class {
-            Class::Out => self.outside.decide(packet, full),
+            Class::Out => self.outside.decide(packet),
             Class::In => {
                 self.waiting.advance(packet.now);
                 let inside = Arriving { packets: self.waiting.packets(), bytes: self.waiting.bytes(), ..*packet };
                 self.inside.update_average(&inside, std::mem::take(&mut self.missed));
-                let fate = self.inside.decide(&inside, full);
+                let fate = self.inside.decide(&inside);
                 if fate != Fate::Drop && start > packet.now {
                     self.waiting.push(start, packet.size);
                 }
@@ -81,8 +80,16 @@ mod tests {
     fn offer(rio: &mut Rio, class: Class, now: u64, packets: u64, start: u64) -> Fate {
         let idle_since = (start == now).then_some(Time::ZERO);
         let bytes = packets * 1500;
-        let arriving = Arriving { now: ms(now), size: Bytes(1500), capable: false, packets, bytes, idle_since };
-        rio.admit(&arriving, class, ms(start), QueueLimit::Packets(1000))
+        let arriving = Arriving {
+            now: ms(now),
+            size: Bytes(1500),
+            capable: false,
+            packets,
+            bytes,
+            idle_since,
+            full: packets >= 50,
+        };
+        rio.admit(&arriving, class, ms(start))
     }
 
     #[test]
@@ -137,9 +144,6 @@ mod tests {
         assert!(fates[16..30].iter().filter(|fate| **fate == Fate::Drop).count() <= 1, "at most 2 % a packet");
         // Dropped packets do not wait: the average is what entered.
         assert!(fates[32..].iter().all(|fate| *fate == Fate::Drop));
-        let arriving =
-            Arriving { now: ms(1), size: Bytes(1500), capable: false, packets: 50, bytes: 0, idle_since: None };
-        let mut empty = rio(1.0);
-        assert_eq!(empty.admit(&arriving, Class::In, ms(9), QueueLimit::Packets(50)), Fate::Drop);
+        assert_eq!(offer(&mut rio(1.0), Class::In, 1, 50, 100), Fate::Drop, "the queue is full");
     }
 }
