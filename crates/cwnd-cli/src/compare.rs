@@ -4,8 +4,8 @@ use clap::Args;
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT};
 use cwnd_lab::output::{json, to_json, write_comparison};
-use cwnd_lab::scenario::{Document, Dumbbell, Queue, Recovery, Written};
-use cwnd_sim::{Era, Loss};
+use cwnd_lab::scenario::{Document, Dumbbell, Queue, Written};
+use cwnd_sim::{Era, Loss, RecoveryScheme};
 
 use crate::failure::Failure;
 use crate::files;
@@ -44,9 +44,9 @@ pub(crate) struct Arguments {
     /// Set each algorithm against this one too, with as many flows
     #[arg(long, value_name = "ALGORITHM")]
     versus: Option<Written<Spec>>,
-    /// How senders repair losses
-    #[arg(long, default_value = "sack", value_parser = ["sack"])]
-    recovery: String,
+    /// How senders find and mend losses: tahoe, reno, newreno or sack
+    #[arg(long, default_value = "sack")]
+    recovery: Written<RecoveryScheme>,
     /// Habits of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004 or ns2-2001
     #[arg(long, default_value = "modern")]
     era: Written<Era>,
@@ -92,7 +92,7 @@ impl Arguments {
             warmup: self.warmup.clone(),
             seeds: self.seeds,
             era: self.era.clone(),
-            recovery: Recovery::Sack,
+            recovery: self.recovery.clone(),
             dumbbell: Some(Dumbbell {
                 rate: self.rate.clone(),
                 rtt: self.rtt.clone(),

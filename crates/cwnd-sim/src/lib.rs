@@ -20,10 +20,10 @@ mod topology;
 mod traffic;
 mod world;
 
-pub use cwnd_trace::Trace;
+pub use cwnd_trace::{Passage, Passing, Trace};
 pub use era::{Era, Recovery};
 pub use net::setup::{
-    Class, Discipline, DrrSetup, GilbertElliott, LinkSetup, Loss, QueueLimit, RedSetup, RioSetup, Schedule,
+    Class, Discipline, DrrSetup, Fault, GilbertElliott, LinkSetup, Loss, QueueLimit, RedSetup, RioSetup, Schedule, Tap,
 };
 pub use setup::{AckEcho, FlowSetup, LinkId, NodeId, Reassembly, Sampling, Setup, SetupError, Variation};
 pub use tcp::recovery::RecoveryScheme;

@@ -140,6 +140,7 @@ impl Recorder {
         }
         for (column, link) in self.trace.links.iter_mut().zip(world.links) {
             column.wait = link.waits.histogram;
+            column.passages = link.loss.passages();
         }
         self.trace.digest = digest;
         self.trace.events = events;

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::era::Era;
 use crate::net::route::Routes;
-use crate::net::setup::{Class, LinkSetup};
+use crate::net::setup::{Class, LinkSetup, Tap};
 use crate::tcp::recovery::RecoveryScheme;
 use crate::traffic::{CbrSetup, CrowdSetup, Pause, Source};
 
@@ -23,6 +23,8 @@ pub struct Setup {
     pub cbr: Vec<CbrSetup>,
     /// Crowds of finite flows that come and go.
     pub crowds: Vec<CrowdSetup>,
+    /// Links where each packet is recorded, and some are lost on purpose.
+    pub taps: Vec<Tap>,
     /// How long to simulate.
     pub duration: Span,
     /// When measuring starts; below `duration`.
@@ -197,6 +199,8 @@ impl Setup {
             require(sampling.interval > Span::ZERO, "sampling.interval", "must be above zero")?;
         }
         self.links.iter().try_for_each(|link| link.check(self))?;
+        let tapped = self.taps.iter().all(|tap| (tap.link.0 as usize) < self.links.len());
+        require(tapped, "taps", "must be on links")?;
         self.flows.iter().try_for_each(|flow| self.check_flow(flow, &format!("flow `{}`", flow.name)))?;
         self.cbr.iter().try_for_each(|cbr| cbr.check(self))?;
         self.crowds.iter().try_for_each(|crowd| crowd.check(self))?;

@@ -85,6 +85,7 @@ impl Dumbbell {
             flows: flows.collect(),
             cbr: Vec::new(),
             crowds: Vec::new(),
+            taps: Vec::new(),
             duration,
             warmup,
             seed,

@@ -11,6 +11,7 @@ use crate::flow::{Birth, Finite, Flow, Path};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Ecn, Packet};
 use crate::net::route::{Routes, Step};
+use crate::net::tap::Tap;
 use crate::random::Stream;
 use crate::recorder::Recorder;
 use crate::setup::{FlowSetup, Setup, SetupError};
@@ -57,6 +58,9 @@ impl World {
             digest: Digest::new(),
             handled: 0,
         };
+        for tap in &setup.taps {
+            world.links[tap.link.0 as usize].loss.tap(Tap::new(&tap.faults));
+        }
         for (index, flow) in (0_u32..).zip(&setup.flows) {
             world.add_flow(setup, index, flow)?;
         }

@@ -117,4 +117,38 @@ pub struct LinkTrace {
     pub queue_bytes: Vec<u64>,
     /// How long each packet waited before its transmission began, nanoseconds; packets offered after the warm-up.
     pub wait: Histogram,
+    /// Each packet offered to the link, where it is tapped.
+    pub passages: Vec<Passage>,
+}
+
+/// A packet offered to a tapped link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// When.
+    pub at: u64,
+    /// The index of its flow.
+    pub flow: u32,
+    /// What it is.
+    pub what: Passing,
+    /// The tap lost it. What the queue then does is not recorded here.
+    pub lost: bool,
+}
+
+/// What passes a tap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// A data packet.
+    Data {
+        /// From 0.
+        number: u64,
+        /// 1 for the first time this number comes by.
+        transmission: u32,
+    },
+    /// An acknowledgement.
+    Ack {
+        /// How many of this flow have come by, itself included.
+        nth: u64,
+        /// All packets below have arrived.
+        cumulative: u64,
+    },
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cwnd::{Span, Time};
-use cwnd_sim::{FlowSetup, LinkId, LinkSetup, NodeId, Sampling, Setup, SetupError};
+use cwnd_sim::{FlowSetup, LinkId, LinkSetup, NodeId, Reassembly, Sampling, Setup, SetupError};
 
 use super::document::{Direction, Document, Flow};
 use super::error::Fault;
@@ -41,6 +41,7 @@ pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
         flows,
         cbr: Vec::new(),
         crowds: Vec::new(),
+        taps: Vec::new(),
         duration: *document.duration.value(),
         warmup: *document.warmup.value(),
         seed: 0,
@@ -174,6 +175,9 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
         slow_start: group.slow_start.as_ref().map(|growth| *growth.value()),
         ecn: group.ecn.map(Into::into),
         delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
+        ack_aggregation: group.ack_aggregation.as_ref().map(|interval| *interval.value()),
+        recovery: *group.recovery.as_ref().unwrap_or(&document.recovery).value(),
+        reassembly: group.receiver.as_ref().map_or_else(Reassembly::default, |kind| *kind.value()),
         ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, (from, to), access_rtt)
     })
 }

@@ -2,7 +2,7 @@
 
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{AckEcho, Era, Loss};
+use cwnd_sim::{AckEcho, Era, Loss, Reassembly, RecoveryScheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +27,8 @@ pub struct Document {
     pub first_seed: u64,
     /// The habits of all senders and receivers; a flow may have its own.
     pub era: Written<Era>,
-    /// How senders repair losses.
-    pub recovery: Recovery,
+    /// How senders find and mend losses: `tahoe`, `reno`, `newreno` or `sack`; a flow may have its own.
+    pub recovery: Written<RecoveryScheme>,
     /// A data packet on the wire, headers included.
     pub packet: Written<Bytes>,
     /// What a data packet carries for the application; at most `packet`.
@@ -178,21 +178,23 @@ pub struct Flow {
     /// Acknowledge every second packet, or one after this time; every packet at once if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Written<Span>>,
+    /// Acknowledgements wait for one another: the first for this time, and all that become due meanwhile leave with it; none waits
+    /// if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_aggregation: Option<Written<Span>>,
+    /// How these senders find and mend losses; as the scenario says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Written<RecoveryScheme>>,
+    /// What these receivers do with packets out of order: `sack` keeps them and says so, `go-back-n` drops them without a word;
+    /// `sack` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<Written<Reassembly>>,
     /// The receiver's window in packets, at least 1; no bound if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_window: Option<f64>,
     /// The habits of these senders and receivers; the scenario's if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub era: Option<Written<Era>>,
-}
-
-/// How senders repair losses.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Recovery {
-    /// Selective acknowledgements (RFC 6675).
-    #[default]
-    Sack,
 }
 
 /// Which way a group's data flows.
@@ -234,6 +236,9 @@ impl Flow {
             slow_start: None,
             ecn: None,
             delayed_ack: None,
+            ack_aggregation: None,
+            recovery: None,
+            receiver: None,
             max_window: None,
             era: None,
         }
@@ -249,7 +254,7 @@ impl Default for Document {
             seeds: 5,
             first_seed: 1,
             era: Written::literal("modern"),
-            recovery: Recovery::Sack,
+            recovery: Written::literal("sack"),
             packet: Written::literal("1500B"),
             payload: Written::literal("1460B"),
             ack: Written::literal("40B"),

@@ -17,7 +17,7 @@ use cwnd_sim::Setup;
 
 use crate::measure::{Path, max_min};
 
-pub use document::{Direction, Document, Dumbbell, Ecn, Flow, Link, ParkingLot, Recovery, Variation};
+pub use document::{Direction, Document, Dumbbell, Ecn, Flow, Link, ParkingLot, Variation};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
 pub use quantity::{Quantity, SampleEvery, WordError, Written};
 pub use queue::{Queue, QueueSize, Red, Threshold};

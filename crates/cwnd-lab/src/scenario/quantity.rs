@@ -9,7 +9,7 @@ use cwnd::quantity::{self, QuantityError};
 use cwnd::registry::{self, SpecError};
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{Era, Loss};
+use cwnd_sim::{Era, Loss, Reassembly, RecoveryScheme};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -191,6 +191,36 @@ impl Quantity for Era {
     }
 }
 
+impl Quantity for RecoveryScheme {
+    const NAME: &'static str = "Recovery";
+    const EXPECTED: &'static str = "how a sender finds and mends losses";
+    const EXAMPLES: &'static [&'static str] = &["sack"];
+    type Error = WordError;
+
+    fn read(text: &str) -> Result<Self, WordError> {
+        Self::find(text).ok_or_else(|| WordError { given: text.to_string(), accepted: Self::words() })
+    }
+
+    fn words() -> Vec<&'static str> {
+        Self::ALL.map(Self::name).to_vec()
+    }
+}
+
+impl Quantity for Reassembly {
+    const NAME: &'static str = "Receiver";
+    const EXPECTED: &'static str = "what a receiver does with packets out of order";
+    const EXAMPLES: &'static [&'static str] = &["sack"];
+    type Error = WordError;
+
+    fn read(text: &str) -> Result<Self, WordError> {
+        Self::find(text).ok_or_else(|| WordError { given: text.to_string(), accepted: Self::words() })
+    }
+
+    fn words() -> Vec<&'static str> {
+        Self::ALL.map(Self::name).to_vec()
+    }
+}
+
 impl Quantity for Loss {
     const NAME: &'static str = "Loss";
     const EXPECTED: &'static str = "the probability of losing a packet, at least 0 and below 1, such as `0.001`, or \
@@ -320,6 +350,8 @@ mod tests {
         check::<Bytes>();
         check::<Spec>();
         check::<Era>();
+        check::<RecoveryScheme>();
+        check::<Reassembly>();
         check::<Queue>();
         check::<Loss>();
         check::<SampleEvery>();

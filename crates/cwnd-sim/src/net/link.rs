@@ -26,7 +26,7 @@ use crate::random::Stream;
 pub(crate) struct Link {
     server: Server,
     road: Road,
-    loss: RandomLoss,
+    pub(crate) loss: RandomLoss,
     dropped: Vec<Packet>,
     pub(crate) counts: Counts,
     pub(crate) waits: Waits,
@@ -102,7 +102,7 @@ impl Link {
     #[inline]
     pub(crate) fn offer(&mut self, now: Time, mut packet: Packet) -> Verdict {
         self.counts.offered += 1;
-        if self.loss.strikes() {
+        if self.loss.strikes(now, &packet) {
             self.counts.lost += 1;
             return self.drop_offered(packet);
         }

@@ -1,6 +1,11 @@
 //! Loss that has nothing to do with congestion.
 
+use cwnd::Time;
+use cwnd_trace::Passage;
+
+use super::packet::Packet;
 use super::setup::{GilbertElliott, LinkSetup, Loss};
+use super::tap::Tap;
 use crate::random::{Stream, threshold};
 
 /// Decides which packets a link loses. With a tag of its own the kind is told by one look per packet.
@@ -8,9 +13,17 @@ use crate::random::{Stream, threshold};
 #[repr(u8)]
 pub(crate) enum RandomLoss {
     None,
-    Bernoulli { threshold: u64, stream: Stream },
-    Periodic { every: u64, left: u64 },
+    Bernoulli {
+        threshold: u64,
+        stream: Stream,
+    },
+    Periodic {
+        every: u64,
+        left: u64,
+    },
     Bursts(Box<Bursts>),
+    /// First what the tap says, then what the link does by itself.
+    Tapped(Box<(Tap, RandomLoss)>),
 }
 
 /// The state of a Gilbert–Elliott channel.
@@ -35,9 +48,23 @@ impl RandomLoss {
         }
     }
 
+    /// Puts a tap in front.
+    pub(crate) fn tap(&mut self, tap: Tap) {
+        let own = std::mem::replace(self, Self::None);
+        *self = Self::Tapped(Box::new((tap, own)));
+    }
+
+    /// What its tap has recorded.
+    pub(crate) fn passages(self) -> Vec<Passage> {
+        match self {
+            Self::Tapped(tapped) => tapped.0.passages,
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether the next packet is lost.
     #[inline]
-    pub(crate) fn strikes(&mut self) -> bool {
+    pub(crate) fn strikes(&mut self, now: Time, packet: &Packet) -> bool {
         match self {
             Self::None => false,
             Self::Bernoulli { threshold, stream } => stream.chance(*threshold),
@@ -50,6 +77,7 @@ impl RandomLoss {
                 strikes
             }
             Self::Bursts(bursts) => bursts.strikes(),
+            Self::Tapped(tapped) => tapped.0.strikes(now, packet) || tapped.1.strikes(now, packet),
         }
     }
 }

@@ -8,3 +8,4 @@ pub(crate) mod queue;
 pub(crate) mod route;
 pub(crate) mod setup;
 pub(crate) mod steps;
+pub(crate) mod tap;

@@ -2,7 +2,7 @@
 
 use cwnd::{Bytes, Span};
 
-use crate::setup::{MAX_RATE, NodeId, Setup, SetupError, require};
+use crate::setup::{LinkId, MAX_RATE, NodeId, Setup, SetupError, require};
 
 /// A link in one direction, with the queue in front of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,6 +146,37 @@ pub struct GilbertElliott {
     pub loss_good: f64,
     /// Of losing a packet in the bad state; 1 in the simplest model.
     pub loss_bad: f64,
+}
+
+/// A link where each packet of TCP-like flows is recorded as it is offered, before the queue: the time-sequence record by which a
+/// recovery is judged. It can lose packets on purpose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tap {
+    /// Which link.
+    pub link: LinkId,
+    /// What is lost.
+    pub faults: Vec<Fault>,
+}
+
+/// A packet that a tap loses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A data packet of the flow at this index.
+    Data {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// Its number, from 0.
+        number: u64,
+        /// 1 for the first time it comes by, 2 for the second.
+        transmission: u32,
+    },
+    /// An acknowledgement of the flow at this index.
+    Ack {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// The n-th that comes by, from 1.
+        nth: u64,
+    },
 }
 
 impl LinkSetup {
