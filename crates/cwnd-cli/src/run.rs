@@ -67,17 +67,21 @@ fn print(document: &json::Run) -> String {
         "{} seeds of {} s, measured after {} s; mean ± half the 95 % confidence interval\n\n",
         origin.seeds, origin.duration_s, origin.warmup_s
     ));
+    let finite = document.flows.iter().any(|flow| flow.size_packets.is_some());
+    let with_end = |row: [String; 5], end: String| row.into_iter().chain(finite.then_some(end));
     let mut flows = Table::default();
-    flows.row(["flow", "goodput", "max-min share", "loss", "retransmitted"]);
-    flows.row(["", "Mbit/s", "Mbit/s", "%", "%"]);
+    let heading = ["flow", "goodput", "max-min share", "loss", "retransmitted"];
+    flows.row(with_end(heading.map(String::from), "complete after".to_string()));
+    flows.row(with_end(["", "Mbit/s", "Mbit/s", "%", "%"].map(String::from), "s".to_string()));
     for flow in document.flows.iter().take(MAX_ROWS) {
-        flows.row([
+        let row = [
             flow.flow.clone(),
             cell(flow.goodput_bps, 1e-6),
             flow.fair_share_bps.map_or("–".to_string(), |share| format!("{:.1}", share * 1e-6)),
             cell(flow.loss_rate, 100.0),
             cell(flow.retransmission_ratio, 100.0),
-        ]);
+        ];
+        flows.row(with_end(row, cell(flow.completion_time_s, 1.0)));
     }
     text.push_str(&flows.print());
     if document.flows.len() > MAX_ROWS {
@@ -91,6 +95,8 @@ fn print(document: &json::Run) -> String {
         text.push_str(&format!("{what}: {}{unit}\n", cell(estimate, scale)));
     }
 
+    text.push_str(&cbr(&document.cbr));
+    text.push_str(&arrivals(&document.arrivals));
     let mut links = Table::default();
     links.row(["link", "utilisation", "loss", "marked", "queueing delay", "99th percentile"]);
     links.row(["", "%", "%", "%", "ms", "ms"]);
@@ -107,6 +113,47 @@ fn print(document: &json::Run) -> String {
     text.push_str(&format!("\n{}\ndigests: {}\n", links.print(), document.digests.join(" ")));
     for warning in &document.warnings {
         text.push_str(&format!("warning: {warning}\n"));
+    }
+    text
+}
+
+fn cbr(flows: &[json::Cbr]) -> String {
+    if flows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::default();
+    table.row(["without congestion control", "sent", "arrived", "loss"]);
+    table.row(["", "Mbit/s", "Mbit/s", "%"]);
+    for flow in flows.iter().take(MAX_ROWS) {
+        let (sent, delivered) = (cell(flow.sent_bps, 1e-6), cell(flow.delivered_bps, 1e-6));
+        table.row([flow.cbr.clone(), sent, delivered, cell(flow.loss_rate, 100.0)]);
+    }
+    format!("\n{}", table.print())
+}
+
+fn arrivals(crowds: &[json::Arrivals]) -> String {
+    let mut text = String::new();
+    for crowd in crowds {
+        let mut table = Table::default();
+        let heading = format!("completion of {}", crowd.arrivals);
+        table.row([heading.as_str(), "flows", "mean", "median", "95th percentile", "99th percentile"]);
+        table.row(["packets", "all seeds", "s", "s", "s", "s"]);
+        let mut above = 0;
+        for class in &crowd.completion {
+            let sizes = match class.up_to_packets {
+                Some(up_to) => format!("{} to {up_to}", above + 1),
+                None => format!("more than {above}"),
+            };
+            above = class.up_to_packets.unwrap_or(above);
+            let times = [class.mean_s, class.p50_s, class.p95_s, class.p99_s].map(|time| cell(time, 1.0));
+            table.row([sizes, class.flows.to_string()].into_iter().chain(times));
+        }
+        let rates = [cell(crowd.flows_per_s, 1.0), cell(crowd.requested_bps, 1e-6), cell(crowd.refused_share, 100.0)];
+        let [flows, requested, refused] = rates;
+        text.push_str(&format!(
+            "\n{}{flows} flows/s arrive and ask for {requested} Mbit/s; {refused} % are refused\n",
+            table.print()
+        ));
     }
     text
 }

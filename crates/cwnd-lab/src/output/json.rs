@@ -5,6 +5,7 @@ use cwnd_trace::Trace;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use super::traffic::{Arrivals, Cbr, Completion};
 use crate::compare::{self, COLUMNS, Compared};
 use crate::measure::{
     Estimate, Estimates, Window, flow_loss_rate, goodput, peer_limited_share, retransmission_ratio,
@@ -89,6 +90,10 @@ pub struct Run {
     pub measures: Estimates,
     /// Every flow, in the order of the scenario.
     pub flows: Vec<Flow>,
+    /// Every flow without congestion control, in the order of the scenario.
+    pub cbr: Vec<Cbr>,
+    /// Every crowd of flows that come and go, in the order of the scenario.
+    pub arrivals: Vec<Arrivals>,
     /// Every link, in the order of the scenario.
     pub links: Vec<Link>,
     /// What to look at before believing the numbers, a sentence each.
@@ -106,7 +111,12 @@ pub struct Flow {
     pub algorithm: String,
     /// Payload bits that arrived for the first time, per second.
     pub goodput_bps: Option<Estimate>,
-    /// What max-min fairness would give it if all flows were there all the time, payload bits per second; null if nothing limits it.
+    /// Packets it had to deliver; null for a flow without end.
+    pub size_packets: Option<u64>,
+    /// Time from its start to the arrival of the last of them, seconds. Runs that ended before are left out.
+    pub completion_time_s: Option<Estimate>,
+    /// What max-min fairness would give it if all flows of this list were there all the time and no others, payload bits per
+    /// second; null if nothing limits it.
     pub fair_share_bps: Option<f64>,
     /// Packets the sender found lost as a share of those it sent.
     pub loss_rate: Option<Estimate>,
@@ -266,6 +276,8 @@ impl Run {
             bottleneck: first.links.get(runs.scenario.bottleneck()).map_or_else(String::new, |link| link.name.clone()),
             measures: runs.estimates(),
             flows: flows.collect(),
+            cbr: (0..first.cbr.len()).map(|index| Cbr::of(runs, first, index)).collect(),
+            arrivals: (0..first.crowds.len()).map(|index| Arrivals::of(runs, first, index)).collect(),
             links: links.collect(),
             warnings: runs.warnings(),
             digests: digests(&runs.traces),
@@ -283,6 +295,8 @@ impl Flow {
             flow: first.flows[index].name.clone(),
             algorithm: first.flows[index].algorithm.clone(),
             goodput_bps: over(|trace, at, window| goodput(trace, &trace.flows[at], window)),
+            size_packets: first.flows[index].size,
+            completion_time_s: over(|trace, at, _| trace.flows[at].completed.map(|nanos| nanos as f64 * 1e-9)),
             fair_share_bps: Some(fair_share).filter(|share| share.is_finite()),
             loss_rate: over(|trace, at, window| flow_loss_rate(trace, &trace.flows[at], window)),
             retransmission_ratio: over(|trace, at, window| {

@@ -8,6 +8,7 @@ pub mod folder;
 pub mod json;
 mod pages;
 pub mod reference;
+mod traffic;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use cwnd::{Span, Time};
+use cwnd::Span;
 use cwnd_sim::{FlowSetup, LinkId, LinkSetup, NodeId, Reassembly, Sampling, Setup, SetupError};
 
+use super::cross::{self, Times};
 use super::document::{Direction, Document, Flow};
 use super::error::Fault;
 use super::quantity::SampleEvery;
@@ -20,27 +21,30 @@ pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
         return Err(Located::at("", Fault::NoFlows));
     }
     let mut flows = Vec::new();
-    // The index of the group each flow belongs to: the simulator's errors name flows.
-    let mut group_of = Vec::new();
     for (index, group) in document.flow.iter().enumerate() {
         let key = format!("flow.{index}");
         let flow = flow(document, &topology, group, &key)?;
         if flows.len() + group.count as usize > MAX_FLOWS {
             return Err(range(&key, "count", &group.count, &format!("at most {MAX_FLOWS} flows in all")));
         }
-        for _ in 0..group.count {
-            flows.push(flow.clone());
-            group_of.push(index);
-        }
+        flows.extend(std::iter::repeat_n(flow, group.count as usize));
     }
     check_samples(document, flows.len())?;
-    number(&mut flows);
+    let mut cbr = Vec::new();
+    for (index, group) in document.cbr.iter().enumerate() {
+        cbr.extend(cross::cbr(document, &topology, group, &format!("cbr.{index}"))?);
+    }
+    let crowd = |(index, group)| cross::crowd(document, &topology, group, &format!("arrivals.{index}"));
+    let mut crowds = document.arrivals.iter().enumerate().map(crowd).collect::<Result<Vec<_>, _>>()?;
+    number(flows.iter_mut().map(|flow| &mut flow.name));
+    number(cbr.iter_mut().map(|cbr| &mut cbr.name));
+    number(crowds.iter_mut().map(|crowd| &mut crowd.flow.name));
     let setup = Setup {
         nodes: topology.nodes,
         links: topology.links,
         flows,
-        cbr: Vec::new(),
-        crowds: Vec::new(),
+        cbr,
+        crowds,
         taps: Vec::new(),
         duration: *document.duration.value(),
         warmup: *document.warmup.value(),
@@ -55,7 +59,7 @@ pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
             SampleEvery::Interval(interval) => Some(Sampling { interval, internals: true }),
         },
     };
-    let located = |error: SetupError| Located { key: key_of(&error, document, &setup, &group_of), fault: error.into() };
+    let located = |error: SetupError| Located { key: key_of(&error, document, &setup), fault: error.into() };
     setup.check().map_err(located)?;
     let bottleneck = bottleneck(&setup.links, setup.paths().map_err(located)?);
     Ok((setup, bottleneck))
@@ -85,22 +89,36 @@ fn bottleneck(links: &[LinkSetup], paths: Vec<Vec<LinkId>>) -> usize {
 }
 
 /// The key of what an error of the simulator names: a flow, a link, or nothing in particular.
-fn key_of(error: &SetupError, document: &Document, setup: &Setup, group_of: &[usize]) -> String {
-    let flow_key = |name: &str| {
-        let flow = setup.flows.iter().position(|flow| flow.name == name)?;
-        Some(format!("flow.{}", group_of[flow]))
+fn key_of(error: &SetupError, document: &Document, setup: &Setup) -> String {
+    let (kind, name) = match error {
+        SetupError::Unreachable { kind, flow, .. } => (*kind, flow.as_str()),
+        SetupError::Field { place, .. } => {
+            let mut parts = place.split('`');
+            (parts.next().unwrap_or_default().trim_end(), parts.next().unwrap_or_default())
+        }
+        SetupError::Interrupted => return String::new(),
     };
-    let link_key = || {
-        let shape = [("dumbbell", document.dumbbell.is_some()), ("parking_lot", document.parking_lot.is_some())];
-        shape.iter().find(|(_, given)| *given).map_or("link", |(key, _)| key).to_string()
-    };
-    match error {
-        SetupError::Unreachable { flow, .. } => flow_key(flow),
-        SetupError::Field { place, .. } if place.starts_with("link `") => Some(link_key()),
-        SetupError::Field { place, .. } => place.split('`').nth(1).and_then(flow_key),
-        SetupError::Interrupted => None,
+    let flow = || setup.flows.iter().position(|flow| flow.name == name);
+    let cbr = || setup.cbr.iter().position(|cbr| cbr.name == name);
+    let crowd = || setup.crowds.iter().position(|crowd| crowd.flow.name == name);
+    let shape = [("dumbbell", document.dumbbell.is_some()), ("parking_lot", document.parking_lot.is_some())];
+    match kind {
+        "flow" => flow().map(|nth| format!("flow.{}", group_of(nth, document.flow.iter().map(|group| group.count)))),
+        "cbr" => cbr().map(|nth| format!("cbr.{}", group_of(nth, document.cbr.iter().map(|group| group.count)))),
+        "crowd" => crowd().map(|nth| format!("arrivals.{nth}")),
+        "link" => Some(shape.iter().find(|(_, given)| *given).map_or("link", |(key, _)| key).to_string()),
+        _ => None,
     }
     .unwrap_or_default()
+}
+
+/// The index of the group that member `nth` of all groups together belongs to.
+fn group_of(nth: usize, counts: impl Iterator<Item = u32>) -> usize {
+    let ends = counts.scan(0, |sum, count| {
+        *sum += count as usize;
+        Some(*sum)
+    });
+    ends.take_while(|end| *end <= nth).count()
 }
 
 /// A fault with the dotted key it is at.
@@ -152,21 +170,16 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
     if let Some(window) = group.max_window.filter(|window| !(1.0..f64::INFINITY).contains(window)) {
         return Err(range(key, "max_window", &window, "at least 1 packet"));
     }
-    let start = group.start.as_ref().map_or(Span::ZERO, |start| *start.value());
-    if start >= *document.duration.value() {
-        let given = group.start.as_ref().map_or_else(String::new, ToString::to_string);
-        return Err(range(key, "start", &given, &format!("less than the duration, {}", document.duration)));
-    }
-    if let Some(stop) = group.stop.as_ref().filter(|stop| *stop.value() <= start) {
-        return Err(range(key, "stop", &stop, "later than the start"));
-    }
-    let (from, to) = ends(topology, group, key)?;
+    let Times { start, stop, pauses } = cross::times(document, (&group.start, &group.stop), &group.on, key)?;
+    let ends = ends(topology, (&group.from, &group.to), group.direction, key)?;
     let name = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
     let access_rtt = topology.access_rtt + group.extra_rtt.as_ref().map_or(Span::ZERO, |extra| *extra.value());
     let era = *group.era.as_ref().unwrap_or(&document.era).value();
     Ok(FlowSetup {
-        start: Time::ZERO + start,
-        stop: group.stop.as_ref().map(|stop| Time::ZERO + *stop.value()),
+        start,
+        source: cross::source(document, group, key)?,
+        stop,
+        pauses,
         packet: *document.packet.value(),
         payload: *document.payload.value(),
         ack: *document.ack.value(),
@@ -178,11 +191,17 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
         ack_aggregation: group.ack_aggregation.as_ref().map(|interval| *interval.value()),
         recovery: *group.recovery.as_ref().unwrap_or(&document.recovery).value(),
         reassembly: group.receiver.as_ref().map_or_else(Reassembly::default, |kind| *kind.value()),
-        ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, (from, to), access_rtt)
+        ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt)
     })
 }
 
-fn ends(topology: &Topology, group: &Flow, key: &str) -> Result<(NodeId, NodeId), Located> {
+/// The nodes where data goes in and comes out.
+pub(super) fn ends(
+    topology: &Topology,
+    (from, to): (&Option<String>, &Option<String>),
+    direction: Direction,
+    key: &str,
+) -> Result<(NodeId, NodeId), Located> {
     let end = |name: &Option<String>, end_key: &'static str, default: Option<NodeId>| match name {
         Some(name) => topology.node(name).ok_or_else(|| Located {
             key: format!("{key}.{end_key}"),
@@ -192,29 +211,30 @@ fn ends(topology: &Topology, group: &Flow, key: &str) -> Result<(NodeId, NodeId)
             Located::at(key, Fault::Missing { key: end_key, why: "a flow through a graph names its two nodes" })
         }),
     };
-    let from = end(&group.from, "from", topology.ends.map(|(first, _)| first))?;
-    let to = end(&group.to, "to", topology.ends.map(|(_, last)| last))?;
+    let from = end(from, "from", topology.ends.map(|(first, _)| first))?;
+    let to = end(to, "to", topology.ends.map(|(_, last)| last))?;
     if from == to {
         let given = format!("`{}`", topology.nodes[to.0 as usize]);
         return Err(range(key, "to", &given, "another node than `from`"));
     }
-    Ok(match group.direction {
+    Ok(match direction {
         Direction::Forward => (from, to),
         Direction::Reverse => (to, from),
     })
 }
 
 /// Numbers the flows that share a name.
-fn number(flows: &mut [FlowSetup]) {
+fn number<'a>(names: impl Iterator<Item = &'a mut String>) {
+    let mut names: Vec<&mut String> = names.collect();
     let mut seen = BTreeMap::<String, (u32, u32)>::new();
-    for flow in &*flows {
-        seen.entry(flow.name.clone()).or_default().0 += 1;
+    for name in &names {
+        seen.entry((*name).clone()).or_default().0 += 1;
     }
-    for flow in flows {
-        let (count, next) = seen.entry(flow.name.clone()).or_default();
+    for name in &mut names {
+        let (count, next) = seen.entry((*name).clone()).or_default();
         if *count > 1 {
             *next += 1;
-            flow.name = format!("{} #{next}", flow.name);
+            **name = format!("{name} #{next}");
         }
     }
 }

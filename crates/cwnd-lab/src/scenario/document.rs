@@ -2,15 +2,16 @@
 
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{AckEcho, Era, Loss, Reassembly, RecoveryScheme};
+use cwnd_sim::{AckEcho, Era, Loss, RateSchedule, Reassembly, RecoveryScheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::{SampleEvery, Written};
 use super::queue::Queue;
+use super::traffic::{Amount, Arrivals, Cbr, Stage};
 
-/// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), and how long
-/// and how often to simulate them.
+/// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), other traffic
+/// (`[[cbr]]`, `[[arrivals]]`), and how long and how often to simulate them.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Document {
@@ -51,6 +52,12 @@ pub struct Document {
     /// Groups of equal flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<Flow>,
+    /// Groups of flows without congestion control. No measure of "all flows" counts them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cbr: Vec<Cbr>,
+    /// Crowds of finite flows that come and go. No measure of "all flows" counts them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrivals>,
 }
 
 /// What differs between seeds: without it, flows fall into step at a drop-tail queue.
@@ -136,7 +143,7 @@ pub struct Link {
     pub loss: Option<Written<Loss>>,
 }
 
-/// A group of equal flows with endless data.
+/// A group of equal flows.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
@@ -154,6 +161,15 @@ pub struct Flow {
     /// When their data ends; never if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Written<Span>>,
+    /// When they have data, instead of `start` and `stop`; ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<Written<Stage>>,
+    /// How much each has to deliver, all of it there from the start; without end if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Written<Amount>>,
+    /// How fast their applications hand data over; faster than it can be sent if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Written<RateSchedule>>,
     /// The node of the senders; the topology's first if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -228,6 +244,9 @@ impl Flow {
             count,
             start: None,
             stop: None,
+            on: Vec::new(),
+            size: None,
+            source: None,
             from: None,
             to: None,
             direction: Direction::Forward,
@@ -264,6 +283,8 @@ impl Default for Document {
             parking_lot: None,
             link: Vec::new(),
             flow: Vec::new(),
+            cbr: Vec::new(),
+            arrivals: Vec::new(),
         }
     }
 }
@@ -313,6 +334,6 @@ fn yes() -> bool {
     true
 }
 
-fn one() -> u32 {
+pub(super) fn one() -> u32 {
     1
 }

@@ -5,12 +5,14 @@
 //! accepted there.
 
 mod build;
+mod cross;
 mod document;
 mod error;
 mod quantity;
 mod queue;
 mod source;
 mod topology;
+mod traffic;
 
 use cwnd::Span;
 use cwnd_sim::Setup;
@@ -22,6 +24,7 @@ pub use error::{Excerpt, Fault, Place, ScenarioError};
 pub use quantity::{Quantity, SampleEvery, WordError, Written};
 pub use queue::{Queue, QueueSize, Red, Threshold};
 use source::Source;
+pub use traffic::{Amount, Arrivals, Cbr, Stage, Web};
 
 /// A checked scenario.
 #[derive(Clone, Debug)]

@@ -315,7 +315,8 @@ impl<Q: Quantity> Visitor<'_> for TextVisitor<Q> {
     }
 }
 
-fn refused(text: &str, expected: &'static str) -> QuantityError {
+/// The error about a text that is not `expected`.
+pub(super) fn refused(text: &str, expected: &'static str) -> QuantityError {
     QuantityError { text: text.to_string(), expected }
 }
 
@@ -356,6 +357,11 @@ mod tests {
         check::<Loss>();
         check::<SampleEvery>();
         check::<SlowStart>();
+        check::<cwnd_sim::RateSchedule>();
+        check::<cwnd_sim::Gap>();
+        check::<cwnd_sim::Sizes>();
+        check::<crate::scenario::Amount>();
+        check::<crate::scenario::Stage>();
     }
 
     #[test]

@@ -1,0 +1,155 @@
+//! From `[[cbr]]`, `[[arrivals]]` and the sources of flows to what the simulator takes.
+
+use cwnd::{Span, Time};
+use cwnd_sim::{CbrSetup, CrowdSetup, FlowSetup, Gap, Pages, Pause, Source};
+
+use super::build::{Located, ends, range};
+use super::document::{Direction, Document, Flow};
+use super::error::Fault;
+use super::quantity::Written;
+use super::topology::Topology;
+use super::traffic::{Arrivals, Cbr, Stage};
+
+/// When a flow hands over data.
+#[derive(Debug)]
+pub(super) struct Times {
+    pub(super) start: Time,
+    pub(super) stop: Option<Time>,
+    pub(super) pauses: Vec<Pause>,
+}
+
+/// What the application of a flow hands over.
+pub(super) fn source(document: &Document, group: &Flow, key: &str) -> Result<Source, Located> {
+    match (&group.size, &group.source) {
+        (None, None) => Ok(Source::Bulk),
+        (Some(size), None) => Ok(Source::Packets(size.value().packets(*document.payload.value()))),
+        (None, Some(rate)) => Ok(Source::Rate(*rate.value())),
+        (Some(_), Some(rate)) => Err(range(key, "source", &format!("`{rate}`"), "none beside a `size`")),
+    }
+}
+
+/// Times from `start` and `stop`, or from `on`.
+pub(super) fn times(
+    document: &Document,
+    (start, stop): (&Option<Written<Span>>, &Option<Written<Span>>),
+    on: &[Written<Stage>],
+    key: &str,
+) -> Result<Times, Located> {
+    let at = |span: Span| Time::ZERO + span;
+    let within = |begin: Span, name, given: &str| {
+        let accepted = format!("less than the duration, {}", document.duration);
+        if begin < *document.duration.value() { Ok(()) } else { Err(range(key, name, &given, &accepted)) }
+    };
+    let Some(first) = on.first() else {
+        let begin = start.as_ref().map_or(Span::ZERO, |start| *start.value());
+        within(begin, "start", start.as_ref().map_or("", Written::text))?;
+        if let Some(stop) = stop.as_ref().filter(|stop| *stop.value() <= begin) {
+            return Err(range(key, "stop", &stop, "later than the start"));
+        }
+        let stop = stop.as_ref().map(|stop| at(*stop.value()));
+        return Ok(Times { start: at(begin), stop, pauses: Vec::new() });
+    };
+    if start.is_some() || stop.is_some() {
+        return Err(range(key, "on", &format!("`{first}`"), "none beside a `start` or `stop`"));
+    }
+    within(first.value().from, "on", &format!("`{first}`"))?;
+    let pauses = on.windows(2).map(|pair| {
+        let (from, to) = (pair[0].value().to, pair[1].value().from);
+        match from.filter(|from| *from < to) {
+            Some(from) => Ok(Pause { from: at(from), to: at(to) }),
+            None => {
+                Err(range(key, "on", &format!("`{}` after `{}`", pair[1], pair[0]), "times that follow each other"))
+            }
+        }
+    });
+    let stop = on.last().and_then(|last| last.value().to);
+    Ok(Times { start: at(first.value().from), stop: stop.map(at), pauses: pauses.collect::<Result<_, _>>()? })
+}
+
+/// The flows of a `[[cbr]]`.
+pub(super) fn cbr(document: &Document, topology: &Topology, group: &Cbr, key: &str) -> Result<Vec<CbrSetup>, Located> {
+    if group.count == 0 {
+        return Err(range(key, "count", &0, "at least 1"));
+    }
+    let (from, to) = ends(topology, (&group.from, &group.to), group.direction, key)?;
+    let Times { start, stop, pauses } = times(document, (&group.start, &group.stop), &group.on, key)?;
+    let setup = CbrSetup {
+        name: group.name.clone().unwrap_or_else(|| "cbr".to_string()),
+        from,
+        to,
+        start,
+        stop,
+        pauses,
+        access_delay: topology.access_rtt / 2,
+        packet: *group.packet.as_ref().unwrap_or(&document.packet).value(),
+        class: cwnd_sim::Class::default(),
+        rate: *group.rate.value(),
+    };
+    Ok(vec![setup; group.count as usize])
+}
+
+/// The crowd of an `[[arrivals]]`.
+pub(super) fn crowd(
+    document: &Document,
+    topology: &Topology,
+    group: &Arrivals,
+    key: &str,
+) -> Result<CrowdSetup, Located> {
+    let ends = ends(topology, (&group.from, &group.to), group.direction, key)?;
+    let Times { start, stop, .. } = times(document, (&group.start, &group.stop), &[], key)?;
+    if group.limit == 0 {
+        return Err(range(key, "limit", &0, "at least 1"));
+    }
+    let span = |written: &Option<Written<Span>>| written.as_ref().map_or(Span::ZERO, |span| *span.value());
+    let name = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
+    let access_rtt = topology.access_rtt + span(&group.extra_rtt);
+    let era = *group.era.as_ref().unwrap_or(&document.era).value();
+    let pages =
+        group.web.as_ref().map(|web| Pages { pages: web.pages, objects: web.objects, think: *web.think.value() });
+    Ok(CrowdSetup {
+        flow: FlowSetup {
+            start,
+            stop,
+            packet: *document.packet.value(),
+            payload: *document.payload.value(),
+            ack: *document.ack.value(),
+            ecn: group.ecn.map(Into::into),
+            delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
+            recovery: *group.recovery.as_ref().unwrap_or(&document.recovery).value(),
+            ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt)
+        },
+        gap: gap(document, group, key)?,
+        sizes: *group.size.value(),
+        pages,
+        rtt_spread: span(&group.rtt_spread),
+        limit: group.limit,
+    })
+}
+
+fn gap(document: &Document, group: &Arrivals, key: &str) -> Result<Gap, Located> {
+    let load = match (group.load, &group.gap) {
+        (None, Some(gap)) => return Ok(*gap.value()),
+        (Some(load), Some(_)) => return Err(range(key, "load", &load, "none beside a `gap`")),
+        (None, None) => {
+            return Err(Located::at(key, Fault::Missing { key: "load", why: "arrivals have a `load` or a `gap`" }));
+        }
+        (Some(load), None) => load,
+    };
+    if !(load > 0.0 && load.is_finite()) {
+        return Err(range(key, "load", &load, "above 0"));
+    }
+    let rate = match (&document.dumbbell, &document.parking_lot) {
+        (Some(dumbbell), _) => {
+            let back = dumbbell.reverse_rate.as_ref().filter(|_| group.direction == Direction::Reverse);
+            back.unwrap_or(&dumbbell.rate)
+        }
+        (None, Some(lot)) => &lot.rate,
+        (None, None) => {
+            let accepted = "given as a `gap`: a graph has no rate of its own";
+            return Err(range(key, "load", &load, accepted));
+        }
+    };
+    let flows = group.web.as_ref().map_or(1.0, |web| web.pages * web.objects);
+    let rate = rate.value().0.round() as u64;
+    Ok(Gap::of_load(load / flows, rate, *group.size.value(), *document.packet.value()))
+}
