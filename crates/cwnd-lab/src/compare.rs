@@ -2,8 +2,9 @@
 
 use cwnd::Spec;
 use cwnd_sim::SetupError;
+use cwnd_trace::{FlowTrace, Trace};
 
-use crate::measure::{Estimate, Estimates, mean};
+use crate::measure::{Estimate, Estimates, Window, mean, peer_limited_share, source_limited_share};
 use crate::run::{Progress, Runs, run};
 use crate::scenario::{Document, Flow, Scenario, ScenarioError, Written};
 
@@ -169,14 +170,21 @@ impl Versus {
 }
 
 impl Runs {
-    /// What to look at before believing the numbers: a flow held back by something else than its algorithm.
+    /// What to look at before believing the numbers: a flow held back by something else than its algorithm, where the scenario
+    /// does not say so itself.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let worst =
-            |of: fn(&crate::measure::Summary) -> Option<f64>| self.summaries.iter().filter_map(of).fold(0.0, f64::max);
+        let worst = |of: fn(&Trace, &FlowTrace, Window) -> Option<f64>, concerned: &[bool]| {
+            let shares = self.traces.iter().flat_map(|trace| {
+                let flows = trace.flows.iter().zip(concerned).filter(|(_, concerned)| **concerned);
+                flows.filter_map(|(flow, _)| of(trace, flow, Window::measured(trace)))
+            });
+            shares.fold(0.0, f64::max)
+        };
+        let endless: Vec<bool> = self.scenario.endless().collect();
         let limits = [
-            ("receiver", worst(|summary| summary.peer_limited_share)),
-            ("source", worst(|summary| summary.source_limited_share)),
+            ("receiver", worst(peer_limited_share, &vec![true; endless.len()])),
+            ("source", worst(source_limited_share, &endless)),
         ];
         let held = limits.into_iter().filter(|(_, share)| *share > HELD_SHARE);
         held.map(|(what, share)| format!("a flow was {what}-limited {:.0} % of the time", share * 100.0)).collect()

@@ -3,7 +3,9 @@
 use cwnd::window::SlowStart;
 use cwnd::{Span, Time};
 use cwnd_lab::scenario::{Direction, Document, Dumbbell, Flow, Scenario, Written};
-use cwnd_sim::{AckEcho, Era, Loss, NodeId, QueueLimit, Setup};
+use cwnd_sim::{
+    AckEcho, Era, Gap, Loss, NodeId, Pages, Pause, QueueLimit, RateChange, RateSchedule, Setup, Sizes, Source,
+};
 
 fn setup(text: &str) -> Setup {
     Scenario::read("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}")).setup(1)
@@ -298,4 +300,107 @@ fn errors_of_overrides_name_the_override() {
         let found = error(SMALLEST, &[item]);
         assert!(found.starts_with(expected), "expected {expected}\nfound    {found}");
     }
+}
+
+#[test]
+fn every_key_of_traffic_arrives() {
+    let text = r#"
+        packet = "1000B"
+        payload = "960B"
+        [dumbbell]
+        rate = "20mbit"
+        reverse_rate = "10mbit"
+        rtt = "100ms"
+        [[flow]]
+        algorithm = "reno"
+        size = "2kB"
+        [[flow]]
+        algorithm = "reno"
+        source = "square:2mbit,1mbit,step=5s"
+        on = ["1s..2s", "3s..4s", "5s.."]
+        [[cbr]]
+        rate = "cbr:1mbit"
+        count = 2
+        on = ["1s..2s", "3s..4s"]
+        packet = "500B"
+        direction = "reverse"
+        [[arrivals]]
+        algorithm = "cubic"
+        size = "pareto:30p,shape=1.35"
+        load = 0.3
+        start = "1s"
+        stop = "50s"
+        direction = "reverse"
+        extra_rtt = "10ms"
+        rtt_spread = "40ms"
+        limit = 7
+        era = "linux-2.6"
+        [[arrivals]]
+        name = "readers"
+        algorithm = "reno"
+        size = "10p"
+        load = 0.2
+        web = { pages = 2, objects = 5, think = "3s" }
+        [[arrivals]]
+        algorithm = "reno"
+        size = "10p"
+        gap = "square:30ms,10ms,step=5s"
+    "#;
+    let setup = setup(text);
+    let second = |seconds| Time::ZERO + Span::from_secs(seconds);
+    let pause = |from, to| Pause { from: second(from), to: second(to) };
+    assert_eq!(setup.flows[0].source, Source::Packets(3));
+    let [_, staged] = setup.flows.as_slice() else { panic!("{} flows", setup.flows.len()) };
+    let square = RateSchedule::stepping(2_000_000, Span::from_secs(5), RateChange::Square(1_000_000));
+    assert_eq!(staged.source, Source::Rate(square));
+    assert_eq!((staged.start, staged.stop), (second(1), None));
+    assert_eq!(staged.pauses, [pause(2, 3), pause(4, 5)]);
+
+    let [first, other] = setup.cbr.as_slice() else { panic!("{} flows", setup.cbr.len()) };
+    assert_eq!((first.name.as_str(), other.name.as_str()), ("cbr #1", "cbr #2"));
+    assert_eq!((first.from, first.to, first.packet.0), (NodeId(1), NodeId(0), 500));
+    assert_eq!((first.start, first.stop, first.pauses.as_slice()), (second(1), Some(second(4)), &[pause(2, 3)][..]));
+
+    let [back, readers, waves] = setup.crowds.as_slice() else { panic!("{} crowds", setup.crowds.len()) };
+    // 30 packets of 8000 bits at 30 % of 10 Mbit/s.
+    assert_eq!(back.gap, Gap::Constant(Span::from_millis(80)));
+    assert_eq!(back.sizes, Sizes::Pareto { mean: 30.0, shape: 1.35 });
+    assert_eq!((back.flow.start, back.flow.stop, back.flow.from), (second(1), Some(second(50)), NodeId(1)));
+    assert_eq!((back.flow.access_rtt, back.rtt_spread), (Span::from_millis(60), Span::from_millis(40)));
+    assert_eq!((back.limit, back.flow.era.name, back.flow.name.as_str()), (7, "linux-2.6", "cubic"));
+    // A reader asks for 100 packets: 800 kbit at 20 % of 20 Mbit/s.
+    assert_eq!(readers.gap, Gap::Constant(Span::from_millis(200)));
+    assert_eq!(readers.pages, Some(Pages { pages: 2.0, objects: 5.0, think: Span::from_secs(3) }));
+    let means = [30, 10].map(Span::from_millis);
+    assert_eq!(waves.gap, Gap::Square { means, step: Span::from_secs(5) });
+}
+
+#[test]
+fn wrong_traffic_is_refused_at_its_key() {
+    let with = |table: &str| first_line(&format!("{SMALLEST}{table}"));
+    assert_eq!(
+        with("size = \"10p\"\nsource = \"cbr:1mbit\"\n"),
+        "test.toml:5:10: `source` cannot be `cbr:1mbit`: accepted is none beside a `size`"
+    );
+    assert_eq!(
+        with("on = [\"1s..2s\"]\nstop = \"3s\"\n"),
+        "test.toml:4:6: `on` cannot be `1s..2s`: accepted is none beside a `start` or `stop`"
+    );
+    assert_eq!(
+        with("on = [\"1s..5s\", \"3s..\"]\n"),
+        "test.toml:4:6: `on` cannot be `3s..` after `1s..5s`: accepted is times that follow each other"
+    );
+    let walk = "[[cbr]]\nrate = \"multiplicative-walk:1mbit,factor=2,step=1s\"\n";
+    assert_eq!(with(walk), "test.toml:4:1: cbr `cbr`: a multiplicative walk dies away: it must have a floor above 0");
+    assert!(with("[[cbr]]\nrate = \"2mbit\"\n").contains("expected a rate, such as `cbr:2mbit`"));
+    let arrivals = |keys: &str| with(&format!("[[arrivals]]\nalgorithm = \"reno\"\nsize = \"10p\"\n{keys}"));
+    assert_eq!(arrivals(""), "test.toml:4:1: `load` is missing: arrivals have a `load` or a `gap`");
+    assert_eq!(
+        arrivals("load = 0.1\ngap = \"1s\"\n"),
+        "test.toml:7:8: `load` cannot be 0.1: accepted is none beside a `gap`"
+    );
+    assert_eq!(
+        arrivals("gap = \"1s\"\nweb = { pages = 0.5, objects = 1, think = \"1s\" }\n"),
+        "test.toml:4:1: crowd `reno`: the mean number of pages is 1 to 1,000,000"
+    );
 }

@@ -150,7 +150,65 @@ fn the_examples_run() {
         if name.ends_with("late-starter.toml") {
             arguments.extend(["--set", "flow.1.start=0.3s"]);
         }
+        if name.ends_with("staged.toml") {
+            arguments.extend(["--set", "flow.1.on=[\"0.2s..0.4s\", \"0.6s..\"]"]);
+        }
+        if name.ends_with("short-flows.toml") {
+            arguments.extend(["--set", "flow.1.start=0.3s"]);
+        }
         let document = json(&cwnd.succeed(&arguments));
         assert!(document["goodput_bps"]["mean"].as_f64().is_some_and(|goodput| goodput > 0.0), "{name}: {document}");
+    }
+}
+
+#[test]
+fn traffic_that_comes_and_goes_is_summed_up() {
+    let cwnd = Cwnd::new();
+    let scenario = cwnd.file(
+        "short.toml",
+        r#"
+        duration = "6s"
+        warmup = "1s"
+        seeds = 2
+        [dumbbell]
+        rate = "12mbit"
+        [[flow]]
+        name = "transfer"
+        algorithm = "reno"
+        size = "100p"
+        [[flow]]
+        name = "camera"
+        algorithm = "reno"
+        source = "cbr:1200kbit"
+        [[cbr]]
+        name = "cross"
+        rate = "cbr:2mbit"
+        [[arrivals]]
+        name = "short"
+        algorithm = "reno"
+        size = "5p"
+        load = 0.1
+        "#,
+    );
+    let document = json(&cwnd.succeed(&["run", &scenario, "--json"]));
+    let mean = |value: &serde_json::Value| value["mean"].as_f64().unwrap_or_else(|| panic!("{value}"));
+    let [transfer, camera] = [0, 1].map(|index| &document["flows"][index]);
+    assert_eq!(transfer["size_packets"], 100);
+    // 100 ms of transmission at least, and four round trips of slow start.
+    assert!((0.15..1.0).contains(&mean(&transfer["completion_time_s"])), "{transfer}");
+    assert!((mean(&camera["goodput_bps"]) - 1_168_000.0).abs() < 12_000.0, "{camera}");
+    assert_eq!(camera["fair_share_bps"], 1_168_000.0, "what its application hands over");
+    assert_eq!(document["warnings"], serde_json::json!([]), "the scenario says itself that sources are the limit");
+    assert!((mean(&document["cbr"][0]["sent_bps"]) - 2e6).abs() < 5e3);
+    let short = &document["arrivals"][0];
+    // 1.2 Mbit/s in flows of 60 kbit: 20 a second.
+    assert!((mean(&short["flows_per_s"]) - 20.0).abs() < 5.0, "{short}");
+    assert_eq!(short["completion"][0]["up_to_packets"], 10);
+    assert!(mean(&short["completion"][0]["p50_s"]) > 0.025);
+    assert_eq!(short["completion"][3]["flows"], 0);
+
+    let text = cwnd.succeed(&["run", &scenario]);
+    for expected in ["complete after", "completion of short", "flows/s arrive", "without congestion control"] {
+        assert!(text.contains(expected), "{expected}: {text}");
     }
 }

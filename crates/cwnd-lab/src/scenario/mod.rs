@@ -15,7 +15,7 @@ mod topology;
 mod traffic;
 
 use cwnd::Span;
-use cwnd_sim::Setup;
+use cwnd_sim::{FlowSetup, RateChange, RateSchedule, Setup, Source as Traffic};
 
 use crate::measure::{Path, max_min};
 
@@ -75,8 +75,15 @@ impl Scenario {
         self.bottleneck
     }
 
-    /// What max-min fairness would give each flow if all were there all the time: payload bits per second. Infinite for a flow that
-    /// crosses no link with a rate.
+    /// Whether each flow has something to send all the time from its start on.
+    pub fn endless(&self) -> impl Iterator<Item = bool> + '_ {
+        let endless = |flow: &FlowSetup| flow.source == Traffic::Bulk && flow.stop.is_none() && flow.pauses.is_empty();
+        self.setup.flows.iter().map(endless)
+    }
+
+    /// What max-min fairness would give each flow if all of them were there all the time, and nothing else: payload bits per
+    /// second. Infinite for a flow that crosses no link with a rate. A flow whose application is slower than that has what its
+    /// application hands over.
     #[must_use]
     pub fn fair_shares(&self) -> Vec<f64> {
         let capacity: Vec<f64> =
@@ -84,7 +91,14 @@ impl Scenario {
         let paths = self.setup.paths().expect("routes were checked with the scenario");
         let flows: Vec<Path> = paths
             .iter()
-            .map(|links| Path { links: links.iter().map(|link| link.0 as usize).collect(), demand: None })
+            .zip(&self.setup.flows)
+            .map(|(links, flow)| Path {
+                links: links.iter().map(|link| link.0 as usize).collect(),
+                demand: match flow.source {
+                    Traffic::Rate(RateSchedule { change: RateChange::Constant, initial, .. }) => Some(initial as f64),
+                    _ => None,
+                },
+            })
             .collect();
         let carried = max_min(&capacity, &flows).into_iter().zip(&self.setup.flows);
         carried.map(|(rate, flow)| rate * f64::from(flow.payload.0) / f64::from(flow.packet.0)).collect()
