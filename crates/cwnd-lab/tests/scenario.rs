@@ -404,3 +404,18 @@ fn wrong_traffic_is_refused_at_its_key() {
         "test.toml:4:1: crowd `reno`: the mean number of pages is 1 to 1,000,000"
     );
 }
+
+#[test]
+fn overrides_may_be_lists_and_tables() {
+    let read = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+        Scenario::read("test.toml", SMALLEST, &overrides)
+    };
+    let setup = read(&["flow.0.on=[\"1s..2s\", \"3s..\"]", "dumbbell={ rate = \"5mbit\" }"]).expect("right").setup(1);
+    assert_eq!((setup.flows[0].pauses.len(), setup.links[0].rate), (1, Some(5_000_000)));
+    let error = read(&["flow.0.on=[\"1s..2s\", \"x\"]"]).expect_err("wrong").to_string();
+    assert!(
+        error.starts_with("--set flow.0.on=[\"1s..2s\", \"x\"]: cannot read `x`: expected a begin and an end"),
+        "{error}"
+    );
+}

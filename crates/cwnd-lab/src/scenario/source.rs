@@ -88,7 +88,7 @@ impl<'a> Source<'a> {
             if parts.peek().is_none() {
                 // The key's own place moves too: an unknown key is the override's fault.
                 table.remove(part);
-                table.insert(key, scalar(value.trim(), &span));
+                table.insert(key, bare(value.trim(), &span));
                 return Ok(());
             }
             let empty = || Spanned::new(span.clone(), DeValue::Table(DeTable::new()));
@@ -111,11 +111,28 @@ fn element<'t, 'a>(array: &'t mut DeArray<'a>, name: &str, index: Option<&str>) 
     }
 }
 
-/// A bare value: what TOML would read as a number or a truth value, otherwise text, so that `100mbit` needs no quotes.
-fn scalar<'a>(text: &'a str, span: &Range<usize>) -> Spanned<DeValue<'a>> {
-    let value = match DeValue::parse(text).map(Spanned::into_inner) {
-        Ok(value @ (DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::String(_))) => value,
-        _ => DeValue::String(Cow::Borrowed(text)),
+/// What TOML would read as a number, a truth value, a list or a table, otherwise text, so that `100mbit` needs no quotes.
+fn bare<'a>(text: &'a str, span: &Range<usize>) -> Spanned<DeValue<'a>> {
+    match DeValue::parse(text).map(Spanned::into_inner) {
+        Ok(DeValue::Datetime(_)) | Err(_) => Spanned::new(span.clone(), DeValue::String(Cow::Borrowed(text))),
+        Ok(value) => at(value, span),
+    }
+}
+
+/// A value all parts of which have the place `span`.
+fn at<'a>(value: DeValue<'a>, span: &Range<usize>) -> Spanned<DeValue<'a>> {
+    let value = match value {
+        DeValue::Array(items) => {
+            let mut list = DeArray::new();
+            items.into_iter().for_each(|item| list.push(at(item.into_inner(), span)));
+            DeValue::Array(list)
+        }
+        DeValue::Table(entries) => {
+            let place = |key: Spanned<Cow<'a, str>>| Spanned::new(span.clone(), key.into_inner());
+            let entries = entries.into_iter().map(|(key, item)| (place(key), at(item.into_inner(), span)));
+            DeValue::Table(entries.collect())
+        }
+        scalar => scalar,
     };
     Spanned::new(span.clone(), value)
 }
