@@ -183,7 +183,7 @@ impl World {
         self.forward(packet);
     }
 
-    #[inline]
+    #[inline(always)]
     fn rearm_first(&mut self, next: Option<Time>, component: Component) {
         match next {
             Some(at) => self.events.postpone_first(at, component),
@@ -197,7 +197,7 @@ impl World {
         match self.routes.step(packet.hop) {
             Step::Link(link) => {
                 packet.hop += 1;
-                match self.links[link as usize].offer(self.now, packet) {
+                match self.links[link as usize].offer(self.now, &mut packet) {
                     Verdict::First(at) => self.events.push(at, Component::Link(link)),
                     Verdict::Behind => {}
                     Verdict::Dropped => self.drop_at(link),

@@ -98,11 +98,11 @@ impl Link {
         }
     }
 
-    /// Offers a packet.
+    /// Offers a packet, which may be marked.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, mut packet: Packet) -> Verdict {
+    pub(crate) fn offer(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         self.counts.offered += 1;
-        if self.loss.strikes(now, &packet) {
+        if self.loss.strikes(now, packet) {
             self.counts.lost += 1;
             return self.drop_offered(packet);
         }
@@ -110,7 +110,7 @@ impl Link {
         match &mut self.server {
             Server::None => {}
             Server::Fifo(fifo) => {
-                let Some(admitted) = fifo.offer(now, &packet) else {
+                let Some(admitted) = fifo.offer(now, packet) else {
                     self.counts.dropped += 1;
                     return self.drop_offered(packet);
                 };
@@ -173,17 +173,17 @@ impl Link {
     }
 
     #[cold]
-    fn drop_offered(&mut self, packet: Packet) -> Verdict {
-        self.dropped.push(packet);
+    fn drop_offered(&mut self, packet: &Packet) -> Verdict {
+        self.dropped.push(*packet);
         Verdict::Dropped
     }
 
     /// Out of the way of first-in-first-out queues.
     #[cold]
-    fn offer_to_drr(&mut self, now: Time, packet: Packet) -> Verdict {
+    fn offer_to_drr(&mut self, now: Time, packet: &Packet) -> Verdict {
         self.catch_up(now);
         let Server::Drr(drr) = &mut self.server else { return self.road.enter(now, packet) };
-        if let Some(sent) = drr.offer(now, packet, &mut self.dropped) {
+        if let Some(sent) = drr.offer(now, *packet, &mut self.dropped) {
             self.waits.record(now, sent.start);
             return self.road.enter(sent.finish, packet);
         }
@@ -197,7 +197,7 @@ impl Link {
         if let Server::Drr(drr) = &mut self.server {
             while let Some(sent) = drr.next(now) {
                 self.waits.record(sent.arrived, sent.start);
-                self.road.enter(sent.finish, sent.packet);
+                self.road.enter(sent.finish, &sent.packet);
             }
         }
     }
@@ -230,10 +230,10 @@ impl Server {
 impl Road {
     /// A packet whose last bit left the line at `left`, in the order they do.
     #[inline]
-    fn enter(&mut self, left: Time, packet: Packet) -> Verdict {
+    fn enter(&mut self, left: Time, packet: &Packet) -> Verdict {
         let at = if self.steps.is_some() { self.arrival_by_schedule(left) } else { left + self.delay };
         let first = self.packets.is_empty();
-        self.packets.push_back((at, packet));
+        self.packets.push_back((at, *packet));
         if first { Verdict::First(at) } else { Verdict::Behind }
     }
 
@@ -337,7 +337,7 @@ mod tests {
             let mut now = 0_u64;
             for (gap, size) in packets {
                 now += (gap / load * 1500.0 * 8e9 / rate as f64) as u64;
-                let accepted = ours.offer(Time::from_nanos(now), packet(size)) != Verdict::Dropped;
+                let accepted = ours.offer(Time::from_nanos(now), &mut packet(size)) != Verdict::Dropped;
                 prop_assert_eq!(accepted, server.offer(now, size));
                 prop_assert_eq!(ours.queue(Time::from_nanos(now)).0, server.waiting.len() as u64);
             }
@@ -351,8 +351,8 @@ mod tests {
     #[test]
     fn pure_delay_has_no_queue() {
         let mut line = link(&setup(None, QueueLimit::Packets(0)));
-        assert_eq!(line.offer(Time::ZERO, packet(1500)), Verdict::First(Time::from_nanos(7)));
-        assert_eq!(line.offer(Time::ZERO, packet(1500)), Verdict::Behind);
+        assert_eq!(line.offer(Time::ZERO, &mut packet(1500)), Verdict::First(Time::from_nanos(7)));
+        assert_eq!(line.offer(Time::ZERO, &mut packet(1500)), Verdict::Behind);
         let due = Time::from_nanos(7);
         assert_eq!(line.take(due).map(|(_, next)| next), Some(Some(due)));
         assert_eq!(line.take(due).map(|(_, next)| next), Some(None));
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn periodic_loss_takes_every_nth() {
         let mut line = link(&LinkSetup { loss: Loss::Periodic(3), ..setup(None, QueueLimit::Unlimited) });
-        let gone: Vec<_> = (0..9).map(|_| line.offer(Time::ZERO, packet(40)) == Verdict::Dropped).collect();
+        let gone: Vec<_> = (0..9).map(|_| line.offer(Time::ZERO, &mut packet(40)) == Verdict::Dropped).collect();
         assert_eq!(gone, [false, false, true, false, false, true, false, false, true]);
         assert_eq!(line.counts.lost, 3);
     }
@@ -375,7 +375,7 @@ mod tests {
         let delay_steps = Schedule { steps, repeat: None };
         let mut link = link(&LinkSetup { delay_steps, ..setup(Some(10_000_000), QueueLimit::Unlimited) });
         (0..8).for_each(|_| {
-            link.offer(Time::ZERO, packet(1250));
+            link.offer(Time::ZERO, &mut packet(1250));
         });
         let arrivals: Vec<_> = link.road.packets.iter().map(|(at, _)| at.as_nanos() as f64 / 1e6).collect();
         // The last bits leave after 1, 2, 3, … ms: 1 + 5, 2 + 5, 3 + 1 held back to 7, … and on their own again from 7 + 1.
@@ -389,15 +389,15 @@ mod tests {
         let mut link = link(&LinkSetup { discipline, ..setup(Some(10_000_000), QueueLimit::Packets(3)) });
         let ms = |millis| Time::ZERO + Span::from_millis(millis);
         let of = |flow| Packet { flow, ..packet(1250) };
-        assert_eq!(link.offer(ms(0), of(1)), Verdict::First(ms(1) + Span::from_nanos(7)));
-        assert!([1, 1, 2].into_iter().all(|flow| link.offer(ms(0), of(flow)) == Verdict::Behind));
-        assert_eq!(link.offer(ms(0), of(3)), Verdict::Dropped);
+        assert_eq!(link.offer(ms(0), &mut of(1)), Verdict::First(ms(1) + Span::from_nanos(7)));
+        assert!([1, 1, 2].into_iter().all(|flow| link.offer(ms(0), &mut of(flow)) == Verdict::Behind));
+        assert_eq!(link.offer(ms(0), &mut of(3)), Verdict::Dropped);
         assert_eq!(link.dropped().map(|packet| packet.flow), Some(1));
         assert!(link.dropped().is_none());
         assert_eq!(link.queue(ms(0)), (3, 3750));
         assert_eq!(link.in_transit().count(), 4);
         assert_eq!(link.queue(ms(1)).0, 2, "one has left, and it makes room before the arrival of the same instant");
-        assert_eq!(link.offer(ms(1), of(2)), Verdict::Behind);
+        assert_eq!(link.offer(ms(1), &mut of(2)), Verdict::Behind);
         let mut at = ms(1) + Span::from_nanos(7);
         let mut left = Vec::new();
         while let Some((packet, next)) = link.take(at) {

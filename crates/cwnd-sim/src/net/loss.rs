@@ -8,9 +8,8 @@ use super::setup::{GilbertElliott, LinkSetup, Loss};
 use super::tap::Tap;
 use crate::random::{Stream, threshold};
 
-/// Decides which packets a link loses. With a tag of its own the kind is told by one look per packet.
+/// Decides which packets a link loses.
 #[derive(Debug)]
-#[repr(u8)]
 pub(crate) enum RandomLoss {
     None,
     Bernoulli {
@@ -65,6 +64,11 @@ impl RandomLoss {
     /// Whether the next packet is lost.
     #[inline]
     pub(crate) fn strikes(&mut self, now: Time, packet: &Packet) -> bool {
+        // Most links lose nothing: they are not to pay for the others.
+        !matches!(self, Self::None) && self.draw(now, packet)
+    }
+
+    fn draw(&mut self, now: Time, packet: &Packet) -> bool {
         match self {
             Self::None => false,
             Self::Bernoulli { threshold, stream } => stream.chance(*threshold),
