@@ -1,0 +1,199 @@
+//! Links whose rate and delay change, queues that tell flows or classes apart, losses in bursts.
+
+use cwnd::{Bytes, Span, Spec, Time};
+use cwnd_sim::{
+    CbrSetup, Class, Discipline, DrrSetup, Dumbbell, Era, GilbertElliott, Loss, QueueLimit, RateSchedule, RedSetup,
+    RioSetup, Sampling, Schedule, Setup, Trace, Variation,
+};
+
+const MBIT: u64 = 1_000_000;
+const MS: Span = Span::from_millis(1);
+
+fn run(setup: &Setup) -> Trace {
+    cwnd_sim::run(setup, &mut |_| true).expect("a valid setup")
+}
+
+fn last(curve: &[u64]) -> u64 {
+    *curve.last().expect("sampled at the end")
+}
+
+/// A dumbbell of 10 Mbit/s and 40 ms with a queue of 50 packets, and flows under `algorithms`.
+fn bell(algorithms: &[&str], seconds: u64) -> Setup {
+    let specs: Vec<_> = algorithms.iter().map(|name| Spec::parse(name).expect("registered")).collect();
+    let bell = Dumbbell::new(10 * MBIT, MS * 40, QueueLimit::Packets(50));
+    let mut setup = bell.setup(&specs, Era::MODERN, Span::from_secs(seconds), Span::ZERO, 1);
+    setup.sampling = Some(Sampling { interval: MS * 100, internals: false });
+    setup
+}
+
+/// Packets of 1250 bytes at a constant rate over the bottleneck of `setup`.
+fn cbr(setup: &Setup, rate: u64, class: Class) -> CbrSetup {
+    CbrSetup {
+        name: format!("{class:?}"),
+        from: setup.flows[0].from,
+        to: setup.flows[0].to,
+        start: Time::ZERO,
+        stop: None,
+        pauses: Vec::new(),
+        access_delay: Span::ZERO,
+        packet: Bytes(1250),
+        rate: RateSchedule::constant(rate),
+        class,
+    }
+}
+
+fn schedule<T>(steps: Vec<(Span, T)>, repeat: Span) -> Schedule<T> {
+    Schedule { steps, repeat: Some(repeat) }
+}
+
+#[test]
+fn a_line_that_never_rests_carries_the_integral_of_its_rate() {
+    for discipline in [Discipline::DropTail, Discipline::Drr(DrrSetup::default())] {
+        let mut setup = bell(&["reno"], 9);
+        setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };
+        setup.cbr = vec![cbr(&setup, 50 * MBIT, Class::Out)];
+        let link = &mut setup.links[0];
+        (link.discipline, link.delay) = (discipline, Span::ZERO);
+        // 10 Mbit/s for 1 s, 2 Mbit/s for 0.5 s, nothing for 0.5 s, and over again.
+        let steps = vec![(MS * 1000, 2 * MBIT), (MS * 1500, 0)];
+        link.rate_steps = schedule(steps, MS * 2000);
+        let trace = run(&setup);
+        let (carried_bytes, capacity_bytes) = (&trace.links[0].carried_bytes, &trace.links[0].capacity_bytes);
+        for (index, at) in trace.at.iter().enumerate() {
+            let (periods, phase) = (at / 2_000_000_000, (at % 2_000_000_000) as f64 / 1e9);
+            let bits = periods as f64 * 11e6 + 10e6 * phase.min(1.0) + 2e6 * (phase - 1.0).clamp(0.0, 0.5);
+            assert!((capacity_bytes[index] as f64 - bits / 8.0).abs() <= 1.0, "at {at}");
+            let missing = bits / 8.0 - carried_bytes[index] as f64;
+            assert!((0.0..=1500.0).contains(&missing), "at {at}: {missing} bytes");
+        }
+        assert!(last(&trace.links[0].dropped) > 1000, "the queue was never empty");
+    }
+}
+
+#[test]
+fn a_flow_survives_an_outage() {
+    let mut setup = bell(&["reno"], 12);
+    setup.links[0].rate_steps = Schedule { steps: vec![(MS * 4000, 0), (MS * 6000, 10 * MBIT)], repeat: None };
+    let trace = run(&setup);
+    let delivered = |at: u64| trace.flows[0].delivered[trace.at.binary_search(&(at * 1_000_000)).expect("sampled")];
+    // 833 packets a second; what had been on its way arrives, then nothing does for 2 s.
+    assert!(delivered(4000) > 3000, "{}", delivered(4000));
+    assert_eq!(delivered(4100), delivered(6000));
+    assert!(last(&trace.flows[0].timeouts) > 0, "the retransmission timer ran out meanwhile");
+    assert!(last(&trace.flows[0].delivered) - delivered(8000) > 3000, "and it goes on");
+}
+
+#[test]
+fn round_trip_times_follow_the_delay() {
+    let mut setup = bell(&["reno"], 9);
+    setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };
+    setup.flows[0].max_window = Some(1.0);
+    setup.links[0].delay_steps = schedule(vec![(MS * 3000, MS * 30)], MS * 6000);
+    let trace = run(&setup);
+    let srtt = |at: u64| trace.flows[0].srtt[trace.at.binary_search(&(at * 1_000_000)).expect("sampled")];
+    // 40 ms, and 1500 and 40 bytes at 10 Mbit/s: 1.2 ms and 32 us. The delay of 10 ms becomes 30, and 10 again.
+    for (at, expected) in [(2900, 0.041_232), (5900, 0.061_232), (8900, 0.041_232)] {
+        // Nearly 50 samples, each of which takes an eighth of the old mean away.
+        assert!((srtt(at) - expected).abs() < 5e-5, "{} s at {at} ms", srtt(at));
+    }
+}
+
+#[test]
+fn deficit_round_robin_protects_a_flow_from_one_that_does_not_care() {
+    let share = |discipline| {
+        let mut setup = bell(&["reno"], 40);
+        setup.cbr = vec![cbr(&setup, 15 * MBIT, Class::Out)];
+        setup.links[0].discipline = discipline;
+        let trace = run(&setup);
+        assert!(last(&trace.cbr[0].dropped) > 10_000, "15 Mbit/s do not fit");
+        last(&trace.flows[0].delivered) as f64 * 12_000.0 / (40.0 * 10e6)
+    };
+    let (tail, fair) = (share(Discipline::DropTail), share(Discipline::Drr(DrrSetup::default())));
+    assert!(tail < 0.02, "{tail}");
+    assert!((0.47..0.51).contains(&fair), "{fair}");
+}
+
+#[test]
+fn deficit_round_robin_shares_bytes_and_not_packets() {
+    let mut setup = bell(&["reno", "reno"], 60);
+    setup.flows[1].packet = Bytes(500);
+    setup.flows[1].payload = Bytes(460);
+    setup.links[0].queue = QueueLimit::Bytes(150_000);
+    setup.links[0].discipline = Discipline::Drr(DrrSetup::default());
+    let trace = run(&setup);
+    let [large, small] = [(0, 1500), (1, 500)].map(|(flow, size)| last(&trace.flows[flow].delivered) * size);
+    let ratio = large as f64 / small as f64;
+    assert!((0.95..1.05).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn rio_keeps_what_is_in_from_what_is_out() {
+    let mut setup = bell(&["reno"], 20);
+    // 4 Mbit/s in and 12 Mbit/s out for 10 Mbit/s: with one class both would lose three of eight.
+    setup.cbr = vec![cbr(&setup, 4 * MBIT, Class::In), cbr(&setup, 12 * MBIT, Class::Out)];
+    setup.links[0].discipline = Discipline::Rio(RioSetup::default());
+    let trace = run(&setup);
+    let [inside, outside] = [0, 1].map(|n| last(&trace.cbr[n].dropped) as f64 / last(&trace.cbr[n].sent) as f64);
+    assert!(inside < 0.01, "{inside}");
+    assert!((0.4..0.6).contains(&outside), "{outside}");
+
+    setup.links[0].discipline = Discipline::Red(RedSetup { gentle: false, ..RedSetup::default() });
+    let trace = run(&setup);
+    let blind = last(&trace.cbr[0].dropped) as f64 / last(&trace.cbr[0].sent) as f64;
+    assert!(blind > 0.3, "{blind}");
+}
+
+#[test]
+fn bursts_cost_less_than_as_many_single_losses() {
+    // One packet in a hundred, alone or ten at a time: a sender reacts once to either.
+    let delivered = |loss| {
+        let mut setup = bell(&["reno"], 60);
+        setup.links[0].loss = loss;
+        let trace = run(&setup);
+        let lost = last(&trace.links[0].lost) as f64 / last(&trace.links[0].offered) as f64;
+        assert!((0.006..0.015).contains(&lost), "{lost}");
+        last(&trace.flows[0].delivered)
+    };
+    let single = delivered(Loss::Bernoulli(0.01));
+    let channel = GilbertElliott { to_bad: 0.1 / 99.0, to_good: 0.1, loss_good: 0.0, loss_bad: 1.0 };
+    let bursts = delivered(Loss::GilbertElliott(channel));
+    assert!(bursts > single * 5 / 4, "{bursts} against {single}");
+}
+
+#[test]
+fn links_that_contradict_themselves_are_refused() {
+    let refused = |change: &dyn Fn(&mut cwnd_sim::LinkSetup)| {
+        let mut setup = bell(&["reno"], 1);
+        change(&mut setup.links[0]);
+        let error = cwnd_sim::run(&setup, &mut |_| true).expect_err("must be refused").to_string();
+        error.strip_prefix("link `bottleneck`: ").expect("it names the link").to_string()
+    };
+    let steps = |steps: &[(u64, u64)], repeat: Option<u64>| Schedule {
+        steps: steps.iter().map(|(at, rate)| (MS * *at, *rate)).collect(),
+        repeat: repeat.map(|at| MS * at),
+    };
+    let rates = |given: &[(u64, u64)], repeat| {
+        let steps = steps(given, repeat);
+        refused(&move |link| link.rate_steps = steps.clone())
+    };
+    assert_eq!(rates(&[(5, 1), (5, 2)], None), "the instants of a schedule must grow");
+    assert_eq!(rates(&[(5, 1)], Some(5)), "a schedule must repeat after its last step");
+    assert_eq!(rates(&[(5, u64::MAX)], None), "a later rate must be at least 0 and at most 1 Pbit/s");
+    let endless = "an outage must end: the last rate must be above 0, or one of a schedule that repeats";
+    assert_eq!(rates(&[(5, 1), (6, 0)], None), endless);
+    assert_eq!(rates(&[(0, 0)], Some(7)), endless);
+    let pure_delay = refused(&|link| (link.rate, link.rate_steps) = (None, steps(&[(5, 1)], None)));
+    assert_eq!(pure_delay, "a link of pure delay has no rate that could change");
+    let drr = refused(&|link| link.discipline = Discipline::Drr(DrrSetup { quantum: Bytes(0) }));
+    assert_eq!(drr, "DRR's quantum has at least one byte");
+    let inverted = RedSetup { min: 20.0, max: 10.0, ..RedSetup::default() };
+    let rio = refused(&|link| {
+        link.discipline = Discipline::Rio(RioSetup { inside: inverted, ..RioSetup::default() });
+    });
+    assert_eq!(rio, "RED wants 0 <= min < max");
+    let channel = GilbertElliott { to_bad: 0.1, to_good: -0.1, loss_good: 0.0, loss_bad: 1.0 };
+    assert_eq!(
+        refused(&|link| link.loss = Loss::GilbertElliott(channel)),
+        "a loss probability is at least 0 and at most 1"
+    );
+}
