@@ -4,7 +4,8 @@ use cwnd::window::SlowStart;
 use cwnd::{Span, Time};
 use cwnd_lab::scenario::{Direction, Document, Dumbbell, Flow, Scenario, Written};
 use cwnd_sim::{
-    AckEcho, Era, Gap, Loss, NodeId, Pages, Pause, QueueLimit, RateChange, RateSchedule, Setup, Sizes, Source,
+    AckEcho, Era, Gap, Loss, NodeId, Pages, Pause, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme,
+    Setup, Sizes, Source,
 };
 
 fn setup(text: &str) -> Setup {
@@ -46,6 +47,7 @@ fn the_smallest_dumbbell_is_the_default_path() {
 fn every_key_of_a_flow_arrives() {
     let text = r#"
         era = "ns2-2001"
+        recovery = "tahoe"
         [dumbbell]
         rtt = "100ms"
         reverse_rate = "1mbit"
@@ -66,6 +68,9 @@ fn every_key_of_a_flow_arrives() {
         slow_start = "limited:100"
         ecn = "per-packet"
         delayed_ack = "40ms"
+        ack_aggregation = "5ms"
+        recovery = "newreno"
+        receiver = "go-back-n"
         max_window = 64
         era = "modern"
     "#;
@@ -84,7 +89,9 @@ fn every_key_of_a_flow_arrives() {
     assert!(third.paced);
     assert_eq!(third.slow_start, Some(SlowStart::Limited { max_threshold: 100.0 }));
     assert_eq!(third.ecn, Some(AckEcho::PerPacket));
-    assert_eq!(third.delayed_ack, Some(Span::from_millis(40)));
+    assert_eq!((third.delayed_ack, third.ack_aggregation), (Some(Span::from_millis(40)), Some(Span::from_millis(5))));
+    assert_eq!((third.recovery, third.reassembly), (RecoveryScheme::NewReno, Reassembly::GoBackN));
+    assert_eq!((first.recovery, first.reassembly), (RecoveryScheme::Tahoe, Reassembly::Selective));
     assert_eq!((third.max_window, third.era), (Some(64.0), Era::MODERN));
 }
 
@@ -207,7 +214,8 @@ fn every_error_names_its_place_and_what_is_accepted() {
         (top("warmup = \"60s\""), "1:10: `warmup` cannot be 60s: accepted is less than the duration, 60s"),
         (top("seeds = 0"), "1:9: `seeds` cannot be 0: accepted is 1 to 100000"),
         (top("era = \"2001\""), "1:7: unknown value `2001`"),
-        (top("recovery = \"tahoe\""), "1:12: unknown value `tahoe` (accepted: sack)"),
+        (top("recovery = \"vegas\""), "1:12: unknown value `vegas` (accepted: tahoe, reno, newreno, sack)"),
+        (flow("receiver = \"sakc\""), "4:12: unknown value `sakc`"),
         (top("payload = \"2kB\""), "1:11: `payload` cannot be 2kB: accepted is at most a packet, 1500B"),
         (top("[variation]\nrtt = 1.0"), "2:7: `rtt` cannot be 1: accepted is at least 0 and below 1"),
         (flow("count = 0"), "4:9: `count` cannot be 0: accepted is at least 1"),
