@@ -133,34 +133,33 @@ impl<R: Recovery> Sender<R> {
     #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
         self.pacer.pass();
-        if !self.recovery.urgent() {
-            if !self.recovery.room(self.control.window.whole().max(1)) {
-                self.facts.limits.set(now, Limit::Window);
-                return None;
-            }
-            if self.pacer.holds(now, &self.control, &mut self.facts.limits) {
-                return None;
-            }
+        let urgent = self.recovery.urgent();
+        if !urgent && !self.recovery.room(self.control.window.whole().max(1)) {
+            self.facts.limits.set(now, Limit::Window);
+            return None;
         }
-        let waiting = self.recovery.resend();
-        let retransmission = waiting.is_some();
-        let number = match waiting {
-            Some(number) => number,
-            None if !self.backlog.has(now, self.recovery.next()) => {
+        if !self.recovery.waiting() {
+            if !self.backlog.has(now, self.recovery.next()) {
                 self.facts.limits.set(now, Limit::Source);
                 return None;
             }
-            None if self.recovery.outstanding() as f64 + 1.0 > self.facts.max_window => {
+            if self.recovery.outstanding() as f64 + 1.0 > self.facts.max_window {
                 self.facts.limits.set(now, Limit::Peer);
                 return None;
             }
-            None => {
-                if self.recovery.outstanding() == 0 {
-                    self.restart(now);
-                }
-                self.recovery.send()
+        }
+        // Last, since a spread window is no limit of its own: source or receiver are, where they hold the next packet too.
+        if !urgent && self.pacer.holds(now, &self.control, &mut self.facts.limits) {
+            return None;
+        }
+        let waiting = self.recovery.resend();
+        let retransmission = waiting.is_some();
+        let number = waiting.unwrap_or_else(|| {
+            if self.recovery.outstanding() == 0 {
+                self.restart(now);
             }
-        };
+            self.recovery.send()
+        });
         self.facts.counts.sent += 1;
         self.facts.counts.retransmitted += u64::from(retransmission);
         if self.deadline == Time::MAX {

@@ -223,6 +223,11 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
+    fn waiting(&self) -> bool {
+        self.urgent || self.resume < self.next
+    }
+
+    #[inline]
     fn resend(&mut self) -> Option<u64> {
         if self.resume < self.next {
             self.urgent = false;

@@ -92,7 +92,10 @@ pub(crate) trait Recovery {
     /// Whether another packet may leave under `window`.
     fn room(&self, window: u64) -> bool;
 
-    /// Sends the next packet that has been sent before, if one is to be sent again.
+    /// Whether a packet is to be sent again.
+    fn waiting(&self) -> bool;
+
+    /// Sends that packet, if there is one.
     fn resend(&mut self) -> Option<u64>;
 
     /// Sends the next new packet.

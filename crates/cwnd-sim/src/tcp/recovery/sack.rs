@@ -143,6 +143,11 @@ impl Recovery for Sack {
     }
 
     #[inline]
+    fn waiting(&self) -> bool {
+        self.board.waiting() > 0
+    }
+
+    #[inline]
     fn resend(&mut self) -> Option<u64> {
         let number = self.board.resend()?;
         self.count_sent();

@@ -42,6 +42,12 @@ impl Scoreboard {
         self.fresh + self.resent
     }
 
+    /// Lost packets that wait to be sent again.
+    #[inline]
+    pub(crate) fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
     /// Packets that have not arrived, lost or not.
     pub(crate) fn missing(&self) -> u64 {
         self.fresh + self.waiting + self.resent
