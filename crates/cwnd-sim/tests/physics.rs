@@ -3,8 +3,8 @@
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
     AckEcho, CbrSetup, Class, CrowdSetup, Discipline, DrrSetup, Dumbbell, Era, FlowSetup, Gap, GilbertElliott, Loss,
-    Pages, ParkingLot, Pause, QueueLimit, RateChange, RateSchedule, RedSetup, RioSetup, Sampling, Schedule, Setup,
-    SetupError, Sizes, Source, Trace, Variation,
+    Pages, ParkingLot, Pause, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup,
+    Sampling, Schedule, Setup, SetupError, Sizes, Source, Trace, Variation,
 };
 use proptest::prelude::*;
 
@@ -147,6 +147,25 @@ fn parking_lot_routes_cross_the_hops_between_their_ends() {
     }
     let long = measured(&trace, 0);
     assert!((1..4).all(|short| measured(&trace, short) > long), "the long flow loses on every hop");
+}
+
+#[test]
+fn marks_hold_the_queue_under_every_recovery() {
+    for scheme in RecoveryScheme::ALL {
+        let bell = Dumbbell::new(20 * MBIT, Span::from_millis(60), QueueLimit::Packets(200));
+        let mut setup = bell.setup(&vec![spec("reno"); 4], Era::MODERN, Span::from_secs(30), Span::from_secs(10), 1);
+        setup.links[0].discipline =
+            Discipline::Red(RedSetup { min: 20.0, max: 60.0, mark: true, ..RedSetup::default() });
+        for flow in &mut setup.flows {
+            (flow.recovery, flow.ecn) = (scheme, Some(AckEcho::Latch));
+        }
+        let trace = run(&setup);
+        let load = (0..4).map(|flow| measured(&trace, flow)).sum::<u64>() as f64 * 12_000.0 / (20.0 * 20e6);
+        assert!(load > 0.95, "{}: {load}", scheme.name());
+        // After the slow start nothing is lost, so no scheme has anything to do.
+        let late = |curve: &[u64]| last(curve) - curve[1];
+        assert_eq!(trace.flows.iter().map(|flow| late(&flow.retransmitted)).sum::<u64>(), 0, "{}", scheme.name());
+    }
 }
 
 #[test]
@@ -358,6 +377,9 @@ proptest! {
             flow.class = if index == 0 { Class::In } else { Class::Out };
             flow.ecn = (index == 1).then_some(AckEcho::Latch);
             flow.delayed_ack = delayed.then(|| Span::from_millis(40));
+            flow.ack_aggregation = (seed % 3 == index as u64).then(|| Span::from_millis(7));
+            flow.recovery = RecoveryScheme::ALL[(seed as usize % 4 + index) % 4];
+            flow.reassembly = if seed % 8 == index as u64 { Reassembly::GoBackN } else { Reassembly::Selective };
             flow.paced = paced;
             flow.max_window = max_window;
             flow.source = source;

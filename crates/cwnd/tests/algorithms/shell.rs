@@ -143,6 +143,28 @@ fn tahoe_cuts_and_starts_over() {
     assert_eq!(flow.w(), 20.0);
 }
 
+/// A mark has cut already: the loss of the same window only takes the window to one packet.
+#[test]
+fn tahoe_does_not_cut_twice_for_one_window() {
+    let mut flow = Flow::avoiding("reno", 40.0);
+    flow.view.next = 40;
+    flow.tell(&Congestion::mark(30));
+    assert_eq!(flow.w(), 20.0);
+    flow.tell(&Congestion { restart: true, ..Congestion::loss(31, 1) });
+    assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 20.0));
+}
+
+#[test]
+fn reno_cuts_again_for_a_loss_it_takes_for_another_event() {
+    let mut flow = Flow::avoiding("reno", 40.0);
+    flow.view.next = 40;
+    flow.tell(&Congestion::loss(0, 1));
+    flow.tell(&Congestion::loss(5, 1));
+    assert_eq!(flow.w(), 20.0);
+    flow.tell(&Congestion { separate: true, ..Congestion::loss(5, 1) });
+    assert_eq!((flow.w(), flow.internal("ssthresh")), (10.0, 10.0));
+}
+
 #[test]
 fn marks_cut_like_losses_and_marked_acknowledgements_do_not_grow() {
     let mut flow = Flow::avoiding("reno", 40.0);

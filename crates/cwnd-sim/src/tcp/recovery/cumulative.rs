@@ -245,3 +245,124 @@ impl Recovery for Cumulative {
         self.next - 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cwnd::Time;
+
+    use super::super::{NewReno, Reno, Tahoe};
+    use super::*;
+    use crate::net::packet::Block;
+
+    fn sent(rule: &'static dyn DuplicateRule, packets: u64) -> Cumulative {
+        let mut sender = Cumulative::new(rule, &Era::MODERN);
+        (0..packets).for_each(|_| {
+            sender.send();
+        });
+        sender
+    }
+
+    /// An acknowledgement of all below `cumulative`, `times` times; what the last one changed.
+    fn ack(sender: &mut Cumulative, cumulative: u64, times: u64) -> News {
+        let ack = Ack { cumulative, echo: Time::ZERO, sack: [Block::default(); 3], marked: false };
+        let mut news = News::default();
+        for _ in 0..times {
+            news = sender.on_ack(&ack);
+            sender.leave(&news);
+        }
+        news
+    }
+
+    #[test]
+    fn the_first_two_duplicates_release_a_packet_each() {
+        let mut sender = sent(&Reno, 10);
+        assert_eq!(sender.in_flight(), 10);
+        ack(&mut sender, 0, 2);
+        assert_eq!((sender.in_flight(), sender.waiting()), (8, false));
+        let mut early = Cumulative { limited_transmit: false, ..sent(&Reno, 10) };
+        ack(&mut early, 0, 2);
+        assert_eq!(early.in_flight(), 10);
+    }
+
+    #[test]
+    fn each_further_duplicate_inflates_by_a_packet() {
+        let mut sender = sent(&Reno, 10);
+        let news = ack(&mut sender, 0, 3);
+        assert_eq!((news.lost, news.first_lost, news.begun, news.separate), (1, 0, true, false));
+        assert_eq!((sender.in_flight(), sender.resend(), sender.resend()), (7, Some(0), None));
+        ack(&mut sender, 0, 6);
+        assert_eq!(sender.in_flight(), 1);
+        // The nine duplicates told of nine packets: the tenth is all that is new.
+        assert_eq!(ack(&mut sender, 10, 1).newly, 1);
+        assert!(!sender.repairing());
+        assert_eq!(sender.in_flight(), 0);
+    }
+
+    #[test]
+    fn reno_takes_the_second_loss_of_a_window_for_another_event() {
+        let mut sender = sent(&Reno, 10);
+        ack(&mut sender, 0, 3);
+        sender.resend();
+        ack(&mut sender, 4, 1);
+        assert!(!sender.repairing(), "any new acknowledgement ends it");
+        let news = ack(&mut sender, 4, 3);
+        assert_eq!((news.first_lost, news.separate, sender.resend()), (4, true, Some(4)));
+        // What is sent after the cut is a window of its own, whatever the scheme.
+        sender.send();
+        ack(&mut sender, 10, 1);
+        assert!(!ack(&mut sender, 10, 3).separate);
+    }
+
+    #[test]
+    fn newreno_deflates_by_what_a_partial_acknowledgement_passed() {
+        let mut sender = sent(&NewReno, 10);
+        ack(&mut sender, 0, 8);
+        assert_eq!((sender.resend(), sender.in_flight()), (Some(0), 2));
+        let news = ack(&mut sender, 5, 1);
+        assert_eq!((news.lost, news.first_lost, news.begun, news.rearm), (1, 5, false, true));
+        // Four packets acknowledged besides the one put back: 5 outstanding, an inflation of 8 - 4.
+        assert_eq!((sender.in_flight(), sender.resend(), sender.repairing()), (1, Some(5), true));
+        assert!(!ack(&mut sender, 6, 1).rearm, "impatient: the timer started anew with the first partial one only");
+        ack(&mut sender, 10, 1);
+        assert!(!sender.repairing());
+    }
+
+    #[test]
+    fn newreno_waits_for_something_sent_after_the_recovery() {
+        let mut sender = sent(&NewReno, 10);
+        ack(&mut sender, 0, 3);
+        (0..5).for_each(|_| {
+            sender.send();
+        });
+        ack(&mut sender, 10, 1);
+        assert_eq!(ack(&mut sender, 10, 3).lost, 0, "10 may have been sent before 0 was mended");
+        ack(&mut sender, 11, 1);
+        assert_eq!(ack(&mut sender, 11, 3).first_lost, 11);
+    }
+
+    #[test]
+    fn tahoe_steps_back_and_skips_what_an_acknowledgement_passes() {
+        let mut sender = sent(&Tahoe, 10);
+        ack(&mut sender, 2, 1);
+        let news = ack(&mut sender, 2, 3);
+        assert_eq!((news.first_lost, news.restart, sender.repairing()), (2, true, false));
+        assert_eq!((sender.in_flight(), sender.resend()), (0, Some(2)));
+        ack(&mut sender, 6, 1);
+        assert_eq!((sender.resend(), sender.resend(), sender.in_flight()), (Some(6), Some(7), 2));
+        assert_eq!(ack(&mut sender, 8, 4).lost, 0, "duplicates of packets sent again in vain");
+    }
+
+    #[test]
+    fn a_timeout_forgets_the_recovery_it_falls_into() {
+        for rule in [&Tahoe as &'static dyn DuplicateRule, &Reno, &NewReno] {
+            let mut sender = sent(rule, 10);
+            ack(&mut sender, 0, 5);
+            sender.resend();
+            sender.on_timeout();
+            assert!(!sender.repairing() && sender.urgent(), "{rule:?}");
+            assert_eq!((sender.in_flight(), sender.resend(), sender.in_flight()), (0, Some(0), 1), "{rule:?}");
+            assert_eq!(ack(&mut sender, 0, 5).lost, 0, "{rule:?}: these are of before");
+            assert_eq!(std::iter::from_fn(|| sender.resend()).collect::<Vec<_>>(), (1..10).collect::<Vec<_>>());
+        }
+    }
+}
