@@ -13,6 +13,10 @@ use crate::net::packet::Ack;
 pub(crate) struct Sack {
     board: Scoreboard,
     phase: Phase,
+    /// Unless open: it lasts until all below, everything sent before the loss was found, has arrived.
+    until: u64,
+    /// How much may leave, in a recovery by proportional reduction.
+    reduction: Option<ProportionalReduction>,
     urgent: bool,
     limited_transmit: bool,
     rule: era::Recovery,
@@ -21,15 +25,9 @@ pub(crate) struct Sack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Open,
-    /// Until everything sent before the loss was found has arrived.
-    Recovery {
-        until: u64,
-        reduction: Option<ProportionalReduction>,
-    },
-    /// The same, after the timer expired; slow start goes on meanwhile.
-    AfterTimeout {
-        until: u64,
-    },
+    Recovery,
+    /// Recovery by the timer; slow start goes on meanwhile.
+    AfterTimeout,
 }
 
 impl Sack {
@@ -38,6 +36,8 @@ impl Sack {
         Self {
             board: Scoreboard::default(),
             phase: Phase::Open,
+            until: 0,
+            reduction: None,
             urgent: false,
             limited_transmit: era.limited_transmit,
             rule: era.recovery,
@@ -48,15 +48,15 @@ impl Sack {
     fn enters(&self, news: &News) -> bool {
         match self.phase {
             Phase::Open => true,
-            Phase::Recovery { .. } => false,
+            Phase::Recovery => false,
             // Losses among what was sent before the time-out belong to it.
-            Phase::AfterTimeout { until } => news.first_lost >= until,
+            Phase::AfterTimeout => news.first_lost >= self.until,
         }
     }
 
     fn count_sent(&mut self) {
         self.urgent = false;
-        if let Phase::Recovery { reduction: Some(reduction), .. } = &mut self.phase {
+        if let Some(reduction) = &mut self.reduction {
             reduction.sent();
         }
     }
@@ -78,14 +78,14 @@ impl Recovery for Sack {
         match (self.phase, self.rule) {
             // Without limited transmit the first duplicate acknowledgements release nothing: what they stand for still counts.
             (Phase::Open, _) if !self.limited_transmit => self.outstanding(),
-            (Phase::Recovery { .. }, era::Recovery::Sack1) => self.board.sack1_pipe(),
+            (Phase::Recovery, era::Recovery::Sack1) => self.board.sack1_pipe(),
             _ => self.board.in_flight(),
         }
     }
 
     #[inline]
     fn repairing(&self) -> bool {
-        matches!(self.phase, Phase::Recovery { .. })
+        self.phase == Phase::Recovery
     }
 
     #[inline]
@@ -94,8 +94,9 @@ impl Recovery for Sack {
         news.rearm = news.advanced;
         if news.lost > 0 && self.enters(&news) {
             let proportional = self.rule == era::Recovery::Proportional;
-            let reduction = proportional.then(|| ProportionalReduction::new(self.board.missing() + news.newly));
-            self.phase = Phase::Recovery { until: self.board.next(), reduction };
+            self.reduction = proportional.then(|| ProportionalReduction::new(self.board.missing() + news.newly));
+            self.phase = Phase::Recovery;
+            self.until = self.board.next();
             self.urgent = true;
             news.begun = true;
             news.rearm = true;
@@ -105,26 +106,27 @@ impl Recovery for Sack {
 
     #[inline]
     fn leave(&mut self, _news: &News) -> bool {
-        match self.phase {
-            Phase::Recovery { until, .. } | Phase::AfterTimeout { until } if self.board.acked() >= until => {
-                let repaired = self.repairing();
-                self.phase = Phase::Open;
-                repaired
-            }
-            _ => false,
+        if self.phase == Phase::Open || self.board.acked() < self.until {
+            return false;
         }
+        let repaired = self.repairing();
+        self.phase = Phase::Open;
+        self.reduction = None;
+        repaired
     }
 
     #[inline]
     fn regulate(&mut self, news: &News, window: Packets) {
-        if let Phase::Recovery { reduction: Some(reduction), .. } = &mut self.phase {
+        if let Some(reduction) = &mut self.reduction {
             let safe = news.advanced && news.lost == 0;
             reduction.on_ack(news.newly, self.board.in_flight(), window.whole(), safe);
         }
     }
 
     fn on_timeout(&mut self) -> u64 {
-        self.phase = Phase::AfterTimeout { until: self.board.next() };
+        self.phase = Phase::AfterTimeout;
+        self.until = self.board.next();
+        self.reduction = None;
         self.urgent = true;
         self.board.lose_all()
     }
@@ -136,9 +138,9 @@ impl Recovery for Sack {
 
     #[inline]
     fn room(&self, window: u64) -> bool {
-        match &self.phase {
-            Phase::Recovery { reduction: Some(reduction), .. } => reduction.allows(),
-            _ => self.in_flight() < window,
+        match &self.reduction {
+            Some(reduction) => reduction.allows(),
+            None => self.in_flight() < window,
         }
     }
 
