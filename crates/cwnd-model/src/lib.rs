@@ -2,7 +2,8 @@
 //!
 //! What the papers derive in closed form, as functions of numbers: throughput against loss ([`response`], [`friendly`],
 //! [`highspeed`]), convergence under synchronous feedback ([`convergence`]), UDT's stages ([`udt`]), EXP-TCP's epochs
-//! ([`exp_tcp`]) and New AIMD's cycles ([`new_aimd`]).
+//! ([`exp_tcp`]) and New AIMD's cycles ([`new_aimd`]). And the algorithms themselves without packets, under synchronous feedback
+//! ([`rounds`]).
 //!
 //! The crate knows the algorithms of `cwnd` and no other host. Windows are packets, times round trips, rates packets or bits per
 //! second, as each function says; loss is a probability per packet. Arguments outside the stated ranges give numbers without
@@ -15,4 +16,5 @@ pub mod highspeed;
 pub mod new_aimd;
 pub mod response;
 mod roots;
+pub mod rounds;
 pub mod udt;

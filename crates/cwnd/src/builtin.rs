@@ -6,7 +6,7 @@ use crate::control::{CongestionControl, Control};
 use crate::rate;
 use crate::registry::Entry;
 use crate::signal::{Ack, Congestion, View};
-use crate::units::Span;
+use crate::units::{Packets, Span};
 use crate::window::{self, Window};
 
 /// One line registers an algorithm: the enum's arm, the type it holds, and the registry entries built on it.
@@ -70,6 +70,10 @@ impl CongestionControl for Algorithm {
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
         dispatch!(self, inner => inner.on_congestion(view, event));
+    }
+
+    fn on_fluid(&mut self, view: &View, acked: Packets) {
+        dispatch!(self, inner => inner.on_fluid(view, acked));
     }
 
     fn on_recovered(&mut self, view: &View) {

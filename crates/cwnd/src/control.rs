@@ -81,6 +81,15 @@ pub trait CongestionControl: Debug + Send {
     /// Congestion was seen. Hosts tell every loss event and mark; who may react twice is the algorithm's business.
     fn on_congestion(&mut self, view: &View, event: &Congestion);
 
+    /// `acked` packets, a real number of them, were acknowledged at once: how a model without packets grows a window. An algorithm
+    /// applies its rule once, as it stands, to all of them, and so grows by the papers' increase per round trip where `acked` is
+    /// its window. By default it is told of the whole packets as usual.
+    fn on_fluid(&mut self, view: &View, acked: Packets) {
+        let newly = u32::try_from(acked.whole()).unwrap_or(u32::MAX);
+        let ack = Ack { acks: newly, newly, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() };
+        self.on_ack(view, &ack);
+    }
+
     /// Loss recovery has ended.
     fn on_recovered(&mut self, _view: &View) {}
 

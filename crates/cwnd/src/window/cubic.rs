@@ -62,6 +62,10 @@ impl Cubic {
 
 impl WindowRule for Cubic {
     fn grow(&mut self, w: f64, view: &View) -> f64 {
+        self.grow_by(w, 1.0, view)
+    }
+
+    fn grow_by(&mut self, w: f64, acked: f64, view: &View) -> f64 {
         let (rtt, longest) =
             view.rtt.map_or((Span::ZERO, Span::ZERO), |rtt| (rtt.smoothed, rtt.smoothed.max(rtt.latest)));
         // Section 5.8: the time in which the sender had no use for the window does not count. A window in use is acknowledged
@@ -70,14 +74,14 @@ impl WindowRule for Cubic {
         self.last = view.now;
         let t = self.elapsed.as_secs_f64();
 
-        self.w_est += self.alpha() / w;
+        self.w_est += acked * self.alpha() / w;
         if self.reno_friendly && self.w_cubic(t) < self.w_est {
             // Section 4.3, the Reno-friendly region.
             return (self.w_est - w).max(0.0);
         }
         // Sections 4.2, 4.4 and 4.5.
         let target = self.w_cubic(t + rtt.as_secs_f64()).max(w).min(1.5 * w);
-        (target - w) / w
+        acked * (target - w) / w
     }
 
     fn cut(&mut self, w: f64, _view: &View) -> f64 {

@@ -13,6 +13,11 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
     /// The increase for one acknowledged packet in congestion avoidance, at window `w`.
     fn grow(&mut self, w: f64, view: &View) -> f64;
 
+    /// The increase for `acked` acknowledged packets at once, of which each counts as the first: a model's step.
+    fn grow_by(&mut self, w: f64, acked: f64, view: &View) -> f64 {
+        acked * self.grow(w, view)
+    }
+
     /// The window after a cut at window `w`. [`epoch`](Self::epoch) follows, with the window that really came of it.
     fn cut(&mut self, w: f64, view: &View) -> f64;
 
@@ -164,6 +169,17 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
         for _ in 0..steps.min(MAX_STEPS) {
             self.step(view);
+        }
+    }
+
+    fn on_fluid(&mut self, view: &View, acked: Packets) {
+        let w = self.state.window;
+        if self.in_slow_start() {
+            self.state.window = self.bounded(w + acked.0 * self.ramp());
+        } else {
+            self.open_epoch(w, view);
+            let step = self.rule.grow_by(w, acked.0, view);
+            self.state.window = self.bounded(w + step);
         }
     }
 

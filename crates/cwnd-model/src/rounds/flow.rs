@@ -1,0 +1,197 @@
+//! One flow of the synchronous-feedback host.
+
+use cwnd::registry::Transport;
+use cwnd::signal::{Ack, Arrival, Congestion, Limit, Remote, Rtt, Start, View};
+use cwnd::units::{Packets, Span, Time};
+use cwnd::window::Policy;
+use cwnd::{Algorithm, Bytes, CongestionControl, Pacing, Probe, ReceiverSide};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::Setup;
+
+/// An algorithm and what its host knows.
+pub(super) struct Flow {
+    algorithm: Algorithm,
+    receiver: Option<Box<dyn ReceiverSide>>,
+    reports: bool,
+    rtt: Span,
+    packet: Bytes,
+    /// Packets delivered, a real number of them.
+    delivered: f64,
+    /// What its receiver has heard of.
+    heard: u64,
+    lost: u64,
+    rounds: f64,
+    losses: Xoshiro256PlusPlus,
+}
+
+/// A copy for a step that may be taken back; only for flows whose receiver keeps nothing.
+impl Clone for Flow {
+    fn clone(&self) -> Self {
+        Self { algorithm: self.algorithm.clone(), receiver: None, losses: self.losses.clone(), ..*self }
+    }
+}
+
+impl Flow {
+    /// Flow `index` of the setup.
+    pub(super) fn new(setup: &Setup, index: usize) -> Self {
+        let flow = &setup.flows[index];
+        let seed = setup.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index as u64;
+        let start = Start {
+            window: flow.window,
+            threshold: Some(flow.window),
+            packet: setup.packet,
+            payload: setup.packet,
+            seed,
+            policy: Policy::MODERN,
+            ..Start::default()
+        };
+        Self {
+            algorithm: flow.algorithm.start(&start),
+            receiver: flow.algorithm.receiver(&start),
+            reports: flow.algorithm.entry().transport == Transport::Reported,
+            rtt: flow.rtt.unwrap_or(setup.rtt),
+            packet: setup.packet,
+            delivered: 0.0,
+            heard: 0,
+            lost: 0,
+            rounds: 0.0,
+            losses: Xoshiro256PlusPlus::seed_from_u64(seed),
+        }
+    }
+
+    /// Whether it has a receiver of its own.
+    pub(super) fn hears(&self) -> bool {
+        self.receiver.is_some()
+    }
+
+    pub(super) fn algorithm(&self) -> &Algorithm {
+        &self.algorithm
+    }
+
+    pub(super) fn rtt(&self) -> Span {
+        self.rtt
+    }
+
+    /// Packets delivered and packets lost.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.delivered as u64, self.lost)
+    }
+
+    /// Packets in the network.
+    pub(super) fn in_network(&self) -> f64 {
+        let control = self.algorithm.control();
+        match control.pacing {
+            Pacing::At(rate) => (rate * self.rtt).0.min(control.window.0),
+            _ => control.window.0,
+        }
+    }
+
+    /// Packets in a round trip `rtt`.
+    pub(super) fn load(&self, rtt: Span) -> f64 {
+        self.in_network() * self.share(rtt)
+    }
+
+    /// `rounds` round trips of the setup pass, from `from` to `to`.
+    pub(super) fn advance(&mut self, from: Time, to: Time, rounds: f64, setup: &Setup) {
+        let own = rounds * self.share(setup.rtt);
+        let acked = self.in_network() * own;
+        self.delivered += acked;
+        self.rounds += own;
+        if self.reports {
+            self.report(from, to, setup);
+        } else {
+            self.algorithm.on_fluid(&self.view(to), Packets(acked));
+        }
+        if setup.loss > 0.0 && self.draws_loss(acked, setup.loss) {
+            self.congest(to);
+        }
+    }
+
+    /// Round trips of the setup pass without feedback.
+    pub(super) fn hold(&mut self, rounds: f64, setup: &Setup) {
+        self.delivered += self.load(setup.rtt) * rounds;
+        self.rounds += rounds * self.share(setup.rtt);
+    }
+
+    /// A packet is lost, or marked: all the same here.
+    pub(super) fn congest(&mut self, now: Time) {
+        self.lost += 1;
+        let view = self.view(now);
+        self.algorithm.on_congestion(&view, &Congestion::loss(view.next, 1));
+    }
+
+    /// How many of its round trips pass in one of `rtt`.
+    fn share(&self, rtt: Span) -> f64 {
+        rtt.as_secs_f64() / self.rtt.as_secs_f64()
+    }
+
+    /// Whether one of `acked` packets is lost.
+    fn draws_loss(&mut self, acked: f64, p: f64) -> bool {
+        let unit = (self.losses.next_u64() >> 11) as f64 * libm::exp2(-53.0);
+        unit < 1.0 - libm::pow(1.0 - p, acked)
+    }
+
+    /// The receiver hears of what arrived evenly from `from` to `to`, and reports.
+    fn report(&mut self, from: Time, to: Time, setup: &Setup) {
+        if self.algorithm.control().wake.is_some_and(|wake| wake <= to) {
+            self.algorithm.on_wake(&self.view(to));
+        }
+        let newly = (self.delivered as u64) - self.heard;
+        if newly == 0 {
+            return;
+        }
+        let probe = self.algorithm.control().probe;
+        let capacity = setup.capacity / setup.rtt;
+        let rtt = self.rtt;
+        let mut remote = Remote { capacity: Some(capacity), ..Remote::default() };
+        if let Some(receiver) = &mut self.receiver {
+            let spacing = to.since(from) / newly;
+            for nth in 0..newly {
+                let number = self.heard + nth;
+                let pair = matches!(probe, Probe::PairEvery(n) if number % u64::from(n.max(2)) == 1);
+                // The second of a pair follows the first at the capacity's own pace.
+                let at = if pair && nth > 0 {
+                    from + spacing * (nth - 1) + capacity.interval()
+                } else {
+                    from + spacing * nth
+                };
+                receiver.on_packet(&Arrival {
+                    at,
+                    number,
+                    sent_at: None,
+                    rtt: Some(rtt),
+                    packet: self.packet,
+                    pair,
+                    marked: false,
+                    retransmission: false,
+                });
+            }
+            remote = receiver.report(to);
+        }
+        self.heard += newly;
+        let newly = u32::try_from(newly).unwrap_or(u32::MAX);
+        let ack = Ack { acks: 1, newly, marked: 0, sent_at: from, sample: None, remote };
+        self.algorithm.on_ack(&self.view(to), &ack);
+    }
+
+    fn view(&self, now: Time) -> View {
+        let rtt =
+            Rtt { latest: self.rtt, smoothed: self.rtt, variation: Span::ZERO, min: self.rtt, ack_delay: Span::ZERO };
+        View {
+            now,
+            next: self.delivered as u64 + self.in_network() as u64,
+            in_flight: self.in_network() as u64,
+            in_recovery: false,
+            delivered: self.delivered as u64,
+            lost: self.lost,
+            rtt: Some(rtt),
+            round: self.rounds as u64,
+            limit: Limit::Window,
+            peer_window: Packets(f64::INFINITY),
+            packet: self.packet,
+            payload: self.packet,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The synchronous-feedback host: the algorithms without packets, as Chiu and Jain (1989) drew them.
+//!
+//! Flows hear at once and together that the sum of what they have in the network has reached the capacity. There is no queue, no
+//! recovery and no slow start of window algorithms: they begin in congestion avoidance at the window given. A rate algorithm
+//! begins as its parameters say; what it has in the network is its rate times its round trip, or its window if that is less, and
+//! its receiver hears of evenly spaced packets.
+//!
+//! Time is counted in round trips of the setup, whatever those of single flows; capacity is the packets of one of them.
+
+mod flow;
+mod record;
+
+use cwnd::registry::{Spec, Transport};
+use cwnd::units::{Bytes, Packets, Span, Time};
+use cwnd_trace::Trace;
+
+use flow::Flow;
+use record::Recorder;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The flows.
+    pub flows: Vec<FlowSetup>,
+    /// The sum at which all flows hear of congestion, packets per `rtt`; above 0.
+    pub capacity: Packets,
+    /// The round trip that time is counted in; at least 1 ms.
+    pub rtt: Span,
+    /// How finely the rules are applied.
+    pub clock: Clock,
+    /// Round trips that a decrease takes, without growth: 0 for simd's model, 1 for New AIMD's.
+    pub decrease_rounds: u32,
+    /// Probability per packet of a loss that only its flow hears of, 0..=1.
+    pub loss: f64,
+    /// For the losses and for algorithms that draw random numbers.
+    pub seed: u64,
+    /// Round trips to run, more than 0 and at most 10^7.
+    pub rounds: f64,
+    /// Stop after this many times of common congestion.
+    pub events: usize,
+    /// A packet on the wire.
+    pub packet: Bytes,
+}
+
+/// A flow.
+#[derive(Clone, Debug)]
+pub struct FlowSetup {
+    /// Its algorithm.
+    pub algorithm: Spec,
+    /// Its first window, packets; at least 1.
+    pub window: Packets,
+    /// Its round trip; the setup's if none.
+    pub rtt: Option<Span>,
+}
+
+/// How finely the rules are applied. With a reporting algorithm (UDT, DAIMD) never more coarsely than its reports come, 10 ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Once per round trip; congestion is seen at its end, where the sum may be above the capacity.
+    Rounds,
+    /// This often per round trip, at least once; congestion hits in the instant in which the sum reaches the capacity.
+    Continuous {
+        /// Steps per round trip.
+        steps: u32,
+    },
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// As every host records it.
+    pub trace: Trace,
+    /// Every time of common congestion.
+    pub events: Vec<Event>,
+}
+
+/// Common congestion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When, in round trips from the start.
+    pub at: f64,
+    /// What each flow had in the network, packets.
+    pub before: Vec<f64>,
+    /// What its reaction left.
+    pub after: Vec<f64>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            flows: Vec::new(),
+            capacity: Packets(100.0),
+            rtt: Span::from_millis(100),
+            clock: Clock::Continuous { steps: 64 },
+            decrease_rounds: 0,
+            loss: 0.0,
+            seed: 1,
+            rounds: 1000.0,
+            events: usize::MAX,
+            packet: Bytes(1500),
+        }
+    }
+}
+
+/// Runs a setup.
+#[must_use]
+pub fn run(setup: &Setup) -> Run {
+    let mut host = Host::new(setup);
+    host.run();
+    let end = host.now();
+    Run { trace: host.recorder.finish(end, host.steps_done), events: host.events }
+}
+
+struct Host<'a> {
+    setup: &'a Setup,
+    flows: Vec<Flow>,
+    recorder: Recorder,
+    events: Vec<Event>,
+    /// Round trips since the start.
+    at: f64,
+    /// Steps per round trip.
+    steps: u32,
+    steps_done: u64,
+}
+
+impl<'a> Host<'a> {
+    fn new(setup: &'a Setup) -> Self {
+        let flows: Vec<Flow> = (0..setup.flows.len()).map(|index| Flow::new(setup, index)).collect();
+        let reports = setup.flows.iter().any(|flow| flow.algorithm.entry().transport == Transport::Reported);
+        let steps = match setup.clock {
+            Clock::Rounds => 1,
+            Clock::Continuous { steps } => steps.max(1),
+        };
+        let report_steps = setup.rtt.as_nanos().div_ceil(REPORT.as_nanos());
+        let steps = if reports { steps.max(u32::try_from(report_steps).unwrap_or(u32::MAX)) } else { steps };
+        let recorder = Recorder::new(setup);
+        Self { setup, flows, recorder, events: Vec::new(), at: 0.0, steps, steps_done: 0 }
+    }
+
+    fn run(&mut self) {
+        self.recorder.sample(self.now(), &self.flows);
+        while self.at < self.setup.rounds && self.events.len() < self.setup.events {
+            self.step();
+            if self.steps_done.is_multiple_of(u64::from(self.steps)) {
+                self.recorder.sample(self.now(), &self.flows);
+            }
+        }
+        self.recorder.sample(self.now(), &self.flows);
+    }
+
+    fn step(&mut self) {
+        self.steps_done += 1;
+        let before = self.load();
+        let undone = self.exact().then(|| self.flows.clone());
+        let length = 1.0 / f64::from(self.steps);
+        self.advance(length);
+        let after = self.load();
+        if after < self.setup.capacity.0 {
+            return;
+        }
+        // Rules apply to a step as a whole, so the sum is a line within it: this is where it reaches the capacity.
+        let share = (self.setup.capacity.0 - before) / (after - before);
+        if let Some(undone) = undone.filter(|_| share > 0.0 && share < 1.0) {
+            self.flows = undone;
+            self.at -= length;
+            self.advance(share * length);
+        }
+        self.congest();
+    }
+
+    /// Lets `rounds` round trips pass.
+    fn advance(&mut self, rounds: f64) {
+        let from = self.now();
+        self.at += rounds;
+        let to = self.now();
+        for flow in &mut self.flows {
+            flow.advance(from, to, rounds, self.setup);
+        }
+    }
+
+    fn congest(&mut self) {
+        let now = self.now();
+        self.recorder.sample(now, &self.flows);
+        let before = self.in_network();
+        for flow in &mut self.flows {
+            flow.congest(now);
+        }
+        self.events.push(Event { at: self.at, before, after: self.in_network() });
+        // A trace has one state per instant: what the reaction left shows a nanosecond later.
+        self.recorder.sample(now + Span::from_nanos(1), &self.flows);
+        if self.setup.decrease_rounds > 0 {
+            let rounds = f64::from(self.setup.decrease_rounds);
+            self.at += rounds;
+            for flow in &mut self.flows {
+                flow.hold(rounds, self.setup);
+            }
+        }
+    }
+
+    /// Whether the instant of congestion is found within a step: receivers cannot take back what they heard.
+    fn exact(&self) -> bool {
+        self.setup.clock != Clock::Rounds && self.flows.iter().all(|flow| !flow.hears())
+    }
+
+    fn load(&self) -> f64 {
+        self.flows.iter().map(|flow| flow.load(self.setup.rtt)).sum()
+    }
+
+    fn in_network(&self) -> Vec<f64> {
+        self.flows.iter().map(Flow::in_network).collect()
+    }
+
+    fn now(&self) -> Time {
+        Time::ZERO + self.setup.rtt.mul_f64(self.at)
+    }
+}
+
+/// UDT's SYN: how often a receiver reports.
+const REPORT: Span = cwnd::rate::udt::SYN;
