@@ -10,6 +10,7 @@ mod compare;
 mod docs;
 mod failure;
 mod files;
+mod model;
 mod progress;
 mod run;
 mod table;
@@ -38,6 +39,9 @@ enum Command {
     Compare(Box<compare::Arguments>),
     /// Simulate a scenario from a TOML file
     Run(run::Arguments),
+    /// Compute on paper: closed forms and the synchronous-feedback model, as tables
+    #[command(subcommand)]
+    Model(Box<model::Command>),
     /// Measure the simulator itself
     #[command(subcommand)]
     Bench(bench::Command),
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Model(command) => model::run(&command),
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
         Command::Schema => Ok(docs::schema()),
         Command::Completions { shell } => Ok(completions(shell)),
@@ -99,6 +104,7 @@ Examples:
   cwnd compare simd cubic --rate 1gbit --rtt 100ms   two of them on a long fat path
   cwnd compare simd --versus reno                    is it fair to Reno?
   cwnd algorithms simd                               its parameters, their ranges, its source
+  cwnd model response reno simd highspeed            windows against loss, in closed form
   cwnd run scenarios/dumbbell.toml                   a scenario of your own
   cwnd run scenarios/dumbbell.toml --set dumbbell.queue=droptail:0.5bdp";
 

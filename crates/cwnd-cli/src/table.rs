@@ -46,6 +46,11 @@ pub(crate) fn cell(estimate: Option<Estimate>, scale: f64) -> String {
     }
 }
 
+/// A plain number to five digits; a dash for none.
+pub(crate) fn number(value: Option<f64>) -> String {
+    value.map_or("–".to_string(), |value| format!("{value:.*}", decimals(value, 5)))
+}
+
 /// How many decimals show so many significant digits of `value`.
 fn decimals(value: f64, significant: i32) -> usize {
     if value == 0.0 || !value.is_finite() {

@@ -6,6 +6,7 @@
 
 pub mod compare;
 pub mod measure;
+pub mod model;
 pub mod output;
 pub mod report;
 pub mod run;

@@ -34,6 +34,10 @@ fn every_json_key_is_documented() {
         ),
         ("cwnd run", vec!["run", &scenario, "--json"]),
         ("cwnd bench sim", [&["bench", "sim", "--rate", "10mbit", "--json"][..], &short[..]].concat()),
+        ("cwnd model response", vec!["model", "response", "reno", "new-aimd", "--json"]),
+        ("cwnd model convergence", vec!["model", "convergence", "simd", "exp-tcp", "--json"]),
+        ("cwnd model rounds", vec!["model", "rounds", "reno", "--json"]),
+        ("cwnd model udt", vec!["model", "udt", "--json"]),
         ("cwnd algorithms NAME", vec!["algorithms", "udt", "--json"]),
     ] {
         let section = page.split(&format!("## `{title} --json`")).nth(1).expect("a section per command");

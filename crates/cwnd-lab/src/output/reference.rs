@@ -7,6 +7,7 @@ use schemars::{Schema, schema_for};
 use serde_json::Value;
 
 use super::json::{Bench, Comparison, Known, Run};
+use crate::model::{Convergences, Paths, Responses, Stages};
 
 /// `docs/algorithms.md`.
 #[must_use]
@@ -45,6 +46,10 @@ pub fn json() -> String {
         ("cwnd compare", schema_for!(Comparison)),
         ("cwnd run", schema_for!(Run)),
         ("cwnd bench sim", schema_for!(Bench)),
+        ("cwnd model response", schema_for!(Responses)),
+        ("cwnd model convergence", schema_for!(Convergences)),
+        ("cwnd model rounds", schema_for!(Paths)),
+        ("cwnd model udt", schema_for!(Stages)),
         ("cwnd algorithms NAME", schema_for!(Known)),
     ] {
         let _ = write!(page, "\n## `{command} --json`\n\n| key | type | meaning |\n|---|---|---|\n");
