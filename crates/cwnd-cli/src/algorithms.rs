@@ -1,11 +1,13 @@
 //! `cwnd algorithms`
 
 use clap::Args;
-use cwnd::registry::{self, ALGORITHMS};
+use cwnd::registry::{self, ALGORITHMS, Spec};
+use cwnd_lab::model;
 use cwnd_lab::output::json::Known;
 use cwnd_lab::output::to_json;
 
 use crate::failure::Failure;
+use crate::table::{Table, number};
 
 /// Which algorithm, and how to print it.
 #[derive(Args, Debug)]
@@ -13,10 +15,14 @@ use crate::failure::Failure;
 Examples:
   cwnd algorithms
   cwnd algorithms simd
+  cwnd algorithms simd:beta=1/8 --card
 An algorithm with parameters is written name:key=value,key=value, such as aimd:a=1,b=1/8")]
 pub(crate) struct Arguments {
     /// Describe this one; all are listed otherwise
     name: Option<String>,
+    /// What it is like: efficiency, fairness, smoothness and more, from running it under synchronous feedback
+    #[arg(long, requires = "name")]
+    card: bool,
     /// Print one JSON document and nothing else
     #[arg(long)]
     json: bool,
@@ -24,8 +30,26 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Some(name) = &arguments.name else { return Ok(list(arguments.json)) };
+    if arguments.card {
+        let spec = Spec::parse(name).map_err(|error| Failure::Input(error.to_string()))?;
+        let card = model::card(&spec);
+        return Ok(if arguments.json { to_json(&card) } else { print_card(&card) });
+    }
     let known = Known::of(registry::find(name).map_err(|error| Failure::Input(error.to_string()))?);
     Ok(if arguments.json { to_json(&known) } else { describe(&known) })
+}
+
+fn print_card(card: &model::Card) -> String {
+    let mut table = Table::default();
+    table.row(["axiom", "value", "unit"]);
+    for axiom in &card.axioms {
+        table.row([axiom.name.to_string(), number(axiom.value), axiom.unit.to_string()]);
+    }
+    let mut text = format!("{} under synchronous feedback (model)\n\n{}\n", card.algorithm, table.print());
+    for axiom in &card.axioms {
+        text.push_str(&format!("{}: {} ({})\n", axiom.name, axiom.definition, axiom.source));
+    }
+    text
 }
 
 fn list(json: bool) -> String {

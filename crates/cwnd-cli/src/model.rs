@@ -8,7 +8,7 @@ use cwnd_lab::output::to_json;
 use cwnd_lab::scenario::Written;
 
 use crate::failure::Failure;
-use crate::table::{Table, number};
+use crate::table::{Table, cell, number};
 
 /// What to compute.
 #[derive(Debug, Subcommand)]
@@ -29,6 +29,7 @@ pub(crate) enum Command {
 Examples:
   cwnd model response reno simd highspeed
   cwnd model response reno aimd:b=1/8 udt:capacity=1gbit --loss 1e-5,1e-4 --rtt 50ms
+  cwnd model response reno simd --random 5
 One packet in every 1/p is lost; no timeouts. A dash: no closed form is known.")]
 pub(crate) struct Response {
     /// Algorithms, such as `simd` or `aimd:b=1/8`
@@ -43,6 +44,9 @@ pub(crate) struct Response {
     /// Packet on the wire
     #[arg(long, default_value = "1500B", value_parser = quantity::bytes)]
     packet: Bytes,
+    /// Also run the algorithms under random loss, over this many seeds; 0 for not
+    #[arg(long, value_name = "SEEDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    random: u32,
     /// Print one JSON document and nothing else
     #[arg(long)]
     json: bool,
@@ -152,7 +156,7 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
 
 impl Response {
     fn print(&self) -> String {
-        let document = model::responses(&specs(&self.algorithms), &self.loss, self.rtt, self.packet);
+        let document = model::responses(&specs(&self.algorithms), &self.loss, self.rtt, self.packet, self.random);
         if self.json {
             return to_json(&document);
         }
@@ -162,13 +166,23 @@ impl Response {
             document.packet_bytes
         );
         let mut table = Table::default();
-        table.row(["algorithm", "loss", "mean window", "window at loss", "between losses", "rate", "over TCP"]);
-        table.row(["", "", "packets", "packets", "round trips", "Mbit/s", ""]);
+        table.row([
+            "algorithm",
+            "loss",
+            "mean window",
+            "window at loss",
+            "between losses",
+            "rate",
+            "over TCP",
+            "under random loss",
+        ]);
+        table.row(["", "", "packets", "packets", "round trips", "Mbit/s", "", "packets (model)"]);
         for row in &document.rows {
             let rate = row.rate_bps.map(|rate| rate * 1e-6);
             let cells = [row.window_packets, row.peak_packets, row.epoch_rtt, rate, row.over_tcp];
             let head = [row.algorithm.clone(), format!("{:e}", row.loss)];
-            table.row(head.into_iter().chain(cells.into_iter().map(number)));
+            let random = cell(row.random_window_packets, 1.0);
+            table.row(head.into_iter().chain(cells.into_iter().map(number)).chain([random]));
         }
         text.push_str(&table.print());
         text

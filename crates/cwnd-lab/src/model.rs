@@ -9,10 +9,11 @@ use cwnd_model::response::{Law, Path};
 pub use cwnd_model::rounds::Setup;
 use cwnd_model::rounds::{self, Clock, FlowSetup};
 use cwnd_model::udt;
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::measure::jain;
+use crate::measure::{Estimate, jain};
 
 /// Windows against loss: `cwnd model response --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -34,8 +35,11 @@ pub struct ResponseRow {
     pub algorithm: String,
     /// Loss probability per packet: one packet in every 1/p is lost.
     pub loss: f64,
-    /// Always `closed form`.
+    /// Always `closed form`, of all but `random_window_packets`.
     pub kind: &'static str,
+    /// The mean under random loss instead, by renewal Monte Carlo over the seeds; null unless asked for, and for algorithms that
+    /// set a rate.
+    pub random_window_packets: Option<Estimate>,
     /// Packets per round trip, mean; null where no closed form is known.
     pub window_packets: Option<f64>,
     /// The window at each loss, packets.
@@ -169,6 +173,34 @@ pub struct EquilibriumRow {
     pub clipped_bps: f64,
 }
 
+/// What an algorithm is like: `cwnd algorithms NAME --card --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Card {
+    /// The version of cwnd, with the revision of its sources where it was built in a repository.
+    pub version: &'static str,
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// Always `model`.
+    pub kind: &'static str,
+    /// The axioms.
+    pub axioms: Vec<AxiomRow>,
+}
+
+/// An axiom of a card.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct AxiomRow {
+    /// Its name.
+    pub name: &'static str,
+    /// Null where the algorithm never came to what is measured.
+    pub value: Option<f64>,
+    /// Its unit; empty for a ratio.
+    pub unit: &'static str,
+    /// What it means.
+    pub definition: &'static str,
+    /// Where the definition comes from.
+    pub source: &'static str,
+}
+
 /// Two windows, a capacity and a bound for [`convergences`], packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
@@ -180,9 +212,9 @@ pub struct Pair {
     pub epsilon: f64,
 }
 
-/// The deterministic response of `algorithms` at each of `losses`.
+/// The deterministic response of `algorithms` at each of `losses`, and that under random loss over `random_seeds` seeds from 1 on.
 #[must_use]
-pub fn responses(algorithms: &[&Spec], losses: &[f64], rtt: Span, packet: Bytes) -> Responses {
+pub fn responses(algorithms: &[&Spec], losses: &[f64], rtt: Span, packet: Bytes, random_seeds: u32) -> Responses {
     let path = Path { rtt: rtt.as_secs_f64(), packet };
     let mut rows = Vec::new();
     for spec in algorithms {
@@ -194,6 +226,7 @@ pub fn responses(algorithms: &[&Spec], losses: &[f64], rtt: Span, packet: Bytes)
                 algorithm: spec.label().to_string(),
                 loss: *loss,
                 kind: CLOSED_FORM,
+                random_window_packets: random_window(spec, *loss, rtt, random_seeds),
                 window_packets: mean,
                 peak_packets: response.map(|response| response.peak),
                 epoch_rtt: response.map(|response| response.rounds),
@@ -203,6 +236,19 @@ pub fn responses(algorithms: &[&Spec], losses: &[f64], rtt: Span, packet: Bytes)
         }
     }
     Responses { version: crate::VERSION, rtt_s: path.rtt, packet_bytes: packet.0, rows }
+}
+
+/// The card of an algorithm.
+#[must_use]
+pub fn card(spec: &Spec) -> Card {
+    let axioms = cwnd_model::card::card(spec).map(|axiom| AxiomRow {
+        name: axiom.name,
+        value: axiom.value,
+        unit: axiom.unit,
+        definition: axiom.definition,
+        source: axiom.source,
+    });
+    Card { version: crate::VERSION, algorithm: spec.label().to_string(), kind: MODEL, axioms: axioms.into() }
 }
 
 /// The convergence of two flows of each of `algorithms`.
@@ -290,6 +336,13 @@ pub fn stages(capacity: BitRate, losses: &[f64], rtt: Span, packet: Bytes) -> St
     }
 }
 
+fn random_window(spec: &Spec, loss: f64, rtt: Span, seeds: u32) -> Option<Estimate> {
+    let packets = (LOSSES / loss) as u64;
+    let runs: Vec<u64> = (1..=u64::from(seeds)).collect();
+    let mean = |seed: &u64| cwnd_model::bernoulli::mean_window(spec, loss, packets, rtt, *seed);
+    Estimate::over(&runs.par_iter().filter_map(mean).collect::<Vec<f64>>())
+}
+
 /// The closed form of an algorithm's convergence, where there is one.
 fn scheme(spec: &Spec) -> Option<Scheme> {
     match Law::of(spec)? {
@@ -344,6 +397,8 @@ fn flows(spec: &Spec, windows: &[f64]) -> Vec<FlowSetup> {
     windows.iter().map(flow).collect()
 }
 
+/// Losses of a run under random loss: a seed's mean is then good to about two percent.
+const LOSSES: f64 = 3000.0;
 const CLOSED_FORM: &str = "closed form";
 const MODEL: &str = "model";
 /// The increase falls to a ten-thousandth: nothing of interest lies above.
@@ -381,7 +436,7 @@ mod tests {
     #[test]
     fn an_algorithm_without_a_law_has_a_row_without_numbers() {
         let specs = ["new-aimd", "reno"].map(|text| Spec::parse(text).expect("registered"));
-        let document = responses(&specs.each_ref(), &[1e-4, 1e-2], Span::from_millis(100), Bytes(1500));
+        let document = responses(&specs.each_ref(), &[1e-4, 1e-2], Span::from_millis(100), Bytes(1500), 0);
         let windows: Vec<_> = document.rows.iter().map(|row| row.window_packets.map(f64::round)).collect();
         assert_eq!(windows, [None, None, Some(122.0), Some(12.0)]);
     }

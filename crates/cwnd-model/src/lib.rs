@@ -3,14 +3,17 @@
 //! What the papers derive in closed form, as functions of numbers: throughput against loss ([`response`], [`friendly`],
 //! [`highspeed`]), convergence under synchronous feedback ([`convergence`]), UDT's stages ([`udt`]), EXP-TCP's epochs
 //! ([`exp_tcp`]) and New AIMD's cycles ([`new_aimd`]). And the algorithms themselves without packets, under synchronous feedback
-//! ([`rounds`]).
+//! ([`rounds`]) or random loss ([`bernoulli`]), what they are like there ([`card`]), and DAIMD as a fluid ([`fluid`]).
 //!
 //! The crate knows the algorithms of `cwnd` and no other host. Windows are packets, times round trips, rates packets or bits per
 //! second, as each function says; loss is a probability per packet. Arguments outside the stated ranges give numbers without
 //! meaning, never a panic.
 
+pub mod bernoulli;
+pub mod card;
 pub mod convergence;
 pub mod exp_tcp;
+pub mod fluid;
 pub mod friendly;
 pub mod highspeed;
 pub mod new_aimd;

@@ -110,7 +110,7 @@ impl Law {
             "exp-tcp" if chosen("small_window", "off") => {
                 Some(Self::Exp { gamma: number("gamma")?, b: number("beta")? })
             }
-            "cubic" => Some(Self::Cubic { c: number("c")?, b: number("beta")? }),
+            "cubic" if chosen("reno_friendly", "on") => Some(Self::Cubic { c: number("c")?, b: number("beta")? }),
             "highspeed" => {
                 let rfc = highspeed::rfc();
                 let ns2 = highspeed::ns2(number("low_window")?);

@@ -38,6 +38,7 @@ fn every_json_key_is_documented() {
         ("cwnd model convergence", vec!["model", "convergence", "simd", "exp-tcp", "--json"]),
         ("cwnd model rounds", vec!["model", "rounds", "reno", "--json"]),
         ("cwnd model udt", vec!["model", "udt", "--json"]),
+        ("cwnd algorithms NAME --card", vec!["algorithms", "simd:beta=1/8", "--card", "--json"]),
         ("cwnd algorithms NAME", vec!["algorithms", "udt", "--json"]),
     ] {
         let section = page.split(&format!("## `{title} --json`")).nth(1).expect("a section per command");

@@ -7,7 +7,7 @@ use schemars::{Schema, schema_for};
 use serde_json::Value;
 
 use super::json::{Bench, Comparison, Known, Run};
-use crate::model::{Convergences, Paths, Responses, Stages};
+use crate::model::{Card, Convergences, Paths, Responses, Stages};
 
 /// `docs/algorithms.md`.
 #[must_use]
@@ -50,6 +50,7 @@ pub fn json() -> String {
         ("cwnd model convergence", schema_for!(Convergences)),
         ("cwnd model rounds", schema_for!(Paths)),
         ("cwnd model udt", schema_for!(Stages)),
+        ("cwnd algorithms NAME --card", schema_for!(Card)),
         ("cwnd algorithms NAME", schema_for!(Known)),
     ] {
         let _ = write!(page, "\n## `{command} --json`\n\n| key | type | meaning |\n|---|---|---|\n");

@@ -1,0 +1,193 @@
+//! An axiom card: what an algorithm is like, in numbers that mean the same for all.
+//!
+//! Nothing here is a constant of an algorithm: each number comes of running it in the synchronous-feedback host, rule applied
+//! once per round trip, on a capacity of 100 packets and a round trip of 100 ms. Definitions follow Zarchy, Mittal, Schapira and
+//! Shenker, "Axiomatizing congestion control" (2019), where they have one, simd section 1 otherwise.
+
+use cwnd::registry::Spec;
+use cwnd::units::Packets;
+
+use crate::rounds::{Clock, Event, FlowSetup, Run, Setup, run};
+
+/// One number of a card.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axiom {
+    /// Its name.
+    pub name: &'static str,
+    /// None where the algorithm never came to what is measured.
+    pub value: Option<f64>,
+    /// Its unit; empty for a ratio.
+    pub unit: &'static str,
+    /// What it means.
+    pub definition: &'static str,
+    /// Where the definition comes from.
+    pub source: &'static str,
+}
+
+/// The card of an algorithm with its parameters.
+#[must_use]
+pub fn card(spec: &Spec) -> [Axiom; 8] {
+    let pair = settled(&[(spec, 10.0), (spec, 70.0)]);
+    let reno = Spec::parse("reno").expect("registered");
+    let beside_reno = settled(&[(spec, 50.0), (&reno, 50.0)]);
+    let events = pair.as_ref().map(|pair| pair.events.as_slice()).unwrap_or_default();
+    let means = pair.as_ref().map(|pair| pair.means.as_slice()).unwrap_or_default();
+    let least = means.iter().copied().reduce(libm::fmin);
+    let most = means.iter().copied().reduce(libm::fmax);
+    let each = |of: fn(f64, f64, f64) -> f64| {
+        let flows = |event: &Event| -> Vec<f64> {
+            let windows = event.before.iter().zip(&event.after).zip(means);
+            windows.map(|((before, after), mean)| of(*before, *after, *mean)).collect()
+        };
+        events.iter().flat_map(flows).collect::<Vec<f64>>()
+    };
+    let sums = |of: fn(&Event) -> &[f64]| events.iter().map(move |event| of(event).iter().sum::<f64>());
+    [
+        Axiom {
+            name: "efficiency",
+            value: sums(|event| &event.after).reduce(libm::fmin).map(|least| least / CAPACITY),
+            unit: "",
+            definition: "least sum of two flows over the capacity, once settled; 1 is never below it",
+            source: ZARCHY,
+        },
+        Axiom {
+            name: "fairness",
+            value: least.zip(most).map(|(least, most)| least / most),
+            unit: "",
+            definition: "mean of the smaller of two flows over that of the larger, from 10 and 70 packets, once settled",
+            source: ZARCHY,
+        },
+        Axiom {
+            name: "convergence",
+            value: each(|before, after, mean| libm::fmin(after / mean, 2.0 - before / mean))
+                .into_iter()
+                .reduce(libm::fmin),
+            unit: "",
+            definition: "largest a with every flow between a and 2 - a of its mean, once settled; 1 stands still",
+            source: ZARCHY,
+        },
+        Axiom {
+            name: "smoothness",
+            value: each(|before, after, _| 1.0 - after / before).into_iter().reduce(libm::fmax),
+            unit: "",
+            definition: "largest share of its window that a flow gives up at once, once settled; 0 is smooth",
+            source: SIMD,
+        },
+        Axiom {
+            name: "aggressiveness",
+            value: doubling(spec),
+            unit: "round trips",
+            definition: "from half the capacity to all of it, alone",
+            source: SIMD,
+        },
+        Axiom {
+            name: "responsiveness",
+            value: halving(spec),
+            unit: "round trips",
+            definition: "from 100 packets to 50 with congestion in every round trip",
+            source: SIMD,
+        },
+        Axiom {
+            name: "friendliness",
+            value: beside_reno.map(|pair| pair.means[1] / pair.means[0]),
+            unit: "",
+            definition: "mean of a Reno flow beside it over its own; 1 or more is friendly",
+            source: ZARCHY,
+        },
+        Axiom {
+            name: "loss avoidance",
+            value: sums(|event| &event.before).reduce(libm::fmax).map(|most| 1.0 - CAPACITY / most),
+            unit: "",
+            definition: "largest share of two flows' packets that the capacity does not carry in a round trip; 0 loses none",
+            source: ZARCHY,
+        },
+    ]
+}
+
+/// The second half of a long run.
+struct Settled {
+    events: Vec<Event>,
+    /// Packets per round trip of each flow.
+    means: Vec<f64>,
+}
+
+/// None if congestion never came.
+fn settled(flows: &[(&Spec, f64)]) -> Option<Settled> {
+    let Run { trace, events } = run(&Setup { rounds: ROUNDS, ..setup(flows) });
+    let half = trace.at.partition_point(|at| *at < trace.end / 2);
+    let nanos = trace.end - trace.at.get(half)?;
+    let mean = |delivered: &[u64]| {
+        let packets = delivered.last().zip(delivered.get(half)).map_or(0, |(last, then)| last - then);
+        packets as f64 * Setup::default().rtt.as_nanos() as f64 / nanos as f64
+    };
+    let means = trace.flows.iter().map(|flow| mean(&flow.delivered)).collect();
+    let events: Vec<Event> = events.into_iter().filter(|event| event.at >= ROUNDS / 2.0).collect();
+    (!events.is_empty()).then_some(Settled { events, means })
+}
+
+fn doubling(spec: &Spec) -> Option<f64> {
+    let Run { trace, events } = run(&Setup { rounds: ROUNDS, events: 1, ..setup(&[(spec, CAPACITY / 2.0)]) });
+    let half = trace.flows[0].in_flight.iter().position(|packets| *packets as f64 >= CAPACITY / 2.0)?;
+    let rtt = Setup::default().rtt.as_nanos() as f64;
+    // Slow starts may take less than the trace resolves.
+    Some(events.first()?.at - trace.at[half] as f64 / rtt).filter(|rounds| *rounds > 0.0)
+}
+
+fn halving(spec: &Spec) -> Option<f64> {
+    let always = Setup { capacity: Packets(1.0), rounds: ROUNDS, ..setup(&[(spec, CAPACITY)]) };
+    let events = run(&always).events;
+    let begins = events.first().is_some_and(|event| event.before[0] >= CAPACITY);
+    events.iter().filter(|_| begins).find(|event| event.after[0] <= CAPACITY / 2.0).map(|event| event.at)
+}
+
+fn setup(flows: &[(&Spec, f64)]) -> Setup {
+    let flow =
+        |(spec, window): &(&Spec, f64)| FlowSetup { algorithm: (*spec).clone(), window: Packets(*window), rtt: None };
+    let flows = flows.iter().map(flow).collect();
+    Setup { flows, capacity: Packets(CAPACITY), clock: Clock::Rounds, ..Setup::default() }
+}
+
+const ZARCHY: &str = "Zarchy et al. 2019";
+const SIMD: &str = "simd section 1";
+/// Packets per round trip.
+const CAPACITY: f64 = 100.0;
+/// Even IIAD, the slowest of the papers, has settled after half of these.
+const ROUNDS: f64 = 30_000.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str, name: &str) -> f64 {
+        let card = card(&Spec::parse(text).expect("an algorithm"));
+        let axiom = card.iter().find(|axiom| axiom.name == name).expect("on every card");
+        axiom.value.unwrap_or_else(|| panic!("{text} has no {name}"))
+    }
+
+    #[test]
+    fn a_card_changes_with_a_parameter() {
+        for (gentle, rough) in [("aimd:b=1/8", "aimd:b=1/2"), ("simd:beta=1/16", "simd:beta=1/4")] {
+            assert!(value(gentle, "smoothness") < value(rough, "smoothness"));
+            assert!(value(gentle, "efficiency") > value(rough, "efficiency"));
+            assert!(value(gentle, "responsiveness") > value(rough, "responsiveness"));
+        }
+    }
+
+    #[test]
+    fn the_card_of_reno() {
+        // Two flows grow by two packets a round trip, so the sum stops between 100 and 102 and is halved.
+        assert!((0.5..0.51).contains(&value("reno", "efficiency")));
+        assert!((value("reno", "smoothness") - 0.5).abs() < 1e-9);
+        assert!((value("reno", "aggressiveness") - 50.0).abs() < 1e-9);
+        assert!(value("reno", "fairness") > 0.99 && (value("reno", "friendliness") - 1.0).abs() < 0.01);
+        assert!(value("reno", "loss avoidance") < 0.02);
+        // 101 packets are 50.5, then 51.5 are 25.75.
+        assert!((value("reno", "responsiveness") - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_not_fair_shows() {
+        assert!(value("aiad", "fairness") < 0.6 && value("scalable", "fairness") < 0.2);
+        assert!(value("scalable", "friendliness") < value("aimd:b=1/8", "friendliness"));
+    }
+}

@@ -1,0 +1,173 @@
+//! DAIMD's fluid model (daimd section II, eqs. 3-6, and section VI).
+//!
+//! Rates are packets per control interval, times control intervals, the increase packets per interval gained in an interval.
+
+/// DAIMD with any increase.
+#[derive(Clone, Copy, Debug)]
+pub struct Fluid<F> {
+    /// alpha(x): not increasing, above 0.
+    pub increase: F,
+    /// The fraction removed.
+    pub b: f64,
+}
+
+/// A path for [`Fluid::over_path`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Path {
+    /// Packets per interval.
+    pub capacity: f64,
+    /// Round trip, whole control intervals.
+    pub delay: usize,
+    /// With the window of eq. 21, and this share of the old one in it; without if none.
+    pub lambda: Option<f64>,
+}
+
+/// What came of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Carried {
+    /// Share of what was sent that the capacity did not carry.
+    pub loss: f64,
+    /// Share of the capacity that was carried.
+    pub utilisation: f64,
+}
+
+impl<F: Fn(f64) -> f64> Fluid<F> {
+    /// U'(x) = alpha / (x alpha + b x^2) (eq. 5), for x > 0: what a flow's rate maximises against the price p.
+    #[must_use]
+    pub fn marginal_utility(&self, x: f64) -> f64 {
+        let alpha = (self.increase)(x);
+        alpha / (x * alpha + self.b * x * x)
+    }
+
+    /// U(to) - U(from), for 0 < from <= to, by Simpson's rule over the logarithm of the rate.
+    #[must_use]
+    pub fn utility(&self, from: f64, to: f64) -> f64 {
+        let (low, span) = (libm::log(from), libm::log(to / from));
+        let at = |n: u32| {
+            let x = libm::exp(low + span * f64::from(n) / f64::from(PANELS));
+            self.marginal_utility(x) * x
+        };
+        let weight = |n| if n % 2 == 1 { 4.0 } else { 2.0 };
+        let inner: f64 = (1..PANELS).map(|n| weight(n) * at(n)).sum();
+        (at(0) + inner + at(PANELS)) * span / (3.0 * f64::from(PANELS))
+    }
+
+    /// dx/dt = alpha (1 - x p) - b p x^2 (eq. 4), at loss probability `p`.
+    #[must_use]
+    pub fn slope(&self, x: f64, p: f64) -> f64 {
+        (self.increase)(x) * (1.0 - x * p) - self.b * p * x * x
+    }
+
+    /// Where U'(x) = p, 0 < p: the rate at rest; where alpha jumps across it, the rate of the jump.
+    #[must_use]
+    pub fn equilibrium(&self, p: f64) -> f64 {
+        let (mut low, mut high) = (0.0, 1.0 / p);
+        for _ in 0..BISECTIONS {
+            let middle = 0.5 * (low + high);
+            if self.slope(middle, p) > 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        0.5 * (low + high)
+    }
+
+    /// Eq. 4 integrated from rate `x` over `intervals` control intervals in `steps` equal steps (midpoint rule).
+    #[must_use]
+    pub fn integrate(&self, x: f64, p: f64, intervals: f64, steps: u32) -> f64 {
+        let h = intervals / f64::from(steps.max(1));
+        (0..steps.max(1)).fold(x, |x, _| {
+            let middle = x + 0.5 * h * self.slope(x, p);
+            libm::fmax(0.0, x + h * self.slope(middle, p))
+        })
+    }
+
+    /// The rule over a path without a queue, interval by interval from rate `x`: what exceeds the capacity is lost, and the
+    /// sender hears of it a round trip later. With eq. 21 it sends at most the window per round trip.
+    #[must_use]
+    pub fn over_path(&self, x: f64, path: Path, intervals: usize) -> Carried {
+        let delay = path.delay.max(1);
+        let trip = delay as f64;
+        let mut sent = vec![x; delay];
+        let (mut rate, mut window) = (x, x * trip);
+        let (mut offered, mut carried) = (0.0, 0.0);
+        for t in 0..intervals {
+            let heard = sent[t % delay];
+            let arrived = libm::fmin(heard, path.capacity);
+            if heard > path.capacity {
+                rate -= self.b * rate;
+            } else {
+                rate += (self.increase)(rate);
+            }
+            let mut now = rate;
+            if let Some(lambda) = path.lambda {
+                window = lambda * window + (1.0 - lambda) * arrived * (1.0 + trip);
+                now = libm::fmin(rate, window / trip);
+            }
+            sent[t % delay] = now;
+            offered += now;
+            carried += libm::fmin(now, path.capacity);
+        }
+        Carried { loss: 1.0 - carried / offered, utilisation: carried / (path.capacity * intervals as f64) }
+    }
+}
+
+const BISECTIONS: usize = 100;
+/// Even, as Simpson's rule wants.
+const PANELS: u32 = 2000;
+
+#[cfg(test)]
+mod tests {
+    use cwnd::rate::udt::increase;
+    use cwnd::units::{BitRate, Bytes};
+
+    use super::*;
+    use crate::udt;
+
+    fn constant() -> Fluid<impl Fn(f64) -> f64> {
+        Fluid { increase: |_| 1.0, b: 1.0 / 9.0 }
+    }
+
+    fn gigabit() -> Fluid<impl Fn(f64) -> f64> {
+        let spare = |x: f64| BitRate(1e9 - x * 1.2e6);
+        Fluid { increase: move |x| increase(spare(x), Bytes(1500)).0, b: 1.0 / 9.0 }
+    }
+
+    #[test]
+    fn a_constant_increase_rests_at_the_root() {
+        for p in [1e-5, 1e-4, 1e-3] {
+            let expected = udt::resting_rate(1.0, p);
+            assert!((constant().equilibrium(p) / expected - 1.0).abs() < 1e-9);
+            assert!((constant().integrate(10.0, p, 20_000.0, 20_000) / expected - 1.0).abs() < 1e-3);
+            assert!((constant().marginal_utility(expected) / p - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn equation_8_rests_at_the_edge_of_a_stage() {
+        for (p, mbit) in [(1e-5, 900.0), (1e-6, 990.0)] {
+            let found = gigabit().equilibrium(p) * 1.2;
+            assert!((found / mbit - 1.0).abs() < 0.01, "{p}: {found}");
+            let reached = gigabit().integrate(1.0, p, 40_000.0, 400_000) * 1.2;
+            assert!((reached / mbit - 1.0).abs() < 0.01, "{p}: {reached}");
+        }
+    }
+
+    #[test]
+    fn utility_of_a_constant_increase() {
+        // U' = 1/(x + x^2/9) integrates to ln(x / (9 + x)).
+        let exact = |x: f64| libm::log(x / (9.0 + x));
+        assert!((constant().utility(1.0, 500.0) - (exact(500.0) - exact(1.0))).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_window_saves_losses_at_long_round_trips() {
+        // 1 Gbit/s in packets per SYN, a round trip of a second.
+        let path = Path { capacity: 833.0, delay: 100, lambda: None };
+        let without = constant().over_path(400.0, path, 100_000);
+        let with = constant().over_path(400.0, Path { lambda: Some(0.875), ..path }, 100_000);
+        assert!(with.loss < 0.9 * without.loss, "{with:?} {without:?}");
+        assert!(with.loss > 0.0);
+    }
+}
