@@ -13,6 +13,7 @@ mod curve;
 mod fairness;
 mod link;
 mod maxmin;
+mod rank;
 mod sender;
 mod statistics;
 mod summary;
@@ -25,6 +26,7 @@ pub use link::{
     LinkCount, link_rate, queue_delay_mean, queue_delay_quantile, time_to_utilisation, utilisation, utilisation_series,
 };
 pub use maxmin::{Path, max_min};
+pub use rank::{Best, Rank, goodput_fraction, ranks, throughput_ratio};
 pub use sender::{flow_loss_rate, peer_limited_share, retransmission_ratio, source_limited_share};
 pub use statistics::{Estimate, mean, sample_deviation, student_t95};
 pub use summary::{Estimates, Measures, Summary, summarise};
