@@ -4,8 +4,8 @@ use cwnd::window::SlowStart;
 use cwnd::{Span, Time};
 use cwnd_lab::scenario::{Direction, Document, Dumbbell, Flow, Scenario, Written};
 use cwnd_sim::{
-    AckEcho, Era, Gap, Loss, NodeId, Pages, Pause, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme,
-    Setup, Sizes, Source,
+    AckEcho, Class, Discipline, DrrSetup, Era, Gap, GilbertElliott, Loss, NodeId, Pages, Pause, QueueLimit, RateChange,
+    RateSchedule, Reassembly, RecoveryScheme, Setup, Sizes, Source,
 };
 
 fn setup(text: &str) -> Setup {
@@ -308,6 +308,96 @@ fn errors_of_overrides_name_the_override() {
         let found = error(SMALLEST, &[item]);
         assert!(found.starts_with(expected), "expected {expected}\nfound    {found}");
     }
+}
+
+#[test]
+fn every_key_of_links_arrives() {
+    let text = r#"
+        packet = "1000B"
+        [dumbbell]
+        rate = "10mbit"
+        rtt = "40ms"
+        queue = "rio:100p,out_min=0.1,out_max=0.2"
+        loss = "gilbert:to_bad=0.01,to_good=0.2,loss_bad=0.5"
+        reverse_queue = "drr:64kB"
+        [dumbbell.schedule]
+        repeat = "10s"
+        steps = [
+            { at = "5s", rate = "5mbit" },
+            { at = "6s", rate = "outage", extra_delay = "20ms" },
+            { at = "7s", extra_delay = "0s" },
+        ]
+        [[flow]]
+        algorithm = "reno"
+        class = "in"
+        [[cbr]]
+        rate = "cbr:1mbit"
+        [[arrivals]]
+        algorithm = "reno"
+        size = "10p"
+        gap = "1s"
+        class = "in"
+    "#;
+    let setup = setup(text);
+    let [bottleneck, back] = setup.links.as_slice() else { panic!("{:?}", setup.links) };
+    let Discipline::Rio(rio) = bottleneck.discipline else { panic!("{:?}", bottleneck.discipline) };
+    assert_eq!((rio.inside.min, rio.inside.max, rio.outside.min, rio.outside.max), (15.0, 30.0, 10.0, 20.0));
+    assert_eq!(back.discipline, Discipline::Drr(DrrSetup { quantum: cwnd::Bytes(1000) }));
+    assert_eq!(back.queue, QueueLimit::Bytes(64_000));
+    let channel = GilbertElliott { to_bad: 0.01, to_good: 0.2, loss_good: 0.0, loss_bad: 0.5 };
+    assert_eq!(bottleneck.loss, Loss::GilbertElliott(channel));
+    let (s, ms) = (Span::from_secs, Span::from_millis);
+    assert_eq!(bottleneck.rate_steps.steps, [(s(5), 5_000_000), (s(6), 0)]);
+    // A quarter of 40 ms lies on the link.
+    assert_eq!(bottleneck.delay_steps.steps, [(s(6), ms(30)), (s(7), ms(10))]);
+    assert_eq!((bottleneck.rate_steps.repeat, bottleneck.delay_steps.repeat), (Some(s(10)), Some(s(10))));
+    assert!(back.rate_steps.steps.is_empty() && back.delay_steps.steps.is_empty(), "the bottleneck alone changes");
+    assert_eq!(
+        (setup.flows[0].class, setup.cbr[0].class, setup.crowds[0].flow.class),
+        (Class::In, Class::Out, Class::In)
+    );
+}
+
+#[test]
+fn fair_shares_are_of_the_mean_rate() {
+    // 10 and 4 Mbit/s in turn, measured from 10 to 60 s; 1460 of 1500 bytes are payload.
+    let schedule = "schedule = { repeat = \"2s\", steps = [{ at = \"1s\", rate = \"4mbit\" }] }";
+    let text = format!("[dumbbell]\nrate = \"10mbit\"\n{schedule}\n[[flow]]\nalgorithm = \"reno\"\ncount = 2\n");
+    let scenario = Scenario::read("test.toml", &text, &[]).expect("valid");
+    let expected = 3.5e6 * 1460.0 / 1500.0;
+    assert!(scenario.fair_shares().iter().all(|share| (share - expected).abs() < 1.0), "{:?}", scenario.fair_shares());
+}
+
+#[test]
+fn errors_of_schedules() {
+    let bell = |schedule: &str| format!("[dumbbell]\nschedule = {schedule}\n[[flow]]\nalgorithm = \"reno\"\n");
+    let cases = [
+        ("{ steps = [] }", "2:22: `steps` cannot be empty: accepted is at least one step"),
+        (
+            "{ steps = [{ at = \"1s\" }] }",
+            "2:23: `rate` is missing: a step changes the `rate`, the `extra_delay` or both",
+        ),
+        (
+            "{ steps = [{ at = \"2s\", rate = \"1mbit\" }, { at = \"2s\", rate = \"2mbit\" }] }",
+            "2:59: `at` cannot be 2s: accepted is later than the step before, 2s",
+        ),
+        (
+            "{ repeat = \"2s\", steps = [{ at = \"2s\", rate = \"1mbit\" }] }",
+            "2:23: `repeat` cannot be 2s: accepted is later than the last step, 2s",
+        ),
+        (
+            "{ steps = [{ at = \"2s\", rate = \"0mbit\" }] }",
+            "2:38: cannot read `0mbit`: expected a rate with its unit, such as `100mbit`, or `outage`",
+        ),
+        ("{ steps = [{ at = \"2s\", rate = \"outage\" }] }", "1:1: link `bottleneck`: an outage must end"),
+    ];
+    for (schedule, expected) in cases {
+        let found = first_line(&bell(schedule));
+        assert!(found.starts_with(&format!("test.toml:{expected}")), "expected {expected}\nfound    {found}");
+    }
+    let graph = "[[link]]\nfrom = \"a\"\nto = \"b\"\ndelay = \"1ms\"\n\
+        schedule.steps = [{ at = \"1s\", rate = \"1mbit\" }]\n";
+    assert!(first_line(graph).ends_with("`rate` cannot be `1mbit`: accepted is none in a link without a `rate`"));
 }
 
 #[test]

@@ -20,14 +20,19 @@ pub enum LinkCount {
 #[must_use]
 pub fn utilisation(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
     let carried = Curve::new(&trace.at, &link.carried_bytes).per_second(window)?;
-    busy_share(link, carried)
+    Some(share(carried, capacity(trace, link, window)?))
 }
 
 /// [`utilisation`] in each whole `interval` of `window`. None where the trace is sampled more coarsely.
 #[must_use]
 pub fn utilisation_series(trace: &Trace, link: &LinkTrace, window: Window, interval: u64) -> Option<Vec<f64>> {
     let carried = Curve::new(&trace.at, &link.carried_bytes).series(window, interval)?;
-    carried.into_iter().map(|carried| busy_share(link, carried)).collect()
+    let pieces = (0..).map(|k| window.from + k * interval).map(|from| Window { from, to: from + interval });
+    carried
+        .into_iter()
+        .zip(pieces)
+        .map(|(carried, piece)| Some(share(carried, capacity(trace, link, piece)?)))
+        .collect()
 }
 
 /// Seconds from the start of the first flow to the end of the first span of length `span` in which the link is used to at least
@@ -65,8 +70,18 @@ pub fn queue_delay_quantile(link: &LinkTrace, q: f64) -> Option<f64> {
     link.wait.quantile(q).map(|nanos| nanos as f64 / NANOS_PER_SECOND)
 }
 
-fn busy_share(link: &LinkTrace, bytes_per_second: f64) -> Option<f64> {
-    link.rate.map(|rate| (bytes_per_second * 8.0 / rate as f64).min(1.0))
+/// Bytes per second the link could carry.
+fn capacity(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
+    let constant = link.rate? as f64 / 8.0;
+    if link.capacity_bytes.is_empty() {
+        return Some(constant);
+    }
+    Curve::new(&trace.at, &link.capacity_bytes).per_second(window)
+}
+
+/// Nothing of nothing, in an outage.
+fn share(carried: f64, capacity: f64) -> f64 {
+    if capacity > 0.0 { (carried / capacity).min(1.0) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -109,6 +124,18 @@ mod tests {
         assert!(series.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{series:?}");
         let pure_delay = LinkTrace { rate: None, ..link.clone() };
         assert_eq!(utilisation(&trace, &pure_delay, Window::measured(&trace)), None);
+    }
+
+    #[test]
+    fn a_rate_that_changes_is_what_counts() {
+        let mut trace = trace();
+        // 8 Mbit/s, then nothing from 0.2 to 0.4 s, then 16 Mbit/s.
+        trace.links[0].capacity_bytes = [0, 1, 2, 2, 2, 4, 6, 8, 10].map(|n| n * 100_000).to_vec();
+        let link = &trace.links[0];
+        // 50 kB of 200, then 100 kB of each 200 kB.
+        assert_eq!(utilisation(&trace, link, Window::measured(&trace)), Some(0.4375));
+        let series = utilisation_series(&trace, link, Window { from: 0, to: trace.end }, 2 * TENTH);
+        assert_eq!(series, Some(vec![0.0, 0.0, 0.375, 0.5]));
     }
 
     #[test]

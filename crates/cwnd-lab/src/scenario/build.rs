@@ -187,6 +187,7 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
         paced: group.paced,
         slow_start: group.slow_start.as_ref().map(|growth| *growth.value()),
         ecn: group.ecn.map(Into::into),
+        class: group.class.into(),
         delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
         ack_aggregation: group.ack_aggregation.as_ref().map(|interval| *interval.value()),
         recovery: *group.recovery.as_ref().unwrap_or(&document.recovery).value(),

@@ -82,7 +82,7 @@ pub(super) fn cbr(document: &Document, topology: &Topology, group: &Cbr, key: &s
         pauses,
         access_delay: topology.access_rtt / 2,
         packet: *group.packet.as_ref().unwrap_or(&document.packet).value(),
-        class: cwnd_sim::Class::default(),
+        class: group.class.into(),
         rate: *group.rate.value(),
     };
     Ok(vec![setup; group.count as usize])
@@ -114,6 +114,7 @@ pub(super) fn crowd(
             payload: *document.payload.value(),
             ack: *document.ack.value(),
             ecn: group.ecn.map(Into::into),
+            class: group.class.into(),
             delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
             recovery: *group.recovery.as_ref().unwrap_or(&document.recovery).value(),
             ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt)

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quantity::{SampleEvery, Written};
 use super::queue::Queue;
+use super::schedule::Schedule;
 use super::traffic::{Amount, Arrivals, Cbr, Stage};
 
 /// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), other traffic
@@ -88,6 +89,9 @@ pub struct Dumbbell {
     pub queue: Written<Queue>,
     /// Random loss of data packets at the bottleneck.
     pub loss: Written<Loss>,
+    /// How the bottleneck changes with time; it does not if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
     /// The rate of the way back; `rate` if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_rate: Option<Written<BitRate>>,
@@ -141,6 +145,9 @@ pub struct Link {
     /// Random loss in its own direction; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Written<Loss>>,
+    /// How it changes with time, in its own direction; it does not if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
 }
 
 /// A group of equal flows.
@@ -205,6 +212,9 @@ pub struct Flow {
     /// `sack` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Written<Reassembly>>,
+    /// The class of their packets and acknowledgements at `rio` queues.
+    #[serde(default)]
+    pub class: Class,
     /// The receiver's window in packets, at least 1; no bound if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_window: Option<f64>,
@@ -222,6 +232,17 @@ pub enum Direction {
     Forward,
     /// From `to` to `from`.
     Reverse,
+}
+
+/// A class of packets at `rio` queues.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Dropped late.
+    In,
+    /// Dropped early.
+    #[default]
+    Out,
 }
 
 /// How acknowledgements echo congestion marks.
@@ -258,6 +279,7 @@ impl Flow {
             ack_aggregation: None,
             recovery: None,
             receiver: None,
+            class: Class::Out,
             max_window: None,
             era: None,
         }
@@ -302,6 +324,7 @@ impl Default for Dumbbell {
             rtt: Written::literal("50ms"),
             queue: Written::literal("droptail:1bdp"),
             loss: Written::literal("0"),
+            schedule: None,
             reverse_rate: None,
             reverse_queue: None,
             reverse_loss: None,
@@ -317,6 +340,15 @@ impl Default for ParkingLot {
             rtt: Written::literal("50ms"),
             queue: Written::literal("droptail:1bdp"),
             loss: Written::literal("0"),
+        }
+    }
+}
+
+impl From<Class> for cwnd_sim::Class {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::In => Self::In,
+            Class::Out => Self::Out,
         }
     }
 }

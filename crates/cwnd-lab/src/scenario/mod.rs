@@ -10,19 +10,21 @@ mod document;
 mod error;
 mod quantity;
 mod queue;
+mod schedule;
 mod source;
 mod topology;
 mod traffic;
 
-use cwnd::Span;
+use cwnd::{Span, Time};
 use cwnd_sim::{FlowSetup, RateChange, RateSchedule, Setup, Source as Traffic};
 
 use crate::measure::{Path, max_min};
 
-pub use document::{Direction, Document, Dumbbell, Ecn, Flow, Link, ParkingLot, Variation};
+pub use document::{Class, Direction, Document, Dumbbell, Ecn, Flow, Link, ParkingLot, Variation};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
 pub use quantity::{Quantity, SampleEvery, WordError, Written};
-pub use queue::{Queue, QueueSize, Red, Threshold};
+pub use queue::{Discipline, Queue, QueueSize, Red, Threshold};
+pub use schedule::{Schedule, Step, StepRate};
 use source::Source;
 pub use traffic::{Amount, Arrivals, Cbr, Stage, Web};
 
@@ -82,12 +84,13 @@ impl Scenario {
     }
 
     /// What max-min fairness would give each flow if all of them were there all the time, and nothing else: payload bits per
-    /// second. Infinite for a flow that crosses no link with a rate. A flow whose application is slower than that has what its
+    /// second, at the mean rates of the links after the warm-up. Infinite for a flow that crosses no link with a rate. A flow whose application is slower than that has what its
     /// application hands over.
     #[must_use]
     pub fn fair_shares(&self) -> Vec<f64> {
-        let capacity: Vec<f64> =
-            self.setup.links.iter().map(|link| link.rate.map_or(f64::INFINITY, |rate| rate as f64)).collect();
+        let (from, to) = (Time::ZERO + self.setup.warmup, Time::ZERO + self.setup.duration);
+        let capacity = self.setup.links.iter().map(|link| link.mean_rate(from, to).unwrap_or(f64::INFINITY));
+        let capacity: Vec<f64> = capacity.collect();
         let paths = self.setup.paths().expect("routes were checked with the scenario");
         let flows: Vec<Path> = paths
             .iter()

@@ -9,7 +9,7 @@ use cwnd::quantity::{self, QuantityError};
 use cwnd::registry::{self, SpecError};
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{Era, Loss, Reassembly, RecoveryScheme};
+use cwnd_sim::{Era, GilbertElliott, Loss, Reassembly, RecoveryScheme};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -224,15 +224,18 @@ impl Quantity for Reassembly {
 impl Quantity for Loss {
     const NAME: &'static str = "Loss";
     const EXPECTED: &'static str = "the probability of losing a packet, at least 0 and below 1, such as `0.001`, or \
-         `periodic:1000` for every 1000th packet";
-    const EXAMPLES: &'static [&'static str] = &["0.001", "1/1000", "periodic:1000"];
+         `periodic:1000` for every 1000th packet, or bursts: `gilbert:to_bad=0.001,to_good=0.1`, the probabilities that a bad \
+         time begins and ends after a packet, with those of a loss meanwhile and otherwise as in `loss_bad=1,loss_good=0`";
+    const EXAMPLES: &'static [&'static str] = &["0.001", "1/1000", "periodic:1000", "gilbert:to_bad=0.001,to_good=0.1"];
     const BARE: bool = true;
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        let read = match text.trim().strip_prefix("periodic:") {
-            Some(period) => period.trim().parse().ok().filter(|period| *period > 0).map(Self::Periodic),
-            None => quantity::number(text).ok().filter(|p| (0.0..1.0).contains(p)).map(|p| match p {
+        let text = text.trim();
+        let read = match (text.strip_prefix("periodic:"), text.strip_prefix("gilbert:")) {
+            (Some(period), _) => period.trim().parse().ok().filter(|period| *period > 0).map(Self::Periodic),
+            (_, Some(channel)) => gilbert_elliott(channel).map(Self::GilbertElliott),
+            (None, None) => quantity::number(text).ok().filter(|p| (0.0..1.0).contains(p)).map(|p| match p {
                 0.0 => Self::None,
                 p => Self::Bernoulli(p),
             }),
@@ -315,6 +318,24 @@ impl<Q: Quantity> Visitor<'_> for TextVisitor<Q> {
     }
 }
 
+/// Both probabilities of a change are needed.
+fn gilbert_elliott(text: &str) -> Option<GilbertElliott> {
+    let [mut to_bad, mut to_good, mut loss_bad, mut loss_good] = [None; 4];
+    for part in text.split(',') {
+        let (key, value) = part.split_once('=')?;
+        let slot = match key.trim() {
+            "to_bad" => &mut to_bad,
+            "to_good" => &mut to_good,
+            "loss_bad" => &mut loss_bad,
+            "loss_good" => &mut loss_good,
+            _ => return None,
+        };
+        *slot = Some(quantity::number(value).ok().filter(|p| (0.0..=1.0).contains(p))?);
+    }
+    let (loss_bad, loss_good) = (loss_bad.unwrap_or(1.0), loss_good.unwrap_or(0.0));
+    Some(GilbertElliott { to_bad: to_bad?, to_good: to_good?, loss_good, loss_bad })
+}
+
 /// The error about a text that is not `expected`.
 pub(super) fn refused(text: &str, expected: &'static str) -> QuantityError {
     QuantityError { text: text.to_string(), expected }
@@ -334,7 +355,24 @@ mod tests {
         assert_eq!(read("0"), Some(Loss::None));
         assert_eq!(read("1/1000"), Some(Loss::Bernoulli(0.001)));
         assert_eq!(read("periodic:1000"), Some(Loss::Periodic(1000)));
-        for text in ["1", "-0.1", "2%", "periodic:0", "periodic:1.5", "periodic"] {
+        let simple = GilbertElliott { to_bad: 0.001, to_good: 0.1, loss_good: 0.0, loss_bad: 1.0 };
+        assert_eq!(read("gilbert:to_bad=1/1000,to_good=0.1"), Some(Loss::GilbertElliott(simple)));
+        let full = GilbertElliott { loss_good: 0.01, loss_bad: 0.5, ..simple };
+        assert_eq!(
+            read("gilbert: to_good=0.1, to_bad=0.001, loss_bad=0.5, loss_good=0.01"),
+            Some(Loss::GilbertElliott(full))
+        );
+        for text in [
+            "1",
+            "-0.1",
+            "2%",
+            "periodic:0",
+            "periodic:1.5",
+            "periodic",
+            "gilbert:to_bad=0.1",
+            "gilbert:to_bad=0.1,to_good=2",
+            "gilbert:to_bad=0.1,to_good=0.5,x=1",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
     }
@@ -360,6 +398,7 @@ mod tests {
         check::<cwnd_sim::RateSchedule>();
         check::<cwnd_sim::Gap>();
         check::<cwnd_sim::Sizes>();
+        check::<crate::scenario::StepRate>();
         check::<crate::scenario::Amount>();
         check::<crate::scenario::Stage>();
     }

@@ -1,8 +1,8 @@
-//! Queues as scenarios write them: `droptail:1bdp`, `red:2.5bdp,max_p=0.02,ecn=yes`.
+//! Queues as scenarios write them: `droptail:1bdp`, `red:2.5bdp,max_p=0.02,ecn=yes`, `rio:300p,in_min=50p`, `drr:1bdp`.
 
 use cwnd::quantity::{self, QuantityError};
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_sim::{Discipline, QueueLimit, RedSetup};
+use cwnd_sim::{DrrSetup, QueueLimit, RedSetup, RioSetup};
 
 use super::quantity::Quantity;
 
@@ -11,8 +11,29 @@ use super::quantity::Quantity;
 pub struct Queue {
     /// How much may wait.
     pub limit: QueueSize,
-    /// Random early detection in front of the limit; none for drop-tail.
-    pub red: Option<Red>,
+    /// Which packets wait, which go, and in which order.
+    pub discipline: Discipline,
+}
+
+/// What a queue does with its packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Discipline {
+    /// First in, first out; a packet that finds the queue full is dropped.
+    DropTail,
+    /// The same with random early detection.
+    Red(Red),
+    /// The same with random early detection by class (Clark and Fang 1998).
+    Rio {
+        /// For packets of flows with the class `in`, by the average of these.
+        inside: Red,
+        /// For all others, by the average of all packets.
+        outside: Red,
+    },
+    /// Deficit round robin over flows (Shreedhar and Varghese 1996); a full queue drops from the head of the longest.
+    Drr {
+        /// What a flow may send in a round; one packet if not given.
+        quantum: Option<Bytes>,
+    },
 }
 
 /// A size of a queue.
@@ -62,7 +83,7 @@ pub enum Threshold {
 
 impl Queue {
     /// What the simulator makes of it before a link of `rate` on a path of `rtt`.
-    pub(super) fn setup(self, rate: BitRate, rtt: Span, packet: Bytes) -> (QueueLimit, Discipline) {
+    pub(super) fn setup(self, rate: BitRate, rtt: Span, packet: Bytes) -> (QueueLimit, cwnd_sim::Discipline) {
         let packets = |size| match size {
             QueueSize::Bdp(times) => times * (rate.to_packets(packet) * rtt).0,
             QueueSize::Packets(packets) => f64::from(packets),
@@ -92,24 +113,41 @@ impl Queue {
             mark: red.ecn,
             mark_limit: red.mark_limit,
         };
-        (limit, self.red.map_or(Discipline::DropTail, |early| Discipline::Red(red(early))))
+        let discipline = match self.discipline {
+            Discipline::DropTail => cwnd_sim::Discipline::DropTail,
+            Discipline::Red(early) => cwnd_sim::Discipline::Red(red(early)),
+            Discipline::Rio { inside, outside } => {
+                cwnd_sim::Discipline::Rio(RioSetup { inside: red(inside), outside: red(outside) })
+            }
+            Discipline::Drr { quantum } => cwnd_sim::Discipline::Drr(DrrSetup { quantum: quantum.unwrap_or(packet) }),
+        };
+        (limit, discipline)
     }
 
     /// Some part of it is given in bandwidth-delay products.
     pub(super) fn needs_path(self) -> bool {
         let bdp = |size| matches!(size, QueueSize::Bdp(_));
         let part = |threshold| matches!(threshold, Threshold::Size(size) if bdp(size));
-        bdp(self.limit) || self.red.is_some_and(|red| part(red.min) || part(red.max))
+        let early = |red: Red| part(red.min) || part(red.max);
+        bdp(self.limit)
+            || match self.discipline {
+                Discipline::DropTail | Discipline::Drr { .. } => false,
+                Discipline::Red(red) => early(red),
+                Discipline::Rio { inside, outside } => early(inside) || early(outside),
+            }
     }
 }
 
 impl Quantity for Queue {
     const NAME: &'static str = "Queue";
     const EXPECTED: &'static str = "a queue and its size, such as `droptail:1bdp` (bandwidth-delay products), \
-         `droptail:100p` (packets), `droptail:64kB`, `droptail:unlimited`, or random early detection: `red:1bdp`, with \
+         `droptail:100p` (packets), `droptail:64kB`, `droptail:unlimited`; or random early detection: `red:1bdp`, with \
          min, max (sizes, or shares of the limit), max_p, weight, gentle, wait, bytes, ecn (yes or no) and mark_limit as in \
-         `red:2.5bdp,min=0.15,max=0.5,max_p=0.1,weight=0.002,gentle=yes,wait=yes,bytes=no,ecn=no,mark_limit=1`";
-    const EXAMPLES: &'static [&'static str] = &["droptail:1bdp", "droptail:100p", "droptail:64kB", "red:1bdp,ecn=yes"];
+         `red:2.5bdp,min=0.15,max=0.5,max_p=0.1,weight=0.002,gentle=yes,wait=yes,bytes=no,ecn=no,mark_limit=1`; or that with \
+         two classes of flows: `rio:300p,in_min=15p,in_max=30p,in_max_p=0.02,out_min=5p,out_max=15p,out_max_p=0.1`; or deficit \
+         round robin over flows: `drr:1bdp`, `drr:1bdp,quantum=500B`";
+    const EXAMPLES: &'static [&'static str] =
+        &["droptail:1bdp", "droptail:100p", "droptail:64kB", "red:1bdp,ecn=yes", "rio:300p,out_max=30p", "drr:1bdp"];
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
@@ -119,15 +157,37 @@ impl Quantity for Queue {
 
 fn read(text: &str) -> Option<Queue> {
     let (discipline, rest) = text.split_once(':')?;
-    match discipline.trim() {
-        "droptail" => Some(Queue { limit: size(rest)?, red: None }),
-        "red" => {
-            let mut parts = rest.split(',');
-            let limit = size(parts.next()?).filter(|limit| *limit != QueueSize::Unlimited)?;
-            let red = parts.try_fold(DEFAULT_RED, Red::with)?;
-            Some(Queue { limit, red: Some(red) })
+    let mut parts = rest.split(',');
+    let limit = size(parts.next()?)?;
+    // Thresholds may be shares of the limit.
+    let limited = limit != QueueSize::Unlimited;
+    let discipline = match discipline.trim() {
+        "droptail" => parts.next().is_none().then_some(Discipline::DropTail)?,
+        "red" if limited => Discipline::Red(parts.try_fold(DEFAULT_RED, Red::with)?),
+        "rio" if limited => {
+            let [inside, outside] = parts.try_fold(DEFAULT_RIO, rio_with)?;
+            Discipline::Rio { inside, outside }
         }
-        _ => None,
+        "drr" => match parts.next().map(|part| part.split_once('=')) {
+            None => Discipline::Drr { quantum: None },
+            Some(Some((key, value))) if key.trim() == "quantum" && parts.next().is_none() => {
+                let quantum = quantity::bytes(value).ok().filter(|quantum| quantum.0 > 0)?;
+                Discipline::Drr { quantum: Some(quantum) }
+            }
+            Some(_) => return None,
+        },
+        _ => return None,
+    };
+    Some(Queue { limit, discipline })
+}
+
+/// The classes in and out with one `key=value` changed, for one of them or for both.
+fn rio_with([inside, outside]: [Red; 2], part: &str) -> Option<[Red; 2]> {
+    let part = part.trim();
+    match (part.strip_prefix("in_"), part.strip_prefix("out_")) {
+        (Some(part), _) => Some([inside.with(part)?, outside]),
+        (_, Some(part)) => Some([inside, outside.with(part)?]),
+        (None, None) => Some([inside.with(part)?, outside.with(part)?]),
     }
 }
 
@@ -194,27 +254,47 @@ const DEFAULT_RED: Red = Red {
     mark_limit: 1.0,
 };
 
+/// ns-2's: thresholds of 15 and 30 packets inside, 5 and 15 outside, largest probabilities 1/50 and 1/10, not gentle.
+const DEFAULT_RIO: [Red; 2] = {
+    const fn packets(packets: u32) -> Threshold {
+        Threshold::Size(QueueSize::Packets(packets))
+    }
+    let outside = Red { min: packets(5), max: packets(15), gentle: false, ..DEFAULT_RED };
+    [Red { min: packets(15), max: packets(30), max_p: 0.02, ..outside }, outside]
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn drop_tail() {
-        let read = |text| Queue::read(text).ok().map(|queue| (queue.limit, queue.red));
-        assert_eq!(read("droptail:1bdp"), Some((QueueSize::Bdp(1.0), None)));
-        assert_eq!(read("droptail: 1/2 bdp"), Some((QueueSize::Bdp(0.5), None)));
-        assert_eq!(read("droptail:100p"), Some((QueueSize::Packets(100), None)));
-        assert_eq!(read("droptail:64kB"), Some((QueueSize::Bytes(64_000), None)));
-        assert_eq!(read("droptail:unlimited"), Some((QueueSize::Unlimited, None)));
-        for text in ["droptail", "droptail:100", "droptail:0p", "droptail:1.5p", "droptail:-1bdp", "fifo:1bdp", "100p"]
-        {
+        let read = |text| Queue::read(text).ok().map(|queue| (queue.limit, queue.discipline));
+        assert_eq!(read("droptail:1bdp"), Some((QueueSize::Bdp(1.0), Discipline::DropTail)));
+        assert_eq!(read("droptail: 1/2 bdp"), Some((QueueSize::Bdp(0.5), Discipline::DropTail)));
+        assert_eq!(read("droptail:100p"), Some((QueueSize::Packets(100), Discipline::DropTail)));
+        assert_eq!(read("droptail:64kB"), Some((QueueSize::Bytes(64_000), Discipline::DropTail)));
+        assert_eq!(read("droptail:unlimited"), Some((QueueSize::Unlimited, Discipline::DropTail)));
+        for text in [
+            "droptail",
+            "droptail:100",
+            "droptail:0p",
+            "droptail:1.5p",
+            "droptail:-1bdp",
+            "droptail:1bdp,ecn=yes",
+            "fifo:1bdp",
+            "100p",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
     }
 
     #[test]
     fn random_early_detection() {
-        let red = |text| Queue::read(text).ok().and_then(|queue| queue.red);
+        let red = |text| match Queue::read(text).ok()?.discipline {
+            Discipline::Red(red) => Some(red),
+            other => panic!("{other:?}"),
+        };
         assert_eq!(red("red:1bdp"), Some(DEFAULT_RED));
         let given = red(
             "red:300p, min=20p, max=1/3, max_p=0.02, weight=1e-4, gentle=no, wait=no, bytes=yes, ecn=yes, mark_limit=0.1",
@@ -239,6 +319,42 @@ mod tests {
     }
 
     #[test]
+    fn two_classes() {
+        let rio = |text| match Queue::read(text).ok()?.discipline {
+            Discipline::Rio { inside, outside } => Some([inside, outside]),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(rio("rio:100p"), Some(DEFAULT_RIO));
+        let [inside, outside] =
+            rio("rio:2bdp, in_min=0.9, in_max=1, out_max_p=0.5, gentle=yes, weight=0.01").expect("RIO");
+        assert_eq!((inside.min, inside.max, inside.max_p), (Threshold::Share(0.9), Threshold::Share(1.0), 0.02));
+        assert_eq!((outside.min, outside.max_p), (DEFAULT_RIO[1].min, 0.5));
+        assert!([inside, outside].iter().all(|red| red.gentle && red.weight == 0.01));
+        assert!(Queue::read("rio:100p,in_min=1bdp").expect("RIO").needs_path());
+        for text in ["rio:unlimited", "rio:1bdp,in_x=1", "rio:1bdp,in_min", "rio:1bdp,outmin=5p"] {
+            assert!(Queue::read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn round_robin() {
+        let quantum = |text| {
+            let queue = Queue::read(text).ok()?;
+            match queue.setup(BitRate(1e8), Span::from_millis(50), Bytes(1000)) {
+                (_, cwnd_sim::Discipline::Drr(drr)) => Some(drr.quantum.0),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(quantum("drr:1bdp"), Some(1000), "a packet");
+        assert_eq!(quantum("drr:unlimited, quantum=250B"), Some(250));
+        for text in
+            ["drr", "drr:1bdp,quantum=0B", "drr:1bdp,quantum", "drr:1bdp,x=1B", "drr:1bdp,quantum=1B,quantum=1B"]
+        {
+            assert_eq!(quantum(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn a_bandwidth_delay_product_is_whole_packets() {
         let products = |text, rate, rtt| {
             let queue = Queue::read(text).expect("a queue");
@@ -257,7 +373,7 @@ mod tests {
     fn thresholds_are_shares_of_the_limit() {
         let queue = Queue::read("red:100p,max=30kB").expect("a queue");
         let (_, discipline) = queue.setup(BitRate(1e8), Span::from_millis(50), Bytes(1500));
-        let Discipline::Red(red) = discipline else { panic!("{discipline:?}") };
+        let cwnd_sim::Discipline::Red(red) = discipline else { panic!("{discipline:?}") };
         assert_eq!((red.min, red.max, red.mean_packet), (15.0, 20.0, Bytes(1500)));
     }
 }

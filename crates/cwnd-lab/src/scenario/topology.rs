@@ -22,7 +22,7 @@ impl Topology {
     pub(super) fn of(document: &Document) -> Result<Self, Located> {
         let packet = *document.packet.value();
         match (&document.dumbbell, &document.parking_lot, document.link.as_slice()) {
-            (Some(dumbbell), None, []) => Ok(Self::dumbbell(dumbbell, packet)),
+            (Some(dumbbell), None, []) => Self::dumbbell(dumbbell, packet),
             (None, Some(lot), []) => Self::parking_lot(lot, packet),
             (None, None, []) => Err(Located::at("", Fault::Topology("no"))),
             (None, None, links) => Self::graph(links, packet),
@@ -30,7 +30,7 @@ impl Topology {
         }
     }
 
-    fn dumbbell(dumbbell: &Dumbbell, packet: Bytes) -> Self {
+    fn dumbbell(dumbbell: &Dumbbell, packet: Bytes) -> Result<Self, Located> {
         let rtt = *dumbbell.rtt.value();
         let rate = *dumbbell.rate.value();
         let reverse_rate = *dumbbell.reverse_rate.as_ref().unwrap_or(&dumbbell.rate).value();
@@ -48,10 +48,13 @@ impl Topology {
         let mut links = path.links();
         if let [bottleneck, reverse] = links.as_mut_slice() {
             bottleneck.discipline = discipline;
+            if let Some(schedule) = &dumbbell.schedule {
+                schedule.apply(bottleneck, "dumbbell")?;
+            }
             reverse.discipline = reverse_discipline;
             reverse.loss = dumbbell.reverse_loss.as_ref().map_or(Loss::None, |loss| *loss.value());
         }
-        Self::between_ends(path.nodes(), links, rtt)
+        Ok(Self::between_ends(path.nodes(), links, rtt))
     }
 
     fn parking_lot(lot: &ParkingLot, packet: Bytes) -> Result<Self, Located> {
@@ -87,7 +90,7 @@ impl Topology {
             let (queue, discipline) = graph_queue(link, packet, &key)?;
             let name = link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to));
             let rate = link.rate.as_ref().map(|rate| bits(*rate.value()));
-            let forward = LinkSetup {
+            let mut forward = LinkSetup {
                 discipline,
                 loss: link.loss.as_ref().map_or(Loss::None, |loss| *loss.value()),
                 ..LinkSetup::new(name, (from, to), rate, *link.delay.value(), queue)
@@ -102,6 +105,9 @@ impl Topology {
                 loss: Loss::None,
                 ..forward.clone()
             };
+            if let Some(schedule) = &link.schedule {
+                schedule.apply(&mut forward, &key)?;
+            }
             topology.links.push(forward);
             topology.links.extend(link.both_ways.then_some(back));
         }

@@ -6,7 +6,7 @@ use cwnd_sim::{Era, Gap, RateChange, RateSchedule, RecoveryScheme, Sizes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::{Direction, Ecn, one};
+use super::document::{Class, Direction, Ecn, one};
 use super::quantity::{Quantity, Written, refused};
 
 /// A group of equal flows without congestion control: packets at a scheduled rate, never acknowledged and never sent again.
@@ -39,6 +39,9 @@ pub struct Cbr {
     /// Reverse traffic exchanges `from` and `to`.
     #[serde(default)]
     pub direction: Direction,
+    /// The class of their packets at `rio` queues.
+    #[serde(default)]
+    pub class: Class,
     /// A packet on the wire; the scenario's if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Written<Bytes>>,
@@ -92,6 +95,9 @@ pub struct Arrivals {
     /// Acknowledge every second packet, or one after this time; every packet at once if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Written<Span>>,
+    /// The class of their packets and acknowledgements at `rio` queues.
+    #[serde(default)]
+    pub class: Class,
     /// How they repair losses; the scenario's way if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,

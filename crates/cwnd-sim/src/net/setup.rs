@@ -1,7 +1,8 @@
 //! What a link is made of, as plain data.
 
-use cwnd::{Bytes, Span};
+use cwnd::{Bytes, Span, Time};
 
+use super::steps::Steps;
 use crate::setup::{LinkId, MAX_RATE, NodeId, Setup, SetupError, require};
 
 /// A link in one direction, with the queue in front of it.
@@ -195,6 +196,16 @@ impl LinkSetup {
             discipline: Discipline::DropTail,
             loss: Loss::None,
         }
+    }
+
+    /// The mean rate over a span of time, bit/s; none for a link of pure delay.
+    #[must_use]
+    pub fn mean_rate(&self, from: Time, to: Time) -> Option<f64> {
+        let rate = self.rate?;
+        let Some(steps) = Steps::new(rate, &self.rate_steps) else { return Some(rate as f64) };
+        let [from, to] = [from, to].map(Time::as_nanos);
+        let carried = steps.integral(to).saturating_sub(steps.integral(from));
+        Some(if to > from { carried as f64 / (to - from) as f64 } else { steps.at(from).0 as f64 })
     }
 
     /// Checks every field.
