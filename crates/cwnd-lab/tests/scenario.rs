@@ -314,6 +314,7 @@ fn errors_of_overrides_name_the_override() {
 fn every_key_of_links_arrives() {
     let text = r#"
         packet = "1000B"
+        payload = "960B"
         [dumbbell]
         rate = "10mbit"
         rtt = "40ms"
@@ -379,7 +380,7 @@ fn errors_of_schedules() {
         ),
         (
             "{ steps = [{ at = \"2s\", rate = \"1mbit\" }, { at = \"2s\", rate = \"2mbit\" }] }",
-            "2:59: `at` cannot be 2s: accepted is later than the step before, 2s",
+            "2:61: `at` cannot be 2s: accepted is later than the step before, 2s",
         ),
         (
             "{ repeat = \"2s\", steps = [{ at = \"2s\", rate = \"1mbit\" }] }",
@@ -387,7 +388,7 @@ fn errors_of_schedules() {
         ),
         (
             "{ steps = [{ at = \"2s\", rate = \"0mbit\" }] }",
-            "2:38: cannot read `0mbit`: expected a rate with its unit, such as `100mbit`, or `outage`",
+            "2:43: cannot read `0mbit`: expected a rate with its unit, such as `100mbit`, or `outage`",
         ),
         ("{ steps = [{ at = \"2s\", rate = \"outage\" }] }", "1:1: link `bottleneck`: an outage must end"),
     ];
