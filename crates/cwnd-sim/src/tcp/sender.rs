@@ -84,7 +84,9 @@ impl<R: Recovery> Sender<R> {
                 self.confirm_from = self.recovery.next();
             }
         }
-        if news.newly > 0 {
+        // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a time-out, also where it
+        // names what has arrived.
+        if news.newly > 0 && (news.advanced || self.recovery.repairing()) {
             let signal = AckSignal {
                 acks: 1,
                 newly: u32::try_from(news.newly).unwrap_or(u32::MAX),
@@ -231,4 +233,42 @@ impl<R: Recovery> Sender<R> {
 fn congestion(news: &News) -> Congestion {
     let lost = u32::try_from(news.lost).unwrap_or(u32::MAX);
     Congestion { restart: news.restart, separate: news.separate, ..Congestion::loss(news.first_lost, lost) }
+}
+
+#[cfg(test)]
+mod tests {
+    use cwnd::{Bytes, Packets, Spec, Start};
+
+    use super::super::recovery::Sack;
+    use super::*;
+    use crate::era::Era;
+    use crate::net::packet::Block;
+
+    /// RFC 5681 section 3.2, step 1: the first two duplicates "MUST NOT change cwnd", whether or not they name what has arrived.
+    #[test]
+    fn duplicates_before_a_recovery_change_no_window() {
+        let reno = Spec::parse("reno").expect("registered").start(&Start::default());
+        let config = SenderConfig {
+            algorithm: reno,
+            era: Era::MODERN,
+            recovery: crate::RecoveryScheme::Sack,
+            backlog: Backlog::default(),
+            max_window: f64::INFINITY,
+            packet: Bytes(1500),
+            payload: Bytes(1460),
+            paced: false,
+        };
+        let mut sender = Sender::new(config, Sack::new(&Era::MODERN), Time::ZERO);
+        let mut window_after = |cumulative, arrived| {
+            while sender.poll(Time::ZERO).is_some() {}
+            let sack = [Block { first: u32::from(arrived > 0), end: arrived }, Block::default(), Block::default()];
+            sender.on_ack(Time::from_nanos(1), &Ack { cumulative, echo: Time::ZERO, sack, marked: false });
+            (sender.control().window, sender.facts().counts.delivered)
+        };
+        // Slow start from ten packets. Packet 2 is lost, 3, 4 and 5 arrive: half of twelve.
+        assert_eq!(window_after(2, 0), (Packets(12.0), 2));
+        assert_eq!(window_after(2, 2), (Packets(12.0), 3));
+        assert_eq!(window_after(2, 3), (Packets(12.0), 4));
+        assert_eq!(window_after(2, 4), (Packets(6.0), 5));
+    }
 }
