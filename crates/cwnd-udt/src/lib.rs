@@ -1,0 +1,19 @@
+//! The UDT protocol, version 4, as a state machine: datagrams and times go in, datagrams and times come out.
+//!
+//! What this crate is not: it opens no socket, reads no clock, starts no thread, and never touches a payload byte. It knows
+//! sequence numbers, lengths, offsets in a stream, and instants that its host hands in. The same code therefore runs with phantom
+//! data in the packet simulator and with real data on UDP sockets. It speaks to libudt 4.11; where the Internet draft
+//! (draft-gg-udt-03) and that library differ, it follows the library.
+//!
+//! Where to start: [`wire`] has the packets, as values that cannot be wrong once they are parsed; [`Settings`] is what a user
+//! chooses; [`handshake`] leads to [`Agreed`], what two ends have settled.
+
+pub mod handshake;
+pub mod number;
+pub mod settings;
+pub mod wire;
+
+pub use handshake::Agreed;
+pub use number::{AckNumber, MessageNumber, Seq, SocketId};
+pub use settings::{Mode, Settings, SettingsError};
+pub use wire::{Control, DataHeader, Message, Packet};

@@ -1,0 +1,187 @@
+//! What a user chooses for a connection.
+
+use core::ops::RangeInclusive;
+
+use cwnd::{BitRate, Span, Spec};
+use thiserror::Error;
+
+/// What a connection carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// A stream of bytes.
+    #[default]
+    Stream,
+    /// Messages with boundaries, which may have a time to live.
+    Messages,
+}
+
+/// The choices for a connection or a listener. [`Settings::check`] tells whether they can be used; whatever takes settings asks it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The congestion control.
+    pub algorithm: Spec,
+    /// A stream, or messages. Both ends must choose the same.
+    pub mode: Mode,
+    /// The largest packet in bytes, with 20 bytes for IPv4, 8 for UDP and 16 for UDT. The smaller of both ends' is used. IPv6
+    /// needs 20 more, which the endpoint takes off.
+    pub mss: u16,
+    /// Packets that may wait to be sent or to be acknowledged.
+    pub send_buffer: u32,
+    /// Packets that may wait to be read or for their predecessors: the window granted to the peer.
+    pub receive_buffer: u32,
+    /// Never send faster than this, headers included.
+    pub max_rate: Option<BitRate>,
+    /// How far ahead of its time a paced packet may leave, so that several can leave together.
+    pub burst: Span,
+    /// How long a connection that is being closed goes on trying to deliver what it holds.
+    pub linger: Span,
+    /// How long a silence is broken after: a packet of any kind leaves at least this often.
+    pub keep_alive: Span,
+    /// A peer silent for this long is gone.
+    pub dead_after: Span,
+    /// How long a client waits for its server.
+    pub connect_timeout: Span,
+    /// How long a rendezvous waits for the other side.
+    pub rendezvous_timeout: Span,
+}
+
+/// Settings that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SettingsError {
+    /// A buffer of no use, or one that sequence numbers or memory cannot bear.
+    #[error("the {which} buffer of {packets} packets is outside {}..={}", BUFFER.start(), BUFFER.end())]
+    Buffer {
+        /// `send` or `receive`.
+        which: &'static str,
+        /// As it was set.
+        packets: u32,
+    },
+    /// Living peers would be taken for gone between two signs of life.
+    #[error(
+        "a peer would count as dead after {dead_after}, but signs of life come each {keep_alive}: at least 3 must fit"
+    )]
+    DeadAfter {
+        /// As it was set.
+        dead_after: Span,
+        /// As it was set.
+        keep_alive: Span,
+    },
+    /// Signs of life too dense to be cheap or too rare for libudt.
+    #[error("a keep-alive each {0} is outside 10 ms to 10 s")]
+    KeepAlive(Span),
+    /// A packet that holds nothing, or that IP cannot carry.
+    #[error("a largest packet of {bytes} bytes is outside {}..={}", MSS.start(), MSS.end())]
+    Mss {
+        /// As it was set.
+        bytes: u16,
+    },
+    /// A rate at which nothing leaves.
+    #[error("a largest rate of {0} bit/s is not positive")]
+    Rate(String),
+    /// An attempt that ends before it began.
+    #[error("the time to wait for {0} is zero")]
+    Timeout(&'static str),
+}
+
+impl Settings {
+    /// The settings for `algorithm` with all else at its default.
+    #[must_use]
+    pub fn new(algorithm: Spec) -> Self {
+        Self {
+            algorithm,
+            mode: Mode::Stream,
+            mss: 1500,
+            send_buffer: DEFAULT_BUFFER,
+            receive_buffer: DEFAULT_BUFFER,
+            max_rate: None,
+            burst: Span::ZERO,
+            linger: Span::from_secs(180),
+            keep_alive: Span::from_secs(1),
+            dead_after: Span::from_secs(10),
+            connect_timeout: Span::from_secs(3),
+            rendezvous_timeout: Span::from_secs(30),
+        }
+    }
+
+    /// Whether they can be used.
+    ///
+    /// # Errors
+    /// Names the first value out of its range, and the range.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        if !MSS.contains(&self.mss) {
+            return Err(SettingsError::Mss { bytes: self.mss });
+        }
+        for (which, packets) in [("send", self.send_buffer), ("receive", self.receive_buffer)] {
+            if !BUFFER.contains(&packets) {
+                return Err(SettingsError::Buffer { which, packets });
+            }
+        }
+        if let Some(BitRate(rate)) = self.max_rate
+            && !(rate > 0.0 && rate.is_finite())
+        {
+            return Err(SettingsError::Rate(rate.to_string()));
+        }
+        if !(Span::from_millis(10)..=Span::from_secs(10)).contains(&self.keep_alive) {
+            return Err(SettingsError::KeepAlive(self.keep_alive));
+        }
+        if self.dead_after < self.keep_alive * 3 {
+            return Err(SettingsError::DeadAfter { dead_after: self.dead_after, keep_alive: self.keep_alive });
+        }
+        for (what, timeout) in [("a server", self.connect_timeout), ("a rendezvous", self.rendezvous_timeout)] {
+            if timeout == Span::ZERO {
+                return Err(SettingsError::Timeout(what));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `udt` with the profile of libudt, `udt4`.
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new(Spec::parse("udt:profile=udt4").expect("the registry has `udt`, and `udt4` is one of its profiles"))
+    }
+}
+
+/// Largest packets, in bytes with IPv4 headers: the least libudt lets its user set, below which packets carry little or (44)
+/// nothing; the most IP can carry.
+pub const MSS: RangeInclusive<u16> = 76..=u16::MAX;
+
+/// Buffers and windows in packets: the least libudt lets its user set; far below 2^30, where sequence numbers become ambiguous,
+/// and 1.5 GB of full-size packets.
+pub const BUFFER: RangeInclusive<u32> = 32..=1 << 20;
+
+/// What libudt uses at most by default: 37 MB, enough for 1 Gbit/s over 0.3 s.
+const DEFAULT_BUFFER: u32 = 25_600;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_can_be_used() {
+        assert_eq!(Settings::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn values_out_of_range_are_named() {
+        let broken = |change: fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            settings.check().unwrap_err().to_string()
+        };
+        assert_eq!(broken(|s| s.mss = 75), "a largest packet of 75 bytes is outside 76..=65535");
+        assert_eq!(broken(|s| s.send_buffer = 31), "the send buffer of 31 packets is outside 32..=1048576");
+        assert_eq!(
+            broken(|s| s.receive_buffer = u32::MAX),
+            "the receive buffer of 4294967295 packets is outside 32..=1048576"
+        );
+        assert_eq!(broken(|s| s.max_rate = Some(BitRate(0.0))), "a largest rate of 0 bit/s is not positive");
+        assert_eq!(broken(|s| s.keep_alive = Span::from_secs(46)), "a keep-alive each 46 s is outside 10 ms to 10 s");
+        assert_eq!(
+            broken(|s| s.dead_after = Span::from_secs(2)),
+            "a peer would count as dead after 2 s, but signs of life come each 1 s: at least 3 must fit"
+        );
+        assert_eq!(broken(|s| s.connect_timeout = Span::ZERO), "the time to wait for a server is zero");
+    }
+}

@@ -1,0 +1,56 @@
+//! What an established connection says.
+
+use super::{Control, FullAck, Losses};
+use crate::number::{AckNumber, MessageNumber, Seq};
+
+/// What a connection sends beside data: small and without a borrow, so that it can travel through a simulator unencoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// See [`Control::KeepAlive`].
+    KeepAlive,
+    /// See [`Control::LightAck`].
+    LightAck(Seq),
+    /// See [`Control::Ack`].
+    Ack(FullAck),
+    /// See [`Control::Nak`].
+    Nak(Losses),
+    /// See [`Control::Shutdown`].
+    Shutdown,
+    /// See [`Control::Ack2`].
+    Ack2(AckNumber),
+    /// See [`Control::DropRequest`].
+    DropRequest(DropRequest),
+    /// See [`Control::PeerError`].
+    PeerError(u32),
+}
+
+/// A message that its sender has given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropRequest {
+    /// Its number.
+    pub message: MessageNumber,
+    /// Its first packet.
+    pub first: Seq,
+    /// Its last packet, not before the first. libudt names the first packet of the next message instead.
+    pub last: Seq,
+}
+
+impl Message {
+    /// The same as the far end will read it.
+    #[must_use]
+    pub fn control(&self) -> Control<'_> {
+        match self {
+            Self::KeepAlive => Control::KeepAlive,
+            Self::LightAck(next) => Control::LightAck(*next),
+            Self::Ack(ack) => Control::Ack(*ack),
+            Self::Nak(losses) => Control::Nak(losses.list()),
+            Self::Shutdown => Control::Shutdown,
+            Self::Ack2(number) => Control::Ack2(*number),
+            Self::DropRequest(request) => Control::DropRequest(*request),
+            Self::PeerError(code) => Control::PeerError(*code),
+        }
+    }
+}
+
+// A simulator's packet carries one.
+const _: () = assert!(size_of::<Message>() <= 48);
