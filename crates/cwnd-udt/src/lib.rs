@@ -11,6 +11,8 @@
 pub mod handshake;
 pub mod number;
 pub mod settings;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod wire;
 
 pub use handshake::Agreed;

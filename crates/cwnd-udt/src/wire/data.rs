@@ -1,5 +1,6 @@
 //! Packets of data.
 
+use super::{HEADER, Malformed};
 use crate::number::{MessageNumber, Seq, SocketId};
 
 /// The header of a packet of data.
@@ -31,3 +32,42 @@ pub enum Position {
     /// The only one.
     Only,
 }
+
+impl DataHeader {
+    pub(super) fn parse([seq, message, timestamp_us, to]: [u32; 4], body: &[u8]) -> Result<Self, Malformed> {
+        if body.is_empty() {
+            return Err(Malformed::Empty);
+        }
+        Ok(Self {
+            seq: super::seq(seq, "packet's number")?,
+            position: match message >> 30 {
+                0b00 => Position::Middle,
+                0b01 => Position::Last,
+                0b10 => Position::First,
+                _ => Position::Only,
+            },
+            in_order: message & IN_ORDER != 0,
+            message: MessageNumber::new(message & (IN_ORDER - 1)).ok_or(Malformed::Number("message's number"))?,
+            timestamp_us,
+            to: SocketId::new(to).ok_or(Malformed::Number("destination"))?,
+        })
+    }
+
+    /// The header as it stands before the payload.
+    #[must_use]
+    pub fn encode(&self) -> [u8; HEADER] {
+        let position = match self.position {
+            Position::Middle => 0b00,
+            Position::Last => 0b01,
+            Position::First => 0b10,
+            Position::Only => 0b11,
+        };
+        let order = if self.in_order { IN_ORDER } else { 0 };
+        let message = position << 30 | order | self.message.get();
+        let words = [self.seq.get(), message, self.timestamp_us, self.to.get()];
+        std::array::from_fn(|at| words[at / 4].to_be_bytes()[at % 4])
+    }
+}
+
+/// The bit of the second word above the number of the message.
+const IN_ORDER: u32 = 1 << 29;

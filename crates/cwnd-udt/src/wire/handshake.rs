@@ -1,5 +1,6 @@
 //! The body of a handshake.
 
+use super::{Malformed, seq, words};
 use crate::number::{Seq, SocketId};
 
 /// A handshake as it is on the wire. Its fields have the right bits, and nothing else about them has been checked.
@@ -42,3 +43,72 @@ pub enum Request {
     /// Unknown.
     Other(i32),
 }
+
+impl Handshake {
+    pub(super) fn parse(body: &[u8]) -> Result<Self, Malformed> {
+        let whole: &[u8; BODY] = body.try_into().map_err(|_| Malformed::Length("handshake", body.len()))?;
+        let [version, socket_type, isn, mss, window, request, id, cookie, ..]: [u32; BODY / 4] = words(whole);
+        let mut address = [0; 16];
+        address.copy_from_slice(&whole[BODY - 16..]);
+        Ok(Self {
+            version,
+            socket_type,
+            isn: seq(isn, "initial number")?,
+            mss,
+            window,
+            request: Request::from_wire(request.cast_signed()),
+            id: match id {
+                0 => None,
+                id => Some(SocketId::new(id).ok_or(Malformed::Number("socket id"))?),
+            },
+            cookie,
+            address,
+        })
+    }
+
+    pub(super) fn encode(&self) -> [u8; BODY] {
+        let words = [
+            self.version,
+            self.socket_type,
+            self.isn.get(),
+            self.mss,
+            self.window,
+            self.request.to_wire().cast_unsigned(),
+            self.id.map_or(0, SocketId::get),
+            self.cookie,
+        ];
+        let mut body = [0; BODY];
+        for (bytes, word) in body.chunks_exact_mut(4).zip(words) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        body[BODY - 16..].copy_from_slice(&self.address);
+        body
+    }
+}
+
+impl Request {
+    fn from_wire(word: i32) -> Self {
+        match word {
+            0 => Self::Rendezvous,
+            1 => Self::Regular,
+            -1 => Self::Response,
+            -2 => Self::Agreement,
+            1002 => Self::Rejected,
+            other => Self::Other(other),
+        }
+    }
+
+    fn to_wire(self) -> i32 {
+        match self {
+            Self::Rendezvous => 0,
+            Self::Regular => 1,
+            Self::Response => -1,
+            Self::Agreement => -2,
+            Self::Rejected => 1002,
+            Self::Other(other) => other,
+        }
+    }
+}
+
+/// Bytes of the body: eight words and an address.
+const BODY: usize = 48;

@@ -1,6 +1,6 @@
 //! What an established connection says.
 
-use super::{Control, FullAck, Losses};
+use super::{Control, FullAck, Losses, Malformed, seq, word};
 use crate::number::{AckNumber, MessageNumber, Seq};
 
 /// What a connection sends beside data: small and without a borrow, so that it can travel through a simulator unencoded.
@@ -49,6 +49,25 @@ impl Message {
             Self::DropRequest(request) => Control::DropRequest(*request),
             Self::PeerError(code) => Control::PeerError(*code),
         }
+    }
+}
+
+impl DropRequest {
+    pub(super) fn parse(message: u32, body: &[u8]) -> Result<Self, Malformed> {
+        if body.len() < 8 {
+            return Err(Malformed::Length("drop request", body.len()));
+        }
+        let (first, last) = (seq(word(body, 0), "first packet")?, seq(word(body, 1), "last packet")?);
+        if first.offset(last) < 0 {
+            return Err(Malformed::Number("last packet"));
+        }
+        let message = MessageNumber::new(message).ok_or(Malformed::Number("message's number"))?;
+        Ok(Self { message, first, last })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(self.first.get().to_be_bytes());
+        out.extend(self.last.get().to_be_bytes());
     }
 }
 

@@ -9,6 +9,8 @@ mod handshake;
 mod loss;
 mod message;
 
+use thiserror::Error;
+
 pub use ack::{FullAck, Rates};
 pub use data::{DataHeader, Position};
 pub use handshake::{Handshake, Request};
@@ -68,3 +70,144 @@ pub enum Control<'a> {
     /// A type this version of the protocol does not have.
     Unknown(u16),
 }
+
+/// A datagram that is no packet of UDT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Malformed {
+    /// A packet of data without data.
+    #[error("a packet of data carries none")]
+    Empty,
+    /// A body that is too short for its type, or not exactly as long as it must be.
+    #[error("a {0} cannot have a body of {1} bytes")]
+    Length(&'static str, usize),
+    /// A loss list that stops within a range, has one that runs backwards, or is empty.
+    #[error("the loss list is broken")]
+    LossList,
+    /// A number that uses a bit it does not have, or no number where one must be.
+    #[error("the {0} is out of range")]
+    Number(&'static str),
+    /// Less than a header.
+    #[error("{0} bytes hold no header")]
+    Short(usize),
+}
+
+impl<'a> Packet<'a> {
+    /// Reads a datagram.
+    ///
+    /// # Errors
+    /// It is not a packet of UDT; what is wrong is told, and nothing else happens.
+    pub fn parse(datagram: &'a [u8]) -> Result<Self, Malformed> {
+        let Some((header, body)) = datagram.split_first_chunk::<HEADER>() else {
+            return Err(Malformed::Short(datagram.len()));
+        };
+        let [first, info, timestamp_us, to] = words(header);
+        if first & CONTROL == 0 {
+            return DataHeader::parse([first, info, timestamp_us, to], body).map(|header| Self::Data(header, body));
+        }
+        let to = match to {
+            0 => None,
+            id => Some(SocketId::new(id).ok_or(Malformed::Number("destination"))?),
+        };
+        let kind = (first >> 16) as u16 & KIND;
+        Ok(Self::Control { to, timestamp_us, control: Control::parse(kind, first as u16, info, body)? })
+    }
+
+    /// Appends the datagram to `out`.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Data(header, payload) => {
+                out.extend(header.encode());
+                out.extend_from_slice(payload);
+            }
+            Self::Control { to, timestamp_us, control } => control.encode(*to, *timestamp_us, out),
+        }
+    }
+}
+
+impl<'a> Control<'a> {
+    fn parse(kind: u16, subtype: u16, info: u32, body: &'a [u8]) -> Result<Self, Malformed> {
+        Ok(match kind {
+            HANDSHAKE => Self::Handshake(Handshake::parse(body)?),
+            KEEP_ALIVE => Self::KeepAlive,
+            ACK if body.len() == 4 => Self::LightAck(seq(word(body, 0), "acknowledged packet")?),
+            ACK => Self::Ack(FullAck::parse(info, body)?),
+            NAK => Self::Nak(LossList::parse(body).ok_or(Malformed::LossList)?),
+            WARNING => Self::Warning,
+            SHUTDOWN => Self::Shutdown,
+            ACK2 => Self::Ack2(AckNumber::new(info).ok_or(Malformed::Number("confirmed acknowledgement"))?),
+            DROP_REQUEST => Self::DropRequest(DropRequest::parse(info, body)?),
+            PEER_ERROR => Self::PeerError(info),
+            USER => Self::User { subtype, info, body },
+            other => Self::Unknown(other),
+        })
+    }
+
+    /// Appends the packet to connection `to`, stamped with `timestamp_us`, to `out`.
+    pub fn encode(&self, to: Option<SocketId>, timestamp_us: u32, out: &mut Vec<u8>) {
+        let (kind, subtype, info) = match self {
+            Self::Handshake(_) => (HANDSHAKE, 0, 0),
+            Self::KeepAlive => (KEEP_ALIVE, 0, 0),
+            Self::LightAck(_) => (ACK, 0, 0),
+            Self::Ack(ack) => (ACK, 0, ack.number.get()),
+            Self::Nak(_) => (NAK, 0, 0),
+            Self::Warning => (WARNING, 0, 0),
+            Self::Shutdown => (SHUTDOWN, 0, 0),
+            Self::Ack2(number) => (ACK2, 0, number.get()),
+            Self::DropRequest(request) => (DROP_REQUEST, 0, request.message.get()),
+            Self::PeerError(code) => (PEER_ERROR, 0, *code),
+            Self::User { subtype, info, .. } => (USER, *subtype, *info),
+            Self::Unknown(kind) => (*kind & KIND, 0, 0),
+        };
+        let first = CONTROL | u32::from(kind) << 16 | u32::from(subtype);
+        for word in [first, info, timestamp_us, to.map_or(0, SocketId::get)] {
+            out.extend(word.to_be_bytes());
+        }
+        match self {
+            Self::Handshake(handshake) => out.extend(handshake.encode()),
+            Self::LightAck(next) => out.extend(next.get().to_be_bytes()),
+            Self::Ack(ack) => ack.encode(out),
+            Self::Nak(losses) => losses.encode(out),
+            Self::DropRequest(request) => request.encode(out),
+            Self::User { body, .. } => out.extend_from_slice(body),
+            // libudt gives a word to bodies that say nothing.
+            _ => out.extend([0; 4]),
+        }
+    }
+}
+
+/// Bytes of a header.
+pub const HEADER: usize = 16;
+
+/// Word `index` of a body; 0 where there is none, which lengths checked before rule out.
+fn word(body: &[u8], index: usize) -> u32 {
+    body.get(index * 4..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_be_bytes(*word))
+}
+
+/// All words of a body of a known length.
+fn words<const BYTES: usize, const WORDS: usize>(body: &[u8; BYTES]) -> [u32; WORDS] {
+    std::array::from_fn(|index| word(body, index))
+}
+
+fn seq(word: u32, what: &'static str) -> Result<Seq, Malformed> {
+    Seq::new(word).ok_or(Malformed::Number(what))
+}
+
+/// Marks a control packet in the first word of a header.
+const CONTROL: u32 = 1 << 31;
+/// The bits of a control packet's type.
+const KIND: u16 = 0x7fff;
+
+// The types of control packets.
+const HANDSHAKE: u16 = 0;
+const KEEP_ALIVE: u16 = 1;
+const ACK: u16 = 2;
+const NAK: u16 = 3;
+const WARNING: u16 = 4;
+const SHUTDOWN: u16 = 5;
+const ACK2: u16 = 6;
+const DROP_REQUEST: u16 = 7;
+const PEER_ERROR: u16 = 8;
+const USER: u16 = 0x7fff;
+
+#[cfg(test)]
+mod tests;
