@@ -6,8 +6,9 @@
 //! (draft-gg-udt-03) and that library differ, it follows the library.
 //!
 //! Where to start: [`wire`] has the packets, as values that cannot be wrong once they are parsed; [`Settings`] is what a user
-//! chooses; [`handshake`] leads to [`Agreed`], what two ends have settled.
+//! chooses; [`handshake`] leads to [`Agreed`], what two ends have settled; [`Connection`] is what comes of it.
 
+pub mod connection;
 pub mod handshake;
 pub mod number;
 pub mod settings;
@@ -15,6 +16,7 @@ pub mod settings;
 pub mod testing;
 pub mod wire;
 
+pub use connection::Connection;
 pub use handshake::Agreed;
 pub use number::{AckNumber, MessageNumber, Seq, SocketId};
 pub use settings::{Mode, Settings, SettingsError};

@@ -1,0 +1,166 @@
+//! The packets a receiver misses, and when it last said so.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use cwnd::{Span, Time};
+
+/// Missing packets as ranges, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gaps {
+    gaps: VecDeque<Gap>,
+    /// Some gap may be due to be named from here on.
+    due: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    first: u64,
+    end: u64,
+    /// When it was last named.
+    named_at: Time,
+    /// How often it has been.
+    times: u32,
+}
+
+impl Gaps {
+    /// The smallest missing number.
+    pub(super) fn first(&self) -> Option<u64> {
+        self.gaps.front().map(|gap| gap.first)
+    }
+
+    /// Packets `first..end`, above all others, are missing, and that is said now.
+    pub(super) fn open(&mut self, now: Time, missing: Range<u64>, patience: Span) {
+        if !missing.is_empty() {
+            self.gaps.push_back(Gap { first: missing.start, end: missing.end, named_at: now, times: 1 });
+            self.due = Some(self.due.map_or(now + patience, |due| due.min(now + patience)));
+        }
+    }
+
+    /// Packet `number` is no longer missing.
+    pub(super) fn fill(&mut self, number: u64) {
+        let at = self.gaps.partition_point(|gap| gap.end <= number);
+        let Some(gap) = self.gaps.get_mut(at).filter(|gap| gap.first <= number) else { return };
+        match (gap.first == number, gap.end == number + 1) {
+            (true, true) => {
+                self.gaps.remove(at);
+            }
+            (true, false) => gap.first += 1,
+            (false, true) => gap.end -= 1,
+            (false, false) => {
+                let rest = Gap { first: number + 1, ..*gap };
+                gap.end = number;
+                self.gaps.insert(at + 1, rest);
+            }
+        }
+        if self.gaps.is_empty() {
+            self.due = None;
+        }
+    }
+
+    /// The numbers around `number` between which nothing is missing: the end of the gap before it and the start of the one after.
+    pub(super) fn run_around(&self, number: u64) -> (Option<u64>, Option<u64>) {
+        let at = self.gaps.partition_point(|gap| gap.end <= number);
+        let before = at.checked_sub(1).and_then(|at| self.gaps.get(at)).map(|gap| gap.end);
+        (before, self.gaps.get(at).map(|gap| gap.first))
+    }
+
+    /// When something may have to be named again.
+    pub(super) fn due(&self) -> Time {
+        self.due.unwrap_or(Time::MAX)
+    }
+
+    /// Shows `name` the gaps last named `patience` ago, longer the more often they were, until it refuses.
+    pub(super) fn repeat(&mut self, now: Time, patience: Span, mut name: impl FnMut(Range<u64>) -> bool) {
+        let mut due = Time::MAX;
+        let mut room = true;
+        for gap in &mut self.gaps {
+            let again = gap.named_at + patience * u64::from(gap.times.min(MOST_PATIENCE));
+            if again <= now && room {
+                room = name(gap.first..gap.end);
+                if room {
+                    gap.named_at = now;
+                    gap.times += 1;
+                }
+            }
+            due = due.min((gap.named_at + patience * u64::from(gap.times.min(MOST_PATIENCE))).max(now + LEAST_PAUSE));
+        }
+        self.due = (due < Time::MAX).then_some(due);
+    }
+
+    /// Gives memory back.
+    pub(super) fn shrink(&mut self) {
+        self.gaps.shrink_to_fit();
+    }
+}
+
+/// The time between two names of a gap grows up to so many times: a sender with much to repeat is not asked in vain.
+const MOST_PATIENCE: u32 = 4;
+/// Gaps are looked through at most this often.
+const LEAST_PAUSE: Span = Span::from_millis(5);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn named(gaps: &mut Gaps, now: Time, room: usize) -> Vec<Range<u64>> {
+        let mut named = Vec::new();
+        gaps.repeat(now, Span::from_millis(20), |gap| {
+            let fits = named.len() < room;
+            named.extend(fits.then_some(gap));
+            fits
+        });
+        named
+    }
+
+    #[test]
+    fn gaps_are_named_again_and_ever_more_rarely() {
+        let mut gaps = Gaps::default();
+        gaps.open(at(0), 3..5, Span::from_millis(20));
+        gaps.open(at(10), 8..9, Span::from_millis(20));
+        assert_eq!(gaps.due(), at(20));
+        let times: Vec<_> = (1..300).filter(|ms| named(&mut gaps, at(*ms), 9).contains(&(3..5))).collect();
+        // 20, then 40, 60, 80 and 80 ms later.
+        assert_eq!(times, [20, 60, 120, 200, 280]);
+        gaps.fill(3);
+        gaps.fill(4);
+        gaps.fill(8);
+        assert_eq!((gaps.due(), gaps.first()), (Time::MAX, None));
+    }
+
+    #[test]
+    fn gaps_that_do_not_fit_keep_their_turn() {
+        let mut gaps = Gaps::default();
+        gaps.open(at(0), 3..5, Span::from_millis(20));
+        gaps.open(at(0), 8..9, Span::from_millis(20));
+        assert_eq!(named(&mut gaps, at(20), 1), [3..5]);
+        assert_eq!(gaps.due(), at(25));
+        assert_eq!(named(&mut gaps, at(25), 1), [8..9]);
+    }
+
+    proptest! {
+        #[test]
+        fn fills_leave_what_is_missing(filled in proptest::collection::vec(0_u64..40, 0..80)) {
+            let mut gaps = Gaps::default();
+            gaps.open(at(0), 2..17, Span::from_millis(20));
+            gaps.open(at(1), 20..31, Span::from_millis(20));
+            let mut missing: Vec<u64> = (2..17).chain(20..31).collect();
+            for number in filled {
+                gaps.fill(number);
+                missing.retain(|n| *n != number);
+                let all: Vec<u64> = gaps.gaps.iter().flat_map(|gap| gap.first..gap.end).collect();
+                prop_assert_eq!(&all, &missing);
+                prop_assert_eq!(gaps.first(), missing.first().copied());
+                let (before, after) = gaps.run_around(18);
+                prop_assert_eq!(before, missing.iter().rev().find(|n| **n < 18).map(|n| n + 1));
+                prop_assert_eq!(after, missing.iter().find(|n| **n > 18).copied());
+            }
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! An established connection, from the end of its handshake to its last packet.
+//!
+//! A [`Connection`] is two halves that share a round-trip time: the [sending](sender) one, which hosts the congestion control, and
+//! the [receiving](receiver) one, which reports what has arrived. Instants and packets go in; packets, timers and events are asked
+//! for. It never sees a payload: the sending host keeps the bytes it wrote until they are [released](Connection::released), and the
+//! receiving host stores each payload under the [`Slot`] it is told.
+//!
+//! Inside, packets have unwrapped numbers from 0; [`Seq`](crate::Seq) exists at the edge only.
+
+mod ack_history;
+mod buffer;
+mod closing;
+mod gaps;
+mod host;
+mod limits;
+mod measure;
+mod outstanding;
+mod pacer;
+mod ranges;
+mod receiver;
+mod sender;
+mod stats;
+mod supply;
+mod tag;
+mod transmit;
+
+use std::collections::VecDeque;
+
+use cwnd::estimate::RttEstimator;
+use cwnd::{Algorithm, Span, Time};
+use thiserror::Error;
+
+use self::closing::Closing;
+pub use self::limits::Spent;
+use self::receiver::Receiver;
+use self::sender::Sender;
+pub use self::stats::Stats;
+pub use self::supply::MessageOptions;
+pub use self::transmit::{Event, OutData, Reason, Slot, Transmit};
+use crate::handshake::Agreed;
+use crate::number::{AckNumber, MessageNumber};
+use crate::settings::{Mode, Settings};
+use crate::wire::{Control, DataHeader, Message};
+
+/// A connection.
+#[derive(Debug)]
+pub struct Connection {
+    mode: Mode,
+    payload: u64,
+    /// Packets that may wait to be sent or acknowledged.
+    send_buffer: u64,
+    keep_alive: Span,
+    dead_after: Span,
+    linger: Span,
+    rtt: RttEstimator,
+    sender: Sender,
+    receiver: Receiver,
+    closing: Closing,
+    /// Full acknowledgements to be confirmed.
+    ack2: VecDeque<AckNumber>,
+    /// The peer was last heard, and something last left.
+    heard_at: Time,
+    spoke_at: Time,
+    /// The application was refused room, and wants to hear when there is some.
+    refused: bool,
+    news: News,
+}
+
+/// Events to be told.
+#[derive(Clone, Copy, Debug, Default)]
+struct News {
+    readable: bool,
+    writable: bool,
+    peer_error: Option<u32>,
+}
+
+/// How a datagram came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// When it was read.
+    pub now: Time,
+    /// It came glued to another one, so that the instant is not its own: packet pairs are not judged by it.
+    pub coalesced: bool,
+}
+
+/// A message was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SendError {
+    /// The connection is being closed, or is.
+    #[error("the connection is closed")]
+    Closed,
+    /// There is no room now; [`Event::Writable`] will tell.
+    #[error("the send buffer is full")]
+    Full,
+    /// Empty messages cannot be told.
+    #[error("a message has at least one byte")]
+    Empty,
+    /// It is a stream.
+    #[error("the connection carries a stream, not messages")]
+    Stream,
+    /// It would never fit.
+    #[error("the message needs {packets} packets, and the send buffer holds {room}")]
+    TooLarge {
+        /// Packets it would need.
+        packets: u64,
+        /// Packets the send buffer holds.
+        room: u64,
+    },
+}
+
+impl Connection {
+    /// The connection that `agreed` describes, established now. `settings` have been [checked](Settings::check).
+    #[must_use]
+    pub fn new(settings: &Settings, agreed: &Agreed, now: Time) -> Self {
+        Self {
+            mode: agreed.mode,
+            payload: u64::from(agreed.payload),
+            send_buffer: u64::from(settings.send_buffer),
+            keep_alive: settings.keep_alive,
+            dead_after: settings.dead_after,
+            linger: settings.linger,
+            rtt: RttEstimator::new(),
+            sender: Sender::new(settings, agreed, now),
+            receiver: Receiver::new(settings, agreed),
+            closing: Closing::Open,
+            ack2: VecDeque::new(),
+            heard_at: now,
+            spoke_at: now,
+            refused: false,
+            news: News::default(),
+        }
+    }
+
+    /// Takes in a packet of data with `len` bytes of payload. If it is new: where to store them.
+    pub fn handle_data(&mut self, arrived: Arrived, header: &DataHeader, len: u32) -> Option<Slot> {
+        if !self.closing.listens() {
+            return None;
+        }
+        let (slot, readable) = self.receiver.on_data(arrived, header, len, &self.rtt);
+        self.news.readable |= readable;
+        if slot.is_some() {
+            self.hear(arrived.now);
+            self.closing.deny();
+        }
+        slot
+    }
+
+    /// Takes in what the peer sent beside data.
+    pub fn handle_message(&mut self, now: Time, message: &Message) {
+        self.handle_control(now, &message.control());
+    }
+
+    /// Takes in a control packet.
+    pub fn handle_control(&mut self, now: Time, control: &Control<'_>) {
+        if !self.closing.listens() {
+            return;
+        }
+        match control {
+            Control::LightAck(next) => {
+                if self.sender.on_ack(now, *next, None, &mut self.rtt) {
+                    self.closing.deny();
+                }
+            }
+            Control::Ack(full) => {
+                if !self.sender.on_ack(now, full.next, Some(full), &mut self.rtt) {
+                    return;
+                }
+                self.closing.deny();
+                if self.ack2.len() < MAX_ACK2 {
+                    self.ack2.push_back(full.number);
+                }
+            }
+            Control::Nak(losses) => self.sender.on_nak(now, *losses, &self.rtt),
+            Control::Ack2(number) => self.receiver.on_ack2(now, *number, &mut self.rtt),
+            Control::DropRequest(request) => self.news.readable |= self.receiver.on_drop(now, request, &self.rtt),
+            Control::PeerError(code) => self.news.peer_error = Some(*code),
+            Control::Shutdown => self.closing.suspect(now + sender::answer_time(&self.rtt).min(BELIEF)),
+            // Set-up is the endpoint's; libudt never sends warnings, and no algorithm here has words of its own.
+            Control::KeepAlive
+            | Control::Handshake(_)
+            | Control::Warning
+            | Control::User { .. }
+            | Control::Unknown(_) => {}
+        }
+        self.hear(now);
+        if self.refused && self.room() > 0 {
+            self.refused = false;
+            self.news.writable = true;
+        }
+        self.look_for_end(now);
+    }
+
+    /// Timers that are due. Called late it does what it missed; called early it does nothing.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.closing.is_over() {
+            return;
+        }
+        if self.closing.listens() {
+            self.sender.on_timeout(now, &self.rtt);
+            if now.since(self.heard_at) >= self.dead_after {
+                self.closing.end(Reason::Dead);
+            }
+        }
+        let complete = !self.receiver.has_gaps() && self.sender.is_done();
+        self.closing.on_timeout(now, complete);
+        if now.since(self.heard_at).min(now.since(self.spoke_at)) >= self.keep_alive {
+            self.rest();
+        }
+    }
+
+    /// What leaves now: what the receiving half reports, then confirmations and drop requests, then lost packets, then new ones;
+    /// a sign of life if there was nothing else for long. None: nothing may leave now.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        let transmit = if self.closing.listens() {
+            self.poll_message(now).map(Transmit::Message).or_else(|| self.poll_data(now))
+        } else {
+            let pause = self.rtt.get().map_or(sender::DEFAULT_RTT, |rtt| rtt.smoothed);
+            self.closing.poll(now, pause).then_some(Transmit::Message(Message::Shutdown))
+        };
+        if transmit.is_some() {
+            self.spoke_at = now;
+        }
+        transmit
+    }
+
+    /// When time alone gives the connection something to do; an instant that has passed means now.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Time> {
+        let at = if self.closing.listens() {
+            let life = (self.spoke_at + self.keep_alive).min(self.heard_at + self.dead_after);
+            let waiting = if self.ack2.is_empty() { Time::MAX } else { Time::ZERO };
+            life.min(waiting).min(self.sender.next_timeout()).min(self.receiver.next_timeout())
+        } else {
+            Time::MAX
+        };
+        Some(at.min(self.closing.next_timeout())).filter(|at| *at < Time::MAX)
+    }
+
+    /// Takes bytes of a stream: how many of `bytes` there was room for. They become packets as they leave, filled up by what is
+    /// written until then. Nothing is taken once the connection is being closed, or if it carries messages.
+    pub fn write(&mut self, now: Time, bytes: u64) -> u64 {
+        if self.mode != Mode::Stream || !self.closing.is_open() {
+            return 0;
+        }
+        let taken = bytes.min(self.room());
+        self.refused |= taken < bytes;
+        self.sender.supply.write(taken);
+        self.sender.host.limits.set(now, cwnd::Limit::Window);
+        taken
+    }
+
+    /// Takes a message.
+    ///
+    /// # Errors
+    /// There is no room for the whole of it, or it cannot be sent at all.
+    pub fn send_message(&mut self, now: Time, bytes: u64, options: MessageOptions) -> Result<MessageNumber, SendError> {
+        if !self.closing.is_open() {
+            return Err(SendError::Closed);
+        }
+        if bytes == 0 {
+            return Err(SendError::Empty);
+        }
+        let packets = bytes.div_ceil(self.payload);
+        if packets > self.send_buffer {
+            return Err(SendError::TooLarge { packets, room: self.send_buffer });
+        }
+        if self.sender.supply.packets() + self.sender.outstanding.len() + packets > self.send_buffer {
+            self.refused = true;
+            return Err(SendError::Full);
+        }
+        let expires = options.ttl.map_or(Time::MAX, |ttl| now + ttl);
+        self.sender.supply.push(bytes, expires, options.in_order).ok_or(SendError::Stream)
+    }
+
+    /// Bytes written below this offset will never be asked for again.
+    #[must_use]
+    pub fn released(&self) -> u64 {
+        self.sender.released()
+    }
+
+    /// Bytes of a stream there is room for.
+    #[must_use]
+    pub fn room(&self) -> u64 {
+        let held = self.sender.supply.packets() + self.sender.outstanding.len();
+        match self.mode {
+            Mode::Stream => {
+                (self.send_buffer * self.payload).saturating_sub(self.sender.supply.written() - self.released())
+            }
+            Mode::Messages => self.send_buffer.saturating_sub(held) * self.payload,
+        }
+    }
+
+    /// The packets that may be read next, with their lengths: of a stream all there are, in order; otherwise those of the next
+    /// complete message.
+    pub fn readable(&self) -> impl Iterator<Item = (Slot, u32)> + '_ {
+        self.receiver.buffer.readable().map(|number| (Slot(number), self.receiver.buffer.len_of(number)))
+    }
+
+    /// The first `packets` readable packets of a stream have been read; or the message has, whatever `packets` says.
+    pub fn consume(&mut self, now: Time, packets: u64) {
+        self.receiver.consume(now, packets);
+    }
+
+    /// Closes the connection once everything written has arrived, or the time for lingering is over.
+    pub fn finish(&mut self, now: Time) {
+        self.closing.linger(now + self.linger);
+        self.look_for_end(now);
+    }
+
+    /// Closes the connection at once. What has not arrived is lost.
+    pub fn abort(&mut self, now: Time) {
+        self.closing.leave(now, Reason::Aborted);
+    }
+
+    /// What the application may want to know next. [`Event::Closed`] is the last event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        if std::mem::take(&mut self.news.readable) {
+            return Some(Event::Readable);
+        }
+        if std::mem::take(&mut self.news.writable) {
+            return Some(Event::Writable);
+        }
+        if let Some(code) = self.news.peer_error.take() {
+            return Some(Event::PeerError(code));
+        }
+        self.closing.take_reason().map(Event::Closed)
+    }
+
+    /// Whether nothing will ever leave again.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closing.is_over()
+    }
+
+    /// The congestion control inside.
+    #[must_use]
+    pub fn algorithm(&self) -> &Algorithm {
+        self.sender.host.algorithm()
+    }
+
+    /// What the congestion control asks for.
+    #[must_use]
+    pub fn control(&self) -> &cwnd::Control {
+        self.sender.host.control()
+    }
+
+    /// Packets counted as in the network.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.sender.outstanding.in_flight()
+    }
+
+    /// The time between two packets, while departures are spaced.
+    #[must_use]
+    pub fn spacing(&self) -> Option<Span> {
+        self.sender.spacing(&self.rtt)
+    }
+
+    /// What it counts and measures.
+    #[must_use]
+    pub fn stats(&self, now: Time) -> Stats {
+        Stats::new(self, now)
+    }
+
+    fn poll_message(&mut self, now: Time) -> Option<Message> {
+        if let Some(message) = self.receiver.poll(now, &self.rtt) {
+            return Some(message);
+        }
+        if let Some(number) = self.ack2.pop_front() {
+            return Some(Message::Ack2(number));
+        }
+        self.sender.poll_drop()
+    }
+
+    fn poll_data(&mut self, now: Time) -> Option<Transmit> {
+        if let Some(data) = self.sender.poll(now, &self.rtt) {
+            return Some(Transmit::Data(data));
+        }
+        // A message may just have been given up.
+        let message = self.sender.poll_drop();
+        let silent = now.since(self.spoke_at) >= self.keep_alive;
+        message.or(silent.then_some(Message::KeepAlive)).map(Transmit::Message)
+    }
+
+    fn hear(&mut self, now: Time) {
+        self.heard_at = now;
+        self.sender.on_sign_of_life(now, &self.rtt);
+    }
+
+    fn look_for_end(&mut self, now: Time) {
+        if self.closing.is_lingering() && self.sender.is_done() {
+            self.closing.leave(now, Reason::Finished);
+        }
+    }
+
+    /// Gives memory back while nothing happens.
+    fn rest(&mut self) {
+        if self.sender.is_done() {
+            self.sender.outstanding.shrink();
+        }
+        self.receiver.rest();
+        self.ack2.shrink_to_fit();
+    }
+}
+
+/// UDT's clock: acknowledgements of data that arrives are this far apart.
+const SYN: Span = Span::from_millis(10);
+/// Bytes of IPv4, UDP and UDT before a payload: what an algorithm counts as a packet beside it.
+const HEADERS: u32 = 44;
+/// Confirmations that may wait. More than one waits only if the host lets many packets in before it lets any out.
+const MAX_ACK2: usize = 64;
+/// A peer that says it is gone is believed if it keeps still so long at most. It cannot be proved to have said so; while its data or
+/// its acknowledgements come in, it was somebody else.
+const BELIEF: Span = Span::from_millis(300);
+
+#[cfg(test)]
+mod tests;

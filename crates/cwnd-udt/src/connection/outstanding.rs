@@ -1,0 +1,370 @@
+//! The packets sent and not acknowledged: what became of each, as far as the receiver's words tell.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use cwnd::{Span, Time};
+
+use super::ranges::Ranges;
+use super::supply::Cut;
+use super::tag::Tag;
+use crate::number::MessageNumber;
+use crate::wire::Position;
+
+/// Everything between the cumulative acknowledgement and the next new packet.
+///
+/// UDT acknowledges cumulatively only. Its negative acknowledgements tell more: a receiver that misses packets up to some number
+/// has the one after them, and everything below that it does not miss. Packets known to have arrived that way are no longer in the
+/// network, although they stay here until they are acknowledged.
+#[derive(Debug, Default)]
+pub(super) struct Outstanding {
+    records: VecDeque<Record>,
+    /// The number of the first record: all below are acknowledged.
+    acked: u64,
+    /// What arrived or is missing below here has been told.
+    heard: u64,
+    in_flight: u64,
+    /// Lost, and to be sent again.
+    lost: Ranges,
+    /// Messages that lose their worth at some time.
+    mortal: VecDeque<Mortal>,
+}
+
+/// A packet that has left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    /// Its first byte, an offset in what was written.
+    pub(super) start: u64,
+    /// When it last left.
+    pub(super) sent_at: Time,
+    pub(super) tag: Tag,
+    pub(super) len: u16,
+    state: State,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// In the network.
+    Flight,
+    /// Missing, and to be sent again.
+    Lost,
+    /// Arrived above a hole.
+    Arrived,
+    /// Its message has lost its worth.
+    GivenUp,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Mortal {
+    number: MessageNumber,
+    first: u64,
+    end: u64,
+    expires: Time,
+}
+
+/// What a report of missing packets came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Missing {
+    /// The first packet found lost by it.
+    pub(super) first: Option<u64>,
+    /// Packets found lost by it.
+    pub(super) lost: u64,
+    /// One of the packets belongs to a message that was given up: the receiver has not heard of that.
+    pub(super) given_up: Option<u64>,
+}
+
+/// A message given up, and the packets of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GivenUp {
+    pub(super) message: MessageNumber,
+    pub(super) packets: Range<u64>,
+}
+
+impl Outstanding {
+    /// All packets below are acknowledged.
+    pub(super) fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// The number of the next new packet.
+    pub(super) fn next(&self) -> u64 {
+        self.acked + self.records.len() as u64
+    }
+
+    /// Packets sent and not acknowledged.
+    pub(super) fn len(&self) -> u64 {
+        self.records.len() as u64
+    }
+
+    /// Whether everything is acknowledged.
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Packets in the network, as far as is known.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Whether packets wait to be sent again.
+    pub(super) fn has_lost(&self) -> bool {
+        self.lost.first().is_some()
+    }
+
+    /// The oldest packet.
+    pub(super) fn oldest(&self) -> Option<&Record> {
+        self.records.front()
+    }
+
+    /// A new packet leaves.
+    pub(super) fn send(&mut self, now: Time, cut: &Cut) {
+        let number = self.next();
+        if cut.expires < Time::MAX {
+            match self.mortal.back_mut().filter(|last| last.number == cut.message && last.end == number) {
+                Some(last) => last.end += 1,
+                None => {
+                    let Cut { message, expires, .. } = *cut;
+                    self.mortal.push_back(Mortal { number: message, first: number, end: number + 1, expires });
+                }
+            }
+        }
+        self.records.push_back(Record {
+            start: cut.bytes.start,
+            sent_at: now,
+            tag: Tag::new(cut.position, cut.in_order, cut.message),
+            // Payloads are below 2^16 bytes.
+            len: (cut.bytes.end - cut.bytes.start) as u16,
+            state: State::Flight,
+        });
+        self.in_flight += 1;
+    }
+
+    /// Packets `..upto` have arrived. When the last of them left.
+    pub(super) fn acknowledge(&mut self, upto: u64) -> Option<Time> {
+        let count = usize::try_from(upto.checked_sub(self.acked)?).ok()?;
+        let newest = self.records.get(count.checked_sub(1)?)?.sent_at;
+        let flying = |record: &Record| record.state == State::Flight;
+        self.in_flight -= self.records.drain(..count).filter(flying).count() as u64;
+        self.acked = upto;
+        self.heard = self.heard.max(upto);
+        self.lost.remove_below(upto);
+        while self.mortal.front().is_some_and(|front| front.end <= upto) {
+            self.mortal.pop_front();
+        }
+        Some(newest)
+    }
+
+    /// The receiver misses `missing` and has what follows. Packets that left less than `age` ago cannot be meant: the report is
+    /// about what they repeat. `budget` is how many packets it may still ask about.
+    pub(super) fn miss(&mut self, now: Time, missing: Range<u64>, age: Span, budget: &mut u64) -> Missing {
+        let range = missing.start.max(self.acked)..missing.end.min(self.next());
+        // Everything below the first missing packet that nobody has missed before has arrived.
+        for number in self.heard..range.start {
+            let record = &mut self.records[(number - self.acked) as usize];
+            if record.state == State::Flight {
+                record.state = State::Arrived;
+                self.in_flight -= 1;
+            }
+        }
+        let mut found = Missing::default();
+        for number in range.clone() {
+            if *budget == 0 {
+                break;
+            }
+            *budget -= 1;
+            let record = &mut self.records[(number - self.acked) as usize];
+            match record.state {
+                State::GivenUp => found.given_up = Some(number),
+                State::Flight if now.since(record.sent_at) < age => {}
+                State::Flight | State::Arrived => {
+                    self.in_flight -= u64::from(record.state == State::Flight);
+                    record.state = State::Lost;
+                    self.lost.insert(number);
+                    found.first = found.first.or(Some(number));
+                    found.lost += 1;
+                }
+                State::Lost => {}
+            }
+        }
+        self.heard = self.heard.max(range.end);
+        found
+    }
+
+    /// Takes packet `number` for lost, without a word of the receiver; whether it was in the network.
+    pub(super) fn suspect(&mut self, number: u64) -> bool {
+        let Some(record) = self.record_mut(number).filter(|record| record.state == State::Flight) else { return false };
+        record.state = State::Lost;
+        self.in_flight -= 1;
+        self.lost.insert(number);
+        true
+    }
+
+    /// Sends the first lost packet again: its number, and what it was.
+    pub(super) fn resend(&mut self, now: Time) -> Option<(u64, Record)> {
+        let number = self.lost.pop_first()?;
+        let record = self.record_mut(number)?;
+        record.state = State::Flight;
+        record.sent_at = now;
+        let record = *record;
+        self.in_flight += 1;
+        Some((number, record))
+    }
+
+    /// Gives up the message of the first lost packet if its time is over.
+    pub(super) fn expire(&mut self, now: Time) -> Option<GivenUp> {
+        let number = self.lost.first()?;
+        let mortal = self.mortal_of(number).filter(|mortal| mortal.expires <= now)?;
+        self.give_up(mortal.first..mortal.end);
+        Some(GivenUp { message: mortal.number, packets: mortal.first..mortal.end })
+    }
+
+    /// Gives up a message that has not wholly left: the `lacks` packets that never will get their numbers all the same, because
+    /// libudt's receiver joins what it has of the message to the next one unless numbers between them are missing.
+    pub(super) fn abandon(&mut self, now: Time, message: MessageNumber, lacks: u64, cut_to: u64) -> GivenUp {
+        let next = self.next();
+        let mortal = self.mortal.back_mut().filter(|last| last.number == message && last.end == next);
+        let first = mortal.map_or(next, |mortal| {
+            mortal.end += lacks;
+            mortal.first
+        });
+        let tag = Tag::new(Position::Middle, false, message);
+        let never = Record { start: cut_to, sent_at: now, tag, len: 0, state: State::GivenUp };
+        self.records.extend((0..lacks).map(|_| never));
+        self.give_up(first..next);
+        GivenUp { message, packets: first..next + lacks }
+    }
+
+    /// The message that was given up and has packet `number`.
+    pub(super) fn given_up(&self, number: u64) -> Option<GivenUp> {
+        let mortal = self.mortal_of(number)?;
+        Some(GivenUp { message: mortal.number, packets: mortal.first..mortal.end })
+    }
+
+    /// Gives memory back.
+    pub(super) fn shrink(&mut self) {
+        self.records.shrink_to_fit();
+        self.lost.shrink();
+        self.mortal.shrink_to_fit();
+    }
+
+    fn give_up(&mut self, packets: Range<u64>) {
+        let mut lost = Ranges::default();
+        for number in packets.clone() {
+            let Some(record) = self.record_mut(number) else { continue };
+            let flying = std::mem::replace(&mut record.state, State::GivenUp) == State::Flight;
+            self.in_flight -= u64::from(flying);
+        }
+        while let Some(number) = self.lost.pop_first() {
+            if !packets.contains(&number) {
+                lost.insert(number);
+            }
+        }
+        self.lost = lost;
+    }
+
+    fn mortal_of(&self, number: u64) -> Option<Mortal> {
+        let at = self.mortal.partition_point(|mortal| mortal.end <= number);
+        self.mortal.get(at).copied().filter(|mortal| mortal.first <= number)
+    }
+
+    fn record_mut(&mut self, number: u64) -> Option<&mut Record> {
+        self.records.get_mut(usize::try_from(number.checked_sub(self.acked)?).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn sent(count: u64) -> Outstanding {
+        let mut outstanding = Outstanding::default();
+        for number in 0..count {
+            outstanding.send(at(number), &cut(number, Time::MAX));
+        }
+        outstanding
+    }
+
+    fn cut(number: u64, expires: Time) -> Cut {
+        let bytes = number * 100..number * 100 + 100;
+        Cut { bytes, message: MessageNumber::FIRST, position: Position::Only, in_order: true, expires }
+    }
+
+    fn miss(outstanding: &mut Outstanding, missing: Range<u64>) -> Missing {
+        outstanding.miss(at(100), missing, Span::from_millis(20), &mut 1000)
+    }
+
+    #[test]
+    fn a_record_is_small() {
+        assert!(size_of::<Record>() <= 24, "{} bytes", size_of::<Record>());
+    }
+
+    #[test]
+    fn what_arrived_above_a_hole_is_not_in_the_network() {
+        let mut outstanding = sent(10);
+        let found = miss(&mut outstanding, 2..4);
+        assert_eq!((found.first, found.lost), (Some(2), 2));
+        // 0 and 1 have arrived; 2 and 3 are lost; 4 to 9 may be on their way.
+        assert_eq!(outstanding.in_flight(), 6);
+        assert_eq!(miss(&mut outstanding, 2..4).lost, 0, "they wait already");
+        assert_eq!(miss(&mut outstanding, 7..8), Missing { first: Some(7), lost: 1, given_up: None });
+        assert_eq!(outstanding.in_flight(), 2);
+
+        assert_eq!(outstanding.resend(at(100)).map(|(number, _)| number), Some(2));
+        assert_eq!(outstanding.in_flight(), 3);
+        assert_eq!(miss(&mut outstanding, 2..4).lost, 0, "sent again just now");
+        assert_eq!(outstanding.acknowledge(7), Some(at(6)));
+        assert_eq!((outstanding.in_flight(), outstanding.len()), (2, 3));
+        assert_eq!(outstanding.resend(at(110)).map(|(number, _)| number), Some(7), "3 has arrived");
+        assert_eq!(outstanding.acknowledge(10), Some(at(9)));
+        assert_eq!((outstanding.in_flight(), outstanding.next()), (0, 10));
+    }
+
+    #[test]
+    fn an_acknowledgement_of_nothing_new_does_nothing() {
+        let mut outstanding = sent(3);
+        assert_eq!(outstanding.acknowledge(0), None);
+        assert_eq!(outstanding.acknowledge(4), None);
+        assert_eq!(outstanding.len(), 3);
+    }
+
+    #[test]
+    fn reports_cost_no_more_than_their_budget() {
+        let mut outstanding = sent(100);
+        let mut budget = 10;
+        assert_eq!(outstanding.miss(at(200), 0..100, Span::ZERO, &mut budget).lost, 10);
+        assert_eq!(outstanding.miss(at(200), 0..100, Span::ZERO, &mut budget).lost, 0);
+    }
+
+    #[test]
+    fn a_message_is_given_up_with_all_its_packets() {
+        let mut outstanding = Outstanding::default();
+        for number in 0..3 {
+            outstanding.send(at(0), &cut(number, at(50)));
+        }
+        miss(&mut outstanding, 1..2);
+        assert_eq!(outstanding.expire(at(49)), None);
+        let given_up = GivenUp { message: MessageNumber::FIRST, packets: 0..3 };
+        assert_eq!(outstanding.expire(at(50)), Some(given_up.clone()));
+        assert!(!outstanding.has_lost() && outstanding.in_flight() == 0);
+        assert_eq!(miss(&mut outstanding, 1..2).given_up, Some(1));
+        assert_eq!(outstanding.given_up(1), Some(given_up));
+        assert_eq!(outstanding.acknowledge(3), Some(at(0)));
+        assert_eq!(outstanding.given_up(3), None);
+    }
+
+    #[test]
+    fn the_rest_of_an_abandoned_message_has_numbers() {
+        let mut outstanding = Outstanding::default();
+        outstanding.send(at(0), &cut(0, Time::MAX));
+        let message = MessageNumber::FIRST.next();
+        outstanding.send(at(0), &Cut { message, ..cut(1, at(50)) });
+        let given_up = outstanding.abandon(at(50), message, 2, 400);
+        assert_eq!(given_up, GivenUp { message, packets: 1..4 });
+        assert_eq!((outstanding.next(), outstanding.in_flight()), (4, 1));
+    }
+}

@@ -1,0 +1,371 @@
+//! The receiving half: what arrives, what is missing, and what the sender is told of it.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use cwnd::estimate::RttEstimator;
+use cwnd::{Arrival, Span, Spec, Start, Time};
+
+use super::SYN;
+use super::ack_history::AckHistory;
+use super::buffer::Buffer;
+use super::gaps::Gaps;
+use super::measure::{Measure, is_second_of_pair, receiver_side};
+use super::sender::{DEFAULT_RTT, LEAST_WINDOW, UNMEASURED, answer_time};
+use super::tag::Tag;
+use super::{Arrived, Slot, host};
+use crate::handshake::Agreed;
+use crate::number::{AckNumber, MessageNumber, Seq};
+use crate::settings::Settings;
+use crate::wire::{DataHeader, DropRequest, FullAck, LossRange, Losses, Message};
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    isn: Seq,
+    algorithm: Spec,
+    start: Start,
+    pub(super) buffer: Buffer,
+    gaps: Gaps,
+    measure: Measure,
+    history: AckHistory,
+    /// The clock of acknowledgements: it runs while data arrives.
+    clock: Time,
+    /// Data has arrived since it last ticked.
+    news: bool,
+    /// The next tick acknowledges even if nothing is new: the sender seems not to know.
+    again: bool,
+    /// All below was acknowledged by the last full acknowledgement; by any.
+    acked: u64,
+    told: u64,
+    /// The last full acknowledgement left then.
+    acked_at: Option<Time>,
+    /// One past the last number ever granted.
+    granted: u64,
+    /// Packets since the last full acknowledgement; they make a light one due.
+    since_full: u32,
+    light: bool,
+    /// When the last full acknowledgement is repeated for want of an ACK2, and how often it has been.
+    repeat_at: Time,
+    repeats: u32,
+    /// Gaps to be named as soon as possible.
+    naks: VecDeque<Range<u64>>,
+    /// The last drop request whose last packet may belong to the next message.
+    doubtful: Option<(MessageNumber, u64, Time)>,
+    pub(super) counts: Counts,
+}
+
+/// What the receiving half counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) received: u64,
+    pub(super) bytes_received: u64,
+    pub(super) duplicates: u64,
+    /// Packets beyond what was granted.
+    pub(super) no_room: u64,
+    /// Packets that cannot be what they say.
+    pub(super) refused: u64,
+    /// Numbers found missing.
+    pub(super) missing: u64,
+    /// Numbers the sender gave up.
+    pub(super) given_up: u64,
+}
+
+impl Receiver {
+    /// A receiver of nothing yet.
+    pub(super) fn new(settings: &Settings, agreed: &Agreed) -> Self {
+        Self {
+            isn: agreed.isn_theirs,
+            algorithm: settings.algorithm.clone(),
+            start: host::start(agreed),
+            buffer: Buffer::new(agreed.mode, settings.receive_buffer),
+            gaps: Gaps::default(),
+            measure: Measure::new(),
+            history: AckHistory::new(),
+            clock: Time::MAX,
+            news: false,
+            again: false,
+            acked: 0,
+            told: 0,
+            acked_at: None,
+            granted: u64::from(settings.receive_buffer),
+            since_full: 0,
+            light: false,
+            repeat_at: Time::MAX,
+            repeats: 0,
+            naks: VecDeque::new(),
+            doubtful: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// A packet of data: where its payload belongs, if it is new, and whether there is more to read.
+    pub(super) fn on_data(
+        &mut self,
+        arrived: Arrived,
+        header: &DataHeader,
+        len: u32,
+        rtt: &RttEstimator,
+    ) -> (Option<Slot>, bool) {
+        let Arrived { now, coalesced } = arrived;
+        let number = header.seq.number(self.isn, self.buffer.next());
+        let Some(number) = number.filter(|_| (1..=self.start.payload.0).contains(&len)) else {
+            self.counts.refused += 1;
+            return (None, false);
+        };
+        if number >= self.buffer.end() || !self.buffer.lacks(number) {
+            // Either way the sender does not know what it should: how far all has arrived, or how much room there is.
+            let counter =
+                if number >= self.buffer.end() { &mut self.counts.no_room } else { &mut self.counts.duplicates };
+            *counter += 1;
+            self.again = true;
+            self.run_clock(now);
+            return (None, false);
+        }
+        let seen = self.buffer.seen();
+        if number > seen {
+            self.counts.missing += number - seen;
+            self.gaps.open(now, seen..number, answer_time(rtt) + SYN);
+            self.name(seen..number);
+        } else if number < seen {
+            self.gaps.fill(number);
+        }
+        self.buffer.extend(number + 1);
+        let tag = Tag::new(header.position, header.in_order, header.message);
+        // The payload of a packet is below 2^16 bytes.
+        self.buffer.insert(number, tag, len as u16);
+        self.counts.received += 1;
+        self.counts.bytes_received += u64::from(len);
+        let arrival = Arrival {
+            at: now,
+            number,
+            sent_at: None,
+            rtt: rtt.get().map(|rtt| rtt.smoothed),
+            packet: self.start.packet,
+            pair: is_second_of_pair(header.seq.get()) && !coalesced,
+            marked: false,
+            retransmission: number < seen,
+        };
+        self.measure.on_packet(&arrival, || receiver_side(&self.algorithm, &self.start));
+        // A message above a hole can only become complete by its last packet, or by one that had been missing.
+        let overtakes = (tag.ends() || number < seen) && {
+            let (before, after) = self.gaps.run_around(number);
+            self.buffer.overtake(number, before.unwrap_or(0)..after.unwrap_or(self.buffer.seen()))
+        };
+        let advances = self.advance();
+
+        self.news = true;
+        self.since_full += 1;
+        self.light |= self.since_full.is_multiple_of(LIGHT_ACK);
+        self.run_clock(now);
+        if len < self.start.payload.0 {
+            // A short packet ends a flight. Small messages in quick succession are acknowledged together.
+            let earliest = self.acked_at.map_or(now, |at| at + SHORT_PAUSE);
+            self.clock = self.clock.min(earliest.max(now));
+        }
+        (Some(Slot(number)), overtakes | advances)
+    }
+
+    /// The sender has heard of acknowledgement `number`.
+    pub(super) fn on_ack2(&mut self, now: Time, number: AckNumber, rtt: &mut RttEstimator) {
+        let Some((sample, newest)) = self.history.confirm(now, number) else { return };
+        if sample > Span::ZERO {
+            rtt.on_sample(sample, Span::ZERO);
+        }
+        if newest {
+            self.repeat_at = Time::MAX;
+            self.repeats = 0;
+        }
+    }
+
+    /// The sender has given up a message: whether there is more to read.
+    ///
+    /// Only packets that say they belong to it, and missing ones, are given up. The last one is doubted: libudt names the first
+    /// packet of the next message. It is believed where the next packet begins the next message, where it is the only one, and
+    /// when the sender says it again although it was asked for that packet.
+    pub(super) fn on_drop(&mut self, now: Time, request: &DropRequest, rtt: &RttEstimator) -> bool {
+        let near = self.buffer.next();
+        let ends = request.first.number(self.isn, near).zip(request.last.number(self.isn, near));
+        let plausible = |(first, last): &(u64, u64)| first <= last && *last < self.buffer.end();
+        let Some((first, last)) = ends.filter(plausible).filter(|_| !self.buffer.is_stream()) else {
+            self.counts.refused += 1;
+            return false;
+        };
+        if last < near {
+            return false;
+        }
+        let seen = self.buffer.seen();
+        if last >= seen {
+            self.gaps.open(now, seen..last + 1, answer_time(rtt) + SYN);
+            self.buffer.extend(last + 1);
+        }
+        let next_begins = self.buffer.message_at(last + 1) == Some((request.message.next(), true));
+        let patience = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.smoothed);
+        let repeated = self.doubtful.is_some_and(|(message, number, at)| {
+            (message, number) == (request.message, last) && now.since(at) >= patience
+        });
+        let sure = first == last || next_begins || repeated;
+        for number in first.max(near)..=last {
+            if self.buffer.lacks(number) {
+                if number < last || sure {
+                    self.counts.given_up += 1;
+                    self.gaps.fill(number);
+                    self.buffer.give_up(number);
+                }
+            } else if self.buffer.message_at(number).is_some_and(|(message, _)| message == request.message) {
+                self.buffer.void(number);
+            }
+        }
+        if !sure && self.buffer.lacks(last) {
+            let since = self.doubtful.filter(|(message, number, _)| (*message, *number) == (request.message, last));
+            self.doubtful = since.or(Some((request.message, last, now)));
+        }
+        self.news = true;
+        self.run_clock(now);
+        self.advance()
+    }
+
+    /// The application has read `packets` packets, or a message.
+    pub(super) fn consume(&mut self, now: Time, packets: u64) {
+        self.buffer.consume(packets);
+        let quarter = self.buffer.capacity() / 4;
+        // A sender that knows of little room hears at once that there is much more.
+        if self.granted <= self.buffer.next() + quarter && self.buffer.grant() >= self.granted + quarter {
+            self.again = true;
+            self.clock = now;
+        }
+    }
+
+    /// The next thing to say now.
+    pub(super) fn poll(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
+        if self.gaps.due() <= now {
+            let naks = &mut self.naks;
+            self.gaps.repeat(now, answer_time(rtt) + SYN, |gap| {
+                let room = naks.len() < MAX_NAKS;
+                naks.extend(room.then_some(gap));
+                room
+            });
+        }
+        if let Some(losses) = self.losses() {
+            return Some(Message::Nak(losses));
+        }
+        let asked = self.measure.due() <= now;
+        if self.clock <= now || asked {
+            let ticked = std::mem::replace(&mut self.clock, Time::MAX);
+            if std::mem::take(&mut self.news) {
+                // The grid of the clock is kept unless the host has missed a tick.
+                self.clock = (ticked.min(now) + SYN).max(now);
+            }
+            if self.buffer.next() > self.acked {
+                self.repeats = 0;
+                self.again = true;
+            }
+            if std::mem::take(&mut self.again) || asked {
+                return Some(Message::Ack(self.acknowledge(now, rtt)));
+            }
+        }
+        if self.repeat_at <= now {
+            self.repeats += 1;
+            return Some(Message::Ack(self.acknowledge(now, rtt)));
+        }
+        if std::mem::take(&mut self.light) && self.buffer.next() > self.told {
+            self.told = self.buffer.next();
+            return Some(Message::LightAck(self.isn + self.told));
+        }
+        None
+    }
+
+    /// When time alone gives it something to say.
+    pub(super) fn next_timeout(&self) -> Time {
+        if !self.naks.is_empty() || self.light {
+            return Time::ZERO;
+        }
+        self.clock.min(self.gaps.due()).min(self.repeat_at).min(self.measure.due())
+    }
+
+    /// Whether something that arrived shows that something before it is missing.
+    pub(super) fn has_gaps(&self) -> bool {
+        self.gaps.first().is_some()
+    }
+
+    /// Gives memory back while nothing happens.
+    pub(super) fn rest(&mut self) {
+        self.buffer.shrink();
+        self.gaps.shrink();
+        self.history.shrink();
+        self.naks.shrink_to_fit();
+        self.measure.forget();
+    }
+
+    fn run_clock(&mut self, now: Time) {
+        if self.clock == Time::MAX {
+            self.clock = now + SYN;
+        }
+    }
+
+    fn advance(&mut self) -> bool {
+        let next = self.gaps.first().unwrap_or(self.buffer.seen());
+        self.buffer.advance(next)
+    }
+
+    fn name(&mut self, missing: Range<u64>) {
+        // What does not fit is named with the next round of repeats.
+        if self.naks.len() < MAX_NAKS {
+            self.naks.push_back(missing);
+        }
+    }
+
+    /// The losses of the next NAK.
+    fn losses(&mut self) -> Option<Losses> {
+        let mut losses: Option<Losses> = None;
+        while let Some(Range { start, end }) = self.naks.front().cloned() {
+            let Some(range) = LossRange::new(self.isn + start, self.isn + (end - 1)) else { break };
+            match &mut losses {
+                None => losses = Some(Losses::new(range)),
+                Some(losses) => {
+                    if !losses.push(range) {
+                        break;
+                    }
+                }
+            }
+            self.naks.pop_front();
+        }
+        losses
+    }
+
+    fn acknowledge(&mut self, now: Time, rtt: &RttEstimator) -> FullAck {
+        let next = self.buffer.next();
+        self.acked = next;
+        self.told = next;
+        self.acked_at = Some(now);
+        self.since_full = 0;
+        self.light = false;
+        self.repeat_at =
+            if self.repeats < MAX_REPEATS { now + answer_time(rtt) * (1 << self.repeats) } else { Time::MAX };
+        self.granted = self.granted.max(self.buffer.grant());
+        let room = self.buffer.grant().saturating_sub(next);
+        let report = self.measure.report(now);
+        let window = report.window.map_or(room, |window| window.min(room)).max(LEAST_WINDOW);
+        let micros = |span: Span| u32::try_from(span.as_nanos() / 1000).unwrap_or(u32::MAX);
+        let (rtt_us, rtt_var_us) =
+            rtt.get().map_or(UNMEASURED, |rtt| (micros(rtt.smoothed).max(1), micros(rtt.variation)));
+        FullAck {
+            number: self.history.send(now),
+            next: self.isn + next,
+            rtt_us,
+            rtt_var_us,
+            // At most 2^20 packets and two.
+            window: window as u32,
+            rates: report.rates,
+        }
+    }
+}
+
+/// Packets from one light acknowledgement to the next.
+const LIGHT_ACK: u32 = 64;
+/// Short packets are acknowledged at once, but not more often than this: a tenth of the clock.
+const SHORT_PAUSE: Span = Span::from_millis(1);
+/// Ranges that may wait to be named: sixteen NAKs.
+const MAX_NAKS: usize = 64;
+/// A full acknowledgement is repeated at most so often; each time after twice the time.
+const MAX_REPEATS: u32 = 6;

@@ -1,0 +1,419 @@
+//! The sending half: new packets at the congestion control's pace while its window and the peer's have room, lost ones first.
+
+use std::collections::VecDeque;
+
+use cwnd::estimate::RttEstimator;
+use cwnd::{Congestion, Limit, Packets, Probe, Rate, Remote, Rtt, Span, Time};
+
+use super::SYN;
+use super::host::{Host, Moment};
+use super::outstanding::{GivenUp, Missing, Outstanding};
+use super::pacer::Pacer;
+use super::supply::{Cut, Supply};
+use super::tag::Tag;
+use super::transmit::OutData;
+use crate::handshake::Agreed;
+use crate::number::{Seq, SocketId};
+use crate::settings::Settings;
+use crate::wire::{DataHeader, DropRequest, FullAck, LossList, Message};
+
+/// The sending half of a connection.
+#[derive(Debug)]
+pub(super) struct Sender {
+    isn: Seq,
+    to: SocketId,
+    opened: Time,
+    pub(super) supply: Supply,
+    pub(super) outstanding: Outstanding,
+    pub(super) host: Host,
+    pacer: Pacer,
+    /// Packets beyond the acknowledgement that the peer has room for.
+    pub(super) peer_window: u64,
+    /// The most it can ever have.
+    greatest_window: u64,
+    /// Recovery lasts until all below has arrived.
+    recover: u64,
+    /// When the oldest packet is sent again unasked, and how often in a row that has been done.
+    probe_at: Time,
+    probes: u32,
+    /// When the peer's silence counts as a sign, and how often in a row it has.
+    expires_at: Time,
+    expiries: u32,
+    /// Everything sent is acknowledged since.
+    idle_since: Option<Time>,
+    /// Messages given up that the receiver has to hear of.
+    drops: VecDeque<GivenUp>,
+    /// How fast packets are known to have got through.
+    proven: Proven,
+    pub(super) counts: Counts,
+}
+
+/// What the sending half counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) sent: u64,
+    pub(super) bytes_sent: u64,
+    pub(super) retransmitted: u64,
+    pub(super) bytes_retransmitted: u64,
+    pub(super) timeouts: u64,
+    pub(super) probes: u64,
+    pub(super) abandoned: u64,
+    /// Reports of the peer that cannot be true.
+    pub(super) refused: u64,
+}
+
+/// The rate at which packets got through without a loss, over a while: a capacity below it is refuted.
+#[derive(Clone, Copy, Debug)]
+struct Proven {
+    from: Option<(Time, u64)>,
+    rate: Option<Rate>,
+}
+
+impl Sender {
+    /// A sender without data.
+    pub(super) fn new(settings: &Settings, agreed: &Agreed, now: Time) -> Self {
+        Self {
+            isn: agreed.isn_ours,
+            to: agreed.peer_id,
+            opened: agreed.opened,
+            supply: Supply::new(agreed.mode, agreed.payload),
+            outstanding: Outstanding::default(),
+            host: Host::new(settings, agreed, now),
+            pacer: Pacer::new(now, settings.burst),
+            peer_window: u64::from(agreed.peer_window),
+            greatest_window: u64::from(agreed.peer_window),
+            recover: 0,
+            probe_at: Time::MAX,
+            probes: 0,
+            expires_at: Time::MAX,
+            expiries: 0,
+            idle_since: None,
+            drops: VecDeque::new(),
+            proven: Proven { from: None, rate: None },
+            counts: Counts::default(),
+        }
+    }
+
+    /// Packets before `next` have arrived; `full` is the rest of a full acknowledgement. Whether it can be true.
+    pub(super) fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>, rtt: &mut RttEstimator) -> bool {
+        let acked = self.outstanding.acked();
+        let Some(upto) = next.number(self.isn, acked).filter(|upto| *upto <= self.outstanding.next()) else {
+            self.counts.refused += 1;
+            return false;
+        };
+        if upto < acked {
+            return true;
+        }
+        self.peer_window = match full {
+            Some(full) => u64::from(full.window).min(self.greatest_window),
+            // The room itself is as it was.
+            None => self.peer_window.saturating_sub(upto - acked),
+        };
+        let in_flight = self.outstanding.in_flight();
+        let in_recovery = acked < self.recover;
+        let Some(sent_at) = self.outstanding.acknowledge(upto) else { return true };
+        if let Some(full) = full {
+            rtt.on_sample(reported_rtt(full).unwrap_or_else(|| now.since(sent_at)), Span::ZERO);
+        }
+        self.proven.advance(now, upto);
+        let remote = full.map_or_else(Remote::default, |full| self.remote(full));
+        let moment = Moment { in_flight, in_recovery, ..self.moment(now, rtt) };
+        self.host.on_ack(&moment, upto - acked, upto, sent_at, remote);
+        if in_recovery && upto >= self.recover {
+            let moment = self.moment(now, rtt);
+            self.host.on_recovered(&moment);
+        }
+        self.probes = 0;
+        if self.outstanding.is_empty() {
+            self.probe_at = Time::MAX;
+            self.expires_at = Time::MAX;
+            self.idle_since = Some(now);
+        } else {
+            self.probe_at = now + probe_interval(rtt, 0);
+        }
+        true
+    }
+
+    /// The peer misses packets. Ranges that cannot be true are ignored.
+    pub(super) fn on_nak(&mut self, now: Time, losses: LossList<'_>, rtt: &RttEstimator) {
+        let (acked, next) = (self.outstanding.acked(), self.outstanding.next());
+        let moment = self.moment(now, rtt);
+        // Without a word about its round trip a report made sooner than this after a departure cannot be about it.
+        let age = rtt.get().map_or(Span::ZERO, |rtt| rtt.min.mul_f64(YOUNG));
+        let mut budget = self.outstanding.len();
+        let mut found = Missing::default();
+        for range in losses.ranges() {
+            let ends = range.first().number(self.isn, acked).zip(range.last().number(self.isn, acked));
+            let Some((first, last)) = ends.filter(|(first, last)| first <= last && *last < next) else {
+                self.counts.refused += 1;
+                continue;
+            };
+            let part = self.outstanding.miss(now, first..last + 1, age, &mut budget);
+            found.first = found.first.or(part.first);
+            found.lost += part.lost;
+            if let Some(given_up) = part.given_up.and_then(|number| self.outstanding.given_up(number)) {
+                self.request_drop(given_up);
+            }
+        }
+        if let Some(first) = found.first {
+            self.recover = next;
+            self.proven.from = None;
+            let lost = u32::try_from(found.lost).unwrap_or(u32::MAX);
+            self.host.on_congestion(&moment, &Congestion::loss(first, lost));
+        }
+    }
+
+    /// A packet of any kind came from the peer: it is there.
+    pub(super) fn on_sign_of_life(&mut self, now: Time, rtt: &RttEstimator) {
+        self.expiries = 0;
+        if self.expires_at != Time::MAX {
+            self.expires_at = now + patience(rtt, 1);
+        }
+    }
+
+    /// Timers of this half that are due.
+    pub(super) fn on_timeout(&mut self, now: Time, rtt: &RttEstimator) {
+        let moment = self.moment(now, rtt);
+        self.host.on_wake(&moment);
+        if self.expires_at <= now {
+            self.counts.timeouts += 1;
+            // A peer without room drops what it gets; its silence says nothing of the network.
+            if self.peer_window > LEAST_WINDOW {
+                let first = self.outstanding.acked();
+                self.host.on_congestion(&moment, &Congestion::timeout(first, self.expiries > 0));
+                self.proven.from = None;
+            }
+            self.recover = self.outstanding.next();
+            self.suspect(EXPIRY_PACKETS);
+            self.expiries = self.expiries.saturating_add(1);
+            self.expires_at = now + patience(rtt, u64::from(self.expiries.min(MAX_EXPIRIES)) + 1);
+            self.probe_at = Time::MAX;
+        } else if self.probe_at <= now {
+            self.counts.probes += 1;
+            self.suspect(1);
+            self.probes += 1;
+            self.probe_at = now + probe_interval(rtt, self.probes);
+        }
+    }
+
+    /// The next packet to leave now, if one may.
+    pub(super) fn poll(&mut self, now: Time, rtt: &RttEstimator) -> Option<OutData> {
+        if !self.pacer.in_pair() {
+            while let Some(given_up) = self.outstanding.expire(now) {
+                self.give_up(given_up);
+            }
+        }
+        if let Some((message, lacks)) = self.supply.expire(now) {
+            let given_up = self.outstanding.abandon(now, message.number, lacks, self.supply.cut_to());
+            self.give_up(given_up);
+            return None;
+        }
+        let again = self.outstanding.has_lost() && !self.pacer.in_pair();
+        if let Some(limit) = self.blocked(again) {
+            self.host.limits.set(now, limit);
+            let spacing = self.host.spacing(rtt);
+            self.pacer.break_pair(spacing);
+            return None;
+        }
+        if now < self.pacer.release() {
+            self.host.limits.set(now, self.host.limit_of_spacing());
+            return None;
+        }
+        if again { self.resend(now, rtt) } else { self.send(now, rtt) }
+    }
+
+    /// A drop request the receiver has to hear.
+    pub(super) fn poll_drop(&mut self) -> Option<Message> {
+        let GivenUp { message, packets } = self.drops.pop_front()?;
+        let (first, last) = (self.isn + packets.start, self.isn + (packets.end - 1));
+        Some(Message::DropRequest(DropRequest { message, first, last }))
+    }
+
+    /// When time alone changes something: a timer, or the release of the next packet.
+    pub(super) fn next_timeout(&self) -> Time {
+        let timers = self.probe_at.min(self.expires_at).min(self.host.control().wake.unwrap_or(Time::MAX));
+        let again = self.outstanding.has_lost();
+        if self.blocked(again).is_some() { timers } else { timers.min(self.pacer.release()) }
+    }
+
+    /// Whether nothing waits and nothing is unacknowledged.
+    pub(super) fn is_done(&self) -> bool {
+        self.supply.is_empty() && self.outstanding.is_empty()
+    }
+
+    /// Bytes below this offset will not be asked for again.
+    pub(super) fn released(&self) -> u64 {
+        self.outstanding.oldest().map_or(self.supply.cut_to(), |record| record.start)
+    }
+
+    /// The time between two packets, while departures are spaced.
+    pub(super) fn spacing(&self, rtt: &RttEstimator) -> Option<Span> {
+        self.host.spacing(rtt)
+    }
+
+    /// What keeps the next packet from leaving, whatever the time.
+    fn blocked(&self, again: bool) -> Option<Limit> {
+        if !again {
+            if self.supply.is_empty() {
+                return Some(Limit::Source);
+            }
+            if self.outstanding.len() >= self.peer_window {
+                return Some(Limit::Peer);
+            }
+        }
+        (self.outstanding.in_flight() >= self.host.window()).then_some(Limit::Window)
+    }
+
+    fn send(&mut self, now: Time, rtt: &RttEstimator) -> Option<OutData> {
+        if self.outstanding.is_empty() {
+            if let Some(idle) = self.idle_since.take() {
+                let moment = self.moment(now, rtt);
+                self.host.on_restart(&moment, now.since(idle));
+            }
+            self.probe_at = now + probe_interval(rtt, 0);
+            self.expires_at = now + patience(rtt, 1);
+            self.expiries = 0;
+        }
+        let number = self.outstanding.next();
+        let cut = self.supply.cut(number)?;
+        self.outstanding.send(now, &cut);
+        let Cut { bytes, message, position, in_order, .. } = cut;
+        let tag = Tag::new(position, in_order, message);
+        let header = self.header(now, number, tag);
+        let probe = self.host.control().probe;
+        let pair = self.pacer.sent(now, self.host.spacing(rtt), probe, Some(header.seq));
+        if self.supply.is_empty() {
+            let spacing = self.host.spacing(rtt);
+            self.pacer.break_pair(spacing);
+        }
+        self.counts.sent += 1;
+        self.counts.bytes_sent += bytes.end - bytes.start;
+        Some(OutData { header, number, bytes, retransmission: false, pair })
+    }
+
+    fn resend(&mut self, now: Time, rtt: &RttEstimator) -> Option<OutData> {
+        let (number, record) = self.outstanding.resend(now)?;
+        self.pacer.sent(now, self.host.spacing(rtt), Probe::None, None);
+        let bytes = record.start..record.start + u64::from(record.len);
+        self.counts.sent += 1;
+        self.counts.retransmitted += 1;
+        self.counts.bytes_sent += u64::from(record.len);
+        self.counts.bytes_retransmitted += u64::from(record.len);
+        let header = self.header(now, number, record.tag);
+        Some(OutData { header, number, bytes, retransmission: true, pair: false })
+    }
+
+    fn header(&self, now: Time, number: u64, tag: Tag) -> DataHeader {
+        DataHeader {
+            seq: self.isn + number,
+            position: tag.position(),
+            in_order: tag.in_order(),
+            message: tag.message(),
+            // The field wraps as libudt's does, after 71.6 minutes.
+            timestamp_us: (now.since(self.opened).as_nanos() / 1000) as u32,
+            to: self.to,
+        }
+    }
+
+    /// Takes the first `count` packets for lost, and the last one: when that arrives, the receiver names whatever else is missing.
+    fn suspect(&mut self, count: u64) {
+        let (first, next) = (self.outstanding.acked(), self.outstanding.next());
+        let candidates = (first..next.min(first + count)).chain(next.checked_sub(1));
+        for number in candidates {
+            self.host.lost += u64::from(self.outstanding.suspect(number));
+        }
+    }
+
+    fn give_up(&mut self, given_up: GivenUp) {
+        self.counts.abandoned += 1;
+        self.request_drop(given_up);
+    }
+
+    fn request_drop(&mut self, given_up: GivenUp) {
+        if self.drops.len() < MAX_DROPS && !self.drops.contains(&given_up) {
+            self.drops.push_back(given_up);
+        }
+    }
+
+    fn moment<'a>(&self, now: Time, rtt: &'a RttEstimator) -> Moment<'a> {
+        Moment {
+            now,
+            next: self.outstanding.next(),
+            in_flight: self.outstanding.in_flight(),
+            in_recovery: self.outstanding.acked() < self.recover,
+            peer_window: self.peer_window,
+            rtt,
+        }
+    }
+
+    /// What the peer reports, as an algorithm hears it.
+    fn remote(&self, full: &FullAck) -> Remote {
+        let rate = |rate: u32| (rate > 0).then(|| Rate(f64::from(rate)));
+        let proven = |capacity: Rate| self.proven.rate.map_or(capacity, |proven| Rate(capacity.0.max(proven.0)));
+        Remote {
+            arrival_rate: full.rates.and_then(|rates| rate(rates.arrival)),
+            capacity: full.rates.and_then(|rates| rate(rates.capacity)).map(proven),
+            window: Some(Packets(f64::from(full.window))),
+            ..Remote::default()
+        }
+    }
+}
+
+impl Proven {
+    /// Packets `..upto` have arrived, none of them lost since `from`.
+    fn advance(&mut self, now: Time, upto: u64) {
+        let Some((since, first)) = self.from else {
+            self.from = Some((now, upto));
+            return;
+        };
+        let elapsed = now.since(since);
+        if elapsed >= PROOF {
+            self.rate = Some(Packets((upto - first) as f64) / elapsed);
+            self.from = Some((now, upto));
+        }
+    }
+}
+
+/// The round-trip time a peer reports; none where it has measured none and says what libudt says then.
+fn reported_rtt(full: &FullAck) -> Option<Span> {
+    let unmeasured = (full.rtt_us, full.rtt_var_us) == UNMEASURED || full.rtt_us == 0;
+    (!unmeasured).then(|| Span::from_micros(u64::from(full.rtt_us)))
+}
+
+/// `RTT + 4 RTTVar`: within this an answer comes.
+pub(super) fn answer_time(rtt: &RttEstimator) -> Span {
+    rtt.get().map_or(DEFAULT_RTT * 3, |Rtt { smoothed, variation, .. }| smoothed + variation * 4)
+}
+
+/// The time after which a lack of progress has the oldest and the newest packet sent again, for the `n`-th time in a row.
+fn probe_interval(rtt: &RttEstimator, n: u32) -> Span {
+    let smoothed = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.smoothed);
+    // Twice the clock: the receiver waits for its own before it acknowledges the end of a flight.
+    (smoothed + answer_time(rtt) + SYN * 2) * (1 << n.min(MAX_BACKOFF))
+}
+
+/// libudt's EXP interval for the `n`-th silence in a row.
+fn patience(rtt: &RttEstimator, n: u64) -> Span {
+    (answer_time(rtt) * n + SYN).max(LEAST_PATIENCE * n)
+}
+
+/// What libudt and this crate report before the first sample, in microseconds: RTT and RTTVar.
+pub(super) const UNMEASURED: (u32, u32) = (100_000, 50_000);
+/// libudt's assumption before the first sample; its variation is half of it.
+pub(super) const DEFAULT_RTT: Span = Span::from_millis(100);
+/// libudt: a receiver silent for less than this is never taken for gone.
+const LEAST_PATIENCE: Span = Span::from_millis(300);
+/// No receiver grants a smaller window, so this one means none.
+pub(super) const LEAST_WINDOW: u64 = 2;
+/// Packets sent again after a silence, beside the newest: enough for a receiver to answer, too few to hurt.
+const EXPIRY_PACKETS: u64 = 2;
+/// libudt's limit for the number of silences, which here only bounds the time between two attempts.
+const MAX_EXPIRIES: u32 = 16;
+/// Attempts without progress become up to 64 times as rare.
+const MAX_BACKOFF: u32 = 6;
+/// Of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
+const YOUNG: f64 = 0.75;
+/// Messages whose drop requests may wait: a receiver asks again for those that do not fit.
+const MAX_DROPS: usize = 64;
+/// Ten acknowledgements of libudt: the jitter of their clock stays below a tenth.
+const PROOF: Span = Span::from_millis(100);

@@ -1,0 +1,115 @@
+//! What a connection counts and measures.
+
+use cwnd::{BitRate, Bytes, Limit, Packets, Span, Time};
+
+use super::limits::Spent;
+use super::{Connection, HEADERS};
+
+/// Counters and measures of a connection, named as `ss -ti` names them where it has them. Packets count headers nowhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stats {
+    /// Smoothed round-trip time and its mean deviation; none before the first sample.
+    pub rtt: Option<Span>,
+    /// See `rtt`.
+    pub rttvar: Option<Span>,
+    /// The least round-trip time.
+    pub minrtt: Option<Span>,
+    /// The congestion control's window, packets.
+    pub cwnd: Packets,
+    /// The rate at which packets are spaced, with headers; none if they are not.
+    pub pacing_rate: Option<BitRate>,
+    /// Packets of data sent, with those sent again.
+    pub data_segs_out: u64,
+    /// New packets of data received.
+    pub data_segs_in: u64,
+    /// Payload sent, with that sent again.
+    pub bytes_sent: u64,
+    /// Payload sent again.
+    pub bytes_retrans: u64,
+    /// Payload that was acknowledged or given up.
+    pub bytes_acked: u64,
+    /// New payload received.
+    pub bytes_received: u64,
+    /// Packets sent again.
+    pub retrans: u64,
+    /// Packets the peer missed, or that were suspected to be.
+    pub lost: u64,
+    /// Packets sent and not acknowledged.
+    pub unacked: u64,
+    /// Of them, those counted as in the network.
+    pub in_flight: u64,
+    /// Bytes written that have not left.
+    pub notsent: u64,
+    /// Packets the peer has room for beyond what it acknowledged.
+    pub snd_wnd: u64,
+    /// Packets there is room for here.
+    pub rcv_space: u64,
+    /// Silences of the peer that counted as congestion.
+    pub timeouts: u64,
+    /// Times the newest packet was sent again for want of progress.
+    pub tail_probes: u64,
+    /// Messages whose time was over before they had arrived.
+    pub expired: u64,
+    /// Packets received that had been received before.
+    pub duplicates: u64,
+    /// Packets that never came in order but were missed for a while.
+    pub missing: u64,
+    /// Packets of messages that the peer gave up.
+    pub given_up: u64,
+    /// Packets received beyond what was granted.
+    pub no_room: u64,
+    /// Messages received that were larger than the buffer.
+    pub oversized: u64,
+    /// Packets and reports of the peer that cannot be true, and were ignored.
+    pub refused: u64,
+    /// What holds the sender now.
+    pub limit: Limit,
+    /// For how long it was held by what: `rwnd_limited` is `peer`, `sndbuf_limited` is `source`.
+    pub limited: Spent,
+    /// Since something last left.
+    pub lastsnd: Span,
+    /// Since the peer was last heard.
+    pub lastrcv: Span,
+}
+
+impl Stats {
+    pub(super) fn new(connection: &Connection, now: Time) -> Self {
+        let Connection { sender, receiver, rtt, .. } = connection;
+        let (rtt, sent, received) = (rtt.get(), &sender.counts, &receiver.counts);
+        let packet = Bytes(connection.payload as u32 + HEADERS);
+        let spacing = connection.spacing().filter(|spacing| *spacing > Span::ZERO);
+        Self {
+            rtt: rtt.map(|rtt| rtt.smoothed),
+            rttvar: rtt.map(|rtt| rtt.variation),
+            minrtt: rtt.map(|rtt| rtt.min),
+            cwnd: connection.control().window,
+            pacing_rate: spacing.map(|spacing| (Packets(1.0) / spacing).to_bits(packet)),
+            data_segs_out: sent.sent,
+            data_segs_in: received.received,
+            bytes_sent: sent.bytes_sent,
+            bytes_retrans: sent.bytes_retransmitted,
+            bytes_acked: connection.released(),
+            bytes_received: received.bytes_received,
+            retrans: sent.retransmitted,
+            lost: sender.host.lost,
+            unacked: sender.outstanding.len(),
+            in_flight: sender.outstanding.in_flight(),
+            notsent: sender.supply.written() - sender.supply.cut_to(),
+            snd_wnd: sender.peer_window,
+            rcv_space: receiver.buffer.grant().saturating_sub(receiver.buffer.next()),
+            timeouts: sent.timeouts,
+            tail_probes: sent.probes,
+            expired: sent.abandoned + sender.supply.expired(),
+            duplicates: received.duplicates,
+            missing: received.missing,
+            given_up: received.given_up,
+            no_room: received.no_room,
+            oversized: receiver.buffer.oversized,
+            refused: sent.refused + received.refused,
+            limit: sender.host.limits.current(),
+            limited: sender.host.limits.spent(now),
+            lastsnd: now.since(connection.spoke_at),
+            lastrcv: now.since(connection.heard_at),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What the application has handed over, and how it becomes packets.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use cwnd::{Span, Time};
+
+use crate::number::MessageNumber;
+use crate::settings::Mode;
+use crate::wire::Position;
+
+/// How a message is to be treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageOptions {
+    /// After this time the message is given up, if it has not arrived by then; never if none.
+    pub ttl: Option<Span>,
+    /// It must not be delivered before the messages sent ahead of it.
+    pub in_order: bool,
+}
+
+/// Data not yet made into packets. Only offsets are kept: the bytes are the host's.
+#[derive(Debug)]
+pub(super) struct Supply {
+    payload: u64,
+    /// Bytes handed over.
+    written: u64,
+    /// Of them, those already in packets or given up.
+    cut: u64,
+    /// None for a stream.
+    messages: Option<Pending>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    queue: VecDeque<Waiting>,
+    /// Packets that `queue` will become.
+    packets: u64,
+    next: MessageNumber,
+    /// Messages given up before anything of them was sent.
+    expired: u64,
+}
+
+/// A message that has not wholly left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) number: MessageNumber,
+    pub(super) in_order: bool,
+    /// One past its last byte.
+    end: u64,
+    pub(super) expires: Time,
+    /// Its first packet has left.
+    started: bool,
+}
+
+/// What the next packet carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub(super) bytes: Range<u64>,
+    pub(super) message: MessageNumber,
+    pub(super) position: Position,
+    pub(super) in_order: bool,
+    /// When it loses its worth.
+    pub(super) expires: Time,
+}
+
+impl Supply {
+    /// Nothing yet, for packets of `payload` bytes.
+    pub(super) fn new(mode: Mode, payload: u32) -> Self {
+        let messages = (mode == Mode::Messages).then(|| Pending {
+            queue: VecDeque::new(),
+            packets: 0,
+            next: MessageNumber::FIRST,
+            expired: 0,
+        });
+        Self { payload: u64::from(payload), written: 0, cut: 0, messages }
+    }
+
+    /// Takes `bytes` more bytes of a stream.
+    pub(super) fn write(&mut self, bytes: u64) {
+        self.written += bytes;
+    }
+
+    /// Takes a message of `bytes` bytes.
+    pub(super) fn push(&mut self, bytes: u64, expires: Time, in_order: bool) -> Option<MessageNumber> {
+        let pending = self.messages.as_mut()?;
+        let number = pending.next;
+        pending.next = number.next();
+        pending.packets += bytes.div_ceil(self.payload);
+        self.written += bytes;
+        pending.queue.push_back(Waiting { number, in_order, end: self.written, expires, started: false });
+        Some(number)
+    }
+
+    /// Bytes below this offset are in packets or given up.
+    pub(super) fn cut_to(&self) -> u64 {
+        self.cut
+    }
+
+    /// Bytes handed over so far.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.cut == self.written
+    }
+
+    /// Packets that what waits will become, in whole packets.
+    pub(super) fn packets(&self) -> u64 {
+        self.messages.as_ref().map_or((self.written - self.cut).div_ceil(self.payload), |pending| pending.packets)
+    }
+
+    /// Messages given up before anything of them was sent.
+    pub(super) fn expired(&self) -> u64 {
+        self.messages.as_ref().map_or(0, |pending| pending.expired)
+    }
+
+    /// Gives up messages whose time is over. One of which packets have left already is returned, with the packets it lacks.
+    pub(super) fn expire(&mut self, now: Time) -> Option<(Waiting, u64)> {
+        let pending = self.messages.as_mut()?;
+        while let Some(front) = pending.queue.front().copied().filter(|front| front.expires <= now) {
+            let packets = (front.end - self.cut).div_ceil(self.payload);
+            pending.queue.pop_front();
+            pending.packets -= packets;
+            self.cut = front.end;
+            if front.started {
+                return Some((front, packets));
+            }
+            pending.expired += 1;
+        }
+        None
+    }
+
+    /// Makes packet `number` of the direction, of as many bytes as fit.
+    pub(super) fn cut(&mut self, number: u64) -> Option<Cut> {
+        let left = self.written - self.cut;
+        if left == 0 {
+            return None;
+        }
+        let Some(pending) = &mut self.messages else {
+            let bytes = self.take(left.min(self.payload));
+            // Nobody reads these fields of a stream. Numbered by packet they need no state.
+            let message = MessageNumber::new((number % STREAM_MESSAGES) as u32 + 1).unwrap_or(MessageNumber::FIRST);
+            return Some(Cut { bytes, message, position: Position::Only, in_order: true, expires: Time::MAX });
+        };
+        let front = pending.queue.front_mut()?;
+        let left = front.end - self.cut;
+        let first = !std::mem::replace(&mut front.started, true);
+        let Waiting { number: message, in_order, expires, .. } = *front;
+        let last = left <= self.payload;
+        if last {
+            pending.queue.pop_front();
+        }
+        pending.packets -= 1;
+        let position = match (first, last) {
+            (true, true) => Position::Only,
+            (true, false) => Position::First,
+            (false, true) => Position::Last,
+            (false, false) => Position::Middle,
+        };
+        Some(Cut { bytes: self.take(left.min(self.payload)), message, position, in_order, expires })
+    }
+
+    fn take(&mut self, bytes: u64) -> Range<u64> {
+        let start = self.cut;
+        self.cut += bytes;
+        start..self.cut
+    }
+}
+
+/// Message numbers a stream uses in turn: all that libudt uses.
+const STREAM_MESSAGES: u64 = 0x1fff_fffe;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn consecutive_writes_fill_packets() {
+        let mut supply = Supply::new(Mode::Stream, 100);
+        supply.write(30);
+        supply.write(90);
+        assert_eq!(supply.packets(), 2);
+        assert_eq!(supply.cut(0).map(|cut| cut.bytes), Some(0..100));
+        assert_eq!(supply.cut(1).map(|cut| cut.bytes), Some(100..120));
+        assert_eq!(supply.cut(2), None);
+    }
+
+    #[test]
+    fn messages_keep_their_bounds() {
+        let mut supply = Supply::new(Mode::Messages, 100);
+        supply.push(250, Time::MAX, true);
+        supply.push(100, Time::MAX, false);
+        let cuts: Vec<_> = std::iter::from_fn(|| supply.cut(0)).collect();
+        let summary: Vec<_> = cuts.iter().map(|cut| (cut.bytes.clone(), cut.position, cut.message.get())).collect();
+        assert_eq!(
+            summary,
+            [
+                (0..100, Position::First, 1),
+                (100..200, Position::Middle, 1),
+                (200..250, Position::Last, 1),
+                (250..350, Position::Only, 2),
+            ]
+        );
+        assert!(cuts[0].in_order && !cuts[3].in_order);
+    }
+
+    #[test]
+    fn messages_expire_unsent_or_half_sent() {
+        let mut supply = Supply::new(Mode::Messages, 100);
+        supply.push(250, at(10), true);
+        supply.push(50, at(5), true);
+        supply.push(50, Time::MAX, true);
+        assert!(supply.expire(at(9)).is_none());
+        supply.cut(0).expect("the first packet of the first message");
+        let (waiting, lacks) = supply.expire(at(10)).expect("half sent");
+        assert_eq!((waiting.number.get(), lacks), (1, 2));
+        assert!(supply.expire(at(10)).is_none(), "nobody needs to hear of the second");
+        assert_eq!(supply.expired(), 1);
+        assert_eq!((supply.packets(), supply.cut_to()), (1, 300));
+        assert_eq!(supply.cut(3).map(|cut| (cut.bytes, cut.message.get())), Some((300..350, 3)));
+    }
+}

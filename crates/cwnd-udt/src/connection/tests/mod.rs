@@ -1,0 +1,4 @@
+//! Two connections joined by a small link.
+
+mod flow;
+mod world;

@@ -1,0 +1,291 @@
+//! The link, the clock and the applications at both ends.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
+
+use cwnd::{Bytes, Spec};
+
+use super::super::*;
+use crate::number::{Seq, SocketId};
+
+pub(super) const PAYLOAD: u32 = 1456;
+
+/// What travels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Parcel {
+    Data(OutData),
+    Message(Message),
+}
+
+/// One direction of the link.
+pub(super) struct Line {
+    pub(super) delay: Span,
+    /// Bits per second; none for no transmission time.
+    pub(super) rate: Option<u64>,
+    /// Packets that may wait for the line.
+    pub(super) queue: usize,
+    /// Whether a parcel is lost.
+    pub(super) loses: Box<dyn FnMut(Time, &Parcel) -> bool>,
+    free: Time,
+    departures: std::collections::VecDeque<Time>,
+    pub(super) dropped: u64,
+}
+
+/// One end.
+pub(super) struct End {
+    pub(super) core: Connection,
+    pub(super) line: Line,
+    /// Bytes the application still wants to write.
+    pub(super) to_write: u64,
+    /// Whether it reads.
+    pub(super) reads: bool,
+    stored: BTreeMap<u64, Range<u64>>,
+    /// Bytes read, in order.
+    pub(super) read: u64,
+    /// Messages read, as the bytes of the sender's stream.
+    pub(super) messages: Vec<Range<u64>>,
+    pub(super) events: Vec<Event>,
+    /// Everything that left, with its time.
+    pub(super) said: Vec<(Time, Parcel)>,
+}
+
+pub(super) struct World {
+    pub(super) now: Time,
+    pub(super) ends: [End; 2],
+    heap: BinaryHeap<Reverse<(Time, u64, usize)>>,
+    parcels: BTreeMap<u64, Parcel>,
+    count: u64,
+}
+
+pub(super) fn at(millis: u64) -> Time {
+    Time::ZERO + Span::from_millis(millis)
+}
+
+pub(super) fn settings() -> Settings {
+    Settings::default()
+}
+
+pub(super) fn seq(value: u32) -> Seq {
+    Seq::new(value).expect("31 bits")
+}
+
+pub(super) fn agreed(isn: u32, mode: Mode) -> Agreed {
+    Agreed {
+        isn_ours: seq(isn),
+        isn_theirs: seq(isn),
+        payload: PAYLOAD,
+        peer_id: SocketId::new(7).expect("31 bits"),
+        peer_window: 25_600,
+        mode,
+        opened: Time::ZERO,
+        seed: 1,
+    }
+}
+
+impl Line {
+    /// A line that loses nothing.
+    pub(super) fn new(delay: u64, rate: Option<u64>) -> Self {
+        Self {
+            delay: Span::from_millis(delay),
+            rate,
+            queue: 1000,
+            loses: Box::new(|_, _| false),
+            free: Time::ZERO,
+            departures: std::collections::VecDeque::new(),
+            dropped: 0,
+        }
+    }
+
+    /// When a parcel arrives that is put on the line now.
+    fn carry(&mut self, now: Time, parcel: &Parcel) -> Option<Time> {
+        if (self.loses)(now, parcel) {
+            self.dropped += 1;
+            return None;
+        }
+        let Some(rate) = self.rate else { return Some(now + self.delay) };
+        while self.departures.front().is_some_and(|departure| *departure <= now) {
+            self.departures.pop_front();
+        }
+        if self.departures.len() >= self.queue {
+            self.dropped += 1;
+            return None;
+        }
+        let size = match parcel {
+            Parcel::Data(data) => Bytes(HEADERS + (data.bytes.end - data.bytes.start) as u32),
+            Parcel::Message(_) => Bytes(68),
+        };
+        self.free = self.free.max(now) + Span::from_secs_f64(size.bits() / rate as f64);
+        self.departures.push_back(self.free);
+        Some(self.free + self.delay)
+    }
+}
+
+impl World {
+    /// Two ends of equal settings, `delay` ms apart.
+    pub(super) fn new(delay: u64, rate: Option<u64>) -> Self {
+        Self::with(&settings(), &agreed(1000, Mode::Stream), delay, rate)
+    }
+
+    /// The same for messages.
+    pub(super) fn of_messages(delay: u64, rate: Option<u64>) -> Self {
+        let settings = Settings { mode: Mode::Messages, ..settings() };
+        Self::with(&settings, &agreed(1000, Mode::Messages), delay, rate)
+    }
+
+    /// Two ends under the congestion control `algorithm`.
+    pub(super) fn under(algorithm: &str, delay: u64, rate: Option<u64>) -> Self {
+        let settings = Settings::new(Spec::parse(algorithm).expect("registered"));
+        Self::with(&settings, &agreed(1000, Mode::Stream), delay, rate)
+    }
+
+    pub(super) fn with(settings: &Settings, agreed: &Agreed, delay: u64, rate: Option<u64>) -> Self {
+        let end = |core| End {
+            core,
+            line: Line::new(delay, rate),
+            to_write: 0,
+            reads: true,
+            stored: BTreeMap::new(),
+            read: 0,
+            messages: Vec::new(),
+            events: Vec::new(),
+            said: Vec::new(),
+        };
+        let core = || Connection::new(settings, agreed, Time::ZERO);
+        Self {
+            now: Time::ZERO,
+            ends: [end(core()), end(core())],
+            heap: BinaryHeap::new(),
+            parcels: BTreeMap::new(),
+            count: 0,
+        }
+    }
+
+    /// Goes on until `done` or `end`; the instant reached.
+    pub(super) fn run_until(&mut self, end: Time, mut done: impl FnMut(&Self) -> bool) -> Time {
+        let mut idle = 0;
+        while !done(self) {
+            for index in 0..2 {
+                self.turn(index);
+            }
+            let timers = self.ends.iter().filter_map(|end| end.core.next_timeout()).min();
+            let arrival = self.heap.peek().map(|Reverse((at, ..))| *at);
+            let Some(next) = timers.into_iter().chain(arrival).min().map(|at| at.max(self.now)) else { break };
+            if next > end {
+                self.now = end;
+                break;
+            }
+            idle = if next == self.now { idle + 1 } else { 0 };
+            assert!(idle < 10_000, "no progress at {}: {:?}", self.now, self.ends[0].core.stats(self.now));
+            self.now = next;
+            while let Some(Reverse((at, id, to))) = self.heap.peek().copied().filter(|Reverse((at, ..))| *at <= next) {
+                debug_assert!(at <= self.now);
+                self.heap.pop();
+                let parcel = self.parcels.remove(&id).expect("queued with its id");
+                self.deliver(to, &parcel);
+            }
+            for end in &mut self.ends {
+                end.core.handle_timeout(self.now);
+            }
+        }
+        self.now
+    }
+
+    /// Goes on for `millis`.
+    pub(super) fn run(&mut self, millis: u64) {
+        let end = self.now + Span::from_millis(millis);
+        self.run_until(end, |_| false);
+    }
+
+    /// Sends `bytes` from the first end to the second; how long it takes until all are read.
+    pub(super) fn transfer(&mut self, bytes: u64, limit: u64) -> Span {
+        let start = self.now;
+        self.ends[0].to_write += bytes;
+        let goal = self.ends[1].read + bytes;
+        let end = self.run_until(start + Span::from_millis(limit), |world| world.ends[1].read >= goal);
+        assert_eq!(self.ends[1].read, goal, "{:?}", self.ends[0].core.stats(self.now));
+        end.since(start)
+    }
+
+    /// The messages that left `from`, with their times.
+    pub(super) fn messages_of(&self, from: usize) -> Vec<(Time, Message)> {
+        let said = self.ends[from].said.iter();
+        said.filter_map(|(at, parcel)| if let Parcel::Message(message) = parcel { Some((*at, *message)) } else { None })
+            .collect()
+    }
+
+    /// Has an end take in a message that the other never sent.
+    pub(super) fn forge(&mut self, to: usize, message: Message) {
+        self.ends[to].core.handle_message(self.now, &message);
+    }
+
+    pub(super) fn deliver(&mut self, to: usize, parcel: &Parcel) {
+        let now = self.now;
+        let end = &mut self.ends[to];
+        match parcel {
+            Parcel::Data(data) => {
+                let len = (data.bytes.end - data.bytes.start) as u32;
+                let arrived = Arrived { now, coalesced: false };
+                if let Some(Slot(slot)) = end.core.handle_data(arrived, &data.header, len) {
+                    assert_eq!(slot, data.number, "numbers unwrap");
+                    assert_eq!(end.stored.insert(slot, data.bytes.clone()), None, "a slot is given once");
+                }
+            }
+            Parcel::Message(message) => end.core.handle_message(now, message),
+        }
+    }
+
+    /// Applications act, then everything leaves that may.
+    fn turn(&mut self, index: usize) {
+        let now = self.now;
+        let end = &mut self.ends[index];
+        if end.to_write > 0 {
+            end.to_write -= end.core.write(now, end.to_write);
+        }
+        while end.reads {
+            let packets: Vec<_> = end.core.readable().collect();
+            if packets.is_empty() {
+                break;
+            }
+            let mut message: Option<Range<u64>> = None;
+            for (Slot(slot), len) in &packets {
+                let bytes = end.stored.remove(slot).expect("stored");
+                assert_eq!(u64::from(*len), bytes.end - bytes.start);
+                message = match message {
+                    None => Some(bytes),
+                    Some(so_far) => {
+                        assert_eq!(so_far.end, bytes.start, "the packets of a message follow each other");
+                        Some(so_far.start..bytes.end)
+                    }
+                };
+            }
+            let message = message.expect("not empty");
+            if end.core.mode == Mode::Stream {
+                assert_eq!(message.start, end.read, "every byte once and in order");
+            }
+            end.read += message.end - message.start;
+            end.messages.push(message);
+            end.core.consume(now, packets.len() as u64);
+        }
+        while let Some(transmit) = end.core.poll_transmit(now) {
+            let parcel = match transmit {
+                Transmit::Data(data) => Parcel::Data(data),
+                Transmit::Message(message) => Parcel::Message(message),
+            };
+            end.said.push((now, parcel.clone()));
+            if let Some(arrival) = end.line.carry(now, &parcel) {
+                self.heap.push(Reverse((arrival, self.count, 1 - index)));
+                self.parcels.insert(self.count, parcel);
+                self.count += 1;
+            }
+        }
+        while let Some(event) = end.core.poll_event() {
+            end.events.push(event);
+        }
+    }
+}
+
+/// Loses the `n`-th packet of data, counting from 1, when it first leaves.
+pub(super) fn lose_first_copy_of(n: u64) -> Box<dyn FnMut(Time, &Parcel) -> bool> {
+    Box::new(move |_, parcel| matches!(parcel, Parcel::Data(data) if data.number + 1 == n && !data.retransmission))
+}

@@ -1,0 +1,64 @@
+//! What a connection wants to say, and tell.
+
+use std::ops::Range;
+
+use crate::wire::{DataHeader, Message};
+
+/// Something that leaves now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transmit {
+    /// A packet of data.
+    Data(OutData),
+    /// Anything else.
+    Message(Message),
+}
+
+/// A packet of data on its way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutData {
+    /// Its header.
+    pub header: DataHeader,
+    /// Its unwrapped number, from 0.
+    pub number: u64,
+    /// Its payload: offsets in what the application wrote.
+    pub bytes: Range<u64>,
+    /// It has left before.
+    pub retransmission: bool,
+    /// It is the second of a probe pair: it must leave right behind its predecessor, and neither of the two in one buffer with
+    /// other packets. The first of a pair is a new packet whose number on the wire is a multiple of 16.
+    pub pair: bool,
+}
+
+/// The place of a received packet: its unwrapped number, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot(pub u64);
+
+/// Something the application may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// There is more to read.
+    Readable,
+    /// There is room again for what was refused before.
+    Writable,
+    /// The peer's application failed to use what it got, with an error code of libudt.
+    PeerError(u32),
+    /// The connection is over. What has arrived can still be read.
+    Closed(Reason),
+}
+
+/// Why a connection is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// This end gave it up.
+    Aborted,
+    /// The peer has been silent for too long.
+    Dead,
+    /// This end finished it, and everything it wrote has arrived.
+    Finished,
+    /// This end finished it, and what it wrote had not all arrived when the time for lingering was over.
+    Lingered,
+    /// The peer finished it. Everything it acknowledged has arrived there, and everything it sent is here.
+    PeerFinished,
+    /// The peer gave it up: data of one direction or the other is lost.
+    PeerAborted,
+}
