@@ -11,6 +11,7 @@ mod docs;
 mod failure;
 mod files;
 mod model;
+mod paper;
 mod progress;
 mod run;
 mod table;
@@ -42,6 +43,8 @@ enum Command {
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
+    /// Reproduce five papers: published, ours, tolerance and verdict of every table, figure and claim
+    Paper(paper::Arguments),
     /// Measure the simulator itself
     #[command(subcommand)]
     Bench(bench::Command),
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Model(command) => model::run(&command),
+        Command::Paper(arguments) => paper::run(&arguments),
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
         Command::Schema => Ok(docs::schema()),
         Command::Completions { shell } => Ok(completions(shell)),
@@ -105,6 +109,7 @@ Examples:
   cwnd compare simd --versus reno                    is it fair to Reno?
   cwnd algorithms simd                               its parameters, their ranges, its source
   cwnd model response reno simd highspeed            windows against loss, in closed form
+  cwnd paper                                         what five papers printed, and what comes out here
   cwnd run scenarios/dumbbell.toml                   a scenario of your own
   cwnd run scenarios/dumbbell.toml --set dumbbell.queue=droptail:0.5bdp";
 

@@ -16,10 +16,17 @@ pub(crate) struct Progress {
 impl Progress {
     /// Starts a bar over all runs of `scenarios`, and listens to Ctrl-C from now on.
     pub(crate) fn start<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> Result<Self, Failure> {
+        let total: u64 = scenarios.map(|scenario| scenario.duration().as_nanos() * scenario.seeds().len() as u64).sum();
+        let progress = Self::open()?;
+        progress.bar.inc_length(total);
+        Ok(progress)
+    }
+
+    /// Starts a bar that learns of its length as work is announced, and listens to Ctrl-C from now on.
+    pub(crate) fn open() -> Result<Self, Failure> {
         ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
             .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))?;
-        let total: u64 = scenarios.map(|scenario| scenario.duration().as_nanos() * scenario.seeds().len() as u64).sum();
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         bar.set_style(
             ProgressStyle::with_template("{bar:30} {simulated} simulated, {speed} times real time, {eta} left")
                 .expect("the template is well-formed")
@@ -37,6 +44,16 @@ impl Progress {
     pub(crate) fn advance(&self, passed: Span) -> bool {
         self.bar.inc(passed.as_nanos());
         !INTERRUPTED.load(Ordering::Relaxed)
+    }
+}
+
+impl cwnd_lab::paper::Progress for Progress {
+    fn announce(&self, time: Span) {
+        self.bar.inc_length(time.as_nanos());
+    }
+
+    fn advance(&self, time: Span) -> bool {
+        Self::advance(self, time)
     }
 }
 

@@ -6,9 +6,15 @@ use cwnd_lab::measure::Estimate;
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
+    left: bool,
 }
 
 impl Table {
+    /// A table with all columns to the left: for words.
+    pub(crate) fn left() -> Self {
+        Self { left: true, ..Self::default() }
+    }
+
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
@@ -23,7 +29,7 @@ impl Table {
         let mut text = String::new();
         for row in &self.rows {
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
-                0 => format!("{cell:<width$}"),
+                _ if column == 0 || self.left => format!("{cell:<width$}"),
                 _ => format!("{cell:>width$}"),
             });
             text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());

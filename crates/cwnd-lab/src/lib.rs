@@ -2,12 +2,16 @@
 //!
 //! The lab knows every host and every algorithm; the command line and the bindings are thin fronts over it. A [`scenario`] says
 //! what to simulate, [`run`](mod@run) simulates it once per seed, [`measure`] draws numbers from the traces, [`compare`] does so
-//! for several algorithms, [`output`] makes documents and files of it all, and [`report`] shows it on a page.
+//! for several algorithms, [`paper`] sets what comes out against what papers printed, [`output`] makes documents and files of it
+//! all, and [`report`] shows it on a page. [`cells`] keeps what was run before.
 
+pub mod cells;
 pub mod compare;
 pub mod measure;
 pub mod model;
 pub mod output;
+pub mod paper;
+pub mod probe;
 pub mod report;
 pub mod run;
 pub mod scenario;

@@ -47,16 +47,23 @@ impl Runs {
     }
 }
 
-fn one(scenario: &Scenario, seed: u64, progress: Progress<'_>) -> Result<(Trace, Summary), SetupError> {
+/// Simulates one seed, and tells `progress` how much simulated time has passed since it was last told.
+pub(crate) fn simulate(
+    scenario: &Scenario,
+    seed: u64,
+    progress: &mut dyn FnMut(Span) -> bool,
+) -> Result<Trace, SetupError> {
     let mut told = 0;
     let trace = cwnd_sim::run(&scenario.setup(seed), &mut |now| {
         let passed = Span::from_nanos(now - told);
         told = now;
         progress(passed)
     })?;
-    if !progress(scenario.duration() - Span::from_nanos(told)) {
-        return Err(SetupError::Interrupted);
-    }
+    if progress(scenario.duration() - Span::from_nanos(told)) { Ok(trace) } else { Err(SetupError::Interrupted) }
+}
+
+fn one(scenario: &Scenario, seed: u64, progress: Progress<'_>) -> Result<(Trace, Summary), SetupError> {
+    let trace = simulate(scenario, seed, &mut |passed| progress(passed))?;
     let summary = summarise(&trace, scenario.bottleneck());
     Ok((trace, summary))
 }

@@ -22,10 +22,11 @@ use crate::measure::{Path, max_min};
 
 pub use document::{Class, Direction, Document, Dumbbell, Ecn, Flow, Link, ParkingLot, Variation};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
+pub(crate) use quantity::unknown;
 pub use quantity::{Quantity, SampleEvery, WordError, Written};
 pub use queue::{Discipline, Queue, QueueSize, Red, Threshold};
 pub use schedule::{Schedule, Step, StepRate};
-use source::Source;
+pub(crate) use source::Source;
 pub use traffic::{Amount, Arrivals, Cbr, Stage, Web};
 
 /// A checked scenario.

@@ -283,7 +283,7 @@ impl fmt::Display for WordError {
 }
 
 /// The sentence about a name that is none of the known ones.
-pub(super) fn unknown<S: AsRef<str>>(what: &str, name: &str, known: &[S]) -> String {
+pub(crate) fn unknown<S: AsRef<str>>(what: &str, name: &str, known: &[S]) -> String {
     let nearest = registry::nearest(name, known.iter().map(AsRef::as_ref));
     let meant = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
     let accepted: Vec<&str> = known.iter().map(AsRef::as_ref).collect();

@@ -12,7 +12,7 @@ use super::quantity;
 
 /// A document and the overrides that were laid over it.
 #[derive(Debug)]
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     name: &'a str,
     text: &'a str,
     overrides: &'a [String],
@@ -21,7 +21,7 @@ pub(super) struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// Reads `text` and lays the overrides, each `key.key=value`, over it in their order.
-    pub(super) fn read(name: &'a str, text: &'a str, overrides: &'a [String]) -> Result<Self, ScenarioError> {
+    pub(crate) fn read(name: &'a str, text: &'a str, overrides: &'a [String]) -> Result<Self, ScenarioError> {
         let root = DeTable::parse(text).map_err(|error| ScenarioError {
             place: Place::in_file(name, text, error.span().unwrap_or_default()),
             fault: Fault::Document(one_line(error.message())),
@@ -37,7 +37,7 @@ impl<'a> Source<'a> {
     }
 
     /// The document as a value.
-    pub(super) fn document<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
+    pub(crate) fn document<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
         T::deserialize(Deserializer::from(self.root.clone())).map_err(|error| ScenarioError {
             place: self.place(error.span().unwrap_or_default()),
             fault: Fault::Document(with_nearest(error.message())),
@@ -45,7 +45,7 @@ impl<'a> Source<'a> {
     }
 
     /// Where the value of a dotted key was written, or the table that should have it.
-    pub(super) fn place_of(&self, key: &str) -> Place {
+    pub(crate) fn place_of(&self, key: &str) -> Place {
         let mut span = 0..0;
         let mut parts = key.split('.').filter(|part| !part.is_empty());
         let Some(first) = parts.next().and_then(|part| self.root.get_ref().get(part)) else { return self.place(span) };

@@ -1,0 +1,211 @@
+//! `cwnd paper`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use cwnd_lab::cells::Cells;
+use cwnd_lab::measure::Estimate;
+use cwnd_lab::output::to_json;
+use cwnd_lab::paper::{Counts, PaperError, PaperRun, Row, Scale, Selection, Settings, Value, Verdict};
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::table::{Table, cell};
+
+/// Which results, and how.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd paper                         the papers, and every table, figure and claim of theirs
+  cwnd paper newaimd                 everything of one paper, at reduced length
+  cwnd paper newaimd table-1 --full  one result at its published length
+  cwnd paper --quick                 everything of all papers
+  cwnd paper newaimd --set floor=0   another assumption where the paper is silent
+A verdict is `match` where the whole 95 % interval lies within the tolerance, `miss` where it lies outside, and `undecided` where
+it reaches across the edge. `not reproducible` and `illustration` are not counted.")]
+pub(crate) struct Arguments {
+    /// A paper
+    paper: Option<String>,
+    /// One of its results
+    result: Option<String>,
+    /// Reduced length [default with a PAPER]
+    #[arg(long)]
+    quick: bool,
+    /// The published durations, and at least 10 seeds
+    #[arg(long, conflicts_with = "quick")]
+    full: bool,
+    /// Replace an assumption: `floor=0`, `queue=droptail:50p`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print a JSON list of rows and nothing else
+    #[arg(long)]
+    json: bool,
+    /// Where runs are stored, so that none is done twice [default: cwnd/cells in the user's folder for caches]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
+    store: Option<PathBuf>,
+    /// Store nothing, and use nothing stored
+    #[arg(long)]
+    no_store: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let selection = Selection::of(arguments.paper.as_deref(), arguments.result.as_deref())?;
+    if !arguments.runs() {
+        return Ok(list(&selection));
+    }
+    let settings = arguments.settings()?;
+    selection.check(&settings)?;
+    let progress = Progress::open()?;
+    let runs = selection.run(&settings, &arguments.cells(), &progress)?;
+    drop(progress);
+    let rows: Vec<&Row> = runs.iter().flat_map(PaperRun::rows).collect();
+    Ok(if arguments.json { to_json(&rows) } else { print(&runs) })
+}
+
+impl Arguments {
+    /// Whether anything is to be run: without any choice the results are listed.
+    fn runs(&self) -> bool {
+        self.paper.is_some() || self.quick || self.full
+    }
+
+    fn settings(&self) -> Result<Settings, Failure> {
+        let split = |text: &String| {
+            let (key, value) = text.split_once('=').ok_or_else(|| {
+                Failure::Input(format!("--set {text}: expected `key=value`, such as `queue=droptail:50p`"))
+            })?;
+            Ok((key.trim().to_string(), value.trim().to_string()))
+        };
+        Ok(Settings {
+            scale: if self.full { Scale::Full } else { Scale::Quick },
+            assumptions: self.set.iter().map(split).collect::<Result<_, Failure>>()?,
+        })
+    }
+
+    fn cells(&self) -> Cells {
+        match (&self.store, self.no_store) {
+            (_, true) => Cells::default(),
+            (Some(folder), false) => Cells::stored(folder),
+            (None, false) => caches().map_or_else(Cells::default, |caches| Cells::stored(&caches.join("cwnd/cells"))),
+        }
+    }
+}
+
+/// The user's folder for what can be computed again.
+fn caches() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if cfg!(windows) {
+        return variable("LOCALAPPDATA");
+    }
+    let below_home = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
+    variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(below_home)))
+}
+
+fn list(selection: &Selection) -> String {
+    let mut text = String::new();
+    for (published, results) in selection.papers() {
+        let paper = &published.paper;
+        text.push_str(&format!("{}: {} ({}; {})\n", paper.id, paper.title, paper.authors.join(", "), paper.venue));
+        let mut table = Table::left();
+        for result in results {
+            table.row([format!("  {}", result.id), result.title.clone()]);
+        }
+        text.push_str(&table.print());
+        text.push('\n');
+    }
+    text.push_str(
+        "`cwnd paper PAPER` runs one, `cwnd paper PAPER RESULT` a result, `cwnd paper --quick` all of them.\n",
+    );
+    text
+}
+
+fn print(runs: &[PaperRun]) -> String {
+    let mut text = String::new();
+    for run in runs {
+        for result in &run.results {
+            let published = &run.published.result[result.index];
+            text.push_str(&format!(
+                "{} {}: {} [{}]\n\n",
+                run.published.paper.id, published.id, published.title, published.source
+            ));
+            text.push_str(&table(&result.rows));
+            text.push_str(&remarks(&result.rows));
+            text.push('\n');
+        }
+    }
+    for run in runs {
+        text.push_str(&format!("{}: {}\n", run.published.paper.id, Counts::of(run.rows())));
+    }
+    text
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut table = Table::left();
+    table.row(["row", "published", "ours", "tolerance", "verdict"]);
+    for row in rows {
+        table.row([
+            row.row.clone(),
+            published(row),
+            ours(row),
+            row.tolerance.clone().unwrap_or_default(),
+            row.verdict.to_string(),
+        ]);
+    }
+    table.print()
+}
+
+/// Every reason once, with the rows it is about.
+fn remarks(rows: &[Row]) -> String {
+    let mut reasons: Vec<(Verdict, &str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let Some(reason) = &row.reason else { continue };
+        match reasons.iter_mut().find(|(verdict, known, _)| *verdict == row.verdict && known == reason) {
+            Some((.., about)) => about.push(&row.row),
+            None => reasons.push((row.verdict, reason, vec![&row.row])),
+        }
+    }
+    let line = |(verdict, reason, about): (Verdict, &str, Vec<&str>)| {
+        let about = match about.as_slice() {
+            [one] => (*one).to_string(),
+            several => format!("{} rows", several.len()),
+        };
+        format!("  {verdict} ({about}): {reason}\n")
+    };
+    reasons.into_iter().map(line).collect()
+}
+
+fn published(row: &Row) -> String {
+    match &row.published {
+        None => "–".to_string(),
+        Some(Value::Text(text)) => text.clone(),
+        Some(Value::Number(value)) => with_unit(value.to_string(), &row.unit),
+    }
+}
+
+fn ours(row: &Row) -> String {
+    match &row.ours {
+        None => "–".to_string(),
+        Some(Value::Text(text)) => with_unit(text.clone(), &row.unit),
+        // Errors of closed forms: what matters is how small they are.
+        Some(Value::Number(value)) if *value != 0.0 && value.abs() < 1e-6 && row.ci95.is_none() => {
+            with_unit(format!("{value:.1e}"), &row.unit)
+        }
+        Some(Value::Number(mean)) => {
+            let estimate = Estimate { mean: *mean, ci95: row.ci95, n: 1 };
+            with_unit(cell(Some(estimate), 1.0), &row.unit)
+        }
+    }
+}
+
+fn with_unit(number: String, unit: &str) -> String {
+    if unit.is_empty() { number } else { format!("{number} {unit}") }
+}
+
+impl From<PaperError> for Failure {
+    fn from(error: PaperError) -> Self {
+        match error {
+            PaperError::Setup(error) => error.into(),
+            PaperError::Store(_) => Self::Run(error.to_string()),
+            other => Self::Input(other.to_string()),
+        }
+    }
+}

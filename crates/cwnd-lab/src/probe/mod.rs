@@ -1,0 +1,156 @@
+//! Probes: what is kept of a run when its trace is dropped.
+//!
+//! A trace of a long run takes megabytes, a reproduction needs thousands of runs and a few numbers of each. Everything that
+//! turns a trace into kept numbers lives in this folder, because its sources are part of the key under which they are stored.
+
+use std::collections::BTreeMap;
+
+use cwnd_trace::{FlowTrace, Trace};
+
+use crate::measure::{Curve, Measures, Summary, Window, summarise};
+use crate::scenario::Scenario;
+
+/// A way to reduce a run to named numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// Names the numbers it keeps; two probes never share one.
+    pub name: &'static str,
+    /// Reduces the trace of a run of the scenario.
+    pub of: fn(&Scenario, &Trace) -> Kept,
+}
+
+/// Named numbers. What a run cannot answer is absent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept(BTreeMap<String, Vec<f64>>);
+
+impl Probe {
+    /// The measures of [`Summary`], under the names of its fields; what each flow sent, delivered, and lost in the
+    /// measured time (`flow_sent_packets`, `flow_delivered_packets`, `flow_lost_packets`); what a packet of the first carries
+    /// (`payload_bytes`).
+    pub const SUMMARY: Self = Self {
+        name: "summary",
+        of: |scenario, trace| {
+            let mut kept = summary(&summarise(trace, scenario.bottleneck()));
+            counts(&mut kept, trace);
+            kept
+        },
+    };
+
+    /// Of flows that end: what each had to deliver and delivered (`flow_size_packets`, `flow_delivered_packets`), how long it took
+    /// (`flow_completed_s`), what a packet carries (`payload_bits`), and the rate of the bottleneck (`rate_bps`).
+    pub const TRANSFER: Self = Self { name: "transfer", of: transfer };
+}
+
+impl Kept {
+    /// Keeps `values` under `name`, which has no tab and no line break.
+    pub fn keep(&mut self, name: impl Into<String>, values: Vec<f64>) {
+        self.0.insert(name.into(), values);
+    }
+
+    /// Keeps a single number, if there is one.
+    pub fn keep_one(&mut self, name: impl Into<String>, value: Option<f64>) {
+        if let Some(value) = value {
+            self.keep(name, vec![value]);
+        }
+    }
+
+    /// The numbers under `name`; empty if there are none.
+    #[must_use]
+    pub fn all(&self, name: &str) -> &[f64] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The single number under `name`.
+    #[must_use]
+    pub fn one(&self, name: &str) -> Option<f64> {
+        match self.all(name) {
+            [value] => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Everything, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[f64])> {
+        self.0.iter().map(|(name, values)| (name.as_str(), values.as_slice()))
+    }
+}
+
+/// Packets of each flow between the warm-up and the end.
+fn counts(kept: &mut Kept, trace: &Trace) {
+    let window = Window::measured(trace);
+    for (name, of) in COUNTED {
+        let rises = trace.flows.iter().map(|flow| Curve::new(&trace.at, of(flow)).rise(window));
+        kept.keep(name, rises.collect());
+    }
+    kept.keep_one("payload_bytes", trace.flows.first().map(|flow| f64::from(flow.payload)));
+}
+
+/// A summary by the names of its fields.
+#[must_use]
+pub fn summary(summary: &Summary) -> Kept {
+    // Taken apart, so that a new measure cannot be forgotten here.
+    let Measures {
+        utilisation,
+        goodput_bps,
+        flow_goodput_bps,
+        jain,
+        goodput_range,
+        efficiency_index_bps,
+        stability_index,
+        smoothness,
+        loss_rate,
+        mark_rate,
+        queue_delay_mean_s,
+        queue_delay_p95_s,
+        queue_delay_p99_s,
+        retransmission_ratio,
+        time_to_90_utilisation_s,
+        convergence_time_s,
+        source_limited_share,
+        peer_limited_share,
+    } = summary;
+    let mut kept = Kept::default();
+    kept.keep("flow_goodput_bps", flow_goodput_bps.clone());
+    for (name, value) in [
+        ("utilisation", utilisation),
+        ("goodput_bps", goodput_bps),
+        ("jain", jain),
+        ("goodput_range", goodput_range),
+        ("efficiency_index_bps", efficiency_index_bps),
+        ("stability_index", stability_index),
+        ("smoothness", smoothness),
+        ("loss_rate", loss_rate),
+        ("mark_rate", mark_rate),
+        ("queue_delay_mean_s", queue_delay_mean_s),
+        ("queue_delay_p95_s", queue_delay_p95_s),
+        ("queue_delay_p99_s", queue_delay_p99_s),
+        ("retransmission_ratio", retransmission_ratio),
+        ("time_to_90_utilisation_s", time_to_90_utilisation_s),
+        ("convergence_time_s", convergence_time_s),
+        ("source_limited_share", source_limited_share),
+        ("peer_limited_share", peer_limited_share),
+    ] {
+        kept.keep_one(name, *value);
+    }
+    kept
+}
+
+fn transfer(scenario: &Scenario, trace: &Trace) -> Kept {
+    let mut kept = Kept::default();
+    let each = |of: fn(&FlowTrace) -> Option<f64>| trace.flows.iter().filter_map(of).collect::<Vec<f64>>();
+    kept.keep("flow_size_packets", each(|flow| flow.size.map(|size| size as f64)));
+    kept.keep("flow_delivered_packets", each(|flow| flow.delivered.last().map(|delivered| *delivered as f64)));
+    kept.keep("flow_completed_s", each(|flow| flow.completed.map(|nanos| nanos as f64 / 1e9)));
+    kept.keep_one("payload_bits", trace.flows.first().map(|flow| f64::from(flow.payload) * 8.0));
+    let rate = trace.links.get(scenario.bottleneck()).and_then(|link| link.rate);
+    kept.keep_one("rate_bps", rate.map(|rate| rate as f64));
+    kept
+}
+
+type Column = fn(&FlowTrace) -> &[u64];
+
+const COUNTED: [(&str, Column); 3] = [
+    ("flow_sent_packets", |flow| &flow.sent),
+    ("flow_delivered_packets", |flow| &flow.delivered),
+    ("flow_lost_packets", |flow| &flow.lost),
+];
