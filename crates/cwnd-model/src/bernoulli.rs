@@ -3,21 +3,29 @@
 use cwnd::CongestionControl;
 use cwnd::registry::{Spec, Transport};
 use cwnd::signal::{Ack, Congestion, Limit, Remote, Rtt, Start, View};
-use cwnd::units::{Bytes, Packets, Span, Time};
+use cwnd::units::{Packets, Span, Time};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The mean number of packets per round trip over `packets` packets, each lost with probability `p`, 0 < p <= 1.
+use crate::response::{Law, Path};
+
+/// Packets sent per round trip, the mean over `packets` packets, each lost with probability `p`, 0 < p <= 1.
 ///
-/// A packet takes 1/w of a round trip of `rtt`. Every loss is an event of its own, told at once; there is no recovery and no
-/// timeout. The start at TCP's window is forgotten before counting begins, after a tenth. None for algorithms that set a rate:
-/// what they do depends on a capacity.
+/// A packet takes 1/w of a round trip of `rtt`. Every loss is an event of its own, told at once, and nothing times out. A recovery of
+/// a round trip in which nothing grows and further losses do not cut would leave the path of the window outside it as it is, and
+/// count the window at each loss once more: up to 3 % at a loss of a hundredth, less than 1 % at a thousandth.
+///
+/// The run starts at the mean of the closed form, at TCP's where there is none, and forgets a tenth of its packets before counting
+/// begins. None for algorithms that set a rate, since what they do depends on a capacity, and for rules that outgrow the losses, so
+/// that the run has fewer than 100 round trips.
 #[must_use]
 pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> Option<f64> {
     if spec.entry().transport == Transport::Reported {
         return None;
     }
-    let window = Packets(libm::sqrt(1.5 / p).max(1.0));
+    let path = Path { rtt: rtt.as_secs_f64(), packet: Start::default().packet };
+    let known = Law::of(spec).and_then(|law| law.response(p, path)).map(|response| response.mean);
+    let window = Packets(known.unwrap_or_else(|| libm::sqrt(1.5 / p)).max(1.0));
     let mut algorithm = spec.start(&Start { window, threshold: Some(window), seed, ..Start::default() });
     let mut losses = Xoshiro256PlusPlus::seed_from_u64(seed);
     let threshold = (p * libm::exp2(64.0)) as u64;
@@ -32,8 +40,8 @@ pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> O
         round: 0,
         limit: Limit::Window,
         peer_window: Packets(f64::INFINITY),
-        packet: Bytes(1500),
-        payload: Bytes(1500),
+        packet: path.packet,
+        payload: path.packet,
     };
     let forgotten = packets / 10;
     let mut rounds = 0.0;
@@ -53,8 +61,11 @@ pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> O
             algorithm.on_ack(&view, &ack);
         }
     }
-    Some((packets - forgotten) as f64 / rounds)
+    (rounds >= LEAST_ROUNDS).then(|| (packets - forgotten) as f64 / rounds)
 }
+
+/// A rule that grows by an eighth per round trip and is not held by losses sends 10^7 packets in fewer.
+const LEAST_ROUNDS: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {
@@ -73,8 +84,18 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_has_no_such_response() {
-        let udt = Spec::parse("udt").expect("registered");
-        assert_eq!(mean_window(&udt, 1e-3, 1000, Span::from_millis(100), 1), None);
+    fn additive_decrease_has_the_closed_form_also_under_random_loss() {
+        // A packet more per round trip and three less per loss: 1/(3p) packets, whatever the losses' order.
+        let aiad = Spec::parse("aiad").expect("registered");
+        let found = mean_window(&aiad, 1e-2, 3_000_000, Span::from_millis(100), 1).expect("a window algorithm");
+        assert!((found / 33.333 - 1.0).abs() < 0.02, "{found}");
+    }
+
+    #[test]
+    fn a_rate_has_no_such_response_and_a_runaway_none_at_all() {
+        for text in ["udt", "miad"] {
+            let spec = Spec::parse(text).expect("registered");
+            assert_eq!(mean_window(&spec, 1e-3, 3_000_000, Span::from_millis(100), 1), None);
+        }
     }
 }
