@@ -1,6 +1,6 @@
 //! Runs the same experiments here and elsewhere, and writes down how far they agree.
 //!
-//! `cargo xtask validate ns3` starts it. The cases and their tolerances are data in the folder of the other side
+//! `cargo xtask validate` starts it. Elsewhere is ns-3, or the response functions of `cwnd-model` ([`response`]). The cases and their tolerances are data in the folder of the other side
 //! (`validation/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the page `docs/validation.md` is
 //! made from it, and a test compares this side with it without the other.
 
@@ -11,6 +11,7 @@ mod outcome;
 mod page;
 mod plot;
 mod record;
+mod response;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -52,6 +53,8 @@ pub(crate) enum Error {
     Cases { path: PathBuf, source: toml::de::Error },
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
+    #[error("{}: no marks of the part `{part}`", path.display())]
+    NoPart { path: PathBuf, part: String },
     #[error("`{command}`: {reason}")]
     Program { command: String, reason: String },
     #[error("{}: {source}", path.display())]
@@ -68,11 +71,15 @@ pub(crate) enum Error {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some(("ns3", chosen)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) else {
-        eprintln!("usage: cwnd-validation ns3 [CASE]...");
-        return ExitCode::from(2);
+    let done = match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        Some(("ns3", chosen)) => validate(root(), chosen),
+        Some(("model", [])) => response::validate(),
+        _ => {
+            eprintln!("usage: cwnd-validation ns3 [CASE]...\n       cwnd-validation model");
+            return ExitCode::from(2);
+        }
     };
-    match validate(root(), chosen) {
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

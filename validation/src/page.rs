@@ -59,7 +59,7 @@ pub(crate) fn write(root: &Path, cases: &Cases, compared: &[Compared<'_>]) -> Re
         save(&root.join("docs/validation").join(format!("{}.svg", case.name())), &draw(&panels))?;
     }
     let verdict = format!("{judged} comparisons: {outside} outside the tolerance, {unexplained} of these unexplained.");
-    save(&root.join("docs/validation.md"), &format!("{}\n{verdict}\n{sections}", preface(compared)))?;
+    put(root, "ns3", &format!("{}\n{verdict}\n{sections}", preface(compared)))?;
     println!("{verdict}");
     Ok(unexplained == 0)
 }
@@ -68,25 +68,44 @@ fn preface(compared: &[Compared<'_>]) -> String {
     let mut versions: Vec<&str> = compared.iter().map(|compared| compared.theirs.version.as_str()).collect();
     versions.sort_unstable();
     versions.dedup();
-    let git = Command::new("git").args(["describe", "--always", "--dirty", "--exclude=*"]).output();
-    let revision = git.ok().filter(|output| output.status.success());
-    let revision =
-        revision.map_or_else(|| "unknown".into(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
     format!(
-        "# Validation\n\n\
-         The same experiments in ns-3 and in `cwnd`. Every number is simulated: the mean over the seeds with its 95 % t interval.\n\
+        "The same experiments in ns-3 and in `cwnd`. Every number is simulated: the mean over the seeds with its 95 % t interval.\n\
          How both sides are set up, and that the tolerances were fixed beforehand, is said in\n\
          [validation/ns3](../validation/ns3/README.md). Plots show the window of the first flow of the first seed.\n\n\
          Written by `cargo xtask validate ns3` with `cwnd` at revision {} and ns-3 as packaged by Debian ({}).\n",
-        revision.trim(),
+        revision(),
         versions.join(", "),
     )
+}
+
+/// The revision of the sources.
+pub(crate) fn revision() -> String {
+    let git = Command::new("git").args(["describe", "--always", "--dirty", "--exclude=*"]).output();
+    let told = git.ok().filter(|output| output.status.success());
+    told.map_or_else(|| "unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Replaces one part of the page; the parts of other comparisons, and what stands between them, stay as they are.
+pub(crate) fn put(root: &Path, part: &str, text: &str) -> Result<(), Error> {
+    let path = root.join("docs/validation.md");
+    let page = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
+    let replaced =
+        replaced(&page, part, text).ok_or_else(|| Error::NoPart { path: path.clone(), part: part.into() })?;
+    save(&path, &replaced)
+}
+
+/// `page` with `text` between the marks of `part`; none where the marks are missing.
+fn replaced(page: &str, part: &str, text: &str) -> Option<String> {
+    let (begin, end) = (format!("<!-- begin {part} -->\n"), format!("<!-- end {part} -->"));
+    let (before, rest) = page.split_once(&begin)?;
+    let (_, after) = rest.split_once(&end)?;
+    Some(format!("{before}{begin}\n{}\n\n{end}{after}", text.trim()))
 }
 
 fn section(text: &mut String, case: &Case, cases: &Cases, compared: &[&Compared<'_>]) {
     let Some(first) = compared.first() else { return };
     let scenario = &first.experiment.scenario;
-    let _ = writeln!(text, "\n## {}\n", case.name());
+    let _ = writeln!(text, "\n### {}\n", case.name());
     let _ = writeln!(
         text,
         "{}: {} seeds of {:.0} s, measured after {:.0} s.",
@@ -131,7 +150,7 @@ fn section(text: &mut String, case: &Case, cases: &Cases, compared: &[&Compared<
 }
 
 /// With enough digits to judge a difference of a percent.
-fn shown(estimate: &Estimate) -> String {
+pub(crate) fn shown(estimate: &Estimate) -> String {
     let mean = estimate.mean;
     if mean == 0.0 || !mean.is_finite() {
         return mean.to_string();
@@ -174,5 +193,14 @@ mod tests {
         assert_eq!(text(6.6e-5, Some(1.23e-5)), "(6.60 ± 1.23)e-5");
         assert_eq!(text(6.6e-5, None), "6.60e-5");
         assert_eq!(text(0.0, None), "0");
+    }
+
+    #[test]
+    fn a_part_is_replaced_and_the_rest_kept() {
+        let page = "# Title\n\n<!-- begin a -->\nold\n<!-- end a -->\n\n<!-- begin b -->\nkept\n<!-- end b -->\n";
+        let anew = "# Title\n\n<!-- begin a -->\n\nnew\n\n<!-- end a -->\n\n<!-- begin b -->\nkept\n<!-- end b -->\n";
+        assert_eq!(replaced(page, "a", "\nnew\n").as_deref(), Some(anew));
+        assert_eq!(replaced(anew, "a", "new").as_deref(), Some(anew));
+        assert_eq!(replaced(page, "c", ""), None);
     }
 }

@@ -1,12 +1,15 @@
-//! The comparisons with other implementations: too long for every test run, made anew when one side changes.
+//! The comparisons with other implementations and with the models: too long for every test run, made anew when one side changes.
 
 use crate::step::Step;
 use crate::tool::{CXX, NS3};
-use crate::workspace::run;
+use crate::workspace::{Workspace, run};
 
 /// The steps of `cargo xtask validate`.
-pub(crate) const STEPS: &[Step] = &[Step {
-    name: "ns3",
-    needs: &[&CXX, &NS3],
-    run: |workspace| run(&mut workspace.cargo(&["run", "--release", "--package", "cwnd-validation", "--", "ns3"])),
-}];
+pub(crate) const STEPS: &[Step] = &[
+    Step { name: "model", needs: &[], run: |workspace| compare(workspace, "model") },
+    Step { name: "ns3", needs: &[&CXX, &NS3], run: |workspace| compare(workspace, "ns3") },
+];
+
+fn compare(workspace: &Workspace, with: &str) -> Result<(), String> {
+    run(&mut workspace.cargo(&["run", "--release", "--package", "cwnd-validation", "--", with]))
+}

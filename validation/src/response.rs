@@ -1,0 +1,213 @@
+//! The simulator under random loss against the response functions.
+
+use std::fmt::Write;
+
+use cwnd::Spec;
+use cwnd::registry::{ALGORITHMS, Transport};
+use cwnd_lab::measure::{Estimate, Window, wire_throughput};
+use cwnd_lab::model::{ResponseRow, responses};
+use cwnd_lab::run::{Runs, run as run_all};
+use cwnd_lab::scenario::Scenario;
+use cwnd_trace::Trace;
+use serde::Deserialize;
+
+use crate::page::{put, revision, shown};
+use crate::{Error, root};
+
+/// `cases.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cases {
+    /// Losses in a run, on average.
+    losses: f64,
+    level: Vec<Level>,
+    #[serde(default)]
+    note: Vec<Note>,
+}
+
+/// A loss rate.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Level {
+    /// Probability per packet.
+    loss: f64,
+    /// Relative difference of the means.
+    tolerance: f64,
+}
+
+/// Why rows are outside.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Note {
+    algorithms: Vec<String>,
+    losses: Vec<f64>,
+    text: String,
+}
+
+/// An algorithm at a loss rate.
+struct Compared {
+    level: Level,
+    model: ResponseRow,
+    /// Packets sent per round trip; none where the model has no reference.
+    simulated: Option<Estimate>,
+}
+
+/// Runs everything and writes the part of the page; whether every difference is within its tolerance or explained.
+pub(crate) fn validate() -> Result<bool, Error> {
+    let cases = Cases::read()?;
+    let specs: Vec<Spec> = windowed().collect();
+    let compared = compare(&specs, &cases.level, cases.losses)?;
+    let (text, unexplained) = page(&cases, &compared);
+    put(root(), "model", &text)?;
+    Ok(unexplained == 0)
+}
+
+/// Every registered algorithm that sets a window, with its defaults.
+fn windowed() -> impl Iterator<Item = Spec> {
+    let acked = ALGORITHMS.iter().filter(|entry| entry.transport == Transport::Acked);
+    acked.filter_map(|entry| Spec::parse(entry.name).ok())
+}
+
+/// Each algorithm at each loss rate, with so many losses per run on average.
+fn compare(specs: &[Spec], levels: &[Level], losses: f64) -> Result<Vec<Compared>, Error> {
+    let (rtt, packet, seeds) = {
+        let scenario = scenario(&[])?;
+        let setup = scenario.setup(0);
+        let rtt = setup.links.iter().map(|link| link.delay).fold(setup.flows[0].access_rtt, |sum, delay| sum + delay);
+        (rtt, setup.flows[0].packet, scenario.seeds().len() as u32)
+    };
+    let mut compared = Vec::new();
+    for level in levels {
+        let algorithms: Vec<&Spec> = specs.iter().collect();
+        let rows = responses(&algorithms, &[level.loss], rtt, packet, seeds).rows;
+        compared.extend(rows.into_iter().map(|model| Compared { level: *level, model, simulated: None }));
+    }
+    let mut scenarios = Vec::new();
+    for one in &compared {
+        let Some(reference) = one.model.random_window_packets else { continue };
+        let seconds = losses / (one.level.loss * reference.mean) * rtt.as_secs_f64();
+        scenarios.push(scenario(&[
+            format!("flow.0.algorithm={}", one.model.algorithm),
+            format!("dumbbell.loss={}", one.level.loss),
+            format!("duration={seconds:.3}s"),
+            format!("warmup={:.3}s", seconds / 10.0),
+        ])?);
+    }
+    let mut runs = run_all(scenarios, &|_| true)?.into_iter();
+    for one in compared.iter_mut().filter(|one| one.model.random_window_packets.is_some()) {
+        one.simulated = runs.next().and_then(|runs| window(&runs));
+    }
+    Ok(compared)
+}
+
+fn scenario(overrides: &[String]) -> Result<Scenario, Error> {
+    let path = root().join("validation/model/loss.toml");
+    let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
+    Scenario::read(&path.display().to_string(), &text, overrides).map_err(|error| Error::Scenario(Box::new(error)))
+}
+
+/// Packets sent per round trip over the runs of all seeds.
+fn window(runs: &Runs) -> Option<Estimate> {
+    let of = |trace: &Trace| {
+        let flow = trace.flows.first()?;
+        let rate = wire_throughput(trace, flow, Window::measured(trace))?;
+        Some(rate / (8.0 * f64::from(flow.packet)) * flow.base_rtt as f64 * 1e-9)
+    };
+    Estimate::over(&runs.traces.iter().filter_map(of).collect::<Vec<_>>())
+}
+
+impl Cases {
+    fn read() -> Result<Self, Error> {
+        let path = root().join("validation/model/cases.toml");
+        let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
+        toml::from_str(&text).map_err(|source| Error::Cases { path, source })
+    }
+
+    fn note(&self, one: &Compared) -> Option<&Note> {
+        let concerns =
+            |note: &&Note| note.algorithms.contains(&one.model.algorithm) && note.losses.contains(&one.level.loss);
+        self.note.iter().find(concerns)
+    }
+}
+
+impl Compared {
+    /// The simulator's mean over the model's, less one; none where one of them is missing.
+    fn difference(&self) -> Option<f64> {
+        Some(self.simulated?.mean / self.model.random_window_packets?.mean - 1.0)
+    }
+}
+
+/// The part of the page, and how many rows are outside without a reason.
+fn page(cases: &Cases, compared: &[Compared]) -> (String, usize) {
+    let mut rows = String::new();
+    let mut notes: Vec<&Note> = Vec::new();
+    let (mut judged, mut outside, mut unexplained) = (0, 0, 0);
+    for one in compared {
+        let [model, simulated] = [one.model.random_window_packets, one.simulated]
+            .map(|cell| cell.map_or("not defined".into(), |cell| shown(&cell)));
+        let closed = one.model.window_packets.map_or("not defined".into(), |mean| format!("{mean:.4}"));
+        let difference = one.difference();
+        let note = cases.note(one);
+        let verdict = match difference {
+            None => "",
+            Some(difference) if difference.abs() <= one.level.tolerance => "agrees",
+            Some(_) if note.is_some() => "**differs**, see below",
+            Some(_) => "**differs**",
+        };
+        judged += usize::from(difference.is_some());
+        if verdict.starts_with("**") {
+            outside += 1;
+            unexplained += usize::from(note.is_none());
+            notes.extend(note.filter(|note| !notes.iter().any(|known| std::ptr::eq(*known, *note))));
+        }
+        let difference = difference.map_or(String::new(), |difference| format!("{:+.1} %", 100.0 * difference));
+        let Level { loss, tolerance } = one.level;
+        let _ = writeln!(
+            rows,
+            "| {} | {loss:e} | {closed} | {model} | {simulated} | {difference} | ± {:.0} % | {verdict} |",
+            one.model.algorithm,
+            100.0 * tolerance
+        );
+    }
+    let verdict = format!("{judged} comparisons: {outside} outside the tolerance, {unexplained} of these unexplained.");
+    println!("{verdict}");
+    let mut text = format!(
+        "Packets sent per round trip by one flow that only random losses limit. *Closed form*: for one loss in every 1/p packets. \
+         *Model*: the\nrule alone under random loss, by renewal Monte Carlo; it is the reference. *Simulated*: the packet simulator. \
+         Both are means over\n5 seeds with 95 % t intervals. How, and that the tolerances were fixed beforehand, is said in\n\
+         [validation/model](../validation/model/README.md).\n\n\
+         Written by `cargo xtask validate model` at revision {}.\n\n{verdict}\n\n\
+         | algorithm | loss | closed form | model | simulated | difference | tolerance | verdict |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- |\n{rows}",
+        revision()
+    );
+    for note in notes {
+        let _ = writeln!(text, "\n{}: {}", note.algorithms.join(", "), note.text);
+    }
+    (text, unexplained)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_runs_agree_with_the_response_functions() -> Result<(), Error> {
+        let cases = Cases::read()?;
+        let specs: Vec<Spec> = windowed().collect();
+        let levels: Vec<Level> = cases.level.iter().copied().filter(|level| level.loss > 5e-4).collect();
+        let compared = compare(&specs, &levels, FEW)?;
+        assert!(compared.iter().filter(|one| one.difference().is_some()).count() >= 2 * 13);
+        for one in compared.iter().filter(|one| cases.note(one).is_none()) {
+            let within = one.level.tolerance + CHANCE;
+            let good = one.difference().is_none_or(|difference| difference.abs() <= within);
+            assert!(good, "{} at {}: {:?} for {:?}", one.model.algorithm, one.level.loss, one.simulated, one.model);
+        }
+        Ok(())
+    }
+
+    /// Losses of a run.
+    const FEW: f64 = 200.0;
+    /// Four standard deviations of a mean over five such runs, about half a window each.
+    const CHANCE: f64 = 0.07;
+}
