@@ -5,7 +5,7 @@
 use cwnd::Spec;
 use cwnd_lab::measure::{Estimates, summarise};
 use cwnd_lab::report::{Report, Row, html};
-use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
 
 /// A rule that adds `add` packets per round trip and removes the share `cut` when the queue overflows.
 struct Rule {
@@ -141,6 +141,43 @@ fn a_page_has_every_plot_and_its_data() {
     assert!(page.contains("data-csv=\"queue-1/drops\"") && page.contains("data-csv=\"window-1/timeouts\""));
     assert!(page.contains("flow 1 of cubic was receiver-limited 41 % of the time"));
     assert!(page.contains("<th scope=\"row\"><code>b</code></th><td>0.125</td>"), "parameters in force");
+}
+
+#[test]
+fn cross_traffic_has_plots_of_its_own() {
+    let mut trace = sawtooth(&[&RULES[0]], 20, 1);
+    let steps = trace.at.len() as u64;
+    let curve = |each: u64| (0..steps).map(|step| step * each).collect::<Vec<u64>>();
+    trace.cbr = vec![CbrTrace {
+        name: "video".into(),
+        packet: 1500,
+        sent: curve(5),
+        delivered: curve(4),
+        ..CbrTrace::default()
+    }];
+    let mut class = SizeClass { up_to: 10, ..SizeClass::default() };
+    class.arrived.record(120_000_000);
+    trace.crowds = vec![CrowdTrace {
+        name: "web".into(),
+        algorithm: "cubic".into(),
+        payload: 1460,
+        requested: curve(3),
+        delivered: curve(2),
+        classes: vec![class],
+        ..CrowdTrace::default()
+    }];
+    let rows = [("reno".to_string(), vec![trace])];
+    let page = html(&report(&rows));
+    for id in ["cbr-1", "arrivals-1", "completion-1"] {
+        assert!(page.contains(&format!("<figure id=\"{id}\">")), "{id}");
+    }
+    // 5 packets of 1500 bytes in 10 ms sent, 4 delivered.
+    assert!(page.contains("\"columns\":[\"flow\",\"time_s\",\"sent_bps\",\"delivered_bps\"]"));
+    assert!(page.contains("6000000,6000000"), "the rate that was sent");
+    assert!(page.contains("4800000,4800000"), "the rate that arrived");
+    assert!(page.contains("web, 1 to 10 packets"));
+    let plain = [("reno".to_string(), vec![sawtooth(&[&RULES[0]], 20, 1)])];
+    assert!(!html(&report(&plain)).contains("<figure id=\"cbr-1\">"));
 }
 
 #[test]

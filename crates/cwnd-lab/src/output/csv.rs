@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cwnd_trace::{FlowTrace, Trace};
+use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
 use crate::run::Runs;
 
@@ -46,7 +46,8 @@ pub fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the links of all runs. Curves are cumulative since the start.
+/// Writes the links of all runs. Curves are cumulative since the start; `capacity_bytes` is what the line could have carried, empty
+/// for a link of pure delay.
 ///
 /// # Errors
 /// The writer fails.
@@ -54,31 +55,32 @@ pub fn write_links(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
     writeln!(
         out,
         "seed,time_s,link,offered_packets,dropped_packets,lost_packets,marked_packets,carried_packets,carried_bytes,\
-         queue_packets,queue_bytes"
+         capacity_bytes,queue_packets,queue_bytes"
     )?;
     for (seed, trace) in runs.scenario.seeds().zip(&runs.traces) {
         for (index, at) in trace.at.iter().enumerate() {
             for link in &trace.links {
-                let curves = [
-                    &link.offered,
-                    &link.dropped,
-                    &link.lost,
-                    &link.marked,
-                    &link.carried,
-                    &link.carried_bytes,
-                    &link.queue_packets,
-                    &link.queue_bytes,
-                ];
+                let curves =
+                    [&link.offered, &link.dropped, &link.lost, &link.marked, &link.carried, &link.carried_bytes];
                 write!(out, "{seed},{},{}", seconds(*at), quoted(&link.name))?;
                 for curve in curves {
                     write!(out, ",{}", curve[index])?;
                 }
-                writeln!(out)?;
+                let capacity = capacity_bytes(link, *at, index).map_or(String::new(), |bytes| bytes.to_string());
+                writeln!(out, ",{capacity},{},{}", link.queue_packets[index], link.queue_bytes[index])?;
             }
         }
     }
     Ok(())
 }
+
+/// Whole bytes that the line could have carried up to the sample at `index`, taken at `at`.
+fn capacity_bytes(link: &LinkTrace, at: u64, index: usize) -> Option<u64> {
+    let constant = |rate: u64| u64::try_from(u128::from(rate) * u128::from(at) / BIT_NANOS_PER_BYTE_SECOND).ok();
+    link.rate.and_then(|rate| link.capacity_bytes.get(index).copied().or_else(|| constant(rate)))
+}
+
+const BIT_NANOS_PER_BYTE_SECOND: u128 = 8_000_000_000;
 
 type Curve = fn(&FlowTrace) -> &[u64];
 
@@ -125,6 +127,15 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_could_have_carried_its_rate_or_its_schedule() {
+        let mut link = LinkTrace { rate: Some(100_000_000), ..LinkTrace::default() };
+        assert_eq!(capacity_bytes(&link, 1_500_000_000, 0), Some(18_750_000));
+        link.capacity_bytes = vec![0, 7];
+        assert_eq!(capacity_bytes(&link, 1_500_000_000, 1), Some(7));
+        assert_eq!(capacity_bytes(&LinkTrace { rate: None, ..link }, 1_500_000_000, 1), None);
+    }
 
     #[test]
     fn cells() {

@@ -44,7 +44,10 @@ pub(super) struct Drawn {
 impl Frame {
     pub(super) fn of(report: &Report<'_>) -> Self {
         let traces = || report.rows.iter().map(|row| row.trace);
-        let algorithms = traces().flat_map(|trace| trace.flows.iter().map(|flow| flow.algorithm.as_str()));
+        let algorithms = traces().flat_map(|trace| {
+            let crowds = trace.crowds.iter().map(|crowd| crowd.algorithm.as_str());
+            trace.flows.iter().map(|flow| flow.algorithm.as_str()).chain(crowds)
+        });
         let labels = report.rows.iter().map(|row| row.label.as_str());
         let series: usize = report.rows.iter().map(|row| SERIES_PER_FLOW * drawn_flows(row.trace).len() + 1).sum();
         let columns = (POINTS / (2 * series.max(1))).clamp(MIN_COLUMNS, MAX_COLUMNS);
@@ -158,7 +161,7 @@ fn coarsest_sampling(trace: &Trace) -> u64 {
 }
 
 /// More lines than this in one plot cannot be told apart.
-const MAX_FLOWS: usize = 8;
+pub(super) const MAX_FLOWS: usize = 8;
 /// Window, rate and round-trip time are drawn per flow.
 const SERIES_PER_FLOW: usize = 3;
 /// Points on a whole page: about 2 MB of the 5 MB a page may have.

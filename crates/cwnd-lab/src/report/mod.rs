@@ -15,6 +15,7 @@ mod page;
 mod phase;
 mod plot;
 mod results;
+mod traffic;
 
 use cwnd::Spec;
 use cwnd_trace::Trace;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::colour::Colour;
 use super::frame::Frame;
 use super::plot::Plot;
-use super::{Report, over_time, overview, phase, results};
+use super::{Report, over_time, overview, phase, results, traffic};
 
 /// The page as one HTML document that refers to nothing outside itself.
 #[must_use]
@@ -16,7 +16,8 @@ pub fn html(report: &Report<'_>) -> String {
     let overview = overview::plots(report, &frame);
     let sections: Vec<Vec<Plot>> = (0..report.rows.len())
         .map(|index| {
-            over_time::plots(report, &frame, index).into_iter().chain(phase::plot(report, &frame, index)).collect()
+            let long = over_time::plots(report, &frame, index).into_iter().chain(phase::plot(report, &frame, index));
+            long.chain(traffic::plots(report, &frame, index)).collect()
         })
         .collect();
     let plots: Vec<Value> = overview.iter().chain(sections.iter().flatten()).map(Plot::json).collect();
