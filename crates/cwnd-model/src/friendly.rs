@@ -11,6 +11,13 @@ pub fn tcp_rate(p: f64, rtt: f64) -> f64 {
     libm::sqrt(1.5 / p) / rtt
 }
 
+/// Seconds until TCP has its full rate of `rate` bit/s back after one loss: half a window of round trips of `rtt` seconds, `payload`
+/// bytes of the rate in each packet (daimd section I).
+#[must_use]
+pub fn tcp_recovery_time(rate: f64, rtt: f64, payload: f64) -> f64 {
+    0.5 * rate * rtt / (8.0 * payload) * rtt
+}
+
 /// SIMD's increase under periodic loss, for congestion at window `wmax` (simd eq. 5): sqrt(2) times that under random loss (eq. 3).
 #[must_use]
 pub fn simd_alpha_periodic(b: f64, wmax: f64) -> f64 {
@@ -86,6 +93,18 @@ mod tests {
         ] {
             assert!((simd_alpha_periodic(b, wmax) / alpha - 1.0).abs() < 1e-4);
         }
+    }
+
+    #[test]
+    fn tcp_needs_hours() {
+        // The paper prints 28 minutes at 1 Gbit/s and 4 h 43 min at 10 Gbit/s over 200 ms, which is for 1472 bytes a packet.
+        for (rate, payload, minutes) in
+            [(1e9, 1472.0, 28.3), (1e10, 1472.0, 283.1), (1e9, 1500.0, 27.8), (1e10, 1500.0, 277.8)]
+        {
+            let found = tcp_recovery_time(rate, 0.2, payload) / 60.0;
+            assert!((found / minutes - 1.0).abs() < 1e-3, "{found} for {minutes}");
+        }
+        assert_eq!((tcp_recovery_time(1e10, 0.2, 1472.0) / 60.0) as u32, 4 * 60 + 43);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Setup {
     pub flows: Vec<FlowSetup>,
     /// The sum at which all flows hear of congestion, packets per `rtt`; above 0.
     pub capacity: Packets,
+    /// The same after the first common congestion; no change if none. The link of the trace has the first.
+    pub later: Option<Packets>,
     /// The round trip that time is counted in; at least 1 ms.
     pub rtt: Span,
     /// How finely the rules are applied.
@@ -90,6 +92,7 @@ impl Default for Setup {
         Self {
             flows: Vec::new(),
             capacity: Packets(100.0),
+            later: None,
             rtt: Span::from_millis(100),
             clock: Clock::Continuous { steps: 64 },
             decrease_rounds: 0,
@@ -105,14 +108,15 @@ impl Default for Setup {
 /// Runs a setup.
 #[must_use]
 pub fn run(setup: &Setup) -> Run {
-    let mut host = Host::new(setup);
+    let mut host = Host::new(setup.clone());
     host.run();
     let end = host.now();
     Run { trace: host.recorder.finish(end, host.steps_done), events: host.events }
 }
 
-struct Host<'a> {
-    setup: &'a Setup,
+struct Host {
+    /// What is in force: a later capacity takes the place of the first.
+    setup: Setup,
     flows: Vec<Flow>,
     recorder: Recorder,
     events: Vec<Event>,
@@ -123,9 +127,9 @@ struct Host<'a> {
     steps_done: u64,
 }
 
-impl<'a> Host<'a> {
-    fn new(setup: &'a Setup) -> Self {
-        let flows: Vec<Flow> = (0..setup.flows.len()).map(|index| Flow::new(setup, index)).collect();
+impl Host {
+    fn new(setup: Setup) -> Self {
+        let flows: Vec<Flow> = (0..setup.flows.len()).map(|index| Flow::new(&setup, index)).collect();
         let reports = setup.flows.iter().any(|flow| flow.algorithm.entry().transport == Transport::Reported);
         let steps = match setup.clock {
             Clock::Rounds => 1,
@@ -133,7 +137,7 @@ impl<'a> Host<'a> {
         };
         let report_steps = setup.rtt.as_nanos().div_ceil(REPORT.as_nanos());
         let steps = if reports { steps.max(u32::try_from(report_steps).unwrap_or(u32::MAX)) } else { steps };
-        let recorder = Recorder::new(setup);
+        let recorder = Recorder::new(&setup);
         Self { setup, flows, recorder, events: Vec::new(), at: 0.0, steps, steps_done: 0 }
     }
 
@@ -174,7 +178,7 @@ impl<'a> Host<'a> {
         self.at += rounds;
         let to = self.now();
         for flow in &mut self.flows {
-            flow.advance(from, to, rounds, self.setup);
+            flow.advance(from, to, rounds, &self.setup);
         }
     }
 
@@ -186,13 +190,14 @@ impl<'a> Host<'a> {
             flow.congest(now);
         }
         self.events.push(Event { at: self.at, before, after: self.in_network() });
+        self.setup.capacity = self.setup.later.unwrap_or(self.setup.capacity);
         // A trace has one state per instant: what the reaction left shows a nanosecond later.
         self.recorder.sample(now + Span::from_nanos(1), &self.flows);
         if self.setup.decrease_rounds > 0 {
             let rounds = f64::from(self.setup.decrease_rounds);
             self.at += rounds;
             for flow in &mut self.flows {
-                flow.hold(rounds, self.setup);
+                flow.hold(rounds, &self.setup);
             }
         }
     }
