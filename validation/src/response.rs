@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use cwnd::Spec;
 use cwnd::registry::{ALGORITHMS, Transport};
+use cwnd::{Span, Spec};
 use cwnd_lab::measure::{Estimate, Window, wire_throughput};
 use cwnd_lab::model::{ResponseRow, responses};
 use cwnd_lab::run::{Runs, run as run_all};
@@ -22,6 +22,8 @@ struct Cases {
     losses: f64,
     level: Vec<Level>,
     #[serde(default)]
+    longer: Vec<Longer>,
+    #[serde(default)]
     note: Vec<Note>,
 }
 
@@ -35,6 +37,18 @@ struct Level {
     tolerance: f64,
 }
 
+/// Runs in which more is forgotten than a tenth.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Longer {
+    algorithms: Vec<String>,
+    loss: f64,
+    /// Losses in a run, on average.
+    losses: f64,
+    /// Of these, before measuring starts.
+    after: f64,
+}
+
 /// Why rows are outside.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,8 +59,12 @@ struct Note {
 }
 
 /// An algorithm at a loss rate.
+#[derive(Clone)]
 struct Compared {
     level: Level,
+    /// Losses in a run on average, and those before measuring starts.
+    losses: f64,
+    after: f64,
     model: ResponseRow,
     /// Packets sent per round trip; none where the model has no reference.
     simulated: Option<Estimate>,
@@ -56,7 +74,14 @@ struct Compared {
 pub(crate) fn validate() -> Result<bool, Error> {
     let cases = Cases::read()?;
     let specs: Vec<Spec> = windowed().collect();
-    let compared = compare(&specs, &cases.level, cases.losses)?;
+    let mut compared = rows(&specs, &cases.level, cases.losses)?;
+    for longer in &cases.longer {
+        let known = compared.iter().filter(|one| one.level.loss == longer.loss);
+        let chosen = known.filter(|one| longer.algorithms.contains(&one.model.algorithm)).cloned();
+        let again = chosen.map(|one| Compared { losses: longer.losses, after: longer.after, ..one });
+        compared.extend(again.collect::<Vec<_>>());
+    }
+    simulate(&mut compared)?;
     let (text, unexplained) = page(&cases, &compared);
     put(root(), "model", &text)?;
     Ok(unexplained == 0)
@@ -68,36 +93,44 @@ fn windowed() -> impl Iterator<Item = Spec> {
     acked.filter_map(|entry| Spec::parse(entry.name).ok())
 }
 
-/// Each algorithm at each loss rate, with so many losses per run on average.
-fn compare(specs: &[Spec], levels: &[Level], losses: f64) -> Result<Vec<Compared>, Error> {
-    let (rtt, packet, seeds) = {
-        let scenario = scenario(&[])?;
-        let setup = scenario.setup(0);
-        let rtt = setup.links.iter().map(|link| link.delay).fold(setup.flows[0].access_rtt, |sum, delay| sum + delay);
-        (rtt, setup.flows[0].packet, scenario.seeds().len() as u32)
+/// Each algorithm at each loss rate as the model has it, and with so many losses per simulated run on average.
+fn rows(specs: &[Spec], levels: &[Level], losses: f64) -> Result<Vec<Compared>, Error> {
+    let scenario = scenario(&[])?;
+    let packet = scenario.setup(0).flows[0].packet;
+    let algorithms: Vec<&Spec> = specs.iter().collect();
+    let of = |level: &Level| {
+        let rows =
+            responses(&algorithms, &[level.loss], round_trip(&scenario), packet, scenario.seeds().len() as u32).rows;
+        let level = *level;
+        rows.into_iter().map(move |model| Compared { level, losses, after: losses / 10.0, model, simulated: None })
     };
-    let mut compared = Vec::new();
-    for level in levels {
-        let algorithms: Vec<&Spec> = specs.iter().collect();
-        let rows = responses(&algorithms, &[level.loss], rtt, packet, seeds).rows;
-        compared.extend(rows.into_iter().map(|model| Compared { level: *level, model, simulated: None }));
-    }
+    Ok(levels.iter().flat_map(of).collect())
+}
+
+/// Fills in what the simulator gives, where the model has a reference.
+fn simulate(compared: &mut [Compared]) -> Result<(), Error> {
+    let rtt = round_trip(&scenario(&[])?).as_secs_f64();
     let mut scenarios = Vec::new();
-    for one in &compared {
+    for one in compared.iter() {
         let Some(reference) = one.model.random_window_packets else { continue };
-        let seconds = losses / (one.level.loss * reference.mean) * rtt.as_secs_f64();
+        let seconds = |losses: f64| losses / (one.level.loss * reference.mean) * rtt;
         scenarios.push(scenario(&[
             format!("flow.0.algorithm={}", one.model.algorithm),
             format!("dumbbell.loss={}", one.level.loss),
-            format!("duration={seconds:.3}s"),
-            format!("warmup={:.3}s", seconds / 10.0),
+            format!("duration={:.3}s", seconds(one.losses)),
+            format!("warmup={:.3}s", seconds(one.after)),
         ])?);
     }
     let mut runs = run_all(scenarios, &|_| true)?.into_iter();
     for one in compared.iter_mut().filter(|one| one.model.random_window_packets.is_some()) {
         one.simulated = runs.next().and_then(|runs| window(&runs));
     }
-    Ok(compared)
+    Ok(())
+}
+
+fn round_trip(scenario: &Scenario) -> Span {
+    let setup = scenario.setup(0);
+    setup.links.iter().map(|link| link.delay).fold(setup.flows[0].access_rtt, |sum, delay| sum + delay)
 }
 
 fn scenario(overrides: &[String]) -> Result<Scenario, Error> {
@@ -162,9 +195,11 @@ fn page(cases: &Cases, compared: &[Compared]) -> (String, usize) {
         }
         let difference = difference.map_or(String::new(), |difference| format!("{:+.1} %", 100.0 * difference));
         let Level { loss, tolerance } = one.level;
+        let late = one.after > one.losses / 10.0;
+        let after = if late { format!(", after {} losses", one.after) } else { String::new() };
         let _ = writeln!(
             rows,
-            "| {} | {loss:e} | {closed} | {model} | {simulated} | {difference} | ± {:.0} % | {verdict} |",
+            "| {}{after} | {loss:e} | {closed} | {model} | {simulated} | {difference} | ± {:.0} % | {verdict} |",
             one.model.algorithm,
             100.0 * tolerance
         );
@@ -196,7 +231,8 @@ mod tests {
         let cases = Cases::read()?;
         let specs: Vec<Spec> = windowed().collect();
         let levels: Vec<Level> = cases.level.iter().copied().filter(|level| level.loss > 5e-4).collect();
-        let compared = compare(&specs, &levels, FEW)?;
+        let mut compared = rows(&specs, &levels, FEW)?;
+        simulate(&mut compared)?;
         assert!(compared.iter().filter(|one| one.difference().is_some()).count() >= 2 * 13);
         for one in compared.iter().filter(|one| cases.note(one).is_none()) {
             let within = one.level.tolerance + CHANCE;

@@ -29,7 +29,7 @@ pub struct Responses {
 }
 
 /// An algorithm at a loss probability.
-#[derive(Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct ResponseRow {
     /// The algorithm as it was written.
     pub algorithm: String,

@@ -24,8 +24,9 @@ pub struct Setup {
     pub flows: Vec<FlowSetup>,
     /// The sum at which all flows hear of congestion, packets per `rtt`; above 0.
     pub capacity: Packets,
-    /// The same after the first common congestion; no change if none. The link of the trace has the first.
-    pub later: Option<Packets>,
+    /// The same after the first common congestion, after the second, and so on; the last stays. The link of the trace has the first
+    /// of all.
+    pub later: Vec<Packets>,
     /// The round trip that time is counted in; at least 1 ms.
     pub rtt: Span,
     /// How finely the rules are applied.
@@ -92,7 +93,7 @@ impl Default for Setup {
         Self {
             flows: Vec::new(),
             capacity: Packets(100.0),
-            later: None,
+            later: Vec::new(),
             rtt: Span::from_millis(100),
             clock: Clock::Continuous { steps: 64 },
             decrease_rounds: 0,
@@ -189,8 +190,9 @@ impl Host {
         for flow in &mut self.flows {
             flow.congest(now);
         }
+        let later = self.setup.later.get(self.events.len()).copied();
+        self.setup.capacity = later.unwrap_or(self.setup.capacity);
         self.events.push(Event { at: self.at, before, after: self.in_network() });
-        self.setup.capacity = self.setup.later.unwrap_or(self.setup.capacity);
         // A trace has one state per instant: what the reaction left shows a nanosecond later.
         self.recorder.sample(now + Span::from_nanos(1), &self.flows);
         if self.setup.decrease_rounds > 0 {
