@@ -4,6 +4,7 @@
 //! on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
 
 mod digest;
+pub mod emulate;
 mod endpoint;
 mod era;
 mod events;

@@ -212,6 +212,12 @@ impl LinkSetup {
     pub(crate) fn check(&self, setup: &Setup) -> Result<(), SetupError> {
         let place = &format!("link `{}`", self.name);
         require(setup.has(self.from) && setup.has(self.to), place, "its ends must be nodes")?;
+        self.check_alone()
+    }
+
+    /// Checks every field but the ends.
+    pub(crate) fn check_alone(&self) -> Result<(), SetupError> {
+        let place = &format!("link `{}`", self.name);
         let rate_accepted = self.rate.is_none_or(|rate| (1..=MAX_RATE).contains(&rate));
         require(rate_accepted, place, "the rate must be at least 1 bit/s and at most 1 Pbit/s")?;
         self.check_rates(place)?;
