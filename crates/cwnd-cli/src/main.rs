@@ -15,6 +15,7 @@ mod paper;
 mod progress;
 mod run;
 mod table;
+mod udt;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -45,6 +46,9 @@ enum Command {
     Model(Box<model::Command>),
     /// Reproduce five papers: published, ours, tolerance and verdict of every table, figure and claim
     Paper(paper::Arguments),
+    /// Real datagrams
+    #[command(subcommand)]
+    Udt(Box<udt::Command>),
     /// Measure the simulator itself
     #[command(subcommand)]
     Bench(bench::Command),
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
+        Command::Udt(command) => udt::run(&command),
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
         Command::Schema => Ok(docs::schema()),
         Command::Completions { shell } => Ok(completions(shell)),

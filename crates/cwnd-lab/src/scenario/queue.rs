@@ -83,7 +83,8 @@ pub enum Threshold {
 
 impl Queue {
     /// What the simulator makes of it before a link of `rate` on a path of `rtt`.
-    pub(super) fn setup(self, rate: BitRate, rtt: Span, packet: Bytes) -> (QueueLimit, cwnd_sim::Discipline) {
+    #[must_use]
+    pub fn setup(self, rate: BitRate, rtt: Span, packet: Bytes) -> (QueueLimit, cwnd_sim::Discipline) {
         let packets = |size| match size {
             QueueSize::Bdp(times) => times * (rate.to_packets(packet) * rtt).0,
             QueueSize::Packets(packets) => f64::from(packets),
@@ -125,7 +126,8 @@ impl Queue {
     }
 
     /// Some part of it is given in bandwidth-delay products.
-    pub(super) fn needs_path(self) -> bool {
+    #[must_use]
+    pub fn needs_path(self) -> bool {
         let bdp = |size| matches!(size, QueueSize::Bdp(_));
         let part = |threshold| matches!(threshold, Threshold::Size(size) if bdp(size));
         let early = |red: Red| part(red.min) || part(red.max);

@@ -1,0 +1,19 @@
+//! `cwnd udt`
+
+mod link;
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Emulate a link between UDP ports: rate, delay, queue, loss
+    Link(link::Arguments),
+}
+
+pub(crate) fn run(command: &Command) -> Result<String, Failure> {
+    match command {
+        Command::Link(arguments) => link::run(arguments),
+    }
+}

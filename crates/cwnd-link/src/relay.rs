@@ -1,0 +1,230 @@
+//! The loop that carries datagrams.
+
+use std::io;
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cwnd::{Span, Time};
+use cwnd_sim::SetupError;
+use cwnd_sim::emulate::Emulation;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::setpriority_process;
+use rustix::thread::set_current_timer_slack;
+use rustix::time::{ClockId, clock_gettime};
+use thiserror::Error;
+
+use crate::clients::Clients;
+use crate::clock::Clock;
+use crate::report::Report;
+use crate::socket::{Buffers, Socket, overruns};
+use crate::way::Way;
+
+/// What a relay is to do.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where clients send to; port 0 for any that is free.
+    pub listen: SocketAddr,
+    /// Where their datagrams go.
+    pub target: SocketAddr,
+    /// The link from the clients to the target. All clients share it.
+    pub forth: Emulation,
+    /// The link from the target to the clients.
+    pub back: Emulation,
+    /// Equal seeds are equal draws.
+    pub seed: u64,
+    /// How many clients there may be at a time; each has a socket towards the target.
+    pub clients: usize,
+    /// A client is forgotten when nothing has come from it or for it for this long.
+    pub idle: Span,
+    /// Instead of sleeping for less than this, the relay watches the clock, which costs up to a whole core.
+    pub spin: Span,
+}
+
+/// Why a relay could not start or go on.
+#[derive(Debug, Error)]
+pub enum RelayError {
+    /// A link's setup.
+    #[error(transparent)]
+    Emulation(#[from] SetupError),
+    /// The address to listen on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Which.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Reading or waiting.
+    #[error("cannot receive: {0}")]
+    Receive(#[from] io::Error),
+}
+
+/// A link between UDP ports.
+#[derive(Debug)]
+pub struct Relay {
+    plan: Plan,
+    clock: Clock,
+    listener: Socket,
+    clients: Clients,
+    forth: Way,
+    back: Way,
+    buffers: Buffers,
+}
+
+impl Relay {
+    /// Binds the listening socket.
+    ///
+    /// # Errors
+    /// The links contradict themselves, or the address cannot be bound.
+    pub fn bind(plan: Plan) -> Result<Self, RelayError> {
+        let header = if plan.target.is_ipv4() { HEADERS_IPV4 } else { HEADERS_IPV6 };
+        let forth = Way::new("forth", &plan.forth, plan.seed, header)?;
+        let back = Way::new("back", &plan.back, plan.seed, header)?;
+        let listener =
+            Socket::bind(plan.listen).map_err(|source| RelayError::Listen { address: plan.listen, source })?;
+        let clients = Clients::new(plan.clients);
+        Ok(Self { plan, clock: Clock::start(), listener, clients, forth, back, buffers: Buffers::default() })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        self.listener.local()
+    }
+
+    /// Carries datagrams until `stop` is set, looked at ten times a second, or for the time given.
+    ///
+    /// # Errors
+    /// A socket cannot be read any more.
+    pub fn run(mut self, stop: &AtomicBool, duration: Option<Span>) -> Result<Report, RelayError> {
+        // Linux would round this thread's sleeps up by 50 µs. Where it cannot be set, the report shows what it costs.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        // A link does not wait for a busy host. Only some may go before others.
+        let _ = setpriority_process(None, PRIORITY);
+        let cpu_before = thread_cpu();
+        let end = duration.map_or(Time::MAX, |duration| self.clock.now() + duration);
+        let (mut look, mut readable) = (Time::ZERO, true);
+        loop {
+            if readable {
+                self.receive()?;
+            }
+            self.release();
+            let now = self.clock.now();
+            if now >= look {
+                if stop.load(Ordering::Relaxed) || now >= end {
+                    break;
+                }
+                self.clients.forget(now, self.plan.idle);
+                look = now + LOOK;
+            }
+            readable = self.wait(look.min(end))?;
+        }
+        Ok(self.report(thread_cpu() - cpu_before))
+    }
+
+    /// Takes in what has come, a batch from every socket.
+    fn receive(&mut self) -> Result<(), RelayError> {
+        let Self { plan, clock, listener, clients, forth, back, buffers } = self;
+        listener.receive(buffers, *clock, &mut |datagram| {
+            let open = || Socket::bind(unspecified(plan.target)).ok();
+            if let Some(client) = clients.at(datagram.from, datagram.at, open) {
+                forth.offer(datagram.at, client, datagram.ecn, datagram.bytes);
+            }
+        })?;
+        let mut heard = Vec::new();
+        for (index, client) in clients.iter() {
+            let any = client.upstream.receive(buffers, *clock, &mut |datagram| {
+                if datagram.from == plan.target {
+                    back.offer(datagram.at, index, datagram.ecn, datagram.bytes);
+                }
+            })?;
+            if any {
+                heard.push(index);
+            }
+        }
+        let now = clock.now();
+        heard.into_iter().for_each(|index| clients.touch(index, now));
+        Ok(())
+    }
+
+    /// Sends what is due.
+    fn release(&mut self) {
+        let Self { plan, clock, listener, clients, forth, back, .. } = self;
+        forth.release(*clock, &mut |datagram| {
+            clients
+                .get(datagram.client)
+                .is_some_and(|client| client.upstream.send(plan.target, datagram.ecn, datagram.bytes))
+        });
+        back.release(*clock, &mut |datagram| {
+            clients
+                .get(datagram.client)
+                .is_some_and(|client| listener.send(client.address, datagram.ecn, datagram.bytes))
+        });
+    }
+
+    /// Sleeps until something comes or is due, at most until `latest`; whether something may have come.
+    fn wait(&self, latest: Time) -> Result<bool, RelayError> {
+        let due = [self.forth.next_due(), self.back.next_due()].into_iter().flatten().fold(latest, Time::min);
+        let left = due.since(self.clock.now());
+        if left <= self.plan.spin {
+            return Ok(true);
+        }
+        let timeout = Span::from_nanos(left.as_nanos() - self.plan.spin.as_nanos());
+        let timeout = Timespec {
+            tv_sec: i64::try_from(timeout.as_nanos() / 1_000_000_000).unwrap_or(i64::MAX),
+            tv_nsec: (timeout.as_nanos() % 1_000_000_000) as _,
+        };
+        let upstream = self.clients.iter().map(|(_, client)| &client.upstream);
+        let mut sockets: Vec<PollFd<'_>> =
+            std::iter::once(&self.listener).chain(upstream).map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
+        match poll(&mut sockets, Some(&timeout)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(RelayError::Receive(error.into())),
+        }
+    }
+
+    fn report(&self, cpu_s: f64) -> Report {
+        let elapsed = self.clock.now().since(Time::ZERO);
+        let upstream = self.clients.iter().map(|(_, client)| &client.upstream);
+        let sockets = std::iter::once(&self.listener).chain(upstream);
+        let ports: Vec<u16> = sockets.filter_map(|socket| socket.local().ok()).map(|local| local.port()).collect();
+        Report {
+            duration_s: elapsed.as_secs_f64(),
+            cpu_s,
+            clients: self.clients.seen,
+            refused: self.clients.refused,
+            overruns: overruns(&ports),
+            forth: self.forth.report(elapsed),
+            back: self.back.report(elapsed),
+        }
+    }
+}
+
+/// Any address and port from which `target` can be reached; the loopback for a loopback.
+fn unspecified(target: SocketAddr) -> SocketAddr {
+    match target {
+        SocketAddr::V4(v4) if v4.ip().is_loopback() => SocketAddr::from(([127, 0, 0, 1], 0)),
+        SocketAddr::V4(_) => SocketAddr::from(([0; 4], 0)),
+        SocketAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
+    }
+}
+
+fn thread_cpu() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// How often idle clients and the wish to stop are looked at.
+const LOOK: Span = Span::from_millis(100);
+
+/// On Linux a thread's own: before everything ordinary, behind what the kernel itself needs.
+const PRIORITY: i32 = -15;
+
+/// IP and UDP.
+const HEADERS_IPV4: u32 = 28;
+const HEADERS_IPV6: u32 = 48;

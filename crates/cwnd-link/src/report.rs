@@ -1,0 +1,141 @@
+//! What a relay tells at the end.
+
+use std::fmt;
+
+use cwnd::Span;
+use cwnd_sim::emulate::Tally;
+use cwnd_trace::Histogram;
+use serde::Serialize;
+
+use crate::way::Counts;
+
+/// What has come through a relay, and how well it kept time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// How long it ran.
+    pub duration_s: f64,
+    /// Processor time of its thread.
+    pub cpu_s: f64,
+    /// Clients there have been.
+    pub clients: u64,
+    /// Datagrams of clients that found no place.
+    pub refused: u64,
+    /// Datagrams that the kernel dropped before the relay could read them; these are not part of the emulation.
+    pub overruns: u64,
+    /// From the clients to the target.
+    pub forth: WayReport,
+    /// From the target to the clients.
+    pub back: WayReport,
+}
+
+/// One direction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WayReport {
+    /// Datagrams that came.
+    pub offered: u64,
+    /// Lost at random.
+    pub lost: u64,
+    /// Dropped by the queue.
+    pub dropped: u64,
+    /// Marked by the queue.
+    pub marked: u64,
+    /// Held back so that others may overtake.
+    pub held_back: u64,
+    /// Delivered twice.
+    pub duplicated: u64,
+    /// Carried to the far end, copies not counted.
+    pub carried: u64,
+    /// The mean rate of these on the line, headers included.
+    pub carried_bps: f64,
+    /// Datagrams for which there was no memory; these are not part of the emulation.
+    pub unkept: u64,
+    /// Datagrams that the kernel would not send, or whose client was gone; these are not part of the emulation.
+    pub unsent: u64,
+    /// How late datagrams were sent, none before the first: the mean.
+    pub late_mean_s: Option<f64>,
+    /// The median.
+    pub late_p50_s: Option<f64>,
+    /// The 99th percentile.
+    pub late_p99_s: Option<f64>,
+    /// The largest.
+    pub late_max_s: Option<f64>,
+}
+
+impl WayReport {
+    pub(crate) fn new(tally: &Tally, counts: Counts, lateness: &Histogram, elapsed: Span) -> Self {
+        let seconds = |nanos: Option<u64>| nanos.map(|nanos| nanos as f64 * 1e-9);
+        let elapsed = elapsed.as_secs_f64();
+        Self {
+            offered: tally.offered,
+            lost: tally.lost,
+            dropped: tally.dropped,
+            marked: tally.marked,
+            held_back: tally.held_back,
+            duplicated: tally.duplicated,
+            carried: tally.carried,
+            carried_bps: if elapsed > 0.0 { tally.carried_bytes as f64 * 8.0 / elapsed } else { 0.0 },
+            unkept: counts.unkept,
+            unsent: counts.unsent,
+            late_mean_s: lateness.mean().map(|nanos| nanos * 1e-9),
+            late_p50_s: seconds(lateness.quantile(0.5)),
+            late_p99_s: seconds(lateness.quantile(0.99)),
+            late_max_s: seconds(lateness.max()),
+        }
+    }
+}
+
+impl Report {
+    /// Why the link was not quite the one asked for; none if it was.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let ways = [&self.forth, &self.back];
+        let sum = |of: fn(&WayReport) -> u64| ways.map(of).iter().sum::<u64>();
+        let (unkept, unsent) = (sum(|way| way.unkept), sum(|way| way.unsent));
+        if self.overruns + unkept + unsent > 0 {
+            let Self { overruns, .. } = self;
+            return Some(format!(
+                "datagrams were lost outside the link: {overruns} before it could read them, {unkept} for want of memory, \
+                 {unsent} not sent"
+            ));
+        }
+        let late = ways.iter().filter_map(|way| way.late_p99_s).fold(0.0, f64::max);
+        (late > LATE).then(|| format!("one datagram in a hundred was more than {:.1} ms late", late * 1e3))
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { duration_s, cpu_s, clients, .. } = self;
+        let who = if *clients == 1 { "1 client".to_string() } else { format!("{clients} clients") };
+        let share = if *duration_s > 0.0 { cpu_s / duration_s * 100.0 } else { 0.0 };
+        writeln!(out, "{duration_s:.1} s, {who}, {share:.0} % of a core")?;
+        for (name, way) in [("forth", &self.forth), ("back", &self.back)] {
+            let WayReport { offered, lost, dropped, marked, held_back, duplicated, carried, .. } = way;
+            write!(out, "{name:5}  {offered} datagrams, {carried} carried ({:.3} Mbit/s)", way.carried_bps / 1e6)?;
+            let rest = [
+                (lost, "lost"),
+                (dropped, "dropped"),
+                (marked, "marked"),
+                (held_back, "held back"),
+                (duplicated, "doubled"),
+            ];
+            for (count, what) in rest.into_iter().filter(|(count, _)| **count > 0) {
+                write!(out, ", {count} {what}")?;
+            }
+            writeln!(out)?;
+            let micros = |seconds: Option<f64>| seconds.map(|seconds| format!("{:.0}", seconds * 1e6));
+            if let (Some(mean), Some(p50), Some(p99), Some(max)) =
+                (micros(way.late_mean_s), micros(way.late_p50_s), micros(way.late_p99_s), micros(way.late_max_s))
+            {
+                writeln!(out, "       late by {mean} us in the mean, half {p50}, 99 % {p99}, all {max}")?;
+            }
+        }
+        match self.warning() {
+            Some(warning) => writeln!(out, "warning: {warning}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The smallest queueing delay that people study on wide-area paths, and a tenth of UDT's clock.
+const LATE: f64 = 1e-3;

@@ -1,0 +1,148 @@
+//! Relays between real sockets on the loopback.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use cwnd::Span;
+use cwnd_link::{Plan, Relay, Report};
+use cwnd_sim::emulate::Emulation;
+use cwnd_sim::{Loss, QueueLimit};
+
+/// A relay on a thread of its own.
+struct Running {
+    at: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Report>,
+}
+
+impl Running {
+    fn start(target: SocketAddr, forth: &Emulation, spin: Span) -> Self {
+        let plan = Plan {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            target,
+            forth: forth.clone(),
+            back: Emulation { loss: Loss::None, ..forth.clone() },
+            seed: 1,
+            clients: 4,
+            idle: Span::from_secs(10),
+            spin,
+        };
+        let relay = Relay::bind(plan).expect("the loopback can be bound");
+        let at = relay.local().expect("it is bound");
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let thread = thread::spawn(move || relay.run(&told, None).expect("its sockets can be read"));
+        Self { at, stop, thread }
+    }
+
+    fn stop(self) -> Report {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().expect("it does not panic")
+    }
+}
+
+fn socket() -> (UdpSocket, SocketAddr) {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("the loopback can be bound");
+    socket.set_read_timeout(Some(Duration::from_secs(5))).expect("not zero");
+    let address = socket.local_addr().expect("it is bound");
+    (socket, address)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a relay delays real datagrams by real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[test]
+fn clients_get_their_own_answers_after_twice_the_delay() {
+    let (server, target) = socket();
+    let relay = Running::start(target, &Emulation::new(None, Span::from_millis(20), QueueLimit::Unlimited), Span::ZERO);
+    let clients: Vec<UdpSocket> = (0..3).map(|_| socket().0).collect();
+    let start = now();
+    for (client, name) in clients.iter().zip(["one", "two", "three"]) {
+        client.send_to(name.as_bytes(), relay.at).expect("the loopback takes it");
+    }
+    let mut buffer = [0; 100];
+    for _ in &clients {
+        let (length, from) = server.recv_from(&mut buffer).expect("it arrives");
+        server.send_to(&buffer[..length], from).expect("the loopback takes it");
+    }
+    for (client, name) in clients.iter().zip(["one", "two", "three"]) {
+        let length = client.recv(&mut buffer).expect("the answer arrives");
+        assert_eq!(&buffer[..length], name.as_bytes());
+    }
+    assert!(start.elapsed() >= Duration::from_millis(40), "{:?}", start.elapsed());
+    let report = relay.stop();
+    assert_eq!((report.clients, report.forth.carried, report.back.carried), (3, 3, 3));
+    assert!(report.forth.late_max_s.is_some_and(|late| late < 5.0), "{report}");
+}
+
+#[test]
+fn a_line_takes_its_time_and_loses_what_it_should() {
+    let (server, target) = socket();
+    // 1000 bytes with their headers take a millisecond.
+    let rate = Some(8_000_000);
+    let lossy = Emulation { loss: Loss::Periodic(4), ..Emulation::new(rate, Span::ZERO, QueueLimit::Packets(60)) };
+    let relay = Running::start(target, &lossy, Span::ZERO);
+    let (client, _) = socket();
+    let start = now();
+    for number in 0..80_u8 {
+        client.send_to(&[number; 972], relay.at).expect("the loopback takes it");
+    }
+    let mut buffer = [0; 2000];
+    for expected in (0..80_u8).filter(|number| number % 4 != 3) {
+        let length = server.recv(&mut buffer).expect("it arrives");
+        assert_eq!(buffer[..length], [expected; 972]);
+    }
+    assert!(start.elapsed() >= Duration::from_millis(60), "{:?}", start.elapsed());
+    let report = relay.stop();
+    assert_eq!((report.forth.offered, report.forth.lost, report.forth.carried), (80, 20, 60));
+}
+
+/// Not a test that fails: it tells what this host can do. `cargo test --release -p cwnd-link -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement of some seconds that wants a quiet machine"]
+fn a_gigabit_of_full_packets() {
+    for spin in [Span::ZERO, Span::from_micros(20), Span::from_micros(100)] {
+        let (server, target) = socket();
+        let emulation = Emulation::new(Some(1_000_000_000), Span::from_millis(50), QueueLimit::Packets(8333));
+        let relay = Running::start(target, &emulation, spin);
+        let (client, _) = socket();
+        let sender = thread::spawn(move || {
+            // A little more than the link carries, a millisecond's worth at a time.
+            let start = now();
+            let mut sent = 0;
+            while start.elapsed() < Duration::from_secs(3) {
+                while f64::from(sent) < start.elapsed().as_secs_f64() * 85_000.0 {
+                    client.send_to(&[0; 1472], relay.at).expect("the loopback takes it");
+                    sent += 1;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            sent
+        });
+        let mut buffer = [0; 2000];
+        let mut gaps: Vec<f64> = Vec::new();
+        let mut last: Option<Instant> = None;
+        server.set_read_timeout(Some(Duration::from_millis(500))).expect("not zero");
+        while server.recv(&mut buffer).is_ok() || last.is_none() {
+            let at = now();
+            gaps.extend(last.map(|last| (at - last).as_secs_f64() * 1e6));
+            last = Some(at);
+        }
+        gaps.sort_by(f64::total_cmp);
+        let quantile = |q: f64| gaps[(gaps.len() as f64 * q) as usize];
+        let sent = sender.join().expect("it does not panic");
+        relay.stop.store(true, Ordering::Relaxed);
+        let report = relay.thread.join().expect("it does not panic");
+        println!(
+            "spin {spin:?}, {sent} sent, gaps between arrivals in us: 10 % {:.1}, 50 % {:.1}, 90 % {:.1}\n{report}",
+            quantile(0.1),
+            quantile(0.5),
+            quantile(0.9)
+        );
+    }
+}
