@@ -4,7 +4,7 @@ use std::process::Command;
 use std::{fs, io};
 
 use crate::step::Step;
-use crate::tool::{BROWSER_PACKAGES, CHROMIUM, NODE, NPM, chromium};
+use crate::tool::{BROWSER_PACKAGES, CHROMIUM, CXX, LIBUDT, NODE, NPM, TCPDUMP, TSHARK, chromium};
 use crate::workspace::{Workspace, run};
 
 /// The steps `cargo xtask test` adds to those of `cargo xtask check`.
@@ -24,6 +24,11 @@ pub(crate) const STEPS: &[Step] = &[
         run: |workspace| {
             run(&mut workspace.cargo(&["test", "--release", "--package", "cwnd-sim", "--test", "determinism"]))
         },
+    },
+    Step {
+        name: "interop",
+        needs: &[&CXX, &LIBUDT, &TCPDUMP, &TSHARK],
+        run: |workspace| run(&mut workspace.cargo(&["run", "--package", "cwnd-interop"])),
     },
     Step { name: "browser", needs: &[&NODE, &NPM, &CHROMIUM, &BROWSER_PACKAGES], run: browser },
 ];

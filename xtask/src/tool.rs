@@ -107,7 +107,7 @@ pub(crate) static BROWSER_PACKAGES: Tool = Tool {
     source: Source::Npm("tests/browser"),
 };
 
-/// The compiler of the ns-3 program.
+/// The compiler of programs on other libraries.
 pub(crate) static CXX: Tool =
     Tool { name: "g++", present: |_| answers(Command::new("g++").arg("--version")), source: Source::Debian(&["g++"]) };
 
@@ -116,6 +116,29 @@ pub(crate) static NS3: Tool = Tool {
     name: "ns-3",
     present: |_| Path::new("/usr/include/ns3/core-module.h").exists(),
     source: Source::Debian(&["libns3-dev"]),
+};
+
+/// The reference library of UDT, its headers and its demos.
+pub(crate) static LIBUDT: Tool = Tool {
+    name: "libudt",
+    present: |_| {
+        Path::new("/usr/include/udt/udt.h").exists() && Path::new("/usr/share/doc/libudt-dev/examples").exists()
+    },
+    source: Source::Debian(&["libudt-dev"]),
+};
+
+/// Records packets.
+pub(crate) static TCPDUMP: Tool = Tool {
+    name: "tcpdump",
+    present: |_| answers(Command::new("tcpdump").arg("--version")),
+    source: Source::Debian(&["tcpdump"]),
+};
+
+/// Reads recorded packets with a knowledge of UDT that is not ours.
+pub(crate) static TSHARK: Tool = Tool {
+    name: "tshark",
+    present: |_| answers(Command::new("tshark").arg("--version")),
+    source: Source::Debian(&["tshark"]),
 };
 
 /// The browser's program, by the names it has.

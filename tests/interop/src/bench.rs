@@ -1,0 +1,51 @@
+//! What all scenarios share.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use cwnd_interop::Error;
+use cwnd_interop::programs::{Demo, Programs, Running};
+use tempfile::TempDir;
+
+/// The programs, and a folder for what they leave behind.
+pub(crate) struct Bench {
+    programs: Programs,
+    scratch: TempDir,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Result<Self, Error> {
+        let folder = option_env!("CARGO_TARGET_DIR")
+            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
+        Ok(Self { programs: Programs::build(&folder.join("libudt"))?, scratch: tempfile::tempdir()? })
+    }
+
+    /// Starts libudt's partner, and waits until it can be reached.
+    pub(crate) fn theirs(&self, words: &str) -> Result<Running, Error> {
+        Running::start(&self.programs.partner(), words.split_whitespace())
+    }
+
+    /// Starts a demo of libudt.
+    pub(crate) fn demo(&self, demo: Demo, words: &str) -> Result<Running, Error> {
+        Running::launch(&self.programs.demo(demo), words.split_whitespace())
+    }
+
+    /// A path for a file.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+}
+
+/// An address on the loopback that was free a moment ago.
+pub(crate) fn free() -> Result<SocketAddr, Error> {
+    Ok(UdpSocket::bind("127.0.0.1:0")?.local_addr()?)
+}
+
+/// What comes of `work`, and how many seconds it took.
+#[expect(clippy::disallowed_methods, reason = "people want to know where the time of a test run goes")]
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed().as_secs_f64())
+}

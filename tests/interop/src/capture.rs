@@ -1,0 +1,115 @@
+//! What went over the loopback, as Wireshark reads it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::Error;
+
+/// A capture that is running.
+#[derive(Debug)]
+pub struct Capture {
+    child: Child,
+    file: PathBuf,
+    port: u16,
+}
+
+/// What a dissector that knows nothing of this project made of the packets from one port.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dissection {
+    /// Packets it knew, by kind: `data`, or the number of a control type.
+    pub known: Vec<(String, u64)>,
+    /// Packets that are malformed, or not of UDT at all, in its own words.
+    pub strange: Vec<String>,
+}
+
+impl Capture {
+    /// Captures what goes to and from a UDP port on the loopback; none where that is not allowed.
+    ///
+    /// # Errors
+    /// The program for it is missing.
+    pub fn start(file: &Path, port: u16) -> Result<Option<Self>, Error> {
+        // 128 bytes hold the longest control packets there are, but for long loss reports.
+        let arguments = ["-i", "lo", "-s", "2048", "-B", "32768", "-U", "-w"];
+        let mut child = Command::new("tcpdump")
+            .args(arguments)
+            .arg(file)
+            .args(["udp", "port", &port.to_string()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(Error::file(Path::new("tcpdump")))?;
+        // It writes the head of the file when it has begun to listen.
+        for _ in 0..100 {
+            sleep(Duration::from_millis(20));
+            if std::fs::metadata(file).is_ok_and(|file| file.len() > 0) {
+                return Ok(Some(Self { child, file: file.to_owned(), port }));
+            }
+            if child.try_wait()?.is_some() {
+                return Ok(None);
+            }
+        }
+        child.kill()?;
+        child.wait()?;
+        Ok(None)
+    }
+
+    /// Ends the capture, and has the packets read that left `from`, the port captured or another.
+    ///
+    /// # Errors
+    /// The programs for it fail.
+    pub fn dissect(mut self, from: u16) -> Result<Dissection, Error> {
+        // What is in its buffers is still to be written.
+        sleep(Duration::from_millis(300));
+        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
+            kill_process(pid, Signal::INT).map_err(|error| Error::Socket(error.into()))?;
+        }
+        self.child.wait()?;
+        let known = self.tshark(&[
+            "-Y",
+            &format!("udp.srcport=={from} && udt"),
+            "-T",
+            "fields",
+            "-e",
+            "udt.iscontrol",
+            "-e",
+            "udt.type",
+        ])?;
+        let strange = self.tshark(&["-Y", &format!("udp.srcport=={from} && (!udt || _ws.malformed)")])?;
+        let mut counts = std::collections::BTreeMap::new();
+        for line in known.lines() {
+            let mut fields = line.split('\t');
+            let control = fields.next().is_some_and(|field| field == "1" || field == "True");
+            let kind = if control { fields.next().unwrap_or_default() } else { "data" };
+            *counts.entry(kind.to_owned()).or_insert(0) += 1;
+        }
+        let strange = strange.lines().map(str::to_owned).collect();
+        Ok(Dissection { known: counts.into_iter().collect(), strange })
+    }
+
+    fn tshark(&self, arguments: &[&str]) -> Result<String, Error> {
+        let output = Command::new("tshark")
+            .arg("-r")
+            .arg(&self.file)
+            .args(["-d", &format!("udp.port=={},udt", self.port)])
+            .args(arguments)
+            .stderr(Stdio::null())
+            .output()
+            .map_err(Error::file(Path::new("tshark")))?;
+        if !output.status.success() {
+            return Err(Error::Ended { program: "tshark".to_owned(), status: output.status });
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

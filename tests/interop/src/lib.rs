@@ -1,0 +1,87 @@
+//! What it takes to meet libudt on real sockets: its programs, links and faults between the two ends, packets by hand, captures.
+//!
+//! The scenarios are in the program of the same name. `partner.cpp` and this side's partner take the same steps and tell the same
+//! things, so that each scenario can be played by either on both ends.
+
+pub mod capture;
+mod clock;
+pub mod programs;
+pub mod proxy;
+pub mod raw;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use thiserror::Error as ThisError;
+
+/// Why a scenario could not be played to its end.
+#[derive(Debug, ThisError)]
+pub enum Error {
+    /// A program ended with a failure.
+    #[error("`{program}` ended with {status}")]
+    Ended {
+        /// Which.
+        program: String,
+        /// How.
+        status: ExitStatus,
+    },
+    /// A partner could not carry out a step.
+    #[error("{what} (code {code})")]
+    Failed {
+        /// Which, or what it found.
+        what: String,
+        /// libudt's number.
+        code: i32,
+    },
+    /// A file or a program.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A program does not end.
+    #[error("`{program}` is still running after {patience:?}")]
+    Hangs {
+        /// Which.
+        program: String,
+        /// How long it was waited for.
+        patience: Duration,
+    },
+    /// A relay.
+    #[error(transparent)]
+    Relay(#[from] cwnd_link::RelayError),
+    /// A program told something else than a partner does.
+    #[error("`{program}` said: {text}")]
+    Said {
+        /// Which.
+        program: String,
+        /// Its words.
+        text: String,
+    },
+    /// A socket.
+    #[error(transparent)]
+    Socket(#[from] io::Error),
+    /// An expectation that does not hold.
+    #[error("{0}")]
+    Unmet(String),
+}
+
+impl Error {
+    /// An error at a path.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        |source| Self::File { path, source }
+    }
+}
+
+/// An expectation; what it says if it does not hold.
+///
+/// # Errors
+/// It does not hold.
+pub fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Error> {
+    if holds { Ok(()) } else { Err(Error::Unmet(otherwise())) }
+}

@@ -1,0 +1,44 @@
+//! Plays scenarios between this project's UDT and libudt, and says of each whether it went as it should.
+//!
+//! `cwnd-interop [SCENARIO]...` plays those whose names begin so, all without arguments. `cargo xtask test interop` starts it.
+
+mod bench;
+mod scenarios;
+
+use std::process::ExitCode;
+
+use bench::Bench;
+use scenarios::{ALL, Scenario};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let bench = match Bench::new() {
+        Ok(bench) => bench,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let chosen: Vec<&Scenario> = ALL
+        .iter()
+        .filter(|scenario| arguments.is_empty() || arguments.iter().any(|prefix| scenario.name.starts_with(prefix)))
+        .collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = ALL.iter().map(|scenario| scenario.name).collect();
+        eprintln!("error: no such scenario; there are: {}", names.join(", "));
+        return ExitCode::from(2);
+    }
+    let mut failed = 0;
+    for scenario in &chosen {
+        let (outcome, seconds) = bench::timed(|| (scenario.play)(&bench));
+        match outcome {
+            Ok(said) => println!("passed  {:28} {seconds:5.1} s  {said}", scenario.name),
+            Err(error) => {
+                failed += 1;
+                println!("FAILED  {:28} {seconds:5.1} s  {error}", scenario.name);
+            }
+        }
+    }
+    println!("\n{} passed, {failed} failed", chosen.len() - failed);
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

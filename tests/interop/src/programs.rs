@@ -1,0 +1,257 @@
+//! Programs on libudt: the partner beside this crate, and the demos that Debian ships with the library.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, clock};
+
+/// Where the programs are.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    folder: PathBuf,
+}
+
+/// A program that is running. It is killed when this goes out of scope.
+#[derive(Debug)]
+pub struct Running {
+    name: String,
+    child: Child,
+}
+
+/// What a partner tells at its end, ours and theirs alike.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Told {
+    /// Until the connection was there.
+    pub connect_s: f64,
+    /// Payload bytes handed to the library.
+    pub sent: u64,
+    /// Payload bytes taken from it.
+    pub received: u64,
+    /// Messages taken from it.
+    pub messages: u64,
+    /// Of these, the ones with a smaller number than one before.
+    pub out_of_order: u64,
+    /// What `receive-all` took, from its first byte on.
+    pub received_each_second: Vec<u64>,
+    /// What the steps took.
+    pub transfer_s: f64,
+    /// Processor time of the whole program.
+    pub cpu_s: f64,
+    /// Data packets that left, again ones included.
+    pub packets_sent: u64,
+    /// Data packets that left again.
+    pub retransmitted: u64,
+    /// Data packets that the peer reported lost.
+    pub losses_told: u64,
+    /// The time between two packets, as the congestion control has it at the end.
+    pub period_us: f64,
+    /// The round-trip time at the end.
+    pub rtt_ms: f64,
+    /// What failed, if something did.
+    pub failed: Option<String>,
+    /// libudt's number for it; 0 for what is not the library's.
+    pub code: i32,
+}
+
+/// A demo of libudt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demo {
+    /// Serves files.
+    SendFile,
+    /// Fetches one.
+    RecvFile,
+    /// Discards what it is sent.
+    AppServer,
+    /// Sends without end.
+    AppClient,
+}
+
+impl Programs {
+    /// Compiles what is missing or older than its source.
+    ///
+    /// # Errors
+    /// A source cannot be found or compiled.
+    pub fn build(folder: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(folder).map_err(Error::file(folder))?;
+        let programs = Self { folder: folder.to_owned() };
+        compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("partner.cpp"), &programs.partner(), &["-std=c++17"])?;
+        for demo in [Demo::SendFile, Demo::RecvFile, Demo::AppServer, Demo::AppClient] {
+            let source = programs.source(demo)?;
+            // As its Makefile would on this machine, and with a header it forgets.
+            let flags = ["-DLINUX", "-DAMD64", "-I/usr/include/udt", "-include", "unistd.h", "-w"];
+            compile(&source, &programs.demo(demo), &flags)?;
+        }
+        Ok(programs)
+    }
+
+    /// The partner.
+    #[must_use]
+    pub fn partner(&self) -> PathBuf {
+        self.folder.join("partner")
+    }
+
+    /// A demo.
+    #[must_use]
+    pub fn demo(&self, demo: Demo) -> PathBuf {
+        self.folder.join(demo.name())
+    }
+
+    /// The source of a demo; Debian compresses some of them, depending on their size.
+    fn source(&self, demo: Demo) -> Result<PathBuf, Error> {
+        let packed = Path::new(EXAMPLES).join(format!("{}.cpp.gz", demo.name()));
+        if !packed.exists() {
+            return Ok(Path::new(EXAMPLES).join(format!("{}.cpp", demo.name())));
+        }
+        let unpacked = self.folder.join(format!("{}.cpp", demo.name()));
+        let file = File::create(&unpacked).map_err(Error::file(&unpacked))?;
+        run(Command::new("gzip").arg("-dc").arg(&packed).stdout(file))?;
+        // It includes a header that lies beside it.
+        for header in ["cc.h", "test_util.h"] {
+            fs::copy(Path::new(EXAMPLES).join(header), self.folder.join(header)).map_err(Error::file(&unpacked))?;
+        }
+        Ok(unpacked)
+    }
+}
+
+impl Demo {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::SendFile => "sendfile",
+            Self::RecvFile => "recvfile",
+            Self::AppServer => "appserver",
+            Self::AppClient => "appclient",
+        }
+    }
+}
+
+impl Running {
+    /// Starts a program that says `ready` on its standard error once it can be reached.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn start<S: AsRef<OsStr>>(program: &Path, words: impl IntoIterator<Item = S>) -> Result<Self, Error> {
+        let mut running = Self::launch(program, words)?;
+        let said = running.child.stderr.take();
+        for line in said.map(BufReader::new).into_iter().flat_map(BufRead::lines) {
+            if line.is_ok_and(|line| line == "ready") {
+                break;
+            }
+        }
+        Ok(running)
+    }
+
+    /// Starts a program that says nothing about being ready.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn launch<S: AsRef<OsStr>>(program: &Path, words: impl IntoIterator<Item = S>) -> Result<Self, Error> {
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let child = command.spawn().map_err(Error::file(program))?;
+        Ok(Self { name, child })
+    }
+
+    /// Its process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Memory it occupies, bytes.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) * 1024
+    }
+
+    /// Whether it has ended, and how.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
+        self.child.try_wait().map_err(Error::file(Path::new(&self.name)))
+    }
+
+    /// Waits for its end and for what it tells.
+    ///
+    /// # Errors
+    /// It is still running after `patience`, or told something else.
+    pub fn finish(mut self, patience: Duration) -> Result<Told, Error> {
+        self.wait(patience)?;
+        let mut text = String::new();
+        if let Some(mut out) = self.child.stdout.take() {
+            out.read_to_string(&mut text).map_err(Error::file(Path::new(&self.name)))?;
+        }
+        serde_json::from_str(&text).map_err(|_| Error::Said { program: self.name.clone(), text })
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// It is still running after `patience`.
+    pub fn wait(&mut self, patience: Duration) -> Result<ExitStatus, Error> {
+        let deadline = clock::now() + patience;
+        loop {
+            if let Some(status) = self.ended()? {
+                return Ok(status);
+            }
+            if clock::now() > deadline {
+                return Err(Error::Hangs { program: self.name.clone(), patience });
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Ends it as a crash would: without a word to its peer.
+    pub fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Told {
+    /// What it told, if all its steps were carried out.
+    ///
+    /// # Errors
+    /// The one that was not.
+    pub fn good(self) -> Result<Self, Error> {
+        match &self.failed {
+            None => Ok(self),
+            Some(what) => Err(Error::Failed { what: what.clone(), code: self.code }),
+        }
+    }
+}
+
+/// Compiles one file with libudt, unless that has been done.
+fn compile(source: &Path, program: &Path, flags: &[&str]) -> Result<(), Error> {
+    let modified = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    if modified(program).is_some_and(|built| Some(built) >= modified(source)) {
+        return Ok(());
+    }
+    let mut command = Command::new("g++");
+    run(command.arg("-O2").args(flags).arg(source).arg("-o").arg(program).args(["-ludt", "-lpthread"]))
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Result<(), Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().map_err(Error::file(Path::new(&program)))?;
+    if status.success() { Ok(()) } else { Err(Error::Ended { program, status }) }
+}
+
+const EXAMPLES: &str = "/usr/share/doc/libudt-dev/examples";

@@ -1,0 +1,228 @@
+//! Packets by hand: a client that says what no library would.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use cwnd_udt::wire::{DropRequest, Handshake, Position, Request};
+use cwnd_udt::{Control, DataHeader, MessageNumber, Packet, Seq, SocketId};
+
+use crate::{Error, clock, expect};
+
+/// A socket that speaks to one peer.
+#[derive(Debug)]
+pub struct Raw {
+    socket: UdpSocket,
+    /// The peer's name for the connection, once there is one.
+    peer: Option<SocketId>,
+}
+
+/// What a raw client proposes.
+#[derive(Clone, Copy, Debug)]
+pub struct Proposal {
+    /// The number of its first packet.
+    pub isn: Seq,
+    /// The largest packet.
+    pub mss: u32,
+    /// The window.
+    pub window: u32,
+    /// 1 for a stream, 2 for messages.
+    pub socket_type: u32,
+}
+
+/// What the server makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A connection.
+    Accepted(Handshake),
+    /// 1002.
+    Rejected,
+    /// Nothing within the time a client waits.
+    Silence,
+}
+
+impl Default for Proposal {
+    fn default() -> Self {
+        Self { isn: Seq::new(1_000_000).expect("it has less than 31 bits"), mss: 1500, window: 8192, socket_type: 1 }
+    }
+}
+
+impl Raw {
+    /// A socket of its own for a peer.
+    ///
+    /// # Errors
+    /// None can be had.
+    pub fn new(peer: SocketAddr) -> Result<Self, Error> {
+        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        socket.connect(peer)?;
+        Ok(Self { socket, peer: None })
+    }
+
+    /// Where it is.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn local(&self) -> Result<SocketAddr, Error> {
+        Ok(self.socket.local_addr()?)
+    }
+
+    /// The listener's cookie.
+    ///
+    /// # Errors
+    /// There is no listener.
+    pub fn cookie(&self, proposal: &Proposal) -> Result<u32, Error> {
+        self.send_handshake(proposal, Request::Regular, 0)?;
+        match self.handshake(PATIENCE)? {
+            Some(handshake) => Ok(handshake.cookie),
+            None => Err(Error::Unmet("no listener answers".to_owned())),
+        }
+    }
+
+    /// Asks for a connection with a cookie, however that was come by.
+    ///
+    /// # Errors
+    /// The socket fails.
+    pub fn ask(&mut self, proposal: &Proposal, cookie: u32) -> Result<Answer, Error> {
+        self.send_handshake(proposal, Request::Response, cookie)?;
+        Ok(match self.handshake(PATIENCE)? {
+            None => Answer::Silence,
+            Some(Handshake { request: Request::Rejected, .. }) => Answer::Rejected,
+            Some(handshake) => {
+                self.peer = handshake.id;
+                Answer::Accepted(handshake)
+            }
+        })
+    }
+
+    /// Opens a connection as a client does.
+    ///
+    /// # Errors
+    /// There is no listener, or the socket fails.
+    pub fn open(&mut self, proposal: &Proposal) -> Result<Answer, Error> {
+        let cookie = self.cookie(proposal)?;
+        self.ask(proposal, cookie)
+    }
+
+    /// Sends a data packet on the connection.
+    ///
+    /// # Errors
+    /// There is no connection, or the socket fails.
+    pub fn send_data(&self, seq: Seq, payload: &[u8]) -> Result<(), Error> {
+        let to = self.connection()?;
+        let message = MessageNumber::FIRST;
+        let header = DataHeader { seq, position: Position::Only, in_order: false, message, timestamp_us: 0, to };
+        self.send(&Packet::Data(header, payload))
+    }
+
+    /// Sends a control packet on the connection.
+    ///
+    /// # Errors
+    /// There is no connection, or the socket fails.
+    pub fn send_control(&self, control: Control<'_>) -> Result<(), Error> {
+        let to = Some(self.connection()?);
+        self.send(&Packet::Control { to, timestamp_us: 0, control })
+    }
+
+    /// Sends any bytes.
+    ///
+    /// # Errors
+    /// The socket fails.
+    pub fn send_bytes(&self, bytes: &[u8]) -> Result<(), Error> {
+        self.socket.send(bytes)?;
+        Ok(())
+    }
+
+    /// How long it takes until a control packet comes that `wanted` recognises; none if `patience` is not enough.
+    ///
+    /// # Errors
+    /// The socket fails.
+    pub fn wait_for(
+        &self,
+        patience: Duration,
+        wanted: impl Fn(&Control<'_>) -> bool,
+    ) -> Result<Option<Duration>, Error> {
+        let start = clock::now();
+        self.watch(start + patience, |packet| match packet {
+            Packet::Control { control, .. } if wanted(control) => Some(start.elapsed()),
+            _ => None,
+        })
+    }
+
+    /// The request to drop a message that comes within `patience`.
+    ///
+    /// # Errors
+    /// The socket fails.
+    pub fn drop_request(&self, patience: Duration) -> Result<Option<DropRequest>, Error> {
+        self.watch(clock::now() + patience, |packet| match packet {
+            Packet::Control { control: Control::DropRequest(request), .. } => Some(*request),
+            _ => None,
+        })
+    }
+
+    /// The name of the connection at the peer.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn connection(&self) -> Result<SocketId, Error> {
+        self.peer.ok_or_else(|| Error::Unmet("there is no connection".to_owned()))
+    }
+
+    fn send_handshake(&self, proposal: &Proposal, request: Request, cookie: u32) -> Result<(), Error> {
+        let handshake = Handshake {
+            version: 4,
+            socket_type: proposal.socket_type,
+            isn: proposal.isn,
+            mss: proposal.mss,
+            window: proposal.window,
+            request,
+            id: SocketId::new(OWN_ID),
+            cookie,
+            address: [0; 16],
+        };
+        self.send(&Packet::Control { to: None, timestamp_us: 0, control: Control::Handshake(handshake) })
+    }
+
+    fn send(&self, packet: &Packet<'_>) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        packet.encode(&mut bytes);
+        self.send_bytes(&bytes)
+    }
+
+    fn handshake(&self, patience: Duration) -> Result<Option<Handshake>, Error> {
+        self.watch(clock::now() + patience, |packet| match packet {
+            Packet::Control { control: Control::Handshake(handshake), .. } => Some(*handshake),
+            _ => None,
+        })
+    }
+
+    /// The first thing that `look` finds in a packet before the deadline.
+    fn watch<T>(&self, deadline: Instant, look: impl Fn(&Packet<'_>) -> Option<T>) -> Result<Option<T>, Error> {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let left = deadline.saturating_duration_since(clock::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            self.socket.set_read_timeout(Some(left))?;
+            match self.socket.recv(&mut buffer) {
+                Ok(length) => {
+                    let packet = Packet::parse(&buffer[..length]);
+                    expect(packet.is_ok(), || format!("{length} bytes that are no packet"))?;
+                    if let Some(found) = packet.ok().and_then(|packet| look(&packet)) {
+                        return Ok(Some(found));
+                    }
+                }
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+                // The peer's port is closed.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Long beside the loopback, short beside a test run.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What these clients call their connections.
+const OWN_ID: u32 = 0x1234_5678;

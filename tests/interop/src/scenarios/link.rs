@@ -1,0 +1,58 @@
+//! Links between the two ends.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use cwnd::Span;
+use cwnd_interop::Error;
+use cwnd_link::{Plan, Relay};
+use cwnd_sim::emulate::Emulation;
+
+/// A relay on a thread of its own. It ends when this goes out of scope.
+pub(crate) struct Path {
+    at: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Both directions of a link in front of `target`.
+pub(crate) fn between(target: SocketAddr, emulation: &Emulation) -> Result<Path, Error> {
+    let relay = Relay::bind(Plan {
+        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        target,
+        forth: emulation.clone(),
+        back: emulation.clone(),
+        seed: 1,
+        clients: 8,
+        idle: Span::from_secs(60),
+        spin: Span::ZERO,
+    })?;
+    let at = relay.local()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let thread = thread::spawn(move || {
+        if let Err(error) = relay.run(&told, None) {
+            eprintln!("link: {error}");
+        }
+    });
+    Ok(Path { at, stop, thread: Some(thread) })
+}
+
+impl Path {
+    /// Where clients send to.
+    pub(crate) fn at(&self) -> SocketAddr {
+        self.at
+    }
+}
+
+impl Drop for Path {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been printed.
+            let _ = thread.join();
+        }
+    }
+}
