@@ -140,14 +140,29 @@ fn udt4_starts_unpaced_and_ends_slow_start_at_the_arrival_rate() {
 }
 
 #[test]
+fn udt4_goes_on_after_an_early_loss_until_it_knows_the_arrival_rate() {
+    let mut sender = Sender::new("udt");
+    sender.nak(50, 5);
+    sender.nak(50, 7);
+    assert_eq!((sender.window(), sender.rate()), (16.0, 1e6), "libudt goes on with 16 packets/s");
+    sender.ack(60, 4, Remote::default());
+    assert_eq!((sender.window(), sender.rate()), (20.0, 1e6));
+    sender.ack(150, 20, report(8000.0, 50_000.0));
+    close(sender.rate(), 8000.0);
+}
+
+#[test]
 fn udt4_ends_slow_start_sanely_without_an_arrival_rate() {
-    let mut sender = Sender::new("udt");
-    sender.nak(50, 5);
-    close(sender.rate(), 160.0); // 16 packets / 0.1 s; libudt goes on with 16 packets/s.
-    let mut sender = Sender::new("udt");
-    sender.rtt = None;
-    sender.nak(50, 5);
-    close(sender.rate(), 16.0 / 0.11);
+    let ended = |rtt| {
+        let mut sender = Sender::new("udt");
+        sender.rtt = rtt;
+        sender.nak(50, 5);
+        sender.next += 10;
+        sender.nak(150, 1001);
+        sender.rate()
+    };
+    close(ended(Some(RTT)), 160.0); // 16 packets / 0.1 s
+    close(ended(None), 16.0 / 0.11);
 }
 
 #[test]
@@ -188,7 +203,7 @@ fn udt4_smooths_reports_and_grows_by_a_hundredth_where_nothing_is_spare() {
 }
 
 #[test]
-fn udt4_reacts_to_a_burst_at_most_five_times_and_to_a_timeout_not_at_all() {
+fn udt4_reacts_to_a_burst_at_most_five_times_and_to_a_silence_once() {
     let mut sender = Sender::new("udt");
     sender.ack(100, 16, report(9000.0, 50_000.0));
     sender.nak(105, 5);
@@ -197,10 +212,12 @@ fn udt4_reacts_to_a_burst_at_most_five_times_and_to_a_timeout_not_at_all() {
     }
     close(sender.rate(), 9000.0 / 1.125_f64.powi(5));
     let view = sender.view(400);
-    sender.udt.on_congestion(&view, &Congestion::timeout(2000, false));
-    close(sender.rate(), 9000.0 / 1.125_f64.powi(5));
     sender.udt.on_congestion(&view, &Congestion { cause: Cause::Delay, ..Congestion::mark(2000) });
     close(sender.rate(), 9000.0 / 1.125_f64.powi(5));
+    for persistent in [false, true, true] {
+        sender.udt.on_congestion(&view, &Congestion::timeout(2000, persistent));
+        close(sender.rate(), 4500.0 / 1.125_f64.powi(5));
+    }
 }
 
 #[test]

@@ -9,7 +9,8 @@ use crate::units::{Packets, Rate, Span, Time};
 pub struct ArrivalRate {
     gaps: Gaps<16>,
     range: u64,
-    last: Option<Time>,
+    /// When the newest packets arrived, how many of them at that instant, and how long after the ones before.
+    last: Option<(Time, u64, Option<Span>)>,
 }
 
 impl ArrivalRate {
@@ -29,12 +30,22 @@ impl ArrivalRate {
         Self { gaps: Gaps::new(), range, last: None }
     }
 
-    /// A packet arrived.
+    /// A packet arrived. Those that arrive at one instant, because a host reads them together, share the gap before them.
     pub fn on_packet(&mut self, at: Time) {
-        if let Some(last) = self.last {
-            self.gaps.add(at.since(last));
-        }
-        self.last = Some(at);
+        self.last = Some(match self.last {
+            Some((last, count, gap)) if last == at => {
+                if let Some(gap) = gap {
+                    self.gaps.replace(gap / (count + 1));
+                }
+                (at, count + 1, gap)
+            }
+            Some((last, ..)) => {
+                let gap = at.since(last);
+                self.gaps.add(gap);
+                (at, 1, Some(gap))
+            }
+            None => (at, 1, None),
+        });
     }
 
     /// The rate; none before 16 gaps are known, and where the gaps scatter too much to tell.
@@ -51,6 +62,8 @@ impl ArrivalRate {
 
 #[cfg(test)]
 mod tests {
+    use std::vec::Vec;
+
     use super::*;
 
     fn rate_of(mut filter: ArrivalRate, gaps: &[u64]) -> Option<Rate> {
@@ -94,6 +107,13 @@ mod tests {
         assert_eq!(rate_of(ArrivalRate::udt4(), &gaps), None);
         let mut gaps = gaps;
         gaps[0] = 100;
+        assert_eq!(rate_of(ArrivalRate::udt4(), &gaps), Some(Rate(10_000.0)));
+    }
+
+    #[test]
+    fn packets_read_together_share_the_gap_before_them() {
+        // 16 batches of 10, a millisecond apart, are 10 000 packets per second.
+        let gaps: Vec<u64> = (0..160).map(|n| if n % 10 == 0 { 1000 } else { 0 }).collect();
         assert_eq!(rate_of(ArrivalRate::udt4(), &gaps), Some(Rate(10_000.0)));
     }
 

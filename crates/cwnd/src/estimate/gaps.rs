@@ -20,6 +20,13 @@ impl<const N: usize> Gaps<N> {
         self.count += 1;
     }
 
+    /// The newest gap was another one.
+    pub(super) fn replace(&mut self, gap: Span) {
+        if let Some(newest) = self.count.checked_sub(1) {
+            self.ring[(newest % N as u64) as usize] = gap.as_nanos();
+        }
+    }
+
     /// Those there are, in no order.
     pub(super) fn held(&self) -> &[u64] {
         &self.ring[..self.count.min(N as u64) as usize]

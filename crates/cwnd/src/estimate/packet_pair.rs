@@ -37,12 +37,14 @@ impl<const N: usize> PacketPairs<N> {
         self.gaps.add(gap);
     }
 
-    /// The capacity, as far as the pairs seen tell, from the first on; none where they arrive at once.
+    /// The capacity, as far as the pairs seen tell, from the first on or, where they are averaged, from the fourth on; none where
+    /// they arrive at once.
     ///
     /// Both sources fill the gaps not yet seen with a constant instead, so that their first values mean nothing.
     #[must_use]
     pub fn capacity(&self) -> Option<Rate> {
-        let median = self.gaps.median().filter(|median| *median > 0)?;
+        let enough = !self.averaged || self.gaps.held().len() >= ENOUGH;
+        let median = self.gaps.median().filter(|median| enough && *median > 0)?;
         let (count, sum) = if self.averaged { self.gaps.near(median, UDT4_RANGE) } else { (0, 0) };
         let gap = (u128::from(median) + sum) / u128::from(count + 1);
         Some(Packets(1.0) / Span::from_nanos(gap.min(u128::from(u64::MAX)) as u64))
@@ -50,6 +52,8 @@ impl<const N: usize> PacketPairs<N> {
 }
 
 const UDT4_RANGE: u64 = 8;
+/// Pairs that make an average: of four, two may have been torn apart or pressed together.
+const ENOUGH: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -69,7 +73,11 @@ mod tests {
     #[test]
     fn udt4_averages_around_the_median() {
         let mut pairs = PacketPairs::udt4();
-        for gap in [10, 10, 10, 20, 30, 1000, 1] {
+        for gap in [10, 10, 10] {
+            pairs.on_pair(Span::from_micros(gap));
+            assert_eq!(pairs.capacity(), None, "too few to average");
+        }
+        for gap in [20, 30, 1000, 1] {
             pairs.on_pair(Span::from_micros(gap));
         }
         // Sorted 1 10 10 10 20 30 1000: median 10; within (1.25, 80): 10 10 10 20 30; (10 + 80) / 6 = 15.
@@ -78,7 +86,7 @@ mod tests {
 
     #[test]
     fn pairs_that_arrive_at_once_are_no_capacity() {
-        let mut pairs = PacketPairs::udt4();
+        let mut pairs = PacketPairs::ns2();
         pairs.on_pair(Span::ZERO);
         assert_eq!(pairs.capacity(), None);
     }

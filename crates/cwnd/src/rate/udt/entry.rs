@@ -17,7 +17,11 @@ pub const UDT: Entry = Entry {
     deviations: &[
         "paper: the text leaves open when feedback cuts, how a flow starts and what its window is then: `decrease`, `start` and \
          `initial_window` choose; slow start ends at the arrival rate, without a cut",
-        "udt4: where no arrival rate has been measured, slow start ends at window/(RTT + SYN); libudt assumes 16 packets/s",
+        "udt4: losses among the packets sent before an arrival rate is known end slow start once it is, and further ones at \
+         window/(RTT + SYN); libudt goes on with 16 packets/s, which costs seconds",
+        "udt4: the first timeout of a silence halves the rate; libudt sends on as before",
+        "udt4: a capacity is reported from the fourth packet pair on: the gap of a single one may be that of two other packets",
+        "ns2 and udt4: packets that arrive at one instant count as a batch in the arrival rate, which spreads over the gap before it",
         "udt4: the sending period is not rounded up to whole microseconds, which would halve a rate of 1 packet/us",
         "ns2 and udt4: estimates are reported once measured and are not rounded; the sources report constants until then",
         "ns2 and udt4: acknowledgements up to half a SYN early count as on time, so that jitter swallows no increase",

@@ -13,7 +13,7 @@
 //! | window | eq. 21 at the receiver | eq. 21 at the sender, rounded up | AS (SYN + RTT) + 16 |
 //! | slow start ends with | rate AS | a cut of its 10^6 packets/s | rate AS |
 //! | rate | | a packet per RTT to 10^6 packets/s | |
-//! | timeout | counts as NAK | nothing | ends slow start, otherwise nothing |
+//! | timeout | counts as NAK | nothing | ends slow start, otherwise halves the rate |
 
 mod entry;
 mod increase;
@@ -67,6 +67,8 @@ pub struct Udt {
 struct SlowStart {
     acked: u64,
     initial: Packets,
+    /// `udt4`: something was lost before an arrival rate was known; this was the next packet then.
+    lost_before: Option<u64>,
 }
 
 impl Udt {
@@ -76,7 +78,8 @@ impl Udt {
         let bound = if settings.profile == Profile::Ns2 { NS2_MAX_WINDOW } else { GREATEST_WINDOW };
         let max_window = bounded_window(start.max_window.0, bound).0;
         let initial_rate = settings.initial_rate.map_or(Packets(1.0) / SYN, |rate| rate.to_packets(start.packet));
-        let slow_start = settings.slow_start.then_some(SlowStart { acked: 0, initial: settings.initial_window });
+        let slow_start =
+            settings.slow_start.then_some(SlowStart { acked: 0, initial: settings.initial_window, lost_before: None });
         Self {
             profile: settings.profile,
             capacity: settings.capacity,
@@ -128,9 +131,18 @@ impl Udt {
         };
         self.slow_start = Some(slow_start);
         self.window = bounded_window(window, self.max_window);
-        if window > self.max_window.min(view.peer_window.0) {
+        let ends = slow_start.lost_before.is_some() && self.arrivals.is_some();
+        if ends || window > self.max_window.min(view.peer_window.0) {
             self.leave_slow_start(view);
         }
+    }
+
+    /// Whether slow start goes on although `event` shows a loss: a rate drawn from the few packets acknowledged so far would be
+    /// far too low for long, and one round trip later the arrival rate is known. A loss of what left since then ends it at once.
+    fn waits_for_arrivals(&mut self, view: &View, event: &Congestion) -> bool {
+        let early = self.profile == Profile::Udt4 && event.cause != Cause::Timeout && self.arrivals.is_none();
+        let Some(slow_start) = self.slow_start.as_mut().filter(|_| early) else { return false };
+        event.first < *slow_start.lost_before.get_or_insert(view.next)
     }
 
     fn leave_slow_start(&mut self, view: &View) {
@@ -232,17 +244,25 @@ impl CongestionControl for Udt {
             return;
         }
         let first_of_interval = self.intervals.negative();
+        if self.waits_for_arrivals(view, event) {
+            return;
+        }
         if self.slow_start.is_some() {
             self.leave_slow_start(view);
             if self.profile != Profile::Ns2 {
                 return;
             }
         }
-        if self.profile == Profile::Udt4 && event.cause == Cause::Timeout {
-            return;
-        }
         self.lossy = true;
         let verdict = self.cuts.judge(event.first, view.next, first_of_interval);
+        if self.profile == Profile::Udt4 && event.cause == Cause::Timeout {
+            // Further silences in a row tell nothing new: next to nothing is being sent.
+            if !event.persistent {
+                self.before_cut = self.rate;
+                self.rate = cut(self.rate, self.rate.0 / 2.0);
+            }
+            return;
+        }
         if verdict == Verdict::First {
             self.before_cut = self.rate;
             self.thaw = (self.profile == Profile::Ns2).then_some(view.now + SYN);

@@ -180,8 +180,10 @@ mod tests {
             receiver.on_packet(&packet(15, 0));
             receiver.on_packet(&packet(17, 12));
             assert_eq!(receiver.report(Time::ZERO + SYN).capacity, None, "the first of the pair was lost");
-            receiver.on_packet(&packet(32, 1000));
-            receiver.on_packet(&packet(33, 1012));
+            for pair in 2..6 {
+                receiver.on_packet(&packet(16 * pair, 1000 * pair));
+                receiver.on_packet(&packet(16 * pair + 1, 1000 * pair + 12));
+            }
             let capacity = receiver.report(Time::ZERO + SYN).capacity.expect("a pair");
             assert!((capacity.to_bits(Bytes(1500)).0 - 1e9).abs() < 1.0, "{profile:?}: 1500 bytes in 12 us");
         }
