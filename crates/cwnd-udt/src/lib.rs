@@ -6,18 +6,23 @@
 //! (draft-gg-udt-03) and that library differ, it follows the library.
 //!
 //! Where to start: [`wire`] has the packets, as values that cannot be wrong once they are parsed; [`Settings`] is what a user
-//! chooses; [`handshake`] leads to [`Agreed`], what two ends have settled; [`Connection`] is what comes of it.
+//! chooses; [`handshake`] leads to [`Agreed`], what two ends have settled; [`Connection`] is what comes of it; [`Endpoint`] is
+//! all connections of a UDP port, which most hosts drive.
 
 pub mod connection;
+pub mod endpoint;
 pub mod handshake;
+mod names;
 pub mod number;
 pub mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod timers;
 pub mod wire;
 
 pub use connection::Connection;
-pub use handshake::Agreed;
+pub use endpoint::{Departure, Endpoint, EndpointConfig, Handle, Outgoing};
+pub use handshake::{Agreed, Refusal};
 pub use number::{AckNumber, MessageNumber, Seq, SocketId};
 pub use settings::{Mode, Settings, SettingsError};
 pub use wire::{Control, DataHeader, Message, Packet};

@@ -1,9 +1,25 @@
-//! How two ends become a connection.
+//! How two ends become a connection: a client with a listener, or two ends that call each other.
+//!
+//! The machines here hold no socket and no table of connections. They are told of handshakes that arrived for them and of the
+//! time, and asked for handshakes to send; [`Endpoint`](crate::Endpoint) keeps them.
 
-use cwnd::Time;
+mod client;
+mod cookie;
+mod listener;
+mod rendezvous;
+
+use std::net::{IpAddr, SocketAddr};
+
+use cwnd::{Span, Time};
+use thiserror::Error;
+
+pub(crate) use client::Client;
+pub(crate) use listener::{Answer, Listener, rejection};
+pub(crate) use rendezvous::Rendezvous;
 
 use crate::number::{Seq, SocketId};
-use crate::settings::Mode;
+use crate::settings::{BUFFER, MSS, Mode, Settings};
+use crate::wire::{Handshake, Request};
 
 /// What two ends have settled: all that a connection needs to know of its handshake. Every value is within its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +32,7 @@ pub struct Agreed {
     pub payload: u32,
     /// The peer's name for the connection, which packets to it carry.
     pub peer_id: SocketId,
-    /// Packets the peer is ready to take in: within [`BUFFER`](crate::settings::BUFFER) or smaller, at least 2.
+    /// Packets the peer is ready to take in: 2 ..= 2^20.
     pub peer_window: u32,
     /// What the connection carries.
     pub mode: Mode,
@@ -25,3 +41,118 @@ pub struct Agreed {
     /// For the algorithm's own random numbers.
     pub seed: u64,
 }
+
+/// Why there is no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The other side carries messages where we carry a stream, or the reverse.
+    #[error("the other side is not set to {0:?}")]
+    Mode(Mode),
+    /// A largest packet that holds nothing, or that IP cannot carry.
+    #[error("the other side wants packets of {bytes} bytes, outside {}..={}", MSS.start(), MSS.end())]
+    Mss {
+        /// As it asked.
+        bytes: u32,
+    },
+    /// The other side has no name for the connection.
+    #[error("the other side gave no socket id")]
+    Nameless,
+    /// The listener said no: other settings, or no room.
+    #[error("the other side refused")]
+    Rejected,
+    /// No answer, or none that was one.
+    #[error("no answer")]
+    Timeout,
+    /// Another version of the protocol.
+    #[error("the other side speaks version {0}")]
+    Version(u32),
+    /// No room, or a window that is no number.
+    #[error("the other side grants a window of {0} packets")]
+    Window(u32),
+}
+
+/// What one end brings to a handshake.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offer {
+    pub(crate) mode: Mode,
+    pub(crate) mss: u16,
+    pub(crate) window: u32,
+    pub(crate) isn: Seq,
+    pub(crate) id: SocketId,
+    pub(crate) seed: u64,
+}
+
+impl Offer {
+    /// What `settings` bring towards a peer at `peer`.
+    pub(crate) fn new(settings: &Settings, peer: SocketAddr, id: SocketId, isn: Seq, seed: u64) -> Self {
+        // The other side counts 20 bytes for an IPv4 header, whatever the real one.
+        let mss = if peer.is_ipv6() { settings.mss.saturating_sub(IPV6_MORE).max(*MSS.start()) } else { settings.mss };
+        Self { mode: settings.mode, mss, window: settings.receive_buffer, isn, id, seed }
+    }
+
+    /// A handshake to `peer`.
+    pub(crate) fn handshake(&self, request: Request, cookie: u32, peer: SocketAddr) -> Handshake {
+        Handshake {
+            version: VERSION,
+            socket_type: socket_type(self.mode),
+            isn: self.isn,
+            mss: u32::from(self.mss),
+            window: self.window,
+            request,
+            id: Some(self.id),
+            cookie,
+            address: wire_address(peer.ip()),
+        }
+    }
+
+    /// What follows from this offer and theirs, at `opened`.
+    pub(crate) fn agree(&self, theirs: &Handshake, opened: Time) -> Result<Agreed, Refusal> {
+        if theirs.version != VERSION {
+            return Err(Refusal::Version(theirs.version));
+        }
+        if theirs.socket_type != socket_type(self.mode) {
+            return Err(Refusal::Mode(self.mode));
+        }
+        let mss =
+            u16::try_from(theirs.mss).ok().filter(|mss| MSS.contains(mss)).ok_or(Refusal::Mss { bytes: theirs.mss })?;
+        if !(1..=i32::MAX.cast_unsigned()).contains(&theirs.window) {
+            return Err(Refusal::Window(theirs.window));
+        }
+        Ok(Agreed {
+            isn_ours: self.isn,
+            isn_theirs: theirs.isn,
+            payload: u32::from(mss.min(self.mss) - HEADERS),
+            peer_id: theirs.id.ok_or(Refusal::Nameless)?,
+            peer_window: theirs.window.clamp(2, *BUFFER.end()),
+            mode: self.mode,
+            opened,
+            seed: self.seed,
+        })
+    }
+}
+
+fn socket_type(mode: Mode) -> u32 {
+    match mode {
+        Mode::Stream => 1,
+        Mode::Messages => 2,
+    }
+}
+
+/// An address as libudt writes it on most machines: the bytes of every word reversed.
+fn wire_address(ip: IpAddr) -> [u8; 16] {
+    let mut address = [0; 16];
+    match ip {
+        IpAddr::V4(ip) => address[..4].copy_from_slice(&ip.octets()),
+        IpAddr::V6(ip) => address.copy_from_slice(&ip.octets()),
+    }
+    address.chunks_exact_mut(4).for_each(<[u8]>::reverse);
+    address
+}
+
+const VERSION: u32 = 4;
+/// IPv4, UDP and UDT.
+const HEADERS: u16 = 20 + 8 + 16;
+/// An IPv6 header beyond one of IPv4.
+const IPV6_MORE: u16 = 20;
+/// libudt repeats an unanswered handshake this often.
+const REPEAT: Span = Span::from_millis(250);

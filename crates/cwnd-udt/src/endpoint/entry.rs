@@ -1,0 +1,189 @@
+//! One connection of an endpoint, from the first handshake to the end.
+
+use std::net::SocketAddr;
+
+use cwnd::Time;
+
+use super::Outgoing;
+use crate::connection::{Connection, Transmit};
+use crate::handshake::{Agreed, Client, Refusal, Rendezvous};
+use crate::number::SocketId;
+use crate::settings::Settings;
+use crate::wire::{Handshake, Message, Request};
+
+/// A connection, or what will become one.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) id: SocketId,
+    pub(super) peer: SocketAddr,
+    pub(super) state: State,
+}
+
+#[derive(Debug)]
+pub(super) enum State {
+    /// Calls a listener.
+    Calling(Box<(Client, Settings)>),
+    /// Calls an end that calls us.
+    Meeting(Box<(Rendezvous, Settings)>),
+    Open(Box<Open>),
+    /// There will be no connection, and the host has not yet removed this.
+    Refused,
+}
+
+/// An open connection, and what is left of its handshake.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) connection: Connection,
+    pub(super) agreed: Agreed,
+    /// The peer called our listener.
+    pub(super) client: bool,
+    /// Its application has not taken it yet.
+    in_backlog: bool,
+    /// A server's answer, until the client has spoken on the connection. libudt's client is lost if a packet overtakes it, so it
+    /// leaves ahead of every packet; a packet that waits for it is in `held`.
+    pub(super) response: Option<Handshake>,
+    held: Option<Transmit>,
+    /// A first word is due: what waits for it at the other end may be a server that has heard nothing, or a rendezvous.
+    greet: bool,
+    /// What a rendezvous answers to an end that is still asking, and whether it is due.
+    agreement: Option<Handshake>,
+    agree: bool,
+}
+
+impl Entry {
+    pub(super) fn new(id: SocketId, peer: SocketAddr, state: State) -> Self {
+        Self { id, peer, state }
+    }
+
+    pub(super) fn open(&self) -> Option<&Open> {
+        match &self.state {
+            State::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+
+    pub(super) fn connection(&self) -> Option<&Connection> {
+        self.open().map(|open| &open.connection)
+    }
+
+    pub(super) fn connection_mut(&mut self) -> Option<&mut Connection> {
+        match &mut self.state {
+            State::Open(open) => Some(&mut open.connection),
+            _ => None,
+        }
+    }
+
+    /// The connection, now that a packet for it has come from the peer.
+    pub(super) fn heard(&mut self) -> Option<&mut Connection> {
+        match &mut self.state {
+            State::Open(open) => {
+                open.response = None;
+                Some(&mut open.connection)
+            }
+            _ => None,
+        }
+    }
+
+    /// The handshake has come to its end.
+    pub(super) fn open_now(&mut self, now: Time, agreed: &Agreed) {
+        let open = match &self.state {
+            State::Calling(calling) => Open::new(Connection::new(&calling.1, agreed, now), *agreed),
+            State::Meeting(meeting) => Open {
+                agreement: Some(meeting.0.agreement(agreed)),
+                ..Open::new(Connection::new(&meeting.1, agreed, now), *agreed)
+            },
+            State::Open(_) | State::Refused => return,
+        };
+        self.state = State::Open(Box::new(open));
+    }
+
+    /// What leaves next, and for which id.
+    pub(super) fn poll(&mut self, now: Time) -> Option<(Option<SocketId>, Outgoing)> {
+        match &mut self.state {
+            State::Calling(calling) => calling.0.poll(now).map(|handshake| (None, Outgoing::Handshake(handshake))),
+            State::Meeting(meeting) => meeting.0.poll(now).map(|(id, handshake)| (id, Outgoing::Handshake(handshake))),
+            State::Open(open) => Some((Some(open.agreed.peer_id), open.poll(now)?)),
+            State::Refused => None,
+        }
+    }
+
+    /// Does what is due; says why if there will be no connection.
+    pub(super) fn handle_timeout(&mut self, now: Time) -> Option<Refusal> {
+        match &mut self.state {
+            State::Calling(calling) => calling.0.expired(now).then_some(Refusal::Timeout),
+            State::Meeting(meeting) => meeting.0.expired(now),
+            State::Open(open) => {
+                open.connection.handle_timeout(now);
+                None
+            }
+            State::Refused => None,
+        }
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Time> {
+        match &self.state {
+            State::Calling(calling) => Some(calling.0.next_timeout()),
+            State::Meeting(meeting) => Some(meeting.0.next_timeout()),
+            State::Open(open) => open.connection.next_timeout(),
+            State::Refused => None,
+        }
+    }
+
+    /// Whether it was in the backlog, in which it no longer is.
+    pub(super) fn leave_backlog(&mut self) -> bool {
+        match &mut self.state {
+            State::Open(open) => std::mem::take(&mut open.in_backlog),
+            _ => false,
+        }
+    }
+}
+
+impl Open {
+    fn new(connection: Connection, agreed: Agreed) -> Self {
+        Self {
+            connection,
+            agreed,
+            client: false,
+            in_backlog: false,
+            response: None,
+            held: None,
+            greet: true,
+            agreement: None,
+            agree: false,
+        }
+    }
+
+    /// The server's end.
+    pub(super) fn accepted(connection: Connection, agreed: Agreed, response: Handshake) -> Self {
+        let open = Self::new(connection, agreed);
+        Self { client: true, in_backlog: true, response: Some(response), greet: false, ..open }
+    }
+
+    /// A handshake for a connection that is open: an end of a rendezvous may not know that yet.
+    pub(super) fn handle_handshake(&mut self, theirs: &Handshake) {
+        let asks = matches!(theirs.request, Request::Rendezvous | Request::Response);
+        self.agree |= asks && self.agreement.is_some();
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if std::mem::take(&mut self.agree)
+            && let Some(agreement) = self.agreement
+        {
+            return Some(Outgoing::Handshake(agreement));
+        }
+        if std::mem::take(&mut self.greet) {
+            return Some(Outgoing::Message(Message::KeepAlive));
+        }
+        if let Some(held) = self.held.take() {
+            return Some(held.into());
+        }
+        let transmit = self.connection.poll_transmit(now)?;
+        if let Some(response) = self.response
+            && !matches!(&transmit, Transmit::Data(data) if data.pair)
+        {
+            self.held = Some(transmit);
+            return Some(Outgoing::Handshake(response));
+        }
+        Some(transmit.into())
+    }
+}

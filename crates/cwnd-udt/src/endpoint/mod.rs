@@ -1,0 +1,517 @@
+//! All connections of one UDP port: who a datagram is for, whose turn it is to send, and who wants to be woken.
+
+mod departure;
+mod entry;
+mod table;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+
+use chacha20::ChaCha20Rng;
+use cwnd::Time;
+use rand_core::{Rng, SeedableRng};
+use thiserror::Error;
+
+pub use departure::{Departure, Outgoing};
+pub use table::Handle;
+
+use crate::connection::{Arrived, Connection, Slot};
+use crate::handshake::{Agreed, Answer, Client, Listener, Offer, Refusal, Rendezvous, rejection};
+use crate::number::{Seq, SocketId};
+use crate::settings::{Settings, SettingsError};
+use crate::timers::Timers;
+use crate::wire::{Control, Handshake, Packet};
+use entry::{Entry, Open, State};
+use table::Table;
+
+/// What an endpoint begins with.
+#[derive(Clone, Debug)]
+pub struct EndpointConfig {
+    /// From the operating system's source of randomness: the cookies' key, ids and initial numbers all come from it. Whoever knows
+    /// it can forge packets.
+    pub entropy: [u8; 32],
+    /// Connections there may be, those being set up included; at most 2^18.
+    pub max_connections: u32,
+}
+
+/// The connections of one UDP port, the listener among them if there is one.
+///
+/// A host hands in datagrams and the time, and asks for what to send. In a loop: [`handle`](Self::handle) for every datagram that
+/// has come, [`handle_timeout`](Self::handle_timeout) when [`next_timeout`](Self::next_timeout) has come,
+/// [`poll_event`](Self::poll_event) until it gives none, and at last [`poll_transmit`](Self::poll_transmit) until it gives none,
+/// which is also what sets the timers anew. Answers to strangers leave first; then connections take turns of up to 16 packets,
+/// each in the order its own documentation states.
+#[derive(Debug)]
+pub struct Endpoint {
+    random: ChaCha20Rng,
+    listener: Option<Listener>,
+    cookie_key: [u8; 16],
+    table: Table,
+    /// Where packets without an id lead: a client's repeated request by its id, a rendezvous by its address alone.
+    peers: BTreeMap<(SocketAddr, Option<SocketId>), u32>,
+    /// Accepted clients whose connection is gone, oldest first: a late request of theirs opens no other.
+    departed: VecDeque<(SocketAddr, SocketId, Seq)>,
+    timers: Timers,
+    /// Places with something to send, maybe; the first has its turn, of which `turn` packets have left.
+    turns: VecDeque<u32>,
+    turn: u32,
+    replies: VecDeque<Departure>,
+    events: VecDeque<(Handle, Event)>,
+    /// Connections accepted and not yet taken.
+    waiting: usize,
+    stats: EndpointStats,
+}
+
+/// Something the host may want to know of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A client has called. The connection counts against the listener's backlog until it is [taken](Endpoint::take).
+    Accepted {
+        /// Its address.
+        from: SocketAddr,
+    },
+    /// The connection asked for is open.
+    Connected,
+    /// There will be no connection.
+    Refused(Refusal),
+    /// Something happened on an open connection.
+    Connection(crate::connection::Event),
+}
+
+/// A connection cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OpenError {
+    /// As many as there may be.
+    #[error("no room for another connection")]
+    Full,
+    /// The address is being called already.
+    #[error("a rendezvous with this address is under way")]
+    Repeated,
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+}
+
+/// A payload has arrived and is to be kept: bytes 16 and after of the datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The connection it belongs to.
+    pub handle: Handle,
+    /// Its place there.
+    pub slot: Slot,
+}
+
+/// What an endpoint counts beside its connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndpointStats {
+    /// Datagrams that are no packets of UDT.
+    pub malformed: u64,
+    /// Packets for no connection, or from an address that is not its peer's.
+    pub misdirected: u64,
+    /// Requests with a cookie that this listener did not make lately.
+    pub strangers: u64,
+    /// Clients turned away.
+    pub rejected: u64,
+    /// Answers to handshakes that were not sent for want of room.
+    pub unanswered: u64,
+}
+
+impl Endpoint {
+    /// An endpoint without connections.
+    #[must_use]
+    pub fn new(config: &EndpointConfig) -> Self {
+        let mut random = ChaCha20Rng::from_seed(config.entropy);
+        let (mut cookie_key, mut name_key) = ([0; 16], [0; 16]);
+        random.fill_bytes(&mut cookie_key);
+        random.fill_bytes(&mut name_key);
+        Self {
+            random,
+            listener: None,
+            cookie_key,
+            table: Table::new(name_key, config.max_connections),
+            peers: BTreeMap::new(),
+            departed: VecDeque::new(),
+            timers: Timers::default(),
+            turns: VecDeque::new(),
+            turn: 0,
+            replies: VecDeque::new(),
+            events: VecDeque::new(),
+            waiting: 0,
+            stats: EndpointStats::default(),
+        }
+    }
+
+    /// Accepts clients from now on, in place of an earlier listener. `backlog` connections may wait to be taken.
+    ///
+    /// # Errors
+    /// The settings cannot be used.
+    pub fn listen(&mut self, settings: Settings, backlog: usize) -> Result<(), SettingsError> {
+        settings.check()?;
+        self.listener = Some(Listener::new(settings, backlog, self.cookie_key));
+        Ok(())
+    }
+
+    /// Accepts no more clients; the connections there are go on.
+    pub fn stop_listening(&mut self) {
+        self.listener = None;
+    }
+
+    /// Calls the listener at `server`.
+    ///
+    /// # Errors
+    /// The settings cannot be used, or there is no room.
+    pub fn connect(&mut self, now: Time, server: SocketAddr, settings: Settings) -> Result<Handle, OpenError> {
+        settings.check()?;
+        let (place, offer) = self.offer(&settings, server)?;
+        let client = Client::new(offer, server, now, settings.connect_timeout);
+        Ok(self.begin(place, Entry::new(offer.id, server, State::Calling(Box::new((client, settings))))))
+    }
+
+    /// Calls `peer`, which calls us.
+    ///
+    /// # Errors
+    /// The settings cannot be used, there is no room, or `peer` is being called already.
+    pub fn rendezvous(&mut self, now: Time, peer: SocketAddr, settings: Settings) -> Result<Handle, OpenError> {
+        settings.check()?;
+        if self.peers.contains_key(&(peer, None)) {
+            return Err(OpenError::Repeated);
+        }
+        let (place, offer) = self.offer(&settings, peer)?;
+        let rendezvous = Rendezvous::new(offer, peer, now, settings.rendezvous_timeout);
+        self.peers.insert((peer, None), place);
+        Ok(self.begin(place, Entry::new(offer.id, peer, State::Meeting(Box::new((rendezvous, settings))))))
+    }
+
+    /// Takes in a datagram. If it brings data to be kept, says for whom and where.
+    pub fn handle(&mut self, arrived: Arrived, from: SocketAddr, datagram: &[u8]) -> Option<Stored> {
+        let Ok(packet) = Packet::parse(datagram) else {
+            self.stats.malformed += 1;
+            return None;
+        };
+        let to = match &packet {
+            Packet::Data(header, _) => Some(header.to),
+            Packet::Control { to, .. } => *to,
+        };
+        let place = match (to, &packet) {
+            (Some(id), _) => self.table.find(id).filter(|place| self.is_peer(*place, from)),
+            (None, Packet::Control { control: Control::Handshake(theirs), .. }) => {
+                match self.peers.get(&(from, None)) {
+                    Some(place) => Some(*place),
+                    None => {
+                        self.answer(arrived.now, from, theirs);
+                        return None;
+                    }
+                }
+            }
+            (None, _) => None,
+        };
+        let Some(place) = place else {
+            self.stats.misdirected += 1;
+            return None;
+        };
+        let stored = match packet {
+            Packet::Data(header, payload) => {
+                let length = u32::try_from(payload.len()).ok()?;
+                self.established(arrived.now, place)?.handle_data(arrived, &header, length)
+            }
+            Packet::Control { control: Control::Handshake(theirs), .. } => {
+                self.continue_handshake(arrived.now, place, &theirs);
+                None
+            }
+            Packet::Control { control, .. } => {
+                self.established(arrived.now, place)?.handle_control(arrived.now, &control);
+                None
+            }
+        };
+        self.touch(place);
+        let handle = self.table.handle(place);
+        stored.map(|slot| Stored { handle, slot })
+    }
+
+    /// Does what is due: timers of connections, and attempts that have lasted long enough. Late is as good as in time.
+    pub fn handle_timeout(&mut self, now: Time) {
+        while let Some(place) = self.timers.take_due(now) {
+            let Some(entry) = self.table.get_mut(place) else { continue };
+            if let Some(refusal) = entry.handle_timeout(now) {
+                self.refuse(place, refusal);
+            }
+            self.touch(place);
+        }
+    }
+
+    /// What leaves next; none if nothing may leave now.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Departure> {
+        if let Some(reply) = self.replies.pop_front() {
+            return Some(reply);
+        }
+        while let Some(place) = self.turns.front().copied() {
+            let handle = self.table.handle(place);
+            let Some(entry) = self.table.get_mut(place) else {
+                self.end_turn(place);
+                continue;
+            };
+            let departure =
+                entry.poll(now).map(|(id, what)| Departure { to: entry.peer, id, handle: Some(handle), what });
+            let Some(departure) = departure else {
+                self.timers.set(place, entry.next_timeout());
+                self.end_turn(place);
+                self.gather(place);
+                continue;
+            };
+            self.turn += 1;
+            if self.turn >= TURN && !departure.opens_pair() {
+                self.turn = 0;
+                self.turns.rotate_left(1);
+            }
+            return Some(departure);
+        }
+        None
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout) at the latest; at once if there may be something to send.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Time> {
+        if self.turns.is_empty() && self.replies.is_empty() { self.timers.first() } else { Some(Time::ZERO) }
+    }
+
+    /// What happened since, in order.
+    pub fn poll_event(&mut self) -> Option<(Handle, Event)> {
+        while let Some((handle, event)) = self.events.pop_front() {
+            if self.table.place(handle).is_some() {
+                return Some((handle, event));
+            }
+        }
+        None
+    }
+
+    /// Does something with an open connection, and sees to what follows from it.
+    pub fn with<R>(&mut self, handle: Handle, action: impl FnOnce(&mut Connection) -> R) -> Option<R> {
+        let place = self.table.place(handle)?;
+        let result = self.table.get_mut(place)?.connection_mut().map(action)?;
+        self.touch(place);
+        Some(result)
+    }
+
+    /// An open connection, to look at.
+    #[must_use]
+    pub fn connection(&self, handle: Handle) -> Option<&Connection> {
+        self.table.get(self.table.place(handle)?)?.connection()
+    }
+
+    /// The application has taken an accepted connection: its place in the backlog is free again.
+    pub fn take(&mut self, handle: Handle) {
+        if let Some(place) = self.table.place(handle) {
+            self.leave_backlog(place);
+        }
+    }
+
+    /// Forgets a connection. One that is open says nothing to its peer: it should be finished or aborted before, and gone on with
+    /// until it is closed.
+    pub fn remove(&mut self, handle: Handle) {
+        let Some(place) = self.table.place(handle) else { return };
+        self.leave_backlog(place);
+        self.timers.set(place, None);
+        let Some(entry) = self.table.remove(place) else { return };
+        let Some(Open { client, agreed, .. }) = entry.open() else {
+            self.peers.remove(&(entry.peer, None));
+            return;
+        };
+        let key = client.then_some(agreed.peer_id);
+        if self.peers.get(&(entry.peer, key)) == Some(&place) {
+            self.peers.remove(&(entry.peer, key));
+        }
+        if *client {
+            if self.departed.len() == MAX_DEPARTED {
+                self.departed.pop_front();
+            }
+            self.departed.push_back((entry.peer, agreed.peer_id, agreed.isn_theirs));
+        }
+    }
+
+    /// Connections there are, those being set up included.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.table.len()
+    }
+
+    /// What it has counted.
+    #[must_use]
+    pub fn stats(&self) -> EndpointStats {
+        self.stats
+    }
+
+    fn is_peer(&self, place: u32, from: SocketAddr) -> bool {
+        self.table.get(place).is_some_and(|entry| entry.peer == from)
+    }
+
+    /// A free place, and what a connection there brings to its handshake.
+    fn offer(&mut self, settings: &Settings, peer: SocketAddr) -> Result<(u32, Offer), OpenError> {
+        let (place, id) = self.table.reserve(self.random.next_u32()).ok_or(OpenError::Full)?;
+        let isn = Seq::new(self.random.next_u32() >> 1).expect("31 bits");
+        Ok((place, Offer::new(settings, peer, id, isn, self.random.next_u64())))
+    }
+
+    fn begin(&mut self, place: u32, entry: Entry) -> Handle {
+        self.table.fill(place, entry);
+        self.touch(place);
+        self.table.handle(place)
+    }
+
+    /// A handshake for whoever listens.
+    fn answer(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) {
+        let (Some(listener), Some(client)) = (&self.listener, theirs.id) else {
+            self.stats.misdirected += 1;
+            return;
+        };
+        match listener.handle(now, from, theirs) {
+            Answer::Challenge(challenge) => self.reply(from, client, challenge),
+            Answer::Proven => self.accept(now, from, client, theirs),
+            Answer::Ignored => self.stats.misdirected += 1,
+            Answer::Stranger => self.stats.strangers += 1,
+        }
+    }
+
+    /// A client at `from` has brought its cookie back.
+    fn accept(&mut self, now: Time, from: SocketAddr, client: SocketId, theirs: &Handshake) {
+        let known = self.peers.get(&(from, Some(client))).copied();
+        if let Some(open) = known.and_then(|place| self.table.get(place)).and_then(Entry::open)
+            && open.agreed.isn_theirs == theirs.isn
+        {
+            // Its first answer may have been lost. Once the client has spoken on the connection there is none to repeat.
+            if let Some(response) = open.response {
+                self.reply(from, client, response);
+            }
+            return;
+        }
+        if self.departed.contains(&(from, client, theirs.isn)) {
+            return;
+        }
+        match self.admit(now, from, theirs) {
+            Ok((place, response)) => {
+                self.peers.insert((from, Some(client)), place);
+                self.waiting += 1;
+                self.events.push_back((self.table.handle(place), Event::Accepted { from }));
+                self.touch(place);
+                self.reply(from, client, response);
+            }
+            Err(_) => {
+                self.stats.rejected += 1;
+                self.reply(from, client, rejection(theirs));
+            }
+        }
+    }
+
+    /// Opens a connection for a proven client, if it can be served.
+    fn admit(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) -> Result<(u32, Handshake), Refusal> {
+        let listener = self.listener.as_ref().ok_or(Refusal::Rejected)?;
+        if self.waiting >= listener.backlog {
+            return Err(Refusal::Rejected);
+        }
+        let (place, id) = self.table.reserve(self.random.next_u32()).ok_or(Refusal::Rejected)?;
+        let accepted = listener.accept(now, from, theirs, (id, self.random.next_u64()));
+        let (agreed, response) = accepted.inspect_err(|_| self.table.release(place))?;
+        let connection = Connection::new(&listener.settings, &agreed, now);
+        self.table
+            .fill(place, Entry::new(id, from, State::Open(Box::new(Open::accepted(connection, agreed, response)))));
+        Ok((place, response))
+    }
+
+    /// A handshake for a connection, open or about to be.
+    fn continue_handshake(&mut self, now: Time, place: u32, theirs: &Handshake) {
+        let Some(entry) = self.table.get_mut(place) else { return };
+        match &mut entry.state {
+            State::Calling(calling) => match calling.0.handle(now, theirs) {
+                Some(Ok(agreed)) => self.open(now, place, &agreed),
+                Some(Err(refusal)) => self.refuse(place, refusal),
+                None => {}
+            },
+            State::Meeting(meeting) => {
+                if let Some(agreed) = meeting.0.handle(now, theirs) {
+                    self.open(now, place, &agreed);
+                }
+            }
+            State::Open(open) => open.handle_handshake(theirs),
+            State::Refused => {}
+        }
+    }
+
+    /// The connection at `place`, if there is one now that its peer has sent something only a connected end sends.
+    fn established(&mut self, now: Time, place: u32) -> Option<&mut Connection> {
+        if let State::Meeting(meeting) = &self.table.get(place)?.state
+            && let Some(agreed) = meeting.0.confirmed()
+        {
+            self.open(now, place, &agreed);
+        }
+        self.table.get_mut(place)?.heard()
+    }
+
+    fn open(&mut self, now: Time, place: u32, agreed: &Agreed) {
+        let Some(entry) = self.table.get_mut(place) else { return };
+        entry.open_now(now, agreed);
+        self.events.push_back((self.table.handle(place), Event::Connected));
+    }
+
+    fn refuse(&mut self, place: u32, refusal: Refusal) {
+        let Some(entry) = self.table.get_mut(place) else { return };
+        entry.state = State::Refused;
+        let peer = entry.peer;
+        if self.peers.get(&(peer, None)) == Some(&place) {
+            self.peers.remove(&(peer, None));
+        }
+        self.events.push_back((self.table.handle(place), Event::Refused(refusal)));
+    }
+
+    fn reply(&mut self, to: SocketAddr, id: SocketId, handshake: Handshake) {
+        if self.replies.len() < MAX_REPLIES {
+            self.replies.push_back(Departure { to, id: Some(id), handle: None, what: Outgoing::Handshake(handshake) });
+        } else {
+            self.stats.unanswered += 1;
+        }
+    }
+
+    /// Something happened to the connection at `place`: it may have news, something to send, or another time to be woken at.
+    fn touch(&mut self, place: u32) {
+        self.gather(place);
+        if self.table.queue(place) {
+            self.turns.push_back(place);
+        }
+    }
+
+    fn end_turn(&mut self, place: u32) {
+        self.turn = 0;
+        self.turns.pop_front();
+        self.table.unqueue(place);
+    }
+
+    fn gather(&mut self, place: u32) {
+        let handle = self.table.handle(place);
+        let Some(connection) = self.table.get_mut(place).and_then(Entry::connection_mut) else { return };
+        while let Some(event) = connection.poll_event() {
+            self.events.push_back((handle, Event::Connection(event)));
+        }
+    }
+
+    fn leave_backlog(&mut self, place: u32) {
+        if self.table.get_mut(place).is_some_and(Entry::leave_backlog) {
+            self.waiting -= 1;
+        }
+    }
+}
+
+impl EndpointConfig {
+    /// Room for as many connections as ids can name.
+    #[must_use]
+    pub fn new(entropy: [u8; 32]) -> Self {
+        Self { entropy, max_connections: crate::names::PLACES }
+    }
+}
+
+/// Packets of a turn: a quarter of what one call to the operating system can take, so that turns are short and calls are few.
+const TURN: u32 = 16;
+/// Answers waiting to leave; who gets none asks again.
+const MAX_REPLIES: usize = 1024;
+/// Late requests of clients long gone are rare; a forgotten one opens a connection that soon counts as dead.
+const MAX_DEPARTED: usize = 256;
+
+#[cfg(test)]
+mod tests;

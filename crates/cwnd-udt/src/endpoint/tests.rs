@@ -1,0 +1,572 @@
+//! Set-up as two endpoints see it, and what strangers can do to one.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use cwnd::Span;
+use proptest::prelude::*;
+
+use super::*;
+use crate::settings::Mode;
+
+const MILLISECOND: Span = Span::from_millis(1);
+
+fn address(last: u8) -> SocketAddr {
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)), 9000)
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Span::from_millis(millis)
+}
+
+fn arrived(now: Time) -> Arrived {
+    Arrived { now, coalesced: false }
+}
+
+fn endpoint(seed: u8) -> Endpoint {
+    Endpoint::new(&EndpointConfig::new([seed; 32]))
+}
+
+fn listening(seed: u8, settings: &Settings, backlog: usize) -> Endpoint {
+    let mut server = endpoint(seed);
+    server.listen(settings.clone(), backlog).unwrap();
+    server
+}
+use crate::wire::{Message, Request};
+
+/// Endpoints on a network of one millisecond, and what a wire-tapper decides to lose.
+struct Net<F> {
+    now: Time,
+    ends: Vec<(SocketAddr, Endpoint)>,
+    flight: VecDeque<(Time, SocketAddr, SocketAddr, Vec<u8>)>,
+    lose: F,
+    sent: Vec<Departure>,
+}
+
+impl<F: FnMut(&Departure) -> bool> Net<F> {
+    fn new(ends: Vec<Endpoint>, lose: F) -> Self {
+        let ends = (1..).map(address).zip(ends).collect();
+        Self { now: Time::ZERO, ends, flight: VecDeque::new(), lose, sent: Vec::new() }
+    }
+
+    fn end(&mut self, index: usize) -> &mut Endpoint {
+        &mut self.ends[index].1
+    }
+
+    fn run(&mut self, until: Time) {
+        while self.now < until {
+            while let Some((_, from, to, datagram)) = self.flight.pop_front_if(|(due, ..)| *due <= self.now) {
+                if let Some((_, end)) = self.ends.iter_mut().find(|(address, _)| *address == to) {
+                    end.handle(arrived(self.now), from, &datagram);
+                }
+            }
+            for (from, end) in &mut self.ends {
+                end.handle_timeout(self.now);
+                while let Some(departure) = end.poll_transmit(self.now) {
+                    let mut datagram = Vec::new();
+                    departure.encode(&mut datagram);
+                    if !(self.lose)(&departure) {
+                        self.flight.push_back((self.now + MILLISECOND, *from, departure.to, datagram));
+                    }
+                    self.sent.push(departure);
+                }
+            }
+            self.now += MILLISECOND;
+        }
+    }
+
+    fn events(&mut self, index: usize) -> Vec<Event> {
+        std::iter::from_fn(|| self.end(index).poll_event()).map(|(_, event)| event).collect()
+    }
+
+    fn handshakes(&self) -> Vec<Request> {
+        let handshake = |departure: &Departure| match &departure.what {
+            Outgoing::Handshake(handshake) => Some(handshake.request),
+            _ => None,
+        };
+        self.sent.iter().filter_map(handshake).collect()
+    }
+}
+
+fn all_arrive(_: &Departure) -> bool {
+    false
+}
+
+fn is(departure: &Departure, request: Request) -> bool {
+    matches!(&departure.what, Outgoing::Handshake(handshake) if handshake.request == request)
+}
+
+fn accepted(events: &[Event]) -> usize {
+    events.iter().filter(|event| matches!(event, Event::Accepted { .. })).count()
+}
+
+/// A client's handshake as bytes.
+fn request(client: u32, request: Request, cookie: u32, change: impl FnOnce(&mut Handshake)) -> Vec<u8> {
+    let mut handshake = Handshake {
+        version: 4,
+        socket_type: 1,
+        isn: Seq::new(77).unwrap(),
+        mss: 1500,
+        window: 8192,
+        request,
+        id: SocketId::new(client),
+        cookie,
+        address: [0; 16],
+    };
+    change(&mut handshake);
+    let mut datagram = Vec::new();
+    Control::Handshake(handshake).encode(None, 0, &mut datagram);
+    datagram
+}
+
+/// The handshake an endpoint sends next.
+fn answer(endpoint: &mut Endpoint, now: Time) -> Option<Handshake> {
+    endpoint.poll_transmit(now).map(|departure| match departure.what {
+        Outgoing::Handshake(handshake) => handshake,
+        other => panic!("{other:?}"),
+    })
+}
+
+/// What a server answers to a client that brings its cookie back.
+fn knock(server: &mut Endpoint, now: Time, client: u32, change: impl Fn(&mut Handshake)) -> Option<Handshake> {
+    server.handle(arrived(now), address(9), &request(client, Request::Regular, 0, &change));
+    let cookie = answer(server, now).expect("a challenge").cookie;
+    server.handle(arrived(now), address(9), &request(client, Request::Response, cookie, &change));
+    answer(server, now)
+}
+
+#[test]
+fn a_client_connects_with_four_handshakes() {
+    let settings = Settings { mss: 1400, receive_buffer: 1000, ..Settings::default() };
+    let mut net = Net::new(vec![endpoint(1), listening(2, &settings, 1)], all_arrive);
+    net.end(0).connect(at(0), address(2), Settings::default()).unwrap();
+    net.run(at(10));
+    assert_eq!(net.events(0), [Event::Connected]);
+    assert_eq!(net.events(1), [Event::Accepted { from: address(1) }]);
+    assert_eq!(net.handshakes(), [Request::Regular, Request::Regular, Request::Response, Request::Response]);
+    let agreed = |net: &mut Net<_>, index| net.end(index).table.get(0).unwrap().open().unwrap().agreed;
+    let (client, server) = (agreed(&mut net, 0), agreed(&mut net, 1));
+    assert_eq!((client.payload, server.payload), (1356, 1356));
+    assert_eq!((client.peer_window, server.peer_window), (1000, 25_600));
+    assert_eq!(client.isn_ours, client.isn_theirs);
+    assert_eq!((client.isn_ours, client.isn_theirs), (server.isn_theirs, server.isn_ours));
+    assert_ne!(client.seed, server.seed);
+}
+
+#[test]
+fn any_one_lost_handshake_is_made_up_for() {
+    for lost in 0..4 {
+        let mut count = 0;
+        let lose = |departure: &Departure| {
+            let handshake = matches!(departure.what, Outgoing::Handshake(_));
+            count += u32::from(handshake);
+            handshake && count == lost + 1
+        };
+        let mut net = Net::new(vec![endpoint(1), listening(2, &Settings::default(), 1)], lose);
+        net.end(0).connect(at(0), address(2), Settings::default()).unwrap();
+        net.run(at(400));
+        assert_eq!(net.events(0), [Event::Connected], "without handshake {lost}");
+        assert_eq!(accepted(&net.events(1)), 1, "without handshake {lost}");
+        assert_eq!(net.end(1).connections(), 1, "the repeated answer names the same connection");
+    }
+}
+
+#[test]
+fn an_unreachable_server_is_given_up_after_three_seconds() {
+    let mut net = Net::new(vec![endpoint(1)], all_arrive);
+    net.end(0).connect(at(0), address(2), Settings::default()).unwrap();
+    net.run(at(3000));
+    assert_eq!(net.events(0), []);
+    net.run(at(3002));
+    assert_eq!(net.events(0), [Event::Refused(Refusal::Timeout)]);
+    assert_eq!(net.sent.len(), 12, "one each 250 ms");
+    assert_eq!(net.end(0).next_timeout(), None);
+}
+
+#[test]
+fn a_host_that_wakes_late_sends_once() {
+    let mut client = endpoint(1);
+    client.connect(at(0), address(2), Settings::default()).unwrap();
+    for late in [0, 2900] {
+        client.handle_timeout(at(late));
+        let sent = std::iter::from_fn(|| client.poll_transmit(at(late))).count();
+        assert_eq!(sent, 1, "at {late} ms");
+    }
+}
+
+#[test]
+fn a_refusal_is_told_as_one() {
+    let messages = Settings { mode: Mode::Messages, ..Settings::default() };
+    let mut net = Net::new(vec![endpoint(1), listening(2, &messages, 1)], all_arrive);
+    net.end(0).connect(at(0), address(2), Settings::default()).unwrap();
+    net.run(at(10));
+    assert_eq!(net.events(0), [Event::Refused(Refusal::Rejected)]);
+    assert_eq!((net.events(1), net.end(1).connections(), net.end(1).stats().rejected), (vec![], 0, 1));
+}
+
+#[test]
+fn the_backlog_counts_connections_that_nobody_has_taken() {
+    let mut server = listening(2, &Settings::default(), 2);
+    let knock = |server: &mut Endpoint, client| knock(server, at(0), client, |_| ()).unwrap().request;
+    assert_eq!(knock(&mut server, 1), Request::Response);
+    let (first, _) = server.poll_event().unwrap();
+    assert_eq!(knock(&mut server, 2), Request::Response);
+    assert_eq!(knock(&mut server, 3), Request::Rejected);
+    server.take(first);
+    server.take(first);
+    assert_eq!(knock(&mut server, 3), Request::Response);
+    assert_eq!(knock(&mut server, 4), Request::Rejected);
+    server.remove(server.table.handle(1));
+    assert_eq!(knock(&mut server, 4), Request::Response);
+}
+
+#[test]
+fn connections_end_where_the_host_wants() {
+    let mut server = Endpoint::new(&EndpointConfig { max_connections: 2, ..EndpointConfig::new([2; 32]) });
+    server.listen(Settings::default(), 100).unwrap();
+    let requests: Vec<_> = (1..4).map(|client| knock(&mut server, at(0), client, |_| ()).unwrap().request).collect();
+    assert_eq!(requests, [Request::Response, Request::Response, Request::Rejected]);
+    assert_eq!(server.connect(at(0), address(3), Settings::default()), Err(OpenError::Full));
+}
+
+// A libudt server dies of a largest packet of 44 bytes at its next `send`.
+#[test]
+fn largest_packets_of_no_use_are_refused() {
+    let mut server = listening(2, &Settings::default(), 100);
+    for mss in [0, 1, 43, 44, 45, 75, 65_536, 0x8000_0000, u32::MAX] {
+        let answer = knock(&mut server, at(0), 5, |handshake| handshake.mss = mss).unwrap();
+        assert_eq!(answer.request, Request::Rejected, "{mss}");
+    }
+    assert_eq!(server.connections(), 0);
+    let smallest = knock(&mut server, at(0), 5, |handshake| handshake.mss = 76).unwrap();
+    assert_eq!((smallest.request, smallest.mss), (Request::Response, 76));
+    assert_eq!(server.table.get(0).unwrap().open().unwrap().agreed.payload, 32);
+}
+
+// libudt allocates twice as many entries as the peer's window says: 63 MB for two packets of 64 bytes.
+#[test]
+fn windows_are_bounded() {
+    let mut server = listening(2, &Settings::default(), 100);
+    for window in [0, 0x8000_0000, u32::MAX] {
+        let answer = knock(&mut server, at(0), 5, |handshake| handshake.window = window).unwrap();
+        assert_eq!(answer.request, Request::Rejected, "{window}");
+    }
+    for (place, (window, granted)) in [(1, 2), (100, 100), (0x7fff_ffff, 1 << 20)].into_iter().enumerate() {
+        let client = 10 + place as u32;
+        knock(&mut server, at(0), client, |handshake| handshake.window = window);
+        assert_eq!(server.table.get(place as u32).unwrap().open().unwrap().agreed.peer_window, granted);
+    }
+}
+
+#[test]
+fn other_versions_and_nameless_clients_are_refused() {
+    let mut server = listening(2, &Settings::default(), 100);
+    for version in [0, 3, 5, u32::MAX] {
+        let answer = knock(&mut server, at(0), 5, |handshake| handshake.version = version).unwrap();
+        assert_eq!((answer.request, answer.version), (Request::Rejected, version));
+    }
+    server.handle(arrived(at(0)), address(9), &request(0, Request::Regular, 0, |_| ()));
+    assert_eq!(answer(&mut server, at(0)), None);
+}
+
+// libudt makes cookies from the address and the minute, without a secret: whoever can compute one needs no answer.
+#[test]
+fn cookies_hold_for_one_address_one_server_and_two_minutes() {
+    let mut server = listening(2, &Settings::default(), 100);
+    let mut other = listening(3, &Settings::default(), 100);
+    let now = at(59_999);
+    for server in [&mut server, &mut other] {
+        server.handle(arrived(now), address(9), &request(5, Request::Regular, 0, |_| ()));
+    }
+    let cookie = answer(&mut server, now).unwrap().cookie;
+    assert_ne!(answer(&mut other, now).unwrap().cookie, cookie);
+    let mut bring = |now: u64, from: SocketAddr, cookie: u32| {
+        server.handle(arrived(at(now)), from, &request(5, Request::Response, cookie, |_| ()));
+        answer(&mut server, at(now)).map(|answer| answer.request)
+    };
+    assert_eq!(bring(60_000, address(8), cookie), None, "another address");
+    assert_eq!(bring(60_000, SocketAddr::new(address(9).ip(), 9001), cookie), None, "another port");
+    assert_eq!(bring(60_000, address(9), cookie ^ 1), None, "another cookie");
+    assert_eq!(bring(120_000, address(9), cookie), None, "the minute after the next");
+    assert_eq!(bring(119_999, address(9), cookie), Some(Request::Response), "libudt refuses the minute before");
+    assert_eq!(server.stats().strangers, 4);
+}
+
+// libudt opens a connection for any second word with a good cookie, even that of a rendezvous.
+#[test]
+fn a_listener_answers_clients_only() {
+    let mut server = listening(2, &Settings::default(), 100);
+    server.handle(arrived(at(0)), address(9), &request(5, Request::Regular, 0, |_| ()));
+    let cookie = answer(&mut server, at(0)).unwrap().cookie;
+    for word in [Request::Rendezvous, Request::Agreement, Request::Rejected, Request::Other(7)] {
+        server.handle(arrived(at(0)), address(9), &request(5, word, cookie, |_| ()));
+        assert_eq!(answer(&mut server, at(0)), None, "{word:?}");
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+#[test]
+fn first_words_cost_nothing_and_are_not_amplified() {
+    let mut server = listening(2, &Settings::default(), 100);
+    for client in 1..=100_000 {
+        let datagram = request(client, Request::Regular, 0, |_| ());
+        server.handle(arrived(at(0)), address(client as u8), &datagram);
+        if client % 2 == 0 {
+            let mut reply = Vec::new();
+            server.poll_transmit(at(0)).unwrap().encode(&mut reply);
+            assert_eq!(reply.len(), datagram.len());
+        }
+    }
+    assert_eq!((server.connections(), server.peers.len()), (0, 0));
+    assert!(server.replies.len() <= MAX_REPLIES);
+    assert_eq!(server.stats().unanswered + server.replies.len() as u64, 50_000);
+}
+
+// libudt's blocking connect succeeds without a connection when data overtakes the answer.
+#[test]
+fn data_before_the_answer_does_not_connect() {
+    let lost_once = {
+        let mut count = 0;
+        move |departure: &Departure| {
+            let answer = is(departure, Request::Response) && departure.id.is_some();
+            count += u32::from(answer);
+            answer && count == 1
+        }
+    };
+    let mut net = Net::new(vec![endpoint(1), listening(2, &Settings::default(), 1)], lost_once);
+    let handle = net.end(0).connect(at(0), address(2), Settings::default()).unwrap();
+    net.run(at(10));
+    let id = net.end(0).table.get(0).unwrap().id;
+    let mut data = vec![0, 0, 0, 1, 0xc0, 0, 0, 1, 0, 0, 0, 0];
+    data.extend(id.get().to_be_bytes());
+    data.push(1);
+    assert_eq!(net.end(0).handle(arrived(at(10)), address(2), &data), None);
+    assert_eq!(net.events(0), []);
+    net.run(at(300));
+    assert_eq!(net.events(0), [Event::Connected]);
+    assert!(net.end(0).connection(handle).is_some());
+}
+
+// And so is libudt's client when ours is the server.
+#[test]
+fn a_server_repeats_its_answer_until_it_hears_from_the_client() {
+    let mut server = listening(2, &Settings::default(), 1);
+    let response = knock(&mut server, at(0), 5, |_| ()).unwrap();
+    let (handle, _) = server.poll_event().unwrap();
+    let first_two = |server: &mut Endpoint, now| {
+        let mut sent = Vec::new();
+        while sent.len() < 2 {
+            server.handle_timeout(now);
+            sent.extend(std::iter::from_fn(|| server.poll_transmit(now)));
+            assert!(now < at(60_000), "a connection says something once in a while");
+        }
+        sent
+    };
+    let write = |server: &mut Endpoint, now| server.with(handle, |connection| connection.write(now, 1));
+    write(&mut server, at(1));
+    let sent = first_two(&mut server, at(1));
+    assert_eq!(sent[0].what, Outgoing::Handshake(response));
+    assert!(matches!(sent[1].what, Outgoing::Data(_)), "{sent:?}");
+    let mut spoken = Vec::new();
+    Message::KeepAlive.control().encode(response.id, 0, &mut spoken);
+    server.handle(arrived(at(2)), address(9), &spoken);
+    write(&mut server, at(2));
+    let sent = std::iter::from_fn(|| server.poll_transmit(at(1000))).next().unwrap();
+    assert!(matches!(sent.what, Outgoing::Data(_)), "{sent:?}");
+}
+
+#[test]
+fn a_late_request_of_a_client_long_gone_opens_nothing() {
+    let mut server = listening(2, &Settings::default(), 10);
+    server.handle(arrived(at(0)), address(9), &request(5, Request::Regular, 0, |_| ()));
+    let cookie = answer(&mut server, at(0)).unwrap().cookie;
+    let second = request(5, Request::Response, cookie, |_| ());
+    server.handle(arrived(at(0)), address(9), &second);
+    let (handle, _) = server.poll_event().unwrap();
+    assert!(answer(&mut server, at(0)).is_some());
+    server.remove(handle);
+    assert_eq!((server.connections(), server.peers.len()), (0, 0));
+    server.handle(arrived(at(1)), address(9), &second);
+    assert_eq!((server.connections(), server.poll_event()), (0, None));
+    let next = request(5, Request::Response, cookie, |handshake| handshake.isn = Seq::new(78).unwrap());
+    server.handle(arrived(at(1)), address(9), &next);
+    assert!(matches!(server.poll_event(), Some((_, Event::Accepted { .. }))));
+}
+
+// libudt ends a connection at one packet with the right id; its ids count down from one known at the last connection.
+#[test]
+fn packets_count_from_the_peers_address_only() {
+    let mut server = listening(2, &Settings::default(), 1);
+    let response = knock(&mut server, at(0), 5, |_| ()).unwrap();
+    let mut shutdown = Vec::new();
+    Message::Shutdown.control().encode(response.id, 0, &mut shutdown);
+    let _ = server.poll_event();
+    for from in [address(8), SocketAddr::new(address(9).ip(), 9001)] {
+        server.handle(arrived(at(1)), from, &shutdown);
+        assert_eq!(server.poll_event(), None);
+    }
+    assert_eq!(server.stats().misdirected, 2);
+    server.handle(arrived(at(1)), address(9), &shutdown);
+    while server.poll_transmit(at(1)).is_some() {}
+    server.handle_timeout(at(1000));
+    while server.poll_transmit(at(1000)).is_some() {}
+    assert!(matches!(server.poll_event(), Some((_, Event::Connection(_)))));
+}
+
+// The reference listener refuses in silence a cookie of the minute before; its own clients fail then.
+#[test]
+fn a_client_asks_again_for_a_cookie_that_went_stale() {
+    let mut client = endpoint(1);
+    client.connect(at(0), address(2), Settings::default()).unwrap();
+    let mut servers = [listening(2, &Settings::default(), 1), listening(3, &Settings::default(), 1)];
+    for now in 0..3000 {
+        // The first server hands out the cookie; the second, with another key, takes over.
+        let server = &mut servers[usize::from(now > 20)];
+        client.handle_timeout(at(now));
+        while let Some(departure) = client.poll_transmit(at(now)) {
+            let mut datagram = Vec::new();
+            departure.encode(&mut datagram);
+            if now < 20 && is(&departure, Request::Response) {
+                continue;
+            }
+            server.handle(arrived(at(now)), address(1), &datagram);
+        }
+        while let Some(departure) = server.poll_transmit(at(now)) {
+            let mut datagram = Vec::new();
+            departure.encode(&mut datagram);
+            client.handle(arrived(at(now)), address(2), &datagram);
+        }
+        if let Some((_, event)) = client.poll_event() {
+            assert_eq!(event, Event::Connected);
+            assert!((1000..1010).contains(&now), "four times without an answer, at 0, 250, 500 and 750 ms; not {now}");
+            return;
+        }
+    }
+    panic!("no connection");
+}
+
+#[test]
+fn forged_answers_do_not_concern_a_client() {
+    let mut client = endpoint(1);
+    client.connect(at(0), address(2), Settings::default()).unwrap();
+    let first = answer(&mut client, at(0)).unwrap();
+    let mut say = |handshake: Handshake| {
+        let mut datagram = Vec::new();
+        Control::Handshake(handshake).encode(first.id, 0, &mut datagram);
+        client.handle(arrived(at(1)), address(2), &datagram);
+        (answer(&mut client, at(1)).map(|answer| answer.request), client.poll_event().map(|(_, event)| event))
+    };
+    let server = SocketId::new(99);
+    for request in [Request::Response, Request::Rejected] {
+        assert_eq!(say(Handshake { request, id: server, ..first }), (None, None), "{request:?} before a cookie");
+    }
+    let wrong = Seq::new(first.isn.get() ^ 1).unwrap();
+    assert_eq!(say(Handshake { isn: wrong, cookie: 3, ..first }), (None, None), "another initial number");
+    assert_eq!(say(Handshake { id: server, cookie: 3, ..first }), (None, None), "another id");
+    assert_eq!(say(Handshake { cookie: 3, ..first }), (Some(Request::Response), None));
+    let response = Handshake { request: Request::Response, id: server, ..first };
+    assert_eq!(say(Handshake { isn: wrong, ..response }), (None, None), "another initial number");
+    let small = Event::Refused(Refusal::Mss { bytes: 44 });
+    assert_eq!(say(Handshake { mss: 44, ..response }), (None, Some(small)));
+}
+
+#[test]
+fn both_ends_of_a_rendezvous_find_each_other_in_any_order() {
+    for late in [0, 1, 600, 5_000] {
+        for lost in 0..6 {
+            let mut count = 0;
+            let lose = |_: &Departure| {
+                count += 1;
+                count == lost
+            };
+            let mut net = Net::new(vec![endpoint(1), endpoint(2)], lose);
+            net.end(0).rendezvous(at(0), address(2), Settings { mss: 1400, ..Settings::default() }).unwrap();
+            net.run(at(late));
+            net.end(1).rendezvous(at(late), address(1), Settings::default()).unwrap();
+            net.run(at(late + 800));
+            for index in [0, 1] {
+                let events = net.events(index);
+                assert_eq!(events.first(), Some(&Event::Connected), "end {index}, {late} ms late, {lost} lost");
+            }
+            let agreed = |net: &mut Net<_>, index| net.end(index).table.get(0).unwrap().open().unwrap().agreed;
+            let (one, other) = (agreed(&mut net, 0), agreed(&mut net, 1));
+            assert_eq!((one.isn_ours, one.isn_theirs), (other.isn_theirs, other.isn_ours));
+            assert_ne!(one.isn_ours, other.isn_ours);
+            assert_eq!((one.payload, other.payload), (1356, 1356));
+        }
+    }
+}
+
+#[test]
+fn a_rendezvous_without_the_other_is_given_up_and_may_be_tried_again() {
+    let mut net = Net::new(vec![endpoint(1)], all_arrive);
+    let handle = net.end(0).rendezvous(at(0), address(2), Settings::default()).unwrap();
+    assert_eq!(net.end(0).rendezvous(at(0), address(2), Settings::default()), Err(OpenError::Repeated));
+    net.run(at(30_001));
+    assert_eq!(net.events(0), [Event::Refused(Refusal::Timeout)]);
+    net.end(0).remove(handle);
+    assert!(net.end(0).rendezvous(at(30_001), address(2), Settings::default()).is_ok());
+}
+
+#[test]
+fn a_rendezvous_says_at_the_end_what_was_wrong_with_the_other() {
+    let mut net = Net::new(vec![endpoint(1), endpoint(2)], all_arrive);
+    net.end(0).rendezvous(at(0), address(2), Settings::default()).unwrap();
+    net.end(1).rendezvous(at(0), address(1), Settings { mode: Mode::Messages, ..Settings::default() }).unwrap();
+    net.run(at(30_001));
+    assert_eq!(net.events(0), [Event::Refused(Refusal::Mode(Mode::Stream))]);
+    assert_eq!(net.events(1), [Event::Refused(Refusal::Mode(Mode::Messages))]);
+}
+
+#[test]
+fn a_full_packet_to_an_ipv6_address_is_no_longer_than_set() {
+    let peer = SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 9000);
+    let mut client = endpoint(1);
+    client.connect(at(0), peer, Settings::default()).unwrap();
+    let handshake = answer(&mut client, at(0)).unwrap();
+    // The peer takes 44 off and sends 40 + 8 + 16 + 1436 bytes.
+    assert_eq!(handshake.mss, 1480);
+    assert_eq!(handshake.address, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+}
+
+#[test]
+fn handles_outlive_their_connections_without_harm() {
+    let mut client = endpoint(1);
+    let first = client.connect(at(0), address(2), Settings::default()).unwrap();
+    client.remove(first);
+    let second = client.connect(at(0), address(2), Settings::default()).unwrap();
+    assert_ne!(first, second);
+    client.remove(first);
+    assert_eq!(client.connections(), 1);
+    assert!(answer(&mut client, at(0)).is_some());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Bytes of any kind, mostly with the ids of connections that exist and handshakes that go on.
+    #[test]
+    fn strangers_find_nothing_to_break(
+        datagrams in prop::collection::vec((0..12_u8, any::<[u32; 4]>(), prop::collection::vec(any::<u8>(), 0..64)), 0..60)
+    ) {
+        let settings = Settings { send_buffer: 64, receive_buffer: 64, ..Settings::default() };
+        let mut net = Net::new(vec![endpoint(1), listening(2, &settings, 4)], all_arrive);
+        net.end(0).connect(at(0), address(2), settings.clone()).unwrap();
+        net.end(1).rendezvous(at(0), address(3), settings).unwrap();
+        net.run(at(20));
+        let mut now = at(20);
+        for (kind, [first, info, to, time], body) in datagrams {
+            let end = usize::from(kind % 2);
+            let table = &net.end(end).table;
+            let ids: Vec<_> = (0..3).filter_map(|place| table.get(place)).map(|entry| entry.id.get()).collect();
+            let to = if to % 4 == 0 { 0 } else { ids.get(to as usize % 4).copied().unwrap_or(to) };
+            let first = if kind < 10 { 0x8000_0000 | u32::from(kind) << 16 } else { first };
+            let mut datagram: Vec<u8> = [first, info, time, to].into_iter().flat_map(u32::to_be_bytes).collect();
+            datagram.extend(body);
+            let from = [address(2), address(1), address(3)][time as usize % 3];
+            net.end(end).handle(arrived(now), from, &datagram);
+            now += Span::from_millis(u64::from(time % 64));
+            net.run(now);
+            prop_assert!(net.end(end).connections() <= 6);
+        }
+    }
+}

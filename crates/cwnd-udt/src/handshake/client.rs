@@ -1,0 +1,76 @@
+//! The end that calls a listener.
+
+use std::net::SocketAddr;
+
+use cwnd::{Span, Time};
+
+use super::{Agreed, Offer, REPEAT, Refusal};
+use crate::wire::{Handshake, Request};
+
+/// A client that has no connection yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    offer: Offer,
+    server: SocketAddr,
+    opened: Time,
+    deadline: Time,
+    /// The newest from the server.
+    cookie: Option<u32>,
+    /// Requests with this cookie that no answer has followed; from [`STALE`] on a fresh one is asked for.
+    unanswered: u32,
+    next: Time,
+}
+
+impl Client {
+    pub(crate) fn new(offer: Offer, server: SocketAddr, now: Time, patience: Span) -> Self {
+        Self { offer, server, opened: now, deadline: now + patience, cookie: None, unanswered: 0, next: now }
+    }
+
+    /// Takes in a handshake from the server. The initial number and the id, which it must repeat, are what tells it from a forgery.
+    pub(crate) fn handle(&mut self, now: Time, theirs: &Handshake) -> Option<Result<Agreed, Refusal>> {
+        if theirs.isn != self.offer.isn {
+            return None;
+        }
+        match theirs.request {
+            Request::Regular if self.wants_cookie() && theirs.id == Some(self.offer.id) => {
+                (self.cookie, self.unanswered, self.next) = (Some(theirs.cookie), 0, now);
+                None
+            }
+            Request::Rejected if self.cookie.is_some() => Some(Err(Refusal::Rejected)),
+            Request::Response if self.cookie.is_some() => Some(self.offer.agree(theirs, self.opened)),
+            _ => None,
+        }
+    }
+
+    /// The handshake to send now, if one is due; it goes to whoever listens.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Handshake> {
+        if now < self.next {
+            return None;
+        }
+        self.next = now + REPEAT;
+        let (request, cookie) = match self.cookie {
+            Some(cookie) if !self.wants_cookie() => (Request::Response, cookie),
+            _ => (Request::Regular, 0),
+        };
+        self.unanswered = self.unanswered.saturating_add(1);
+        Some(self.offer.handshake(request, cookie, self.server))
+    }
+
+    /// Whether it has waited long enough.
+    pub(crate) fn expired(&self, now: Time) -> bool {
+        now >= self.deadline
+    }
+
+    /// When it wants to send, or gives up.
+    pub(crate) fn next_timeout(&self) -> Time {
+        self.next.min(self.deadline)
+    }
+
+    /// There is none yet, or the one there is may have gone stale.
+    fn wants_cookie(&self) -> bool {
+        self.cookie.is_none() || self.unanswered >= STALE
+    }
+}
+
+/// A second without an answer. libudt's listeners refuse in silence a cookie of the minute before, and its clients then fail.
+const STALE: u32 = 4;

@@ -1,0 +1,69 @@
+//! The end that is called.
+
+use std::net::SocketAddr;
+
+use cwnd::Time;
+
+use super::cookie::Cookies;
+use super::{Agreed, Offer, Refusal};
+use crate::number::SocketId;
+use crate::settings::Settings;
+use crate::wire::{Handshake, Request};
+
+/// What a listener makes of a handshake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// A first word: send this back. It is no longer than the question, and nothing is kept.
+    Challenge(Handshake),
+    /// The client receives at its address and may become a connection.
+    Proven,
+    /// Not a question for a listener.
+    Ignored,
+    /// Its cookie is wrong.
+    Stranger,
+}
+
+/// A listener's settings and its cookies. It holds nothing of any client.
+#[derive(Clone, Debug)]
+pub(crate) struct Listener {
+    pub(crate) settings: Settings,
+    /// Connections that may wait to be taken by the application.
+    pub(crate) backlog: usize,
+    cookies: Cookies,
+}
+
+impl Listener {
+    pub(crate) fn new(settings: Settings, backlog: usize, key: [u8; 16]) -> Self {
+        Self { settings, backlog, cookies: Cookies::new(key) }
+    }
+
+    /// What to do about a handshake from `from`.
+    pub(crate) fn handle(&self, now: Time, from: SocketAddr, theirs: &Handshake) -> Answer {
+        match theirs.request {
+            Request::Regular => Answer::Challenge(Handshake { cookie: self.cookies.make(now, from), ..*theirs }),
+            Request::Response if self.cookies.knows(now, from, theirs.cookie) => Answer::Proven,
+            Request::Response => Answer::Stranger,
+            _ => Answer::Ignored,
+        }
+    }
+
+    /// What follows from the request of a proven client, for which a connection `id` would be opened now; and what to answer.
+    pub(crate) fn accept(
+        &self,
+        now: Time,
+        from: SocketAddr,
+        theirs: &Handshake,
+        (id, seed): (SocketId, u64),
+    ) -> Result<(Agreed, Handshake), Refusal> {
+        // The reference client insists on its own initial number in both directions.
+        let offer = Offer::new(&self.settings, from, id, theirs.isn, seed);
+        let agreed = offer.agree(theirs, now)?;
+        let ours = offer.handshake(Request::Response, theirs.cookie, from);
+        Ok((agreed, Handshake { mss: ours.mss.min(theirs.mss), ..ours }))
+    }
+}
+
+/// The answer to a client that cannot be served: its own words, and no.
+pub(crate) fn rejection(theirs: &Handshake) -> Handshake {
+    Handshake { request: Request::Rejected, ..*theirs }
+}

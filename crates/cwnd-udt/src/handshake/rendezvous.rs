@@ -1,0 +1,94 @@
+//! Two ends that call each other.
+
+use std::net::SocketAddr;
+
+use cwnd::{Span, Time};
+
+use super::{Agreed, Offer, REPEAT, Refusal};
+use crate::number::SocketId;
+use crate::wire::{Handshake, Request};
+
+/// One of two ends, before it has a connection.
+///
+/// It says 0 until it has heard the other, then -1. It has a connection when it has said -1 and hears -1 or -2, or anything that
+/// only an end with a connection sends.
+#[derive(Clone, Debug)]
+pub(crate) struct Rendezvous {
+    offer: Offer,
+    peer: SocketAddr,
+    opened: Time,
+    deadline: Time,
+    heard: Option<Agreed>,
+    /// What was wrong with the last handshake that could not be used; it may have been a forgery, so it only counts at the end.
+    objection: Option<Refusal>,
+    next: Time,
+}
+
+impl Rendezvous {
+    pub(crate) fn new(offer: Offer, peer: SocketAddr, now: Time, patience: Span) -> Self {
+        Self { offer, peer, opened: now, deadline: now + patience, heard: None, objection: None, next: now }
+    }
+
+    /// Takes in a handshake from the other end; what they agree on once both know of each other.
+    pub(crate) fn handle(&mut self, now: Time, theirs: &Handshake) -> Option<Agreed> {
+        if !matches!(theirs.request, Request::Rendezvous | Request::Response | Request::Agreement) {
+            return None;
+        }
+        if theirs.request == Request::Agreement {
+            // libudt leaves version and type out of its last word; the first said them.
+            return self.heard.filter(|heard| theirs.id == Some(heard.peer_id));
+        }
+        let agreed = match self.offer.agree(theirs, self.opened) {
+            Ok(agreed) => agreed,
+            Err(objection) => {
+                self.objection = Some(objection);
+                return None;
+            }
+        };
+        let known = self.heard.is_some_and(|heard| heard.peer_id == agreed.peer_id);
+        self.heard = Some(agreed);
+        if known && theirs.request == Request::Response {
+            return Some(agreed);
+        }
+        self.next = now;
+        None
+    }
+
+    /// A packet came that only an end with a connection sends.
+    pub(crate) fn confirmed(&self) -> Option<Agreed> {
+        self.heard
+    }
+
+    /// The handshake to send now, if one is due, and to which id.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<(Option<SocketId>, Handshake)> {
+        if now < self.next {
+            return None;
+        }
+        self.next = now + REPEAT;
+        let Some(heard) = &self.heard else {
+            return Some((None, self.offer.handshake(Request::Rendezvous, 0, self.peer)));
+        };
+        Some((Some(heard.peer_id), self.response(heard)))
+    }
+
+    /// What an end with a connection answers to one that is still asking.
+    pub(crate) fn agreement(&self, agreed: &Agreed) -> Handshake {
+        Handshake { request: Request::Agreement, ..self.response(agreed) }
+    }
+
+    /// Whether it has waited long enough, and what to say then.
+    pub(crate) fn expired(&self, now: Time) -> Option<Refusal> {
+        (now >= self.deadline).then(|| self.objection.unwrap_or(Refusal::Timeout))
+    }
+
+    /// When it wants to send, or gives up.
+    pub(crate) fn next_timeout(&self) -> Time {
+        self.next.min(self.deadline)
+    }
+
+    fn response(&self, agreed: &Agreed) -> Handshake {
+        let ours = self.offer.handshake(Request::Response, 0, self.peer);
+        // libudt takes the other side's largest packet as it is told.
+        Handshake { mss: agreed.payload + u32::from(super::HEADERS), ..ours }
+    }
+}
