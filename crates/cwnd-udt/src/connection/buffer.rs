@@ -149,7 +149,8 @@ impl Buffer {
     /// Whether packet `number`, above a hole and in the midst of `run` without one, completes a message that may overtake others.
     pub(super) fn overtake(&mut self, number: u64, run: Range<u64>) -> bool {
         let Some(Held { tag, .. }) = self.slot(number).copied() else { return false };
-        if self.is_stream() || tag.in_order() || number < self.next {
+        // What continues the packets without a hole is seen to by `advance`.
+        if self.is_stream() || tag.in_order() || number <= self.next {
             return false;
         }
         let of_message = |held: &&Held| held.state == State::Held && held.tag.message() == tag.message();
