@@ -51,6 +51,8 @@ enum State {
     Lost,
     /// Arrived above a hole.
     Arrived,
+    /// Arrived above a hole or lost: it left so long ago that it is no longer in the network, and nobody has said what became of it.
+    Unheard,
     /// Its message has lost its worth.
     GivenUp,
 }
@@ -177,7 +179,7 @@ impl Outstanding {
             match record.state {
                 State::GivenUp => found.given_up = Some(number),
                 State::Flight if now.since(record.sent_at) < age => {}
-                State::Flight | State::Arrived => {
+                State::Flight | State::Arrived | State::Unheard => {
                     self.in_flight -= u64::from(record.state == State::Flight);
                     record.state = State::Lost;
                     self.lost.insert(number);
@@ -191,13 +193,23 @@ impl Outstanding {
         found
     }
 
-    /// Takes packet `number` for lost, without a word of the receiver; whether it was in the network.
+    /// Takes packet `number` for lost, without a word of the receiver; whether nobody had said anything about it.
     pub(super) fn suspect(&mut self, number: u64) -> bool {
-        let Some(record) = self.record_mut(number).filter(|record| record.state == State::Flight) else { return false };
-        record.state = State::Lost;
-        self.in_flight -= 1;
+        let unknown = |record: &&mut Record| matches!(record.state, State::Flight | State::Unheard);
+        let Some(record) = self.record_mut(number).filter(unknown) else { return false };
+        let flying = std::mem::replace(&mut record.state, State::Lost) == State::Flight;
+        self.in_flight -= u64::from(flying);
         self.lost.insert(number);
         true
+    }
+
+    /// Packets that left before `instant` are not in the network any more.
+    pub(super) fn settle(&mut self, instant: Time) {
+        for record in self.records.iter_mut().filter(|record| record.state == State::Flight && record.sent_at < instant)
+        {
+            record.state = State::Unheard;
+            self.in_flight -= 1;
+        }
     }
 
     /// Sends the first lost packet again: its number, and what it was.

@@ -184,13 +184,13 @@ impl Sender {
                 self.proven.from = None;
             }
             self.recover = self.outstanding.next();
-            self.suspect(EXPIRY_PACKETS);
+            self.suspect(now, EXPIRY_PACKETS, rtt);
             self.expiries = self.expiries.saturating_add(1);
             self.expires_at = now + patience(rtt, u64::from(self.expiries.min(MAX_EXPIRIES)) + 1);
             self.probe_at = Time::MAX;
         } else if self.probe_at <= now {
             self.counts.probes += 1;
-            self.suspect(1);
+            self.suspect(now, 1, rtt);
             self.probes += 1;
             self.probe_at = now + probe_interval(rtt, self.probes);
         }
@@ -316,7 +316,10 @@ impl Sender {
     }
 
     /// Takes the first `count` packets for lost, and the last one: when that arrives, the receiver names whatever else is missing.
-    fn suspect(&mut self, count: u64) {
+    /// What has had time to arrive no longer fills the window; otherwise nothing could leave through a small one.
+    fn suspect(&mut self, now: Time, count: u64, rtt: &RttEstimator) {
+        let late = answer_time(rtt) + SYN * 2;
+        self.outstanding.settle(Time::from_nanos(now.as_nanos().saturating_sub(late.as_nanos())));
         let (first, next) = (self.outstanding.acked(), self.outstanding.next());
         let candidates = (first..next.min(first + count)).chain(next.checked_sub(1));
         for number in candidates {
