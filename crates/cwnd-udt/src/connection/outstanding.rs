@@ -253,6 +253,12 @@ impl Outstanding {
         Some(GivenUp { message: mortal.number, packets: mortal.first..mortal.end })
     }
 
+    /// The message given up that keeps packet `number` from being acknowledged.
+    pub(super) fn waits_for_drop(&self, number: u64) -> Option<GivenUp> {
+        let record = self.records.get(usize::try_from(number.checked_sub(self.acked)?).ok()?)?;
+        if record.state == State::GivenUp { self.given_up(number) } else { None }
+    }
+
     /// Gives memory back.
     pub(super) fn shrink(&mut self) {
         self.records.shrink_to_fit();

@@ -187,7 +187,8 @@ impl Sender {
             self.suspect(now, EXPIRY_PACKETS, rtt);
             self.expiries = self.expiries.saturating_add(1);
             self.expires_at = now + patience(rtt, u64::from(self.expiries.min(MAX_EXPIRIES)) + 1);
-            self.probe_at = Time::MAX;
+            // A peer that is there, but lost what was sent again, is not silent.
+            self.probe_at = now + probe_interval(rtt, self.expiries);
         } else if self.probe_at <= now {
             self.counts.probes += 1;
             self.suspect(now, 1, rtt);
@@ -324,6 +325,9 @@ impl Sender {
         let candidates = (first..next.min(first + count)).chain(next.checked_sub(1));
         for number in candidates {
             self.host.lost += u64::from(self.outstanding.suspect(number));
+            if let Some(given_up) = self.outstanding.waits_for_drop(number) {
+                self.request_drop(given_up);
+            }
         }
     }
 

@@ -124,7 +124,7 @@ impl Application {
                 self.messages.insert(self.written, sent);
                 Ok(bytes)
             }
-            Err(SendError::Full) => Ok(0),
+            Err(SendError::Full | SendError::Closed) => Ok(0),
             Err(error) => Err(error.to_string()),
         }
     }

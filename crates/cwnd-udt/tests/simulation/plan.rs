@@ -126,6 +126,8 @@ impl Plan {
             mss: draw.pick(&[76, 576, 1500, 1500, 9000]),
             send_buffer: draw.between(32, 2000) as u32,
             receive_buffer: draw.between(32, 2000) as u32,
+            connect_timeout: Span::from_secs(10),
+            linger: Span::from_secs(3600),
             ..Settings::new(Spec::parse(algorithm).expect("an algorithm of the registry"))
         };
         let packets_per_second = draw.magnitude(200.0, 20_000.0);

@@ -8,7 +8,7 @@ use std::ops::Range;
 use cwnd::{Span, Time};
 use cwnd_udt::connection::{self, Arrived, Reason};
 use cwnd_udt::endpoint::{Event, Stored};
-use cwnd_udt::{Endpoint, EndpointConfig, Handle, Outgoing, Refusal};
+use cwnd_udt::{Connection, Endpoint, EndpointConfig, Handle, Outgoing, Refusal};
 
 use crate::application::Application;
 use crate::line::{How, Line, Met};
@@ -220,7 +220,9 @@ impl World {
     }
 
     fn is_over(&self) -> bool {
-        let over = |end: &End| end.closed.is_some() || end.refused.is_some();
+        // What has arrived can still be read from a connection that is closed.
+        let readable = |end: &End| end.connection().is_some_and(|connection| connection.readable().next().is_some());
+        let over = |end: &End| end.refused.is_some() || (end.closed.is_some() && !readable(end));
         let unreadable = self.ends.iter().all(over);
         unreadable || self.ends[0].refused.is_some()
     }
@@ -248,7 +250,10 @@ impl World {
     }
 
     fn finish(mut self) -> Result<Outcome, String> {
-        let retransmitted = self.ends.iter().map(|end| end.stats().map_or(0, |stats| stats.retrans)).sum();
+        let retransmitted = self.ends.iter().map(|end| {
+            end.connection().map(|connection| connection.stats(end.local(self.now))).map_or(0, |stats| stats.retrans)
+        });
+        let retransmitted = retransmitted.sum();
         let refused = self.ends.iter().any(|end| end.refused.is_some());
         let complete = [0, 1].into_iter().all(|index| {
             let (end, peer) = (&self.ends[index], &self.ends[1 - index]);
@@ -294,7 +299,7 @@ impl World {
                 end.application.written(),
                 end.closed,
                 end.refused,
-                end.stats()
+                end.connection().map(|connection| connection.stats(end.local(self.now)))
             );
         }
         text
@@ -307,8 +312,8 @@ impl End {
         self.plan.jumps.iter().filter(|(at, _)| *at <= now).fold(now, |time, (_, ahead)| time + *ahead)
     }
 
-    fn stats(&self) -> Option<connection::Stats> {
-        self.endpoint.connection(self.handle?).map(|connection| connection.stats(self.local(self.wake)))
+    fn connection(&self) -> Option<&Connection> {
+        self.endpoint.connection(self.handle?)
     }
 
     /// Reads the socket.
@@ -380,7 +385,7 @@ impl End {
     /// When it wants to run again, if nothing comes.
     fn next(&self, now: Time, local: Time) -> Time {
         let ahead = local.since(now);
-        let connection = self.handle.and_then(|handle| self.endpoint.connection(handle));
+        let connection = self.connection();
         let readable = connection.is_some_and(|connection| connection.readable().next().is_some());
         let own = self.application.next(readable).filter(|_| connection.is_some());
         // Room to write is told by an event, not by the clock.
