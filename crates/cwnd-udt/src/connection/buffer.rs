@@ -204,6 +204,12 @@ impl Buffer {
         }
     }
 
+    /// Slots there is memory for.
+    #[cfg(test)]
+    pub(super) fn slots_capacity(&self) -> usize {
+        self.slots.capacity()
+    }
+
     /// Gives memory back.
     pub(super) fn shrink(&mut self) {
         self.slots.shrink_to_fit();

@@ -19,8 +19,6 @@ struct Gap {
     end: u64,
     /// When it was last named.
     named_at: Time,
-    /// How often it has been.
-    times: u32,
 }
 
 impl Gaps {
@@ -32,7 +30,7 @@ impl Gaps {
     /// Packets `first..end`, above all others, are missing, and that is said now.
     pub(super) fn open(&mut self, now: Time, missing: Range<u64>, patience: Span) {
         if !missing.is_empty() {
-            self.gaps.push_back(Gap { first: missing.start, end: missing.end, named_at: now, times: 1 });
+            self.gaps.push_back(Gap { first: missing.start, end: missing.end, named_at: now });
             self.due = Some(self.due.map_or(now + patience, |due| due.min(now + patience)));
         }
     }
@@ -70,20 +68,18 @@ impl Gaps {
         self.due.unwrap_or(Time::MAX)
     }
 
-    /// Shows `name` the gaps last named `patience` ago, longer the more often they were, until it refuses.
+    /// Shows `name` the gaps last named `patience` ago, until it refuses.
     pub(super) fn repeat(&mut self, now: Time, patience: Span, mut name: impl FnMut(Range<u64>) -> bool) {
         let mut due = Time::MAX;
         let mut room = true;
         for gap in &mut self.gaps {
-            let again = gap.named_at + patience * u64::from(gap.times.min(MOST_PATIENCE));
-            if again <= now && room {
+            if gap.named_at + patience <= now && room {
                 room = name(gap.first..gap.end);
                 if room {
                     gap.named_at = now;
-                    gap.times += 1;
                 }
             }
-            due = due.min((gap.named_at + patience * u64::from(gap.times.min(MOST_PATIENCE))).max(now + LEAST_PAUSE));
+            due = due.min((gap.named_at + patience).max(now + LEAST_PAUSE));
         }
         self.due = (due < Time::MAX).then_some(due);
     }
@@ -94,8 +90,6 @@ impl Gaps {
     }
 }
 
-/// The time between two names of a gap grows up to so many times: a sender with much to repeat is not asked in vain.
-const MOST_PATIENCE: u32 = 4;
 /// Gaps are looked through at most this often.
 const LEAST_PAUSE: Span = Span::from_millis(5);
 
@@ -120,14 +114,13 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_named_again_and_ever_more_rarely() {
+    fn gaps_are_named_again() {
         let mut gaps = Gaps::default();
         gaps.open(at(0), 3..5, Span::from_millis(20));
         gaps.open(at(10), 8..9, Span::from_millis(20));
         assert_eq!(gaps.due(), at(20));
-        let times: Vec<_> = (1..300).filter(|ms| named(&mut gaps, at(*ms), 9).contains(&(3..5))).collect();
-        // 20, then 40, 60, 80 and 80 ms later.
-        assert_eq!(times, [20, 60, 120, 200, 280]);
+        let times: Vec<_> = (1..75).filter(|ms| named(&mut gaps, at(*ms), 9).contains(&(3..5))).collect();
+        assert_eq!(times, [20, 40, 60]);
         gaps.fill(3);
         gaps.fill(4);
         gaps.fill(8);

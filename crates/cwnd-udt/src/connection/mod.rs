@@ -61,6 +61,8 @@ pub struct Connection {
     /// The peer was last heard, and something last left.
     heard_at: Time,
     spoke_at: Time,
+    /// Data last came or left.
+    busy_at: Time,
     /// The application was refused room, and wants to hear when there is some.
     refused: bool,
     news: News,
@@ -126,6 +128,7 @@ impl Connection {
             ack2: VecDeque::new(),
             heard_at: now,
             spoke_at: now,
+            busy_at: now,
             refused: false,
             news: News::default(),
         }
@@ -140,6 +143,7 @@ impl Connection {
         self.news.readable |= readable;
         if slot.is_some() {
             self.hear(arrived.now);
+            self.busy_at = arrived.now;
             self.closing.deny();
         }
         slot
@@ -203,7 +207,8 @@ impl Connection {
         }
         let complete = !self.receiver.has_gaps() && self.sender.is_done();
         self.closing.on_timeout(now, complete);
-        if now.since(self.heard_at).min(now.since(self.spoke_at)) >= self.keep_alive {
+        if now.since(self.busy_at) >= self.keep_alive {
+            self.busy_at = Time::MAX;
             self.rest();
         }
     }
@@ -374,6 +379,7 @@ impl Connection {
 
     fn poll_data(&mut self, now: Time) -> Option<Transmit> {
         if let Some(data) = self.sender.poll(now, &self.rtt) {
+            self.busy_at = now;
             return Some(Transmit::Data(data));
         }
         // A message may just have been given up.

@@ -51,8 +51,6 @@ enum State {
     Lost,
     /// Arrived above a hole.
     Arrived,
-    /// Arrived above a hole or lost: it left so long ago that it is no longer in the network, and nobody has said what became of it.
-    Unheard,
     /// Its message has lost its worth.
     GivenUp,
 }
@@ -179,7 +177,7 @@ impl Outstanding {
             match record.state {
                 State::GivenUp => found.given_up = Some(number),
                 State::Flight if now.since(record.sent_at) < age => {}
-                State::Flight | State::Arrived | State::Unheard => {
+                State::Flight | State::Arrived => {
                     self.in_flight -= u64::from(record.state == State::Flight);
                     record.state = State::Lost;
                     self.lost.insert(number);
@@ -193,23 +191,15 @@ impl Outstanding {
         found
     }
 
-    /// Takes packet `number` for lost, without a word of the receiver; whether nobody had said anything about it.
+    /// Takes packet `number` for lost, without a word of the receiver; whether that is news. One that seemed to have arrived may be
+    /// missing too: the report that named it may be lost.
     pub(super) fn suspect(&mut self, number: u64) -> bool {
-        let unknown = |record: &&mut Record| matches!(record.state, State::Flight | State::Unheard);
-        let Some(record) = self.record_mut(number).filter(unknown) else { return false };
+        let unnamed = |record: &&mut Record| matches!(record.state, State::Flight | State::Arrived);
+        let Some(record) = self.record_mut(number).filter(unnamed) else { return false };
         let flying = std::mem::replace(&mut record.state, State::Lost) == State::Flight;
         self.in_flight -= u64::from(flying);
         self.lost.insert(number);
         true
-    }
-
-    /// Packets that left before `instant` are not in the network any more.
-    pub(super) fn settle(&mut self, instant: Time) {
-        for record in self.records.iter_mut().filter(|record| record.state == State::Flight && record.sent_at < instant)
-        {
-            record.state = State::Unheard;
-            self.in_flight -= 1;
-        }
     }
 
     /// Sends the first lost packet again: its number, and what it was.
@@ -257,6 +247,12 @@ impl Outstanding {
     pub(super) fn waits_for_drop(&self, number: u64) -> Option<GivenUp> {
         let record = self.records.get(usize::try_from(number.checked_sub(self.acked)?).ok()?)?;
         if record.state == State::GivenUp { self.given_up(number) } else { None }
+    }
+
+    /// Records there is memory for.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.records.capacity()
     }
 
     /// Gives memory back.

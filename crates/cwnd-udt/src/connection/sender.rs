@@ -39,6 +39,8 @@ pub(super) struct Sender {
     /// When the peer's silence counts as a sign, and how often in a row it has.
     expires_at: Time,
     expiries: u32,
+    /// Nothing has been acknowledged since a silence.
+    stalled: bool,
     /// Everything sent is acknowledged since.
     idle_since: Option<Time>,
     /// Messages given up that the receiver has to hear of.
@@ -87,6 +89,7 @@ impl Sender {
             probes: 0,
             expires_at: Time::MAX,
             expiries: 0,
+            stalled: false,
             idle_since: None,
             drops: VecDeque::new(),
             proven: Proven { from: None, rate: None },
@@ -124,6 +127,7 @@ impl Sender {
             self.host.on_recovered(&moment);
         }
         self.probes = 0;
+        self.stalled = false;
         if self.outstanding.is_empty() {
             self.probe_at = Time::MAX;
             self.expires_at = Time::MAX;
@@ -156,6 +160,7 @@ impl Sender {
             }
         }
         if let Some(first) = found.first {
+            self.probe_at = now + probe_interval(rtt, self.probes);
             self.recover = next;
             self.proven.from = None;
             let lost = u32::try_from(found.lost).unwrap_or(u32::MAX);
@@ -180,18 +185,19 @@ impl Sender {
             // A peer without room drops what it gets; its silence says nothing of the network.
             if self.peer_window > LEAST_WINDOW {
                 let first = self.outstanding.acked();
-                self.host.on_congestion(&moment, &Congestion::timeout(first, self.expiries > 0));
+                self.host.on_congestion(&moment, &Congestion::timeout(first, self.stalled));
+                self.stalled = true;
                 self.proven.from = None;
             }
             self.recover = self.outstanding.next();
-            self.suspect(now, EXPIRY_PACKETS, rtt);
+            self.suspect(EXPIRY_PACKETS);
             self.expiries = self.expiries.saturating_add(1);
             self.expires_at = now + patience(rtt, u64::from(self.expiries.min(MAX_EXPIRIES)) + 1);
             // A peer that is there, but lost what was sent again, is not silent.
             self.probe_at = now + probe_interval(rtt, self.expiries);
         } else if self.probe_at <= now {
             self.counts.probes += 1;
-            self.suspect(now, 1, rtt);
+            self.suspect(1);
             self.probes += 1;
             self.probe_at = now + probe_interval(rtt, self.probes);
         }
@@ -252,17 +258,18 @@ impl Sender {
         self.host.spacing(rtt)
     }
 
-    /// What keeps the next packet from leaving, whatever the time.
+    /// What keeps the next packet from leaving, whatever the time. What is sent `again` replaces a packet that has left the
+    /// network: only its spacing holds it.
     fn blocked(&self, again: bool) -> Option<Limit> {
-        if !again {
-            if self.supply.is_empty() {
-                return Some(Limit::Source);
-            }
-            if self.outstanding.len() >= self.peer_window {
-                return Some(Limit::Peer);
-            }
+        if again {
+            None
+        } else if self.supply.is_empty() {
+            Some(Limit::Source)
+        } else if self.outstanding.len() >= self.peer_window {
+            Some(Limit::Peer)
+        } else {
+            (self.outstanding.in_flight() >= self.host.window()).then_some(Limit::Window)
         }
-        (self.outstanding.in_flight() >= self.host.window()).then_some(Limit::Window)
     }
 
     fn send(&mut self, now: Time, rtt: &RttEstimator) -> Option<OutData> {
@@ -294,7 +301,9 @@ impl Sender {
 
     fn resend(&mut self, now: Time, rtt: &RttEstimator) -> Option<OutData> {
         let (number, record) = self.outstanding.resend(now)?;
-        self.pacer.sent(now, self.host.spacing(rtt), Probe::None, None);
+        // A queue that has overflowed is not answered with a burst, whatever the algorithm.
+        let spread = || rtt.get().map(|rtt| rtt.smoothed / self.host.window());
+        self.pacer.sent(now, self.host.spacing(rtt).or_else(spread), Probe::None, None);
         let bytes = record.start..record.start + u64::from(record.len);
         self.counts.sent += 1;
         self.counts.retransmitted += 1;
@@ -317,10 +326,7 @@ impl Sender {
     }
 
     /// Takes the first `count` packets for lost, and the last one: when that arrives, the receiver names whatever else is missing.
-    /// What has had time to arrive no longer fills the window; otherwise nothing could leave through a small one.
-    fn suspect(&mut self, now: Time, count: u64, rtt: &RttEstimator) {
-        let late = answer_time(rtt) + SYN * 2;
-        self.outstanding.settle(Time::from_nanos(now.as_nanos().saturating_sub(late.as_nanos())));
+    fn suspect(&mut self, count: u64) {
         let (first, next) = (self.outstanding.acked(), self.outstanding.next());
         let candidates = (first..next.min(first + count)).chain(next.checked_sub(1));
         for number in candidates {
@@ -395,13 +401,13 @@ pub(super) fn answer_time(rtt: &RttEstimator) -> Span {
 /// The time after which a lack of progress has the oldest and the newest packet sent again, for the `n`-th time in a row.
 fn probe_interval(rtt: &RttEstimator, n: u32) -> Span {
     let smoothed = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.smoothed);
-    // Twice the clock: the receiver waits for its own before it acknowledges the end of a flight.
-    (smoothed + answer_time(rtt) + SYN * 2) * (1 << n.min(MAX_BACKOFF))
+    // Within this a receiver has asked a second time for what it misses, and that has been acknowledged on its clock.
+    (smoothed * 2 + answer_time(rtt) + SYN * 2) * (1 << n.min(MAX_BACKOFF))
 }
 
-/// libudt's EXP interval for the `n`-th silence in a row.
+/// libudt's EXP interval for the `n`-th silence in a row, but not before a probe has gone unanswered.
 fn patience(rtt: &RttEstimator, n: u64) -> Span {
-    (answer_time(rtt) * n + SYN).max(LEAST_PATIENCE * n)
+    (answer_time(rtt) * n + SYN).max(LEAST_PATIENCE * n).max(probe_interval(rtt, 1))
 }
 
 /// What libudt and this crate report before the first sample, in microseconds: RTT and RTTVar.

@@ -8,6 +8,7 @@ use cwnd::{Bytes, Spec};
 
 use super::super::*;
 use crate::number::{Seq, SocketId};
+use crate::wire::Position;
 
 pub(super) const PAYLOAD: u32 = 1456;
 
@@ -27,6 +28,8 @@ pub(super) struct Line {
     pub(super) queue: usize,
     /// Whether a parcel is lost.
     pub(super) loses: Box<dyn FnMut(Time, &Parcel) -> bool>,
+    /// What becomes of a parcel on its way.
+    pub(super) alters: Box<dyn FnMut(&mut Parcel)>,
     free: Time,
     departures: std::collections::VecDeque<Time>,
     pub(super) dropped: u64,
@@ -83,6 +86,18 @@ pub(super) fn agreed(isn: u32, mode: Mode) -> Agreed {
     }
 }
 
+/// The header of a one-packet message.
+pub(super) fn header(seq: Seq) -> DataHeader {
+    DataHeader {
+        seq,
+        position: Position::Only,
+        in_order: false,
+        message: MessageNumber::FIRST,
+        timestamp_us: 0,
+        to: SocketId::new(7).expect("31 bits"),
+    }
+}
+
 impl Line {
     /// A line that loses nothing.
     pub(super) fn new(delay: u64, rate: Option<u64>) -> Self {
@@ -91,6 +106,7 @@ impl Line {
             rate,
             queue: 1000,
             loses: Box::new(|_, _| false),
+            alters: Box::new(|_| {}),
             free: Time::ZERO,
             departures: std::collections::VecDeque::new(),
             dropped: 0,
@@ -164,9 +180,12 @@ impl World {
     /// Goes on until `done` or `end`; the instant reached.
     pub(super) fn run_until(&mut self, end: Time, mut done: impl FnMut(&Self) -> bool) -> Time {
         let mut idle = 0;
-        while !done(self) {
+        loop {
             for index in 0..2 {
                 self.turn(index);
+            }
+            if done(self) {
+                break;
             }
             let timers = self.ends.iter().filter_map(|end| end.core.next_timeout()).min();
             let arrival = self.heap.peek().map(|Reverse((at, ..))| *at);
@@ -268,12 +287,13 @@ impl World {
             end.core.consume(now, packets.len() as u64);
         }
         while let Some(transmit) = end.core.poll_transmit(now) {
-            let parcel = match transmit {
+            let mut parcel = match transmit {
                 Transmit::Data(data) => Parcel::Data(data),
                 Transmit::Message(message) => Parcel::Message(message),
             };
             end.said.push((now, parcel.clone()));
             if let Some(arrival) = end.line.carry(now, &parcel) {
+                (end.line.alters)(&mut parcel);
                 self.heap.push(Reverse((arrival, self.count, 1 - index)));
                 self.parcels.insert(self.count, parcel);
                 self.count += 1;
