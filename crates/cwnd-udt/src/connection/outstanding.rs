@@ -225,11 +225,17 @@ impl Outstanding {
     /// libudt's receiver joins what it has of the message to the next one unless numbers between them are missing.
     pub(super) fn abandon(&mut self, now: Time, message: MessageNumber, lacks: u64, cut_to: u64) -> GivenUp {
         let next = self.next();
-        let mortal = self.mortal.back_mut().filter(|last| last.number == message && last.end == next);
-        let first = mortal.map_or(next, |mortal| {
-            mortal.end += lacks;
-            mortal.first
-        });
+        // What left of it may be acknowledged and forgotten.
+        let first = match self.mortal.back_mut().filter(|last| last.number == message && last.end == next) {
+            Some(mortal) => {
+                mortal.end += lacks;
+                mortal.first
+            }
+            None => {
+                self.mortal.push_back(Mortal { number: message, first: next, end: next + lacks, expires: now });
+                next
+            }
+        };
         let tag = Tag::new(Position::Middle, false, message);
         let never = Record { start: cut_to, sent_at: now, tag, len: 0, state: State::GivenUp };
         self.records.extend((0..lacks).map(|_| never));
