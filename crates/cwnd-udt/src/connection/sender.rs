@@ -213,6 +213,8 @@ impl Sender {
         if let Some((message, lacks)) = self.supply.expire(now) {
             let given_up = self.outstanding.abandon(now, message.number, lacks, self.supply.cut_to());
             self.give_up(given_up);
+            // There may be nothing else whose acknowledgement is awaited.
+            self.probe_at = self.probe_at.min(now + probe_interval(rtt, 0));
             return None;
         }
         let again = self.outstanding.has_lost() && !self.pacer.in_pair();
