@@ -1,6 +1,8 @@
 //! The sending end: it owns the facts (clock, packets in flight, losses, round-trip time) and asks its algorithm for a window.
 
-use cwnd::{Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Remote, Span, Time, View};
+use cwnd::{
+    Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Packets, Remote, Span, Time, View,
+};
 
 use super::recovery::{News, Recovery};
 use super::timer::RetransmissionTimer;
@@ -14,6 +16,8 @@ use crate::traffic::source::Backlog;
 pub(crate) struct Sender<R> {
     algorithm: Algorithm,
     control: Control,
+    /// Whole packets that `control` allows in the network; at least one.
+    allowed: u64,
     facts: Facts,
     recovery: R,
     timer: RetransmissionTimer,
@@ -27,6 +31,8 @@ pub(crate) struct Sender<R> {
     /// The next new packet when that was last decided.
     confirm_from: u64,
     backlog: Backlog,
+    /// Whole packets the receiver takes.
+    peer_window: u64,
     paced: bool,
 }
 
@@ -36,6 +42,7 @@ impl<R: Recovery> Sender<R> {
         let control = config.algorithm.control();
         Self {
             algorithm: config.algorithm,
+            allowed: allowed(&control),
             control,
             facts: Facts::new(now, config.max_window, config.packet, config.payload),
             recovery,
@@ -46,6 +53,7 @@ impl<R: Recovery> Sender<R> {
             confirm_mark: false,
             confirm_from: 0,
             backlog: config.backlog,
+            peer_window: Packets(config.max_window).whole(),
             paced: config.paced,
         }
     }
@@ -66,7 +74,7 @@ impl<R: Recovery> Sender<R> {
             self.facts.advance_round(self.recovery.acked(), self.recovery.next());
         }
         if news.rearm {
-            self.deadline = now + self.timer.timeout();
+            self.deadline = now + self.timer.timeout(&self.facts.rtt);
         }
         if news.lost > 0 {
             self.facts.counts.lost += news.lost;
@@ -100,7 +108,7 @@ impl<R: Recovery> Sender<R> {
         if self.recovery.leave(&news) {
             self.algorithm.on_recovered(&self.view(now, self.in_flight()));
         }
-        self.control = self.algorithm.control();
+        self.ask();
         self.recovery.regulate(&news, self.control.window);
         if self.recovery.outstanding() == 0 {
             self.deadline = Time::MAX;
@@ -115,19 +123,19 @@ impl<R: Recovery> Sender<R> {
         }
         let view = self.view(now, self.in_flight());
         self.algorithm.on_congestion(&view, &Congestion::timeout(self.recovery.acked(), self.expired));
-        self.control = self.algorithm.control();
+        self.ask();
         self.facts.counts.timeouts += 1;
         self.facts.counts.lost += self.recovery.on_timeout();
         self.expired = true;
         self.timer.back_off();
-        self.deadline = now + self.timer.timeout();
+        self.deadline = now + self.timer.timeout(&self.facts.rtt);
     }
 
     /// The time the algorithm asked to be woken at may have come.
     pub(crate) fn on_wake(&mut self, now: Time) {
         if self.control.wake.is_some_and(|wake| wake <= now) {
             self.algorithm.on_wake(&self.view(now, self.in_flight()));
-            self.control = self.algorithm.control();
+            self.ask();
         }
     }
 
@@ -136,7 +144,7 @@ impl<R: Recovery> Sender<R> {
     pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
         self.pacer.pass();
         let urgent = self.recovery.urgent();
-        if !urgent && !self.recovery.room(self.control.window.whole().max(1)) {
+        if !urgent && !self.recovery.room(self.allowed) {
             self.facts.limits.set(now, Limit::Window);
             return None;
         }
@@ -145,7 +153,7 @@ impl<R: Recovery> Sender<R> {
                 self.facts.limits.set(now, Limit::Source);
                 return None;
             }
-            if self.recovery.outstanding() as f64 + 1.0 > self.facts.max_window {
+            if self.recovery.outstanding() >= self.peer_window {
                 self.facts.limits.set(now, Limit::Peer);
                 return None;
             }
@@ -165,7 +173,7 @@ impl<R: Recovery> Sender<R> {
         self.facts.counts.sent += 1;
         self.facts.counts.retransmitted += u64::from(retransmission);
         if self.deadline == Time::MAX {
-            self.deadline = now + self.timer.timeout();
+            self.deadline = now + self.timer.timeout(&self.facts.rtt);
         }
         let fresh = (!retransmission).then_some(number);
         let pair = self.pacer.sent(now, self.spacing(), self.control.probe, fresh);
@@ -215,6 +223,13 @@ impl<R: Recovery> Sender<R> {
         self.facts.spacing(&self.control, self.paced)
     }
 
+    /// Asks the algorithm what it wants after a signal.
+    #[inline]
+    fn ask(&mut self) {
+        self.control = self.algorithm.control();
+        self.allowed = allowed(&self.control);
+    }
+
     #[inline]
     fn view(&self, now: Time, in_flight: u64) -> View {
         self.facts.view(now, self.recovery.next(), in_flight, self.recovery.repairing())
@@ -225,9 +240,15 @@ impl<R: Recovery> Sender<R> {
     fn restart(&mut self, now: Time) {
         if let Some(idle) = self.backlog.resume(now) {
             self.algorithm.on_restart(&self.view(now, 0), idle);
-            self.control = self.algorithm.control();
+            self.ask();
         }
     }
+}
+
+/// A sender may always have one packet in the network.
+#[inline]
+fn allowed(control: &Control) -> u64 {
+    control.window.whole().max(1)
 }
 
 fn congestion(news: &News) -> Congestion {
@@ -237,7 +258,7 @@ fn congestion(news: &News) -> Congestion {
 
 #[cfg(test)]
 mod tests {
-    use cwnd::{Bytes, Packets, Spec, Start};
+    use cwnd::{Bytes, Spec, Start};
 
     use super::super::recovery::Sack;
     use super::*;
