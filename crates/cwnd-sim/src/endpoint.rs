@@ -171,17 +171,30 @@ impl Receiver {
         }
     }
 
-    /// Takes in a data packet: whether it is new, and what to answer at once.
-    #[inline]
-    pub(crate) fn on_data(&mut self, now: Time, data: &Data, size: Bytes, marked: bool) -> (bool, Option<Body>) {
+    /// Takes in a data packet: whether it is new. What it answers at once is left in `answer`.
+    #[inline(always)]
+    pub(crate) fn on_data(
+        &mut self,
+        now: Time,
+        data: &Data,
+        (size, marked): (Bytes, bool),
+        answer: &mut Option<Body>,
+    ) -> bool {
         match self {
             Self::Tcp(receiver) => {
                 let (new, ack) = receiver.on_data(now, data, marked);
-                (new, ack.map(Body::Ack))
+                if let Some(ack) = ack {
+                    *answer = Some(Body::Ack(ack));
+                }
+                new
             }
-            Self::Aggregate(receiver) => (receiver.on_data(now, data, marked), None),
-            Self::Reported(receiver) => receiver.on_data(now, data, size, marked),
-            Self::Counter => (true, None),
+            Self::Aggregate(receiver) => receiver.on_data(now, data, marked),
+            Self::Reported(receiver) => {
+                let (new, body) = receiver.on_data(now, data, size, marked);
+                *answer = body;
+                new
+            }
+            Self::Counter => true,
         }
     }
 

@@ -108,7 +108,7 @@ pub(crate) struct AccessLine {
     jitter: u64,
     stream: Stream,
     last: Time,
-    pub(crate) in_transit: VecDeque<(Time, Packet)>,
+    pub(crate) in_transit: VecDeque<Packet>,
 }
 
 impl Path {
@@ -232,22 +232,26 @@ impl AccessLine {
         Self { delay, jitter: jitter.as_nanos(), stream, last: Time::ZERO, in_transit: VecDeque::new() }
     }
 
-    /// Puts a packet on the line; packets stay in order. Tells when it leaves if the line had been empty.
-    #[inline]
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> Option<Time> {
+    /// Puts a packet on the line, which sets when it leaves; packets stay in order. Whether the line had been empty.
+    #[inline(always)]
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> bool {
         let jitter = Span::from_nanos(self.stream.below(self.jitter));
-        let at = (now + self.delay + jitter).max(self.last);
-        self.last = at;
+        self.last = (now + self.delay + jitter).max(self.last);
         let first = self.in_transit.is_empty();
-        self.in_transit.push_back((at, packet));
-        first.then_some(at)
+        self.in_transit.push_back(Packet { due: self.last, ..packet });
+        first
     }
 
-    /// Takes the packet that leaves now, and tells when the next one does.
+    /// Takes the packet that leaves now.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<(Packet, Option<Time>)> {
-        let (_, packet) = self.in_transit.pop_front()?;
-        Some((packet, self.in_transit.front().map(|(at, _)| *at)))
+    pub(crate) fn take(&mut self) -> Option<Packet> {
+        self.in_transit.pop_front()
+    }
+
+    /// When the next packet leaves; [`Time::MAX`] if there is none.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.in_transit.front().map_or(Time::MAX, |packet| packet.due)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::digest::Digest;
 use crate::events::{Component, EventSet};
 use crate::flow::{Birth, Finite, Flow, Path};
 use crate::net::link::{Link, Verdict};
-use crate::net::packet::{Body, Ecn, Packet};
+use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
 use crate::net::tap::Tap;
 use crate::random::Stream;
@@ -93,10 +93,13 @@ impl World {
         progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(), SetupError> {
         self.events.push(recorder.next(), Component::Sample);
+        // Nothing ever happens at the end of time.
+        let end = end.min(Time::from_nanos(u64::MAX - 1));
         let mut until_progress = EVENTS_PER_PROGRESS;
-        while let Some((at, component)) = self.events.first() {
+        loop {
+            let (at, component) = self.events.first();
             if at > end {
-                break;
+                return Ok(());
             }
             self.now = at;
             self.handled += 1;
@@ -122,12 +125,11 @@ impl World {
                     recorder.sample(self, at);
                     match recorder.next() {
                         Time::MAX => self.events.pop(),
-                        next => self.events.postpone_first(next, Component::Sample),
+                        next => self.events.postpone_first(next, component),
                     }
                 }
             }
         }
-        Ok(())
     }
 
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {
@@ -171,39 +173,36 @@ impl World {
 
     #[inline]
     fn leave_link(&mut self, index: u32) {
-        let Some((packet, next)) = self.links[index as usize].take(self.now) else { return };
-        self.rearm_first(next, Component::Link(index));
-        self.forward(packet);
+        let link = &mut self.links[index as usize];
+        let Some(mut packet) = link.take(self.now) else { return };
+        self.events.set_link(index, link.next());
+        self.forward(&mut packet);
     }
 
     #[inline]
     fn leave_access(&mut self, index: u32) {
-        let Some((packet, next)) = self.flows[index as usize].access.take() else { return };
-        self.rearm_first(next, Component::Access(index));
-        self.forward(packet);
-    }
-
-    #[inline(always)]
-    fn rearm_first(&mut self, next: Option<Time>, component: Component) {
-        match next {
-            Some(at) => self.events.postpone_first(at, component),
-            None => self.events.pop(),
-        }
+        let access = &mut self.flows[index as usize].access;
+        let Some(mut packet) = access.take() else { return };
+        self.events.set_access(index, access.next());
+        self.forward(&mut packet);
     }
 
     /// Moves a packet on to the next link of its route, or into the endpoint.
-    #[inline]
-    fn forward(&mut self, mut packet: Packet) {
+    #[inline(always)]
+    fn forward(&mut self, packet: &mut Packet) {
         match self.routes.step(packet.hop) {
-            Step::Link(link) => {
-                packet.hop += 1;
-                match self.links[link as usize].offer(self.now, &mut packet) {
-                    Verdict::First(at) => self.events.push(at, Component::Link(link)),
-                    Verdict::Behind => {}
-                    Verdict::Dropped => self.drop_at(link),
-                }
-            }
-            Step::End => self.arrive(&packet),
+            Step::Link(link) => self.offer(link, packet),
+            Step::End => self.arrive(packet),
+        }
+    }
+
+    #[inline]
+    fn offer(&mut self, link: u32, packet: &mut Packet) {
+        packet.hop += 1;
+        match self.links[link as usize].offer(self.now, packet) {
+            Verdict::First(at) => self.events.set_link(link, at),
+            Verdict::Behind => {}
+            Verdict::Dropped => self.drop_at(link),
         }
     }
 
@@ -223,35 +222,43 @@ impl World {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, packet: &Packet) {
-        let flow = &mut self.flows[packet.flow as usize];
         match &packet.body {
-            Body::Data(data) => {
-                self.digest.mix(self.now.as_nanos());
-                self.digest.mix(u64::from(packet.flow) << 40 ^ data.number);
-                let marked = packet.ecn == Ecn::Congestion;
-                let (new, answer) = flow.receiver.on_data(self.now, data, packet.size, marked);
-                flow.delivered += u64::from(new);
-                flow.duplicates += u64::from(!new);
-                flow.marked += u64::from(marked);
-                if flow.finite.as_ref().is_some_and(|finite| new && flow.delivered == finite.size) {
-                    self.complete(packet.flow);
-                }
-                if let Some(answer) = answer {
-                    self.answer(packet.flow, answer);
-                }
-                self.arm_receiver(packet.flow);
-            }
-            answer => {
-                flow.answers -= 1;
-                flow.sender.on_packet(self.now, answer);
-                let ends = flow.finite.is_some();
-                self.pump(packet.flow);
-                if ends {
-                    self.look_for_end(packet.flow);
-                }
-            }
+            Body::Data(data) => self.arrive_at_receiver(packet, data),
+            answer => self.arrive_at_sender(packet.flow, answer),
+        }
+    }
+
+    #[inline]
+    fn arrive_at_receiver(&mut self, packet: &Packet, data: &Data) {
+        self.digest.mix(self.now.as_nanos());
+        self.digest.mix(u64::from(packet.flow) << 40 ^ data.number);
+        let flow = &mut self.flows[packet.flow as usize];
+        let marked = packet.ecn == Ecn::Congestion;
+        let mut answer = None;
+        let new = flow.receiver.on_data(self.now, data, (packet.size, marked), &mut answer);
+        flow.delivered += u64::from(new);
+        flow.duplicates += u64::from(!new);
+        flow.marked += u64::from(marked);
+        if flow.finite.as_ref().is_some_and(|finite| new && flow.delivered == finite.size) {
+            self.complete(packet.flow);
+        }
+        if let Some(answer) = answer {
+            self.answer(packet.flow, answer);
+        }
+        self.arm_receiver(packet.flow);
+    }
+
+    #[inline]
+    fn arrive_at_sender(&mut self, index: u32, answer: &Body) {
+        let flow = &mut self.flows[index as usize];
+        flow.answers -= 1;
+        flow.sender.on_packet(self.now, answer);
+        let ends = flow.finite.is_some();
+        self.pump(index);
+        if ends {
+            self.look_for_end(index);
         }
     }
 
@@ -260,7 +267,17 @@ impl World {
         let flow = &mut self.flows[index as usize];
         flow.answers += 1;
         let (hop, size, class) = (flow.reverse, flow.ack, flow.class);
-        self.forward(Packet { flow: index, hop, size, ecn: Ecn::NotCapable, class, body });
+        let mut packet = Packet { due: self.now, flow: index, hop, size, ecn: Ecn::NotCapable, class, body };
+        match self.routes.step(hop) {
+            Step::Link(link) => self.offer(link, &mut packet),
+            Step::End => self.arrive_at_once(&packet),
+        }
+    }
+
+    /// Both ends of the flow are at one node.
+    #[cold]
+    fn arrive_at_once(&mut self, packet: &Packet) {
+        self.arrive(packet);
     }
 
     /// Sends all that a sender may send now, and sets its timers.
@@ -270,6 +287,7 @@ impl World {
         while let Some(data) = flow.sender.poll(self.now) {
             let capable = flow.ecn && !data.retransmission;
             let packet = Packet {
+                due: self.now,
                 flow: index,
                 hop: flow.forward,
                 size: flow.packet,
@@ -277,8 +295,8 @@ impl World {
                 class: flow.class,
                 body: Body::Data(data),
             };
-            if let Some(at) = flow.access.offer(self.now, packet) {
-                self.events.push(at, Component::Access(index));
+            if flow.access.offer(self.now, packet) {
+                self.events.set_access(index, flow.access.next());
             }
         }
         let release = flow.sender.next_release();

@@ -78,7 +78,7 @@ struct Road {
     delay: Span,
     steps: Option<Box<Steps<Span>>>,
     /// By arrival at the far end. A packet that waits in a first-in-first-out queue is here too.
-    packets: VecDeque<(Time, Packet)>,
+    packets: VecDeque<Packet>,
 }
 
 impl Link {
@@ -126,16 +126,22 @@ impl Link {
         self.road.enter(left, packet)
     }
 
-    /// Takes the packet that leaves now, and tells when the next one does.
+    /// Takes the packet that leaves now.
     #[inline]
-    pub(crate) fn take(&mut self, now: Time) -> Option<(Packet, Option<Time>)> {
+    pub(crate) fn take(&mut self, now: Time) -> Option<Packet> {
         if matches!(self.server, Server::Drr(_)) {
             self.catch_up(now);
         }
-        let (_, packet) = self.road.packets.pop_front()?;
+        let packet = self.road.packets.pop_front()?;
         self.counts.carried += 1;
         self.counts.carried_bytes += u64::from(packet.size.0);
-        Some((packet, self.road.packets.front().map(|(at, _)| *at)))
+        Some(packet)
+    }
+
+    /// When the next packet leaves; [`Time::MAX`] if there is none.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.road.packets.front().map_or(Time::MAX, |packet| packet.due)
     }
 
     /// Hands over a packet that was lost or dropped; none if that was the last one.
@@ -169,7 +175,7 @@ impl Link {
     pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
         let drr = if let Server::Drr(drr) = &self.server { Some(drr) } else { None };
         let waiting = drr.into_iter().flat_map(|drr| drr.waiting());
-        waiting.chain(self.road.packets.iter().map(|(_, packet)| packet))
+        waiting.chain(self.road.packets.iter())
     }
 
     #[cold]
@@ -233,21 +239,20 @@ impl Road {
     fn enter(&mut self, left: Time, packet: &Packet) -> Verdict {
         let at = if self.steps.is_some() { self.arrival_by_schedule(left) } else { left + self.delay };
         let first = self.packets.is_empty();
-        self.packets.push_back((at, *packet));
+        self.packets.push_back(Packet { due: at, ..*packet });
         if first { Verdict::First(at) } else { Verdict::Behind }
     }
 
     #[cold]
     fn arrival_by_schedule(&self, left: Time) -> Time {
         let delay = self.steps.as_ref().map_or(self.delay, |steps| steps.at(left.as_nanos()).0);
-        let last = self.packets.back().map_or(Time::ZERO, |(at, _)| *at);
+        let last = self.packets.back().map_or(Time::ZERO, |packet| packet.due);
         last.max(left + delay)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
 
     use cwnd::Bytes;
     use proptest::prelude::*;
@@ -259,7 +264,7 @@ mod tests {
 
     fn packet(size: u32) -> Packet {
         let body = Body::Missing { first: 0, end: 0 };
-        Packet { flow: 0, hop: 0, size: Bytes(size), ecn: Ecn::NotCapable, class: Class::Out, body }
+        Packet { due: Time::ZERO, flow: 0, hop: 0, size: Bytes(size), ecn: Ecn::NotCapable, class: Class::Out, body }
     }
 
     fn setup(rate: Option<u64>, queue: QueueLimit) -> LinkSetup {
@@ -342,7 +347,7 @@ mod tests {
                 prop_assert_eq!(ours.queue(Time::from_nanos(now)).0, server.waiting.len() as u64);
             }
             server.run_to(u128::MAX);
-            let left: Vec<u128> = ours.road.packets.iter().map(|(at, _)| u128::from(at.as_nanos() - 7)).collect();
+            let left: Vec<u128> = ours.road.packets.iter().map(|packet| u128::from(packet.due.as_nanos() - 7)).collect();
             let finished: Vec<u128> = server.finished.iter().map(|done| done.div_ceil(u128::from(rate))).collect();
             prop_assert_eq!(left, finished);
         }
@@ -354,8 +359,8 @@ mod tests {
         assert_eq!(line.offer(Time::ZERO, &mut packet(1500)), Verdict::First(Time::from_nanos(7)));
         assert_eq!(line.offer(Time::ZERO, &mut packet(1500)), Verdict::Behind);
         let due = Time::from_nanos(7);
-        assert_eq!(line.take(due).map(|(_, next)| next), Some(Some(due)));
-        assert_eq!(line.take(due).map(|(_, next)| next), Some(None));
+        assert_eq!((line.take(due).is_some(), line.next()), (true, due));
+        assert_eq!((line.take(due).is_some(), line.next()), (true, Time::MAX));
         assert!(line.take(due).is_none());
     }
 
@@ -377,7 +382,7 @@ mod tests {
         (0..8).for_each(|_| {
             link.offer(Time::ZERO, &mut packet(1250));
         });
-        let arrivals: Vec<_> = link.road.packets.iter().map(|(at, _)| at.as_nanos() as f64 / 1e6).collect();
+        let arrivals: Vec<_> = link.road.packets.iter().map(|packet| packet.due.as_nanos() as f64 / 1e6).collect();
         // The last bits leave after 1, 2, 3, … ms: 1 + 5, 2 + 5, 3 + 1 held back to 7, … and on their own again from 7 + 1.
         assert_eq!(arrivals, [6.0, 7.0, 7.0, 7.0, 7.0, 7.0, 8.0, 9.0]);
     }
@@ -400,9 +405,9 @@ mod tests {
         assert_eq!(link.offer(ms(1), &mut of(2)), Verdict::Behind);
         let mut at = ms(1) + Span::from_nanos(7);
         let mut left = Vec::new();
-        while let Some((packet, next)) = link.take(at) {
+        while let Some(packet) = link.take(at) {
             left.push((packet.flow, at));
-            at = next.unwrap_or(Time::MAX);
+            at = link.next();
         }
         let flows_in_order = [1, 1, 2, 3, 2];
         let expected: Vec<_> =

@@ -204,7 +204,15 @@ mod tests {
             pair: false,
             rtt: cwnd::Span::ZERO,
         };
-        Packet { flow, hop: 0, size: Bytes(size), ecn: Ecn::NotCapable, class: Profile::Out, body: Body::Data(data) }
+        Packet {
+            due: Time::ZERO,
+            flow,
+            hop: 0,
+            size: Bytes(size),
+            ecn: Ecn::NotCapable,
+            class: Profile::Out,
+            body: Body::Data(data),
+        }
     }
 
     fn label(packet: &Packet) -> (u32, u64) {

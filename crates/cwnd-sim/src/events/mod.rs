@@ -3,7 +3,11 @@
 //! A component (a link, a timer) has at most one pending event, so the set grows with the topology and not with the traffic,
 //! and (time, component) is a total order. Several packets due at one link wait in that link's own ring.
 
+mod tournament;
+
 use cwnd::Time;
+
+use tournament::Tournament;
 
 /// A component that can have an event pending. Events of one instant happen in the order of these variants, then of the index:
 /// a wake-up before the acknowledgements that arrive with it, an acknowledgement before the time-out it prevents.
@@ -27,46 +31,82 @@ pub(crate) enum Component {
     Sample,
 }
 
-/// Pending events, earliest first: a heap with four children per node, each event packed into one integer.
-#[derive(Clone, Debug, Default)]
+/// Pending events, earliest first.
+///
+/// Nearly all events are those of lines, each of which is due again and again: they have a tournament per kind, so that a link
+/// never pays for the number of access lines. Timers are seldom due: they have a heap, with four children per node, each event
+/// packed into one integer.
+#[derive(Clone, Debug)]
 pub(crate) struct EventSet {
+    access: Tournament,
+    links: Tournament,
     heap: Vec<u128>,
+    /// Of the earliest in the heap.
+    timer: Time,
 }
 
 impl EventSet {
-    /// The earliest event.
+    /// The earliest event; at [`Time::MAX`] there is none.
     #[inline]
-    pub(crate) fn first(&self) -> Option<(Time, Component)> {
-        self.heap.first().map(|key| unpack(*key))
+    pub(crate) fn first(&self) -> (Time, Component) {
+        let (access_at, access) = self.access.first();
+        let (link_at, link) = self.links.first();
+        if self.timer <= access_at.min(link_at) {
+            return self.timer_or((access_at, Component::Access(access)), (link_at, Component::Link(link)));
+        }
+        if link_at < access_at { (link_at, Component::Link(link)) } else { (access_at, Component::Access(access)) }
     }
 
-    /// How many events are pending.
+    /// How many timers are pending.
     #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn timers(&self) -> usize {
         self.heap.len()
     }
 
-    /// Adds an event.
+    /// Gives an access line the time of its next event, [`Time::MAX`] for none.
     #[inline]
-    pub(crate) fn push(&mut self, at: Time, component: Component) {
-        self.heap.push(0);
-        self.rise(self.heap.len() - 1, pack(at, component));
+    pub(crate) fn set_access(&mut self, index: u32, at: Time) {
+        self.access.set(index, at);
     }
 
-    /// Removes the earliest event.
+    /// Gives a link the time of its next event, [`Time::MAX`] for none.
     #[inline]
+    pub(crate) fn set_link(&mut self, index: u32, at: Time) {
+        self.links.set(index, at);
+    }
+
+    /// Adds the event of a timer.
+    pub(crate) fn push(&mut self, at: Time, timer: Component) {
+        self.heap.push(0);
+        self.rise(self.heap.len() - 1, pack(at, timer));
+        self.look();
+    }
+
+    /// Removes the earliest event, which is a timer's.
     pub(crate) fn pop(&mut self) {
         if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
             self.sink(last);
         }
+        self.look();
     }
 
-    /// Moves the earliest event, which is `component`'s, to a later time: one walk down instead of a removal and an insertion.
-    #[inline]
-    pub(crate) fn postpone_first(&mut self, at: Time, component: Component) {
-        self.sink(pack(at, component));
+    /// Moves the earliest event, which is `timer`'s, to a later time.
+    pub(crate) fn postpone_first(&mut self, at: Time, timer: Component) {
+        self.sink(pack(at, timer));
+        self.look();
+    }
+
+    /// A timer may be due before the lines.
+    #[cold]
+    fn timer_or(&self, access: (Time, Component), link: (Time, Component)) -> (Time, Component) {
+        let timer = self.heap.first().map_or((Time::MAX, Component::Sample), |key| unpack(*key));
+        timer.min(access).min(link)
+    }
+
+    fn look(&mut self) {
+        self.timer = self.heap.first().map_or(Time::MAX, |key| unpack(*key).0);
     }
 
     /// Places `key` at `hole` or above.
@@ -109,6 +149,12 @@ impl EventSet {
             hole = least;
         }
         heap[hole] = key;
+    }
+}
+
+impl Default for EventSet {
+    fn default() -> Self {
+        Self { access: Tournament::default(), links: Tournament::default(), heap: Vec::new(), timer: Time::MAX }
     }
 }
 
@@ -159,30 +205,47 @@ mod tests {
             let mut model: BTreeSet<(Time, Component)> = BTreeSet::new();
             for (step, at, index) in steps {
                 let at = Time::from_nanos(at);
-                let component = if index % 2 == 0 { Component::Link(index) } else { Component::Release(index) };
+                let kinds = [Component::Link, Component::Release, Component::Access, Component::Deadline];
+                let component = kinds[index as usize % 4](index / 4);
                 match (step, model.first().copied()) {
-                    (0, Some(_)) => {
-                        ours.pop();
+                    (0, Some((_, first))) => {
+                        remove_first(&mut ours, first);
                         model.pop_first();
                     }
                     (1, Some((first_at, first))) => {
                         let later = Time::from_nanos(first_at.as_nanos() + at.as_nanos());
-                        // Duplicates would make the model a multiset; a component has one pending event.
                         model.pop_first();
-                        if model.insert((later, first)) {
-                            ours.postpone_first(later, first);
-                        } else {
-                            ours.pop();
+                        model.insert((later, first));
+                        match first {
+                            Component::Access(_) | Component::Link(_) => add(&mut ours, later, first),
+                            _ => ours.postpone_first(later, first),
                         }
                     }
-                    _ => {
-                        if model.insert((at, component)) {
-                            ours.push(at, component);
-                        }
+                    _ if model.iter().all(|(_, pending)| *pending != component) => {
+                        model.insert((at, component));
+                        add(&mut ours, at, component);
                     }
+                    _ => {}
                 }
-                prop_assert_eq!(ours.first(), model.first().copied());
+                let first = ours.first();
+                prop_assert_eq!((first.0 < Time::MAX).then_some(first), model.first().copied());
             }
+        }
+    }
+
+    fn add(events: &mut EventSet, at: Time, component: Component) {
+        match component {
+            Component::Access(index) => events.set_access(index, at),
+            Component::Link(index) => events.set_link(index, at),
+            _ => events.push(at, component),
+        }
+    }
+
+    fn remove_first(events: &mut EventSet, component: Component) {
+        match component {
+            Component::Access(index) => events.set_access(index, Time::MAX),
+            Component::Link(index) => events.set_link(index, Time::MAX),
+            _ => events.pop(),
         }
     }
 
@@ -202,12 +265,12 @@ mod tests {
             Component::Sample,
         ];
         for component in order.iter().rev() {
-            events.push(at, *component);
+            add(&mut events, at, *component);
         }
         for component in order {
-            assert_eq!(events.first(), Some((at, component)));
-            events.pop();
+            assert_eq!(events.first(), (at, component));
+            remove_first(&mut events, component);
         }
-        assert_eq!(events.first(), None);
+        assert_eq!(events.first().0, Time::MAX);
     }
 }
