@@ -35,6 +35,15 @@ pub(crate) enum Sender {
     Cbr(Box<cbr::Sender>),
 }
 
+/// When a sender wants to be asked again without hearing from its receiver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wishes {
+    /// To send more.
+    pub(crate) release: Time,
+    /// When its timer expires.
+    pub(crate) deadline: Time,
+}
+
 /// A receiver.
 #[derive(Debug)]
 pub(crate) enum Receiver {
@@ -72,6 +81,16 @@ macro_rules! any {
     };
 }
 
+/// Lets `$sender` send all that may leave now.
+macro_rules! drain {
+    ($sender:expr, $now:expr, $send:expr) => {{
+        while let Some(data) = $sender.poll($now) {
+            $send(data);
+        }
+        Wishes { release: $sender.next_release(), deadline: $sender.next_deadline() }
+    }};
+}
+
 impl Sender {
     /// A TCP-like sender that starts at `now`.
     pub(crate) fn tcp(config: SenderConfig, now: Time) -> Self {
@@ -85,22 +104,38 @@ impl Sender {
         }
     }
 
-    /// Takes in what the receiver sent.
-    #[inline]
-    pub(crate) fn on_packet(&mut self, now: Time, body: &Body) {
-        match (self, body) {
-            (Self::Sack(sender), Body::Ack(ack)) => sender.on_ack(now, ack),
-            (Self::Cumulative(sender), Body::Ack(ack)) => sender.on_ack(now, ack),
-            (Self::Reported(sender), Body::Report(report)) => sender.on_report(now, report),
-            (Self::Reported(sender), Body::Missing { first, end }) => sender.on_missing(now, *first, *end),
-            _ => {}
+    /// Takes in what the receiver sent, if anything, and hands all that may leave now to `send`. The kind of sender is looked at
+    /// once for all of it.
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Data)) -> Wishes {
+        match self {
+            Self::Sack(sender) => {
+                if let Some(Body::Ack(ack)) = body {
+                    sender.on_ack(now, ack);
+                }
+                drain!(sender, now, send)
+            }
+            Self::Cumulative(sender) => {
+                if let Some(Body::Ack(ack)) = body {
+                    sender.on_ack(now, ack);
+                }
+                drain!(sender, now, send)
+            }
+            Self::Reported(sender) => {
+                match body {
+                    Some(Body::Report(report)) => sender.on_report(now, report),
+                    Some(Body::Missing { first, end }) => sender.on_missing(now, *first, *end),
+                    _ => {}
+                }
+                drain!(sender, now, send)
+            }
+            Self::Cbr(sender) => {
+                while let Some(data) = sender.poll(now) {
+                    send(data);
+                }
+                Wishes { release: sender.next_release(), deadline: Time::MAX }
+            }
         }
-    }
-
-    /// The next packet to leave now, if one may.
-    #[inline]
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
-        any!(self, sender => sender.poll(now))
     }
 
     /// The time the algorithm asked to be woken at may have come.
@@ -111,18 +146,6 @@ impl Sender {
     /// The timer may have expired.
     pub(crate) fn on_deadline(&mut self, now: Time) {
         controlled!(self, sender => sender.on_deadline(now), ());
-    }
-
-    /// When it wants to be asked again without hearing from its receiver.
-    #[inline]
-    pub(crate) fn next_release(&self) -> Time {
-        any!(self, sender => sender.next_release())
-    }
-
-    /// When its timer expires.
-    #[inline]
-    pub(crate) fn next_deadline(&self) -> Time {
-        controlled!(self, sender => sender.next_deadline(), Time::MAX)
     }
 
     /// All packets below have been acknowledged.
@@ -171,30 +194,34 @@ impl Receiver {
         }
     }
 
-    /// Takes in a data packet: whether it is new. What it answers at once is left in `answer`.
+    /// Takes in a data packet: whether it is new, and whether it is answered at once. The answer is left in `answer`.
     #[inline(always)]
     pub(crate) fn on_data(
         &mut self,
         now: Time,
         data: &Data,
         (size, marked): (Bytes, bool),
-        answer: &mut Option<Body>,
-    ) -> bool {
+        answer: &mut Body,
+    ) -> (bool, bool) {
         match self {
             Self::Tcp(receiver) => {
                 let (new, ack) = receiver.on_data(now, data, marked);
+                let answered = ack.is_some();
                 if let Some(ack) = ack {
-                    *answer = Some(Body::Ack(ack));
+                    *answer = Body::Ack(ack);
                 }
-                new
+                (new, answered)
             }
-            Self::Aggregate(receiver) => receiver.on_data(now, data, marked),
+            Self::Aggregate(receiver) => (receiver.on_data(now, data, marked), false),
             Self::Reported(receiver) => {
                 let (new, body) = receiver.on_data(now, data, size, marked);
-                *answer = body;
-                new
+                let answered = body.is_some();
+                if let Some(body) = body {
+                    *answer = body;
+                }
+                (new, answered)
             }
-            Self::Counter => true,
+            Self::Counter => (true, false),
         }
     }
 

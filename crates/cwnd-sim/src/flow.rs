@@ -232,14 +232,12 @@ impl AccessLine {
         Self { delay, jitter: jitter.as_nanos(), stream, last: Time::ZERO, in_transit: VecDeque::new() }
     }
 
-    /// Puts a packet on the line, which sets when it leaves; packets stay in order. Whether the line had been empty.
+    /// Puts a packet on the line, which sets when it leaves; packets stay in order.
     #[inline(always)]
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> bool {
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet) {
         let jitter = Span::from_nanos(self.stream.below(self.jitter));
         self.last = (now + self.delay + jitter).max(self.last);
-        let first = self.in_transit.is_empty();
         self.in_transit.push_back(Packet { due: self.last, ..packet });
-        first
     }
 
     /// Takes the packet that leaves now.

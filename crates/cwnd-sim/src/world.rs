@@ -1,16 +1,18 @@
 //! The simulated network and its event loop.
 
+mod audit;
 mod crowds;
 
-use cwnd::{Span, Time};
+use cwnd::{Bytes, Span, Time};
 use cwnd_trace::Trace;
 
 use crate::digest::Digest;
-use crate::events::{Component, EventSet};
+use crate::events::{Component, EventSet, Next};
 use crate::flow::{Birth, Finite, Flow, Path};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
+use crate::net::setup::Class;
 use crate::net::tap::Tap;
 use crate::random::Stream;
 use crate::recorder::Recorder;
@@ -95,40 +97,43 @@ impl World {
         self.events.push(recorder.next(), Component::Sample);
         // Nothing ever happens at the end of time.
         let end = end.min(Time::from_nanos(u64::MAX - 1));
-        let mut until_progress = EVENTS_PER_PROGRESS;
         loop {
-            let (at, component) = self.events.first();
+            let (at, next) = self.events.first();
             if at > end {
                 return Ok(());
             }
             self.now = at;
             self.handled += 1;
-            until_progress -= 1;
-            if until_progress == 0 {
-                until_progress = EVENTS_PER_PROGRESS;
-                if !progress(at.as_nanos()) {
-                    return Err(SetupError::Interrupted);
+            if self.handled.is_multiple_of(EVENTS_PER_PROGRESS) && !progress(at.as_nanos()) {
+                return Err(SetupError::Interrupted);
+            }
+            match next {
+                Next::Link(index) => self.leave_link(index),
+                Next::Access(index) => self.leave_access(index),
+                Next::Timer(component) => self.timer(component, recorder),
+            }
+        }
+    }
+
+    /// A timer is due.
+    fn timer(&mut self, component: Component, recorder: &mut Recorder) {
+        match component {
+            Component::Release(index) => self.release(index),
+            Component::Deadline(index) => self.deadline(index),
+            Component::Receiver(index) => self.receiver_timer(index),
+            Component::Start(index) => {
+                self.events.pop();
+                self.pump(index);
+            }
+            Component::Arrival(index) => self.arrivals(index),
+            Component::Sample => {
+                recorder.sample(self, self.now);
+                match recorder.next() {
+                    Time::MAX => self.events.pop(),
+                    next => self.events.postpone_first(next, component),
                 }
             }
-            match component {
-                Component::Link(index) => self.leave_link(index),
-                Component::Access(index) => self.leave_access(index),
-                Component::Release(index) => self.release(index),
-                Component::Deadline(index) => self.deadline(index),
-                Component::Receiver(index) => self.receiver_timer(index),
-                Component::Start(index) => {
-                    self.events.pop();
-                    self.pump(index);
-                }
-                Component::Arrival(index) => self.arrivals(index),
-                Component::Sample => {
-                    recorder.sample(self, at);
-                    match recorder.next() {
-                        Time::MAX => self.events.pop(),
-                        next => self.events.postpone_first(next, component),
-                    }
-                }
-            }
+            Component::Access(_) | Component::Link(_) => {}
         }
     }
 
@@ -171,7 +176,7 @@ impl World {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn leave_link(&mut self, index: u32) {
         let link = &mut self.links[index as usize];
         let Some(mut packet) = link.take(self.now) else { return };
@@ -179,7 +184,7 @@ impl World {
         self.forward(&mut packet);
     }
 
-    #[inline]
+    #[inline(always)]
     fn leave_access(&mut self, index: u32) {
         let access = &mut self.flows[index as usize].access;
         let Some(mut packet) = access.take() else { return };
@@ -196,7 +201,7 @@ impl World {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn offer(&mut self, link: u32, packet: &mut Packet) {
         packet.hop += 1;
         match self.links[link as usize].offer(self.now, packet) {
@@ -223,29 +228,29 @@ impl World {
     }
 
     #[inline(always)]
-    fn arrive(&mut self, packet: &Packet) {
-        match &packet.body {
-            Body::Data(data) => self.arrive_at_receiver(packet, data),
-            answer => self.arrive_at_sender(packet.flow, answer),
+    fn arrive(&mut self, packet: &mut Packet) {
+        match packet.body {
+            Body::Data(data) => self.arrive_at_receiver(packet, &data),
+            _ => self.arrive_at_sender(packet.flow, &packet.body),
         }
     }
 
-    #[inline]
-    fn arrive_at_receiver(&mut self, packet: &Packet, data: &Data) {
+    /// The packet turns into what the receiver answers.
+    #[inline(always)]
+    fn arrive_at_receiver(&mut self, packet: &mut Packet, data: &Data) {
         self.digest.mix(self.now.as_nanos());
         self.digest.mix(u64::from(packet.flow) << 40 ^ data.number);
         let flow = &mut self.flows[packet.flow as usize];
         let marked = packet.ecn == Ecn::Congestion;
-        let mut answer = None;
-        let new = flow.receiver.on_data(self.now, data, (packet.size, marked), &mut answer);
+        let (new, answered) = flow.receiver.on_data(self.now, data, (packet.size, marked), &mut packet.body);
         flow.delivered += u64::from(new);
         flow.duplicates += u64::from(!new);
         flow.marked += u64::from(marked);
         if flow.finite.as_ref().is_some_and(|finite| new && flow.delivered == finite.size) {
             self.complete(packet.flow);
         }
-        if let Some(answer) = answer {
-            self.answer(packet.flow, answer);
+        if answered {
+            self.answer(packet);
         }
         self.arm_receiver(packet.flow);
     }
@@ -254,60 +259,68 @@ impl World {
     fn arrive_at_sender(&mut self, index: u32, answer: &Body) {
         let flow = &mut self.flows[index as usize];
         flow.answers -= 1;
-        flow.sender.on_packet(self.now, answer);
         let ends = flow.finite.is_some();
-        self.pump(index);
+        self.serve(index, Some(answer));
         if ends {
             self.look_for_end(index);
         }
     }
 
-    #[inline]
-    fn answer(&mut self, index: u32, body: Body) {
-        let flow = &mut self.flows[index as usize];
+    /// Sends a packet of a receiver, whose flow and body are given.
+    #[inline(always)]
+    fn answer(&mut self, packet: &mut Packet) {
+        let flow = &mut self.flows[packet.flow as usize];
         flow.answers += 1;
-        let (hop, size, class) = (flow.reverse, flow.ack, flow.class);
-        let mut packet = Packet { due: self.now, flow: index, hop, size, ecn: Ecn::NotCapable, class, body };
-        match self.routes.step(hop) {
-            Step::Link(link) => self.offer(link, &mut packet),
-            Step::End => self.arrive_at_once(&packet),
+        (packet.hop, packet.size, packet.class) = (flow.reverse, flow.ack, flow.class);
+        packet.ecn = Ecn::NotCapable;
+        match self.routes.step(packet.hop) {
+            Step::Link(link) => self.offer(link, packet),
+            Step::End => self.arrive_at_once(packet),
         }
     }
 
     /// Both ends of the flow are at one node.
     #[cold]
     fn arrive_at_once(&mut self, packet: &Packet) {
-        self.arrive(packet);
+        self.arrive_at_sender(packet.flow, &packet.body);
     }
 
     /// Sends all that a sender may send now, and sets its timers.
-    #[inline]
     fn pump(&mut self, index: u32) {
-        let flow = &mut self.flows[index as usize];
-        while let Some(data) = flow.sender.poll(self.now) {
-            let capable = flow.ecn && !data.retransmission;
-            let packet = Packet {
-                due: self.now,
-                flow: index,
-                hop: flow.forward,
-                size: flow.packet,
-                ecn: if capable { Ecn::Capable } else { Ecn::NotCapable },
-                class: flow.class,
-                body: Body::Data(data),
-            };
-            if flow.access.offer(self.now, packet) {
-                self.events.set_access(index, flow.access.next());
-            }
+        self.serve(index, None);
+    }
+
+    /// Gives a sender what has come from its receiver, sends all that it may send now, and sets its timers.
+    #[inline(always)]
+    fn serve(&mut self, index: u32, answer: Option<&Body>) {
+        let now = self.now;
+        let Flow { sender, access, armed, forward, packet, ecn, class, .. } = &mut self.flows[index as usize];
+        let idle = access.next() == Time::MAX;
+        let wishes = sender.serve(now, answer, |data| {
+            let capable = *ecn && !data.retransmission;
+            access.offer(
+                now,
+                Packet {
+                    due: now,
+                    flow: index,
+                    hop: *forward,
+                    size: *packet,
+                    ecn: if capable { Ecn::Capable } else { Ecn::NotCapable },
+                    class: *class,
+                    body: Body::Data(data),
+                },
+            );
+        });
+        if idle {
+            self.events.set_access(index, access.next());
         }
-        let release = flow.sender.next_release();
-        if release < flow.armed.release {
-            flow.armed.release = release;
-            self.events.push(release, Component::Release(index));
+        if wishes.release < armed.release {
+            armed.release = wishes.release;
+            self.events.push(wishes.release, Component::Release(index));
         }
-        let deadline = flow.sender.next_deadline();
-        if deadline < flow.armed.deadline {
-            flow.armed.deadline = deadline;
-            self.events.push(deadline, Component::Deadline(index));
+        if wishes.deadline < armed.deadline {
+            armed.deadline = wishes.deadline;
+            self.events.push(wishes.deadline, Component::Deadline(index));
         }
     }
 
@@ -337,8 +350,9 @@ impl World {
         let flow = &mut self.flows[index as usize];
         if flow.armed.receiver == self.now {
             flow.armed.receiver = Time::MAX;
-            while let Some(answer) = self.flows[index as usize].receiver.on_timer(self.now) {
-                self.answer(index, answer);
+            while let Some(body) = self.flows[index as usize].receiver.on_timer(self.now) {
+                let (hop, size, ecn, class) = (0, Bytes(0), Ecn::NotCapable, Class::Out);
+                self.answer(&mut Packet { due: self.now, flow: index, hop, size, ecn, class, body });
             }
             self.arm_receiver(index);
             if self.flows[index as usize].finite.is_some() {
@@ -347,7 +361,7 @@ impl World {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn arm_receiver(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
         let due = flow.receiver.next_timer();
@@ -356,58 +370,7 @@ impl World {
             self.events.push(due, Component::Receiver(index));
         }
     }
-
-    /// Conservation: what was sent has been delivered, dropped or is on its way, for every flow and every link.
-    ///
-    /// # Panics
-    /// If a packet appeared or vanished: an error in this crate that no setup can cause.
-    fn audit(&self) {
-        // Of each flow: data packets, and those of its receiver.
-        let mut in_network = vec![(0_u64, 0_u32); self.flows.len()];
-        for link in &self.links {
-            for packet in link.in_transit() {
-                let (data, answers) = &mut in_network[packet.flow as usize];
-                match packet.body {
-                    Body::Data(_) => *data += 1,
-                    _ => *answers += 1,
-                }
-            }
-            let counts = link.counts;
-            let inside = link.in_transit().count() as u64;
-            assert_eq!(
-                counts.offered,
-                counts.dropped + counts.lost + counts.carried + inside,
-                "a link conserves packets"
-            );
-        }
-        for (flow, (data, answers)) in self.flows.iter().zip(in_network) {
-            assert_eq!(flow.in_network(), data + flow.access.in_transit.len() as u64, "a flow conserves packets");
-            assert_eq!(flow.answers, answers, "a flow conserves acknowledgements");
-        }
-    }
-
-    fn final_digest(&self) -> u64 {
-        let mut digest = self.digest;
-        for flow in &self.flows {
-            let counts = flow.sender.facts().counts;
-            for value in [counts.sent, counts.retransmitted, counts.lost, counts.timeouts, flow.delivered, flow.marked]
-            {
-                digest.mix(value);
-            }
-        }
-        for crowd in &self.crowds {
-            for value in [crowd.tally.arrived, crowd.tally.refused, crowd.tally.completed, crowd.tally.past.sent] {
-                digest.mix(value);
-            }
-        }
-        for link in &self.links {
-            for value in [link.counts.offered, link.counts.dropped, link.counts.lost, link.counts.marked] {
-                digest.mix(value);
-            }
-        }
-        digest.value()
-    }
 }
 
 /// Often enough for a smooth progress bar, seldom enough to cost nothing.
-const EVENTS_PER_PROGRESS: u32 = 1 << 16;
+const EVENTS_PER_PROGRESS: u64 = 1 << 16;

@@ -1,7 +1,5 @@
 //! The earliest of many components of one kind: a tournament of their times.
 
-use std::hint::select_unpredictable;
-
 use cwnd::Time;
 
 /// The next time of every component of one kind, by its index, and the earliest of all.
@@ -10,15 +8,16 @@ use cwnd::Time;
 /// component's time changes, only the matches on its way to the root are played again. Nothing moves, and nothing is looked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
+    /// Node 1 is the root, those of node `n` are `2 n` and `2 n + 1`, the second half are the leaves.
+    nodes: Vec<Contender>,
     first: Contender,
-    /// The two children of each node but the leaves, node 1 being the root: those of node `n` are `2 n` and `2 n + 1`.
-    matches: Vec<[Contender; 2]>,
 }
 
 /// Ordered by time, then by the index of the component.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
-    at: Time,
+    /// Nanoseconds.
+    at: u64,
     index: u64,
 }
 
@@ -26,55 +25,49 @@ impl Tournament {
     /// The earliest time, and whose it is: of equal ones the lowest index. [`Time::MAX`] if nobody has one.
     #[inline]
     pub(crate) fn first(&self) -> (Time, u32) {
-        (self.first.at, self.first.index as u32)
+        (Time::from_nanos(self.first.at), self.first.index as u32)
     }
 
     /// Gives component `index` the time `at`, [`Time::MAX`] for none.
     #[inline]
     pub(crate) fn set(&mut self, index: u32, at: Time) {
-        let leaves = self.matches.len();
-        if index as usize >= leaves {
+        let nodes = self.nodes.as_mut_slice();
+        let mut node = nodes.len() / 2 + index as usize;
+        if node >= nodes.len() {
             return self.grow(index, at);
         }
-        let mut node = leaves + index as usize;
-        let mut winner = Contender { at, index: u64::from(index) };
+        let mut winner = Contender { at: at.as_nanos(), index: u64::from(index) };
         while node > 1 {
-            let side = node % 2;
+            nodes[node] = winner;
+            winner = winner.or_earlier(nodes[node ^ 1]);
             node /= 2;
-            let contenders = &mut self.matches[node];
-            contenders[side] = winner;
-            let other = contenders[1 - side];
-            winner = winner.or_earlier(other);
         }
         self.first = winner;
     }
 
     #[cold]
     fn grow(&mut self, index: u32, at: Time) {
-        let leaves = self.matches.split_off(self.matches.len() / 2);
+        let leaves = self.nodes.split_off(self.nodes.len() / 2);
         *self = Self::of((index as usize + 1).next_power_of_two());
-        for (index, leaf) in (0..).zip(leaves.as_flattened()) {
-            self.set(index, leaf.at);
+        for (index, leaf) in (0..).zip(leaves) {
+            self.set(index, Time::from_nanos(leaf.at));
         }
         self.set(index, at);
     }
 
     fn of(leaves: usize) -> Self {
-        let nobody = Contender { at: Time::MAX, index: 0 };
-        Self { first: nobody, matches: vec![[nobody; 2]; leaves] }
+        let nobody = Contender { at: Time::MAX.as_nanos(), index: 0 };
+        Self { nodes: vec![nobody; 2 * leaves], first: nobody }
     }
 }
 
 impl Contender {
-    /// Who wins is as good as random: a guess by the processor would often be wrong, so it is not to guess.
+    /// Who wins is as good as random, and a processor that guesses would often be wrong: arithmetic instead of a branch.
     #[inline]
     fn or_earlier(self, other: Self) -> Self {
-        let key = |contender: Self| u128::from(contender.at.as_nanos()) << 64 | u128::from(contender.index);
-        let earlier = key(other) < key(self);
-        Self {
-            at: select_unpredictable(earlier, other.at, self.at),
-            index: select_unpredictable(earlier, other.index, self.index),
-        }
+        let key = |contender: Self| u128::from(contender.at) << 64 | u128::from(contender.index);
+        let mask = u64::from(key(other) < key(self)).wrapping_neg();
+        Self { at: self.at ^ (self.at ^ other.at) & mask, index: self.index ^ (self.index ^ other.index) & mask }
     }
 }
 

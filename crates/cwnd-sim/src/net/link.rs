@@ -99,7 +99,7 @@ impl Link {
     }
 
     /// Offers a packet, which may be marked.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn offer(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         self.counts.offered += 1;
         if self.loss.strikes(now, packet) {
@@ -235,7 +235,7 @@ impl Server {
 
 impl Road {
     /// A packet whose last bit left the line at `left`, in the order they do.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, left: Time, packet: &Packet) -> Verdict {
         let at = if self.steps.is_some() { self.arrival_by_schedule(left) } else { left + self.delay };
         let first = self.packets.is_empty();

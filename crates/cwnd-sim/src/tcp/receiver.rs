@@ -118,28 +118,28 @@ impl Receiver {
         if self.echo == AckEcho::PerPacket {
             self.marked = false;
         }
-        let mut ack = Ack { cumulative: self.cumulative, echo, sack: [Block::default(); 3], marked };
-        if !self.beyond.is_empty() {
-            self.report(number, &mut ack);
-        }
-        ack
+        let sack = if self.beyond.is_empty() { [Block::default(); 3] } else { self.report(number) };
+        Ack { cumulative: self.cumulative, echo, sack, marked }
     }
 
-    fn report(&mut self, newest: u64, ack: &mut Ack) {
+    #[inline(never)]
+    fn report(&mut self, newest: u64) -> [Block; 3] {
+        let mut sack = [Block::default(); 3];
         let mut used = 0;
         for number in [newest, self.reported[0], self.reported[1]] {
             let Some(range) = self.beyond.covering(number) else { continue };
             // The window of a connection stays far below 2^32 packets.
             let offset = |number: u64| u32::try_from(number - self.cumulative).unwrap_or(u32::MAX);
             let block = Block { first: offset(range.first), end: offset(range.end) };
-            if !ack.sack[..used].contains(&block) {
-                ack.sack[used] = block;
+            if !sack[..used].contains(&block) {
+                sack[used] = block;
                 used += 1;
             }
         }
         if self.beyond.covering(newest) != self.beyond.covering(self.reported[0]) {
             self.reported = [newest, self.reported[0]];
         }
+        sack
     }
 }
 

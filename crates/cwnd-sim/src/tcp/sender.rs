@@ -140,7 +140,7 @@ impl<R: Recovery> Sender<R> {
     }
 
     /// The next packet to leave now, if one may.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
         self.pacer.pass();
         let urgent = self.recovery.urgent();
@@ -248,7 +248,7 @@ impl<R: Recovery> Sender<R> {
 /// A sender may always have one packet in the network.
 #[inline]
 fn allowed(control: &Control) -> u64 {
-    control.window.whole().max(1)
+    (control.window.0 as i64).max(1).cast_unsigned()
 }
 
 fn congestion(news: &News) -> Congestion {

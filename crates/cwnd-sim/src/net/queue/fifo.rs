@@ -46,7 +46,7 @@ pub(crate) struct Waiting {
 
 impl Fifo {
     /// Decides on a packet; none if it is dropped. An idle line takes every packet at once, whatever the limit.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn offer(&mut self, now: Time, packet: &Packet) -> Option<Admitted> {
         self.waiting.advance(now);
         let start = self.line.next_start(now);

@@ -1,0 +1,57 @@
+//! What must hold at the end of a run, and its fingerprint.
+
+use super::World;
+use crate::net::packet::Body;
+
+impl World {
+    /// Conservation: what was sent has been delivered, dropped or is on its way, for every flow and every link.
+    ///
+    /// # Panics
+    /// If a packet appeared or vanished: an error in this crate that no setup can cause.
+    pub(super) fn audit(&self) {
+        // Of each flow: data packets, and those of its receiver.
+        let mut in_network = vec![(0_u64, 0_u32); self.flows.len()];
+        for link in &self.links {
+            for packet in link.in_transit() {
+                let (data, answers) = &mut in_network[packet.flow as usize];
+                match packet.body {
+                    Body::Data(_) => *data += 1,
+                    _ => *answers += 1,
+                }
+            }
+            let counts = link.counts;
+            let inside = link.in_transit().count() as u64;
+            assert_eq!(
+                counts.offered,
+                counts.dropped + counts.lost + counts.carried + inside,
+                "a link conserves packets"
+            );
+        }
+        for (flow, (data, answers)) in self.flows.iter().zip(in_network) {
+            assert_eq!(flow.in_network(), data + flow.access.in_transit.len() as u64, "a flow conserves packets");
+            assert_eq!(flow.answers, answers, "a flow conserves acknowledgements");
+        }
+    }
+
+    pub(super) fn final_digest(&self) -> u64 {
+        let mut digest = self.digest;
+        for flow in &self.flows {
+            let counts = flow.sender.facts().counts;
+            for value in [counts.sent, counts.retransmitted, counts.lost, counts.timeouts, flow.delivered, flow.marked]
+            {
+                digest.mix(value);
+            }
+        }
+        for crowd in &self.crowds {
+            for value in [crowd.tally.arrived, crowd.tally.refused, crowd.tally.completed, crowd.tally.past.sent] {
+                digest.mix(value);
+            }
+        }
+        for link in &self.links {
+            for value in [link.counts.offered, link.counts.dropped, link.counts.lost, link.counts.marked] {
+                digest.mix(value);
+            }
+        }
+        digest.value()
+    }
+}
