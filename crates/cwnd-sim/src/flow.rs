@@ -240,12 +240,6 @@ impl AccessLine {
         self.in_transit.push_back(Packet { due: self.last, ..packet });
     }
 
-    /// Takes the packet that leaves now.
-    #[inline]
-    pub(crate) fn take(&mut self) -> Option<Packet> {
-        self.in_transit.pop_front()
-    }
-
     /// When the next packet leaves; [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next(&self) -> Time {

@@ -179,7 +179,9 @@ impl World {
     #[inline(always)]
     fn leave_link(&mut self, index: u32) {
         let link = &mut self.links[index as usize];
-        let Some(mut packet) = link.take(self.now) else { return };
+        let Some(packet) = link.front(self.now) else { return };
+        let mut packet = *packet;
+        link.remove_front(packet.size);
         self.events.set_link(index, link.next());
         self.forward(&mut packet);
     }
@@ -187,7 +189,9 @@ impl World {
     #[inline(always)]
     fn leave_access(&mut self, index: u32) {
         let access = &mut self.flows[index as usize].access;
-        let Some(mut packet) = access.take() else { return };
+        let Some(packet) = access.in_transit.front() else { return };
+        let mut packet = *packet;
+        access.in_transit.pop_front();
         self.events.set_access(index, access.next());
         self.forward(&mut packet);
     }

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use cwnd::{Span, Time};
+use cwnd::{Bytes, Span, Time};
 use cwnd_trace::Histogram;
 
 use super::line::Line;
@@ -126,16 +126,21 @@ impl Link {
         self.road.enter(left, packet)
     }
 
-    /// Takes the packet that leaves now.
-    #[inline]
-    pub(crate) fn take(&mut self, now: Time) -> Option<Packet> {
+    /// The packet that leaves now.
+    #[inline(always)]
+    pub(crate) fn front(&mut self, now: Time) -> Option<&Packet> {
         if matches!(self.server, Server::Drr(_)) {
             self.catch_up(now);
         }
-        let packet = self.road.packets.pop_front()?;
+        self.road.packets.front()
+    }
+
+    /// Lets go of that packet, which has `size`.
+    #[inline(always)]
+    pub(crate) fn remove_front(&mut self, size: Bytes) {
+        self.road.packets.pop_front();
         self.counts.carried += 1;
-        self.counts.carried_bytes += u64::from(packet.size.0);
-        Some(packet)
+        self.counts.carried_bytes += u64::from(size.0);
     }
 
     /// When the next packet leaves; [`Time::MAX`] if there is none.
@@ -254,7 +259,6 @@ impl Road {
 #[cfg(test)]
 mod tests {
 
-    use cwnd::Bytes;
     use proptest::prelude::*;
 
     use super::*;
@@ -359,9 +363,12 @@ mod tests {
         assert_eq!(line.offer(Time::ZERO, &mut packet(1500)), Verdict::First(Time::from_nanos(7)));
         assert_eq!(line.offer(Time::ZERO, &mut packet(1500)), Verdict::Behind);
         let due = Time::from_nanos(7);
-        assert_eq!((line.take(due).is_some(), line.next()), (true, due));
-        assert_eq!((line.take(due).is_some(), line.next()), (true, Time::MAX));
-        assert!(line.take(due).is_none());
+        assert!(line.front(due).is_some());
+        line.remove_front(Bytes(1500));
+        assert_eq!(line.next(), due);
+        line.remove_front(Bytes(1500));
+        assert!(line.front(due).is_none());
+        assert_eq!(line.next(), Time::MAX);
     }
 
     #[test]
@@ -405,8 +412,9 @@ mod tests {
         assert_eq!(link.offer(ms(1), &mut of(2)), Verdict::Behind);
         let mut at = ms(1) + Span::from_nanos(7);
         let mut left = Vec::new();
-        while let Some(packet) = link.take(at) {
+        while let Some(packet) = link.front(at).copied() {
             left.push((packet.flow, at));
+            link.remove_front(packet.size);
             at = link.next();
         }
         let flows_in_order = [1, 1, 2, 3, 2];
