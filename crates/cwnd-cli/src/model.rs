@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use cwnd::units::{BitRate, Bytes, Packets, Span};
 use cwnd::{Spec, quantity};
-use cwnd_lab::model::{self, Pair, Setup};
+use cwnd_lab::model::{self, Pair, Paths, Setup};
 use cwnd_lab::output::to_json;
 use cwnd_lab::scenario::Written;
 
@@ -30,7 +30,7 @@ Examples:
   cwnd model response reno simd highspeed
   cwnd model response reno aimd:b=1/8 udt:capacity=1gbit --loss 1e-5,1e-4 --rtt 50ms
   cwnd model response reno simd --random 5
-One packet in every 1/p is lost; no timeouts. A dash: no closed form is known.")]
+One packet in every 1/p is lost; no timeouts.")]
 pub(crate) struct Response {
     /// Algorithms, such as `simd` or `aimd:b=1/8`
     #[arg(value_name = "ALGORITHM", required = true)]
@@ -84,6 +84,7 @@ pub(crate) struct Convergence {
 Examples:
   cwnd model rounds reno simd
   cwnd model rounds exp-tcp --capacity 1000 --start 200,700 --steps 1
+  cwnd model rounds reno simd --start 20,20 --flow-rtt 50ms,200ms
   cwnd model rounds new-aimd:floor=0 --capacity 600 --start 10,140 --decrease-rounds 1")]
 pub(crate) struct Rounds {
     /// Algorithms, each run with one flow per window of --start
@@ -95,9 +96,12 @@ pub(crate) struct Rounds {
     /// The windows at the start, packets
     #[arg(long, value_name = "PACKETS,…", default_value = "10,40", value_delimiter = ',', value_parser = window)]
     start: Vec<f64>,
-    /// Round-trip time
+    /// Round-trip time, in which time and capacity are counted
     #[arg(long, default_value = "100ms", value_parser = round_trip)]
     rtt: Span,
+    /// Round-trip times of the flows, one per window of --start; all have --rtt if not given
+    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = round_trip)]
+    flow_rtt: Vec<Span>,
     /// Times of common congestion to show
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     events: u32,
@@ -125,8 +129,9 @@ pub(crate) struct Rounds {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
-  cwnd model udt --capacity 1gbit --loss 1e-6,1e-5,1e-4,1e-3
-Rate control alone: no window, no packets, a known capacity.")]
+  cwnd model udt --capacity 1gbit --loss 1e-6,1e-5,1e-4,1e-3 --flows 2 --delays 10ms,1s
+Stages and equilibria are rate control alone: no window, no packets, a known capacity. The last table shows flows as a fluid over
+round trips of different length, by rate control alone and with UDT's window (eq. 21).")]
 pub(crate) struct Udt {
     /// Capacity of the path
     #[arg(long, default_value = "1gbit", value_parser = quantity::bit_rate)]
@@ -140,6 +145,12 @@ pub(crate) struct Udt {
     /// Packet on the wire
     #[arg(long, default_value = "1500B", value_parser = quantity::bytes)]
     packet: Bytes,
+    /// Flows that share the capacity in the table over round trips
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    flows: u32,
+    /// Round-trip times of that table
+    #[arg(long, value_name = "TIME,…", default_value = "10ms,100ms,200ms,1s", value_delimiter = ',', value_parser = round_trip)]
+    delays: Vec<Span>,
     /// Print one JSON document and nothing else
     #[arg(long)]
     json: bool,
@@ -181,8 +192,15 @@ impl Response {
             let rate = row.rate_bps.map(|rate| rate * 1e-6);
             let cells = [row.window_packets, row.peak_packets, row.epoch_rtt, rate, row.over_tcp];
             let head = [row.algorithm.clone(), format!("{:e}", row.loss)];
-            let random = cell(row.random_window_packets, 1.0);
-            table.row(head.into_iter().chain(cells.into_iter().map(number)).chain([random]));
+            let random = match row.random_window_packets {
+                None if self.random > 0 => "not defined".to_string(),
+                estimate => cell(estimate, 1.0),
+            };
+            let mut cells = cells.map(number);
+            if row.window_packets.is_none() {
+                cells[0] = row.kind.to_string();
+            }
+            table.row(head.into_iter().chain(cells).chain([random]));
         }
         text.push_str(&table.print());
         text
@@ -219,8 +237,18 @@ impl Convergence {
 
 impl Rounds {
     fn print(&self) -> Result<String, Failure> {
-        check_sum(&self.start, self.capacity)?;
+        if !self.flow_rtt.is_empty() && self.flow_rtt.len() != self.start.len() {
+            let (flows, given) = (self.start.len(), self.flow_rtt.len());
+            return Err(Failure::Input(format!(
+                "--flow-rtt: expected {flows} times, one per window of --start, got {given}"
+            )));
+        }
+        let rtts = self.start.iter().enumerate().map(|(index, _)| self.flow_rtt.get(index).copied());
+        let flows: Vec<(f64, Option<Span>)> = self.start.iter().copied().zip(rtts).collect();
+        let share = |rtt: &Option<Span>| self.rtt.as_secs_f64() / rtt.unwrap_or(self.rtt).as_secs_f64();
+        check_sum(&flows.iter().map(|(window, rtt)| window * share(rtt)).collect::<Vec<f64>>(), self.capacity)?;
         let setup = Setup {
+            flows: model::flows(&flows),
             capacity: Packets(self.capacity),
             rtt: self.rtt,
             clock: model::clock(self.steps),
@@ -231,7 +259,8 @@ impl Rounds {
             events: self.events as usize,
             ..Setup::default()
         };
-        let document = model::paths(&specs(&self.algorithms), &setup, &self.start);
+        let walks = model::walks(&specs(&self.algorithms), &setup);
+        let document = Paths::of(&setup, &walks);
         if self.json {
             return Ok(to_json(&document));
         }
@@ -261,7 +290,14 @@ impl Rounds {
 
 impl Udt {
     fn print(&self) -> String {
-        let document = model::stages(self.capacity, &self.loss, self.rtt, self.packet);
+        let document = model::stages(model::Udt {
+            capacity: self.capacity,
+            packet: self.packet,
+            rtt: self.rtt,
+            losses: &self.loss,
+            flows: self.flows,
+            delays: &self.delays,
+        });
         if self.json {
             return to_json(&document);
         }
@@ -286,8 +322,28 @@ impl Udt {
         if let Some(intervals) = document.intervals_to_90 {
             text.push_str(&format!("from rest to 90 % without loss: {intervals} SYN of 10 ms\n"));
         }
+        let mut delays = Table::default();
+        delays.row([
+            "round trip",
+            "loss, rate alone",
+            "loss, with window",
+            "carried, rate alone",
+            "carried, with window",
+        ]);
+        delays.row(["ms", "%", "%", "%", "%"]);
+        for row in &document.delays {
+            let shares = [row.loss_by_rate_alone, row.loss, row.utilisation_by_rate_alone, row.utilisation]
+                .map(|share| 100.0 * share);
+            let head = [format!("{}", row.rtt_s * 1e3)];
+            delays.row(head.into_iter().chain(shares.map(|share| number(Some(share)))));
+        }
         let friendly = if document.friendly { "no more" } else { "perhaps more" };
         text.push_str(&format!("beside TCP over {} ms: takes {friendly} than it (eq. 20)\n", document.rtt_s * 1e3));
+        text.push_str(&format!(
+            "\n{} equal flows as a fluid without a queue, without and with the window of eq. 21 (model)\n\n{}",
+            document.flows,
+            delays.print()
+        ));
         text
     }
 }
@@ -300,8 +356,9 @@ fn list(packets: &[f64]) -> String {
     packets.iter().map(|packets| number(Some(*packets))).collect::<Vec<_>>().join(" ")
 }
 
-fn check_sum(windows: &[f64], capacity: f64) -> Result<(), Failure> {
-    if windows.iter().sum::<f64>() <= capacity {
+/// `loads`: packets per round trip.
+fn check_sum(loads: &[f64], capacity: f64) -> Result<(), Failure> {
+    if loads.iter().sum::<f64>() <= capacity {
         return Ok(());
     }
     Err(Failure::Input(format!("--start: the windows add up to more than the capacity of {capacity} packets")))

@@ -2,6 +2,11 @@
 //!
 //! Rates are packets per control interval, times control intervals, the increase packets per interval gained in an interval.
 
+use cwnd::rate::udt::{SYN, increase};
+use cwnd::units::{BitRate, Bytes};
+
+use crate::udt::DECREASE;
+
 /// DAIMD with any increase.
 #[derive(Clone, Copy, Debug)]
 pub struct Fluid<F> {
@@ -29,6 +34,13 @@ pub struct Carried {
     pub loss: f64,
     /// Share of the capacity that was carried.
     pub utilisation: f64,
+}
+
+/// UDT as a fluid: the increase of eq. 8 on a known capacity, b = 1/9, the control interval a SYN.
+#[must_use]
+pub fn udt(capacity: BitRate, packet: Bytes) -> Fluid<impl Fn(f64) -> f64> {
+    let rate = packet.bits() / SYN.as_secs_f64();
+    Fluid { increase: move |x| increase(BitRate(capacity.0 - x * rate), packet).0, b: DECREASE }
 }
 
 impl<F: Fn(f64) -> f64> Fluid<F> {
@@ -119,9 +131,6 @@ const PANELS: u32 = 2000;
 
 #[cfg(test)]
 mod tests {
-    use cwnd::rate::udt::increase;
-    use cwnd::units::{BitRate, Bytes};
-
     use super::*;
     use crate::udt;
 
@@ -130,8 +139,7 @@ mod tests {
     }
 
     fn gigabit() -> Fluid<impl Fn(f64) -> f64> {
-        let spare = |x: f64| BitRate(1e9 - x * 1.2e6);
-        Fluid { increase: move |x| increase(spare(x), Bytes(1500)).0, b: 1.0 / 9.0 }
+        super::udt(BitRate(1e9), Bytes(1500))
     }
 
     #[test]

@@ -1,0 +1,48 @@
+//! Cards of algorithms.
+
+use cwnd::Spec;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::MODEL;
+
+/// What an algorithm is like: `cwnd algorithms NAME --card --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Card {
+    /// The version of cwnd, with the revision of its sources where it was built in a repository.
+    pub version: &'static str,
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// Always `model`.
+    pub kind: &'static str,
+    /// The axioms.
+    pub axioms: Vec<AxiomRow>,
+}
+
+/// An axiom of a card.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct AxiomRow {
+    /// Its name.
+    pub name: &'static str,
+    /// Null where the algorithm never came to what is measured.
+    pub value: Option<f64>,
+    /// Its unit; empty for a ratio.
+    pub unit: &'static str,
+    /// What it means.
+    pub definition: &'static str,
+    /// Where the definition comes from.
+    pub source: &'static str,
+}
+
+/// The card of an algorithm.
+#[must_use]
+pub fn card(spec: &Spec) -> Card {
+    let axioms = cwnd_model::card::card(spec).map(|axiom| AxiomRow {
+        name: axiom.name,
+        value: axiom.value,
+        unit: axiom.unit,
+        definition: axiom.definition,
+        source: axiom.source,
+    });
+    Card { version: crate::VERSION, algorithm: spec.label().to_string(), kind: MODEL, axioms: axioms.into() }
+}

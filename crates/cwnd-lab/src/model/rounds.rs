@@ -1,0 +1,270 @@
+//! Windows under synchronous feedback.
+
+use cwnd::Spec;
+use cwnd::units::{Packets, Span};
+use cwnd_model::convergence::{self, Scheme};
+use cwnd_model::response::Law;
+use cwnd_model::rounds::{self, Clock, Event, FlowSetup, Run, Setup};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{CLOSED_FORM, MODEL};
+use crate::measure::jain;
+
+/// Two flows under synchronous feedback: `cwnd model convergence --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Convergences {
+    /// The version of cwnd, with the revision of its sources where it was built in a repository.
+    pub version: &'static str,
+    /// The sum of windows at which both flows hear of congestion, packets.
+    pub capacity_packets: f64,
+    /// The two windows at the start, packets.
+    pub start_packets: [f64; 2],
+    /// Windows closer than this count as equal, packets.
+    pub epsilon_packets: f64,
+    /// One object per algorithm.
+    pub rows: Vec<ConvergenceRow>,
+}
+
+/// The convergence of an algorithm (simd, Table 1).
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ConvergenceRow {
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// `closed form`, or `model` where none is known and the synchronous-feedback host ran the algorithm.
+    pub kind: &'static str,
+    /// Round trips until the sum reaches the capacity; null if it never does.
+    pub t1_rtt: Option<f64>,
+    /// The gap of the windows there, packets.
+    pub delta_packets: Option<f64>,
+    /// Round trips from there until the gap at congestion is below epsilon; null if that was not seen to happen.
+    pub t2_rtt: Option<f64>,
+    /// The same summed over epochs of their exact lengths; null where it would be `t2_rtt` again.
+    pub t2_iterated_rtt: Option<f64>,
+}
+
+/// Paths of windows: `cwnd model rounds --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Paths {
+    /// The version of cwnd, with the revision of its sources where it was built in a repository.
+    pub version: &'static str,
+    /// Always `model`.
+    pub kind: &'static str,
+    /// The sum at which all flows hear of congestion, packets per round trip.
+    pub capacity_packets: f64,
+    /// The round trip that time and capacity are counted in, seconds.
+    pub rtt_s: f64,
+    /// The round trip of each flow, seconds.
+    pub flow_rtt_s: Vec<f64>,
+    /// Probability per packet of a loss that only its flow hears of.
+    pub loss: f64,
+    /// For these losses.
+    pub seed: u64,
+    /// One object per algorithm and time of common congestion.
+    pub rows: Vec<PathRow>,
+}
+
+/// A time of common congestion.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PathRow {
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// Counted from 1.
+    pub event: usize,
+    /// When, round trips from the start.
+    pub at_rtt: f64,
+    /// What each flow had in the network, packets.
+    pub before_packets: Vec<f64>,
+    /// What its reaction left, packets.
+    pub after_packets: Vec<f64>,
+    /// Jain's index of the first.
+    pub jain: Option<f64>,
+}
+
+/// Two windows, a capacity and a bound for [`convergences`], packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    /// The sum of windows at which both flows hear of congestion.
+    pub capacity: f64,
+    /// The windows at the start.
+    pub windows: [f64; 2],
+    /// Windows closer than this count as equal.
+    pub epsilon: f64,
+}
+
+/// The convergence of two flows of each of `algorithms`.
+#[must_use]
+pub fn convergences(algorithms: &[&Spec], pair: Pair) -> Convergences {
+    let rows = algorithms.iter().map(|spec| match scheme(spec) {
+        Some(scheme) => closed_convergence(spec, scheme, pair),
+        None => run_convergence(spec, pair),
+    });
+    Convergences {
+        version: crate::VERSION,
+        capacity_packets: pair.capacity,
+        start_packets: pair.windows,
+        epsilon_packets: pair.epsilon,
+        rows: rows.collect(),
+    }
+}
+
+/// An algorithm as the synchronous-feedback host ran it.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// The algorithm.
+    pub algorithm: Spec,
+    /// What came of it.
+    pub run: Run,
+}
+
+/// Runs each of `algorithms` on the flows of `setup`, all of which take it in turn.
+#[must_use]
+pub fn walks(algorithms: &[&Spec], setup: &Setup) -> Vec<Walk> {
+    let walk = |spec: &&Spec| {
+        let flows = setup.flows.iter().map(|flow| FlowSetup { algorithm: (*spec).clone(), ..flow.clone() }).collect();
+        Walk { algorithm: (*spec).clone(), run: rounds::run(&Setup { flows, ..setup.clone() }) }
+    };
+    algorithms.iter().map(walk).collect()
+}
+
+/// Flows of a setup by their first window, packets, and their round trip; [`walks`] gives them their algorithms.
+#[must_use]
+pub fn flows(of: &[(f64, Option<Span>)]) -> Vec<FlowSetup> {
+    let any = Spec::parse("reno").expect("registered");
+    let flow =
+        |(window, rtt): &(f64, Option<Span>)| FlowSetup { algorithm: any.clone(), window: Packets(*window), rtt: *rtt };
+    of.iter().map(flow).collect()
+}
+
+/// The flows that [`convergences`] is about, each until it is seen to be fair or after a hundred times of congestion.
+#[must_use]
+pub fn convergence_walks(algorithms: &[&Spec], pair: Pair) -> Vec<Walk> {
+    let mut walks = walks(algorithms, &Setup { events: DRAWN_EVENTS, ..convergence_setup(pair) });
+    for walk in &mut walks {
+        let fair = walk.run.events.iter().position(|event| gap(event) < pair.epsilon);
+        walk.run.events.truncate(fair.map_or(usize::MAX, |at| at + 1));
+    }
+    walks
+}
+
+impl Paths {
+    /// The times of common congestion of `walks` over `setup`.
+    #[must_use]
+    pub fn of(setup: &Setup, walks: &[Walk]) -> Self {
+        let row = |walk: &Walk, index: usize, event: &Event| PathRow {
+            algorithm: walk.algorithm.label().to_string(),
+            event: index + 1,
+            at_rtt: event.at,
+            jain: jain(&event.before),
+            before_packets: event.before.clone(),
+            after_packets: event.after.clone(),
+        };
+        let rows = walks
+            .iter()
+            .flat_map(|walk| walk.run.events.iter().enumerate().map(move |(at, event)| row(walk, at, event)));
+        Self {
+            version: crate::VERSION,
+            kind: MODEL,
+            capacity_packets: setup.capacity.0,
+            rtt_s: setup.rtt.as_secs_f64(),
+            flow_rtt_s: setup.flows.iter().map(|flow| flow.rtt.unwrap_or(setup.rtt).as_secs_f64()).collect(),
+            loss: setup.loss,
+            seed: setup.seed,
+            rows: rows.collect(),
+        }
+    }
+}
+
+/// How finely `steps` per round trip apply the rules: one is the papers' form.
+#[must_use]
+pub fn clock(steps: u32) -> Clock {
+    if steps == 1 { Clock::Rounds } else { Clock::Continuous { steps } }
+}
+
+/// The closed form of an algorithm's convergence, where there is one.
+fn scheme(spec: &Spec) -> Option<Scheme> {
+    match Law::of(spec)? {
+        Law::Power { k: 0.0, a, l: 1.0, b, c: 0.0 } => Some(Scheme::Aimd { a, b }),
+        Law::Power { k: 1.0, a, l: 0.0, b, c: 0.0 } => Some(Scheme::Iiad { a, b }),
+        Law::Simd { b, periodic } => Some(Scheme::Simd { b, periodic }),
+        _ => None,
+    }
+}
+
+fn closed_convergence(spec: &Spec, scheme: Scheme, pair: Pair) -> ConvergenceRow {
+    let Pair { capacity, windows: [w1, w2], epsilon } = pair;
+    let start = convergence::Start { capacity, w1: w1.min(w2), w2: w1.max(w2), epsilon };
+    let found = scheme.convergence(start);
+    let (_, [peak1, peak2]) = scheme.rise(capacity, start.w1, start.w2);
+    let iterated = scheme.iterate(convergence::Start { w1: peak1, w2: peak2, ..start });
+    ConvergenceRow {
+        algorithm: spec.label().to_string(),
+        kind: CLOSED_FORM,
+        t1_rtt: Some(found.t1),
+        delta_packets: Some(found.delta),
+        t2_rtt: Some(found.t2),
+        t2_iterated_rtt: iterated.map(|iterated| iterated.t2),
+    }
+}
+
+fn run_convergence(spec: &Spec, pair: Pair) -> ConvergenceRow {
+    let walk = walks(&[spec], &Setup { events: MOST_EVENTS, ..convergence_setup(pair) });
+    let events = walk.iter().flat_map(|walk| &walk.run.events);
+    let first = events.clone().next();
+    let fair = events.clone().find(|event| gap(event) < pair.epsilon);
+    ConvergenceRow {
+        algorithm: spec.label().to_string(),
+        kind: MODEL,
+        t1_rtt: first.map(|event| event.at),
+        delta_packets: first.map(gap),
+        t2_rtt: first.zip(fair).map(|(first, fair)| fair.at - first.at),
+        t2_iterated_rtt: None,
+    }
+}
+
+fn convergence_setup(pair: Pair) -> Setup {
+    Setup {
+        flows: flows(&pair.windows.map(|window| (window, None))),
+        capacity: Packets(pair.capacity),
+        rounds: LONGEST,
+        clock: Clock::Continuous { steps: STEPS },
+        ..Setup::default()
+    }
+}
+
+fn gap(event: &Event) -> f64 {
+    (event.before[1] - event.before[0]).abs()
+}
+
+/// Round trips after which an algorithm is taken not to converge.
+const LONGEST: f64 = 20_000.0;
+const MOST_EVENTS: usize = 2000;
+/// More cannot be told apart in a plot.
+const DRAWN_EVENTS: usize = 100;
+/// Within half a percent of the continuous limit for the curved paths (SIMD), exact for the straight ones.
+const STEPS: u32 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_closed_form_agrees_with_the_model_that_runs_it() {
+        let pair = Pair { capacity: 100.0, windows: [10.0, 80.0], epsilon: 1.0 };
+        for text in ["reno", "aimd:b=1/16", "simd"] {
+            let spec = Spec::parse(text).expect("an algorithm");
+            let closed = convergences(&[&spec], pair).rows.remove(0);
+            let ran = run_convergence(&spec, pair);
+            assert_eq!((closed.kind, ran.kind), (CLOSED_FORM, MODEL));
+            for (closed, ran) in [
+                (closed.t1_rtt, ran.t1_rtt),
+                (closed.delta_packets, ran.delta_packets),
+                (closed.t2_iterated_rtt, ran.t2_rtt),
+            ] {
+                let (closed, ran) = (closed.expect("closed"), ran.expect("ran"));
+                // SIMD's path is curved, and its epochs add up what each step of 1/64 round trip is off.
+                assert!((ran / closed - 1.0).abs() < 0.03, "{text}: {ran} for {closed}");
+            }
+        }
+    }
+}
