@@ -30,6 +30,14 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[&CXX, &LIBUDT, &TCPDUMP, &TSHARK],
         run: |workspace| run(&mut workspace.cargo(&["run", "--package", "cwnd-interop"])),
     },
+    Step {
+        name: "papers",
+        needs: &[],
+        // Nothing stored: what is on record must come out of this program alone.
+        run: |workspace| {
+            run(&mut workspace.cargo(&["run", "--release", "--", "paper", "--quick", "--check", "--no-store"]))
+        },
+    },
     Step { name: "browser", needs: &[&NODE, &NPM, &CHROMIUM, &BROWSER_PACKAGES], run: browser },
 ];
 

@@ -1,16 +1,16 @@
 //! `cwnd paper`
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd_lab::cells::Cells;
-use cwnd_lab::measure::Estimate;
 use cwnd_lab::output::to_json;
-use cwnd_lab::paper::{Counts, PaperError, PaperRun, Row, Scale, Selection, Settings, Value, Verdict};
+use cwnd_lab::paper::{Counts, PaperError, PaperRun, Recorded, Row, Scale, Selection, Settings, Verdict};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::table::{Table, cell};
+use crate::table::Table;
 
 /// Which results, and how.
 #[derive(Args, Debug)]
@@ -40,6 +40,12 @@ pub(crate) struct Arguments {
     /// Print a JSON list of rows and nothing else
     #[arg(long)]
     json: bool,
+    /// Fail where a verdict differs from the one on record, and show where
+    #[arg(long)]
+    check: bool,
+    /// Record the verdicts in papers/expected.toml (papers/full.toml with --full), below the current folder
+    #[arg(long, conflicts_with = "check")]
+    record: bool,
     /// Where runs are stored, so that none is done twice [default: cwnd/cells in the user's folder for caches]
     #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
     store: Option<PathBuf>,
@@ -58,6 +64,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let progress = Progress::open()?;
     let runs = selection.run(&settings, &arguments.cells(), &progress)?;
     drop(progress);
+    if arguments.record {
+        record(settings.scale, &runs)?;
+    }
+    if arguments.check {
+        return check(settings.scale, &runs);
+    }
     let rows: Vec<&Row> = runs.iter().flat_map(PaperRun::rows).collect();
     Ok(if arguments.json { to_json(&rows) } else { print(&runs) })
 }
@@ -65,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 impl Arguments {
     /// Whether anything is to be run: without any choice the results are listed.
     fn runs(&self) -> bool {
-        self.paper.is_some() || self.quick || self.full
+        self.paper.is_some() || self.quick || self.full || self.check || self.record
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
@@ -88,6 +100,43 @@ impl Arguments {
             (None, false) => caches().map_or_else(Cells::default, |caches| Cells::stored(&caches.join("cwnd/cells"))),
         }
     }
+}
+
+/// Compares the verdicts with those on record.
+fn check(scale: Scale, runs: &[PaperRun]) -> Result<String, Failure> {
+    let differences = Recorded::at(scale).map_err(PaperError::from)?.differences(runs);
+    let unexplained = runs.iter().flat_map(PaperRun::rows).filter(|row| row.unexplained());
+    let unexplained =
+        unexplained.map(|row| format!("{} {}, {}: a miss without a `reason`", row.paper, row.result, row.row));
+    let faults: Vec<String> = differences.iter().map(ToString::to_string).chain(unexplained).collect();
+    if faults.is_empty() {
+        return Ok(counts(runs));
+    }
+    Err(Failure::Run(format!(
+        "{} differ from the record:\n  {}\nA verdict changes together with its record: `cwnd paper --record`",
+        counted(faults.len()),
+        faults.join("\n  ")
+    )))
+}
+
+fn counted(rows: usize) -> String {
+    if rows == 1 { "1 row".to_string() } else { format!("{rows} rows") }
+}
+
+/// Writes the verdicts of what was run over those on record.
+fn record(scale: Scale, runs: &[PaperRun]) -> Result<(), Failure> {
+    let path = Path::new(match scale {
+        Scale::Quick => "papers/expected.toml",
+        Scale::Full => "papers/full.toml",
+    });
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failure::Input(format!("--record: {name}: {error}; run it in the root of the repository")))?;
+    let mut recorded = Recorded::read(&name, &text).map_err(PaperError::from)?;
+    recorded.update(runs);
+    fs::write(path, recorded.to_toml()).map_err(|error| Failure::Run(format!("{name}: {error}")))?;
+    eprintln!("wrote {name}");
+    Ok(())
 }
 
 /// The user's folder for what can be computed again.
@@ -132,10 +181,14 @@ fn print(runs: &[PaperRun]) -> String {
             text.push('\n');
         }
     }
-    for run in runs {
-        text.push_str(&format!("{}: {}\n", run.published.paper.id, Counts::of(run.rows())));
-    }
+    text.push_str(&counts(runs));
     text
+}
+
+/// A line per paper.
+fn counts(runs: &[PaperRun]) -> String {
+    let line = |run: &PaperRun| format!("{}: {}\n", run.published.paper.id, Counts::of(run.rows()));
+    runs.iter().map(line).collect()
 }
 
 fn table(rows: &[Row]) -> String {
@@ -144,8 +197,8 @@ fn table(rows: &[Row]) -> String {
     for row in rows {
         table.row([
             row.row.clone(),
-            published(row),
-            ours(row),
+            row.published_text(),
+            row.ours_text(),
             row.tolerance.clone().unwrap_or_default(),
             row.verdict.to_string(),
         ]);
@@ -171,33 +224,6 @@ fn remarks(rows: &[Row]) -> String {
         format!("  {verdict} ({about}): {reason}\n")
     };
     reasons.into_iter().map(line).collect()
-}
-
-fn published(row: &Row) -> String {
-    match &row.published {
-        None => "–".to_string(),
-        Some(Value::Text(text)) => text.clone(),
-        Some(Value::Number(value)) => with_unit(value.to_string(), &row.unit),
-    }
-}
-
-fn ours(row: &Row) -> String {
-    match &row.ours {
-        None => "–".to_string(),
-        Some(Value::Text(text)) => with_unit(text.clone(), &row.unit),
-        // Errors of closed forms: what matters is how small they are.
-        Some(Value::Number(value)) if *value != 0.0 && value.abs() < 1e-6 && row.ci95.is_none() => {
-            with_unit(format!("{value:.1e}"), &row.unit)
-        }
-        Some(Value::Number(mean)) => {
-            let estimate = Estimate { mean: *mean, ci95: row.ci95, n: 1 };
-            with_unit(cell(Some(estimate), 1.0), &row.unit)
-        }
-    }
-}
-
-fn with_unit(number: String, unit: &str) -> String {
-    if unit.is_empty() { number } else { format!("{number} {unit}") }
 }
 
 impl From<PaperError> for Failure {

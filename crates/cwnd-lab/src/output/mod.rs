@@ -1,9 +1,11 @@
 //! Documents and files of results.
 //!
-//! [`json`] is what `--json` prints and `summary.json` holds, [`csv`] the traces, [`folder`] a folder that appears complete or
+//! [`json`] is what `--json` prints and `summary.json` holds, [`csv`] the traces, [`digits`] rounds numbers for
+//! people, [`folder`] a folder that appears complete or
 //! not at all, [`reference`](mod@reference) the documentation that is generated from the code.
 
 pub mod csv;
+pub mod digits;
 pub mod folder;
 pub mod json;
 mod pages;

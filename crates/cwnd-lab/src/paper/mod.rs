@@ -15,6 +15,7 @@ mod files;
 mod newaimd;
 mod ours;
 mod published;
+mod recorded;
 mod simd;
 mod tolerance;
 mod verdict;
@@ -28,6 +29,7 @@ pub use ours::{Ours, Reading};
 pub use published::{
     Assumption, Basis, Confidence, Kind, Paper, Published, PublishedResult, PublishedRow, PublishedValue,
 };
+pub use recorded::{Difference, Entry, Recorded};
 pub use tolerance::Tolerance;
 pub use verdict::{Counts, Row, Value, Verdict};
 

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ours::Ours;
 use super::published::{Basis, Kind, PublishedResult, PublishedRow, PublishedValue};
+use crate::measure::Estimate;
+use crate::output::digits::cell;
 
 /// What came of a row.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -137,6 +139,33 @@ impl Row {
         }
     }
 
+    /// The published value with its unit, for people.
+    #[must_use]
+    pub fn published_text(&self) -> String {
+        match &self.published {
+            None => "–".to_string(),
+            Some(Value::Text(text)) => text.clone(),
+            Some(Value::Number(value)) => with_unit(value.to_string(), &self.unit),
+        }
+    }
+
+    /// Ours with its interval and unit, for people.
+    #[must_use]
+    pub fn ours_text(&self) -> String {
+        match &self.ours {
+            None => "–".to_string(),
+            Some(Value::Text(text)) => with_unit(text.clone(), &self.unit),
+            // Errors of closed forms: what matters is how small they are.
+            Some(Value::Number(value)) if *value != 0.0 && value.abs() < 1e-6 && self.ci95.is_none() => {
+                with_unit(format!("{value:.1e}"), &self.unit)
+            }
+            Some(Value::Number(mean)) => {
+                let estimate = Estimate { mean: *mean, ci95: self.ci95, n: 1 };
+                with_unit(cell(Some(estimate), 1.0), &self.unit)
+            }
+        }
+    }
+
     /// Whether it is a miss for which no reason is on record.
     #[must_use]
     pub fn unexplained(&self) -> bool {
@@ -184,6 +213,10 @@ impl fmt::Display for Counts {
             matches + misses + undecided
         )
     }
+}
+
+fn with_unit(number: String, unit: &str) -> String {
+    if unit.is_empty() { number } else { format!("{number} {unit}") }
 }
 
 fn shown(ours: &Ours) -> Option<Value> {
