@@ -183,8 +183,9 @@ impl EmulatedLink {
             if let Some(released) = self.behind.as_mut().and_then(|behind| behind.leave(due)) {
                 return Some(released);
             }
-            let (packet, next) = self.link.take(now)?;
-            self.head = next;
+            let packet = *self.link.front(now)?;
+            self.link.remove_front(packet.size);
+            self.head = Some(self.link.next()).filter(|next| *next < Time::MAX);
             let leaving = Leaving { tag: tag(&packet), marked: packet.ecn == Ecn::Congestion, again: false };
             match &mut self.behind {
                 Some(behind) => behind.enter(due, leaving),
@@ -287,7 +288,7 @@ fn packet(datagram: &Datagram) -> Packet {
         rtt: Span::ZERO,
     });
     let ecn = if datagram.capable { Ecn::Capable } else { Ecn::NotCapable };
-    Packet { flow: datagram.flow, hop: 0, size: datagram.size, ecn, class: Class::default(), body }
+    Packet { due: Time::ZERO, flow: datagram.flow, hop: 0, size: datagram.size, ecn, class: Class::default(), body }
 }
 
 fn tag(packet: &Packet) -> u64 {
