@@ -1,0 +1,5 @@
+//! UDT over UDP sockets.
+
+mod clock;
+mod udp;
+mod waker;
