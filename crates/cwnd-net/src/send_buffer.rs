@@ -100,6 +100,12 @@ impl<M> SendBuffer<M> {
         self.capacity * self.payload as u64
     }
 
+    /// Whether all that was written has been released.
+    pub(crate) fn is_empty(&self) -> bool {
+        let state = self.state();
+        state.written == state.released
+    }
+
     fn state(&self) -> MutexGuard<'_, State<M>> {
         // Every change of the state is complete before anything can panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -179,9 +185,8 @@ impl<M> SendBuffer<M> {
 
     /// Copies bytes from `filled` of slot `tail` on, to the end of the chunk at most. Returns how many.
     fn fill(&self, chunk: &Chunk, tail: u64, filled: usize, bytes: &[u8]) -> usize {
-        let stride = HEADER + self.payload;
         let mut chunk = chunk.lock().unwrap_or_else(PoisonError::into_inner);
-        let slots = chunk[self.place(tail)..].chunks_exact_mut(stride);
+        let slots = chunk[self.place(tail)..].chunks_exact_mut(self.stride());
         let mut rest = bytes;
         for (index, slot) in slots.enumerate() {
             let from = if index == 0 { filled } else { 0 };
@@ -196,29 +201,36 @@ impl<M> SendBuffer<M> {
     }
 
     fn chunk(&self) -> Chunk {
-        Arc::new(Mutex::new(vec![0; self.slots_per_chunk as usize * (HEADER + self.payload)].into()))
+        Arc::new(Mutex::new(vec![0; self.slots_per_chunk as usize * self.stride()].into()))
     }
 
     /// The place of a slot's header in its chunk.
     fn place(&self, slot: u64) -> usize {
-        (slot % self.slots_per_chunk) as usize * (HEADER + self.payload)
+        (slot % self.slots_per_chunk) as usize * self.stride()
     }
 }
 
 /// The side of the port's thread.
 impl<M> SendBuffer<M> {
-    /// Bytes of a stream of which the protocol may be told, beyond those of earlier calls: full packets, or, when all of those
-    /// have left (`idle`), the short one at the end of what was written.
-    pub(crate) fn tell(&self, idle: bool) -> u64 {
+    /// Bytes of a stream of which the protocol may be told, beyond those of earlier calls: full packets, or, if all before have
+    /// left (`idle`), the short one at the end of what was written. Also whether it is the short one.
+    pub(crate) fn tell(&self, idle: bool) -> (u64, bool) {
         let mut state = self.state();
-        let mut told = state.written - state.filled as u64;
-        if told == state.told && idle && state.filled > 0 && !state.filling {
-            told = state.written;
+        let full = state.written - state.filled as u64;
+        let short = full == state.told && idle && state.filled > 0 && !state.filling;
+        let told = if short { state.written } else { full };
+        if short {
             state.seal();
         }
         let news = told.saturating_sub(state.told);
         state.told += news;
-        news
+        (news, short)
+    }
+
+    /// Whether the protocol has been told of everything.
+    pub(crate) fn is_told(&self) -> bool {
+        let state = self.state();
+        state.told == state.written && !state.filling
     }
 
     /// The next message of which the protocol may be told, and its length.
@@ -241,10 +253,14 @@ impl<M> SendBuffer<M> {
         Some(Slot { chunk: Arc::clone(chunk), at: self.place(slot) })
     }
 
-    /// The place of the slot behind the one at `at`, if it lies in the same chunk.
-    pub(crate) fn behind(&self, at: usize) -> Option<usize> {
-        let stride = HEADER + self.payload;
-        (at + 2 * stride <= self.slots_per_chunk as usize * stride).then_some(at + stride)
+    /// Bytes from one slot to the next.
+    pub(crate) fn stride(&self) -> usize {
+        HEADER + self.payload
+    }
+
+    /// Whether the chunk goes on behind the slot at `at`.
+    pub(crate) fn is_followed(&self, at: usize) -> bool {
+        at + 2 * self.stride() <= self.slots_per_chunk as usize * self.stride()
     }
 
     /// Bytes before `offset` will not be asked for again.
@@ -331,10 +347,13 @@ mod tests {
     fn full_packets_are_told_at_once_and_the_short_one_when_all_have_left() {
         let buffer = SendBuffer::new(32, 100);
         assert_eq!(buffer.write(&[1; 250], now()), Ok(Some(250)));
-        assert_eq!((buffer.tell(true), buffer.tell(false), buffer.tell(true), buffer.tell(true)), (200, 0, 50, 0));
+        assert_eq!(buffer.tell(true), (200, false));
+        assert_eq!(buffer.tell(false), (0, false));
+        assert_eq!(buffer.tell(true), (50, true));
+        assert_eq!(buffer.tell(true), (0, false));
         // The short packet was sealed: what follows begins a packet of its own.
         assert_eq!(buffer.write(&[2; 120], now()), Ok(Some(120)));
-        assert_eq!((buffer.tell(false), buffer.tell(true)), (100, 20));
+        assert_eq!((buffer.tell(false), buffer.tell(true)), ((100, false), (20, true)));
         assert_eq!(content(&buffer, 200..250), Some(vec![1; 50]));
         assert_eq!(content(&buffer, 250..350), Some(vec![2; 100]));
         assert_eq!(content(&buffer, 350..370), Some(vec![2; 20]));
@@ -348,7 +367,7 @@ mod tests {
         for byte in 0..4 {
             buffer.write(&[byte; 60], now()).unwrap();
         }
-        assert_eq!(buffer.tell(false), 200);
+        assert_eq!(buffer.tell(false), (200, false));
         assert_eq!(content(&buffer, 100..200), Some([[1; 20].as_slice(), &[2; 60], &[3; 20]].concat()));
     }
 
@@ -376,7 +395,7 @@ mod tests {
                     break;
                 }
             }
-            assert_eq!(buffer.tell(true), 100_000);
+            assert_eq!(buffer.tell(true), (100_000, false));
             for packet in 0..100 {
                 let bytes = sent + packet * 1_000..sent + (packet + 1) * 1_000;
                 assert_eq!(content(&buffer, bytes), Some(vec![round; 1_000]));

@@ -3,6 +3,7 @@
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -93,7 +94,7 @@ impl Udp {
 }
 
 /// Buffers for arriving datagrams, used again and again.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Inbox {
     bytes: Box<[u8]>,
     size: usize,
@@ -106,6 +107,8 @@ pub(crate) struct Glued<'a> {
     pub(crate) from: SocketAddr,
     /// The address of this host they were sent to.
     pub(crate) to: Option<IpAddr>,
+    /// When the first of them arrived, by the kernel's time of day.
+    pub(crate) stamp: Option<Duration>,
     bytes: &'a [u8],
     stride: usize,
 }
@@ -117,11 +120,20 @@ impl Inbox {
         Self { bytes: vec![0; size * buffers].into(), size, metas: vec![RecvMeta::default(); buffers] }
     }
 
-    /// The contents of the buffer with this index.
-    pub(crate) fn get(&self, index: usize) -> Option<Glued<'_>> {
-        let meta = self.metas.get(index)?;
-        let buffer = self.bytes.chunks_exact(self.size).nth(index)?;
-        Some(Glued { from: meta.addr, to: meta.dst_ip, bytes: buffer.get(..meta.len)?, stride: meta.stride })
+    /// How many buffers there are.
+    pub(crate) fn buffers(&self) -> usize {
+        self.metas.len()
+    }
+
+    /// The contents of the first `count` buffers.
+    pub(crate) fn filled(&self, count: usize) -> impl Iterator<Item = Glued<'_>> {
+        self.metas.iter().zip(self.bytes.chunks_exact(self.size.max(1))).take(count).map(|(meta, buffer)| Glued {
+            from: meta.addr,
+            to: meta.dst_ip,
+            stamp: meta.timestamp,
+            bytes: &buffer[..meta.len.min(self.size)],
+            stride: meta.stride,
+        })
     }
 }
 
@@ -166,8 +178,7 @@ mod tests {
         here.send(Outgoing { to: there.local(), from: None, bytes: &bytes, segment: 1_000 }).unwrap();
         let mut inbox = Inbox::new(1_500, offload);
         let filled = there.receive(&mut inbox).unwrap();
-        let glued = (0..filled).map(|index| inbox.get(index).unwrap());
-        glued.map(|glued| glued.datagrams().map(<[u8]>::len).collect()).collect()
+        inbox.filled(filled).map(|glued| glued.datagrams().map(<[u8]>::len).collect()).collect()
     }
 
     #[test]

@@ -134,6 +134,12 @@ impl Connection {
         }
     }
 
+    /// Bytes that a full packet carries.
+    #[must_use]
+    pub fn payload(&self) -> u32 {
+        self.payload as u32
+    }
+
     /// Takes in a packet of data with `len` bytes of payload. If it is new: where to store them.
     pub fn handle_data(&mut self, arrived: Arrived, header: &DataHeader, len: u32) -> Option<Slot> {
         if !self.closing.listens() {

@@ -11,6 +11,14 @@ pub struct Handle {
     serial: u32,
 }
 
+impl Handle {
+    /// Its place among the connections there are: small, for a table of the host's own. Others may have it later, and had it.
+    #[must_use]
+    pub fn place(self) -> usize {
+        self.place as usize
+    }
+}
+
 /// Connections by place, and by the ids that lead there.
 #[derive(Debug)]
 pub(super) struct Table {

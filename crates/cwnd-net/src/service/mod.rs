@@ -1,0 +1,238 @@
+//! The thread of a port.
+//!
+//! It alone touches the protocol and the socket. In turn it takes in what has arrived, does what applications ask for, lets the
+//! protocol do what is due, sends what may leave, and sleeps until there is something of this to do.
+
+mod departures;
+mod events;
+mod member;
+mod reassembly;
+mod shelf;
+mod train;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cwnd::Time;
+use cwnd_udt::connection::Arrived;
+use cwnd_udt::wire::HEADER;
+use cwnd_udt::{Departure, Endpoint, EndpointConfig, Handle, Outgoing as What, Settings};
+
+use self::departures::Departures;
+use self::member::Members;
+use crate::clock::{Clock, Stamps, duration};
+use crate::error::BindError;
+use crate::listener::Backlog;
+use crate::options::Options;
+use crate::port::{Command, Port};
+use crate::udp::{Glued, Inbox, Udp};
+use crate::waker::{Interest, Sleeper};
+
+/// What the thread works with.
+#[derive(Debug)]
+pub(crate) struct Service {
+    port: Arc<Port>,
+    udp: Udp,
+    clock: Clock,
+    /// The latest instant the protocol knows of.
+    now: Time,
+    endpoint: Endpoint,
+    members: Members,
+    listener: Option<(Box<Settings>, Arc<Backlog>)>,
+    inbox: Inbox,
+    /// Where strangers' handshakes came in, for the answers.
+    strangers: Vec<(SocketAddr, IpAddr)>,
+    departures: Departures,
+    commands: Vec<Command>,
+    /// Places of members with arrivals to be handed over, with writes to be told, with bytes the peer has not acknowledged.
+    arrivals: Vec<usize>,
+    writers: Vec<usize>,
+    senders: Vec<usize>,
+}
+
+impl Service {
+    pub(crate) fn new(port: Arc<Port>, udp: Udp, options: &Options) -> Result<Self, BindError> {
+        let mut entropy = [0; 32];
+        getrandom::fill(&mut entropy).map_err(|error| BindError::Entropy(io::Error::other(error)))?;
+        Ok(Self {
+            inbox: Inbox::new(options.longest_datagram(), options.offload),
+            port,
+            udp,
+            clock: Clock::start(),
+            now: Time::ZERO,
+            endpoint: Endpoint::new(&EndpointConfig::new(entropy)),
+            members: Members::default(),
+            listener: None,
+            strangers: Vec::new(),
+            departures: Departures::default(),
+            commands: Vec::new(),
+            arrivals: Vec::new(),
+            writers: Vec::new(),
+            senders: Vec::new(),
+        })
+    }
+
+    /// Serves the port until nobody uses it any more.
+    pub(crate) fn run(mut self, sleeper: &Sleeper) {
+        while self.port.used() || self.members.len() > 0 {
+            let more = self.receive();
+            self.now = self.clock.now().max(self.now);
+            self.obey();
+            self.endpoint.handle_timeout(self.now);
+            self.attend();
+            self.transmit();
+            if !more {
+                self.sleep(sleeper);
+            }
+        }
+    }
+
+    /// Takes in what has arrived; whether there may be more.
+    fn receive(&mut self) -> bool {
+        let mut inbox = std::mem::take(&mut self.inbox);
+        let mut rounds = 0;
+        let more = loop {
+            // Errors of a UDP socket concern datagrams that left long ago and count as lost on the way.
+            let Ok(filled) = self.udp.receive(&mut inbox) else { break false };
+            let stamps = self.clock.stamps();
+            for glued in inbox.filled(filled) {
+                self.take_in(&glued, &stamps);
+            }
+            rounds += 1;
+            if filled < inbox.buffers() || rounds == ROUNDS {
+                break rounds == ROUNDS;
+            }
+        };
+        self.inbox = inbox;
+        more
+    }
+
+    /// Takes in the datagrams of one buffer.
+    fn take_in(&mut self, glued: &Glued<'_>, stamps: &Stamps) {
+        // The kernel knows best when they arrived; but time does not run backwards.
+        let stamp = stamps.time(glued.stamp);
+        let datagrams = glued.datagrams();
+        let coalesced = datagrams.len() > 1 || stamp <= self.now;
+        self.now = stamp.max(self.now);
+        let arrived = Arrived { now: self.now, coalesced };
+        for datagram in datagrams {
+            let stored = self.endpoint.handle(arrived, glued.from, datagram);
+            let Some(stored) = stored else { continue };
+            let place = stored.handle.place();
+            if self.members.at(place).is_none() {
+                // It may have been opened by a datagram just before.
+                self.hear(glued.to);
+            }
+            let Some(open) = self.members.at(place) else { continue };
+            open.store(stored.slot.0, &datagram[HEADER..]);
+            if open.list_arrivals() {
+                self.arrivals.push(place);
+            }
+        }
+        self.hear(glued.to);
+        if let Some(to) = self.udp.reply_from(glued.to) {
+            self.strangers.push((glued.from, to));
+        }
+    }
+
+    /// Hands over what has arrived, and makes room for what the peer has acknowledged.
+    fn attend(&mut self) {
+        self.hear(None);
+        for place in std::mem::take(&mut self.arrivals) {
+            if let Some(open) = self.members.at(place) {
+                open.deliver(self.now, &mut self.endpoint);
+            }
+        }
+        let mut senders = std::mem::take(&mut self.senders);
+        senders.retain(|place| self.members.at(*place).is_some_and(|open| open.release(&self.endpoint)));
+        self.senders = senders;
+    }
+
+    /// Sends what may leave, up to a limit: what arrives meanwhile should not wait for long.
+    fn transmit(&mut self) {
+        self.tell();
+        for _ in 0..BUDGET {
+            if self.departures.is_blocked() {
+                break;
+            }
+            match self.endpoint.poll_transmit(self.now) {
+                Some(departure) => self.send(&departure),
+                None if self.tell() => {}
+                None => break,
+            }
+        }
+        self.departures.flush(&self.udp);
+        self.strangers.clear();
+        // A connection may have said its last word.
+        self.hear(None);
+    }
+
+    fn send(&mut self, departure: &Departure) {
+        let place = departure.handle.map(Handle::place);
+        let open = place.and_then(|place| self.members.at(place));
+        let (What::Data(data), Some(place)) = (&departure.what, place) else {
+            let known = open.and_then(|open| open.from);
+            let stranger = || self.strangers.iter().find(|(from, _)| *from == departure.to).map(|(_, to)| *to);
+            self.departures.say(departure, known.or_else(stranger), &self.udp);
+            return;
+        };
+        let Some(open) = open else { return };
+        self.departures.load(self.now, departure.to, data, place, open, &self.udp);
+        open.has_left(data.bytes.end);
+        if open.list_writes() {
+            self.writers.push(place);
+        }
+    }
+
+    /// Tells the protocol what applications have written; whether there was something to tell.
+    fn tell(&mut self) -> bool {
+        let mut news = false;
+        for place in std::mem::take(&mut self.writers) {
+            let Some(open) = self.members.at(place) else { continue };
+            news |= open.tell(self.now, &mut self.endpoint);
+            if open.list_sent() {
+                self.senders.push(place);
+            }
+        }
+        news
+    }
+
+    fn sleep(&mut self, sleeper: &Sleeper) {
+        let until = self.endpoint.next_timeout();
+        let limit = match until {
+            // What may leave is known, and when the socket takes it is told by the socket.
+            Some(Time::ZERO) if self.departures.is_blocked() => Some(RETRY),
+            until => until.map(|until| duration(until.since(self.clock.now()))),
+        };
+        if limit == Some(Duration::ZERO) {
+            return;
+        }
+        self.port.waker().announce();
+        // What was asked for before the announcement rang no bell.
+        if !self.port.has_news() {
+            let interest = Interest { socket: self.udp.fd(), writable: self.departures.is_blocked() };
+            sleeper.sleep(interest, limit);
+        }
+        self.port.waker().awake();
+        self.departures.unblock();
+    }
+}
+
+/// Nobody is left waiting for a thread that is gone, not even if it panicked.
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.port.shut();
+        if let Some((_, backlog)) = self.listener.take() {
+            backlog.shut();
+        }
+    }
+}
+
+/// System calls for arrivals before something else has its turn.
+const ROUNDS: usize = 4;
+/// Packets that leave before something else has its turn.
+const BUDGET: usize = 512;
+/// The longest wait for a socket that takes nothing: it says when it does, unless the device behind it is at fault.
+const RETRY: Duration = Duration::from_millis(10);

@@ -1,0 +1,152 @@
+//! Datagrams that leave together.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::Range;
+use std::sync::{Arc, PoisonError};
+
+use cwnd_udt::DataHeader;
+use cwnd_udt::wire::HEADER;
+
+use crate::send_buffer::{Chunk, SendBuffer, Slot};
+use crate::udp::{Outgoing, Udp};
+
+/// Packets of one connection in slots that follow one another, all of them full but for the last. They leave by one system call
+/// where the socket can do that, otherwise one right behind the other.
+#[derive(Debug)]
+pub(super) struct Train {
+    to: SocketAddr,
+    from: Option<IpAddr>,
+    /// The place of the connection in the table of its port.
+    owner: usize,
+    chunk: Chunk,
+    /// Where the first datagram lies in the chunk, how far apart they are, and how long the last is.
+    start: usize,
+    stride: usize,
+    last: usize,
+    /// What the packets lack yet, in their order.
+    headers: Vec<[u8; HEADER]>,
+    /// Behind the last byte of all, counted as the connection counts.
+    end: u64,
+}
+
+/// A packet of data that may join a train.
+#[derive(Debug)]
+pub(super) struct Wagon {
+    pub(super) to: SocketAddr,
+    pub(super) from: Option<IpAddr>,
+    pub(super) owner: usize,
+    pub(super) header: DataHeader,
+    pub(super) bytes: Range<u64>,
+}
+
+impl Train {
+    /// A train of one, whose packet lies in `slot`. `headers` is used to keep headers in.
+    pub(super) fn new(wagon: &Wagon, slot: Slot, stride: usize, mut headers: Vec<[u8; HEADER]>) -> Self {
+        headers.clear();
+        headers.push(wagon.header.encode());
+        Self {
+            to: wagon.to,
+            from: wagon.from,
+            owner: wagon.owner,
+            chunk: slot.chunk,
+            start: slot.at,
+            stride,
+            last: wagon.length(),
+            headers,
+            end: wagon.bytes.end,
+        }
+    }
+
+    /// Whether `wagon` follows right behind and may leave in the same system call; if so it joins.
+    pub(super) fn couple<M>(&mut self, wagon: &Wagon, buffer: &SendBuffer<M>, segments: usize) -> bool {
+        let fits = self.ends_at(wagon.owner, wagon.bytes.start)
+            && self.last == self.stride
+            && self.headers.len() < longest(segments, self.stride)
+            && buffer.is_followed(self.last_place());
+        if fits {
+            self.headers.push(wagon.header.encode());
+            self.last = wagon.length();
+            self.end = wagon.bytes.end;
+        }
+        fits
+    }
+
+    /// Whether its last packet ends before byte `offset` of the connection at `owner`.
+    pub(super) fn ends_at(&self, owner: usize, offset: u64) -> bool {
+        self.owner == owner && self.end == offset
+    }
+
+    /// Makes the last of several packets a train of its own.
+    pub(super) fn detach_last(&mut self) -> Option<Self> {
+        let start = self.last_place();
+        let header = (self.headers.len() > 1).then(|| self.headers.pop())??;
+        let rest = Self { chunk: Arc::clone(&self.chunk), start, headers: vec![header], ..*self };
+        self.end -= (self.last - HEADER) as u64;
+        self.last = self.stride;
+        Some(rest)
+    }
+
+    /// How many packets it has.
+    pub(super) fn len(&self) -> usize {
+        self.headers.len()
+    }
+
+    /// Sends its packets. After an error those that have not left are still part of it.
+    pub(super) fn depart(&mut self, udp: &Udp) -> io::Result<()> {
+        let mut chunk = self.chunk.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = &mut chunk[self.start..][..(self.headers.len() - 1) * self.stride + self.last];
+        for (datagram, header) in bytes.chunks_mut(self.stride).zip(&self.headers) {
+            datagram[..HEADER].copy_from_slice(header);
+        }
+        let (mut sent, mut rest) = (0, &bytes[..]);
+        let outcome = loop {
+            if rest.is_empty() {
+                break Ok(());
+            }
+            // The socket may have learnt, by the last attempt, that its device cannot do it at once.
+            let size = if udp.segments() > 1 { rest.len() } else { rest.len().min(self.stride) };
+            let segments = udp.segments();
+            match udp.send(Outgoing { to: self.to, from: self.from, bytes: &rest[..size], segment: self.stride }) {
+                Err(_) if udp.segments() < segments => {}
+                Err(error) => break Err(error),
+                Ok(()) => {
+                    rest = &rest[size..];
+                    sent += size.div_ceil(self.stride);
+                }
+            }
+        };
+        self.start += sent * self.stride;
+        self.headers.drain(..sent);
+        outcome
+    }
+
+    /// What headers were kept in, to be used again.
+    pub(super) fn into_headers(self) -> Vec<[u8; HEADER]> {
+        self.headers
+    }
+
+    fn last_place(&self) -> usize {
+        self.start + (self.headers.len() - 1) * self.stride
+    }
+}
+
+impl Wagon {
+    fn length(&self) -> usize {
+        HEADER + (self.bytes.end - self.bytes.start) as usize
+    }
+}
+
+/// How many packets may leave together.
+fn longest(segments: usize, stride: usize) -> usize {
+    match segments {
+        // Nothing is glued, but locks are shared.
+        1 => TOGETHER,
+        more => more.min(MAX_DATAGRAM / stride).max(1),
+    }
+}
+
+/// The kernel refuses buffers longer than the longest UDP payload over IPv4, even if they are to be cut.
+const MAX_DATAGRAM: usize = 65_507;
+/// As many as the kernel glues at most.
+const TOGETHER: usize = 64;

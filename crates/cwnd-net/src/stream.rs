@@ -1,0 +1,170 @@
+//! Streams of bytes.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cwnd_udt::Mode;
+
+use crate::connection::Owned;
+use crate::error::{CloseError, ConnectError, Ended};
+use crate::options::Options;
+use crate::socket::{self, Kind, Socket};
+use crate::stats::Stats;
+
+/// A reliable stream of bytes in both directions, as [`TcpStream`](std::net::TcpStream) is, over UDT.
+///
+/// Reading and writing block. Several threads may use one stream, through `&UdtStream` or a [clone](Self::try_clone). Nothing is
+/// encrypted. Unlike TCP, UDT closes both directions at once: a peer that closes reads nothing more.
+///
+/// Dropping the last clone closes the stream and waits, as [`close`](Self::close) does, but keeps the outcome to itself.
+///
+/// ```no_run
+/// use std::io::Write;
+/// use cwnd_net::UdtStream;
+///
+/// let mut stream = UdtStream::connect("192.0.2.1:9000")?;
+/// stream.write_all(&[0; 1_000_000])?;
+/// println!("{}", stream.stats().expect("the port lives as long as the stream"));
+/// stream.close()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct UdtStream(Arc<Owned>);
+
+impl UdtStream {
+    /// Connects to a listener, from a port of the system's choice. A name that stands for several addresses is tried at each.
+    ///
+    /// # Errors
+    /// Nobody answers, the other side refuses, or the name means nothing.
+    pub fn connect(peer: impl ToSocketAddrs) -> Result<Self, ConnectError> {
+        Self::connect_with(peer, &Options::default())
+    }
+
+    /// Connects with options of one's own.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect), and if the options cannot be used.
+    pub fn connect_with(peer: impl ToSocketAddrs, options: &Options) -> Result<Self, ConnectError> {
+        socket::connect(peer, options)
+    }
+
+    /// Meets a peer that calls `local` while it is called: both sides do the same, neither listens.
+    ///
+    /// # Errors
+    /// As [`connect_with`](Self::connect_with), and if `local` cannot be had.
+    pub fn rendezvous(local: SocketAddr, peer: SocketAddr, options: &Options) -> Result<Self, ConnectError> {
+        socket::rendezvous(local, peer, options)
+    }
+
+    /// The other end.
+    #[must_use]
+    pub fn peer_addr(&self) -> SocketAddr {
+        self.0.connection.peer
+    }
+
+    /// This end.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.0.connection.local
+    }
+
+    /// How long reading waits for the first byte before it fails with [`WouldBlock`](io::ErrorKind::WouldBlock); without end for
+    /// none, which is how it begins.
+    pub fn set_read_timeout(&self, timeout: Option<Duration>) {
+        self.0.set_read_timeout(timeout);
+    }
+
+    /// How long writing waits for room before it fails with [`WouldBlock`](io::ErrorKind::WouldBlock); without end for none, which
+    /// is how it begins.
+    pub fn set_write_timeout(&self, timeout: Option<Duration>) {
+        self.0.set_write_timeout(timeout);
+    }
+
+    /// Another handle for the same stream.
+    #[must_use]
+    pub fn try_clone(&self) -> Self {
+        self.clone()
+    }
+
+    /// How the connection is doing, and what limits it; none once it is over and forgotten.
+    #[must_use]
+    pub fn stats(&self) -> Option<Stats> {
+        self.0.stats()
+    }
+
+    /// Writes no more: when everything written has been delivered, the stream is closed. Does not wait for that.
+    pub fn shutdown(&self) {
+        self.0.shutdown();
+    }
+
+    /// Closes the stream, and waits until the peer has everything that was written, but not longer than the time to linger.
+    /// Other clones of the stream can then read what has arrived, and write no more.
+    ///
+    /// # Errors
+    /// The peer may not have everything.
+    pub fn close(self) -> Result<(), CloseError> {
+        self.0.close()
+    }
+
+    /// Closes the stream at once. What was written and has not been delivered is lost.
+    pub fn abort(self) {
+        self.0.give_up();
+    }
+}
+
+impl Read for &UdtStream {
+    /// Nothing at all is the end of the stream: the peer closed it, after everything was delivered.
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        match self.0.read(out) {
+            Ok(Some(size)) => Ok(size),
+            Ok(None) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(Ended::PeerClosed | Ended::Closed) => Ok(0),
+            Err(ended) => Err(ended.into()),
+        }
+    }
+}
+
+impl Write for &UdtStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        self.0.write(bytes)?.ok_or_else(|| io::ErrorKind::WouldBlock.into())
+    }
+
+    /// Nothing waits to be flushed: what was written leaves as soon as the network takes it.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for UdtStream {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        (&*self).read(out)
+    }
+}
+
+impl Write for UdtStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Kind for UdtStream {
+    const MODE: Mode = Mode::Stream;
+
+    fn of(owned: Owned) -> Self {
+        Self(Arc::new(owned))
+    }
+}
+
+impl Socket for UdtStream {}
