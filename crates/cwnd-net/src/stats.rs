@@ -44,8 +44,16 @@ impl fmt::Display for Stats {
         if let Some(rate) = udt.pacing_rate {
             write!(f, "pacing_rate:{:.3}Mbps ", rate.0 / 1e6)?;
         }
-        write!(f, "bytes_sent:{} bytes_retrans:{} bytes_acked:{} ", udt.bytes_sent, udt.bytes_retrans, udt.bytes_acked)?;
-        write!(f, "bytes_received:{} segs_out:{} segs_in:{} ", udt.bytes_received, udt.data_segs_out, udt.data_segs_in)?;
+        write!(
+            f,
+            "bytes_sent:{} bytes_retrans:{} bytes_acked:{} ",
+            udt.bytes_sent, udt.bytes_retrans, udt.bytes_acked
+        )?;
+        write!(
+            f,
+            "bytes_received:{} segs_out:{} segs_in:{} ",
+            udt.bytes_received, udt.data_segs_out, udt.data_segs_in
+        )?;
         write!(f, "unacked:{} retrans:{} lost:{} notsent:{} ", udt.unacked, udt.retrans, udt.lost, udt.notsent)?;
         write!(f, "snd_wnd:{} rcv_space:{} ", udt.snd_wnd, udt.rcv_space)?;
         if udt.no_room + udt.refused + self.send_errors > 0 {

@@ -85,7 +85,8 @@ fn wait(fds: &mut [PollFd<'_>], limit: Option<Duration>) -> Result<i32, Errno> {
 fn wait(fds: &mut [PollFd<'_>], limit: Option<Duration>) -> Result<i32, Errno> {
     use nix::poll::PollTimeout;
     let millis = |limit: Duration| limit.as_nanos().div_ceil(1_000_000);
-    let limit = limit.map_or(PollTimeout::NONE, |limit| PollTimeout::try_from(millis(limit)).unwrap_or(PollTimeout::MAX));
+    let limit =
+        limit.map_or(PollTimeout::NONE, |limit| PollTimeout::try_from(millis(limit)).unwrap_or(PollTimeout::MAX));
     nix::poll::poll(fds, limit)
 }
 

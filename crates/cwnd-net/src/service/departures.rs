@@ -5,9 +5,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use cwnd::{Span, Time};
-use cwnd_udt::wire::HEADER;
 use cwnd_udt::Departure;
 use cwnd_udt::connection::OutData;
+use cwnd_udt::wire::HEADER;
 
 use super::member::Open;
 use super::train::{Train, Wagon};

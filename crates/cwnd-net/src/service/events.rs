@@ -4,13 +4,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cwnd::{Span, Time};
+use cwnd::Time;
 use cwnd_udt::connection::Event as News;
 use cwnd_udt::endpoint::{Event, OpenError};
 use cwnd_udt::{Endpoint, Handle, Settings};
 
-use super::Service;
 use super::member::{Member, Open, Opening};
+use super::{BURST, Service};
 use crate::clock::duration;
 use crate::connection::{Connection, End, Owned};
 use crate::error::ConnectError;
@@ -139,7 +139,13 @@ impl Service {
         }
     }
 
-    fn open(&mut self, handle: Handle, peer: SocketAddr, to: Option<IpAddr>, settings: &Settings) -> Option<Arc<Connection>> {
+    fn open(
+        &mut self,
+        handle: Handle,
+        peer: SocketAddr,
+        to: Option<IpAddr>,
+        settings: &Settings,
+    ) -> Option<Arc<Connection>> {
         let payload = self.endpoint.connection(handle)?.payload();
         let from = self.udp.reply_from(to);
         let local = from.map_or(self.udp.local(), |from| SocketAddr::new(from, self.udp.local().port()));
@@ -168,6 +174,3 @@ fn paced(settings: &Settings) -> Settings {
 fn answered(answer: &Answer, outcome: Result<Arc<Connection>, ConnectError>) {
     let _taken = answer.try_send(outcome);
 }
-
-/// A tenth of the protocol's own clock.
-const BURST: Span = Span::from_millis(1);

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use cwnd::Time;
+use cwnd::{Span, Time};
 use cwnd_udt::connection::{self as protocol, MessageOptions, Reason};
 use cwnd_udt::{Endpoint, Handle, Mode, Settings};
 
@@ -49,6 +49,7 @@ pub(super) struct Open {
     owed: u64,
     sent: u64,
     released: u64,
+    demand: Demand,
     /// A short packet ends here, and what was written behind it is not told before it has left.
     short: u64,
     /// A message the protocol had no room for.
@@ -64,6 +65,17 @@ pub(super) struct Open {
     has_sent: bool,
     /// No probe pair leaves alone before.
     pub(super) next_pair: Time,
+}
+
+/// How many bytes keep the network busy.
+#[derive(Debug, Default)]
+struct Demand {
+    /// The look back: its beginning, what was acknowledged then, the most that was under way since.
+    since: Time,
+    released: u64,
+    flight: u64,
+    /// What was under way in the last one, and what was acknowledged; both may double, as in a slow start.
+    busy: u64,
 }
 
 /// Packets that have arrived and are not in the hands of the application.
@@ -145,6 +157,7 @@ impl Open {
             owed: 0,
             sent: 0,
             released: 0,
+            demand: Demand::default(),
             short: 0,
             refused: None,
             finishing: false,
@@ -203,9 +216,9 @@ impl Open {
                 *unread -= read;
                 // What lies in front of the application does not count for the protocol: it must not grow without bound.
                 while *unread < MESSAGES_AHEAD || self.over {
-                    let message = endpoint.connection(self.shared.handle).map(|connection| {
-                        shelf.take(connection.readable().map(|(slot, _)| slot.0))
-                    });
+                    let message = endpoint
+                        .connection(self.shared.handle)
+                        .map(|connection| shelf.take(connection.readable().map(|(slot, _)| slot.0)));
                     let Some(message) = message.filter(|message| message.packets > 0) else { break };
                     *unread += message.packets;
                     self.shared.receive.put(message);
@@ -278,11 +291,21 @@ impl Open {
     }
 
     /// Makes room where the protocol has done with bytes; whether there are others.
-    pub(super) fn release(&mut self, endpoint: &Endpoint) -> bool {
+    pub(super) fn release(&mut self, now: Time, endpoint: &Endpoint) -> bool {
         let released = endpoint.connection(self.shared.handle).map_or(self.told, protocol::Connection::released);
         if released > self.released {
+            self.demand.flight = self.demand.flight.max(self.sent - self.released);
+            if now.since(self.demand.since) >= LOOK_BACK {
+                let drained = released - self.demand.released;
+                self.demand = Demand {
+                    since: now,
+                    released,
+                    flight: self.sent - released,
+                    busy: 2 * (self.demand.flight + drained),
+                };
+            }
             self.released = released;
-            self.shared.send.release(released);
+            self.shared.send.release(released, self.demand.busy);
         }
         self.has_sent = released < self.told;
         self.has_sent
@@ -291,7 +314,7 @@ impl Open {
     /// The connection is over; what has arrived is handed over.
     pub(super) fn end(&mut self, now: Time, reason: Reason, endpoint: &mut Endpoint) {
         self.over = true;
-        self.release(endpoint);
+        self.release(now, endpoint);
         self.deliver(now, endpoint);
         self.shared.ended(match reason {
             Reason::Aborted => Ended::Aborted,
@@ -304,5 +327,7 @@ impl Open {
     }
 }
 
+/// Longer than an application is kept from its processor as a rule, and than most acknowledgements take.
+const LOOK_BACK: Span = Span::from_millis(20);
 /// Packets of messages that lie ready for an application which has not asked for them yet.
 const MESSAGES_AHEAD: u64 = 64;

@@ -15,7 +15,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cwnd::Time;
+use cwnd::{Span, Time};
 use cwnd_udt::connection::Arrived;
 use cwnd_udt::wire::HEADER;
 use cwnd_udt::{Departure, Endpoint, EndpointConfig, Handle, Outgoing as What, Settings};
@@ -115,10 +115,13 @@ impl Service {
         let stamp = stamps.time(glued.stamp);
         let datagrams = glued.datagrams();
         let coalesced = datagrams.len() > 1 || stamp <= self.now;
-        self.now = stamp.max(self.now);
-        let arrived = Arrived { now: self.now, coalesced };
+        // What is glued came one after the other in the time before; if that was long, at the end of it.
+        let since = stamp.since(self.now).min(STRETCH);
+        let step = since / datagrams.len().max(1) as u64;
+        self.now = Time::from_nanos(stamp.max(self.now).as_nanos() - since.as_nanos());
         for datagram in datagrams {
-            let stored = self.endpoint.handle(arrived, glued.from, datagram);
+            self.now += step;
+            let stored = self.endpoint.handle(Arrived { now: self.now, coalesced }, glued.from, datagram);
             let Some(stored) = stored else { continue };
             let place = stored.handle.place();
             if self.members.at(place).is_none() {
@@ -146,7 +149,7 @@ impl Service {
             }
         }
         let mut senders = std::mem::take(&mut self.senders);
-        senders.retain(|place| self.members.at(*place).is_some_and(|open| open.release(&self.endpoint)));
+        senders.retain(|place| self.members.at(*place).is_some_and(|open| open.release(self.now, &self.endpoint)));
         self.senders = senders;
     }
 
@@ -204,7 +207,11 @@ impl Service {
         let limit = match until {
             // What may leave is known, and when the socket takes it is told by the socket.
             Some(Time::ZERO) if self.departures.is_blocked() => Some(RETRY),
-            until => until.map(|until| duration(until.since(self.clock.now()))),
+            // Packets may leave a while ahead of their time: those of half that while leave together.
+            until => until.map(|until| until.since(self.clock.now())).map(|limit| match limit {
+                Span::ZERO => Duration::ZERO,
+                limit => duration(limit.max(BURST / 2)),
+            }),
         };
         if limit == Some(Duration::ZERO) {
             return;
@@ -230,6 +237,10 @@ impl Drop for Service {
     }
 }
 
+/// How far ahead of its time a packet may leave, so that several leave together: a tenth of the protocol's own clock.
+const BURST: Span = Span::from_millis(1);
+/// Glued packets came within this time: they left in one burst.
+const STRETCH: Span = Span::from_millis(1);
 /// System calls for arrivals before something else has its turn.
 const ROUNDS: usize = 4;
 /// Packets that leave before something else has its turn.
