@@ -224,6 +224,10 @@ impl Connection {
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         let transmit = if self.closing.listens() {
             self.poll_message(now).map(Transmit::Message).or_else(|| self.poll_data(now))
+        } else if !self.closing.is_over()
+            && let Some(ack) = self.receiver.last_word(now, &self.rtt)
+        {
+            Some(Transmit::Message(ack))
         } else {
             let pause = self.rtt.get().map_or(sender::DEFAULT_RTT, |rtt| rtt.smoothed);
             self.closing.poll(now, pause).then_some(Transmit::Message(Message::Shutdown))

@@ -275,6 +275,12 @@ impl Receiver {
         None
     }
 
+    /// What has arrived and was not acknowledged in full yet: said before the connection is left, since a peer that hears of the end
+    /// first takes it for lost.
+    pub(super) fn last_word(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
+        (self.buffer.next() > self.acked).then(|| Message::Ack(self.acknowledge(now, rtt)))
+    }
+
     /// When time alone gives it something to say.
     pub(super) fn next_timeout(&self) -> Time {
         if !self.naks.is_empty() || self.light {

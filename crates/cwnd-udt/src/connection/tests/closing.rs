@@ -23,6 +23,20 @@ fn what_was_written_arrives_before_the_end() {
 }
 
 #[test]
+fn whoever_leaves_acknowledges_first() {
+    let mut world = World::new(20, None);
+    let now = world.now;
+    world.ends[0].core.write(now, 4 * 1456);
+    // All has arrived, and the clock of acknowledgements has not struck.
+    world.run(24);
+    let now = world.now;
+    assert_eq!(world.ends[1].read, 4 * 1456);
+    world.ends[1].core.finish(now);
+    world.run(3000);
+    assert_eq!(world.ends[0].events.last(), Some(&Event::Closed(Reason::PeerFinished)));
+}
+
+#[test]
 fn two_lost_shutdowns_do_no_harm() {
     let mut world = World::new(20, None);
     let mut lost = 0;
