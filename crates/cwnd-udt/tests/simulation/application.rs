@@ -200,11 +200,11 @@ impl Application {
         Ok(())
     }
 
-    /// When the application wants to do something of its own accord.
-    pub(crate) fn next(&self, readable: bool) -> Option<Time> {
+    /// When the application wants to do something of its own accord after `now`. Room to write is told by an event, not by time.
+    pub(crate) fn next(&self, now: Time, readable: bool) -> Option<Time> {
         let write = (self.written < self.total).then_some(self.write_at);
-        let read = (readable && self.reads.is_some()).then_some(self.read_at);
-        write.into_iter().chain(read).min()
+        let read = readable.then_some(self.read_at);
+        write.into_iter().chain(read).filter(|at| *at > now).min()
     }
 
     /// Messages that did not arrive and were not allowed to die.

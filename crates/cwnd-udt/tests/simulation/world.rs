@@ -394,9 +394,7 @@ impl End {
         let ahead = local.since(now);
         let connection = self.connection();
         let readable = connection.is_some_and(|connection| connection.readable().next().is_some());
-        let own = self.application.next(readable).filter(|_| connection.is_some());
-        // Room to write is told by an event, not by the clock.
-        let own = own.filter(|at| *at > local);
+        let own = self.application.next(local, readable).filter(|_| connection.is_some());
         let next = self.endpoint.next_timeout().into_iter().chain(own).min();
         let next = next.map_or(Time::MAX, |at| now + at.since(now + ahead)).min(self.opens.unwrap_or(Time::MAX));
         self.plan.jumps.iter().map(|(at, _)| *at).filter(|at| *at > now).fold(next, Time::min)
