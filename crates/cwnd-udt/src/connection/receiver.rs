@@ -1,6 +1,6 @@
 //! The receiving half: what arrives, what is missing, and what the sender is told of it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use cwnd::estimate::RttEstimator;
@@ -50,8 +50,8 @@ pub(super) struct Receiver {
     repeats: u32,
     /// Gaps to be named as soon as possible.
     naks: VecDeque<Range<u64>>,
-    /// The last drop request whose last packet may belong to the next message.
-    doubtful: Option<(MessageNumber, u64, Time)>,
+    /// Last packets of drop requests that may belong to the next message, and since when they are doubted.
+    doubtful: BTreeMap<u64, (MessageNumber, Time)>,
     pub(super) counts: Counts,
 }
 
@@ -94,7 +94,7 @@ impl Receiver {
             repeat_at: Time::MAX,
             repeats: 0,
             naks: VecDeque::new(),
-            doubtful: None,
+            doubtful: BTreeMap::new(),
             counts: Counts::default(),
         }
     }
@@ -201,9 +201,8 @@ impl Receiver {
         }
         let next_begins = self.buffer.message_at(last + 1) == Some((request.message.next(), true));
         let patience = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.smoothed);
-        let repeated = self.doubtful.is_some_and(|(message, number, at)| {
-            (message, number) == (request.message, last) && now.since(at) >= patience
-        });
+        let doubted = self.doubtful.get(&last).filter(|(message, _)| *message == request.message);
+        let repeated = doubted.is_some_and(|(_, at)| now.since(*at) >= patience);
         let sure = first == last || next_begins || repeated;
         for number in first.max(near)..=last {
             if self.buffer.lacks(number) {
@@ -216,9 +215,13 @@ impl Receiver {
                 self.buffer.void(number);
             }
         }
-        if !sure && self.buffer.lacks(last) {
-            let since = self.doubtful.filter(|(message, number, _)| (*message, *number) == (request.message, last));
-            self.doubtful = since.or(Some((request.message, last, now)));
+        if !sure && doubted.is_none() && self.buffer.lacks(last) {
+            self.doubtful.insert(last, (request.message, now));
+        }
+        self.doubtful = self.doubtful.split_off(&near);
+        if self.doubtful.len() > MAX_DOUBTFUL {
+            // The first is what everything waits for.
+            self.doubtful.pop_last();
         }
         self.news = true;
         self.run_clock(now);
@@ -375,3 +378,5 @@ const SHORT_PAUSE: Span = Span::from_millis(1);
 const MAX_NAKS: usize = 64;
 /// A full acknowledgement is repeated at most so often; each time after twice the time.
 const MAX_REPEATS: u32 = 6;
+/// Last packets of messages given up that may be doubted at a time.
+const MAX_DOUBTFUL: usize = 64;
