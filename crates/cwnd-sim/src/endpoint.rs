@@ -1,6 +1,6 @@
 //! The kinds of endpoint: acknowledging every packet, reporting on a clock, or not answering at all.
 
-use cwnd::{Algorithm, Bytes, CongestionControl, Control, Span, Time};
+use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Span, Time};
 
 use crate::era::Era;
 use crate::facts::Facts;
@@ -163,9 +163,9 @@ impl Sender {
         controlled!(self, sender => sender.algorithm().inspect(visit), ());
     }
 
-    /// What its algorithm asks for.
-    pub(crate) fn control(&self) -> &Control {
-        any!(self, sender => sender.control())
+    /// The window it has.
+    pub(crate) fn window(&self) -> Packets {
+        any!(self, sender => sender.window())
     }
 
     /// Packets it counts as in the network.

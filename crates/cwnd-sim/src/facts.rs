@@ -1,7 +1,7 @@
 //! The facts every sender owns, whatever its protocol: counters, round-trip time, rounds, what holds it back.
 
 use cwnd::estimate::RttEstimator;
-use cwnd::{Bytes, Control, Limit, Pacing, Packets, Probe, Span, Time, View};
+use cwnd::{Bytes, Limit, Pacing, Packets, Probe, Span, Time, View};
 
 /// What a sender counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,15 +79,15 @@ impl Facts {
         }
     }
 
-    /// The time between two packets under `control`, while departures are spaced; `paced` spreads every window.
-    pub(crate) fn spacing(&self, control: &Control, paced: bool) -> Option<Span> {
-        let gain = match control.pacing {
+    /// The time between two packets under `window` and `pacing`, while departures are spaced; `paced` spreads every window.
+    pub(crate) fn spacing(&self, window: Packets, pacing: Pacing, paced: bool) -> Option<Span> {
+        let gain = match pacing {
             Pacing::At(rate) => return Some(rate.interval()),
             Pacing::Spread { gain } => gain,
             Pacing::Off if paced => 1.0,
             Pacing::Off => return None,
         };
-        self.rtt.get().map(|rtt| rtt.smoothed.mul_f64(1.0 / (gain * control.window.0)))
+        self.rtt.get().map(|rtt| rtt.smoothed.mul_f64(1.0 / (gain * window.0)))
     }
 }
 
@@ -97,13 +97,13 @@ impl Pacer {
         Self { release: now, holds: false }
     }
 
-    /// Whether the next packet has to wait; under `control` that counts as `limits` says.
+    /// Whether the next packet has to wait; under `pacing` that counts as `limits` says.
     #[inline]
-    pub(crate) fn holds(&mut self, now: Time, control: &Control, limits: &mut Limits) -> bool {
+    pub(crate) fn holds(&mut self, now: Time, pacing: Pacing, limits: &mut Limits) -> bool {
         self.holds = now < self.release;
         if self.holds {
             // Spreading a window over a round trip is not a limit of its own.
-            let limit = if matches!(control.pacing, Pacing::At(_)) { Limit::Rate } else { Limit::Window };
+            let limit = if matches!(pacing, Pacing::At(_)) { Limit::Rate } else { Limit::Window };
             limits.set(now, limit);
         }
         self.holds

@@ -251,13 +251,3 @@ impl Armed {
     /// No event pending.
     pub(crate) const NONE: Self = Self { release: Time::MAX, receiver: Time::MAX, deadline: Time::MAX };
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_million_flows_fit_in_a_gigabyte() {
-        assert!(size_of::<Flow>() <= 1024, "{} bytes", size_of::<Flow>());
-    }
-}

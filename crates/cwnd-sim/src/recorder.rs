@@ -90,7 +90,7 @@ impl Recorder {
             column.timeouts.push(counts.timeouts);
             column.source_limited.push(source.as_nanos());
             column.peer_limited.push(peer.as_nanos());
-            column.window.push(flow.sender.control().window.0);
+            column.window.push(flow.sender.window().0);
             column.in_flight.push(flow.sender.in_flight());
             column.srtt.push(facts.rtt.get().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
             let spacing = flow.sender.spacing();

@@ -2,6 +2,8 @@
 
 mod audit;
 mod crowds;
+#[cfg(test)]
+mod memory;
 
 use cwnd::{Bytes, Span, Time};
 use cwnd_trace::Trace;

@@ -1,6 +1,6 @@
 //! The sending end: packets leave at the algorithm's rate while fewer than its window are unacknowledged, lost ones first.
 
-use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Control, Limit, Remote, Rtt, Span, Time, View};
+use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Control, Limit, Packets, Remote, Rtt, Span, Time, View};
 
 use super::SYN;
 use crate::endpoint::SenderConfig;
@@ -145,7 +145,7 @@ impl Sender {
                 return None;
             }
         }
-        if self.pacer.holds(now, &self.control, &mut self.facts.limits) {
+        if self.pacer.holds(now, self.control.pacing, &mut self.facts.limits) {
             return None;
         }
         let number = lost.unwrap_or(self.next);
@@ -193,9 +193,9 @@ impl Sender {
         &self.algorithm
     }
 
-    /// What its algorithm asks for.
-    pub(crate) fn control(&self) -> &Control {
-        &self.control
+    /// The window its algorithm asks for.
+    pub(crate) fn window(&self) -> Packets {
+        self.control.window
     }
 
     /// Packets it counts as in the network: unacknowledged, and not known to be lost.
@@ -205,7 +205,7 @@ impl Sender {
 
     /// The time between two packets, while departures are spaced.
     pub(crate) fn spacing(&self) -> Option<Span> {
-        self.facts.spacing(&self.control, self.paced)
+        self.facts.spacing(self.control.window, self.control.pacing, self.paced)
     }
 
     /// A new packet is about to leave, maybe after a time without any in the network.

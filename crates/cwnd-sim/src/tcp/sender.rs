@@ -1,7 +1,8 @@
 //! The sending end: it owns the facts (clock, packets in flight, losses, round-trip time) and asks its algorithm for a window.
 
 use cwnd::{
-    Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Packets, Remote, Span, Time, View,
+    Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Probe, Remote, Span,
+    Time, View,
 };
 
 use super::recovery::{News, Recovery};
@@ -11,13 +12,23 @@ use crate::facts::{Facts, Pacer};
 use crate::net::packet::{Ack, Data};
 use crate::traffic::source::Backlog;
 
+/// What of an algorithm's [`Control`] this sender obeys.
+#[derive(Clone, Copy, Debug)]
+struct Orders {
+    window: Packets,
+    /// The window in whole packets; a sender may always have one in the network.
+    allowed: u64,
+    pacing: Pacing,
+    probe: Probe,
+    /// [`Time::MAX`] for never.
+    wake: Time,
+}
+
 /// A sender of what an application hands over, which mends its losses by the scheme `R`.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender<R> {
     algorithm: Algorithm,
-    control: Control,
-    /// Whole packets that `control` allows in the network; at least one.
-    allowed: u64,
+    orders: Orders,
     facts: Facts,
     recovery: R,
     timer: RetransmissionTimer,
@@ -39,11 +50,9 @@ pub(crate) struct Sender<R> {
 impl<R: Recovery> Sender<R> {
     /// A sender that starts at `now`.
     pub(crate) fn new(config: SenderConfig, recovery: R, now: Time) -> Self {
-        let control = config.algorithm.control();
         Self {
+            orders: Orders::of(&config.algorithm),
             algorithm: config.algorithm,
-            allowed: allowed(&control),
-            control,
             facts: Facts::new(now, config.max_window, config.packet, config.payload),
             recovery,
             timer: RetransmissionTimer::new(&config.era),
@@ -109,7 +118,7 @@ impl<R: Recovery> Sender<R> {
             self.algorithm.on_recovered(&self.view(now, self.in_flight()));
         }
         self.ask();
-        self.recovery.regulate(&news, self.control.window);
+        self.recovery.regulate(&news, self.orders.window);
         if self.recovery.outstanding() == 0 {
             self.deadline = Time::MAX;
             self.backlog.rest(now);
@@ -133,7 +142,7 @@ impl<R: Recovery> Sender<R> {
 
     /// The time the algorithm asked to be woken at may have come.
     pub(crate) fn on_wake(&mut self, now: Time) {
-        if self.control.wake.is_some_and(|wake| wake <= now) {
+        if self.orders.wake <= now {
             self.algorithm.on_wake(&self.view(now, self.in_flight()));
             self.ask();
         }
@@ -144,7 +153,7 @@ impl<R: Recovery> Sender<R> {
     pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
         self.pacer.pass();
         let urgent = self.recovery.urgent();
-        if !urgent && !self.recovery.room(self.allowed) {
+        if !urgent && !self.recovery.room(self.orders.allowed) {
             self.facts.limits.set(now, Limit::Window);
             return None;
         }
@@ -159,7 +168,7 @@ impl<R: Recovery> Sender<R> {
             }
         }
         // Last, since a spread window is no limit of its own: source or receiver are, where they hold the next packet too.
-        if !urgent && self.pacer.holds(now, &self.control, &mut self.facts.limits) {
+        if !urgent && self.pacer.holds(now, self.orders.pacing, &mut self.facts.limits) {
             return None;
         }
         let waiting = self.recovery.resend();
@@ -176,14 +185,14 @@ impl<R: Recovery> Sender<R> {
             self.deadline = now + self.timer.timeout(&self.facts.rtt);
         }
         let fresh = (!retransmission).then_some(number);
-        let pair = self.pacer.sent(now, self.spacing(), self.control.probe, fresh);
+        let pair = self.pacer.sent(now, self.spacing(), self.orders.probe, fresh);
         let reacted = !retransmission && std::mem::take(&mut self.confirm_mark);
         Some(Data { number, sent_at: now, retransmission, reacted, pair, rtt: Span::ZERO })
     }
 
     /// When it wants to be asked again without an acknowledgement: pacing, the algorithm's wake-up, or new data.
     pub(crate) fn next_release(&self) -> Time {
-        let release = self.pacer.next().min(self.control.wake.unwrap_or(Time::MAX));
+        let release = self.pacer.next().min(self.orders.wake);
         if self.facts.limits.current() == Limit::Source { release.min(self.backlog.due()) } else { release }
     }
 
@@ -207,9 +216,9 @@ impl<R: Recovery> Sender<R> {
         &self.algorithm
     }
 
-    /// What the algorithm asks for now.
-    pub(crate) fn control(&self) -> &Control {
-        &self.control
+    /// The window the algorithm asks for.
+    pub(crate) fn window(&self) -> Packets {
+        self.orders.window
     }
 
     /// Packets it counts as in the network.
@@ -220,14 +229,13 @@ impl<R: Recovery> Sender<R> {
 
     /// The time between two packets, while departures are spaced.
     pub(crate) fn spacing(&self) -> Option<Span> {
-        self.facts.spacing(&self.control, self.paced)
+        self.facts.spacing(self.orders.window, self.orders.pacing, self.paced)
     }
 
     /// Asks the algorithm what it wants after a signal.
     #[inline]
     fn ask(&mut self) {
-        self.control = self.algorithm.control();
-        self.allowed = allowed(&self.control);
+        self.orders = Orders::of(&self.algorithm);
     }
 
     #[inline]
@@ -245,10 +253,13 @@ impl<R: Recovery> Sender<R> {
     }
 }
 
-/// A sender may always have one packet in the network.
-#[inline]
-fn allowed(control: &Control) -> u64 {
-    (control.window.0 as i64).max(1).cast_unsigned()
+impl Orders {
+    #[inline]
+    fn of(algorithm: &Algorithm) -> Self {
+        let Control { window, pacing, probe, wake, .. } = algorithm.control();
+        let allowed = (window.0 as i64).max(1).cast_unsigned();
+        Self { window, allowed, pacing, probe, wake: wake.unwrap_or(Time::MAX) }
+    }
 }
 
 fn congestion(news: &News) -> Congestion {
@@ -284,7 +295,7 @@ mod tests {
             while sender.poll(Time::ZERO).is_some() {}
             let sack = [Block { first: u32::from(arrived > 0), end: arrived }, Block::default(), Block::default()];
             sender.on_ack(Time::from_nanos(1), &Ack { cumulative, echo: Time::ZERO, sack, marked: false });
-            (sender.control().window, sender.facts().counts.delivered)
+            (sender.window(), sender.facts().counts.delivered)
         };
         // Slow start from ten packets. Packet 2 is lost, 3, 4 and 5 arrive: half of twelve.
         assert_eq!(window_after(2, 0), (Packets(12.0), 2));

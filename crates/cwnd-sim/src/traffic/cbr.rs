@@ -1,6 +1,6 @@
 //! Traffic that no congestion control governs: packets at a scheduled rate, whatever becomes of them.
 
-use cwnd::{Bytes, Control, Packets, Span, Time};
+use cwnd::{Bytes, Packets, Span, Time};
 
 use super::rate::RateSchedule;
 use super::source::{Backlog, Pause, Source};
@@ -38,7 +38,6 @@ pub struct CbrSetup {
 #[derive(Debug)]
 pub(crate) struct Sender {
     facts: Facts,
-    control: Control,
     backlog: Backlog,
     next: u64,
 }
@@ -56,12 +55,7 @@ impl CbrSetup {
 impl Sender {
     /// A sender of `packet` bytes each that starts at `now`.
     pub(crate) fn new(backlog: Backlog, now: Time, packet: Bytes) -> Self {
-        Self {
-            facts: Facts::new(now, f64::INFINITY, packet, packet),
-            control: Control::window(Packets(f64::INFINITY)),
-            backlog,
-            next: 0,
-        }
+        Self { facts: Facts::new(now, f64::INFINITY, packet, packet), backlog, next: 0 }
     }
 
     /// The next packet to leave now, if one is due.
@@ -91,7 +85,7 @@ impl Sender {
     }
 
     /// Everything at once.
-    pub(crate) fn control(&self) -> &Control {
-        &self.control
+    pub(crate) fn window(&self) -> Packets {
+        Packets(f64::INFINITY)
     }
 }

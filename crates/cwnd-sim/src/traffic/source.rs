@@ -50,7 +50,7 @@ struct Application {
 enum Supply {
     /// Packets below this number while the application is on.
     Store(u64),
-    Clock(Clock),
+    Clock(Box<Clock>),
 }
 
 impl Source {
@@ -88,7 +88,7 @@ impl Backlog {
             Source::Bulk if stop.is_none() && pauses.is_empty() => return Self(None),
             Source::Bulk => Supply::Store(u64::MAX),
             Source::Packets(packets) => Supply::Store(*packets),
-            Source::Rate(schedule) => Supply::Clock(Clock::new(*schedule, packet, start, clock())),
+            Source::Rate(schedule) => Supply::Clock(Box::new(Clock::new(*schedule, packet, start, clock()))),
         };
         let mut switches: Vec<Time> = pauses.iter().flat_map(|pause| [pause.from, pause.to]).chain(stop).collect();
         switches.reverse();

@@ -16,7 +16,7 @@ pub(crate) struct Sack {
     /// Unless open: it lasts until all below, everything sent before the loss was found, has arrived.
     until: u64,
     /// How much may leave, in a recovery by proportional reduction.
-    reduction: Option<ProportionalReduction>,
+    reduction: Option<Box<ProportionalReduction>>,
     urgent: bool,
     limited_transmit: bool,
     rule: era::Recovery,
@@ -94,7 +94,8 @@ impl Recovery for Sack {
         news.rearm = news.advanced;
         if news.lost > 0 && self.enters(&news) {
             let proportional = self.rule == era::Recovery::Proportional;
-            self.reduction = proportional.then(|| ProportionalReduction::new(self.board.missing() + news.newly));
+            self.reduction =
+                proportional.then(|| Box::new(ProportionalReduction::new(self.board.missing() + news.newly)));
             self.phase = Phase::Recovery;
             self.until = self.board.next();
             self.urgent = true;

@@ -1,0 +1,56 @@
+//! What a flow costs in memory, counted at the allocator.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use cwnd::{Span, Spec, Time};
+
+use super::World;
+use crate::{Dumbbell, Era, QueueLimit, Source};
+
+/// The system's allocator, with the bytes in use by each thread counted.
+struct Counting;
+
+thread_local! {
+    static IN_USE: Cell<usize> = const { Cell::new(0) };
+}
+
+#[expect(unsafe_code, reason = "an allocator cannot be counted otherwise; it hands everything on unchanged")]
+// SAFETY: every call goes to the system's allocator with its own arguments.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        IN_USE.set(IN_USE.get().wrapping_add(layout.size()));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        IN_USE.set(IN_USE.get().wrapping_sub(layout.size()));
+        unsafe { System.dealloc(pointer, layout) };
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Bytes per flow of a world of `flows` flows that is about to start: everything but the setup and the trace.
+fn bytes_per_flow(flows: usize, source: Source) -> usize {
+    let bell = Dumbbell::new(1_000_000_000_000, Span::from_millis(100), QueueLimit::Packets(8_000_000));
+    let reno = Spec::parse("reno").expect("registered");
+    let mut setup = bell.setup(&vec![reno; flows], Era::MODERN, Span::from_secs(1), Span::ZERO, 1);
+    setup.flows.iter_mut().for_each(|flow| flow.source = source);
+    let before = IN_USE.get();
+    let mut world = World::new(&setup).expect("valid");
+    // Room for the lines' events comes with the first packet of the last flow.
+    world.events.set_access(flows as u32 - 1, Time::MAX);
+    (IN_USE.get().wrapping_sub(before)) / flows
+}
+
+#[test]
+fn a_million_flows_fit_in_a_gigabyte() {
+    // As close below a power of two as a million is.
+    let flows = (1 << 13) * 1_000_000 / (1 << 20);
+    let (bulk, finite) = (bytes_per_flow(flows, Source::Bulk), bytes_per_flow(flows, Source::Packets(8)));
+    assert!(bulk <= 1024, "{bulk} bytes");
+    // The end of its data and what is told of it take two more pieces of memory.
+    assert!(finite <= 1152, "{finite} bytes");
+}
