@@ -32,6 +32,9 @@ pub struct EndpointConfig {
     pub entropy: [u8; 32],
     /// Connections there may be, those being set up included; at most 2^18.
     pub max_connections: u32,
+    /// The number of the first packet of every connection this end asks for; a random one if none, as it should be but in tests that
+    /// want to see numbers wrap.
+    pub initial_number: Option<Seq>,
 }
 
 /// The connections of one UDP port, the listener among them if there is one.
@@ -44,6 +47,7 @@ pub struct EndpointConfig {
 #[derive(Debug)]
 pub struct Endpoint {
     random: ChaCha20Rng,
+    initial_number: Option<Seq>,
     listener: Option<Listener>,
     cookie_key: [u8; 16],
     table: Table,
@@ -126,6 +130,7 @@ impl Endpoint {
         random.fill_bytes(&mut name_key);
         Self {
             random,
+            initial_number: config.initial_number,
             listener: None,
             cookie_key,
             table: Table::new(name_key, config.max_connections),
@@ -347,7 +352,8 @@ impl Endpoint {
     /// A free place, and what a connection there brings to its handshake.
     fn offer(&mut self, settings: &Settings, peer: SocketAddr) -> Result<(u32, Offer), OpenError> {
         let (place, id) = self.table.reserve(self.random.next_u32()).ok_or(OpenError::Full)?;
-        let isn = Seq::new(self.random.next_u32() >> 1).expect("31 bits");
+        let random = Seq::new(self.random.next_u32() >> 1);
+        let isn = self.initial_number.or(random).expect("a shifted number has 31 bits");
         Ok((place, Offer::new(settings, peer, id, isn, self.random.next_u64())))
     }
 
@@ -499,10 +505,10 @@ impl Endpoint {
 }
 
 impl EndpointConfig {
-    /// Room for as many connections as ids can name.
+    /// Room for as many connections as ids can name, and random initial numbers.
     #[must_use]
     pub fn new(entropy: [u8; 32]) -> Self {
-        Self { entropy, max_connections: crate::names::PLACES }
+        Self { entropy, max_connections: crate::names::PLACES, initial_number: None }
     }
 }
 

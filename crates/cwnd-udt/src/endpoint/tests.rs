@@ -70,7 +70,7 @@ impl<F: FnMut(&Departure) -> bool> Net<F> {
                     self.sent.push(departure);
                 }
             }
-            self.now += MILLISECOND;
+            self.now += MILLISECOND.min(until.since(self.now));
         }
     }
 
@@ -526,6 +526,70 @@ fn a_full_packet_to_an_ipv6_address_is_no_longer_than_set() {
     // The peer takes 44 off and sends 40 + 8 + 16 + 1436 bytes.
     assert_eq!(handshake.mss, 1480);
     assert_eq!(handshake.address, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+}
+
+/// Two endpoints with `count` connections between them.
+fn connected(count: u32, settings: &Settings) -> (Net<fn(&Departure) -> bool>, Vec<Handle>) {
+    let lose: fn(&Departure) -> bool = all_arrive;
+    let mut net = Net::new(vec![endpoint(1), listening(2, settings, count as usize)], lose);
+    let connect = |net: &mut Net<_>| {
+        net.run(net.now + Span::from_micros(100));
+        net.ends[0].1.connect(net.now, address(2), settings.clone()).unwrap()
+    };
+    let handles = (0..count).map(|_| connect(&mut net)).collect();
+    net.run(net.now + Span::from_millis(10));
+    assert_eq!(net.events(0).len(), count as usize);
+    (net, handles)
+}
+
+#[test]
+fn connections_take_turns_and_pairs_stay_together() {
+    let (mut net, handles) = connected(3, &Settings::default());
+    let start = net.now;
+    for handle in &handles {
+        net.end(0).with(*handle, |connection| connection.write(start, 1_000_000));
+    }
+    let mut departures = Vec::new();
+    for late in 0..20 {
+        let now = start + Span::from_millis(late);
+        net.end(0).handle_timeout(now);
+        departures.extend(std::iter::from_fn(|| net.end(0).poll_transmit(now)));
+    }
+    let data: Vec<_> = departures
+        .iter()
+        .filter_map(|departure| match &departure.what {
+            Outgoing::Data(data) => Some((departure.handle, data)),
+            _ => None,
+        })
+        .collect();
+    let turns: Vec<_> = data.chunk_by(|one, next| one.0 == next.0).map(|turn| (turn[0].0, turn.len())).collect();
+    assert!(data.len() >= 48 && turns.iter().all(|(_, length)| *length <= 17), "{turns:?}");
+    for handle in handles {
+        let packets = data.iter().filter(|(from, _)| *from == Some(handle)).count();
+        assert_eq!(packets * 3, data.len(), "{turns:?}");
+    }
+    let seconds: Vec<_> = (1..data.len()).filter(|at| data[*at].1.pair).collect();
+    assert!(!seconds.is_empty());
+    for at in seconds {
+        assert_eq!((data[at - 1].0, data[at - 1].1.number + 1), (data[at].0, data[at].1.number));
+    }
+}
+
+#[test]
+fn ten_thousand_idle_connections_are_asked_only_when_they_are_due() {
+    let (mut net, _) = connected(10_000, &Settings::default());
+    net.run(at(5000));
+    let before = net.sent.len();
+    net.run(at(15_000));
+    // Each end of each says something once a second.
+    let sent = net.sent.len() - before;
+    assert!((190_000..=210_000).contains(&sent), "{sent}");
+    let end = net.end(0);
+    let next = end.next_timeout().unwrap();
+    end.handle_timeout(Time::from_nanos(next.as_nanos() - 1));
+    assert!(end.turns.is_empty(), "nobody is asked before the time");
+    assert_eq!(end.timers.first(), Some(next));
+    assert!(size_of::<Connection>() < 2048, "{} bytes", size_of::<Connection>());
 }
 
 #[test]

@@ -46,7 +46,9 @@ fn replay(seed: u64) {
     println!("{plan}\n{plan:#?}");
     let outcome = world::run(&plan, std::env::var_os("UDT_TRACE").is_some());
     println!("{outcome:#?}");
-    assert!(outcome.is_ok(), "{plan}: {}", outcome.unwrap_err());
+    if let Err(error) = outcome {
+        panic!("{plan}: {error}");
+    }
 }
 
 fn sweep(seeds: u64) {
@@ -84,13 +86,14 @@ fn report(runs: &[(Plan, Result<Outcome, String>)]) {
     let mut faults: BTreeMap<Fault, u64> = FAULTS.into_iter().map(|fault| (fault, 0)).collect();
     let mut endings: BTreeMap<Ending, u64> = BTreeMap::new();
     let mut met = Met::default();
-    let (mut datagrams, mut retransmitted, mut seconds, mut longest) = (0, 0, 0.0, (0.0, 0));
+    let (mut datagrams, mut steps, mut retransmitted, mut seconds, mut longest) = (0, 0, 0, 0.0, (0.0, 0));
     for (plan, outcome) in runs {
         plan.faults().into_iter().for_each(|fault| *faults.entry(fault).or_default() += 1);
         let Ok(outcome) = outcome else { continue };
         *endings.entry(outcome.end).or_default() += 1;
         outcome.met.iter().for_each(|line| met.add(line));
         datagrams += outcome.datagrams;
+        steps += outcome.steps;
         retransmitted += outcome.retransmitted;
         let elapsed = outcome.elapsed.as_secs_f64();
         seconds += elapsed;
@@ -104,7 +107,9 @@ fn report(runs: &[(Plan, Result<Outcome, String>)]) {
     );
     println!("endings: {endings:?}");
     println!("seeds with each fault: {faults:?}");
-    println!("{datagrams} datagrams, {retransmitted} packets of data sent again; on the path: {met:?}");
+    println!(
+        "{datagrams} datagrams, {steps} turns of a host, {retransmitted} packets of data sent again; on the path: {met:?}"
+    );
     let lossy = runs.iter().filter(|(plan, _)| plan.lines[0].loss > 0.0).count();
     println!("{lossy} seeds with random loss, from 0 to 10 %");
     for fault in FAULTS {

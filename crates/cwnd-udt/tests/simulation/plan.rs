@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cwnd::{Span, Spec, Time};
-use cwnd_udt::{Mode, Settings};
+use cwnd_udt::{Mode, Seq, Settings};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -15,6 +15,8 @@ pub(crate) struct Draw(Xoshiro256PlusPlus);
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) settings: Settings,
+    /// Numbers begin here, shortly before they wrap; anywhere if none.
+    pub(crate) initial_number: Option<Seq>,
     /// Both ends call each other; otherwise the second listens.
     pub(crate) rendezvous: bool,
     /// Full packets' worth of data, each way.
@@ -143,6 +145,7 @@ impl Plan {
         };
         let mut plan = Self {
             seed,
+            initial_number: draw.chance(0.25).then(|| near_the_wrap(draw)),
             rendezvous: draw.chance(0.3),
             packets: draw.between(1000, 1500),
             ttl: (mode == Mode::Messages && draw.chance(0.3)).then(|| draw.millis(1, 2000)),
@@ -247,6 +250,10 @@ impl fmt::Display for Plan {
             self.faults(),
         )
     }
+}
+
+fn near_the_wrap(draw: &mut Draw) -> Seq {
+    Seq::new(Seq::MAX.get() - draw.between(0, 1000) as u32).expect("31 bits")
 }
 
 pub(crate) const FAULTS: [Fault; 9] = [

@@ -92,7 +92,10 @@ impl World {
             entropy[..8].copy_from_slice(&draw.next().to_le_bytes());
             End {
                 plan: plan.hosts[index].clone(),
-                endpoint: Endpoint::new(&EndpointConfig::new(entropy)),
+                endpoint: Endpoint::new(&EndpointConfig {
+                    initial_number: plan.initial_number,
+                    ..EndpointConfig::new(entropy)
+                }),
                 draw: Draw::new(draw.next()),
                 handle: None,
                 application: Application::new(&plan, draw.next()),
@@ -194,7 +197,7 @@ impl World {
                 Outgoing::Data(data) => Some(data.bytes),
                 _ => None,
             };
-            self.send(index, bytes, payload);
+            self.send(index, &bytes, payload.as_ref());
         }
         self.ends[index].hear()?;
         let next = self.ends[index].next(now, local);
@@ -202,11 +205,11 @@ impl World {
         Ok(())
     }
 
-    fn send(&mut self, from: usize, bytes: Vec<u8>, payload: Option<Range<u64>>) {
+    fn send(&mut self, from: usize, bytes: &[u8], payload: Option<&Range<u64>>) {
         self.datagrams += 1;
-        let size = bytes.len() + payload.as_ref().map_or(0, |payload| (payload.end - payload.start) as usize);
+        let size = bytes.len() + payload.map_or(0, |payload| (payload.end - payload.start) as usize);
         for (arrival, how) in self.lines[from].carry(self.now, size) {
-            let datagram = Datagram { bytes: bytes.clone(), payload: payload.clone(), how };
+            let datagram = Datagram { bytes: bytes.to_vec(), payload: payload.cloned(), how };
             self.push(arrival, What::Arrival(1 - from, datagram));
         }
     }
