@@ -11,7 +11,7 @@ use super::ack_history::AckHistory;
 use super::buffer::Buffer;
 use super::gaps::Gaps;
 use super::measure::{Measure, is_second_of_pair, receiver_side};
-use super::sender::{DEFAULT_RTT, LEAST_WINDOW, UNMEASURED, answer_time};
+use super::sender::{DEFAULT_RTT, LEAST_WINDOW, LONGEST_RTT, UNMEASURED, answer_time};
 use super::tag::Tag;
 use super::{Arrived, Slot, host};
 use crate::handshake::Agreed;
@@ -170,7 +170,7 @@ impl Receiver {
     pub(super) fn on_ack2(&mut self, now: Time, number: AckNumber, rtt: &mut RttEstimator) {
         let Some((sample, newest)) = self.history.confirm(now, number) else { return };
         if sample > Span::ZERO {
-            rtt.on_sample(sample, Span::ZERO);
+            rtt.on_sample(sample.min(LONGEST_RTT), Span::ZERO);
         }
         if newest {
             self.repeat_at = Time::MAX;

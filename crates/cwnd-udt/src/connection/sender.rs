@@ -116,7 +116,8 @@ impl Sender {
         let in_recovery = acked < self.recover;
         let Some(sent_at) = self.outstanding.acknowledge(upto) else { return true };
         if let Some(full) = full {
-            rtt.on_sample(reported_rtt(full).unwrap_or_else(|| now.since(sent_at)), Span::ZERO);
+            let sample = reported_rtt(full).unwrap_or_else(|| now.since(sent_at));
+            rtt.on_sample(sample.min(LONGEST_RTT), Span::ZERO);
         }
         self.proven.advance(now, upto);
         let remote = full.map_or_else(Remote::default, |full| self.remote(full));
@@ -416,6 +417,8 @@ fn patience(rtt: &RttEstimator, n: u64) -> Span {
 pub(super) const UNMEASURED: (u32, u32) = (100_000, 50_000);
 /// libudt's assumption before the first sample; its variation is half of it.
 pub(super) const DEFAULT_RTT: Span = Span::from_millis(100);
+/// A longer sample is a clock that went ahead or a report that lies; believed, it would put off every timer.
+pub(super) const LONGEST_RTT: Span = Span::from_secs(10);
 /// libudt: a receiver silent for less than this is never taken for gone.
 const LEAST_PATIENCE: Span = Span::from_millis(300);
 /// No receiver grants a smaller window, so this one means none.

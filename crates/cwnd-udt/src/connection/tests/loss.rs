@@ -197,3 +197,20 @@ fn retransmissions_keep_to_the_pace() {
         assert!(pair || two[1].0.since(two[0].0) >= spacing, "{two:?}");
     }
 }
+
+#[test]
+fn a_window_of_one_packet_goes_on_after_any_loss() {
+    for lost in 1..6 {
+        let mut world = World::under("aimd", 10, Some(50_000_000));
+        // A retransmission and the one after it are lost as well, while the other direction keeps the peer talking.
+        let mut copies = 0;
+        world.ends[0].line.loses = Box::new(move |_, parcel| {
+            let hit = matches!(parcel, Parcel::Data(data) if (5..10).contains(&data.number));
+            copies += u32::from(hit);
+            hit && copies <= 5 * lost
+        });
+        world.ends[1].to_write = 10_000_000;
+        let took = world.transfer(100_000, 30_000);
+        assert!(took < Span::from_secs(20), "{lost} losses of each: {took}");
+    }
+}

@@ -151,3 +151,50 @@ fn a_drop_request_spares_what_belongs_to_other_messages() {
     world.run(500);
     assert_eq!(lengths(&world), [100, 200, 300]);
 }
+
+#[test]
+fn a_message_whose_hole_is_filled_last_is_delivered_once() {
+    for in_order in [false, true] {
+        let mut world = World::of_messages(20, Some(50_000_000));
+        world.ends[0].line.loses = lose_first_copy_of(2);
+        send(&mut world, 3 * FULL, None, in_order);
+        send(&mut world, 100, None, true);
+        world.run(500);
+        assert_eq!(lengths(&world), [3 * FULL, 100]);
+    }
+}
+
+#[test]
+fn a_message_that_expires_half_acknowledged_is_given_up_as_often_as_asked() {
+    for lost in 0..4 {
+        let mut world = World::of_messages(20, None);
+        let mut requests = 0;
+        world.ends[0].line.loses = Box::new(move |_, parcel| {
+            let request = matches!(parcel, Parcel::Message(Message::DropRequest(_)));
+            requests += u32::from(request);
+            request && requests <= lost
+        });
+        // What the first flight carries is acknowledged before the rest may leave, and then the time is over.
+        world.ends[0].core.sender.peer_window = 2;
+        send(&mut world, 4 * FULL, Some(40), true);
+        world.run(45);
+        send(&mut world, 500, None, true);
+        world.run(5000);
+        assert_eq!(lengths(&world), [500], "{lost} lost requests");
+        assert_eq!(world.ends[0].core.stats(world.now).unacked, 0);
+    }
+}
+
+#[test]
+fn doubts_about_several_messages_are_settled_one_by_one() {
+    let mut world = World::of_messages(20, None);
+    // Every message loses its second half, and its time is over when that is noticed.
+    world.ends[0].line.loses = Box::new(|_, parcel| matches!(parcel, Parcel::Data(data) if data.number % 2 == 1));
+    for _ in 0..40 {
+        send(&mut world, 2 * FULL, Some(30), false);
+    }
+    world.run(20_000);
+    let sent = world.ends[0].core.stats(world.now);
+    assert_eq!((sent.unacked, sent.expired), (0, 40), "{sent:?}");
+    assert!(lengths(&world).is_empty());
+}

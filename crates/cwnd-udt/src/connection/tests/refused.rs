@@ -169,3 +169,15 @@ fn floods_of_reports_take_bounded_memory() {
     }
     assert!(world.ends[0].core.ack2.len() <= MAX_ACK2);
 }
+
+#[test]
+fn round_trips_of_hours() {
+    let mut world = busy();
+    let next = seq(1000) + world.ends[0].core.sender.outstanding.next();
+    let hour = 2_000_000_000;
+    let ack = FullAck { number: AckNumber::FIRST, next, rtt_us: hour, rtt_var_us: hour, window: 25_600, rates: None };
+    world.forge(0, Message::Ack(ack));
+    let rtt = world.ends[0].core.stats(world.now).rtt.expect("sampled");
+    // An eighth of the longest that is believed, and of the true 10 ms or so.
+    assert!(rtt < Span::from_millis(1280), "{rtt}");
+}
