@@ -174,10 +174,10 @@ fn a_message_that_expires_half_acknowledged_is_given_up_as_often_as_asked() {
             requests += u32::from(request);
             request && requests <= lost
         });
-        // What the first flight carries is acknowledged before the rest may leave, and then the time is over.
+        // The first flight is acknowledged at 50 ms, which would let the rest leave; but at that instant the time is over.
         world.ends[0].core.sender.peer_window = 2;
-        send(&mut world, 4 * FULL, Some(40), true);
-        world.run(45);
+        send(&mut world, 4 * FULL, Some(50), true);
+        world.run(60);
         send(&mut world, 500, None, true);
         world.run(5000);
         assert_eq!(lengths(&world), [500], "{lost} lost requests");
