@@ -62,12 +62,10 @@ impl Tournament {
 }
 
 impl Contender {
-    /// Who wins is as good as random, and a processor that guesses would often be wrong: arithmetic instead of a branch.
     #[inline]
     fn or_earlier(self, other: Self) -> Self {
         let key = |contender: Self| u128::from(contender.at) << 64 | u128::from(contender.index);
-        let mask = u64::from(key(other) < key(self)).wrapping_neg();
-        Self { at: self.at ^ (self.at ^ other.at) & mask, index: self.index ^ (self.index ^ other.index) & mask }
+        if key(other) < key(self) { other } else { self }
     }
 }
 
