@@ -53,6 +53,15 @@ pub fn write_run(folder: &Path, command: &str, summary: &json::Run, runs: &Runs)
     write_traces(folder, "scenario", runs)
 }
 
+/// Writes the report and `summary.json` of results on paper into `folder`.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_model(folder: &Path, summary: &impl Serialize, report: &str) -> io::Result<()> {
+    write_summary(folder, summary)?;
+    std::fs::write(folder.join("report.html"), report)
+}
+
 /// A document as text, with a newline at its end.
 #[must_use]
 pub fn to_json(document: &impl Serialize) -> String {

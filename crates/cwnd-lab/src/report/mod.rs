@@ -9,12 +9,14 @@
 pub mod colour;
 mod downsample;
 mod frame;
+pub mod model;
 mod over_time;
 mod overview;
 mod page;
 mod phase;
 mod plot;
 mod results;
+mod sheet;
 mod traffic;
 
 use cwnd::Spec;

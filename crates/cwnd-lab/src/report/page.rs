@@ -2,9 +2,10 @@
 
 use core::fmt::{self, Write as _};
 
+use cwnd::Spec;
 use serde_json::{Value, json};
 
-use super::colour::Colour;
+use super::colour::{Colour, Palette};
 use super::frame::Frame;
 use super::plot::Plot;
 use super::{Report, over_time, overview, phase, results, traffic};
@@ -24,7 +25,8 @@ pub fn html(report: &Report<'_>) -> String {
     let data = json!({ "plots": plots, "tables": [results::table(report, &frame).json()] });
 
     let mut out = String::new();
-    head(&mut out, report, &frame);
+    let intro = format!("{}, warm-up {} s. Revision {}.", seed_text(&report.seeds), report.warmup_s, report.revision);
+    open(&mut out, &report.title, &intro, &frame.palette, &report.warnings, &links(report, &frame));
     out.push_str("<main id=\"main\"><section aria-labelledby=\"overview\"><h2 id=\"overview\">Overview</h2><div class=\"grid wide\">");
     overview.iter().for_each(|plot| figure(&mut out, plot, "h3"));
     out.push_str("</div></section><section aria-labelledby=\"over-time\"><h2 id=\"over-time\">Over time</h2>");
@@ -61,10 +63,18 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-fn head(out: &mut String, report: &Report<'_>, frame: &Frame) {
-    let title = Escaped(&report.title);
-    let light = frame.palette.css(|Colour { light, .. }| light);
-    let dark = frame.palette.css(|Colour { dark, .. }| dark);
+/// The page up to the end of its navigation: `links` are ids on the page and what leads there, as HTML.
+pub(super) fn open(
+    out: &mut String,
+    title: &str,
+    intro: &str,
+    palette: &Palette,
+    warnings: &[String],
+    links: &[(String, String)],
+) {
+    let (title, intro) = (Escaped(title), Escaped(intro));
+    let light = palette.css(|Colour { light, .. }| light);
+    let dark = palette.css(|Colour { dark, .. }| dark);
     let _ = write!(
         out,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -72,28 +82,32 @@ fn head(out: &mut String, report: &Report<'_>, frame: &Frame) {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\"><title>{title}</title>\
          <style id=\"style\">:root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{STYLE}</style></head><body>\
-         <a class=\"skip\" href=\"#main\">Skip to the plots</a><header><h1>{title}</h1><p>{}, warm-up {} s. Revision {}.</p>",
-        seed_text(&report.seeds),
-        report.warmup_s,
-        Escaped(&report.revision)
+         <a class=\"skip\" href=\"#main\">Skip to the plots</a><header><h1>{title}</h1><p>{intro}</p>"
     );
-    if !report.warnings.is_empty() {
+    if !warnings.is_empty() {
         out.push_str("<div class=\"warnings\" role=\"note\" aria-label=\"Warnings\"><ul>");
-        for warning in &report.warnings {
+        for warning in warnings {
             let _ = write!(out, "<li>{}</li>", Escaped(warning));
         }
         out.push_str("</ul></div>");
     }
     out.push_str("<noscript><p class=\"warnings\">The plots need JavaScript; the table of results does not.</p></noscript></header>");
-    out.push_str("<nav aria-label=\"Sections\"><ul><li><a href=\"#overview\">Overview</a></li>");
-    for (index, (row, label)) in report.rows.iter().zip(&frame.labels).enumerate() {
-        let (at, colour) = (index + 1, frame.row_colour(row));
-        let swatch = format!("<span class=\"swatch\" style=\"background:{colour}\"></span>");
-        let _ = write!(out, "<li><a href=\"#row-{at}\">{swatch}{}</a></li>", Escaped(label));
+    out.push_str("<nav aria-label=\"Sections\"><ul>");
+    for (id, words) in links {
+        let _ = write!(out, "<li><a href=\"#{id}\">{words}</a></li>");
     }
-    out.push_str(
-        "<li><a href=\"#results\">Results</a></li><li><a href=\"#provenance\">How it was made</a></li></ul></nav>",
-    );
+    out.push_str("</ul></nav>");
+}
+
+fn links(report: &Report<'_>, frame: &Frame) -> Vec<(String, String)> {
+    let rows = report.rows.iter().zip(&frame.labels).enumerate().map(|(index, (row, label))| {
+        let colour = frame.row_colour(row);
+        let swatch = format!("<span class=\"swatch\" style=\"background:{colour}\"></span>");
+        (format!("row-{}", index + 1), format!("{swatch}{}", Escaped(label)))
+    });
+    let link = |id: &str, words: &str| (id.to_string(), words.to_string());
+    let ends = [link("results", "Results"), link("provenance", "How it was made")];
+    std::iter::once(link("overview", "Overview")).chain(rows).chain(ends).collect()
 }
 
 fn section(out: &mut String, report: &Report<'_>, frame: &Frame, (index, plots): (usize, &[Plot])) {
@@ -111,7 +125,7 @@ fn section(out: &mut String, report: &Report<'_>, frame: &Frame, (index, plots):
     out.push_str("</div></section>");
 }
 
-fn figure(out: &mut String, plot: &Plot, heading: &str) {
+pub(super) fn figure(out: &mut String, plot: &Plot, heading: &str) {
     let Plot { id, title, caption, alternative, tables, .. } = plot;
     let (caption, alternative) = (Escaped(caption), Escaped(alternative));
     let _ = write!(
@@ -129,22 +143,37 @@ fn figure(out: &mut String, plot: &Plot, heading: &str) {
 }
 
 fn provenance(out: &mut String, report: &Report<'_>) {
-    let _ = write!(
+    facts(
         out,
-        "<section aria-labelledby=\"provenance\"><h2 id=\"provenance\">How it was made</h2><dl><dt>Command</dt><dd><code>{}</code></dd>\
-         <dt>Revision</dt><dd>{}</dd><dt>Seeds</dt><dd>{}</dd><dt>Warm-up</dt><dd>{} s, left out of every measure</dd>\
-         <dt>Kind</dt><dd>Every number is simulated.</dd></dl>",
-        Escaped(&report.command),
-        Escaped(&report.revision),
-        seed_text(&report.seeds),
-        report.warmup_s
+        &[
+            ("Command", &format!("<code>{}</code>", Escaped(&report.command))),
+            ("Revision", &Escaped(&report.revision).to_string()),
+            ("Seeds", &seed_text(&report.seeds)),
+            ("Warm-up", &format!("{} s, left out of every measure", report.warmup_s)),
+            ("Kind", "Every number is simulated."),
+        ],
     );
     let scenario = Escaped(&report.scenario_toml);
     let _ = write!(out, "<h3>Scenario</h3><pre tabindex=\"0\" aria-label=\"Scenario\">{scenario}</pre>");
-    if !report.algorithms.is_empty() {
+    algorithms(out, &report.algorithms);
+    out.push_str("</section>");
+}
+
+/// The section that says how the page was made, left open: terms, and what they are as HTML.
+pub(super) fn facts(out: &mut String, of: &[(&str, &str)]) {
+    out.push_str("<section aria-labelledby=\"provenance\"><h2 id=\"provenance\">How it was made</h2><dl>");
+    for (term, words) in of {
+        let _ = write!(out, "<dt>{term}</dt><dd>{words}</dd>");
+    }
+    out.push_str("</dl>");
+}
+
+/// Each algorithm with its parameters in force.
+pub(super) fn algorithms(out: &mut String, specs: &[Spec]) {
+    if !specs.is_empty() {
         out.push_str("<h3>Algorithms</h3>");
     }
-    for spec in &report.algorithms {
+    for spec in specs {
         let entry = spec.entry();
         let _ = write!(
             out,
@@ -172,10 +201,9 @@ fn provenance(out: &mut String, report: &Report<'_>) {
             let _ = write!(out, "<p class=\"note\">{}</p>", Escaped(deviation));
         }
     }
-    out.push_str("</section>");
 }
 
-fn scripts(out: &mut String, data: &Value) {
+pub(super) fn scripts(out: &mut String, data: &Value) {
     // No text of the data can end the element it stands in.
     let data = data.to_string().replace('<', "\\u003c");
     let _ = write!(

@@ -1,0 +1,111 @@
+//! `cwnd model`
+
+mod convergence;
+mod response;
+mod rounds;
+mod udt;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use cwnd::units::Span;
+use cwnd::{Spec, quantity};
+use cwnd_lab::output::folder::Folder;
+use cwnd_lab::output::{to_json, write_model};
+use cwnd_lab::report::model::Printed;
+use cwnd_lab::scenario::Written;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::files;
+
+/// What to compute.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Windows against loss, in closed form
+    Response(response::Response),
+    /// How fast two flows become efficient and fair under synchronous feedback
+    Convergence(convergence::Convergence),
+    /// The paths of windows under synchronous feedback
+    Rounds(rounds::Rounds),
+    /// UDT's stages and equilibria
+    Udt(udt::Udt),
+}
+
+/// What to do with the results.
+#[derive(Args, Debug)]
+struct Output {
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    json: bool,
+    /// A new folder for report.html, with plots, and summary.json
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Output {
+    /// Starts the folder, if there is to be one: it fails before the work.
+    fn folder(&self) -> Result<Option<Folder>, Failure> {
+        Ok(self.out.as_deref().map(Folder::start).transpose()?)
+    }
+
+    /// Fills the folder with the document and its page, and chooses what to print of `document` and `text`.
+    fn give(
+        &self,
+        folder: Option<Folder>,
+        document: &impl Serialize,
+        text: String,
+        algorithms: &[&Spec],
+        page: impl FnOnce(Printed<'_>) -> String,
+    ) -> Result<String, Failure> {
+        if let Some(folder) = folder {
+            let page = page(Printed { command: &files::command(), text: &text, algorithms });
+            files::publish(folder, |path| write_model(path, document, &page))?;
+        }
+        Ok(if self.json { to_json(document) } else { text })
+    }
+}
+
+pub(crate) fn run(command: &Command) -> Result<String, Failure> {
+    match command {
+        Command::Response(arguments) => arguments.run(),
+        Command::Convergence(arguments) => arguments.run(),
+        Command::Rounds(arguments) => arguments.run(),
+        Command::Udt(arguments) => arguments.run(),
+    }
+}
+
+fn specs(algorithms: &[Written<Spec>]) -> Vec<&Spec> {
+    algorithms.iter().map(Written::value).collect()
+}
+
+/// `loads`: packets per round trip.
+fn check_sum(loads: &[f64], capacity: f64) -> Result<(), Failure> {
+    if loads.iter().sum::<f64>() <= capacity {
+        return Ok(());
+    }
+    Err(Failure::Input(format!("--start: the windows add up to more than the capacity of {capacity} packets")))
+}
+
+fn checked(text: &str, accepted: &str, good: impl Fn(f64) -> bool) -> Result<f64, String> {
+    match quantity::number(text) {
+        Ok(value) if good(value) => Ok(value),
+        _ => Err(format!("expected {accepted}")),
+    }
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    checked(text, "a probability above 0 and at most 1, such as `1e-3`", |p| p > 0.0 && p <= 1.0)
+}
+
+fn window(text: &str) -> Result<f64, String> {
+    checked(text, "a number of packets, 1 to 1e9", |w| (1.0..=1e9).contains(&w))
+}
+
+fn round_trip(text: &str) -> Result<Span, String> {
+    match quantity::span(text) {
+        Ok(span) if span >= Span::from_millis(1) && span <= Span::from_secs(100) => Ok(span),
+        Ok(_) => Err("expected a time from 1ms to 100s".to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}

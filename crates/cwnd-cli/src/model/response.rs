@@ -1,0 +1,82 @@
+//! `cwnd model response`
+
+use clap::Args;
+use cwnd::units::{Bytes, Span};
+use cwnd::{Spec, quantity};
+use cwnd_lab::model;
+use cwnd_lab::report::model::{self as report, Printed};
+use cwnd_lab::scenario::Written;
+
+use super::{Output, probability, round_trip, specs};
+use crate::failure::Failure;
+use crate::table::{Table, cell, number};
+
+/// Response functions.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd model response reno simd highspeed
+  cwnd model response reno aimd:b=1/8 udt:capacity=1gbit --loss 1e-5,1e-4 --rtt 50ms
+  cwnd model response reno simd --random 5
+One packet in every 1/p is lost; no timeouts.")]
+pub(crate) struct Response {
+    /// Algorithms, such as `simd` or `aimd:b=1/8`
+    #[arg(value_name = "ALGORITHM", required = true)]
+    algorithms: Vec<Written<Spec>>,
+    /// Loss probabilities per packet, separated by commas
+    #[arg(long, default_value = "1e-4,1e-3,1e-2", value_delimiter = ',', value_parser = probability)]
+    loss: Vec<f64>,
+    /// Round-trip time, for algorithms that grow by the clock and for rates
+    #[arg(long, default_value = "100ms", value_parser = round_trip)]
+    rtt: Span,
+    /// Packet on the wire
+    #[arg(long, default_value = "1500B", value_parser = quantity::bytes)]
+    packet: Bytes,
+    /// Also run the algorithms under random loss, over this many seeds; 0 for not
+    #[arg(long, value_name = "SEEDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    random: u32,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Response {
+    pub(super) fn run(&self) -> Result<String, Failure> {
+        let folder = self.output.folder()?;
+        let algorithms = specs(&self.algorithms);
+        let document = model::responses(&algorithms, &self.loss, self.rtt, self.packet, self.random);
+        let mut text = format!(
+            "One packet in every 1/p lost; {} ms, {} B (closed form)\n\n",
+            document.rtt_s * 1e3,
+            document.packet_bytes
+        );
+        let mut table = Table::default();
+        table.row([
+            "algorithm",
+            "loss",
+            "mean window",
+            "window at loss",
+            "between losses",
+            "rate",
+            "over TCP",
+            "under random loss",
+        ]);
+        table.row(["", "", "packets", "packets", "round trips", "Mbit/s", "", "packets (model)"]);
+        for row in &document.rows {
+            let rate = row.rate_bps.map(|rate| rate * 1e-6);
+            let cells = [row.window_packets, row.peak_packets, row.epoch_rtt, rate, row.over_tcp];
+            let head = [row.algorithm.clone(), format!("{:e}", row.loss)];
+            let random = match row.random_window_packets {
+                None if self.random > 0 => "not defined".to_string(),
+                estimate => cell(estimate, 1.0),
+            };
+            let mut cells = cells.map(number);
+            if row.window_packets.is_none() {
+                cells[0] = row.kind.to_string();
+            }
+            table.row(head.into_iter().chain(cells).chain([random]));
+        }
+        text.push_str(&table.print());
+        let page = |printed: Printed<'_>| report::response(&document, printed);
+        self.output.give(folder, &document, text, &algorithms, page)
+    }
+}

@@ -1,0 +1,119 @@
+//! `cwnd model rounds`
+
+use clap::Args;
+use cwnd::Spec;
+use cwnd::units::{Packets, Span};
+use cwnd_lab::model::{self, Paths, Setup};
+use cwnd_lab::report::model::{self as report, Printed};
+use cwnd_lab::scenario::Written;
+
+use super::{Output, check_sum, checked, round_trip, specs, window};
+use crate::failure::Failure;
+use crate::table::{Table, number};
+
+/// Paths under synchronous feedback.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd model rounds reno simd
+  cwnd model rounds exp-tcp --capacity 1000 --start 200,700 --steps 1
+  cwnd model rounds reno simd --start 20,20 --flow-rtt 50ms,200ms
+  cwnd model rounds new-aimd:floor=0 --capacity 600 --start 10,140 --decrease-rounds 1")]
+pub(crate) struct Rounds {
+    /// Algorithms, each run with one flow per window of --start
+    #[arg(value_name = "ALGORITHM", required = true)]
+    algorithms: Vec<Written<Spec>>,
+    /// The sum at which all flows hear of congestion, packets per round trip
+    #[arg(long, value_name = "PACKETS", default_value = "100", value_parser = window)]
+    capacity: f64,
+    /// The windows at the start, packets
+    #[arg(long, value_name = "PACKETS,…", default_value = "10,40", value_delimiter = ',', value_parser = window)]
+    start: Vec<f64>,
+    /// Round-trip time, in which time and capacity are counted
+    #[arg(long, default_value = "100ms", value_parser = round_trip)]
+    rtt: Span,
+    /// Round-trip times of the flows, one per window of --start; all have --rtt if not given
+    #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = round_trip)]
+    flow_rtt: Vec<Span>,
+    /// Times of common congestion to show
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    events: u32,
+    /// Round trips to run at most
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    rounds: u32,
+    /// How often per round trip the rules are applied; 1 is the papers' form, with congestion seen at its end
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    steps: u32,
+    /// Round trips that a decrease takes: 0 in simd's model, 1 in New AIMD's
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10))]
+    decrease_rounds: u32,
+    /// Probability per packet of a loss that only its flow hears of
+    #[arg(long, default_value = "0", value_parser = probability_or_none)]
+    loss: f64,
+    /// For these losses
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Rounds {
+    pub(super) fn run(&self) -> Result<String, Failure> {
+        if !self.flow_rtt.is_empty() && self.flow_rtt.len() != self.start.len() {
+            let (flows, given) = (self.start.len(), self.flow_rtt.len());
+            return Err(Failure::Input(format!(
+                "--flow-rtt: expected {flows} times, one per window of --start, got {given}"
+            )));
+        }
+        let rtts = self.start.iter().enumerate().map(|(index, _)| self.flow_rtt.get(index).copied());
+        let flows: Vec<(f64, Option<Span>)> = self.start.iter().copied().zip(rtts).collect();
+        let share = |rtt: &Option<Span>| self.rtt.as_secs_f64() / rtt.unwrap_or(self.rtt).as_secs_f64();
+        check_sum(&flows.iter().map(|(window, rtt)| window * share(rtt)).collect::<Vec<f64>>(), self.capacity)?;
+        let setup = Setup {
+            flows: model::flows(&flows),
+            capacity: Packets(self.capacity),
+            rtt: self.rtt,
+            clock: model::clock(self.steps),
+            decrease_rounds: self.decrease_rounds,
+            loss: self.loss,
+            seed: self.seed,
+            rounds: f64::from(self.rounds),
+            events: self.events as usize,
+            ..Setup::default()
+        };
+        let folder = self.output.folder()?;
+        let algorithms = specs(&self.algorithms);
+        let walks = model::walks(&algorithms, &setup);
+        let document = Paths::of(&setup, &walks);
+        let mut text = format!(
+            "{} flows, capacity {} packets per {} ms (model)\n\n",
+            self.start.len(),
+            self.capacity,
+            document.rtt_s * 1e3
+        );
+        let mut table = Table::default();
+        table.row(["algorithm", "congestion", "at", "in the network", "after", "Jain index"]);
+        table.row(["", "", "round trips", "packets", "packets", ""]);
+        for row in &document.rows {
+            table.row([
+                row.algorithm.clone(),
+                row.event.to_string(),
+                number(Some(row.at_rtt)),
+                list(&row.before_packets),
+                list(&row.after_packets),
+                number(row.jain),
+            ]);
+        }
+        text.push_str(&table.print());
+        let page = |printed: Printed<'_>| report::rounds(&document, &walks, printed);
+        self.output.give(folder, &document, text, &algorithms, page)
+    }
+}
+
+fn list(packets: &[f64]) -> String {
+    packets.iter().map(|packets| number(Some(*packets))).collect::<Vec<_>>().join(" ")
+}
+
+fn probability_or_none(text: &str) -> Result<f64, String> {
+    checked(text, "a probability, 0 to 1", |p| (0.0..=1.0).contains(&p))
+}
