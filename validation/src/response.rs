@@ -72,6 +72,8 @@ struct Compared {
 
 /// Runs everything and writes the part of the page; whether every difference is within its tolerance or explained.
 pub(crate) fn validate() -> Result<bool, Error> {
+    // Before the runs, during which the sources may change.
+    let revision = revision();
     let cases = Cases::read()?;
     let specs: Vec<Spec> = windowed().collect();
     let mut compared = rows(&specs, &cases.level, cases.losses)?;
@@ -82,7 +84,7 @@ pub(crate) fn validate() -> Result<bool, Error> {
         compared.extend(again.collect::<Vec<_>>());
     }
     simulate(&mut compared)?;
-    let (text, unexplained) = page(&cases, &compared);
+    let (text, unexplained) = page(&cases, &compared, &revision);
     put(root(), "model", &text)?;
     Ok(unexplained == 0)
 }
@@ -171,7 +173,7 @@ impl Compared {
 }
 
 /// The part of the page, and how many rows are outside without a reason.
-fn page(cases: &Cases, compared: &[Compared]) -> (String, usize) {
+fn page(cases: &Cases, compared: &[Compared], revision: &str) -> (String, usize) {
     let mut rows = String::new();
     let mut notes: Vec<&Note> = Vec::new();
     let (mut judged, mut outside, mut unexplained) = (0, 0, 0);
@@ -214,7 +216,7 @@ fn page(cases: &Cases, compared: &[Compared]) -> (String, usize) {
          Written by `cargo xtask validate model` at revision {}.\n\n{verdict}\n\n\
          | algorithm | loss | closed form | model | simulated | difference | tolerance | verdict |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |\n{rows}",
-        revision()
+        revision
     );
     for note in notes {
         let _ = writeln!(text, "\n{}: {}", note.algorithms.join(", "), note.text);

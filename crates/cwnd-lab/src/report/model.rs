@@ -161,7 +161,7 @@ fn delays(document: &Stages) -> Plot {
     let x = json!({ "field": "rtt_s", "type": "quantitative", "title": "Round trip (ms)", "scale": { "type": "log" }, "axis": { "labelExpr": "format(datum.value * 1000, '~g')" } });
     let y = json!({ "field": "loss", "type": "quantitative", "title": "Share lost", "scale": { "type": "symlog", "constant": 1e-4 }, "axis": { "format": "~e" } });
     let dash = by_text("control", &labels, &[json!([4, 3]), json!([1, 0])]);
-    let layer = json!({ "mark": { "type": "line", "strokeWidth": 1.6, "color": "var(--algorithm-0)", "point": true }, "encoding": { "x": x, "y": y, "strokeDash": dash } });
+    let layer = json!({ "mark": { "type": "line", "strokeWidth": 1.6, "color": "var(--algorithm-0)", "point": { "color": "var(--algorithm-0)" } }, "encoding": { "x": x, "y": y, "strokeDash": dash } });
     let caption = format!(
         "Share of what {} equal flows send that is lost, as a fluid without a queue: the longer the round trip, the more is sent \
          before congestion is heard of. The window of eq. 21 prevents it.",

@@ -27,9 +27,8 @@ pub(super) fn html(title: &str, kind: &str, plots: &[Plot], palette: &Palette, p
     let links = [link("plots", "Plots"), link("results", "Results"), link("provenance", "How it was made")];
     let mut out = String::new();
     open(&mut out, title, &format!("{kind} Revision {}.", crate::VERSION), palette, &[], &links);
-    out.push_str(
-        "<main id=\"main\"><section aria-labelledby=\"plots\"><h2 id=\"plots\">Plots</h2><div class=\"grid\">",
-    );
+    out.push_str("<main id=\"main\"><section aria-labelledby=\"plots\"><h2 id=\"plots\">Plots</h2>");
+    out.push_str(if plots.len() > FEW { "<div class=\"grid\">" } else { "<div class=\"grid wide\">" });
     plots.iter().for_each(|plot| figure(&mut out, plot, "h3"));
     out.push_str("</div></section><section aria-labelledby=\"results\"><h2 id=\"results\">Results</h2>");
     let text = Escaped(printed.text);
@@ -47,3 +46,6 @@ pub(super) fn html(title: &str, kind: &str, plots: &[Plot], palette: &Palette, p
     scripts(&mut out, &json!({ "plots": json, "tables": [] }));
     out
 }
+
+/// Plots that fill a row together.
+const FEW: usize = 3;
