@@ -213,10 +213,9 @@ fn page(cases: &Cases, compared: &[Compared], revision: &str) -> (String, usize)
          *Model*: the\nrule alone under random loss, by renewal Monte Carlo; it is the reference. *Simulated*: the packet simulator. \
          Both are means over\n5 seeds with 95 % t intervals. How, and that the tolerances were fixed beforehand, is said in\n\
          [validation/model](../validation/model/README.md).\n\n\
-         Written by `cargo xtask validate model` at revision {}.\n\n{verdict}\n\n\
+         Written by `cargo xtask validate model` at revision {revision}.\n\n{verdict}\n\n\
          | algorithm | loss | closed form | model | simulated | difference | tolerance | verdict |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- |\n{rows}",
-        revision
+         | --- | --- | --- | --- | --- | --- | --- | --- |\n{rows}"
     );
     for note in notes {
         let _ = writeln!(text, "\n{}: {}", note.algorithms.join(", "), note.text);

@@ -114,12 +114,19 @@ fn ratio(error: f64) -> f64 {
 }
 
 #[test]
-fn errors_of_the_capacity_cost_no_more_than_their_bounds() {
-    for error in [0.0, 0.2, 0.5, 2.0, -0.75] {
+fn a_capacity_taken_for_too_much_costs_no_more_than_its_bound() {
+    for error in [0.0, 0.2, 0.5, 2.0] {
         let bound = cwnd_model::udt::worst_ratio(error).expect("within its range");
         let found = ratio(error);
         assert!(found <= 1.1 * bound, "{error}: {found} for {bound}");
-        // One that takes the capacity for a quarter of what it is stops there.
-        assert!(error > -0.5 || found > 0.8 * bound, "{error}: {found} for {bound}");
     }
+}
+
+#[test]
+fn a_capacity_taken_for_too_little_is_a_ceiling() {
+    // A flow that takes the capacity for a quarter of it stops there, and after a cut needs long to be back: the model's ratio of 3,
+    // which knows no cuts, is the least.
+    let bound = cwnd_model::udt::worst_ratio(-0.75).expect("within its range");
+    let found = ratio(-0.75);
+    assert!((0.98 * bound..1.5 * bound).contains(&found), "{found} for {bound}");
 }

@@ -127,7 +127,8 @@ pub fn is_friendly(capacity: f64, rtt: f64) -> bool {
 
 /// The worst ratio between the shares of two flows, one of which takes the capacity for `1 + error` times what it is (section VII).
 ///
-/// The printed rows lost their radicals; these are continuous at 1 and at -1/2. None outside -0.9 < error < 9.
+/// The printed rows lost their radicals; these are continuous at 1 and at -1/2. Below 0 they are ratios at rest: packets and cuts
+/// make more of it, since a flow near what it takes for the capacity grows slowly. None outside -0.9 < error < 9.
 #[must_use]
 pub fn worst_ratio(error: f64) -> Option<f64> {
     let ten = libm::sqrt(10.0);
