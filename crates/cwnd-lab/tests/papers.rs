@@ -44,7 +44,7 @@ fn scenarios_say_what_is_assumed_and_quick_shortens_them() {
                 .iter()
                 .flat_map(|assumption| {
                     let keys = assumption.sets.get(*name).cloned().unwrap_or_default();
-                    keys.into_iter().map(|key| format!("{key}={}", assumption.text()))
+                    keys.into_iter().map(|key| format!("{key}={}", assumption.text(Scale::Full)))
                 })
                 .collect();
             assert_eq!(read(&[]).to_toml(), read(&assumed).to_toml(), "{} {name} says something else", files.id);

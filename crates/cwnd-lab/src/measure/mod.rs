@@ -9,6 +9,7 @@
 //! [`Trace`]: cwnd_trace::Trace
 
 mod convergence;
+mod correlation;
 mod curve;
 mod fairness;
 mod link;
@@ -21,6 +22,7 @@ mod summary;
 mod throughput;
 
 pub use convergence::{convergence_time, first_window};
+pub use correlation::{kendall, spearman};
 pub use curve::{Curve, Window};
 pub use fairness::{jain, relative_range};
 pub use link::{

@@ -136,7 +136,7 @@ impl<'a> Bench<'a> {
         let replaced = self.settings.assumptions.iter().rev().find(|(replaced, _)| replaced == key);
         match replaced {
             Some((_, value)) => Ok(value.clone()),
-            None => Ok(self.assumption(key)?.text()),
+            None => Ok(self.assumption(key)?.text(self.settings.scale)),
         }
     }
 
@@ -154,12 +154,17 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Printed numbers of this result that are no rows of their own.
+    /// Printed numbers of this result, or of the whole paper, that are no rows of their own.
     ///
     /// # Errors
     /// There are none under this name, or they have another shape.
     pub fn data<T: DeserializeOwned>(&self, name: &str) -> Result<T, PaperError> {
-        let value = self.result.data.get(name).ok_or_else(|| self.lacks("data", name))?;
+        let value = self
+            .result
+            .data
+            .get(name)
+            .or_else(|| self.published.data.get(name))
+            .ok_or_else(|| self.lacks("data", name))?;
         T::deserialize(value.clone()).map_err(|error| PaperError::Data {
             place: format!("{} {}", self.published.paper.id, self.result.id),
             name: name.to_string(),
@@ -199,7 +204,7 @@ impl<'a> Bench<'a> {
     fn overrides(&self, scenario: &str) -> Vec<String> {
         let assumed = self.published.assumption.iter().flat_map(|assumption| {
             let keys = assumption.sets.get(scenario).map_or(&[][..], Vec::as_slice);
-            let value = self.assumed(&assumption.key).unwrap_or_else(|_| assumption.text());
+            let value = self.assumed(&assumption.key).unwrap_or_else(|_| assumption.text(self.settings.scale));
             keys.iter().map(move |key| format!("{key}={value}"))
         });
         let quick = self.published.quick.get(scenario).filter(|_| self.settings.scale == Scale::Quick);

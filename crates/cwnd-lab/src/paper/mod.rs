@@ -7,6 +7,7 @@
 //! To add a result: list its rows in `published.toml`, put its scenario beside it, write a function from [`Bench`] to
 //! [`Findings`], and name it in the `runners` of its paper.
 
+mod aiad;
 mod bench;
 mod daimd;
 mod error;
@@ -36,7 +37,7 @@ pub use verdict::{Counts, Row, Value, Verdict};
 use crate::cells::Cells;
 
 /// Every paper, in the order in which they are listed.
-pub const PAPERS: [&Files; 4] = [&daimd::FILES, &simd::FILES, &exptcp::FILES, &newaimd::FILES];
+pub const PAPERS: [&Files; 5] = [&daimd::FILES, &simd::FILES, &exptcp::FILES, &newaimd::FILES, &aiad::FILES];
 
 /// Some results of some papers, read and ready to run.
 #[derive(Debug)]

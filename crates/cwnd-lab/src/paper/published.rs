@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::bench::Scale;
 use super::tolerance::Tolerance;
 use crate::scenario::{Fault, ScenarioError, Source};
 
@@ -20,6 +21,9 @@ pub struct Published {
     /// What `--quick` changes in a scenario: overrides as for `--set`, by the name of the scenario.
     #[serde(default)]
     pub quick: BTreeMap<String, Vec<String>>,
+    /// Printed numbers that several results share; their runners know the shape.
+    #[serde(default)]
+    pub data: toml::Table,
     /// Every table, figure and checkable claim.
     pub result: Vec<PublishedResult>,
 }
@@ -48,6 +52,9 @@ pub struct Assumption {
     pub key: String,
     /// What is assumed.
     pub value: toml::Value,
+    /// What `--quick` takes instead, where `value` would take long.
+    #[serde(default)]
+    pub quick: Option<toml::Value>,
     /// The keys it sets, by scenario. None for what a runner reads itself.
     #[serde(default)]
     pub sets: BTreeMap<String, Vec<String>>,
@@ -259,10 +266,10 @@ impl PublishedValue {
 }
 
 impl Assumption {
-    /// Its value as `--set` would write it.
+    /// Its value at a scale, as `--set` would write it.
     #[must_use]
-    pub fn text(&self) -> String {
-        match &self.value {
+    pub fn text(&self, scale: Scale) -> String {
+        match self.quick.as_ref().filter(|_| scale == Scale::Quick).unwrap_or(&self.value) {
             toml::Value::String(text) => text.clone(),
             other => other.to_string(),
         }

@@ -3,6 +3,8 @@
 //! A trace of a long run takes megabytes, a reproduction needs thousands of runs and a few numbers of each. Everything that
 //! turns a trace into kept numbers lives in this folder, because its sources are part of the key under which they are stored.
 
+pub mod available;
+
 use std::collections::BTreeMap;
 
 use cwnd_trace::{FlowTrace, Trace};
