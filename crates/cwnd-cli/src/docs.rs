@@ -1,8 +1,10 @@
 //! Pages generated from the code.
 
 use clap::ValueEnum;
-use cwnd_lab::output::{reference, to_json};
+use cwnd_lab::output::{reference, reproduced, to_json};
 use cwnd_lab::scenario;
+
+use crate::failure::Failure;
 
 /// A generated page of the documentation.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -11,14 +13,17 @@ pub(crate) enum Page {
     Algorithms,
     /// docs/json.md
     Json,
+    /// docs/papers.md
+    Papers,
 }
 
 /// The text of a page.
-pub(crate) fn page(page: Page) -> String {
-    match page {
+pub(crate) fn page(page: Page) -> Result<String, Failure> {
+    Ok(match page {
         Page::Algorithms => reference::algorithms(),
         Page::Json => reference::json(),
-    }
+        Page::Papers => reproduced::papers()?,
+    })
 }
 
 /// The JSON Schema of scenarios.

@@ -79,7 +79,7 @@ fn main() -> ExitCode {
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
         Command::Schema => Ok(docs::schema()),
         Command::Completions { shell } => Ok(completions(shell)),
-        Command::Docs { page } => Ok(docs::page(page)),
+        Command::Docs { page } => docs::page(page),
     };
     match printed.and_then(|text| print(&text)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd_lab::cells::Cells;
-use cwnd_lab::output::to_json;
+use cwnd_lab::output::folder::Folder;
+use cwnd_lab::output::{to_json, write_papers};
 use cwnd_lab::paper::{Counts, PaperError, PaperRun, Recorded, Row, Scale, Selection, Settings, Verdict};
 
 use crate::failure::Failure;
+use crate::files;
 use crate::progress::Progress;
 use crate::table::Table;
 
@@ -40,6 +42,9 @@ pub(crate) struct Arguments {
     /// Print a JSON list of rows and nothing else
     #[arg(long)]
     json: bool,
+    /// A new folder for index.html, a page per paper, and rows.json
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Fail where a verdict differs from the one on record, and show where
     #[arg(long)]
     check: bool,
@@ -61,9 +66,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let settings = arguments.settings()?;
     selection.check(&settings)?;
+    let folder = arguments.out.as_deref().map(Folder::start).transpose()?;
     let progress = Progress::open()?;
     let runs = selection.run(&settings, &arguments.cells(), &progress)?;
     drop(progress);
+    if let Some(folder) = folder {
+        files::publish(folder, |path| write_papers(path, &files::command(), &settings, &runs))?;
+    }
     if arguments.record {
         record(settings.scale, &runs)?;
     }

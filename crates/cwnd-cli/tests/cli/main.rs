@@ -3,6 +3,7 @@
 mod documents;
 mod errors;
 mod interrupt;
+mod papers;
 mod results;
 
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ impl Cwnd {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cwnd"));
-        command.args(arguments).current_dir(self.path());
+        // Nothing a test runs may be taken from, or left in, the user's caches.
+        command.args(arguments).current_dir(self.path()).env("XDG_CACHE_HOME", self.path().join("caches"));
         command
     }
 

@@ -2,7 +2,8 @@
 //!
 //! [`json`] is what `--json` prints and `summary.json` holds, [`csv`] the traces, [`digits`] rounds numbers for
 //! people, [`folder`] a folder that appears complete or
-//! not at all, [`reference`](mod@reference) the documentation that is generated from the code.
+//! not at all, [`reference`](mod@reference) and [`reproduced`]
+//! the documentation that is generated from the code.
 
 pub mod csv;
 pub mod digits;
@@ -10,6 +11,7 @@ pub mod folder;
 pub mod json;
 mod pages;
 pub mod reference;
+pub mod reproduced;
 mod traffic;
 
 use std::fs::File;
@@ -18,7 +20,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::VERSION;
 use crate::compare::Compared;
+use crate::paper::{PaperRun, Row, Settings};
+use crate::report::{PaperPage, index_html, paper_html};
 use crate::run::Runs;
 
 /// Writes the report, `summary.json` and the traces of a comparison into `folder`. `command` repeats it.
@@ -60,6 +65,20 @@ pub fn write_run(folder: &Path, command: &str, summary: &json::Run, runs: &Runs)
 pub fn write_model(folder: &Path, summary: &impl Serialize, report: &str) -> io::Result<()> {
     write_summary(folder, summary)?;
     std::fs::write(folder.join("report.html"), report)
+}
+
+/// Writes `index.html`, a page per paper and `rows.json` into `folder`. `command` repeats it.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_papers(folder: &Path, command: &str, settings: &Settings, runs: &[PaperRun]) -> io::Result<()> {
+    let page = PaperPage { settings, command, revision: VERSION };
+    std::fs::write(folder.join("index.html"), index_html(runs, page))?;
+    for run in runs {
+        std::fs::write(folder.join(format!("{}.html", run.published.paper.id)), paper_html(run, page))?;
+    }
+    let rows: Vec<&Row> = runs.iter().flat_map(PaperRun::rows).collect();
+    std::fs::write(folder.join("rows.json"), to_json(&rows))
 }
 
 /// A document as text, with a newline at its end.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::json::{Bench, Comparison, Known, Run};
 use crate::model::{Card, Convergences, Paths, Responses, Stages};
+use crate::paper::Row;
 
 /// `docs/algorithms.md`.
 #[must_use]
@@ -46,6 +47,7 @@ pub fn json() -> String {
         ("cwnd compare", schema_for!(Comparison)),
         ("cwnd run", schema_for!(Run)),
         ("cwnd bench sim", schema_for!(Bench)),
+        ("cwnd paper PAPER", schema_for!(Row)),
         ("cwnd model response", schema_for!(Responses)),
         ("cwnd model convergence", schema_for!(Convergences)),
         ("cwnd model rounds", schema_for!(Paths)),
@@ -56,7 +58,9 @@ pub fn json() -> String {
         let _ = write!(page, "\n## `{command} --json`\n\n| key | type | meaning |\n|---|---|---|\n");
         keys(&mut page, schema.as_value(), &schema, "");
     }
-    page.push_str("\n`cwnd algorithms --json` without a name prints a list of these.\n");
+    page.push_str(
+        "\n`cwnd algorithms --json` without a name prints a list of these, `cwnd paper PAPER --json` always does.\n",
+    );
     page
 }
 

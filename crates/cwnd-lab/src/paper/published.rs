@@ -1,6 +1,7 @@
 //! What a paper printed, and what is assumed where it is silent: `papers/ID/published.toml`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -261,6 +262,15 @@ impl PublishedValue {
         match self {
             Self::Number(number) => Some(*number),
             Self::Text(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for PublishedValue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(out, "{number}"),
+            Self::Text(text) => out.write_str(text),
         }
     }
 }

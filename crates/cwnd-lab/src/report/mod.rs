@@ -4,6 +4,8 @@
 //! them. The plots are Vega-Lite specifications built here and drawn by the libraries that the page carries along; under each are
 //! its numbers, as a table and as CSV, from the same data. The page makes no request, and its content policy forbids any.
 //!
+//! [`paper_html`] and [`index_html`] are the pages of reproduced papers, made of the same parts.
+//!
 //! Curves are thinned for the screen so that their extremes survive; measures are never taken from thinned curves.
 
 pub mod colour;
@@ -13,6 +15,7 @@ pub mod model;
 mod over_time;
 mod overview;
 mod page;
+mod papers;
 mod phase;
 mod plot;
 mod results;
@@ -25,6 +28,7 @@ use cwnd_trace::Trace;
 use crate::measure::Estimates;
 
 pub use page::html;
+pub use papers::{PaperPage, index_html, paper_html};
 
 /// What a report shows.
 #[derive(Clone, Debug, Default)]

@@ -72,18 +72,8 @@ pub(super) fn open(
     warnings: &[String],
     links: &[(String, String)],
 ) {
-    let (title, intro) = (Escaped(title), Escaped(intro));
-    let light = palette.css(|Colour { light, .. }| light);
-    let dark = palette.css(|Colour { dark, .. }| dark);
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\"><title>{title}</title>\
-         <style id=\"style\">:root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{STYLE}</style></head><body>\
-         <a class=\"skip\" href=\"#main\">Skip to the plots</a><header><h1>{title}</h1><p>{intro}</p>"
-    );
+    opening(out, title, palette);
+    let _ = write!(out, "<header><h1>{}</h1><p>{}</p>", Escaped(title), Escaped(intro));
     if !warnings.is_empty() {
         out.push_str("<div class=\"warnings\" role=\"note\" aria-label=\"Warnings\"><ul>");
         for warning in warnings {
@@ -108,6 +98,22 @@ fn links(report: &Report<'_>, frame: &Frame) -> Vec<(String, String)> {
     let link = |id: &str, words: &str| (id.to_string(), words.to_string());
     let ends = [link("results", "Results"), link("provenance", "How it was made")];
     std::iter::once(link("overview", "Overview")).chain(rows).chain(ends).collect()
+}
+
+/// Everything before the header of a page.
+pub(super) fn opening(out: &mut String, title: &str, palette: &Palette) {
+    let title = Escaped(title);
+    let light = palette.css(|Colour { light, .. }| light);
+    let dark = palette.css(|Colour { dark, .. }| dark);
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\"><title>{title}</title>\
+         <style id=\"style\">:root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{STYLE}</style></head><body>\
+         <a class=\"skip\" href=\"#main\">Skip to the plots</a>"
+    );
 }
 
 fn section(out: &mut String, report: &Report<'_>, frame: &Frame, (index, plots): (usize, &[Plot])) {
@@ -228,7 +234,7 @@ fn results_note(report: &Report<'_>) -> String {
     format!("{interval} Measured from {} s to the end of the run.", report.warmup_s)
 }
 
-fn seed_text(seeds: &[u64]) -> String {
+pub(super) fn seed_text(seeds: &[u64]) -> String {
     let run = |seeds: &[u64]| seeds.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
     match seeds {
         [] => "no seed".to_string(),

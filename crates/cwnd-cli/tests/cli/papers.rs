@@ -1,0 +1,89 @@
+//! `cwnd paper`
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::Cwnd;
+
+#[test]
+fn every_paper_and_result_is_listed() {
+    let list = Cwnd::new().succeed(&["paper"]);
+    for wanted in
+        ["daimd: An Analysis", "simd: TCP-friendly", "exptcp: Decoupling", "newaimd: The New", "aiad: The general"]
+    {
+        assert!(list.contains(wanted), "{wanted}:\n{list}");
+    }
+    assert!(list.contains("  table-3"));
+}
+
+#[test]
+fn a_result_is_compared_row_by_row() {
+    let cwnd = Cwnd::new();
+    let text = cwnd.succeed(&["paper", "newaimd", "example"]);
+    // Printed 225, and computed by the synchronous model from the windows 10 and 140 under a capacity of 600.
+    assert!(
+        text.lines().any(|line| line.starts_with("k1 ") && line.contains("225 RTT") && line.ends_with("match")),
+        "{text}"
+    );
+    assert!(text.contains("not reproducible (efficiency): contradicts the printed formula"), "{text}");
+    let rows: Value = serde_json::from_str(&cwnd.succeed(&["paper", "newaimd", "example", "--json"])).expect("JSON");
+    let first = &rows[0];
+    let keys: BTreeSet<&str> = first.as_object().expect("an object per row").keys().map(String::as_str).collect();
+    let wanted =
+        ["basis", "ci95", "ours", "paper", "published", "reason", "result", "row", "tolerance", "unit", "verdict"];
+    assert_eq!(keys, BTreeSet::from(wanted));
+    assert_eq!((first["published"].as_f64(), first["ours"].as_f64()), (Some(225.0), Some(225.0)));
+    assert_eq!(first["verdict"], "match");
+}
+
+#[test]
+fn what_was_run_is_found_again_and_thread_counts_do_not_matter() {
+    let cwnd = Cwnd::new();
+    let run = |more: &[&str], threads: &str| {
+        let arguments = [&["paper", "aiad", "fig-2", "--json"], more].concat();
+        let output = cwnd.command(&arguments).env("RAYON_NUM_THREADS", threads).output().expect("the binary was built");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let alone = run(&["--no-store"], "1");
+    assert_eq!(cwnd.files(), Vec::<String>::new(), "--no-store");
+    let together = run(&["--store", "cells"], "4");
+    assert_eq!(alone, together);
+    // Two patterns, four schemes, five seeds.
+    let cells = |cwnd: &Cwnd| cwnd.files().iter().filter(|file| file.matches('/').count() == 2).count();
+    assert_eq!(cells(&cwnd), 40);
+    assert_eq!(run(&["--store", "cells"], "4"), alone);
+    assert_eq!(cells(&cwnd), 40);
+}
+
+#[test]
+fn pages_carry_rows_and_assumptions() {
+    let cwnd = Cwnd::new();
+    cwnd.succeed(&["paper", "newaimd", "--no-store", "--set", "floor=0", "--out", "pages"]);
+    let page = std::fs::read_to_string(cwnd.path().join("pages/newaimd.html")).expect("a page per paper");
+    for wanted in ["id=\"table-1\"", "Published and ours", "0 (--set)", "cwnd paper newaimd --no-store --set floor=0"] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    let index = std::fs::read_to_string(cwnd.path().join("pages/index.html")).expect("an index");
+    assert!(index.contains("href=\"newaimd.html\""));
+    let rows = std::fs::read_to_string(cwnd.path().join("pages/rows.json")).expect("the rows");
+    assert!(serde_json::from_str::<Value>(&rows).is_ok_and(|rows| rows.as_array().is_some_and(|rows| rows.len() > 50)));
+}
+
+#[test]
+fn what_is_wrong_is_named_with_what_is_accepted() {
+    let cwnd = Cwnd::new();
+    for (arguments, code, wanted) in [
+        (&["paper", "newaim"][..], 2, "unknown paper `newaim`; did you mean `newaimd`?"),
+        (&["paper", "newaimd", "table-2"], 2, "unknown result `table-2`; did you mean `table-1`?"),
+        (&["paper", "newaimd", "--set", "flor=1"], 2, "unknown assumption `flor`; did you mean `floor`?"),
+        (&["paper", "newaimd", "--set", "floor"], 2, "expected `key=value`"),
+        (&["paper", "newaimd", "table-1", "--no-store", "--set", "payload=1"], 2, "--set payload=1"),
+        (&["paper", "newaimd", "example", "--record"], 2, "run it in the root of the repository"),
+    ] {
+        let said = cwnd.run(arguments);
+        assert_eq!(said.code, Some(code), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(wanted), "{arguments:?}: {}", said.err);
+    }
+}
