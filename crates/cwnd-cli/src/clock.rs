@@ -10,6 +10,21 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
+/// Tells how long it has been running.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    #[expect(clippy::disallowed_methods, reason = "transfers over a real network take real time")]
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 /// Today's date (UTC) as `2026-11-21`, for the names of folders.
 #[expect(clippy::disallowed_methods, reason = "folders of results are named by the day")]
 pub(crate) fn today() -> String {

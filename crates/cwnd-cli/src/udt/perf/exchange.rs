@@ -1,0 +1,187 @@
+//! What the two ends of a measurement say to each other.
+//!
+//! The client asks, in one frame. Whoever sends then sends blocks, and an empty one at the end; whoever receives answers with its
+//! side of the outcome, and hears the other. A frame, like a block, is four bytes of length and so many bytes.
+
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::usage::Usage;
+use crate::clock::Stopwatch;
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Request {
+    /// The version of this exchange.
+    pub(super) perf: u32,
+    /// The server sends.
+    pub(super) reverse: bool,
+    /// What the sender stops at.
+    pub(super) until: Until,
+}
+
+/// When enough has been sent.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Until {
+    Bytes(u64),
+    Seconds(f64),
+}
+
+/// What one end saw.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub(super) struct Side {
+    /// Bytes of blocks.
+    pub(super) bytes: u64,
+    /// From the first to the last of them.
+    pub(super) seconds: f64,
+    pub(super) cpu: Usage,
+    /// Packets sent again.
+    pub(super) retransmits: u64,
+}
+
+/// The version of the exchange this program speaks.
+pub(super) const VERSION: u32 = 1;
+
+/// Sends a frame.
+pub(super) fn say(stream: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_vec(what)?;
+    let length = u32::try_from(text.len()).map_err(io::Error::other)?;
+    stream.write_all(&[length.to_be_bytes().as_slice(), &text].concat())
+}
+
+/// Receives a frame.
+pub(super) fn hear<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<T> {
+    let length = length(stream)?;
+    if length > LONGEST_FRAME {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the other end does not speak as `cwnd udt perf` does"));
+    }
+    let mut text = vec![0; length];
+    stream.read_exact(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+/// Sends blocks, and the empty one at the end. Counts bytes in `count` as they are taken for sending.
+pub(super) fn send_blocks(stream: &mut impl Write, until: Until, count: &AtomicU64) -> io::Result<()> {
+    let clock = Stopwatch::start();
+    let mut block = block();
+    let mut sent = 0;
+    loop {
+        let size = match until {
+            Until::Bytes(bytes) => (bytes - sent).min(BLOCK as u64) as usize,
+            Until::Seconds(seconds) if clock.elapsed().as_secs_f64() >= seconds => 0,
+            Until::Seconds(_) => BLOCK,
+        };
+        // A block is at most 128 KiB.
+        block[..HEADER].copy_from_slice(&(size as u32).to_be_bytes());
+        stream.write_all(&block[..HEADER + size])?;
+        if size == 0 {
+            return Ok(());
+        }
+        sent += size as u64;
+        count.store(sent, Ordering::Relaxed);
+    }
+}
+
+/// Sends bytes without any form, as libudt's `appclient` does.
+pub(super) fn send_plain(stream: &mut impl Write, until: Until, count: &AtomicU64) -> io::Result<()> {
+    let clock = Stopwatch::start();
+    let block = block();
+    let mut sent = 0;
+    loop {
+        let size = match until {
+            Until::Bytes(bytes) => (bytes - sent).min(BLOCK as u64) as usize,
+            Until::Seconds(seconds) if clock.elapsed().as_secs_f64() >= seconds => 0,
+            Until::Seconds(_) => BLOCK,
+        };
+        if size == 0 {
+            return Ok(());
+        }
+        stream.write_all(&block[..size])?;
+        sent += size as u64;
+        count.store(sent, Ordering::Relaxed);
+    }
+}
+
+/// Receives blocks until the empty one. Returns the time from the first to the last.
+pub(super) fn receive_blocks(stream: &mut impl Read, count: &AtomicU64) -> io::Result<Duration> {
+    let mut buffer = block();
+    let mut clock = None;
+    let mut received = 0;
+    loop {
+        let mut left = length(stream)?;
+        let clock = clock.get_or_insert_with(Stopwatch::start);
+        if left == 0 {
+            return Ok(clock.elapsed());
+        }
+        received += left as u64;
+        while left > 0 {
+            let size = left.min(buffer.len());
+            stream.read_exact(&mut buffer[..size])?;
+            left -= size;
+        }
+        count.store(received, Ordering::Relaxed);
+    }
+}
+
+/// Receives bytes until the stream ends. Returns the time from the first to the last.
+pub(super) fn receive_plain(stream: &mut impl Read, count: &AtomicU64) -> io::Result<Duration> {
+    let mut buffer = block();
+    let mut clock: Option<Stopwatch> = None;
+    let mut last = Duration::ZERO;
+    let mut received = 0;
+    loop {
+        let size = stream.read(&mut buffer)?;
+        if size == 0 {
+            return Ok(last);
+        }
+        received += size as u64;
+        count.store(received, Ordering::Relaxed);
+        last = clock.get_or_insert_with(Stopwatch::start).elapsed();
+    }
+}
+
+fn length(stream: &mut impl Read) -> io::Result<usize> {
+    let mut length = [0; HEADER];
+    stream.read_exact(&mut length)?;
+    Ok(u32::from_be_bytes(length) as usize)
+}
+
+/// Room for a block, with its length.
+fn block() -> Vec<u8> {
+    vec![0x55; HEADER + BLOCK]
+}
+
+/// Bytes of a block: iperf3's default for TCP.
+pub(super) const BLOCK: usize = 128 * 1024;
+const HEADER: usize = 4;
+/// Requests and outcomes have a few hundred bytes.
+const LONGEST_FRAME: usize = 64 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_counted_at_both_ends() {
+        let (sent, received) = (AtomicU64::new(0), AtomicU64::new(0));
+        let mut wire = Vec::new();
+        send_blocks(&mut wire, Until::Bytes(300_000), &sent).unwrap();
+        let mut rest = &wire[..];
+        receive_blocks(&mut rest, &received).unwrap();
+        assert_eq!((sent.into_inner(), received.into_inner(), rest.len()), (300_000, 300_000, 0));
+    }
+
+    #[test]
+    fn frames_are_read_back_and_strangers_are_refused() {
+        let mut wire = Vec::new();
+        say(&mut wire, &Request { perf: 1, reverse: true, until: Until::Seconds(2.5) }).unwrap();
+        let request: Request = hear(&mut &wire[..]).unwrap();
+        assert!(request.reverse && matches!(request.until, Until::Seconds(seconds) if seconds == 2.5));
+        assert!(hear::<Request>(&mut &[0x55; 100][..]).is_err());
+        assert!(hear::<Request>(&mut &b"\0\0\0\x02{}"[..]).is_err());
+    }
+}

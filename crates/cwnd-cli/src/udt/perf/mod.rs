@@ -1,0 +1,127 @@
+//! `cwnd udt perf`
+
+mod client;
+mod exchange;
+mod report;
+mod server;
+mod usage;
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use cwnd::{BitRate, Span, Spec};
+use cwnd_lab::scenario::Written;
+use cwnd_net::Options;
+
+use crate::failure::Failure;
+
+/// A measurement, or a server for measurements.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd udt perf --server                            on this host only: 127.0.0.1:9000
+  cwnd udt perf --server 0.0.0.0:9000               for every host that reaches this one
+  cwnd udt perf 192.0.2.1:9000 --time 20s --json
+  cwnd udt perf 192.0.2.1:9000 --algorithm bbr --reverse
+  cwnd udt perf 127.0.0.1:9000 --libudt             to libudt's demo `appserver`
+  cwnd udt perf --server --libudt                   for libudt's demo `appclient`
+Nothing is encrypted, and nobody is asked who they are.")]
+pub(crate) struct Arguments {
+    /// The server, as host:port
+    #[arg(required_unless_present = "server")]
+    peer: Option<String>,
+    /// Serve instead, at this address
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = LOCAL, conflicts_with = "peer")]
+    server: Option<SocketAddr>,
+    /// Serve one measurement and end
+    #[arg(short = '1', long, requires = "server")]
+    one_off: bool,
+    /// The congestion control of what this end sends [default: udt]
+    #[arg(long, value_name = "A", conflicts_with = "reverse")]
+    algorithm: Option<Written<Spec>>,
+    /// How long to send [default: 10s]
+    #[arg(long, conflicts_with_all = ["server", "bytes"])]
+    time: Option<Written<Span>>,
+    /// How much to send instead, such as 500MB
+    #[arg(long, value_name = "N", value_parser = bytes, conflicts_with = "server")]
+    bytes: Option<u64>,
+    /// A bound on the rate at which this end sends, headers included
+    #[arg(long, value_name = "R", conflicts_with = "reverse")]
+    rate_limit: Option<Written<BitRate>>,
+    /// The server sends, with its own congestion control
+    #[arg(long, conflicts_with_all = ["server", "libudt"])]
+    reverse: bool,
+    /// The largest packet in bytes, IP and UDP headers included
+    #[arg(long, default_value_t = 1500)]
+    mss: u16,
+    /// Every datagram passes through this host's kernel alone
+    #[arg(long)]
+    no_gso: bool,
+    /// Print one JSON document in the shape of iperf3's, and nothing else
+    #[arg(long)]
+    json: bool,
+    /// The other end is a demo of libudt: `appserver`, which discards, or with --server `appclient`, which sends
+    #[arg(long)]
+    libudt: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    match (&arguments.server, &arguments.peer) {
+        (Some(local), _) => server::run(arguments, *local),
+        (None, Some(peer)) => client::run(arguments, peer),
+        (None, None) => Err(Failure::Input("there is neither a server to measure against nor --server".to_owned())),
+    }
+}
+
+impl Arguments {
+    fn options(&self) -> Options {
+        let options = Options::default().mss(self.mss).offload(!self.no_gso);
+        let options = match &self.algorithm {
+            Some(algorithm) => options.algorithm(algorithm.value().clone()),
+            None => options,
+        };
+        match &self.rate_limit {
+            Some(rate) => options.max_rate(*rate.value()),
+            None => options,
+        }
+    }
+
+    fn algorithm(&self) -> &str {
+        self.algorithm.as_ref().map_or("udt", Written::text)
+    }
+}
+
+/// A number of bytes, with a decimal unit if wanted.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim().to_ascii_lowercase().trim_end_matches('b') {
+        "" => Some(1),
+        "k" => Some(1_000),
+        "m" => Some(1_000_000),
+        "g" => Some(1_000_000_000),
+        _ => None,
+    };
+    let product = factor.zip(number.parse::<u64>().ok()).and_then(|(factor, number)| number.checked_mul(factor));
+    product
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| "expected a number of bytes, such as `1000000` or `500MB`".to_owned())
+}
+
+/// Clear text stays on this host unless an address says otherwise.
+const LOCAL: &str = "127.0.0.1:9000";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts() {
+        assert_eq!(bytes("1000"), Ok(1_000));
+        assert_eq!(bytes("500MB"), Ok(500_000_000));
+        assert_eq!(bytes("2 g"), Ok(2_000_000_000));
+        for wrong in ["", "0", "MB", "1.5MB", "1TB", "99999999999999999999", "99999999999GB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The end that is asked.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use cwnd_lab::output::to_json;
+use cwnd_net::{UdtListener, UdtStream};
+
+use super::Arguments;
+use super::exchange::{self, Request, Side, Until, VERSION};
+use super::report::{End, Outcome, Report, Start};
+use super::usage::Usage;
+use crate::clock::Stopwatch;
+use crate::failure::Failure;
+
+pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Failure> {
+    let listener: UdtListener = UdtListener::bind_with(local, &arguments.options())
+        .map_err(|error| Failure::Run(format!("--server {local}: {error}")))?;
+    let reach = if local.ip().is_loopback() { "reachable from this host only" } else { "reachable from other hosts" };
+    eprintln!("listening on {}, {reach}; nothing is encrypted", listener.local_addr());
+    if arguments.one_off {
+        let (stream, peer) = listener.accept().map_err(|error| Failure::Run(error.to_string()))?;
+        return serve(&stream, arguments).map_err(|error| Failure::Run(format!("{peer}: {error}")));
+    }
+    thread::scope(|scope| {
+        for accepted in listener.incoming() {
+            let Ok((stream, peer)) = accepted else { continue };
+            scope.spawn(move || match serve(&stream, arguments) {
+                Ok(text) => {
+                    let mut out = io::stdout().lock();
+                    // Nobody may be listening any more; the other end has its report.
+                    let _printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+                }
+                Err(error) => eprintln!("{peer}: {error}"),
+            });
+        }
+    });
+    Err(Failure::Run("the port was shut".to_owned()))
+}
+
+fn serve(stream: &UdtStream, arguments: &Arguments) -> io::Result<String> {
+    let plain = Request { perf: VERSION, reverse: false, until: Until::Bytes(0) };
+    let request = if arguments.libudt { plain } else { exchange::hear(&mut &*stream)? };
+    if request.perf != VERSION {
+        return Err(io::Error::other(format!("the other end speaks version {}, this one {VERSION}", request.perf)));
+    }
+    let start =
+        Start::new(stream.local_addr(), stream.peer_addr(), &request, !arguments.no_gso, stream.stats().as_ref());
+    let clock = Stopwatch::start();
+    let (local, remote) = measure(stream, arguments, &request)?;
+    let congestion = request.reverse.then(|| arguments.algorithm().to_owned());
+    let outcome = Outcome { local, remote, sender: request.reverse, congestion };
+    let report = Report { start, intervals: Vec::new(), end: End::new(&outcome, clock.elapsed()) };
+    Ok(if arguments.json { to_json(&report) } else { report.text() })
+}
+
+fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::Result<(Side, Option<Side>)> {
+    let mut stream = stream;
+    let (clock, usage, count) = (Stopwatch::start(), Usage::so_far(), AtomicU64::new(0));
+    let side = |seconds: std::time::Duration| Side {
+        bytes: count.load(Ordering::Relaxed),
+        seconds: seconds.as_secs_f64(),
+        cpu: Usage::so_far() - usage,
+        retransmits: stream.stats().map_or(0, |stats| stats.udt.retrans),
+    };
+    if arguments.libudt {
+        let seconds = exchange::receive_plain(&mut stream, &count)?;
+        return Ok((side(seconds), None));
+    }
+    if request.reverse {
+        exchange::send_blocks(&mut stream, request.until, &count)?;
+        let remote = exchange::hear(&mut stream)?;
+        let local = side(clock.elapsed());
+        exchange::say(&mut stream, &local)?;
+        return Ok((local, Some(remote)));
+    }
+    let seconds = exchange::receive_blocks(&mut stream, &count)?;
+    let local = side(seconds);
+    exchange::say(&mut stream, &local)?;
+    Ok((local, Some(exchange::hear(&mut stream)?)))
+}
