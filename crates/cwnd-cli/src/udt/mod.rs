@@ -1,7 +1,10 @@
 //! `cwnd udt`
 
+mod demo;
 mod link;
 mod perf;
+mod recv;
+mod serve;
 
 use clap::Subcommand;
 
@@ -13,11 +16,18 @@ pub(crate) enum Command {
     Link(link::Arguments),
     /// Measure how fast bytes get through
     Perf(Box<perf::Arguments>),
+    Link(Box<link::Arguments>),
+    /// Fetch a file
+    Recv(recv::Arguments),
+    /// Serve the files of a folder
+    Serve(serve::Arguments),
 }
 
 pub(crate) fn run(command: &Command) -> Result<String, Failure> {
     match command {
         Command::Link(arguments) => link::run(arguments),
         Command::Perf(arguments) => perf::run(arguments),
+        Command::Recv(arguments) => recv::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
     }
 }
