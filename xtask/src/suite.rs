@@ -28,7 +28,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "interop",
         needs: &[&CXX, &LIBUDT, &TCPDUMP, &TSHARK],
-        run: |workspace| run(&mut workspace.cargo(&["run", "--package", "cwnd-interop"])),
+        run: |workspace| {
+            // The command lies beside the program that starts it.
+            run(&mut workspace.cargo(&["build", "--package", "cwnd-cli"]))?;
+            run(&mut workspace.cargo(&["run", "--package", "cwnd-interop"]))
+        },
     },
     Step {
         name: "papers",

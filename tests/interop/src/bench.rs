@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cwnd_interop::Error;
 use cwnd_interop::programs::{Demo, Programs, Running};
@@ -21,9 +21,18 @@ impl Bench {
         Ok(Self { programs: Programs::build(&folder.join("libudt"))?, scratch: tempfile::tempdir()? })
     }
 
-    /// Starts libudt's partner, and waits until it can be reached.
-    pub(crate) fn theirs(&self, words: &str) -> Result<Running, Error> {
-        Running::start(&self.programs.partner(), words.split_whitespace())
+    /// Starts a partner, and waits until it can be reached.
+    pub(crate) fn start(&self, side: Side, words: &str) -> Result<Running, Error> {
+        let words = words.split_whitespace();
+        match side {
+            Side::Ours => Running::start(&own()?, std::iter::once("ours").chain(words)),
+            Side::Theirs => Running::start(&self.programs.partner(), words),
+        }
+    }
+
+    /// The command `cwnd`, built beside this program.
+    pub(crate) fn cwnd(&self) -> PathBuf {
+        own().unwrap_or_default().with_file_name("cwnd")
     }
 
     /// Starts a demo of libudt.
@@ -35,6 +44,31 @@ impl Bench {
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
+}
+
+/// Whose sockets a partner uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// This project's.
+    Ours,
+    /// libudt's.
+    Theirs,
+}
+
+/// This program, which is this side's partner too.
+fn own() -> Result<PathBuf, Error> {
+    Ok(std::env::current_exe()?)
+}
+
+/// Tries again while a server without a sign of being ready starts.
+pub(crate) fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    for _ in 0..20 {
+        if let Ok(found) = attempt() {
+            return Ok(found);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    attempt()
 }
 
 /// An address on the loopback that was free a moment ago.

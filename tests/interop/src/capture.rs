@@ -20,7 +20,7 @@ pub struct Capture {
 /// What a dissector that knows nothing of this project made of the packets from one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dissection {
-    /// Packets it knew, by kind: `data`, or the number of a control type.
+    /// Packets it knew, by kind: `data`, or the number of a control type in hexadecimal digits.
     pub known: Vec<(String, u64)>,
     /// Packets that are malformed, or not of UDT at all, in its own words.
     pub strange: Vec<String>,
@@ -83,7 +83,8 @@ impl Capture {
         for line in known.lines() {
             let mut fields = line.split('\t');
             let control = fields.next().is_some_and(|field| field == "1" || field == "True");
-            let kind = if control { fields.next().unwrap_or_default() } else { "data" };
+            let kind = fields.next().map(|kind| kind.trim_start_matches("0x").trim_start_matches('0'));
+            let kind = if control { kind.filter(|kind| !kind.is_empty()).unwrap_or("0") } else { "data" };
             *counts.entry(kind.to_owned()).or_insert(0) += 1;
         }
         let strange = strange.lines().map(str::to_owned).collect();

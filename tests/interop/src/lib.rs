@@ -5,6 +5,7 @@
 
 pub mod capture;
 mod clock;
+pub mod ours;
 pub mod programs;
 pub mod proxy;
 pub mod raw;

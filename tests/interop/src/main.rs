@@ -8,10 +8,14 @@ mod scenarios;
 use std::process::ExitCode;
 
 use bench::Bench;
+use cwnd_interop::ours;
 use scenarios::{ALL, Scenario};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(("ours", words)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return if ours::play(words) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     let bench = match Bench::new() {
         Ok(bench) => bench,
         Err(error) => {

@@ -1,13 +1,13 @@
-//! A proxy that loses, on purpose, exactly the datagrams a scenario names.
+//! A proxy that does to exactly the datagrams a scenario names what a network seldom does.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
-use cwnd_udt::{Control, Packet};
+use cwnd_udt::{Control, Packet, Seq};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::Error;
 
@@ -40,7 +40,14 @@ pub struct Passing {
 pub struct Proxy {
     at: SocketAddr,
     stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What is done to datagrams.
+#[derive(Debug)]
+enum Rule {
+    Lose { lose: fn(&Passing) -> bool, passed: [[u64; 4]; 2] },
+    Renumber { first: Seq, by: Option<u32> },
 }
 
 impl Proxy {
@@ -48,42 +55,17 @@ impl Proxy {
     ///
     /// # Errors
     /// No socket can be had.
-    pub fn start(target: SocketAddr, lose: fn(&Passing) -> bool) -> Result<Self, Error> {
-        let bind = || {
-            let socket = UdpSocket::bind("127.0.0.1:0")?;
-            socket.set_read_timeout(Some(Duration::from_millis(50)))?;
-            Ok::<_, io::Error>(socket)
-        };
-        let (down, up) = (bind()?, bind()?);
-        up.connect(target)?;
-        let at = down.local_addr()?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let (client_at, client) = (down.try_clone()?, down);
-        let (up_in, up_out) = (up.try_clone()?, up);
-        let known = Arc::new(std::sync::Mutex::new(None::<SocketAddr>));
-        let (told, asked) = (Arc::clone(&known), known);
-        let forth = carry(
-            Arc::clone(&stop),
-            true,
-            lose,
-            move |buffer| {
-                let (length, from) = client.recv_from(buffer)?;
-                *told.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(from);
-                Ok(length)
-            },
-            move |bytes| up_out.send(bytes).map(drop),
-        );
-        let back = carry(
-            Arc::clone(&stop),
-            false,
-            lose,
-            move |buffer| up_in.recv(buffer),
-            move |bytes| {
-                let client = *asked.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                client.map_or(Ok(()), |client| client_at.send_to(bytes, client).map(drop))
-            },
-        );
-        Ok(Self { at, stop, threads: vec![forth, back] })
+    pub fn losing(target: SocketAddr, lose: fn(&Passing) -> bool) -> Result<Self, Error> {
+        Self::start(target, Rule::Lose { lose, passed: [[0; 4]; 2] })
+    }
+
+    /// Forwards everything. The target sees packets numbered from `first` on, whatever the client chose, and the client sees the
+    /// numbers it chose.
+    ///
+    /// # Errors
+    /// No socket can be had.
+    pub fn renumbering(target: SocketAddr, first: Seq) -> Result<Self, Error> {
+        Self::start(target, Rule::Renumber { first, by: None })
     }
 
     /// Where it is reached.
@@ -91,39 +73,79 @@ impl Proxy {
     pub fn at(&self) -> SocketAddr {
         self.at
     }
+
+    fn start(target: SocketAddr, rule: Rule) -> Result<Self, Error> {
+        let [down, up] = [UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?];
+        [&down, &up].into_iter().try_for_each(|socket| socket.set_nonblocking(true))?;
+        up.connect(target)?;
+        let at = down.local_addr()?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            if let Err(error) = forward(&down, &up, rule, &told) {
+                eprintln!("proxy: {error}");
+            }
+        });
+        Ok(Self { at, stop, thread: Some(thread) })
+    }
 }
 
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
+        if let Some(thread) = self.thread.take() {
             // A panic there has been printed.
             let _ = thread.join();
         }
     }
 }
 
-fn carry(
-    stop: Arc<AtomicBool>,
-    forth: bool,
-    lose: fn(&Passing) -> bool,
-    mut receive: impl FnMut(&mut [u8]) -> io::Result<usize> + Send + 'static,
-    mut send: impl FnMut(&[u8]) -> io::Result<()> + Send + 'static,
-) -> JoinHandle<()> {
-    thread::spawn(move || {
-        let mut counts = [0_u64; 4];
-        let mut buffer = vec![0; 1 << 16];
-        while !stop.load(Ordering::Relaxed) {
-            // Nothing to read for a while, or the other end is not there yet.
-            let Ok(length) = receive(&mut buffer) else { continue };
-            let kind = kind(&buffer[..length]);
-            let nth = counts[kind as usize];
-            counts[kind as usize] += 1;
-            if !lose(&Passing { forth, kind, nth }) {
-                let _ = send(&buffer[..length]);
+fn forward(down: &UdpSocket, up: &UdpSocket, mut rule: Rule, stop: &AtomicBool) -> io::Result<()> {
+    let mut client = None;
+    let mut buffer = vec![0; 1 << 16];
+    let look = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    while !stop.load(Ordering::Relaxed) {
+        poll(&mut [down, up].map(|socket| PollFd::new(socket, PollFlags::IN)), Some(&look))?;
+        while let Ok((length, from)) = down.recv_from(&mut buffer) {
+            client = Some(from);
+            if rule.pass(true, &mut buffer[..length]) {
+                // The target may not be there yet.
+                let _ = up.send(&buffer[..length]);
             }
         }
-    })
+        while let Ok(length) = up.recv(&mut buffer) {
+            if rule.pass(false, &mut buffer[..length])
+                && let Some(client) = client
+            {
+                down.send_to(&buffer[..length], client)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Rule {
+    /// Whether a datagram goes on, changed or not.
+    fn pass(&mut self, forth: bool, datagram: &mut [u8]) -> bool {
+        match self {
+            Self::Lose { lose, passed } => {
+                let kind = kind(datagram);
+                let nth = &mut passed[usize::from(forth)][kind as usize];
+                *nth += 1;
+                !lose(&Passing { forth, kind, nth: *nth - 1 })
+            }
+            Self::Renumber { first, by } => {
+                if by.is_none()
+                    && let Ok(Packet::Control { control: Control::Handshake(handshake), .. }) = Packet::parse(datagram)
+                {
+                    *by = Some(first.get().wrapping_sub(handshake.isn.get()));
+                }
+                let by = by.unwrap_or(0);
+                renumber(datagram, if forth { by } else { by.wrapping_neg() });
+                true
+            }
+        }
+    }
 }
 
 fn kind(datagram: &[u8]) -> Kind {
@@ -132,5 +154,53 @@ fn kind(datagram: &[u8]) -> Kind {
         Ok(Packet::Control { control: Control::Handshake(_), .. }) => Kind::Handshake,
         Ok(Packet::Control { control: Control::Nak(_), .. }) => Kind::Nak,
         _ => Kind::Other,
+    }
+}
+
+/// Adds to every packet number, modulo 2^31; the top bit of a word in a loss report marks a range and stays.
+fn renumber(datagram: &mut [u8], by: u32) {
+    let words = match Packet::parse(datagram) {
+        Ok(Packet::Data(..)) => 0..1,
+        Ok(Packet::Control { control, .. }) => match control {
+            Control::Handshake(_) => 6..7,
+            Control::LightAck(_) | Control::Ack(_) => 4..5,
+            Control::Nak(_) => 4..datagram.len() / 4,
+            Control::DropRequest(_) => 4..6,
+            _ => 0..0,
+        },
+        Err(_) => 0..0,
+    };
+    for word in words {
+        if let Some(Ok(bytes)) = datagram.get_mut(4 * word..4 * word + 4).map(<&mut [u8; 4]>::try_from) {
+            let old = u32::from_be_bytes(*bytes);
+            *bytes = (old & TOP | old.wrapping_add(by) & !TOP).to_be_bytes();
+        }
+    }
+}
+
+const TOP: u32 = 1 << 31;
+
+#[cfg(test)]
+mod tests {
+    use cwnd_udt::SocketId;
+    use cwnd_udt::wire::{LossRange, Losses};
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_moved_and_marks_stay() {
+        let seq = |number| Seq::new(number).expect("31 bits");
+        let nak = |first, last| {
+            let losses = Losses::new(LossRange::new(seq(first), seq(last)).expect("it runs forwards"));
+            let mut bytes = Vec::new();
+            Packet::Control { to: SocketId::new(7), timestamp_us: 0, control: Control::Nak(losses.list()) }
+                .encode(&mut bytes);
+            bytes
+        };
+        let mut bytes = nak(10, 14);
+        renumber(&mut bytes, 0x7fff_fff0);
+        assert_eq!(bytes, nak(0x7fff_fffa, 0x7fff_fffe));
+        renumber(&mut bytes, 0x7fff_fff0_u32.wrapping_neg());
+        assert_eq!(bytes, nak(10, 14));
     }
 }

@@ -71,11 +71,14 @@ impl Raw {
     /// # Errors
     /// There is no listener.
     pub fn cookie(&self, proposal: &Proposal) -> Result<u32, Error> {
-        self.send_handshake(proposal, Request::Regular, 0)?;
-        match self.handshake(PATIENCE)? {
-            Some(handshake) => Ok(handshake.cookie),
-            None => Err(Error::Unmet("no listener answers".to_owned())),
+        // As often as a client would.
+        for _ in 0..12 {
+            self.send_handshake(proposal, Request::Regular, 0)?;
+            if let Some(handshake) = self.handshake(REPEAT)? {
+                return Ok(handshake.cookie);
+            }
         }
+        Err(Error::Unmet("no listener answers".to_owned()))
     }
 
     /// Asks for a connection with a cookie, however that was come by.
@@ -223,6 +226,9 @@ impl Raw {
 
 /// Long beside the loopback, short beside a test run.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Clients of libudt ask so often.
+const REPEAT: Duration = Duration::from_millis(250);
 
 /// What these clients call their connections.
 const OWN_ID: u32 = 0x1234_5678;

@@ -15,9 +15,10 @@ use cwnd_interop::{Error, expect};
 use cwnd_sim::QueueLimit;
 use cwnd_sim::emulate::Emulation;
 use cwnd_udt::wire::{FullAck, LossRange, Losses};
-use cwnd_udt::{AckNumber, Control, Seq};
+use cwnd_udt::{AckNumber, Control};
 
-use crate::bench::{Bench, free, timed};
+use crate::bench::Side::{Ours, Theirs};
+use crate::bench::{Bench, Side, free, patiently, timed};
 use crate::scenarios::link;
 
 /// A packet of 44 bytes has no room for data. libudt divides by that room when it sends: the demo server dies.
@@ -32,7 +33,14 @@ pub(crate) fn packets_without_room(bench: &Bench) -> Result<String, Error> {
     raw.send_data(proposal.isn.next(), b"none")?;
     let status = demo.wait(Duration::from_secs(5))?;
     expect(status.signal() == Some(SIGFPE), || format!("the demo ended with {status}"))?;
-    Ok("libudt's server dies of a division by zero".to_owned())
+
+    let at = free()?;
+    let server = bench.start(Ours, &format!("server {at} send:1000"))?;
+    let answer = Raw::new(at)?.open(&proposal)?;
+    expect(!matches!(answer, Answer::Accepted(_)), || format!("here the answer is {answer:?}"))?;
+    bench.start(Theirs, &format!("client {at} receive:1000"))?.finish(PATIENCE)?.good()?;
+    server.finish(PATIENCE)?.good()?;
+    Ok("libudt's server dies of a division by zero; here the next client is served".to_owned())
 }
 
 /// A window of four million packets costs libudt a list of eight million entries for two handshake packets.
@@ -44,10 +52,14 @@ pub(crate) fn a_window_is_believed(bench: &Bench) -> Result<String, Error> {
         sleep(Duration::from_millis(100));
         Ok::<_, Error>(server.memory().saturating_sub(before) as f64 / 1e6)
     };
-    let at = free()?;
-    let theirs = grown(&bench.theirs(&format!("server {at} pause:10000"))?, at)?;
+    let of = |side| {
+        let at = free()?;
+        grown(&bench.start(side, &format!("server {at} pause:10000"))?, at)
+    };
+    let (theirs, ours) = (of(Theirs)?, of(Ours)?);
     expect(theirs > 30.0, || format!("libudt grows by {theirs:.1} MB only"))?;
-    Ok(format!("libudt grows by {theirs:.0} MB"))
+    expect(ours < 5.0, || format!("here it costs {ours:.1} MB"))?;
+    Ok(format!("libudt grows by {theirs:.0} MB, this side by {ours:.1} MB"))
 }
 
 /// libudt's cookie is a hash of what everybody knows, so that a client need not be where it says it is.
@@ -60,11 +72,15 @@ pub(crate) fn a_cookie_is_worked_out(bench: &Bench) -> Result<String, Error> {
         let cookie = u32::from_le_bytes(digest);
         raw.ask(&Proposal::default(), cookie)
     };
-    let at = free()?;
-    let _server = bench.theirs(&format!("server {at} pause:10000"))?;
-    let answer = open(at)?;
-    expect(matches!(answer, Answer::Accepted(_)), || format!("libudt answers {answer:?}"))?;
-    Ok("libudt accepts a cookie it never gave".to_owned())
+    let of = |side| {
+        let at = free()?;
+        let _server = bench.start(side, &format!("server {at} pause:10000"))?;
+        open(at)
+    };
+    let (theirs, ours) = (of(Theirs)?, of(Ours)?);
+    expect(matches!(theirs, Answer::Accepted(_)), || format!("libudt answers {theirs:?}"))?;
+    expect(!matches!(ours, Answer::Accepted(_)), || format!("here the answer is {ours:?}"))?;
+    Ok("libudt accepts a cookie it never gave; this side does not".to_owned())
 }
 
 /// The first flight of full packets is acknowledged after 10 ms by the book, and after 100 ms by libudt.
@@ -80,42 +96,54 @@ pub(crate) fn the_first_ack_is_late(bench: &Bench) -> Result<String, Error> {
         let delay = raw.wait_for(Duration::from_secs(1), full)?;
         delay.ok_or_else(|| Error::Unmet("no acknowledgement within a second".to_owned()))
     };
-    let at = free()?;
-    let _server = bench.theirs(&format!("server {at} receive-all"))?;
-    let theirs = delay(at)?;
+    let of = |side| {
+        let at = free()?;
+        let _server = bench.start(side, &format!("server {at} receive-all"))?;
+        delay(at)
+    };
+    let (theirs, ours) = (of(Theirs)?, of(Ours)?);
     expect(theirs > Duration::from_millis(60), || format!("libudt acknowledges after {theirs:?}"))?;
-    Ok(format!("libudt acknowledges after {} ms", theirs.as_millis()))
+    expect(ours < Duration::from_millis(40), || format!("this side acknowledges after {ours:?}"))?;
+    Ok(format!("libudt acknowledges after {} ms, this side after {} ms", theirs.as_millis(), ours.as_millis()))
 }
 
 /// One loss at the start makes libudt leave slow start with the rate it has measured by then: 16 packets/s.
 pub(crate) fn an_early_loss_stalls(bench: &Bench) -> Result<String, Error> {
-    let seconds = |at: SocketAddr, start: &dyn Fn(SocketAddr) -> Result<Running, Error>, server: Running| {
+    let seconds = |side| {
+        let at = free()?;
+        let server = bench.start(Theirs, &format!("server {at} receive:{EARLY}"))?;
         let path = link::between(at, &Emulation::new(None, Span::from_millis(25), QueueLimit::Unlimited))?;
-        let proxy = Proxy::start(path.at(), |passing| passing.forth && passing.kind == Kind::Data && passing.nth == 4)?;
-        let client = start(proxy.at())?;
-        let (told, seconds) = timed(|| server.finish(Duration::from_secs(60)));
+        let proxy =
+            Proxy::losing(path.at(), |passing| passing.forth && passing.kind == Kind::Data && passing.nth == 4)?;
+        let client = bench.start(side, &format!("client {} send:{EARLY}", proxy.at()))?;
+        let (told, seconds) = timed(|| server.finish(PATIENCE));
         told?.good()?;
-        client.finish(Duration::from_secs(60))?.good()?;
+        client.finish(PATIENCE)?.good()?;
         Ok::<_, Error>(seconds)
     };
-    let at = free()?;
-    let client = |at: SocketAddr| bench.theirs(&format!("client {at} send:{EARLY}"));
-    let theirs = seconds(at, &client, bench.theirs(&format!("server {at} receive:{EARLY}"))?)?;
+    let (theirs, ours) = (seconds(Theirs)?, seconds(Ours)?);
     expect(theirs > 2.0, || format!("libudt takes {theirs:.1} s only"))?;
-    Ok(format!("5 MB over 50 ms with the fifth packet lost take libudt {theirs:.1} s"))
+    expect(ours < theirs / 2.0, || format!("this side takes {ours:.1} s, libudt {theirs:.1} s"))?;
+    Ok(format!("5 MB over 50 ms with the fifth packet lost take libudt {theirs:.1} s, this side {ours:.1} s"))
 }
 
 /// The server's last word of the set-up is lost, and its data comes first: libudt's client believes itself connected and is not.
 pub(crate) fn data_overtakes_the_response(bench: &Bench) -> Result<String, Error> {
     let lost =
         |passing: &cwnd_interop::proxy::Passing| !passing.forth && passing.kind == Kind::Handshake && passing.nth == 1;
-    let at = free()?;
-    let _server = bench.theirs(&format!("server {at} send:1000000"))?;
-    let proxy = Proxy::start(at, lost)?;
-    let client = bench.theirs(&format!("client {} receive:1000000", proxy.at()))?;
-    let told = client.finish(Duration::from_secs(20))?;
-    expect(told.failed.is_some(), || "libudt's client receives from libudt's server".to_owned())?;
-    Ok(format!("libudt's client fails with {} behind libudt's server", told.code))
+    let told = |side: Side| {
+        let at = free()?;
+        let _server = bench.start(side, &format!("server {at} send:1000000"))?;
+        let proxy = Proxy::losing(at, lost)?;
+        bench.start(Theirs, &format!("client {} receive:1000000", proxy.at()))?.finish(PATIENCE)
+    };
+    let (theirs, ours) = (told(Theirs)?, told(Ours)?.good());
+    expect(theirs.failed.is_some(), || "libudt's client receives from libudt's server".to_owned())?;
+    expect(ours.is_ok(), || format!("libudt's client does not receive from this side's server: {ours:?}"))?;
+    Ok(format!(
+        "libudt's client fails with {} behind libudt's server, and receives all behind this side's",
+        theirs.code
+    ))
 }
 
 /// When a message has outlived its time, libudt's request to drop it names the first packet of the next message too.
@@ -131,75 +159,46 @@ pub(crate) fn a_drop_request_names_one_too_many(bench: &Bench) -> Result<String,
         raw.send_control(Control::Nak(Losses::new(first).list()))?;
         raw.drop_request(Duration::from_secs(1))
     };
-    let at = free()?;
-    let server = bench.theirs(&format!("type=message server {at} messages:1,100,20,1 pause:3000"))?;
-    let theirs = named(at)?;
-    drop(server);
-    let theirs = theirs.ok_or_else(|| Error::Unmet("libudt asks for nothing to be dropped".to_owned()))?;
-    expect(theirs.first.offset(theirs.last) == 1, || format!("libudt drops {theirs:?}"))?;
-    Ok("libudt's request for a message of one packet names two".to_owned())
+    let beyond = |side| {
+        let at = free()?;
+        let _server = bench.start(side, &format!("type=message server {at} messages:1,100,20,1 pause:3000"))?;
+        let request = named(at)?.ok_or_else(|| Error::Unmet(format!("{side:?}: nothing is to be dropped")))?;
+        Ok::<_, Error>(request.first.offset(request.last))
+    };
+    let (theirs, ours) = (beyond(Theirs)?, beyond(Ours)?);
+    expect(theirs == 1, || format!("libudt names {theirs} more packets"))?;
+    expect(ours == 0, || format!("this side names {ours} more packets"))?;
+    Ok("libudt's request for a message of one packet names two, this side's one".to_owned())
 }
 
 /// An acknowledgement of what was never sent, or a report of its loss, ends a connection of libudt.
 pub(crate) fn one_packet_breaks_a_connection(bench: &Bench) -> Result<String, Error> {
-    let survives = |start: &dyn Fn(SocketAddr) -> Result<Running, Error>, far: fn(Seq) -> Bad| {
+    let survives = |side, bad: &Losses, ack: Option<FullAck>| {
         let at = free()?;
-        let server = start(at)?;
+        let server = bench.start(side, &format!("linger=0 server {at} receive:2"))?;
         let proposal = Proposal::default();
         let mut raw = Raw::new(at)?;
         raw.open(&proposal)?;
         raw.send_data(proposal.isn, &[byte_at(0)])?;
         sleep(Duration::from_millis(50));
-        match far(proposal.isn) {
-            Bad::Ack(ack) => raw.send_control(Control::Ack(ack))?,
-            Bad::Nak(losses) => raw.send_control(Control::Nak(losses.list()))?,
-        }
+        raw.send_control(ack.map_or(Control::Nak(bad.list()), Control::Ack))?;
         sleep(Duration::from_millis(50));
         raw.send_data(proposal.isn.next(), &[byte_at(1)])?;
-        Ok::<_, Error>(server.finish(Duration::from_secs(8))?.failed.is_none())
+        Ok::<_, Error>(server.finish(Duration::from_secs(8))?.received == 2)
     };
-    let theirs = |at: SocketAddr| bench.theirs(&format!("linger=0 server {at} receive:2"));
-    for (what, far) in [("acknowledgement", bad_ack as fn(Seq) -> Bad), ("loss report", bad_nak)] {
-        expect(!survives(&theirs, far)?, || format!("libudt survives the {what}"))?;
+    let far = Proposal::default().isn + 1000;
+    let losses = Losses::new(LossRange::new(far, far.next()).ok_or_else(|| Error::Unmet("a range".to_owned()))?);
+    let ack = FullAck { number: AckNumber::FIRST, next: far, rtt_us: 1000, rtt_var_us: 100, window: 100, rates: None };
+    for (what, ack) in [("acknowledgement", Some(ack)), ("loss report", None)] {
+        expect(!survives(Theirs, &losses, ack)?, || format!("libudt survives the {what}"))?;
+        expect(survives(Ours, &losses, ack)?, || format!("this side does not survive the {what}"))?;
     }
-    Ok("libudt's connections break".to_owned())
-}
-
-enum Bad {
-    Ack(FullAck),
-    Nak(Losses),
-}
-
-fn bad_ack(isn: Seq) -> Bad {
-    Bad::Ack(FullAck {
-        number: AckNumber::FIRST,
-        next: isn + 1000,
-        rtt_us: 1000,
-        rtt_var_us: 100,
-        window: 100,
-        rates: None,
-    })
-}
-
-fn bad_nak(isn: Seq) -> Bad {
-    let range = LossRange::new(isn + 1000, isn + 1001).expect("it runs forwards");
-    Bad::Nak(Losses::new(range))
+    Ok("libudt's connections break, this side's go on".to_owned())
 }
 
 /// The byte of a partner's stream at a small offset.
 fn byte_at(offset: u8) -> u8 {
     offset.wrapping_mul(31)
-}
-
-/// Asks again while a server without a sign of being ready starts.
-fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
-    for _ in 0..20 {
-        if let Ok(found) = attempt() {
-            return Ok(found);
-        }
-        sleep(Duration::from_millis(50));
-    }
-    attempt()
 }
 
 /// The first four bytes of a digest, by the system's own program.
@@ -213,6 +212,9 @@ fn md5(text: &str) -> Result<[u8; 4], Error> {
 
 /// Floating-point exception, which is what a division of integers by zero is called.
 const SIGFPE: i32 = 8;
+
+/// Long for everything here but a stalled transfer, and enough for that.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Bytes of a transfer that a loss at its start may hold up.
 const EARLY: u64 = 5_000_000;

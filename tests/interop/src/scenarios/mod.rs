@@ -1,7 +1,10 @@
 //! The scenarios.
 
+mod demos;
 mod faults;
 mod link;
+mod transfers;
+mod wire;
 
 use cwnd_interop::Error;
 
@@ -16,6 +19,22 @@ pub(crate) struct Scenario {
 
 /// All of them.
 pub(crate) const ALL: &[Scenario] = &[
+    Scenario { name: "stream-clean", play: transfers::streams_on_a_clean_path },
+    Scenario { name: "stream-lossy", play: transfers::streams_on_a_lossy_path },
+    Scenario { name: "stream-wrap", play: transfers::numbers_wrap },
+    Scenario { name: "message-clean", play: transfers::messages_on_a_clean_path },
+    Scenario { name: "message-lossy", play: transfers::messages_on_a_lossy_path },
+    Scenario { name: "message-order", play: transfers::messages_in_order },
+    Scenario { name: "message-time-to-live", play: transfers::messages_out_of_time },
+    Scenario { name: "slow-reader", play: transfers::slow_readers },
+    Scenario { name: "rendezvous", play: transfers::rendezvous },
+    Scenario { name: "other-type", play: transfers::other_type },
+    Scenario { name: "nobody-there", play: transfers::nobody_there },
+    Scenario { name: "killed", play: transfers::killed },
+    Scenario { name: "demo-fetch", play: demos::fetch },
+    Scenario { name: "demo-serve", play: demos::serve },
+    Scenario { name: "demo-without-end", play: demos::without_end },
+    Scenario { name: "wire-dissected", play: wire::dissected },
     Scenario { name: "fault-mss", play: faults::packets_without_room },
     Scenario { name: "fault-window", play: faults::a_window_is_believed },
     Scenario { name: "fault-cookie", play: faults::a_cookie_is_worked_out },

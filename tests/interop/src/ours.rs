@@ -1,0 +1,346 @@
+//! The steps of `partner.cpp` on this project's own sockets.
+
+use std::error::Error;
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cwnd::{BitRate, Span, Spec};
+use cwnd_net::{
+    CloseError, ConnectError, Ended, MessageOptions, Options, ReceiveError, Stats, UdtListener, UdtMessageListener,
+    UdtMessenger, UdtStream,
+};
+use cwnd_udt::handshake::Refusal;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::clock;
+use crate::programs::Told;
+
+/// Does what the words say, and tells what came of it on standard output; whether every step was carried out.
+#[must_use]
+pub fn play(words: &[String]) -> bool {
+    let mut told = Told::default();
+    if let Err(failed) = attempt(words, &mut told) {
+        (told.failed, told.code) = (Some(failed.what), failed.code);
+    }
+    told.cpu_s = processor_seconds();
+    println!("{}", serde_json::to_string(&told).expect("a record of numbers and text"));
+    told.failed.is_none()
+}
+
+/// A step that was not carried out, with libudt's number for the reason.
+struct Failed {
+    what: String,
+    code: i32,
+}
+
+/// What the options say.
+struct Given {
+    options: Options,
+    messages: bool,
+}
+
+enum Connection {
+    Stream(UdtStream),
+    Messages(UdtMessenger),
+}
+
+struct Partner<'a> {
+    connection: Connection,
+    next_message: u32,
+    told: &'a mut Told,
+}
+
+fn attempt(words: &[String], told: &mut Told) -> Result<(), Failed> {
+    let options = words.iter().take_while(|word| word.contains('=')).count();
+    let (options, rest) = words.split_at(options);
+    let given = Given::read(options)?;
+    let (role, rest) = rest.split_first().ok_or_else(|| wrong("nothing to do"))?;
+    let (addresses, steps) = rest.split_at((if role == "meet" { 2 } else { 1 }).min(rest.len()));
+    let addresses: Vec<SocketAddr> = addresses
+        .iter()
+        .map(|text| text.parse().map_err(|_| wrong(format!("address {text}"))))
+        .collect::<Result<_, _>>()?;
+    let start = clock::now();
+    let connection = connect(role, &addresses, &given)?;
+    told.connect_s = start.elapsed().as_secs_f64();
+    let mut partner = Partner { connection, next_message: 0, told };
+    for step in steps {
+        partner.step(step)?;
+    }
+    partner.close()
+}
+
+impl Given {
+    fn read(words: &[String]) -> Result<Self, Failed> {
+        let mut given = Self { options: Options::default(), messages: false };
+        for word in words {
+            let (name, value) = word.split_once('=').ok_or_else(|| wrong(format!("option {word}")))?;
+            let unknown = || wrong(format!("option {word}"));
+            let number = || value.parse::<u32>().map_err(|_| unknown());
+            let options = given.options.clone();
+            given.options = match name {
+                "type" => {
+                    given.messages = value == "message";
+                    options
+                }
+                "mss" => options.mss(u16::try_from(number()?).map_err(|_| unknown())?),
+                "window" => options,
+                "receive-buffer" => options.receive_buffer(number()? / 1456),
+                "linger" => options.linger(Span::from_secs(u64::from(number()?))),
+                "dead-after-ms" => options.dead_after(Span::from_millis(u64::from(number()?))),
+                "algorithm" => options.algorithm(Spec::parse(value).map_err(|error| wrong(error.to_string()))?),
+                "rate-mbit" => options.max_rate(BitRate(f64::from(number()?) * 1e6)),
+                "offload" => options.offload(value == "1"),
+                _ => return Err(unknown()),
+            };
+        }
+        Ok(given)
+    }
+}
+
+fn connect(role: &str, addresses: &[SocketAddr], given: &Given) -> Result<Connection, Failed> {
+    let Given { options, messages } = given;
+    let missing = || wrong("an address is missing");
+    let first = *addresses.first().ok_or_else(missing)?;
+    let ready = || eprintln!("ready");
+    Ok(match (role, *messages) {
+        ("server", false) => {
+            let listener = UdtListener::<UdtStream>::bind_with(first, options).map_err(wrong)?;
+            ready();
+            Connection::Stream(listener.accept().map_err(wrong)?.0)
+        }
+        ("server", true) => {
+            let listener = UdtMessageListener::bind_with(first, options).map_err(wrong)?;
+            ready();
+            Connection::Messages(listener.accept().map_err(wrong)?.0)
+        }
+        ("client", false) => {
+            ready();
+            Connection::Stream(UdtStream::connect_with(first, options)?)
+        }
+        ("client", true) => {
+            ready();
+            Connection::Messages(UdtMessenger::connect_with(first, options)?)
+        }
+        ("meet", messages) => {
+            let peer = *addresses.get(1).ok_or_else(missing)?;
+            ready();
+            if messages {
+                Connection::Messages(UdtMessenger::rendezvous(first, peer, options)?)
+            } else {
+                Connection::Stream(UdtStream::rendezvous(first, peer, options)?)
+            }
+        }
+        _ => return Err(wrong(format!("role {role}"))),
+    })
+}
+
+impl Partner<'_> {
+    fn step(&mut self, text: &str) -> Result<(), Failed> {
+        let (name, numbers) = text.split_once(':').unwrap_or((text, ""));
+        let numbers: Vec<i64> = numbers.split(',').filter_map(|number| number.parse().ok()).collect();
+        let number = |index: usize| numbers.get(index).copied().ok_or_else(|| wrong(format!("step {text}")));
+        let unsigned = |index| number(index).and_then(|number| u64::try_from(number).map_err(wrong));
+        let start = clock::now();
+        match name {
+            "send" => self.send(unsigned(0)?)?,
+            "send-for" => self.send_for(start + Duration::from_secs(unsigned(0)?))?,
+            "receive" => self.receive(unsigned(0)?, PIECE, Duration::ZERO)?,
+            "slow" => self.receive(unsigned(0)?, unsigned(1)? as usize, Duration::from_millis(unsigned(2)?))?,
+            "receive-all" => self.receive_all()?,
+            "messages" => self.messages(unsigned(0)?, unsigned(1)? as usize, number(2)?, number(3)? != 0)?,
+            "expect" => self.expect(Some(unsigned(0)?))?,
+            "expect-all" => self.expect(None)?,
+            "pause" => sleep(Duration::from_millis(unsigned(0)?)),
+            _ => return Err(wrong(format!("step {text}"))),
+        }
+        self.told.transfer_s += start.elapsed().as_secs_f64();
+        self.look();
+        Ok(())
+    }
+
+    /// Delivers what was sent. A peer that has gone with everything is none the worse.
+    fn close(self) -> Result<(), Failed> {
+        let closed = match self.connection {
+            Connection::Stream(stream) => stream.close(),
+            Connection::Messages(messenger) => messenger.close(),
+        };
+        match closed {
+            Ok(()) | Err(CloseError::Ended(Ended::PeerClosed)) => Ok(()),
+            Err(error) => Err(wrong(error)),
+        }
+    }
+
+    fn look(&mut self) {
+        let stats = match &self.connection {
+            Connection::Stream(stream) => stream.stats(),
+            Connection::Messages(messenger) => messenger.stats(),
+        };
+        let Some(Stats { udt, .. }) = stats else { return };
+        self.told.packets_sent = udt.data_segs_out;
+        self.told.retransmitted = udt.retrans;
+        self.told.losses_told = udt.lost;
+        self.told.period_us = udt.pacing_rate.map_or(0.0, |rate| 1500.0 * 8e6 / rate.0);
+        self.told.rtt_ms = udt.rtt.map_or(0.0, |rtt| rtt.as_secs_f64() * 1e3);
+    }
+
+    fn stream(&self) -> Result<&UdtStream, Failed> {
+        match &self.connection {
+            Connection::Stream(stream) => Ok(stream),
+            Connection::Messages(_) => Err(wrong("a step of streams")),
+        }
+    }
+
+    fn messenger(&self) -> Result<&UdtMessenger, Failed> {
+        match &self.connection {
+            Connection::Messages(messenger) => Ok(messenger),
+            Connection::Stream(_) => Err(wrong("a step of messages")),
+        }
+    }
+
+    fn send(&mut self, bytes: u64) -> Result<(), Failed> {
+        let until = self.told.sent + bytes;
+        let mut buffer = vec![0; PIECE];
+        while self.told.sent < until {
+            let piece = (until - self.told.sent).min(PIECE as u64) as usize;
+            for (at, byte) in (self.told.sent..).zip(&mut buffer[..piece]) {
+                *byte = byte_at(at);
+            }
+            self.stream()?.write_all(&buffer[..piece])?;
+            self.told.sent += piece as u64;
+        }
+        Ok(())
+    }
+
+    fn send_for(&mut self, end: Instant) -> Result<(), Failed> {
+        let buffer = vec![0; PIECE];
+        while clock::now() < end {
+            self.told.sent += self.stream()?.write(&buffer)? as u64;
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, bytes: u64, piece: usize, pause: Duration) -> Result<(), Failed> {
+        let until = self.told.received + bytes;
+        let mut buffer = vec![0; piece];
+        while self.told.received < until {
+            sleep(pause);
+            let piece = (until - self.told.received).min(piece as u64) as usize;
+            let taken = self.stream()?.read(&mut buffer[..piece])?;
+            if taken == 0 {
+                return Err(Failed { what: "the stream ended early".to_owned(), code: CONNECTION_LOST });
+            }
+            for (at, byte) in (self.told.received..).zip(&buffer[..taken]) {
+                if *byte != byte_at(at) {
+                    return Err(wrong(format!("wrong byte at {at}")));
+                }
+            }
+            self.told.received += taken as u64;
+        }
+        Ok(())
+    }
+
+    fn receive_all(&mut self) -> Result<(), Failed> {
+        let mut buffer = vec![0; PIECE];
+        let mut start = None;
+        loop {
+            let taken = match self.stream()?.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(taken) => taken,
+                // The reference says nothing else at an orderly end.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
+                Err(error) => return Err(error.into()),
+            };
+            let second = start.get_or_insert_with(clock::now).elapsed().as_secs() as usize;
+            let seconds = &mut self.told.received_each_second;
+            seconds.resize(seconds.len().max(second + 1), 0);
+            seconds[second] += taken as u64;
+            self.told.received += taken as u64;
+        }
+    }
+
+    fn messages(&mut self, count: u64, size: usize, ttl_ms: i64, in_order: bool) -> Result<(), Failed> {
+        let ttl = u64::try_from(ttl_ms).ok().map(Span::from_millis);
+        for _ in 0..count {
+            let number = self.next_message;
+            self.next_message += 1;
+            let mut message: Vec<u8> = (0..size as u64).map(|at| message_byte(number, at)).collect();
+            let head = message.len().min(4);
+            message[..head].copy_from_slice(&number.to_le_bytes()[..head]);
+            self.messenger()?.send(&message, MessageOptions { ttl, in_order }).map_err(wrong)?;
+            self.told.sent += size as u64;
+        }
+        Ok(())
+    }
+
+    fn expect(&mut self, count: Option<u64>) -> Result<(), Failed> {
+        let mut seen = std::collections::BTreeSet::new();
+        while count.is_none_or(|count| (seen.len() as u64) < count) {
+            let message = match self.messenger()?.receive() {
+                Ok(message) => message,
+                Err(ReceiveError::Ended(Ended::PeerClosed)) if count.is_none() => return Ok(()),
+                Err(error) => return Err(wrong(error)),
+            };
+            let Some((head, body)) = message.split_first_chunk() else {
+                return Err(wrong(format!("a message of {} bytes", message.len())));
+            };
+            let number = u32::from_le_bytes(*head);
+            if (4..).zip(body).any(|(at, byte)| *byte != message_byte(number, at)) {
+                return Err(wrong(format!("wrong bytes in message {number}")));
+            }
+            self.told.out_of_order += u64::from(seen.last().is_some_and(|last| number < *last));
+            if !seen.insert(number) {
+                return Err(wrong(format!("message {number} came twice")));
+            }
+            self.told.received += message.len() as u64;
+            self.told.messages += 1;
+        }
+        Ok(())
+    }
+}
+
+impl From<ConnectError> for Failed {
+    fn from(error: ConnectError) -> Self {
+        let code = match &error {
+            ConnectError::Refused { why: Refusal::Timeout, .. } => NO_SERVER,
+            ConnectError::Refused { .. } => REJECTED,
+            _ => 0,
+        };
+        Self { what: error.to_string(), code }
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self { what: error.to_string(), code: CONNECTION_LOST }
+    }
+}
+
+/// Something that libudt has no number for.
+fn wrong(what: impl Into<Box<dyn Error>>) -> Failed {
+    Failed { what: what.into().to_string(), code: 0 }
+}
+
+/// The byte at an offset of the stream, as `partner.cpp` has it.
+fn byte_at(offset: u64) -> u8 {
+    offset.wrapping_mul(31).wrapping_add((offset >> 8).wrapping_mul(17)).wrapping_add(offset >> 16) as u8
+}
+
+fn message_byte(number: u32, offset: u64) -> u8 {
+    byte_at(offset + 1009 * u64::from(number))
+}
+
+fn processor_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Bytes handed over at once, as the demos of libudt do.
+const PIECE: usize = 100_000;
+
+/// libudt's numbers.
+const NO_SERVER: i32 = 1001;
+const REJECTED: i32 = 1002;
+const CONNECTION_LOST: i32 = 2001;
