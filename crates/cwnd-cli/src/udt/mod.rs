@@ -13,10 +13,9 @@ use crate::failure::Failure;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Emulate a link between UDP ports: rate, delay, queue, loss
-    Link(link::Arguments),
+    Link(Box<link::Arguments>),
     /// Measure how fast bytes get through
     Perf(Box<perf::Arguments>),
-    Link(Box<link::Arguments>),
     /// Fetch a file
     Recv(recv::Arguments),
     /// Serve the files of a folder
