@@ -3,7 +3,7 @@
 use cwnd::CongestionControl;
 use cwnd::registry::{Spec, Transport};
 use cwnd::signal::{Ack, Congestion, Limit, Remote, Rtt, Start, View};
-use cwnd::units::{Packets, Span, Time};
+use cwnd::units::{Bytes, Packets, Span, Time};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -20,16 +20,58 @@ use crate::response::{Law, Path};
 /// that the run has fewer than 100 round trips.
 #[must_use]
 pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> Option<f64> {
-    if spec.entry().transport == Transport::Reported {
-        return None;
-    }
+    let mut losses = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let threshold = (p * libm::exp2(64.0)) as u64;
+    mean(spec, &start(spec, p, rtt, seed), packets, rtt, move |_| losses.next_u64() < threshold)
+}
+
+/// The mean number of packets per round trip over `packets` packets, of which every `period`-th is lost; `period` at least 1. All
+/// else as in [`mean_window`]: recovery takes no time, so this is what the response functions of [`crate::response`] describe.
+#[must_use]
+pub fn mean_window_periodic(spec: &Spec, period: u64, packets: u64, rtt: Span) -> Option<f64> {
+    let period = period.max(1);
+    mean(spec, &start(spec, 1.0 / period as f64, rtt, 1), packets, rtt, |number| (number + 1).is_multiple_of(period))
+}
+
+/// In congestion avoidance at the mean of the closed form; of TCP where there is none.
+fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
     let path = Path { rtt: rtt.as_secs_f64(), packet: Start::default().packet };
     let known = Law::of(spec).and_then(|law| law.response(p, path)).map(|response| response.mean);
     let window = Packets(known.unwrap_or_else(|| libm::sqrt(1.5 / p)).max(1.0));
-    let mut algorithm = spec.start(&Start { window, threshold: Some(window), seed, ..Start::default() });
-    let mut losses = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let threshold = (p * libm::exp2(64.0)) as u64;
-    let mut view = View {
+    Start { window, threshold: Some(window), seed, ..Start::default() }
+}
+
+/// Packets per round trip where `lost` says which packets are.
+fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMut(u64) -> bool) -> Option<f64> {
+    if spec.entry().transport == Transport::Reported {
+        return None;
+    }
+    let mut algorithm = spec.start(start);
+    let mut view = view(rtt);
+    let forgotten = packets / 10;
+    let mut rounds = 0.0;
+    for number in 0..packets {
+        let w = algorithm.control().window.0;
+        if number >= forgotten {
+            rounds += 1.0 / w;
+        }
+        view.now += rtt.mul_f64(1.0 / w);
+        view.next = number + 1;
+        if lost(number) {
+            view.lost += 1;
+            algorithm.on_congestion(&view, &Congestion::loss(number, 1));
+        } else {
+            view.delivered += 1;
+            let ack = Ack { acks: 1, newly: 1, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() };
+            algorithm.on_ack(&view, &ack);
+        }
+    }
+    (rounds >= LEAST_ROUNDS).then(|| (packets - forgotten) as f64 / rounds)
+}
+
+/// What a flow without loss, delay or limits of its own sees at its start.
+pub(crate) fn view(rtt: Span) -> View {
+    View {
         now: Time::ZERO,
         next: 0,
         in_flight: 0,
@@ -40,28 +82,9 @@ pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> O
         round: 0,
         limit: Limit::Window,
         peer_window: Packets(f64::INFINITY),
-        packet: path.packet,
-        payload: path.packet,
-    };
-    let forgotten = packets / 10;
-    let mut rounds = 0.0;
-    for number in 0..packets {
-        let w = algorithm.control().window.0;
-        if number >= forgotten {
-            rounds += 1.0 / w;
-        }
-        view.now += rtt.mul_f64(1.0 / w);
-        view.next = number + 1;
-        if losses.next_u64() < threshold {
-            view.lost += 1;
-            algorithm.on_congestion(&view, &Congestion::loss(number, 1));
-        } else {
-            view.delivered += 1;
-            let ack = Ack { acks: 1, newly: 1, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() };
-            algorithm.on_ack(&view, &ack);
-        }
+        packet: Bytes(1500),
+        payload: Bytes(1500),
     }
-    (rounds >= LEAST_ROUNDS).then(|| (packets - forgotten) as f64 / rounds)
 }
 
 /// A rule that grows by an eighth per round trip and is not held by losses sends 10^7 packets in fewer.
@@ -80,6 +103,16 @@ mod tests {
             let spec = Spec::parse(text).expect("an algorithm");
             let found = mean_window(&spec, 1e-3, 10_000_000, Span::from_millis(100), 1).expect("a window algorithm");
             assert!((found / expected - 1.0).abs() < 0.02, "{text}: {found} for {expected}");
+        }
+    }
+
+    #[test]
+    fn means_with_one_loss_in_a_thousand_packets() {
+        for (text, expected) in [("reno", 38.72), ("simd", 32.60), ("simd:loss=periodic", 38.78)] {
+            let spec = Spec::parse(text).expect("an algorithm");
+            let found =
+                mean_window_periodic(&spec, 1000, 1_000_000, Span::from_millis(100)).expect("a window algorithm");
+            assert!((found / expected - 1.0).abs() < 0.002, "{text}: {found} for {expected}");
         }
     }
 

@@ -3,7 +3,8 @@
 //! What the papers derive in closed form, as functions of numbers: throughput against loss ([`response`], [`friendly`],
 //! [`highspeed`]), convergence under synchronous feedback ([`convergence`]), UDT's stages ([`udt`]), EXP-TCP's epochs
 //! ([`exp_tcp`]) and New AIMD's cycles ([`new_aimd`]). And the algorithms themselves without packets, under synchronous feedback
-//! ([`rounds`]) or random loss ([`bernoulli`]), what they are like there ([`card`]), and DAIMD as a fluid ([`fluid`]).
+//! ([`rounds`]), random loss ([`bernoulli`]) or none ([`growth`]), what they are like there ([`card`]), and DAIMD as a fluid
+//! ([`fluid`]).
 //!
 //! The crate knows the algorithms of `cwnd` and no other host. Windows are packets, times round trips, rates packets or bits per
 //! second, as each function says; loss is a probability per packet. Arguments outside the stated ranges give numbers without
@@ -15,6 +16,7 @@ pub mod convergence;
 pub mod exp_tcp;
 pub mod fluid;
 pub mod friendly;
+pub mod growth;
 pub mod highspeed;
 pub mod new_aimd;
 pub mod response;
