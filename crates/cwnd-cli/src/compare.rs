@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     /// How senders find and mend losses: tahoe, reno, newreno or sack
     #[arg(long, default_value = "sack")]
     recovery: Written<RecoveryScheme>,
-    /// Habits of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004 or ns2-2001
+    /// Habits of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004, ns2-2001 or ns2-2001-precise
     #[arg(long, default_value = "modern")]
     era: Written<Era>,
     /// Length of a run

@@ -45,7 +45,8 @@ pub struct Era {
 
 impl Era {
     /// Every era, oldest first.
-    pub const ALL: [Self; 5] = [Self::NS2_2001, Self::NS2_2004, Self::NS2_2006, Self::LINUX_2_6, Self::MODERN];
+    pub const ALL: [Self; 6] =
+        [Self::NS2_2001, Self::NS2_2001_PRECISE, Self::NS2_2004, Self::NS2_2006, Self::LINUX_2_6, Self::MODERN];
 
     /// ns-2 before 26 May 2001: one packet to start with, ticks of 0.1 s, a time-out of at least two ticks, no limited transmit.
     pub const NS2_2001: Self = Self {
@@ -59,6 +60,15 @@ impl Era {
         limited_transmit: false,
         recovery: Recovery::Sack1,
         impatient: false,
+    };
+
+    /// The same with windows reduced to real numbers (`precisionReduce_`): what authors needed whose decrease is a few packets in
+    /// a hundred, or less than one.
+    pub const NS2_2001_PRECISE: Self = Self {
+        name: "ns2-2001-precise",
+        title: "ns-2 of early 2001, windows not truncated",
+        policy: NS2,
+        ..Self::NS2_2001
     };
 
     /// ns-2 of 2004: two packets to start with, ticks of 10 ms, a time-out of at least 1 s, limited transmit.

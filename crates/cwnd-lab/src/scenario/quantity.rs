@@ -408,7 +408,7 @@ mod tests {
         let error = Era::read("modren").expect_err("no such era").to_string();
         assert_eq!(
             error,
-            "unknown value `modren`; did you mean `modern`? (accepted: ns2-2001, ns2-2004, ns2-2006, linux-2.6, modern)"
+            "unknown value `modren`; did you mean `modern`? (accepted: ns2-2001, ns2-2001-precise, ns2-2004, ns2-2006, linux-2.6, modern)"
         );
     }
 }
