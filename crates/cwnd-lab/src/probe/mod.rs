@@ -4,12 +4,13 @@
 //! turns a trace into kept numbers lives in this folder, because its sources are part of the key under which they are stored.
 
 pub mod available;
+mod rounds;
 
 use std::collections::BTreeMap;
 
 use cwnd_trace::{FlowTrace, Trace};
 
-use crate::measure::{Curve, Measures, Summary, Window, summarise};
+use crate::measure::{Curve, LinkCount, Measures, Summary, Window, link_rate, summarise};
 use crate::scenario::Scenario;
 
 /// A way to reduce a run to named numbers.
@@ -28,15 +29,25 @@ pub struct Kept(BTreeMap<String, Vec<f64>>);
 impl Probe {
     /// The measures of [`Summary`], under the names of its fields; what each flow sent, delivered, and lost in the
     /// measured time (`flow_sent_packets`, `flow_delivered_packets`, `flow_lost_packets`); what a packet of the first carries
-    /// (`payload_bytes`).
+    /// (`payload_bytes`); and of every link the shares lost and marked of what it was offered (`link_loss_rate`,
+    /// `link_mark_rate`; 0 where it was offered nothing).
     pub const SUMMARY: Self = Self {
         name: "summary",
         of: |scenario, trace| {
             let mut kept = summary(&summarise(trace, scenario.bottleneck()));
             counts(&mut kept, trace);
+            for (name, what) in [("link_loss_rate", LinkCount::Lost), ("link_mark_rate", LinkCount::Marked)] {
+                let rate = |link| link_rate(trace, link, what, Window::measured(trace)).unwrap_or(0.0);
+                kept.keep(name, trace.links.iter().map(rate).collect());
+            }
             kept
         },
     };
+
+    /// Of the first two flows, by round trips since the warm-up (counted by the mean of their smoothed round-trip times): mean
+    /// windows in each whole round trip (`window_1`, `window_2`) and in the one before the warm-up's end (`window_before`), and
+    /// when each link first refused a packet (`link_first_drop_round`; infinite if it did not).
+    pub const ROUNDS: Self = Self { name: "rounds", of: |_, trace| rounds::rounds(trace) };
 
     /// Of flows that end: what each had to deliver and delivered (`flow_size_packets`, `flow_delivered_packets`), how long it took
     /// (`flow_completed_s`), what a packet carries (`payload_bits`), and the rate of the bottleneck (`rate_bps`).
