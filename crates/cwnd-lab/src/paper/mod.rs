@@ -20,6 +20,7 @@ mod recorded;
 mod simd;
 mod tolerance;
 mod verdict;
+mod worst;
 
 use rayon::prelude::*;
 

@@ -40,6 +40,17 @@ impl Ours {
         Self::Runs(runs.iter().filter_map(of).collect())
     }
 
+    /// What an estimate over `runs` runs together gives, such as a ratio of means, with the interval of its jackknife (Miller 1974):
+    /// `estimate` is asked for all of them, and for all but each one. Its pseudo-values count as one value per run.
+    #[must_use]
+    pub fn jackknife(runs: usize, estimate: impl Fn(Option<usize>) -> Option<f64>) -> Self {
+        let n = runs as f64;
+        let pseudo = |all| (0..runs).map(|left_out| Some(n * all - (n - 1.0) * estimate(Some(left_out))?)).collect();
+        // Without one run there may be no estimate: then it has no interval, and a part of the runs would be another estimate.
+        let values: Option<Vec<f64>> = estimate(None).and_then(pseudo);
+        Self::Runs(values.unwrap_or_default())
+    }
+
     /// The values, one per run.
     #[must_use]
     pub fn values(&self) -> &[f64] {
@@ -171,6 +182,22 @@ mod tests {
         assert_eq!(Ours::Median(vec![1.0; 5]).reading(), None);
         assert_eq!(Ours::Median(vec![3.0, 1.0, 2.0]).value(), Some(2.0));
         assert_eq!(Ours::Median(Vec::new()).value(), None);
+    }
+
+    #[test]
+    fn the_jackknife_of_a_mean_is_the_mean_and_of_a_ratio_has_an_interval() {
+        let (one, other) = ([2.0, 4.0, 9.0], [1.0, 2.0, 3.0]);
+        let mean = |values: [f64; 3], left_out: Option<usize>| {
+            let rest: Vec<f64> = (0..3).filter(|run| Some(*run) != left_out).map(|run| values[run]).collect();
+            rest.iter().sum::<f64>() / rest.len() as f64
+        };
+        let Ours::Runs(pseudo) = Ours::jackknife(3, |left_out| Some(mean(one, left_out))) else { panic!("runs") };
+        assert!(pseudo.iter().zip(one).all(|(pseudo, value)| (pseudo - value).abs() < 1e-12));
+        // 15/6 of all, 13/5, 11/4 and 6/3 without one each: pseudo-values 2.3, 2 and 3.5.
+        let ratio = Ours::jackknife(3, |left_out| Some(mean(one, left_out) / mean(other, left_out)));
+        let expected = [2.3, 2.0, 3.5];
+        assert!(ratio.values().iter().zip(expected).all(|(pseudo, value)| (pseudo - value).abs() < 1e-12));
+        assert_eq!(Ours::jackknife(3, |left_out| left_out.is_none().then_some(1.0)).reading(), None);
     }
 
     #[test]

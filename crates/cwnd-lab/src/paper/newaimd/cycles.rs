@@ -4,6 +4,7 @@ use cwnd::{Packets, Spec};
 use cwnd_model::new_aimd::{Start, Totals};
 use cwnd_model::rounds::{Clock, FlowSetup, Setup, run};
 
+use crate::paper::worst::Worst;
 use crate::paper::{Bench, Figure, Findings, Line, Ours, PaperError};
 use crate::probe::Probe;
 
@@ -92,22 +93,6 @@ fn starts() -> impl Iterator<Item = Start> {
 }
 
 const STARTS: usize = 200;
-
-/// The largest of errors relative to what they should be.
-#[derive(Default)]
-struct Worst(f64);
-
-impl Worst {
-    fn see(&mut self, found: f64, expected: f64) {
-        let error = (found / expected - 1.0).abs();
-        // A missing value must not pass as a small one.
-        self.0 = if error.is_nan() { f64::INFINITY } else { self.0.max(error) };
-    }
-
-    fn ours(&self) -> Ours {
-        Ours::Exact(self.0)
-    }
-}
 
 pub(super) fn equations(_: &Bench<'_>) -> Result<Findings, PaperError> {
     let mut errors: [Worst; 10] = Default::default();
