@@ -1,6 +1,47 @@
 //! TCP-friendly SIMD Congestion Control and Its Convergence Behavior (Jin, Guo, Matta and Bestavros 2001).
 
+mod compat;
+mod convergence;
+mod friendliness;
+mod growth;
+mod synchronous;
+
 use super::files::{Files, paper_file};
 
-pub(super) const FILES: Files =
-    Files { id: "simd", published: paper_file!("simd/published.toml"), scenarios: &[], runners: &[] };
+pub(super) const FILES: Files = Files {
+    id: "simd",
+    published: paper_file!("simd/published.toml"),
+    scenarios: &[
+        ("compat", paper_file!("simd/compat.toml")),
+        ("convergence-1", paper_file!("simd/convergence-1.toml")),
+        ("convergence-2", paper_file!("simd/convergence-2.toml")),
+        ("friendliness", paper_file!("simd/friendliness.toml")),
+    ],
+    runners: &[
+        ("table-1", synchronous::table_1),
+        ("fig-4c", synchronous::regions),
+        ("fig-1", growth::figure_1),
+        ("fig-3", synchronous::paths),
+        ("text-eq8", growth::equation_8),
+        ("text-alpha", growth::alpha),
+        ("text-epochs", synchronous::epochs),
+        ("text-intersections", synchronous::intersections),
+        ("fig-5", friendliness::figure_5),
+        ("text-recovery", friendliness::recovery),
+        ("text-friendly-range", friendliness::range),
+        ("table-2", compat::table_2),
+        ("fig-6", compat::figure_6),
+        ("fig-7", compat::figure_7),
+        ("fig-8", compat::figure_8),
+        ("table-3", convergence::table_3),
+        ("fig-10", convergence::figure_10),
+        ("fig-11", convergence::figure_11),
+        ("beyond-window", compat::window),
+        ("beyond-truncation", friendliness::truncation),
+    ],
+};
+
+/// The algorithms as the paper has them.
+const TCP: &str = "reno";
+const SIMD: &str = "simd:beta=1/16";
+const IIAD: &str = "iiad:a=1,b=2/3";
