@@ -77,6 +77,34 @@ fn a_folder_of_results_is_complete() {
 }
 
 #[test]
+fn results_on_paper_make_a_folder_when_asked() {
+    let cwnd = Cwnd::new();
+    let walk = ["model", "rounds", "reno", "--start", "20,20", "--flow-rtt", "100ms,200ms", "--events", "3"];
+    let said = cwnd.run(&[&walk[..], &["--out", "paper"]].concat());
+    assert_eq!((said.code, said.err.as_str()), (Some(0), "wrote paper\n"));
+    assert_eq!(cwnd.files(), ["paper", "paper/report.html", "paper/summary.json"]);
+    let read = |name: &str| std::fs::read_to_string(cwnd.path().join("paper").join(name)).expect("it was listed");
+    let document = json(&cwnd.succeed(&[&walk[..], &["--json"]].concat()));
+    assert_eq!(json(&read("summary.json")), document);
+    assert_eq!(document["flow_rtt_s"], serde_json::json!([0.1, 0.2]));
+    let page = read("report.html");
+    assert!(page.contains("cwnd model rounds reno --start 20,20") && page.contains("<figure id=\"phase-1\">"));
+    for (arguments, figure) in [
+        (&["model", "response", "reno", "udt"][..], "response"),
+        (&["model", "convergence", "reno", "exp-tcp"], "windows-2"),
+        (&["model", "udt"], "delays"),
+    ] {
+        cwnd.succeed(&[arguments, &["--out", figure]].concat());
+        let page = std::fs::read_to_string(cwnd.path().join(figure).join("report.html")).expect("it was written");
+        assert!(page.contains(&format!("<figure id=\"{figure}\">")), "{figure}");
+    }
+    let refused = cwnd.run(&["model", "rounds", "reno", "--flow-rtt", "50ms"]);
+    assert!(refused.code == Some(2) && refused.err.contains("--flow-rtt: expected 2 times"), "{}", refused.err);
+    let again = cwnd.run(&["model", "udt", "--out", "paper"]);
+    assert!(again.code != Some(0) && again.err.contains("exists already"), "{}", again.err);
+}
+
+#[test]
 fn folders_have_fresh_names_unless_named() {
     let cwnd = Cwnd::new();
     let name = cwnd.file("short.toml", SHORT);
