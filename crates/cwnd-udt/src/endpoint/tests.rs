@@ -529,9 +529,8 @@ fn a_full_packet_to_an_ipv6_address_is_no_longer_than_set() {
 }
 
 /// Two endpoints with `count` connections between them.
-fn connected(count: u32, settings: &Settings) -> (Net<fn(&Departure) -> bool>, Vec<Handle>) {
-    let lose: fn(&Departure) -> bool = all_arrive;
-    let mut net = Net::new(vec![endpoint(1), listening(2, settings, count as usize)], lose);
+fn connected(count: u32, settings: &Settings) -> (Net<impl FnMut(&Departure) -> bool + use<>>, Vec<Handle>) {
+    let mut net = Net::new(vec![endpoint(1), listening(2, settings, count as usize)], all_arrive);
     let connect = |net: &mut Net<_>| {
         net.run(net.now + Span::from_micros(100));
         net.ends[0].1.connect(net.now, address(2), settings.clone()).unwrap()

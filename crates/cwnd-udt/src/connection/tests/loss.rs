@@ -1,11 +1,11 @@
 //! Packets and reports that get lost.
 
 use super::super::*;
-use super::world::{PAYLOAD, Parcel, World, at, header, lose_first_copy_of, seq};
+use super::world::{Loses, PAYLOAD, Parcel, World, at, header, lose_first_copy_of, seq};
 use crate::wire::LossRange;
 
 /// Loses each packet of data with probability `p`.
-fn at_random(p: f64) -> Box<dyn FnMut(cwnd::Time, &Parcel) -> bool> {
+fn at_random(p: f64) -> Loses {
     let mut state = 12345_u64;
     Box::new(move |_, parcel| {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
@@ -174,7 +174,7 @@ fn reports_that_get_lost_cost_little() {
     let mut said = 0_u32;
     world.ends[1].line.loses = Box::new(move |_, _| {
         said += 1;
-        said % 3 == 0
+        said.is_multiple_of(3)
     });
     let lossy = world.transfer(5_000_000, 10_000);
     let stats = world.ends[0].core.stats(world.now);

@@ -19,6 +19,9 @@ pub(super) enum Parcel {
     Message(Message),
 }
 
+/// Whether a parcel that leaves now is lost.
+pub(super) type Loses = Box<dyn FnMut(Time, &Parcel) -> bool>;
+
 /// One direction of the link.
 pub(super) struct Line {
     pub(super) delay: Span,
@@ -27,7 +30,7 @@ pub(super) struct Line {
     /// Packets that may wait for the line.
     pub(super) queue: usize,
     /// Whether a parcel is lost.
-    pub(super) loses: Box<dyn FnMut(Time, &Parcel) -> bool>,
+    pub(super) loses: Loses,
     /// What becomes of a parcel on its way.
     pub(super) alters: Box<dyn FnMut(&mut Parcel)>,
     free: Time,
@@ -306,6 +309,6 @@ impl World {
 }
 
 /// Loses the `n`-th packet of data, counting from 1, when it first leaves.
-pub(super) fn lose_first_copy_of(n: u64) -> Box<dyn FnMut(Time, &Parcel) -> bool> {
+pub(super) fn lose_first_copy_of(n: u64) -> Loses {
     Box::new(move |_, parcel| matches!(parcel, Parcel::Data(data) if data.number + 1 == n && !data.retransmission))
 }
