@@ -1,7 +1,7 @@
 //! An established connection, from the end of its handshake to its last packet.
 //!
-//! A [`Connection`] is two halves that share a round-trip time: the [sending](sender) one, which hosts the congestion control, and
-//! the [receiving](receiver) one, which reports what has arrived. Instants and packets go in; packets, timers and events are asked
+//! A [`Connection`] is two halves that share a round-trip time: the sending one, which hosts the congestion control, and
+//! the receiving one, which reports what has arrived. Instants and packets go in; packets, timers and events are asked
 //! for. It never sees a payload: the sending host keeps the bytes it wrote until they are [released](Connection::released), and the
 //! receiving host stores each payload under the [`Slot`] it is told.
 //!
