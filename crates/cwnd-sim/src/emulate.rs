@@ -285,7 +285,6 @@ fn packet(datagram: &Datagram) -> Packet {
         retransmission: false,
         reacted: false,
         pair: false,
-        rtt: Span::ZERO,
     });
     let ecn = if datagram.capable { Ecn::Capable } else { Ecn::NotCapable };
     Packet { due: Time::ZERO, flow: datagram.flow, hop: 0, size: datagram.size, ecn, class: Class::default(), body }

@@ -1,14 +1,15 @@
 //! The kinds of endpoint: acknowledging every packet, reporting on a clock, or not answering at all.
 
-use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Span, Time};
+use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Rtt, Span, Time};
+use cwnd_udt::Message;
 
 use crate::era::Era;
-use crate::facts::Facts;
+use crate::facts::Counts;
 use crate::net::packet::{Body, Data};
 use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
 use crate::traffic::cbr;
 use crate::traffic::source::Backlog;
-use crate::{reported, tcp};
+use crate::{tcp, udt};
 
 /// What a sender is made of.
 pub(crate) struct SenderConfig {
@@ -29,8 +30,8 @@ pub(crate) enum Sender {
     Sack(tcp::Sender<Sack>),
     /// TCP-like, without.
     Cumulative(tcp::Sender<Cumulative>),
-    /// UDT-like.
-    Reported(reported::Sender),
+    /// UDT's.
+    Udt(Box<udt::Sender>),
     /// Without congestion control.
     Cbr(Box<cbr::Sender>),
 }
@@ -51,8 +52,8 @@ pub(crate) enum Receiver {
     Tcp(tcp::Receiver),
     /// TCP-like, behind a link that aggregates acknowledgements.
     Aggregate(Box<tcp::Aggregate>),
-    /// UDT-like.
-    Reported(Box<reported::Receiver>),
+    /// UDT's.
+    Udt(Box<udt::Receiver>),
     /// Only counts.
     Counter,
 }
@@ -63,7 +64,7 @@ macro_rules! controlled {
         match $self {
             Sender::Sack($inner) => $body,
             Sender::Cumulative($inner) => $body,
-            Sender::Reported($inner) => $body,
+            Sender::Udt($inner) => $body,
             Sender::Cbr(_) => $otherwise,
         }
     };
@@ -75,8 +76,29 @@ macro_rules! any {
         match $self {
             Sender::Sack($inner) => $body,
             Sender::Cumulative($inner) => $body,
-            Sender::Reported($inner) => $body,
+            Sender::Udt($inner) => $body,
             Sender::Cbr($inner) => $body,
+        }
+    };
+}
+
+/// Evaluates `$known` with the facts of the sender inside, or `$udt` for one that keeps them in its core.
+macro_rules! facts {
+    ($self:expr, $facts:ident => $known:expr, $inner:ident => $udt:expr) => {
+        match $self {
+            Sender::Sack(sender) => {
+                let $facts = sender.facts();
+                $known
+            }
+            Sender::Cumulative(sender) => {
+                let $facts = sender.facts();
+                $known
+            }
+            Sender::Cbr(sender) => {
+                let $facts = sender.facts();
+                $known
+            }
+            Sender::Udt($inner) => $udt,
         }
     };
 }
@@ -85,7 +107,7 @@ macro_rules! any {
 macro_rules! drain {
     ($sender:expr, $now:expr, $send:expr) => {{
         while let Some(data) = $sender.poll($now) {
-            $send(data);
+            $send(Body::Data(data));
         }
         Wishes { release: $sender.next_release(), deadline: $sender.next_deadline() }
     }};
@@ -107,7 +129,7 @@ impl Sender {
     /// Takes in what the receiver sent, if anything, and hands all that may leave now to `send`. The kind of sender is looked at
     /// once for all of it.
     #[inline(always)]
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Data)) -> Wishes {
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Wishes {
         match self {
             Self::Sack(sender) => {
                 if let Some(Body::Ack(ack)) = body {
@@ -121,17 +143,18 @@ impl Sender {
                 }
                 drain!(sender, now, send)
             }
-            Self::Reported(sender) => {
-                match body {
-                    Some(Body::Report(report)) => sender.on_report(now, report),
-                    Some(Body::Missing { first, end }) => sender.on_missing(now, *first, *end),
-                    _ => {}
+            Self::Udt(sender) => {
+                if let Some(Body::ToSender(message)) = body {
+                    sender.on_message(now, message);
                 }
-                drain!(sender, now, send)
+                while let Some(body) = sender.poll(now) {
+                    send(body);
+                }
+                Wishes { release: sender.next_release().max(now), deadline: Time::MAX }
             }
             Self::Cbr(sender) => {
                 while let Some(data) = sender.poll(now) {
-                    send(data);
+                    send(Body::Data(data));
                 }
                 Wishes { release: sender.next_release(), deadline: Time::MAX }
             }
@@ -145,7 +168,11 @@ impl Sender {
 
     /// The timer may have expired.
     pub(crate) fn on_deadline(&mut self, now: Time) {
-        controlled!(self, sender => sender.on_deadline(now), ());
+        match self {
+            Self::Sack(sender) => sender.on_deadline(now),
+            Self::Cumulative(sender) => sender.on_deadline(now),
+            Self::Udt(_) | Self::Cbr(_) => {}
+        }
     }
 
     /// All packets below have been acknowledged.
@@ -153,9 +180,19 @@ impl Sender {
         controlled!(self, sender => sender.acked(), 0)
     }
 
-    /// What it knows.
-    pub(crate) fn facts(&self) -> &Facts {
-        any!(self, sender => sender.facts())
+    /// What it counts.
+    pub(crate) fn counts(&self) -> Counts {
+        facts!(self, facts => facts.counts, sender => sender.counts())
+    }
+
+    /// Time spent for want of data, and of room at the receiver.
+    pub(crate) fn limited(&self, now: Time) -> (Span, Span) {
+        facts!(self, facts => facts.limits.spent(now), sender => sender.limited(now))
+    }
+
+    /// The round-trip time, if it has a sample.
+    pub(crate) fn rtt(&self) -> Option<Rtt> {
+        facts!(self, facts => facts.rtt.get(), sender => sender.rtt())
     }
 
     /// Shows the internals of its algorithm.
@@ -196,13 +233,7 @@ impl Receiver {
 
     /// Takes in a data packet: whether it is new, and whether it is answered at once. The answer is left in `answer`.
     #[inline(always)]
-    pub(crate) fn on_data(
-        &mut self,
-        now: Time,
-        data: &Data,
-        (size, marked): (Bytes, bool),
-        answer: &mut Body,
-    ) -> (bool, bool) {
+    pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool, answer: &mut Body) -> (bool, bool) {
         match self {
             Self::Tcp(receiver) => {
                 let (new, ack) = receiver.on_data(now, data, marked);
@@ -213,16 +244,23 @@ impl Receiver {
                 (new, answered)
             }
             Self::Aggregate(receiver) => (receiver.on_data(now, data, marked), false),
-            Self::Reported(receiver) => {
-                let (new, body) = receiver.on_data(now, data, size, marked);
-                let answered = body.is_some();
-                if let Some(body) = body {
-                    *answer = body;
-                }
-                (new, answered)
-            }
+            // What it has to say, its clock asks for at once.
+            Self::Udt(receiver) => (receiver.on_data(now, data), false),
             Self::Counter => (true, false),
         }
+    }
+
+    /// Takes in what the sender said beside data.
+    pub(crate) fn on_message(&mut self, now: Time, message: &Message) {
+        if let Self::Udt(receiver) = self {
+            receiver.on_message(now, message);
+        }
+    }
+
+    /// Whether it is one of those that say more than one thing at a time.
+    #[inline(always)]
+    pub(crate) fn is_talkative(&self) -> bool {
+        matches!(self, Self::Udt(_))
     }
 
     /// When its clock is due.
@@ -231,7 +269,7 @@ impl Receiver {
         match self {
             Self::Tcp(receiver) => receiver.next_timer(),
             Self::Aggregate(receiver) => receiver.next_timer(),
-            Self::Reported(receiver) => receiver.next_timer(),
+            Self::Udt(receiver) => receiver.next_timer(),
             Self::Counter => Time::MAX,
         }
     }
@@ -241,7 +279,7 @@ impl Receiver {
         match self {
             Self::Tcp(receiver) => receiver.on_timer(now).map(Body::Ack),
             Self::Aggregate(receiver) => receiver.on_timer(now).map(Body::Ack),
-            Self::Reported(receiver) => receiver.on_timer(now),
+            Self::Udt(receiver) => receiver.on_timer(now),
             Self::Counter => None,
         }
     }

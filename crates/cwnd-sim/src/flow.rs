@@ -15,7 +15,7 @@ use crate::setup::{AckEcho, FlowSetup, Setup, Variation};
 use crate::traffic::CbrSetup;
 use crate::traffic::cbr;
 use crate::traffic::source::Backlog;
-use crate::{reported, tcp};
+use crate::{tcp, udt};
 
 /// One flow.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Flow {
     pub(crate) duplicates: u64,
     /// Data packets that queues refused or links lost.
     pub(crate) dropped: u64,
-    /// Packets of its receiver on their way.
+    /// Packets beside data on their way: those of its receiver, and those with which its sender answers them.
     pub(crate) answers: u32,
     /// Where it has an end.
     pub(crate) finite: Option<Box<Finite>>,
@@ -151,18 +151,18 @@ impl Flow {
             seed: birth.seed,
             policy: Policy { slow_start: setup.slow_start.unwrap_or(era.policy.slow_start), ..era.policy },
         };
-        let config = SenderConfig {
-            algorithm: setup.algorithm.start(&algorithm_start),
-            era,
-            recovery: setup.recovery,
-            backlog: birth.backlog,
-            max_window: setup.max_window.unwrap_or(f64::INFINITY),
-            packet: setup.packet,
-            payload: setup.payload,
-            paced: setup.paced,
-        };
         let (sender, receiver) = match setup.algorithm.entry().transport {
             Transport::Acked => {
+                let config = SenderConfig {
+                    algorithm: setup.algorithm.start(&algorithm_start),
+                    era,
+                    recovery: setup.recovery,
+                    backlog: birth.backlog,
+                    max_window: setup.max_window.unwrap_or(f64::INFINITY),
+                    packet: setup.packet,
+                    payload: setup.payload,
+                    paced: setup.paced,
+                };
                 let habits = tcp::Habits {
                     reassembly: setup.reassembly,
                     delay: setup.delayed_ack,
@@ -170,10 +170,10 @@ impl Flow {
                 };
                 (Sender::tcp(config, birth.start), Receiver::tcp(habits, setup.ack_aggregation))
             }
-            Transport::Reported => (
-                Sender::Reported(reported::Sender::new(config, birth.start)),
-                Receiver::Reported(Box::new(reported::Receiver::new(setup.algorithm.receiver(&algorithm_start)))),
-            ),
+            Transport::Reported => {
+                let (sender, receiver) = udt::ends(setup, &algorithm_start, birth.backlog, birth.start);
+                (Sender::Udt(Box::new(sender)), Receiver::Udt(Box::new(receiver)))
+            }
         };
         let base_rtt = path.routes.base_rtt + birth.longer;
         let access_rtt = setup.access_rtt + birth.longer;
@@ -217,7 +217,7 @@ impl Flow {
 
     /// Data packets that have left the sender and not yet come to an end.
     pub(crate) fn in_network(&self) -> u64 {
-        self.sender.facts().counts.sent - self.delivered - self.duplicates - self.dropped
+        self.sender.counts().sent - self.delivered - self.duplicates - self.dropped
     }
 
     /// Whether nothing of it is left anywhere: neither packets on their way nor a receiver about to send some.

@@ -14,11 +14,11 @@ mod net;
 mod random;
 mod ranges;
 mod recorder;
-mod reported;
 mod setup;
 mod tcp;
 mod topology;
 mod traffic;
+mod udt;
 mod world;
 
 pub use cwnd_trace::{Passage, Passing, Trace};

@@ -78,9 +78,8 @@ impl Recorder {
     pub(crate) fn sample(&mut self, world: &mut World, now: Time) {
         self.trace.at.push(now.as_nanos());
         for (column, flow) in self.trace.flows.iter_mut().zip(&world.flows) {
-            let facts = flow.sender.facts();
-            let counts = facts.counts;
-            let (source, peer) = facts.limits.spent(now);
+            let counts = flow.sender.counts();
+            let (source, peer) = flow.sender.limited(now);
             column.sent.push(counts.sent);
             column.retransmitted.push(counts.retransmitted);
             column.delivered.push(flow.delivered);
@@ -92,7 +91,7 @@ impl Recorder {
             column.peer_limited.push(peer.as_nanos());
             column.window.push(flow.sender.window().0);
             column.in_flight.push(flow.sender.in_flight());
-            column.srtt.push(facts.rtt.get().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
+            column.srtt.push(flow.sender.rtt().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
             let spacing = flow.sender.spacing();
             column.pacing_rate.push(spacing.map_or(f64::NAN, |spacing| (Packets(1.0) / spacing).0));
             if self.internals {
@@ -151,7 +150,7 @@ impl Recorder {
         let (_, others) = world.flows.split_at(self.trace.flows.len());
         let (cbr, members) = others.split_at(self.trace.cbr.len());
         for (column, flow) in self.trace.cbr.iter_mut().zip(cbr) {
-            column.sent.push(flow.sender.facts().counts.sent);
+            column.sent.push(flow.sender.counts().sent);
             column.delivered.push(flow.delivered);
             column.dropped.push(flow.dropped);
             column.rate.push(flow.sender.scheduled_rate().map_or(f64::NAN, |rate| rate as f64));

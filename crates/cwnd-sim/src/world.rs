@@ -7,6 +7,7 @@ mod memory;
 
 use cwnd::{Bytes, Span, Time};
 use cwnd_trace::Trace;
+use cwnd_udt::Message;
 
 use crate::digest::Digest;
 use crate::events::{Component, EventSet, Next};
@@ -237,7 +238,8 @@ impl World {
     fn arrive(&mut self, packet: &mut Packet) {
         match packet.body {
             Body::Data(data) => self.arrive_at_receiver(packet, &data),
-            _ => self.arrive_at_sender(packet.flow, &packet.body),
+            Body::ToReceiver(message) => self.tell_receiver(packet.flow, &message),
+            Body::Ack(_) | Body::ToSender(_) => self.arrive_at_sender(packet.flow, &packet.body),
         }
     }
 
@@ -248,7 +250,7 @@ impl World {
         self.digest.mix(u64::from(packet.flow) << 40 ^ data.number);
         let flow = &mut self.flows[packet.flow as usize];
         let marked = packet.ecn == Ecn::Congestion;
-        let (new, answered) = flow.receiver.on_data(self.now, data, (packet.size, marked), &mut packet.body);
+        let (new, answered) = flow.receiver.on_data(self.now, data, marked, &mut packet.body);
         flow.delivered += u64::from(new);
         flow.duplicates += u64::from(!new);
         flow.marked += u64::from(marked);
@@ -257,8 +259,30 @@ impl World {
         }
         if answered {
             self.answer(packet);
+        } else if self.flows[packet.flow as usize].receiver.is_talkative() {
+            self.hear_receiver(packet.flow);
         }
         self.arm_receiver(packet.flow);
+    }
+
+    /// What a sender says beside data arrives.
+    fn tell_receiver(&mut self, index: u32, message: &Message) {
+        let flow = &mut self.flows[index as usize];
+        flow.answers -= 1;
+        flow.receiver.on_message(self.now, message);
+        self.hear_receiver(index);
+        self.arm_receiver(index);
+        if self.flows[index as usize].finite.is_some() {
+            self.look_for_end(index);
+        }
+    }
+
+    /// Sends all that a receiver has to say now.
+    fn hear_receiver(&mut self, index: u32) {
+        while let Some(body) = self.flows[index as usize].receiver.on_timer(self.now) {
+            let (hop, size, ecn, class) = (0, Bytes(0), Ecn::NotCapable, Class::Out);
+            self.answer(&mut Packet { due: self.now, flow: index, hop, size, ecn, class, body });
+        }
     }
 
     #[inline]
@@ -300,20 +324,27 @@ impl World {
     #[inline(always)]
     fn serve(&mut self, index: u32, answer: Option<&Body>) {
         let now = self.now;
-        let Flow { sender, access, armed, forward, packet, ecn, class, .. } = &mut self.flows[index as usize];
+        let Flow { sender, access, armed, forward, packet, ack, ecn, class, answers, .. } =
+            &mut self.flows[index as usize];
         let idle = access.next() == Time::MAX;
-        let wishes = sender.serve(now, answer, |data| {
-            let capable = *ecn && !data.retransmission;
+        let wishes = sender.serve(now, answer, |body| {
+            let (size, capable) = match &body {
+                Body::Data(data) => (*packet, *ecn && !data.retransmission),
+                _ => {
+                    *answers += 1;
+                    (*ack, false)
+                }
+            };
             access.offer(
                 now,
                 Packet {
                     due: now,
                     flow: index,
                     hop: *forward,
-                    size: *packet,
+                    size,
                     ecn: if capable { Ecn::Capable } else { Ecn::NotCapable },
                     class: *class,
-                    body: Body::Data(data),
+                    body,
                 },
             );
         });
@@ -356,10 +387,7 @@ impl World {
         let flow = &mut self.flows[index as usize];
         if flow.armed.receiver == self.now {
             flow.armed.receiver = Time::MAX;
-            while let Some(body) = self.flows[index as usize].receiver.on_timer(self.now) {
-                let (hop, size, ecn, class) = (0, Bytes(0), Ecn::NotCapable, Class::Out);
-                self.answer(&mut Packet { due: self.now, flow: index, hop, size, ecn, class, body });
-            }
+            self.hear_receiver(index);
             self.arm_receiver(index);
             if self.flows[index as usize].finite.is_some() {
                 self.look_for_end(index);

@@ -267,7 +267,7 @@ mod tests {
     use crate::setup::NodeId;
 
     fn packet(size: u32) -> Packet {
-        let body = Body::Missing { first: 0, end: 0 };
+        let body = Body::ToSender(cwnd_udt::Message::KeepAlive);
         Packet { due: Time::ZERO, flow: 0, hop: 0, size: Bytes(size), ecn: Ecn::NotCapable, class: Class::Out, body }
     }
 

@@ -1,6 +1,7 @@
 //! Packets: small values without payload.
 
-use cwnd::{Bytes, Packets, Rate, Span, Time};
+use cwnd::{Bytes, Time};
+use cwnd_udt::Message;
 
 use super::setup::Class;
 
@@ -41,15 +42,10 @@ pub(crate) enum Body {
     Data(Data),
     /// A TCP-like acknowledgement.
     Ack(Ack),
-    /// A report on the receiver's clock.
-    Report(Report),
-    /// Packets `first..end` are missing.
-    Missing {
-        /// The first one.
-        first: u64,
-        /// One past the last one.
-        end: u64,
-    },
+    /// What UDT's receiver says.
+    ToSender(Message),
+    /// What UDT's sender says beside data.
+    ToReceiver(Message),
 }
 
 /// A data packet.
@@ -65,8 +61,6 @@ pub(crate) struct Data {
     pub(crate) reacted: bool,
     /// It follows its predecessor at once: the second of a probe pair.
     pub(crate) pair: bool,
-    /// The sender's round-trip time, where the protocol tells it to the receiver; zero where it does not.
-    pub(crate) rtt: Span,
 }
 
 /// An acknowledgement.
@@ -89,19 +83,6 @@ pub(crate) struct Block {
     pub(crate) first: u32,
     /// One past the last one.
     pub(crate) end: u32,
-}
-
-/// A report on the receiver's clock.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Report {
-    /// All packets below have arrived.
-    pub(crate) cumulative: u64,
-    /// When the newest packet left, moved on by the time the report was held back after its arrival.
-    pub(crate) echo: Time,
-    /// What the algorithm's half at the receiver says, in the fields UDT's acknowledgement has; zero where nothing is known.
-    pub(crate) arrival_rate: Rate,
-    pub(crate) capacity: Rate,
-    pub(crate) window: Packets,
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ impl Tap {
                 *nth += 1;
                 (Passing::Ack { nth: *nth, cumulative: ack.cumulative }, Fault::Ack { flow, nth: *nth })
             }
-            Body::Report(_) | Body::Missing { .. } => return false,
+            Body::ToSender(_) | Body::ToReceiver(_) => return false,
         };
         let lost = self.faults.contains(&fault);
         self.passages.push(Passage { at: now.as_nanos(), flow, what, lost });

@@ -150,14 +150,7 @@ mod tests {
     const PLAIN: Habits = Habits { reassembly: Reassembly::Selective, delay: None, echo: AckEcho::Latch };
 
     fn data(number: u64) -> Data {
-        Data {
-            number,
-            sent_at: Time::from_nanos(number),
-            retransmission: false,
-            reacted: false,
-            pair: false,
-            rtt: Span::ZERO,
-        }
+        Data { number, sent_at: Time::from_nanos(number), retransmission: false, reacted: false, pair: false }
     }
 
     fn receive(receiver: &mut Receiver, number: u64) -> Ack {

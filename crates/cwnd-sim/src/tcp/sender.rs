@@ -187,7 +187,7 @@ impl<R: Recovery> Sender<R> {
         let fresh = (!retransmission).then_some(number);
         let pair = self.pacer.sent(now, self.spacing(), self.orders.probe, fresh);
         let reacted = !retransmission && std::mem::take(&mut self.confirm_mark);
-        Some(Data { number, sent_at: now, retransmission, reacted, pair, rtt: Span::ZERO })
+        Some(Data { number, sent_at: now, retransmission, reacted, pair })
     }
 
     /// When it wants to be asked again without an acknowledgement: pacing, the algorithm's wake-up, or new data.

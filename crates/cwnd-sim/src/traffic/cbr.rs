@@ -66,7 +66,7 @@ impl Sender {
         }
         self.next += 1;
         self.facts.counts.sent += 1;
-        Some(Data { number, sent_at: now, retransmission: false, reacted: false, pair: false, rtt: Span::ZERO })
+        Some(Data { number, sent_at: now, retransmission: false, reacted: false, pair: false })
     }
 
     /// When the next packet may be due.

@@ -200,7 +200,7 @@ impl Crowd {
 impl Totals {
     /// Adds the packets of a flow.
     pub(crate) fn add(&mut self, flow: &Flow) {
-        let counts = flow.sender.facts().counts;
+        let counts = flow.sender.counts();
         self.sent += counts.sent;
         self.retransmitted += counts.retransmitted;
         self.timeouts += counts.timeouts;

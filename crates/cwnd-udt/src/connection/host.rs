@@ -6,9 +6,7 @@ use cwnd::{
     View,
 };
 
-use super::HEADERS;
 use super::limits::Limits;
-use crate::handshake::Agreed;
 use crate::settings::Settings;
 
 /// An algorithm with the facts it is shown.
@@ -42,9 +40,8 @@ pub(super) struct Moment<'a> {
 
 impl Host {
     /// Starts the algorithm of `settings`.
-    pub(super) fn new(settings: &Settings, agreed: &Agreed, now: Time) -> Self {
-        let start = start(agreed);
-        let algorithm = settings.algorithm.start(&start);
+    pub(super) fn new(settings: &Settings, start: &Start, now: Time) -> Self {
+        let algorithm = settings.algorithm.start(start);
         let control = algorithm.control();
         Self {
             algorithm,
@@ -148,15 +145,5 @@ impl Host {
             packet: self.packet,
             payload: self.payload,
         }
-    }
-}
-
-/// What both halves of an algorithm begin with.
-pub(super) fn start(agreed: &Agreed) -> Start {
-    Start {
-        packet: Bytes(agreed.payload + HEADERS),
-        payload: Bytes(agreed.payload),
-        seed: agreed.seed,
-        ..Start::default()
     }
 }

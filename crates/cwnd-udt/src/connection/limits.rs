@@ -43,6 +43,13 @@ impl Limits {
         }
     }
 
+    /// There is data again: what holds it will show.
+    pub(super) fn end_source(&mut self, now: Time) {
+        if self.current == Limit::Source {
+            self.set(now, Limit::Window);
+        }
+    }
+
     /// Time spent so far.
     pub(super) fn spent(&self, now: Time) -> Spent {
         let mut spent = self.spent;

@@ -27,7 +27,7 @@ mod transmit;
 use std::collections::VecDeque;
 
 use cwnd::estimate::RttEstimator;
-use cwnd::{Algorithm, Span, Time};
+use cwnd::{Algorithm, Bytes, Rtt, Span, Start, Time};
 use thiserror::Error;
 
 use self::closing::Closing;
@@ -114,6 +114,14 @@ impl Connection {
     /// The connection that `agreed` describes, established now. `settings` have been [checked](Settings::check).
     #[must_use]
     pub fn new(settings: &Settings, agreed: &Agreed, now: Time) -> Self {
+        let packet = Bytes(agreed.payload + HEADERS);
+        let start = Start { packet, payload: Bytes(agreed.payload), seed: agreed.seed, ..Start::default() };
+        Self::with_start(settings, agreed, &start, now)
+    }
+
+    /// The same, with what the congestion control begins with chosen by a host that has habits of its own.
+    #[must_use]
+    pub fn with_start(settings: &Settings, agreed: &Agreed, start: &Start, now: Time) -> Self {
         Self {
             mode: agreed.mode,
             payload: u64::from(agreed.payload),
@@ -122,8 +130,8 @@ impl Connection {
             dead_after: settings.dead_after,
             linger: settings.linger,
             rtt: RttEstimator::new(),
-            sender: Sender::new(settings, agreed, now),
-            receiver: Receiver::new(settings, agreed),
+            sender: Sender::new(settings, agreed, start, now),
+            receiver: Receiver::new(settings, agreed, start),
             closing: Closing::Open,
             ack2: VecDeque::new(),
             heard_at: now,
@@ -260,7 +268,9 @@ impl Connection {
         let taken = bytes.min(self.room());
         self.refused |= taken < bytes;
         self.sender.supply.write(taken);
-        self.sender.host.limits.set(now, cwnd::Limit::Window);
+        if taken > 0 {
+            self.sender.host.limits.end_source(now);
+        }
         taken
     }
 
@@ -284,7 +294,9 @@ impl Connection {
             return Err(SendError::Full);
         }
         let expires = options.ttl.map_or(Time::MAX, |ttl| now + ttl);
-        self.sender.supply.push(bytes, expires, options.in_order).ok_or(SendError::Stream)
+        let number = self.sender.supply.push(bytes, expires, options.in_order).ok_or(SendError::Stream)?;
+        self.sender.host.limits.end_source(now);
+        Ok(number)
     }
 
     /// Bytes written below this offset will never be asked for again.
@@ -369,6 +381,12 @@ impl Connection {
     #[must_use]
     pub fn spacing(&self) -> Option<Span> {
         self.sender.spacing(&self.rtt)
+    }
+
+    /// The round-trip time, if there is a sample.
+    #[must_use]
+    pub fn rtt(&self) -> Option<Rtt> {
+        self.rtt.get()
     }
 
     /// What it counts and measures.

@@ -13,7 +13,7 @@ use super::gaps::Gaps;
 use super::measure::{Measure, is_second_of_pair, receiver_side};
 use super::sender::{DEFAULT_RTT, LEAST_WINDOW, LONGEST_RTT, UNMEASURED, answer_time};
 use super::tag::Tag;
-use super::{Arrived, Slot, host};
+use super::{Arrived, Slot};
 use crate::handshake::Agreed;
 use crate::number::{AckNumber, MessageNumber, Seq};
 use crate::settings::Settings;
@@ -25,6 +25,7 @@ pub(super) struct Receiver {
     isn: Seq,
     algorithm: Spec,
     start: Start,
+    payload: u32,
     pub(super) buffer: Buffer,
     gaps: Gaps,
     measure: Measure,
@@ -73,11 +74,12 @@ pub(super) struct Counts {
 
 impl Receiver {
     /// A receiver of nothing yet.
-    pub(super) fn new(settings: &Settings, agreed: &Agreed) -> Self {
+    pub(super) fn new(settings: &Settings, agreed: &Agreed, start: &Start) -> Self {
         Self {
             isn: agreed.isn_theirs,
             algorithm: settings.algorithm.clone(),
-            start: host::start(agreed),
+            payload: agreed.payload,
+            start: *start,
             buffer: Buffer::new(agreed.mode, settings.receive_buffer),
             gaps: Gaps::default(),
             measure: Measure::new(),
@@ -109,7 +111,7 @@ impl Receiver {
     ) -> (Option<Slot>, bool) {
         let Arrived { now, coalesced } = arrived;
         let number = header.seq.number(self.isn, self.buffer.next());
-        let Some(number) = number.filter(|_| (1..=self.start.payload.0).contains(&len)) else {
+        let Some(number) = number.filter(|_| (1..=self.payload).contains(&len)) else {
             self.counts.refused += 1;
             return (None, false);
         };
@@ -158,7 +160,7 @@ impl Receiver {
         self.since_full += 1;
         self.light |= self.since_full.is_multiple_of(LIGHT_ACK);
         self.run_clock(now);
-        if len < self.start.payload.0 {
+        if len < self.payload {
             // A short packet ends a flight. Small messages in quick succession are acknowledged together.
             let earliest = self.acked_at.map_or(now, |at| at + SHORT_PAUSE);
             self.clock = self.clock.min(earliest.max(now));

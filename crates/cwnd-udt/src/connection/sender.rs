@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cwnd::estimate::RttEstimator;
-use cwnd::{Congestion, Limit, Packets, Probe, Rate, Remote, Rtt, Span, Time};
+use cwnd::{Congestion, Limit, Packets, Probe, Rate, Remote, Rtt, Span, Start, Time};
 
 use super::SYN;
 use super::host::{Host, Moment};
@@ -73,14 +73,14 @@ struct Proven {
 
 impl Sender {
     /// A sender without data.
-    pub(super) fn new(settings: &Settings, agreed: &Agreed, now: Time) -> Self {
+    pub(super) fn new(settings: &Settings, agreed: &Agreed, start: &Start, now: Time) -> Self {
         Self {
             isn: agreed.isn_ours,
             to: agreed.peer_id,
             opened: agreed.opened,
             supply: Supply::new(agreed.mode, agreed.payload),
             outstanding: Outstanding::default(),
-            host: Host::new(settings, agreed, now),
+            host: Host::new(settings, start, now),
             pacer: Pacer::new(now, settings.burst),
             peer_window: u64::from(agreed.peer_window),
             greatest_window: u64::from(agreed.peer_window),

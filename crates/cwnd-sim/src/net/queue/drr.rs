@@ -196,14 +196,7 @@ mod tests {
     }
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
-        let data = Data {
-            number,
-            sent_at: Time::ZERO,
-            retransmission: false,
-            reacted: false,
-            pair: false,
-            rtt: cwnd::Span::ZERO,
-        };
+        let data = Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false };
         Packet {
             due: Time::ZERO,
             flow,

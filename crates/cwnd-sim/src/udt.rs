@@ -1,0 +1,202 @@
+//! UDT endpoints: the protocol core of the wire, with data that is only counted.
+//!
+//! Each end is a whole [`Connection`]. What they say to each other travels as values; sizes, queues and losses are those of the
+//! network. The handshake is left out, and so are the keep-alives: nobody here vanishes without a word.
+
+use cwnd::{Algorithm, Packets, Rtt, Span, Start, Time};
+use cwnd_udt::connection::{Arrived, Connection, OutData, Transmit};
+use cwnd_udt::wire::Position;
+use cwnd_udt::{Agreed, DataHeader, Message, MessageNumber, Mode, Seq, Settings, SocketId};
+
+use crate::facts::Counts;
+use crate::net::packet::{Body, Data};
+use crate::setup::FlowSetup;
+use crate::traffic::source::Backlog;
+
+/// The end that sends data.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    core: Connection,
+    backlog: Backlog,
+    payload: u64,
+    /// Packets handed over to the core, and those of them that have left.
+    written: u64,
+    next: u64,
+    /// The application has no more for now.
+    starved: bool,
+}
+
+/// The end that receives data and reads it at once.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    core: Connection,
+    payload: u32,
+}
+
+/// Both ends of a flow that starts at `now`.
+pub(crate) fn ends(setup: &FlowSetup, start: &Start, backlog: Backlog, now: Time) -> (Sender, Receiver) {
+    let window = setup.max_window.map_or(UNBOUNDED, |window| (window as u32).max(1));
+    let settings = Settings {
+        send_buffer: UNBOUNDED,
+        receive_buffer: window,
+        keep_alive: Span::MAX,
+        dead_after: Span::MAX,
+        ..Settings::new(setup.algorithm.clone())
+    };
+    // A packet has all of the headers, as a datagram over IPv4.
+    let payload = setup.packet.0.saturating_sub(HEADERS).max(1);
+    let agreed = Agreed {
+        isn_ours: ISN,
+        isn_theirs: ISN,
+        payload,
+        peer_id: PEER,
+        peer_window: window,
+        mode: Mode::Stream,
+        opened: now,
+        seed: start.seed,
+    };
+    let core = || Connection::with_start(&settings, &agreed, start, now);
+    let payload_bytes = u64::from(payload);
+    (
+        Sender { core: core(), backlog, payload: payload_bytes, written: 0, next: 0, starved: false },
+        Receiver { core: core(), payload },
+    )
+}
+
+impl Sender {
+    /// Takes in what the receiver said.
+    pub(crate) fn on_message(&mut self, now: Time, message: &Message) {
+        self.core.handle_message(now, message);
+    }
+
+    /// Timers may be due.
+    pub(crate) fn on_wake(&mut self, now: Time) {
+        self.core.handle_timeout(now);
+    }
+
+    /// The next packet to leave now, if one may.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Body> {
+        // Two ahead: the first of a probe pair wants to see its second.
+        while self.written < self.next + 2 {
+            self.starved = !self.backlog.has(now, self.written);
+            if self.starved {
+                break;
+            }
+            self.written += 1;
+            self.core.write(now, self.payload);
+        }
+        Some(match self.core.poll_transmit(now)? {
+            Transmit::Data(OutData { number, retransmission, pair, .. }) => {
+                self.next = self.next.max(number + 1);
+                Body::Data(Data { number, sent_at: now, retransmission, reacted: false, pair })
+            }
+            Transmit::Message(message) => Body::ToReceiver(message),
+        })
+    }
+
+    /// When it wants to be asked again without hearing from its receiver.
+    pub(crate) fn next_release(&self) -> Time {
+        let due = if self.starved { self.backlog.due() } else { Time::MAX };
+        self.core.next_timeout().unwrap_or(Time::MAX).min(due)
+    }
+
+    /// All packets below have been acknowledged.
+    pub(crate) fn acked(&self) -> u64 {
+        self.core.released() / self.payload
+    }
+
+    /// What it counts.
+    pub(crate) fn counts(&self) -> Counts {
+        let stats = self.core.stats(Time::ZERO);
+        Counts {
+            sent: stats.data_segs_out,
+            retransmitted: stats.retrans,
+            delivered: self.acked(),
+            lost: stats.lost,
+            timeouts: stats.timeouts,
+        }
+    }
+
+    /// Time spent for want of data, and of room at the receiver.
+    pub(crate) fn limited(&self, now: Time) -> (Span, Span) {
+        let spent = self.core.stats(now).limited;
+        (spent.source, spent.peer)
+    }
+
+    /// The round-trip time.
+    pub(crate) fn rtt(&self) -> Option<Rtt> {
+        self.core.rtt()
+    }
+
+    /// Its algorithm.
+    pub(crate) fn algorithm(&self) -> &Algorithm {
+        self.core.algorithm()
+    }
+
+    /// The window its algorithm asks for.
+    pub(crate) fn window(&self) -> Packets {
+        self.core.control().window
+    }
+
+    /// Packets it counts as in the network.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.core.in_flight()
+    }
+
+    /// The time between two packets.
+    pub(crate) fn spacing(&self) -> Option<Span> {
+        self.core.spacing()
+    }
+}
+
+impl Receiver {
+    /// Takes in a packet of data: whether it is new.
+    pub(crate) fn on_data(&mut self, now: Time, data: &Data) -> bool {
+        let header = DataHeader {
+            seq: ISN + data.number,
+            position: Position::Only,
+            in_order: true,
+            message: MessageNumber::FIRST,
+            timestamp_us: 0,
+            to: PEER,
+        };
+        let new = self.core.handle_data(Arrived { now, coalesced: false }, &header, self.payload).is_some();
+        self.core.consume(now, u64::MAX);
+        new
+    }
+
+    /// Takes in what the sender said beside data.
+    pub(crate) fn on_message(&mut self, now: Time, message: &Message) {
+        self.core.handle_message(now, message);
+    }
+
+    /// When it has something to say without hearing from its sender.
+    pub(crate) fn next_timer(&self) -> Time {
+        self.core.next_timeout().unwrap_or(Time::MAX)
+    }
+
+    /// Something to say now; to be called until there is nothing.
+    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Body> {
+        self.core.handle_timeout(now);
+        match self.core.poll_transmit(now)? {
+            Transmit::Message(message) => Some(Body::ToSender(message)),
+            // Its application writes nothing.
+            Transmit::Data(_) => None,
+        }
+    }
+}
+
+/// Where numbers start at both ends: probe pairs begin with the multiples of 16.
+const ISN: Seq = match Seq::new(0) {
+    Some(isn) => isn,
+    None => Seq::MAX,
+};
+/// The name of every connection: the simulator knows whose packet it is.
+const PEER: SocketId = match SocketId::new(1) {
+    Some(id) => id,
+    None => panic!("1 has 31 bits and is not 0"),
+};
+/// IPv4, UDP and UDT.
+const HEADERS: u32 = 44;
+/// More packets than a simulated flow ever has outstanding, fewer than half of the numbers there are.
+const UNBOUNDED: u32 = 1 << 29;
