@@ -270,7 +270,12 @@ fn a_crowd_delivers_what_was_asked_for_whatever_it_loses() {
         assert_eq!((last(&crowd.completed), last(&crowd.refused)), (last(&crowd.arrived), 0), "{algorithm}");
         assert_eq!(last(&crowd.delivered), last(&crowd.requested), "{algorithm}");
         assert!(last(&crowd.dropped) > 100, "{algorithm}: there was loss");
-        assert_eq!(last(&crowd.dropped), last(&trace.links[0].dropped), "{algorithm}");
+        // What UDT's senders say beside data goes the same way.
+        let others = last(&trace.links[0].dropped) - last(&crowd.dropped);
+        assert!(
+            if algorithm == "udt" { others < last(&crowd.dropped) / 10 } else { others == 0 },
+            "{algorithm}: {others}"
+        );
         let counted: u64 = crowd.classes.iter().map(|class| class.acknowledged.count()).sum();
         assert_eq!(counted, crowd.sizes.count(), "{algorithm}");
         assert!(counted < last(&crowd.arrived), "{algorithm}: not those of the warm-up");
