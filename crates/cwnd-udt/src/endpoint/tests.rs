@@ -591,6 +591,27 @@ fn ten_thousand_idle_connections_are_asked_only_when_they_are_due() {
     assert!(size_of::<Connection>() < 2048, "{} bytes", size_of::<Connection>());
 }
 
+// libudt seeds its generator with the time of day, and counts its ids down.
+#[test]
+fn ids_and_initial_numbers_do_not_follow_from_each_other() {
+    let mut client = endpoint(1);
+    let mut draw = || {
+        client.connect(at(0), address(2), Settings::default()).unwrap();
+        let first = answer(&mut client, at(0)).unwrap();
+        [first.isn.get(), first.id.unwrap().get()]
+    };
+    let draws: Vec<_> = (0..200).map(|_| draw()).collect();
+    for pair in draws.windows(2) {
+        for (one, next) in pair[0].into_iter().zip(pair[1]) {
+            // Two random numbers of 30 bits are this near with a probability of 2^-19.
+            assert!(one.abs_diff(next) > 1 << 10, "{pair:?}");
+        }
+    }
+    let mut other = endpoint(2);
+    other.connect(at(0), address(2), Settings::default()).unwrap();
+    assert_ne!(answer(&mut other, at(0)).unwrap().isn.get(), draws[0][0]);
+}
+
 #[test]
 fn handles_outlive_their_connections_without_harm() {
     let mut client = endpoint(1);

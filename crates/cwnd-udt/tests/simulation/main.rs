@@ -1,9 +1,11 @@
 //! Two endpoints in a simulated network with loss and at least one other fault, both ways at once, by the hundred.
 //!
 //! A seed draws everything: settings, path, faults, and what the applications do. Every byte must arrive once and in order, or, if
-//! the path was gone for long, both ends must say why it did not. `cargo test -p cwnd-udt --release --test simulation -- --ignored`
-//! runs ten thousand seeds; a seed that fails is printed, and `UDT_SEED=… cargo test -p cwnd-udt --test simulation -- --nocapture`
-//! runs it alone, with `UDT_TRACE=1` showing every packet that leaves.
+//! the path was gone for long, an end must say why it did not. Time, datagrams, turns of the hosts and what is held are bounded.
+//!
+//! `cargo test -p cwnd-udt --test simulation -- --ignored --nocapture` runs ten thousand seeds in some minutes and prints what they
+//! met. A seed that fails is printed, and `UDT_SEED=… cargo test -p cwnd-udt --test simulation -- --nocapture` runs it alone, with
+//! `UDT_TRACE=1` showing every packet that leaves.
 
 mod application;
 mod line;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use cwnd::{Span, Time};
 use cwnd_udt::connection::{self, Arrived, Reason};
 use cwnd_udt::endpoint::{Event, Stored};
-use cwnd_udt::{Connection, Endpoint, EndpointConfig, Handle, Outgoing, Refusal};
+use cwnd_udt::{Connection, Endpoint, EndpointConfig, Handle, Outgoing, Refusal, Settings};
 
 use crate::application::Application;
 use crate::line::{How, Line, Met};
@@ -254,6 +254,13 @@ impl World {
         for end in &self.ends {
             if end.endpoint.connections() > 1 {
                 return Err(self.state("a connection too many"));
+            }
+            let Some(connection) = end.connection().filter(|_| self.steps.is_multiple_of(64)) else { continue };
+            let stats = connection.stats(end.local(self.now));
+            // What leaves is within the peer's window; what was given up before it left takes numbers too.
+            let Settings { send_buffer, receive_buffer, .. } = self.plan.settings;
+            if stats.unacked > u64::from(send_buffer + receive_buffer) {
+                return Err(self.state("more is kept than may be"));
             }
         }
         Ok(())
