@@ -1,7 +1,9 @@
 //! `cwnd bench`
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand};
 use cwnd::{BitRate, Span, Spec};
+use cwnd_lab::bench::{CASES, Case};
 use cwnd_lab::output::{json::Bench, to_json};
 use cwnd_lab::scenario::{Document, Dumbbell, Flow, Queue, Scenario, Written};
 
@@ -21,9 +23,13 @@ pub(crate) enum Command {
 #[command(after_help = "\
 Examples:
   cwnd bench sim
+  cwnd bench sim --case fast
   cwnd bench sim --flows 1000 --rate 10gbit --json
   cwnd bench sim --print-scenario > bench.toml && cwnd run bench.toml   the same run, the same digest")]
 pub(crate) struct Arguments {
+    /// A case by its name instead of the options below
+    #[arg(long, value_name = "NAME", value_parser = cases(), conflicts_with_all = ["flows", "algorithm", "rate", "rtt", "queue", "duration", "warmup"])]
+    case: Option<String>,
     /// Flows
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     flows: u32,
@@ -78,6 +84,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
 
 impl Arguments {
     fn document(self) -> Document {
+        if let Some(case) = self.case.as_deref().and_then(Case::find) {
+            return case.document();
+        }
         Document {
             duration: self.duration,
             warmup: self.warmup,
@@ -88,6 +97,10 @@ impl Arguments {
             ..Document::default()
         }
     }
+}
+
+fn cases() -> PossibleValuesParser {
+    CASES.iter().map(|case| PossibleValue::new(case.name).help(case.title)).collect::<Vec<_>>().into()
 }
 
 /// The largest resident memory of this process so far, bytes; where the kernel tells it.

@@ -5,6 +5,7 @@
 //! for several algorithms, [`paper`] sets what comes out against what papers printed, [`output`] makes documents and files of it
 //! all, and [`report`] shows it on a page. [`cells`] keeps what was run before.
 
+pub mod bench;
 pub mod cells;
 pub mod compare;
 pub mod measure;

@@ -1,0 +1,115 @@
+//! The cases on which the speed of the simulator is measured.
+
+use crate::scenario::{Document, Dumbbell, Flow, Written};
+
+/// A dumbbell with a queue of one bandwidth-delay product each way, acknowledgements for every packet, and nothing recorded over
+/// time.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// On the command line.
+    pub name: &'static str,
+    /// What it is for.
+    pub title: &'static str,
+    /// Flows without end, of [`algorithm`](Self::algorithm).
+    pub flows: u32,
+    /// As written in scenarios.
+    pub algorithm: &'static str,
+    /// Of the bottleneck.
+    pub rate: &'static str,
+    /// Without queueing.
+    pub rtt: &'static str,
+    /// Simulated time.
+    pub duration: &'static str,
+    /// Utilisation is measured after this time.
+    pub warmup: &'static str,
+}
+
+/// Every case.
+pub const CASES: &[Case] = &[
+    CLASSIC,
+    Case { name: "cubic", title: "the same with CUBIC", algorithm: "cubic", ..CLASSIC },
+    Case { name: "udt", title: "the same with UDT, which reports on a clock", algorithm: "udt", ..CLASSIC },
+    Case {
+        name: "overshoot",
+        title: "the slow start of one flow loses half of a window of 80 000 packets",
+        flows: 1,
+        rate: "2.4gbit",
+        rtt: "100ms",
+        duration: "4s",
+        warmup: "2s",
+        ..CLASSIC
+    },
+    Case {
+        name: "fast",
+        title: "100 Gbit/s, to be simulated in real time",
+        flows: 64,
+        rate: "100gbit",
+        rtt: "20ms",
+        duration: "2s",
+        warmup: "1s",
+        ..CLASSIC
+    },
+    Case {
+        name: "million",
+        title: "a million flows of eight packets per round trip at 1 Tbit/s",
+        flows: 1_000_000,
+        rate: "1tbit",
+        rtt: "100ms",
+        duration: "500ms",
+        warmup: "200ms",
+        ..CLASSIC
+    },
+];
+
+impl Case {
+    /// The case called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        CASES.iter().find(|case| case.name == name)
+    }
+
+    /// Its scenario.
+    #[must_use]
+    pub fn document(&self) -> Document {
+        Document {
+            title: Some(self.title.to_string()),
+            duration: Written::literal(self.duration),
+            warmup: Written::literal(self.warmup),
+            seeds: 1,
+            sampling: Written::literal("off"),
+            dumbbell: Some(Dumbbell {
+                rate: Written::literal(self.rate),
+                rtt: Written::literal(self.rtt),
+                queue: Written::literal("droptail:1bdp"),
+                ..Dumbbell::default()
+            }),
+            flow: vec![Flow::group(Written::literal(self.algorithm), self.flows)],
+            ..Document::default()
+        }
+    }
+}
+
+const CLASSIC: Case = Case {
+    name: "classic",
+    title: "16 flows at 1 Gbit/s and 50 ms, as in most papers",
+    flows: 16,
+    algorithm: "reno",
+    rate: "1gbit",
+    rtt: "50ms",
+    duration: "20s",
+    warmup: "5s",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    #[test]
+    fn every_case_can_be_run() {
+        for case in CASES {
+            assert!(Scenario::check(case.document()).is_ok(), "{}", case.name);
+            assert_eq!(Case::find(case.name).map(|found| found.title), Some(case.title));
+        }
+    }
+}
