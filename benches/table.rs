@@ -20,7 +20,12 @@ fn main() {
         ["--case", name] => {
             let case = Case::find(name).unwrap_or_else(|| panic!("no case `{name}`"));
             let trace = run(&setup(case, 1));
-            println!("{} packets delivered in {} events, digest {:016x}", delivered(&trace), trace.events, trace.digest);
+            println!(
+                "{} packets delivered in {} events, digest {:016x}",
+                delivered(&trace),
+                trace.events,
+                trace.digest
+            );
         }
         _ => panic!("usage: table [--case NAME | --ns3 PROGRAM]"),
     }

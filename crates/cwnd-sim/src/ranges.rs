@@ -22,8 +22,17 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
-    /// The range that contains `number`.
+    /// The range that contains `number`: with any luck the last one, where new packets arrive.
+    #[inline]
     pub(crate) fn covering(&self, number: u64) -> Option<Range> {
+        let last = *self.ranges.back()?;
+        if number >= last.first {
+            return (number < last.end).then_some(last);
+        }
+        self.search(number)
+    }
+
+    fn search(&self, number: u64) -> Option<Range> {
         let at = self.ending_after(number);
         self.ranges.get(at).copied().filter(|range| range.first <= number)
     }

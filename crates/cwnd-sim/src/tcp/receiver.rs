@@ -126,8 +126,8 @@ impl Receiver {
     fn report(&mut self, newest: u64) -> [Block; 3] {
         let mut sack = [Block::default(); 3];
         let mut used = 0;
-        for number in [newest, self.reported[0], self.reported[1]] {
-            let Some(range) = self.beyond.covering(number) else { continue };
+        let ranges = [newest, self.reported[0], self.reported[1]].map(|number| self.beyond.covering(number));
+        for range in ranges.into_iter().flatten() {
             // The window of a connection stays far below 2^32 packets.
             let offset = |number: u64| u32::try_from(number - self.cumulative).unwrap_or(u32::MAX);
             let block = Block { first: offset(range.first), end: offset(range.end) };
@@ -136,7 +136,7 @@ impl Receiver {
                 used += 1;
             }
         }
-        if self.beyond.covering(newest) != self.beyond.covering(self.reported[0]) {
+        if ranges[0] != ranges[1] {
             self.reported = [newest, self.reported[0]];
         }
         sack
