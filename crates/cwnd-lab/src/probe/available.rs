@@ -20,14 +20,21 @@ pub const SCORES: Probe = Probe {
     },
 };
 
-/// The rate of the cross traffic in the middle of each of its steps (`cross_bps`), in steps of 5 s.
+/// The rates of the cross traffic (`cross_bps`), and from when on each holds (`from_s`), to the sampling of the trace.
 pub const DRAWN: Probe = Probe {
-    name: "drawn rates, steps of 5 s",
+    name: "drawn rates",
     of: |_, trace| {
         let mut kept = Kept::default();
         let Some(cross) = trace.cbr.first() else { return kept };
-        let middles = (0..trace.end / STEP).map(|k| k * STEP + STEP / 2);
-        kept.keep("cross_bps", middles.map(|at| rate_at(trace, cross, at)).collect());
+        let mut changes: Vec<(f64, f64)> = Vec::new();
+        for (at, rate) in trace.at.iter().zip(&cross.rate) {
+            if changes.last().is_none_or(|(_, last)| last != rate) {
+                changes.push((*at as f64 / 1e9, *rate));
+            }
+        }
+        let (from, rates) = changes.into_iter().unzip();
+        kept.keep("from_s", from);
+        kept.keep("cross_bps", rates);
         kept
     },
 };
@@ -93,11 +100,6 @@ fn mean_rate(trace: &Trace, cross: &CbrTrace, window: Window) -> f64 {
     pieces.sum::<f64>() / window.seconds()
 }
 
-fn rate_at(trace: &Trace, cross: &CbrTrace, at: u64) -> f64 {
-    let index = trace.at.partition_point(|sampled| *sampled <= at).saturating_sub(1);
-    cross.rate.get(index).copied().unwrap_or(f64::NAN)
-}
-
 fn windows(_: &Scenario, trace: &Trace) -> Kept {
     let mut kept = Kept::default();
     let measured = |at: u64| at >= trace.warmup;
@@ -143,7 +145,7 @@ fn rise(scenario: &Scenario, trace: &Trace) -> Kept {
 }
 
 const SECOND: u64 = 1_000_000_000;
-/// The only interval between two bandwidths that the paper names.
+/// How often the patterns repeat whose windows are looked at.
 const STEP: u64 = 5 * SECOND;
 /// When the rate rises in the scenario that [`RISE`] looks at.
 const RISE_AT: u64 = 50 * SECOND;

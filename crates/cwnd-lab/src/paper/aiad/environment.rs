@@ -339,6 +339,7 @@ fn fair(
         format!("dumbbell.rate={}bit", bits(capacity)),
         format!("cbr.0.rate={}", bandwidth.cross(bench)?),
         "cbr.0.packet=64kB".to_string(),
+        "sampling=10ms".to_string(),
         "dumbbell.queue=droptail:unlimited".to_string(),
         "flow.0.size=1p".to_string(),
         "flow.0.count=1".to_string(),
@@ -351,8 +352,12 @@ fn fair(
     let one = |(seed, kept): (u64, Kept)| {
         let left: Vec<u64> = kept.all("cross_bps").iter().map(|cross| bits(capacity - cross * 1e-6)).collect();
         let first = left.first().copied().unwrap_or_default();
-        let steps =
-            left.iter().enumerate().skip(1).map(|(k, rate)| format!("{{at=\"{}s\",rate=\"{rate}bit\"}}", 5 * k));
+        let mut changes_at: Vec<(f64, u64)> = kept.all("from_s").iter().copied().zip(left).skip(1).collect();
+        if changes_at.is_empty() {
+            // A schedule has a step; where the bandwidth is constant it changes nothing.
+            changes_at.push((1.0, first));
+        }
+        let steps = changes_at.iter().map(|(at, rate)| format!("{{at=\"{at}s\",rate=\"{rate}bit\"}}"));
         let steps = format!("dumbbell.schedule={{steps=[{}]}}", steps.collect::<Vec<_>>().join(","));
         let path = [
             format!("dumbbell.rate={first}bit"),
