@@ -151,11 +151,11 @@ impl<M> SendBuffer<M> {
             if let Some(ended) = state.ended {
                 return Err(ended);
             }
+            // A message may need more than the network does.
+            state.limit = state.limit.max(slots);
             if self.room(&state) >= slots {
                 return Ok(Some(state));
             }
-            // A message may need more than the network does.
-            state.limit = state.limit.max(slots);
             // Whoever is woken should find room for more than one packet: waking costs more than copying.
             state.wanted = Some(slots.max(state.limit / 4));
             state = match deadline.left() {

@@ -2,11 +2,10 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use cwnd::{Span, Time};
 use cwnd_udt::Departure;
-use cwnd_udt::connection::OutData;
 use cwnd_udt::wire::HEADER;
 
 use super::member::Open;
@@ -49,12 +48,11 @@ impl Departures {
         self.count(sent, 1);
     }
 
-    /// Adds a packet of data of the connection at `owner`.
-    pub(super) fn load(&mut self, now: Time, to: SocketAddr, data: &OutData, owner: usize, open: &mut Open, udp: &Udp) {
-        let wagon = Wagon { to, from: open.from, owner, header: data.header, bytes: data.bytes.clone() };
-        let alone = data.pair && udp.segments() > 1 && open.next_pair <= now;
+    /// Adds a packet of data of an open connection; `pair` says that it is the second of a probe pair.
+    pub(super) fn load(&mut self, now: Time, wagon: &Wagon, pair: bool, open: &mut Open, udp: &Udp) {
+        let alone = pair && udp.segments() > 1 && open.next_pair <= now;
         let coupled = match &mut self.train {
-            Some(train) if !alone => train.couple(&wagon, &open.shared.send, udp.segments()),
+            Some(train) if !alone => train.couple(wagon, &open.shared.send, udp.segments()),
             _ => false,
         };
         if coupled {
@@ -64,7 +62,7 @@ impl Departures {
         let Some(slot) = open.shared.send.slot(&wagon.bytes) else { return };
         if alone {
             open.next_pair = now + PAIRS;
-            let first = self.train.as_mut().filter(|train| train.ends_at(owner, wagon.bytes.start));
+            let first = self.train.as_mut().filter(|train| train.ends_at(wagon.owner, wagon.bytes.start));
             if let Some(rest) = first.and_then(Train::detach_last) {
                 self.close();
                 self.train = Some(rest);
@@ -72,7 +70,7 @@ impl Departures {
         }
         self.close();
         let headers = self.headers.pop().unwrap_or_default();
-        self.train = Some(Train::new(&wagon, slot, open.shared.send.stride(), headers));
+        self.train = Some(Train::new(wagon, slot, open.shared.send.stride(), headers));
         if alone {
             self.close();
         }

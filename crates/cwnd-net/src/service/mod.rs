@@ -22,6 +22,7 @@ use cwnd_udt::{Departure, Endpoint, EndpointConfig, Handle, Outgoing as What, Se
 
 use self::departures::Departures;
 use self::member::Members;
+use self::train::Wagon;
 use crate::clock::{Clock, Stamps, duration};
 use crate::error::BindError;
 use crate::listener::Backlog;
@@ -182,7 +183,9 @@ impl Service {
             return;
         };
         let Some(open) = open else { return };
-        self.departures.load(self.now, departure.to, data, place, open, &self.udp);
+        let (header, bytes) = (data.header, data.bytes.clone());
+        let wagon = Wagon { to: departure.to, from: open.from, owner: place, header, bytes };
+        self.departures.load(self.now, &wagon, data.pair, open, &self.udp);
         open.has_left(data.bytes.end);
         if open.list_writes() {
             self.writers.push(place);

@@ -1,0 +1,151 @@
+//! How connections come and go, and what idle ones cost.
+
+mod common;
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::UdpSocket;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{listen, local, options};
+use cwnd::Span;
+use cwnd_net::{AcceptError, ConnectError, Ended, Refusal, UdtListener, UdtPort, UdtStream};
+use nix::sys::resource::{UsageWho, getrusage};
+
+#[test]
+fn calling_nobody_fails_in_time() {
+    let nobody = UdpSocket::bind(local()).unwrap().local_addr().unwrap();
+    let options = options().connect_timeout(Span::from_millis(300));
+    let error = UdtStream::connect_with(nobody, &options).unwrap_err();
+    assert!(matches!(error, ConnectError::Refused { why: Refusal::Timeout, .. }), "{error}");
+}
+
+#[test]
+fn a_full_backlog_turns_callers_away() {
+    let (listener, address) = listen::<UdtStream>(&options().backlog(2));
+    let port = UdtPort::bind(local(), &options()).unwrap();
+    let _waiting: Vec<UdtStream> = (0..2).map(|_| port.connect(address).unwrap()).collect();
+    let error = port.connect::<UdtStream>(address).unwrap_err();
+    assert!(matches!(error, ConnectError::Refused { why: Refusal::Rejected, .. }), "{error}");
+    let _taken = listener.accept().unwrap();
+    // The thread hears of it with its next turn.
+    thread::sleep(Duration::from_millis(50));
+    let _third: UdtStream = port.connect(address).unwrap();
+}
+
+#[test]
+fn two_ends_meet_without_a_listener() {
+    let (one, two) = (UdtPort::bind(local(), &options()).unwrap(), UdtPort::bind(local(), &options()).unwrap());
+    let (first, second) = (one.local_addr(), two.local_addr());
+    let other = thread::spawn(move || {
+        let mut stream: UdtStream = two.rendezvous(first).unwrap();
+        stream.write_all(b"met").unwrap();
+        stream.close().unwrap();
+    });
+    let mut stream: UdtStream = one.rendezvous(second).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "met");
+    other.join().unwrap();
+}
+
+#[test]
+fn a_listener_that_is_dropped_listens_no_more() {
+    let port = UdtPort::bind(local(), &options()).unwrap();
+    let first: UdtListener = port.listen();
+    // A second listener takes the place of the first, whose end does not end it.
+    let second: UdtListener = port.listen();
+    drop(first);
+    let caller: UdtStream = UdtStream::connect_with(port.local_addr(), &options()).unwrap();
+    let (taken, _) = second.accept().unwrap();
+    second.set_timeout(Some(Duration::from_millis(10)));
+    assert_eq!(second.accept().unwrap_err(), AcceptError::Timeout);
+    drop(second);
+    let late = options().connect_timeout(Span::from_millis(300));
+    assert!(UdtStream::connect_with(port.local_addr(), &late).is_err());
+    // What was accepted goes on.
+    (&caller).write_all(b"x").unwrap();
+    (&taken).read_exact(&mut [0]).unwrap();
+}
+
+#[test]
+fn a_peer_that_falls_silent_counts_as_gone() {
+    let mut settings = options().dead_after(Span::from_millis(600)).settings().clone();
+    settings.keep_alive = Span::from_millis(100);
+    let options = cwnd_net::Options::new(settings);
+    let (listener, address) = listen::<UdtStream>(&options);
+    // Between the two stands somebody who can go away.
+    let middle = UdpSocket::bind(local()).unwrap();
+    let outside = middle.local_addr().unwrap();
+    let relay = thread::spawn(move || {
+        let mut client = None;
+        let mut buffer = [0; 2_000];
+        middle.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let end = Instant::now() + Duration::from_millis(900);
+        while Instant::now() < end {
+            let Ok((size, from)) = middle.recv_from(&mut buffer) else { continue };
+            let to = if from == address { client.unwrap() } else { address };
+            if from != address {
+                client = Some(from);
+            }
+            middle.send_to(&buffer[..size], to).unwrap();
+        }
+    });
+    let mut stream = UdtStream::connect_with(outside, &options).unwrap();
+    let (_kept, _) = listener.accept().unwrap();
+    stream.write_all(b"hello").unwrap();
+    let error = stream.read(&mut [0; 1]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    assert_eq!(error.get_ref().unwrap().to_string(), Ended::Silent.to_string());
+    relay.join().unwrap();
+}
+
+#[test]
+fn rubbish_kills_nobody() {
+    let (listener, address) = listen::<UdtStream>(&options());
+    let stranger = UdpSocket::bind(local()).unwrap();
+    let mut state = 1_u64;
+    for size in 0..600 {
+        let rubbish: Vec<u8> = common::pattern(state, size);
+        state += 1;
+        stranger.send_to(&rubbish, address).unwrap();
+        // Of the kinds a listener looks at, with anything in them.
+        let mut control = rubbish;
+        control.splice(..control.len().min(16), [0x80, (size % 10) as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        stranger.send_to(&control, address).unwrap();
+    }
+    let mut client = UdtStream::connect_with(address, &options()).unwrap();
+    let (mut server, _) = listener.accept().unwrap();
+    client.write_all(b"still here").unwrap();
+    let mut got = [0; 10];
+    server.read_exact(&mut got).unwrap();
+    assert_eq!(&got, b"still here");
+}
+
+#[test]
+fn a_thousand_idle_connections_cost_next_to_nothing() {
+    let quiet = options().backlog(1_000);
+    let (listener, address) = listen::<UdtStream>(&quiet);
+    let port = UdtPort::bind(local(), &quiet).unwrap();
+    let held: Vec<(UdtStream, UdtStream)> = (0..1_000)
+        .map(|_| {
+            let client = port.connect(address).unwrap();
+            (client, listener.accept().unwrap().0)
+        })
+        .collect();
+    let cpu = || {
+        let usage = getrusage(UsageWho::RUSAGE_SELF).unwrap();
+        let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
+        seconds(usage.user_time()) + seconds(usage.system_time())
+    };
+    thread::sleep(Duration::from_millis(500));
+    let before = cpu();
+    thread::sleep(Duration::from_secs(1));
+    let spent = cpu() - before;
+    // Both ends of each say once a second that they are there: 2,000 datagrams, of some microseconds each.
+    assert!(spent < 0.15, "{spent} s of processor time in a second");
+    for (client, server) in held {
+        client.abort();
+        server.abort();
+    }
+}
