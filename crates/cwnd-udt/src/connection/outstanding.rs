@@ -202,6 +202,12 @@ impl Outstanding {
         true
     }
 
+    /// Whether packet `number` is thought to be in the network and last left before `then`.
+    pub(super) fn left_before(&self, number: u64, then: Time) -> bool {
+        let record = number.checked_sub(self.acked).and_then(|index| self.records.get(usize::try_from(index).ok()?));
+        record.is_some_and(|record| record.state == State::Flight && record.sent_at < then)
+    }
+
     /// Sends the first lost packet again: its number, and what it was.
     pub(super) fn resend(&mut self, now: Time) -> Option<(u64, Record)> {
         let number = self.lost.pop_first()?;

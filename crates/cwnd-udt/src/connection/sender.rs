@@ -41,6 +41,8 @@ pub(super) struct Sender {
     expiries: u32,
     /// Nothing has been acknowledged since a silence.
     stalled: bool,
+    /// How many packets were last taken for lost because one sent later has arrived.
+    overtaken: u64,
     /// Everything sent is acknowledged since.
     idle_since: Option<Time>,
     /// Messages given up that the receiver has to hear of.
@@ -90,6 +92,7 @@ impl Sender {
             expires_at: Time::MAX,
             expiries: 0,
             stalled: false,
+            overtaken: 0,
             idle_since: None,
             drops: VecDeque::new(),
             proven: Proven { from: None, rate: None },
@@ -129,6 +132,11 @@ impl Sender {
         }
         self.probes = 0;
         self.stalled = false;
+        if in_recovery && upto < self.recover {
+            self.take_overtaken(sent_at, rtt);
+        } else {
+            self.overtaken = 0;
+        }
         if self.outstanding.is_empty() {
             self.probe_at = Time::MAX;
             self.expires_at = Time::MAX;
@@ -340,6 +348,24 @@ impl Sender {
         }
     }
 
+    /// A packet that left at `newest` has arrived, and the oldest one outstanding has not, although it left before. A receiver of
+    /// libudt names a loss once: if what was sent again is lost as well, it waits in silence, and probes would mend one packet
+    /// at a time. So the oldest packets are taken for lost that left before, twice as many each time, as in a slow start.
+    fn take_overtaken(&mut self, newest: Time, rtt: &RttEstimator) {
+        let slack = rtt.get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERED));
+        let then = Time::from_nanos(newest.as_nanos().saturating_sub(slack.as_nanos()));
+        let first = self.outstanding.acked();
+        if !self.outstanding.left_before(first, then) {
+            return;
+        }
+        self.overtaken = (self.overtaken * 2).max(EXPIRY_PACKETS).min(self.outstanding.len());
+        for number in first..self.recover.min(first + self.overtaken) {
+            if self.outstanding.left_before(number, then) {
+                self.host.lost += u64::from(self.outstanding.suspect(number));
+            }
+        }
+    }
+
     fn give_up(&mut self, given_up: GivenUp) {
         self.counts.abandoned += 1;
         self.request_drop(given_up);
@@ -429,6 +455,8 @@ const EXPIRY_PACKETS: u64 = 2;
 const MAX_EXPIRIES: u32 = 16;
 /// Attempts without progress become up to 64 times as rare.
 const MAX_BACKOFF: u32 = 6;
+/// Of the least round-trip time: how much later a packet may leave and still arrive first.
+const REORDERED: f64 = 0.25;
 /// Of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
 const YOUNG: f64 = 0.75;
 /// Messages whose drop requests may wait: a receiver asks again for those that do not fit.

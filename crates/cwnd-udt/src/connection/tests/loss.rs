@@ -67,6 +67,29 @@ fn a_gap_is_named_at_once_and_again_if_nothing_comes() {
 }
 
 #[test]
+fn losses_that_nobody_names_again_are_mended_many_at_a_time() {
+    // As a receiver of libudt: every gap is named once. A hundred packets are lost when sent again, too.
+    let mut world = World::under("udt:start=none,initial_rate=60mbit", 20, Some(100_000_000));
+    let mut copies = std::collections::BTreeMap::<u64, u32>::new();
+    world.ends[0].line.loses = Box::new(move |_, parcel| {
+        let Parcel::Data(data) = parcel else { return false };
+        let copies = copies.entry(data.number).or_default();
+        *copies += 1;
+        (100..200).contains(&data.number) && *copies <= 2
+    });
+    let mut named = std::collections::BTreeSet::new();
+    world.ends[1].line.loses = Box::new(move |_, parcel| match parcel {
+        Parcel::Message(Message::Nak(losses)) => !losses.ranges().iter().any(|range| named.insert(range.last().get())),
+        _ => false,
+    });
+    // One after the other, each after a probe's patience of two round trips and more, they would take 10 s.
+    let took = world.transfer(1_500_000, 60_000);
+    assert!(took < Span::from_secs(3), "{took}");
+    let stats = world.ends[0].core.stats(world.now);
+    assert!(stats.retrans < 500 && stats.tail_probes + stats.timeouts < 10, "{stats:?}");
+}
+
+#[test]
 fn a_nak_names_four_gaps_at_most() {
     let mut world = World::new(20, None);
     world.ends[1].reads = false;
