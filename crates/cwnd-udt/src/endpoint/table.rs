@@ -26,6 +26,8 @@ pub(super) struct Table {
     places: Vec<Place>,
     free: Vec<u32>,
     max: u32,
+    /// Where the last packet led: the next one mostly leads there too.
+    recent: u32,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +41,7 @@ struct Place {
 
 impl Table {
     pub(super) fn new(key: [u8; 16], max: u32) -> Self {
-        Self { names: Names::new(key), places: Vec::new(), free: Vec::new(), max: max.min(PLACES) }
+        Self { names: Names::new(key), places: Vec::new(), free: Vec::new(), max: max.min(PLACES), recent: 0 }
     }
 
     /// A free place and an id for it; it must be filled or released.
@@ -72,8 +74,11 @@ impl Table {
     }
 
     /// The place of the connection that has this id.
-    pub(super) fn find(&self, id: SocketId) -> Option<u32> {
-        self.names.place(id).filter(|place| self.get(*place).is_some_and(|entry| entry.id == id))
+    pub(super) fn find(&mut self, id: SocketId) -> Option<u32> {
+        let has = |place: &u32| self.get(*place).is_some_and(|entry| entry.id == id);
+        let place = Some(self.recent).filter(has).or_else(|| self.names.place(id).filter(has))?;
+        self.recent = place;
+        Some(place)
     }
 
     pub(super) fn get(&self, place: u32) -> Option<&Entry> {
