@@ -1,5 +1,6 @@
 //! All connections of one UDP port: who a datagram is for, whose turn it is to send, and who wants to be woken.
 
+mod accept;
 mod departure;
 mod entry;
 mod table;
@@ -16,7 +17,7 @@ pub use departure::{Departure, Outgoing};
 pub use table::Handle;
 
 use crate::connection::{Arrived, Connection, Slot};
-use crate::handshake::{Agreed, Answer, Client, Listener, Offer, Refusal, Rendezvous, rejection};
+use crate::handshake::{Agreed, Client, Listener, Offer, Refusal, Rendezvous};
 use crate::number::{Seq, SocketId};
 use crate::settings::{Settings, SettingsError};
 use crate::timers::Timers;
@@ -363,65 +364,6 @@ impl Endpoint {
         self.table.handle(place)
     }
 
-    /// A handshake for whoever listens.
-    fn answer(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) {
-        let (Some(listener), Some(client)) = (&self.listener, theirs.id) else {
-            self.stats.misdirected += 1;
-            return;
-        };
-        match listener.handle(now, from, theirs) {
-            Answer::Challenge(challenge) => self.reply(from, client, challenge),
-            Answer::Proven => self.accept(now, from, client, theirs),
-            Answer::Ignored => self.stats.misdirected += 1,
-            Answer::Stranger => self.stats.strangers += 1,
-        }
-    }
-
-    /// A client at `from` has brought its cookie back.
-    fn accept(&mut self, now: Time, from: SocketAddr, client: SocketId, theirs: &Handshake) {
-        let known = self.peers.get(&(from, Some(client))).copied();
-        if let Some(open) = known.and_then(|place| self.table.get(place)).and_then(Entry::open)
-            && open.agreed.isn_theirs == theirs.isn
-        {
-            // Its first answer may have been lost. Once the client has spoken on the connection there is none to repeat.
-            if let Some(response) = open.response {
-                self.reply(from, client, response);
-            }
-            return;
-        }
-        if self.departed.contains(&(from, client, theirs.isn)) {
-            return;
-        }
-        match self.admit(now, from, theirs) {
-            Ok((place, response)) => {
-                self.peers.insert((from, Some(client)), place);
-                self.waiting += 1;
-                self.events.push_back((self.table.handle(place), Event::Accepted { from }));
-                self.touch(place);
-                self.reply(from, client, response);
-            }
-            Err(_) => {
-                self.stats.rejected += 1;
-                self.reply(from, client, rejection(theirs));
-            }
-        }
-    }
-
-    /// Opens a connection for a proven client, if it can be served.
-    fn admit(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) -> Result<(u32, Handshake), Refusal> {
-        let listener = self.listener.as_ref().ok_or(Refusal::Rejected)?;
-        if self.waiting >= listener.backlog {
-            return Err(Refusal::Rejected);
-        }
-        let (place, id) = self.table.reserve(self.random.next_u32()).ok_or(Refusal::Rejected)?;
-        let accepted = listener.accept(now, from, theirs, (id, self.random.next_u64()));
-        let (agreed, response) = accepted.inspect_err(|_| self.table.release(place))?;
-        let connection = Connection::new(&listener.settings, &agreed, now);
-        self.table
-            .fill(place, Entry::new(id, from, State::Open(Box::new(Open::accepted(connection, agreed, response)))));
-        Ok((place, response))
-    }
-
     /// A handshake for a connection, open or about to be.
     fn continue_handshake(&mut self, now: Time, place: u32, theirs: &Handshake) {
         let Some(entry) = self.table.get_mut(place) else { return };
@@ -467,14 +409,6 @@ impl Endpoint {
         self.events.push_back((self.table.handle(place), Event::Refused(refusal)));
     }
 
-    fn reply(&mut self, to: SocketAddr, id: SocketId, handshake: Handshake) {
-        if self.replies.len() < MAX_REPLIES {
-            self.replies.push_back(Departure { to, id: Some(id), handle: None, what: Outgoing::Handshake(handshake) });
-        } else {
-            self.stats.unanswered += 1;
-        }
-    }
-
     /// Something happened to the connection at `place`: it may have news, something to send, or another time to be woken at.
     fn touch(&mut self, place: u32) {
         self.gather(place);
@@ -496,12 +430,6 @@ impl Endpoint {
             self.events.push_back((handle, Event::Connection(event)));
         }
     }
-
-    fn leave_backlog(&mut self, place: u32) {
-        if self.table.get_mut(place).is_some_and(Entry::leave_backlog) {
-            self.waiting -= 1;
-        }
-    }
 }
 
 impl EndpointConfig {
@@ -514,8 +442,6 @@ impl EndpointConfig {
 
 /// Packets of a turn: a quarter of what one call to the operating system can take, so that turns are short and calls are few.
 const TURN: u32 = 16;
-/// Answers waiting to leave; who gets none asks again.
-const MAX_REPLIES: usize = 1024;
 /// Late requests of clients long gone are rare; a forgotten one opens a connection that soon counts as dead.
 const MAX_DEPARTED: usize = 256;
 

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use cwnd::Span;
 use proptest::prelude::*;
 
+use super::accept::MAX_REPLIES;
 use super::*;
 use crate::settings::Mode;
 

@@ -1,0 +1,92 @@
+//! The listener's side of an endpoint: strangers, clients, and the backlog.
+
+use std::net::SocketAddr;
+
+use cwnd::Time;
+use rand_core::Rng;
+
+use super::entry::{Entry, Open, State};
+use super::{Departure, Endpoint, Event, Outgoing};
+use crate::connection::Connection;
+use crate::handshake::{Answer, Refusal, rejection};
+use crate::number::SocketId;
+use crate::wire::Handshake;
+
+impl Endpoint {
+    /// A handshake for whoever listens.
+    pub(super) fn answer(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) {
+        let (Some(listener), Some(client)) = (&self.listener, theirs.id) else {
+            self.stats.misdirected += 1;
+            return;
+        };
+        match listener.handle(now, from, theirs) {
+            Answer::Challenge(challenge) => self.reply(from, client, challenge),
+            Answer::Proven => self.accept(now, from, client, theirs),
+            Answer::Ignored => self.stats.misdirected += 1,
+            Answer::Stranger => self.stats.strangers += 1,
+        }
+    }
+
+    /// A client at `from` has brought its cookie back.
+    fn accept(&mut self, now: Time, from: SocketAddr, client: SocketId, theirs: &Handshake) {
+        let known = self.peers.get(&(from, Some(client))).copied();
+        if let Some(open) = known.and_then(|place| self.table.get(place)).and_then(Entry::open)
+            && open.agreed.isn_theirs == theirs.isn
+        {
+            // Its first answer may have been lost. Once the client has spoken on the connection there is none to repeat.
+            if let Some(response) = open.response {
+                self.reply(from, client, response);
+            }
+            return;
+        }
+        if self.departed.contains(&(from, client, theirs.isn)) {
+            return;
+        }
+        match self.admit(now, from, theirs) {
+            Ok((place, response)) => {
+                self.peers.insert((from, Some(client)), place);
+                self.waiting += 1;
+                self.events.push_back((self.table.handle(place), Event::Accepted { from }));
+                self.touch(place);
+                self.reply(from, client, response);
+            }
+            Err(_) => {
+                self.stats.rejected += 1;
+                self.reply(from, client, rejection(theirs));
+            }
+        }
+    }
+
+    /// Opens a connection for a proven client, if it can be served.
+    fn admit(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) -> Result<(u32, Handshake), Refusal> {
+        let listener = self.listener.as_ref().ok_or(Refusal::Rejected)?;
+        if self.waiting >= listener.backlog {
+            return Err(Refusal::Rejected);
+        }
+        let (place, id) = self.table.reserve(self.random.next_u32()).ok_or(Refusal::Rejected)?;
+        let accepted = listener.accept(now, from, theirs, (id, self.random.next_u64()));
+        let (agreed, response) = accepted.inspect_err(|_| self.table.release(place))?;
+        let connection = Connection::new(&listener.settings, &agreed, now);
+        self.table
+            .fill(place, Entry::new(id, from, State::Open(Box::new(Open::accepted(connection, agreed, response)))));
+        Ok((place, response))
+    }
+
+    /// The connection at `place` no longer waits to be taken.
+    pub(super) fn leave_backlog(&mut self, place: u32) {
+        if self.table.get_mut(place).is_some_and(Entry::leave_backlog) {
+            self.waiting -= 1;
+        }
+    }
+
+    fn reply(&mut self, to: SocketAddr, id: SocketId, handshake: Handshake) {
+        if self.replies.len() < MAX_REPLIES {
+            self.replies.push_back(Departure { to, id: Some(id), handle: None, what: Outgoing::Handshake(handshake) });
+        } else {
+            self.stats.unanswered += 1;
+        }
+    }
+}
+
+/// Answers waiting to leave; who gets none asks again.
+pub(super) const MAX_REPLIES: usize = 1024;
