@@ -31,6 +31,9 @@ pub(super) struct Sender {
     pub(super) peer_window: u64,
     /// The most it can ever have.
     greatest_window: u64,
+    /// The algorithm's window is computed at the receiver and comes in the place of the peer's (daimd eq. 21): it is for the
+    /// algorithm to obey, which disregards it in slow start, and says nothing of room that could run out.
+    window_is_told: bool,
     /// Recovery lasts until all below has arrived.
     recover: u64,
     /// When the oldest packet is sent again unasked, and how often in a row that has been done.
@@ -86,6 +89,10 @@ impl Sender {
             pacer: Pacer::new(now, settings.burst),
             peer_window: u64::from(agreed.peer_window),
             greatest_window: u64::from(agreed.peer_window),
+            window_is_told: settings
+                .algorithm
+                .receiver(start)
+                .is_some_and(|mut side| side.report(now).window.is_some()),
             recover: 0,
             probe_at: Time::MAX,
             probes: 0,
@@ -111,6 +118,7 @@ impl Sender {
             return true;
         }
         self.peer_window = match full {
+            _ if self.window_is_told => self.greatest_window,
             Some(full) => u64::from(full.window).min(self.greatest_window),
             // The room itself is as it was.
             None => self.peer_window.saturating_sub(upto - acked),

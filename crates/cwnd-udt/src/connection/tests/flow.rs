@@ -73,6 +73,17 @@ fn every_algorithm_drives_a_connection() {
 }
 
 #[test]
+fn a_window_computed_at_the_receiver_is_the_algorithms() {
+    // Slow start doubles over it: 16, 32, 64 and 128 packets in the first four round trips of 50 ms and up to a tick.
+    let mut world = World::under("udt:profile=paper", 25, Some(100_000_000));
+    world.ends[0].to_write = 3_000_000;
+    world.run(235);
+    let stats = world.ends[0].core.stats(world.now);
+    assert!(stats.data_segs_out >= 240, "{stats:?}");
+    assert_eq!(stats.limited.peer, Span::ZERO);
+}
+
+#[test]
 fn a_slow_reader_stops_the_sender_and_starts_it_again_at_once() {
     let mut settings = settings();
     settings.receive_buffer = 100;
