@@ -1,5 +1,7 @@
 //! Messages over loopback: whole, or not at all.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
 mod common;
 
 use std::thread;
