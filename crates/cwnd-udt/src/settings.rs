@@ -29,6 +29,9 @@ pub struct Settings {
     pub send_buffer: u32,
     /// Packets that may wait to be read or for their predecessors: the window granted to the peer.
     pub receive_buffer: u32,
+    /// Packets that the host holds while it is too busy to hand them in, as an operating system does below a socket. The window
+    /// granted to the peer is then bounded by that, and by what the path itself holds; none if the host is never busy.
+    pub backlog: Option<u32>,
     /// Never send faster than this, headers included.
     pub max_rate: Option<BitRate>,
     /// How far ahead of its time a paced packet may leave, so that several can leave together.
@@ -93,6 +96,7 @@ impl Settings {
             mss: 1500,
             send_buffer: DEFAULT_BUFFER,
             receive_buffer: DEFAULT_BUFFER,
+            backlog: None,
             max_rate: None,
             burst: Span::ZERO,
             linger: Span::from_secs(180),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cwnd::Time;
 use cwnd_udt::connection::Event as News;
 use cwnd_udt::endpoint::{Event, OpenError};
+use cwnd_udt::settings::BUFFER;
 use cwnd_udt::{Endpoint, Handle, Settings};
 
 use super::member::{Member, Open, Opening};
@@ -44,7 +45,7 @@ impl Service {
             }
             Command::Listen(settings, backlog, queue) => {
                 // The settings were checked when the port was opened.
-                if self.endpoint.listen(paced(&settings), backlog).is_ok() {
+                if self.endpoint.listen(adapted(&settings, self.udp.buffer().1), backlog).is_ok() {
                     self.listener = Some((settings, queue));
                 }
             }
@@ -89,7 +90,8 @@ impl Service {
         answer: Answer,
         how: fn(&mut Endpoint, Time, SocketAddr, Settings) -> Result<Handle, OpenError>,
     ) {
-        match how(&mut self.endpoint, self.now, peer, paced(&settings)) {
+        let adapted = adapted(&settings, self.udp.buffer().1);
+        match how(&mut self.endpoint, self.now, peer, adapted) {
             Ok(handle) => self.members.insert(handle, Member::Opening(Opening { handle, peer, settings, answer })),
             Err(error) => answered(&answer, Err(ConnectError::Open(error))),
         }
@@ -165,12 +167,17 @@ impl Service {
     }
 }
 
-/// The settings as the protocol gets them: packets may leave in bursts, which is what system calls and timers are good at.
-fn paced(settings: &Settings) -> Settings {
-    Settings { burst: settings.burst.max(BURST), ..settings.clone() }
+/// The settings as the protocol gets them: packets may leave in bursts, which is what system calls and timers are good at; and
+/// the socket's own buffer, of `buffer` bytes, holds what comes in while this thread waits for a processor.
+fn adapted(settings: &Settings, buffer: usize) -> Settings {
+    let backlog = u32::try_from(buffer / KERNEL_PACKET).unwrap_or(u32::MAX).max(*BUFFER.start());
+    Settings { burst: settings.burst.max(BURST), backlog: settings.backlog.or(Some(backlog)), ..settings.clone() }
 }
 
 /// Whoever asked may have gone, if his thread has.
 fn answered(answer: &Answer, outcome: Result<Arc<Connection>, ConnectError>) {
     let _taken = answer.try_send(outcome);
 }
+
+/// What the kernel charges a socket for a packet of 1,500 bytes, on Linux; half of that where it doubles what was asked for.
+const KERNEL_PACKET: usize = 2_304;

@@ -8,6 +8,7 @@ use cwnd::{Arrival, Span, Spec, Start, Time};
 
 use super::SYN;
 use super::ack_history::AckHistory;
+use super::allowance::Allowance;
 use super::buffer::Buffer;
 use super::gaps::Gaps;
 use super::measure::{Measure, is_second_of_pair, receiver_side};
@@ -41,8 +42,9 @@ pub(super) struct Receiver {
     told: u64,
     /// The last full acknowledgement left then.
     acked_at: Option<Time>,
-    /// One past the last number ever granted.
+    /// One past the last number the sender knows to be granted.
     granted: u64,
+    allowance: Option<Allowance>,
     /// Packets since the last full acknowledgement; they make a light one due.
     since_full: u32,
     light: bool,
@@ -90,7 +92,8 @@ impl Receiver {
             acked: 0,
             told: 0,
             acked_at: None,
-            granted: u64::from(settings.receive_buffer),
+            granted: u64::from(settings.backlog.unwrap_or(settings.receive_buffer).min(settings.receive_buffer)),
+            allowance: settings.backlog.map(Allowance::new),
             since_full: 0,
             light: false,
             repeat_at: Time::MAX,
@@ -157,6 +160,11 @@ impl Receiver {
         let advances = self.advance();
 
         self.news = true;
+        if self.allowance.as_ref().is_some_and(|allowance| self.edge() >= self.granted + allowance.packets / 4) {
+            // The bound moves with what arrives, and the sender should not come up against where it was.
+            self.again = true;
+            self.clock = now;
+        }
         self.since_full += 1;
         self.light |= self.since_full.is_multiple_of(LIGHT_ACK);
         self.run_clock(now);
@@ -235,7 +243,7 @@ impl Receiver {
         self.buffer.consume(packets);
         let quarter = self.buffer.capacity() / 4;
         // A sender that knows of little room hears at once that there is much more.
-        if self.granted <= self.buffer.next() + quarter && self.buffer.grant() >= self.granted + quarter {
+        if self.granted <= self.buffer.next() + quarter && self.edge() >= self.granted + quarter {
             self.again = true;
             self.clock = now;
         }
@@ -344,6 +352,13 @@ impl Receiver {
         losses
     }
 
+    /// One past the last number the sender may be granted.
+    fn edge(&self) -> u64 {
+        let room =
+            self.allowance.as_ref().map_or(u64::MAX, |allowance| self.buffer.next().saturating_add(allowance.packets));
+        self.buffer.grant().min(room)
+    }
+
     fn acknowledge(&mut self, now: Time, rtt: &RttEstimator) -> FullAck {
         let next = self.buffer.next();
         self.acked = next;
@@ -353,8 +368,11 @@ impl Receiver {
         self.light = false;
         self.repeat_at =
             if self.repeats < MAX_REPEATS { now + answer_time(rtt) * (1 << self.repeats) } else { Time::MAX };
-        self.granted = self.granted.max(self.buffer.grant());
-        let room = self.buffer.grant().saturating_sub(next);
+        if let Some(allowance) = &mut self.allowance {
+            allowance.advance(now, next, rtt);
+        }
+        self.granted = self.edge();
+        let room = self.granted.saturating_sub(next);
         let report = self.measure.report(now);
         let window = report.window.map_or(room, |window| window.min(room)).max(LEAST_WINDOW);
         let micros = |span: Span| u32::try_from(span.as_nanos() / 1000).unwrap_or(u32::MAX);

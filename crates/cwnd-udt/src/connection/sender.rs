@@ -391,7 +391,8 @@ impl Sender {
             next: self.outstanding.next(),
             in_flight: self.outstanding.in_flight(),
             in_recovery: self.outstanding.acked() < self.recover,
-            peer_window: self.peer_window,
+            // What the peer granted in the handshake: the room it has at the moment comes and goes with its host's haste.
+            peer_window: self.greatest_window,
             rtt,
         }
     }
