@@ -1,6 +1,7 @@
 //! Runs the same experiments here and elsewhere, and writes down how far they agree.
 //!
-//! `cargo xtask validate` starts it. Elsewhere is ns-3, or the response functions of `cwnd-model` ([`response`]). The cases and their tolerances are data in the folder of the other side
+//! `cargo xtask validate` starts it. Elsewhere is ns-3, or the response functions of `cwnd-model` ([`response`]), or
+//! real sockets ([`udt`]). The cases and their tolerances are data in the folder of the other side
 //! (`validation/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the page `docs/validation.md` is
 //! made from it, and a test compares this side with it without the other.
 
@@ -12,6 +13,7 @@ mod page;
 mod plot;
 mod record;
 mod response;
+mod udt;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,12 +55,18 @@ pub(crate) enum Error {
     Cases { path: PathBuf, source: toml::de::Error },
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    Interop(#[from] cwnd_interop::Error),
     #[error("{}: no marks of the part `{part}`", path.display())]
     NoPart { path: PathBuf, part: String },
+    #[error("no part `{given}`; there are: {known}")]
+    Part { given: String, known: String },
     #[error("`{command}`: {reason}")]
     Program { command: String, reason: String },
     #[error("{}: {source}", path.display())]
     Records { path: PathBuf, source: serde_json::Error },
+    #[error(transparent)]
+    Relay(#[from] cwnd_link::RelayError),
     #[error("{0}")]
     Scenario(Box<cwnd_lab::scenario::ScenarioError>),
     #[error("{0}")]
@@ -74,8 +82,11 @@ fn main() -> ExitCode {
     let done = match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         Some(("ns3", chosen)) => validate(root(), chosen),
         Some(("model", [])) => response::validate(),
+        Some(("udt", chosen)) => udt::validate(root(), chosen).map(|()| true),
         _ => {
-            eprintln!("usage: cwnd-validation ns3 [CASE]...\n       cwnd-validation model");
+            eprintln!(
+                "usage: cwnd-validation ns3 [CASE]...\n       cwnd-validation model\n       cwnd-validation udt [--quick] [PART]..."
+            );
             return ExitCode::from(2);
         }
     };

@@ -56,7 +56,7 @@ pub(crate) fn write(root: &Path, cases: &Cases, compared: &[Compared<'_>]) -> Re
             unexplained += usize::from(one.agrees == Some(false) && one.note.is_none());
         }
         let panels: Vec<Panel<'_>> = here.iter().map(|compared| compared.panel()).collect();
-        save(&root.join("docs/validation").join(format!("{}.svg", case.name())), &draw(&panels))?;
+        save(&root.join("docs/validation").join(format!("{}.svg", case.name())), &draw(["ns-3", "cwnd"], &panels))?;
     }
     let verdict = format!("{judged} comparisons: {outside} outside the tolerance, {unexplained} of these unexplained.");
     put(root, "ns3", &format!("{}\n{verdict}\n{sections}", preface(compared)))?;

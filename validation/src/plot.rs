@@ -28,8 +28,8 @@ impl Series {
     }
 }
 
-/// Draws panels over the time their curves cover.
-pub(crate) fn draw(panels: &[Panel<'_>]) -> String {
+/// Draws panels over the time their curves cover. `names` are those of the two sides, theirs first.
+pub(crate) fn draw(names: [&str; 2], panels: &[Panel<'_>]) -> String {
     let ends = || panels.iter().flat_map(|panel| [panel.ours, panel.theirs]).flat_map(|series| &series.at_s).copied();
     let (from_s, to_s) = (ends().fold(f64::INFINITY, f64::min), ends().fold(f64::NEG_INFINITY, f64::max));
     let rows = panels.len().div_ceil(COLUMNS);
@@ -38,8 +38,8 @@ pub(crate) fn draw(panels: &[Panel<'_>]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
-    for (index, (name, colour)) in [("ns-3", THEIRS), ("cwnd", OURS)].into_iter().enumerate() {
-        let x = LEFT + 80.0 * index as f64;
+    for (index, (name, colour)) in names.into_iter().zip([THEIRS, OURS]).enumerate() {
+        let x = LEFT + 110.0 * index as f64;
         let _ = writeln!(svg, "<path d=\"M{x} 14h20\" stroke=\"{colour}\" stroke-width=\"2\"/>");
         let _ = writeln!(svg, "<text x=\"{}\" y=\"18\">{name}</text>", x + 26.0);
     }
@@ -135,7 +135,7 @@ mod tests {
     fn a_panel_draws_both_sides_within_its_frame() {
         let series = |window: f64| Series { at_s: vec![0.0, 1.0, 2.0], packets: vec![window; 3] };
         let (ours, theirs) = (series(10.0), series(20.0));
-        let svg = draw(&[Panel { title: "reno".to_owned(), ours: &ours, theirs: &theirs }]);
+        let svg = draw(["ns-3", "cwnd"], &[Panel { title: "reno".to_owned(), ours: &ours, theirs: &theirs }]);
         assert!(svg.contains("M45.0 104.0L225.0 104.0L405.0 104.0\" fill=\"none\" stroke=\"#1a5fb4\""), "{svg}");
         assert!(svg.contains("M45.0 24.0L225.0 24.0L405.0 24.0\" fill=\"none\" stroke=\"#e5a50a\""), "{svg}");
     }

@@ -127,6 +127,13 @@ pub(crate) static LIBUDT: Tool = Tool {
     source: Source::Debian(&["libudt-dev"]),
 };
 
+/// Measures TCP.
+pub(crate) static IPERF3: Tool = Tool {
+    name: "iperf3",
+    present: |_| answers(Command::new("iperf3").arg("--version")),
+    source: Source::Debian(&["iperf3"]),
+};
+
 /// Records packets.
 pub(crate) static TCPDUMP: Tool = Tool {
     name: "tcpdump",

@@ -1,13 +1,22 @@
 //! The comparisons with other implementations and with the models: too long for every test run, made anew when one side changes.
 
 use crate::step::Step;
-use crate::tool::{CXX, NS3};
+use crate::tool::{CXX, IPERF3, LIBUDT, NS3};
 use crate::workspace::{Workspace, run};
 
 /// The steps of `cargo xtask validate`.
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "model", needs: &[], run: |workspace| compare(workspace, "model") },
     Step { name: "ns3", needs: &[&CXX, &NS3], run: |workspace| compare(workspace, "ns3") },
+    Step {
+        name: "udt",
+        needs: &[&CXX, &LIBUDT, &IPERF3],
+        run: |workspace| {
+            // Both ends of a transfer are programs of their own.
+            run(&mut workspace.cargo(&["build", "--release", "--package", "cwnd-interop"]))?;
+            compare(workspace, "udt")
+        },
+    },
 ];
 
 fn compare(workspace: &Workspace, with: &str) -> Result<(), String> {

@@ -21,11 +21,15 @@ impl Clock {
         Time::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// How long ago the kernel's calendar showed `stamp`.
+    /// What the calendar shows, since 1970.
     #[expect(clippy::disallowed_methods, reason = "the kernel stamps datagrams by the calendar")]
+    pub(crate) fn calendar() -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+
+    /// How long ago the kernel's calendar showed `stamp`.
     pub(crate) fn age(stamp: Duration) -> Span {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let age = now.checked_sub(stamp).filter(|age| *age < STALE).unwrap_or_default();
+        let age = Self::calendar().checked_sub(stamp).filter(|age| *age < STALE).unwrap_or_default();
         Span::from_nanos(u64::try_from(age.as_nanos()).unwrap_or(0))
     }
 }

@@ -17,4 +17,4 @@ mod socket;
 mod way;
 
 pub use relay::{Plan, Relay, RelayError};
-pub use report::{Report, WayReport};
+pub use report::{Report, Sample, WayReport};

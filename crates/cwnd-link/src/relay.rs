@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::clients::Clients;
 use crate::clock::Clock;
-use crate::report::Report;
+use crate::report::{Report, Sample};
 use crate::socket::{Buffers, Socket, overruns};
 use crate::way::Way;
 
@@ -40,6 +40,8 @@ pub struct Plan {
     pub idle: Span,
     /// Instead of sleeping for less than this, the relay watches the clock, which costs up to a whole core.
     pub spin: Span,
+    /// Take samples of the way forth.
+    pub samples: bool,
 }
 
 /// Why a relay could not start or go on.
@@ -70,6 +72,7 @@ pub struct Relay {
     clients: Clients,
     forth: Way,
     back: Way,
+    samples: Vec<Sample>,
     buffers: Buffers,
 }
 
@@ -85,7 +88,8 @@ impl Relay {
         let listener =
             Socket::bind(plan.listen).map_err(|source| RelayError::Listen { address: plan.listen, source })?;
         let clients = Clients::new(plan.clients);
-        Ok(Self { plan, clock: Clock::start(), listener, clients, forth, back, buffers: Buffers::default() })
+        let (clock, samples, buffers) = (Clock::start(), Vec::new(), Buffers::default());
+        Ok(Self { plan, clock, listener, clients, forth, back, samples, buffers })
     }
 
     /// Where it listens.
@@ -119,6 +123,10 @@ impl Relay {
                     break;
                 }
                 self.clients.forget(now, self.plan.idle);
+                if self.plan.samples {
+                    let sample = self.forth.sample(now, Clock::calendar().as_secs_f64());
+                    self.samples.push(sample);
+                }
                 look = now + LOOK;
             }
             readable = self.wait(look.min(end))?;
@@ -128,7 +136,7 @@ impl Relay {
 
     /// Takes in what has come, a batch from every socket.
     fn receive(&mut self) -> Result<(), RelayError> {
-        let Self { plan, clock, listener, clients, forth, back, buffers } = self;
+        let Self { plan, clock, listener, clients, forth, back, buffers, .. } = self;
         listener.receive(buffers, *clock, &mut |datagram| {
             let open = || Socket::bind(unspecified(plan.target)).ok();
             if let Some(client) = clients.at(datagram.from, datagram.at, open) {
@@ -188,7 +196,7 @@ impl Relay {
         }
     }
 
-    fn report(&self, cpu_s: f64) -> Report {
+    fn report(self, cpu_s: f64) -> Report {
         let elapsed = self.clock.now().since(Time::ZERO);
         let upstream = self.clients.iter().map(|(_, client)| &client.upstream);
         let sockets = std::iter::once(&self.listener).chain(upstream);
@@ -201,6 +209,7 @@ impl Relay {
             overruns: overruns(&ports),
             forth: self.forth.report(elapsed),
             back: self.back.report(elapsed),
+            samples: self.samples,
         }
     }
 }

@@ -26,6 +26,32 @@ pub struct Report {
     pub forth: WayReport,
     /// From the target to the clients.
     pub back: WayReport,
+    /// The state of the way forth over time, a sample each 100 ms, if the plan asked for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<Sample>,
+}
+
+/// The way forth at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sample {
+    /// Seconds since 1970, so that others' records can be laid beside it.
+    pub unix_s: f64,
+    /// Datagrams so far: offered.
+    pub offered: u64,
+    /// Lost at random.
+    pub lost: u64,
+    /// Dropped by the queue.
+    pub dropped: u64,
+    /// Marked by it.
+    pub marked: u64,
+    /// Carried to the far end.
+    pub carried: u64,
+    /// Bytes of these, headers included.
+    pub carried_bytes: u64,
+    /// Datagrams that wait.
+    pub queue_packets: u64,
+    /// Bytes of these, headers included.
+    pub queue_bytes: u64,
 }
 
 /// One direction.

@@ -8,7 +8,7 @@ use quinn_udp::EcnCodepoint;
 
 use crate::clock::Clock;
 use crate::payloads::Payloads;
-use crate::report::WayReport;
+use crate::report::{Sample, WayReport};
 
 /// A link with the bytes of what is on it.
 #[derive(Debug)]
@@ -78,6 +78,23 @@ impl Way {
 
     pub(crate) fn next_due(&self) -> Option<Time> {
         self.link.next_due()
+    }
+
+    /// The state at `now`, which the calendar calls `unix_s`.
+    pub(crate) fn sample(&mut self, now: Time, unix_s: f64) -> Sample {
+        let (queue_packets, queue_bytes) = self.link.queue(now);
+        let tally = self.link.tally();
+        Sample {
+            unix_s,
+            offered: tally.offered,
+            lost: tally.lost,
+            dropped: tally.dropped,
+            marked: tally.marked,
+            carried: tally.carried,
+            carried_bytes: tally.carried_bytes,
+            queue_packets,
+            queue_bytes,
+        }
     }
 
     pub(crate) fn report(&self, elapsed: Span) -> WayReport {

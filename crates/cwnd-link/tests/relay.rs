@@ -29,6 +29,7 @@ impl Running {
             clients: 4,
             idle: Span::from_secs(10),
             spin,
+            samples: false,
         };
         let relay = Relay::bind(plan).expect("the loopback can be bound");
         let at = relay.local().expect("it is bound");

@@ -1,7 +1,7 @@
 //! What all scenarios share.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cwnd_interop::Error;
@@ -16,9 +16,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Result<Self, Error> {
-        let folder = option_env!("CARGO_TARGET_DIR")
-            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
-        Ok(Self { programs: Programs::build(&folder.join("libudt"))?, scratch: tempfile::tempdir()? })
+        Ok(Self { programs: Programs::build(&Programs::folder())?, scratch: tempfile::tempdir()? })
     }
 
     /// Starts a partner, and waits until it can be reached.

@@ -15,7 +15,7 @@ use cwnd_udt::handshake::Refusal;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::clock;
-use crate::programs::Told;
+use crate::programs::{Sample, Told};
 
 /// Does what the words say, and tells what came of it on standard output; whether every step was carried out.
 #[must_use]
@@ -39,6 +39,7 @@ struct Failed {
 struct Given {
     options: Options,
     messages: bool,
+    sample: bool,
 }
 
 enum Connection {
@@ -49,6 +50,7 @@ enum Connection {
 struct Partner<'a> {
     connection: Connection,
     next_message: u32,
+    sample: bool,
     told: &'a mut Told,
 }
 
@@ -65,7 +67,7 @@ fn attempt(words: &[String], told: &mut Told) -> Result<(), Failed> {
     let start = clock::now();
     let connection = connect(role, &addresses, &given)?;
     told.connect_s = start.elapsed().as_secs_f64();
-    let mut partner = Partner { connection, next_message: 0, told };
+    let mut partner = Partner { connection, next_message: 0, sample: given.sample, told };
     for step in steps {
         partner.step(step)?;
     }
@@ -74,7 +76,7 @@ fn attempt(words: &[String], told: &mut Told) -> Result<(), Failed> {
 
 impl Given {
     fn read(words: &[String]) -> Result<Self, Failed> {
-        let mut given = Self { options: Options::default(), messages: false };
+        let mut given = Self { options: Options::default(), messages: false, sample: false };
         for word in words {
             let (name, value) = word.split_once('=').ok_or_else(|| wrong(format!("option {word}")))?;
             let unknown = || wrong(format!("option {word}"));
@@ -87,6 +89,10 @@ impl Given {
                 }
                 "mss" => options.mss(u16::try_from(number()?).map_err(|_| unknown())?),
                 "window" => options,
+                "sample" => {
+                    given.sample = value == "1";
+                    options
+                }
                 "receive-buffer" => options.receive_buffer(number()? / 1456),
                 "linger" => options.linger(Span::from_secs(u64::from(number()?))),
                 "dead-after-ms" => options.dead_after(Span::from_millis(u64::from(number()?))),
@@ -101,7 +107,7 @@ impl Given {
 }
 
 fn connect(role: &str, addresses: &[SocketAddr], given: &Given) -> Result<Connection, Failed> {
-    let Given { options, messages } = given;
+    let Given { options, messages, .. } = given;
     let missing = || wrong("an address is missing");
     let first = *addresses.first().ok_or_else(missing)?;
     let ready = || eprintln!("ready");
@@ -216,7 +222,13 @@ impl Partner<'_> {
 
     fn send_for(&mut self, end: Instant) -> Result<(), Failed> {
         let buffer = vec![0; PIECE];
+        let mut next = clock::now();
         while clock::now() < end {
+            if self.sample && clock::now() >= next {
+                next += SAMPLE;
+                let sample = self.stream()?.stats().map(|stats| sample(&stats));
+                self.told.samples.extend(sample);
+            }
             self.told.sent += self.stream()?.write(&buffer)? as u64;
         }
         Ok(())
@@ -301,6 +313,22 @@ impl Partner<'_> {
     }
 }
 
+fn sample(stats: &Stats) -> Sample {
+    let udt = &stats.udt;
+    Sample {
+        unix_s: clock::unix_s(),
+        sent: udt.data_segs_out,
+        retransmitted: udt.retrans,
+        acked_bytes: udt.bytes_acked,
+        lost: udt.lost,
+        timeouts: udt.timeouts,
+        window: udt.cwnd.0,
+        in_flight: udt.in_flight,
+        rtt_s: udt.rtt.map_or(0.0, Span::as_secs_f64),
+        rate_pps: udt.pacing_rate.map_or(0.0, |rate| rate.0 / (1500.0 * 8.0)),
+    }
+}
+
 impl From<ConnectError> for Failed {
     fn from(error: ConnectError) -> Self {
         let code = match &error {
@@ -339,6 +367,9 @@ fn processor_seconds() -> f64 {
 
 /// Bytes handed over at once, as the demos of libudt do.
 const PIECE: usize = 100_000;
+
+/// The time between two samples.
+const SAMPLE: Duration = Duration::from_millis(100);
 
 /// libudt's numbers.
 const NO_SERVER: i32 = 1001;

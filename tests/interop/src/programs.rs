@@ -57,6 +57,34 @@ pub struct Told {
     pub failed: Option<String>,
     /// libudt's number for it; 0 for what is not the library's.
     pub code: i32,
+    /// What this side's sender was at over time, if it was asked to look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<Sample>,
+}
+
+/// A sender at an instant.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Sample {
+    /// Seconds since 1970.
+    pub unix_s: f64,
+    /// Data packets so far: sent.
+    pub sent: u64,
+    /// Of these, sent again.
+    pub retransmitted: u64,
+    /// Payload bytes acknowledged.
+    pub acked_bytes: u64,
+    /// Data packets found lost.
+    pub lost: u64,
+    /// Silences of the peer.
+    pub timeouts: u64,
+    /// Packets that the congestion control allows in flight.
+    pub window: f64,
+    /// Packets in flight.
+    pub in_flight: u64,
+    /// Smoothed, seconds; 0 before it is known.
+    pub rtt_s: f64,
+    /// Packets per second; 0 while there is no pacing.
+    pub rate_pps: f64,
 }
 
 /// A demo of libudt.
@@ -73,6 +101,13 @@ pub enum Demo {
 }
 
 impl Programs {
+    /// Where they are kept from run to run.
+    #[must_use]
+    pub fn folder() -> PathBuf {
+        let target = option_env!("CARGO_TARGET_DIR").map(PathBuf::from);
+        target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target")).join("libudt")
+    }
+
     /// Compiles what is missing or older than its source.
     ///
     /// # Errors

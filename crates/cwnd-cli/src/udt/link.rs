@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME")]
     duration: Option<Written<Span>>,
     /// Watch the clock instead of sleeping for less than this: exacter, and up to a whole core
-    #[arg(long, value_name = "TIME", default_value = "0us")]
+    #[arg(long, value_name = "TIME", default_value = "20us")]
     spin: Written<Span>,
     /// Clients at a time
     #[arg(long, value_name = "N", default_value_t = 64)]
@@ -104,6 +104,7 @@ impl Arguments {
             clients: self.clients,
             idle: *self.idle.value(),
             spin: *self.spin.value(),
+            samples: false,
         })
     }
 

@@ -28,6 +28,7 @@ pub(crate) fn between(target: SocketAddr, emulation: &Emulation) -> Result<Path,
         clients: 8,
         idle: Span::from_secs(60),
         spin: Span::ZERO,
+        samples: false,
     })?;
     let at = relay.local()?;
     let stop = Arc::new(AtomicBool::new(false));

@@ -1,0 +1,125 @@
+//! UDT on real sockets beside libudt and TCP: how fast, at what cost, and how far the simulator foretells it.
+//!
+//! Rates of a busy host mean little by themselves. What is compared is measured in turns within one run, and shown as ratios.
+
+mod page;
+mod record;
+mod run;
+mod simulator;
+
+use std::path::Path;
+
+use cwnd::Span;
+use cwnd_interop::programs::Programs;
+use cwnd_sim::emulate::Emulation;
+use cwnd_sim::{Loss, QueueLimit};
+
+use crate::Error;
+use record::{Measured, Records};
+use run::{Bench, Plan, Who};
+
+/// How long everything takes.
+struct Times {
+    repetitions: usize,
+    loopback_s: usize,
+    /// When a run over a long path has settled, and when it ends.
+    gigabit_s: [usize; 2],
+    lossy_s: [usize; 2],
+}
+
+/// Measures the `chosen` parts anew, all if none is named, and writes the records and the page. `--quick` among them takes
+/// seconds instead of minutes, writes nothing, and shows that everything works.
+pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<(), Error> {
+    let quick = chosen.iter().any(|word| word == "--quick");
+    let times = if quick { QUICK } else { FULL };
+    let parts: Vec<&str> = chosen.iter().map(String::as_str).filter(|word| *word != "--quick").collect();
+    if let Some(unknown) = parts.iter().find(|part| !PARTS.contains(part)) {
+        return Err(Error::Part { given: (*unknown).to_owned(), known: PARTS.join(", ") });
+    }
+    let asked = |part| parts.is_empty() || parts.contains(&part);
+    let folder = root.join("validation/udt");
+    let bench = Bench { programs: Programs::build(&Programs::folder())? };
+    let mut records = Records::read(&folder)?;
+    if asked("loopback") {
+        records.put(loopback(&bench, &times)?);
+    }
+    if asked("gigabit") {
+        records.put(gigabit(&bench, &times)?);
+    }
+    if asked("loss") {
+        records.put(lossy(&bench, &times)?);
+    }
+    if asked("simulator") {
+        let picture = if quick { root.join("out/udt.svg") } else { root.join("docs/validation/udt.svg") };
+        let report = root.join("out/udt.html");
+        records.put(simulator::compare(&bench, times.lossy_s[1] as u64, &report, &picture)?);
+    }
+    if quick {
+        print!("{}", page::text(&records));
+        return Ok(());
+    }
+    records.write()?;
+    page::write(root, &records)
+}
+
+/// Both ends on this host, in turns.
+fn loopback(bench: &Bench, times: &Times) -> Result<Measured, Error> {
+    let mut measured = Measured::new("loopback");
+    let seconds = times.loopback_s;
+    for _ in 0..times.repetitions {
+        for who in
+            [Who::Ours { algorithm: "udt", offload: true }, Who::Ours { algorithm: "udt", offload: false }, Who::Theirs]
+        {
+            let plan = Plan { who, path: None, seconds, counted: 1..seconds };
+            measured.put(&who.name(), bench.run(&plan)?);
+        }
+        measured.put("TCP (iperf3)", run::tcp(seconds)?);
+    }
+    Ok(measured)
+}
+
+/// A link of 1 Gbit/s and 100 ms.
+fn gigabit(bench: &Bench, times: &Times) -> Result<Measured, Error> {
+    // A bandwidth-delay product: 12.5 MB in packets of 1500 bytes.
+    let path = Emulation::new(Some(1_000_000_000), Span::from_millis(50), QueueLimit::Packets(8333));
+    let [settled, end] = times.gigabit_s;
+    let mut measured = Measured::new("gigabit");
+    for _ in 0..times.repetitions {
+        for who in [Who::Ours { algorithm: "udt", offload: true }, Who::Theirs] {
+            let plan = Plan { who, path: Some(&path), seconds: end + 1, counted: settled..end };
+            measured.put(&who.name(), bench.run(&plan)?);
+        }
+    }
+    Ok(measured)
+}
+
+/// A link of 200 Mbit/s and 50 ms that loses packets at random, algorithm by algorithm.
+fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
+    let [settled, end] = times.lossy_s;
+    let mut measured = Measured::new("loss");
+    let ours = ALGORITHMS.iter().map(|algorithm| Who::Ours { algorithm, offload: true });
+    let all: Vec<Who> = std::iter::once(Who::Theirs).chain(ours).collect();
+    for (p, shown) in LOSSES {
+        let loss = if p > 0.0 { Loss::Bernoulli(p) } else { Loss::None };
+        let path =
+            Emulation { loss, ..Emulation::new(Some(200_000_000), Span::from_millis(25), QueueLimit::Packets(833)) };
+        for _ in 0..times.repetitions.div_ceil(2) {
+            for who in &all {
+                let plan = Plan { who: *who, path: Some(&path), seconds: end + 1, counted: settled..end };
+                measured.put(&format!("{} at {shown}", who.name()), bench.run(&plan)?);
+            }
+        }
+    }
+    Ok(measured)
+}
+
+const PARTS: [&str; 4] = ["loopback", "gigabit", "loss", "simulator"];
+
+const LOSSES: [(f64, &str); 3] = [(0.0, "0 %"), (0.001, "0.1 %"), (0.01, "1 %")];
+
+/// UDT as libudt has it and as its paper has it; what TCP does today; two of the papers' window algorithms.
+const ALGORITHMS: [&str; 6] = ["udt", "udt:profile=paper", "cubic", "reno", "simd", "highspeed"];
+
+/// Medians of five say something on a host that does other things too.
+const FULL: Times = Times { repetitions: 5, loopback_s: 8, gigabit_s: [10, 20], lossy_s: [5, 20] };
+const QUICK: Times = Times { repetitions: 1, loopback_s: 3, gigabit_s: [3, 5], lossy_s: [2, 4] };

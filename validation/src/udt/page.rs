@@ -1,0 +1,145 @@
+//! The page people read: every number, and the ratios that are meant.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::record::{Measured, Records, Row};
+use super::{ALGORITHMS, LOSSES};
+use crate::Error;
+
+/// Writes the section of a part.
+type Section = fn(&mut String, &Measured);
+
+/// Writes `docs/udt.md`.
+pub(crate) fn write(root: &Path, records: &Records) -> Result<(), Error> {
+    let path = root.join("docs/udt.md");
+    std::fs::write(&path, text(records)).map_err(|source| Error::File { path, source })
+}
+
+/// The page.
+pub(crate) fn text(records: &Records) -> String {
+    let mut page = PREFACE.to_owned();
+    let parts: [(&str, Section); 4] =
+        [("loopback", loopback), ("gigabit", gigabit), ("loss", lossy), ("simulator", simulator)];
+    for (name, section) in parts {
+        if let Some(measured) = records.part(name) {
+            section(&mut page, measured);
+            let Measured { revision, system, cores, load, .. } = measured;
+            let _ =
+                writeln!(page, "\nMeasured at revision {revision} on {system}, {cores} cores, load {load} beforehand.");
+        }
+    }
+    page
+}
+
+fn loopback(page: &mut String, measured: &Measured) {
+    page.push_str(LOOPBACK);
+    page.push_str(
+        "| | Gbit/s | times libudt | sender, CPU s/GB | receiver, CPU s/GB |\n| --- | --- | --- | --- | --- |\n",
+    );
+    let reference = measured.row("libudt").map_or(f64::NAN, Row::goodput);
+    for row in &measured.rows {
+        let _ = writeln!(
+            page,
+            "| {} | {:.2} | {:.2} | {:.2} | {:.2} |",
+            row.who,
+            row.goodput() * 1e-9,
+            row.goodput() / reference,
+            row.median(|outcome| Some(outcome.sender_cpu_s_per_gb)),
+            row.median(|outcome| Some(outcome.receiver_cpu_s_per_gb)),
+        );
+    }
+}
+
+fn gigabit(page: &mut String, measured: &Measured) {
+    page.push_str(GIGABIT);
+    page.push_str(
+        "| | Mbit/s | share of the link's payload | sent again | link: late by at most (99 %) | link: core |\n",
+    );
+    page.push_str("| --- | --- | --- | --- | --- | --- |\n");
+    for row in &measured.rows {
+        let _ = writeln!(
+            page,
+            "| {} | {:.0} | {:.1} % | {:.2} % | {:.0} µs | {:.0} % |",
+            row.who,
+            row.goodput() * 1e-6,
+            row.goodput() / (1e9 * PAYLOAD_SHARE) * 100.0,
+            row.median(|outcome| outcome.retransmitted) * 100.0,
+            row.median(|outcome| outcome.link_late_p99_s) * 1e6,
+            row.median(|outcome| outcome.link_cpu) * 100.0,
+        );
+    }
+}
+
+fn lossy(page: &mut String, measured: &Measured) {
+    page.push_str(LOSSY);
+    let _ = writeln!(page, "| Mbit/s | {} |", LOSSES.map(|(_, shown)| shown).join(" | "));
+    let _ = writeln!(page, "| --- |{}", " --- |".repeat(LOSSES.len()));
+    for who in std::iter::once("libudt").chain(ALGORITHMS) {
+        let cells = LOSSES.map(|(_, shown)| {
+            let row = measured.row(&format!("{who} at {shown}"));
+            row.map_or_else(String::new, |row| format!("{:.1}", row.goodput() * 1e-6))
+        });
+        let _ = writeln!(page, "| {who} | {} |", cells.join(" | "));
+    }
+}
+
+fn simulator(page: &mut String, measured: &Measured) {
+    page.push_str(SIMULATOR);
+    page.push_str("| | Mbit/s | sent again |\n| --- | --- | --- |\n");
+    for row in &measured.rows {
+        let again = row.median(|outcome| outcome.retransmitted) * 100.0;
+        let _ = writeln!(page, "| {} | {:.1} | {again:.2} % |", row.who, row.goodput() * 1e-6);
+    }
+}
+
+/// 1456 of the 1500 bytes of a packet are the application's.
+const PAYLOAD_SHARE: f64 = 1456.0 / 1500.0;
+
+const PREFACE: &str = "\
+# UDT on real sockets
+
+This project's UDT beside libudt 4.11 as Debian packages it, and beside TCP. Every number is measured; a cell is the median of the
+repetitions in `validation/udt/recorded.json`. Competitors take turns within one run. Rates of one host say little about another;
+ratios say more. Packets have 1500 bytes with all headers. Processor time is that of the whole sending or receiving program.
+
+To measure again, on a machine that does nothing else: `cargo xtask validate udt`. One part by its name:
+`cargo run --release --package cwnd-validation -- udt loopback`; the parts are `loopback`, `gigabit`, `loss` and `simulator`.
+With `--quick` it takes a minute, writes no file, and shows that everything works.
+";
+
+const LOOPBACK: &str = "
+## One host
+
+Sender and receiver on the loopback, which never cuts a large buffer into packets: with offload (GSO, GRO) dozens of packets pass
+the kernel as one, as they would pass a network card that cuts them in hardware. Without offload every packet is a call of its own
+on at least one side, as in libudt. TCP is `iperf3`.
+
+";
+
+const GIGABIT: &str = "
+## A gigabit over 100 ms
+
+`cwnd udt link` with 1 Gbit/s, 50 ms each way and a queue of one bandwidth-delay product. The mean goodput of seconds 10 to 20, as a
+share of what the link can carry of payload (1456 of 1500 bytes).
+
+";
+
+const LOSSY: &str = "
+## Random loss
+
+`cwnd udt link` with 200 Mbit/s, 25 ms each way, a queue of one bandwidth-delay product, and packets from the sender lost at random.
+Each algorithm drives this project's sender; libudt runs its own. Algorithms that take every loss for congestion are slow here by
+design. UDT acknowledges each 10 ms, so that window algorithms grow in steps.
+
+";
+
+const SIMULATOR: &str = "
+## The simulator beside the wire
+
+The same link of 100 Mbit/s and 50 ms with a queue of one bandwidth-delay product, once in the simulator and once as
+`cwnd udt link` between real sockets. The measurement leaves a report with both, `out/udt.html`.
+
+![Throughput, rate, losses and queue over time, simulated and real](validation/udt.svg)
+
+";

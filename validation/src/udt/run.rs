@@ -1,0 +1,195 @@
+//! Transfers between two programs of one kind, and what they cost.
+
+use std::net::UdpSocket;
+use std::ops::Range;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use cwnd::Span;
+use cwnd_interop::programs::{Programs, Running, Told};
+use cwnd_link::{Relay, Report};
+use cwnd_sim::emulate::Emulation;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The programs.
+pub(crate) struct Bench {
+    pub(crate) programs: Programs,
+}
+
+/// Whose sockets both ends use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Ours { algorithm: &'static str, offload: bool },
+    Theirs,
+}
+
+/// A transfer.
+pub(crate) struct Plan<'a> {
+    pub(crate) who: Who,
+    /// The link between the ends; none for the bare loopback.
+    pub(crate) path: Option<&'a Emulation>,
+    pub(crate) seconds: usize,
+    /// The seconds after the first byte that are counted.
+    pub(crate) counted: Range<usize>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Outcome {
+    pub(crate) goodput_bps: f64,
+    /// Processor seconds of the sending program for each 10^9 bytes that arrived.
+    pub(crate) sender_cpu_s_per_gb: f64,
+    pub(crate) receiver_cpu_s_per_gb: f64,
+    /// Data packets sent again, as a share of all that were sent.
+    pub(crate) retransmitted: Option<f64>,
+    /// How late one datagram in a hundred was at most, where there was a link.
+    pub(crate) link_late_p99_s: Option<f64>,
+    /// The processor time of the link, as a share of a core.
+    pub(crate) link_cpu: Option<f64>,
+    /// Datagrams that the link did not get to read.
+    pub(crate) link_overruns: Option<u64>,
+}
+
+/// A relay on a thread of its own.
+pub(crate) struct Link {
+    stop: Arc<AtomicBool>,
+    thread: thread::JoinHandle<Result<Report, cwnd_link::RelayError>>,
+    pub(crate) at: std::net::SocketAddr,
+}
+
+impl Who {
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Ours { algorithm, offload } => {
+                format!("{algorithm}{}", if offload { "" } else { " without offload" })
+            }
+            Self::Theirs => "libudt".to_owned(),
+        }
+    }
+}
+
+impl Bench {
+    /// One transfer, and what it came to.
+    pub(crate) fn run(&self, plan: &Plan<'_>) -> Result<Outcome, Error> {
+        let ([receiver, sender], link) = self.transfer(plan, "")?;
+        let counted = receiver.received_each_second.get(plan.counted.clone()).unwrap_or_default();
+        let gigabytes = receiver.received as f64 * 1e-9;
+        let outcome = Outcome {
+            goodput_bps: counted.iter().sum::<u64>() as f64 * 8.0 / plan.counted.len() as f64,
+            sender_cpu_s_per_gb: sender.cpu_s / gigabytes,
+            receiver_cpu_s_per_gb: receiver.cpu_s / gigabytes,
+            retransmitted: (sender.packets_sent > 0).then(|| sender.retransmitted as f64 / sender.packets_sent as f64),
+            link_late_p99_s: link.as_ref().and_then(|link| link.forth.late_p99_s),
+            link_cpu: link.as_ref().map(|link| link.cpu_s / link.duration_s),
+            link_overruns: link.as_ref().map(|link| link.overruns),
+        };
+        println!("{}: {:.1} Mbit/s", plan.who.name(), outcome.goodput_bps * 1e-6);
+        Ok(outcome)
+    }
+
+    /// What the receiver and the sender tell, and the link between them. `options` are for the sender.
+    pub(crate) fn transfer(&self, plan: &Plan<'_>, options: &str) -> Result<([Told; 2], Option<Report>), Error> {
+        let at = free()?;
+        let common = match plan.who {
+            Who::Ours { algorithm, offload } => format!("algorithm={algorithm} offload={} linger=1", u8::from(offload)),
+            Who::Theirs => "linger=1".to_owned(),
+        };
+        let receiver = self.start(plan.who, &format!("{common} server {at} receive-all"))?;
+        let link = plan.path.map(|path| Link::start(at, path)).transpose()?;
+        let front = link.as_ref().map_or(at, |link| link.at);
+        let sender = self.start(plan.who, &format!("{common} {options} client {front} send-for:{}", plan.seconds))?;
+        let patience = Duration::from_secs(plan.seconds as u64 + 90);
+        // What lingers when the time is over is not delivered any more, and nothing has failed by that.
+        let sender = sender.finish(patience)?;
+        let receiver = receiver.finish(patience)?;
+        Ok(([receiver, sender], link.map(Link::stop).transpose()?))
+    }
+
+    fn start(&self, who: Who, words: &str) -> Result<Running, Error> {
+        let words = words.split_whitespace();
+        Ok(match who {
+            Who::Ours { .. } => {
+                let own =
+                    std::env::current_exe().map_err(|source| Error::File { path: "cwnd-interop".into(), source })?;
+                Running::start(&own.with_file_name("cwnd-interop"), std::iter::once("ours").chain(words))?
+            }
+            Who::Theirs => Running::start(&self.programs.partner(), words)?,
+        })
+    }
+}
+
+impl Link {
+    fn start(target: std::net::SocketAddr, emulation: &Emulation) -> Result<Self, Error> {
+        let relay = Relay::bind(cwnd_link::Plan {
+            listen: std::net::SocketAddr::from(([127, 0, 0, 1], 0)),
+            target,
+            forth: emulation.clone(),
+            back: Emulation { loss: cwnd_sim::Loss::None, ..emulation.clone() },
+            seed: 1,
+            clients: 1,
+            idle: Span::from_secs(60),
+            spin: SPIN,
+            samples: true,
+        })?;
+        let at = relay.local().map_err(|source| Error::File { path: "link".into(), source })?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        Ok(Self { stop, thread: thread::spawn(move || relay.run(&told, None)), at })
+    }
+
+    fn stop(self) -> Result<Report, Error> {
+        self.stop.store(true, Ordering::Relaxed);
+        Ok(self.thread.join().expect("the relay does not panic")?)
+    }
+}
+
+/// The same by TCP on the loopback.
+pub(crate) fn tcp(seconds: usize) -> Result<Outcome, Error> {
+    let port = free()?.port().to_string();
+    let program = |reason: String| Error::Program { command: "iperf3".to_owned(), reason };
+    let mut server = Command::new("iperf3")
+        .args(["-s", "-1", "-p", &port])
+        .stdout(Stdio::null())
+        .spawn()
+        .map_err(|error| program(error.to_string()))?;
+    thread::sleep(Duration::from_millis(300));
+    let client =
+        Command::new("iperf3").args(["-c", "127.0.0.1", "-J", "-p", &port, "-t", &seconds.to_string()]).output();
+    let _ = server.kill();
+    let _ = server.wait();
+    let output = client.map_err(|error| program(error.to_string()))?;
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| program(error.to_string()))?;
+    let end = |path: &str| {
+        told.pointer(path)
+            .and_then(serde_json::Value::as_f64)
+            .ok_or_else(|| program(format!("its report has no {path}")))
+    };
+    let gigabytes = end("/end/sum_received/bytes")? * 1e-9;
+    let per_gb = |percent: f64| percent / 100.0 * seconds as f64 / gigabytes;
+    let outcome = Outcome {
+        goodput_bps: end("/end/sum_received/bits_per_second")?,
+        sender_cpu_s_per_gb: per_gb(end("/end/cpu_utilization_percent/host_total")?),
+        receiver_cpu_s_per_gb: per_gb(end("/end/cpu_utilization_percent/remote_total")?),
+        retransmitted: None,
+        link_late_p99_s: None,
+        link_cpu: None,
+        link_overruns: None,
+    };
+    println!("TCP (iperf3): {:.1} Mbit/s", outcome.goodput_bps * 1e-6);
+    Ok(outcome)
+}
+
+/// An address on the loopback that was free a moment ago.
+fn free() -> Result<std::net::SocketAddr, Error> {
+    let bound = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+    bound.map_err(|source| Error::File { path: "127.0.0.1:0".into(), source })
+}
+
+/// At 1 Gbit/s a packet is due each 12 µs, which no sleep can tell apart.
+const SPIN: Span = Span::from_micros(20);

@@ -1,0 +1,194 @@
+//! One link, once simulated and once real.
+
+use std::path::Path;
+
+use cwnd::{Bytes, Span, Spec};
+use cwnd_interop::programs::Sample;
+use cwnd_lab::measure::{Estimates, summarise};
+use cwnd_lab::report::{Report, Row, html};
+use cwnd_lab::run::run;
+use cwnd_lab::scenario::Scenario;
+use cwnd_link::Sample as LinkSample;
+use cwnd_sim::QueueLimit;
+use cwnd_sim::emulate::Emulation;
+use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+
+use super::record::Measured;
+use super::run::{Bench, Outcome, Plan, Who};
+use crate::Error;
+use crate::plot::{Panel, Series, draw};
+
+/// Runs UDT on both, for so many seconds; writes a report with both traces, and a picture of its curves.
+pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path) -> Result<Measured, Error> {
+    let scenario =
+        Scenario::read("validation/udt", &toml(seconds), &[]).map_err(|error| Error::Scenario(Box::new(error)))?;
+    let simulated = run(vec![scenario.clone()], &|_| true)?.remove(0);
+    let setup = scenario.setup(1);
+    let link = &setup.links[scenario.bottleneck()];
+    let path = Emulation::new(link.rate, Span::from_millis(25), QueueLimit::Packets(QUEUE));
+    let who = Who::Ours { algorithm: "udt", offload: true };
+    let plan = Plan { who, path: Some(&path), seconds: seconds as usize + 1, counted: 0..1 };
+    let ([_, sender], relay) = bench.transfer(&plan, "sample=1")?;
+    let wire = trace(&sender.samples, &relay.map(|relay| relay.samples).unwrap_or_default(), &simulated.traces[0]);
+    let wire_measures = Estimates::over(&[summarise(&wire, scenario.bottleneck())]);
+
+    let mut measured = Measured::new("simulator");
+    for (who, trace) in [("simulator", &simulated.traces[0]), ("wire", &wire)] {
+        measured.put(who, outcome(trace));
+    }
+    let rows = vec![
+        Row { label: "simulator".to_owned(), estimates: simulated.estimates(), trace: &simulated.traces[0] },
+        Row { label: "wire".to_owned(), estimates: wire_measures, trace: &wire },
+    ];
+    let page = Report {
+        title: "UDT in the simulator and on the wire".to_owned(),
+        command: "cargo xtask validate udt".to_owned(),
+        revision: measured.revision.clone(),
+        seeds: vec![1],
+        warmup_s: scenario.warmup().as_secs_f64(),
+        scenario_toml: scenario.to_toml(),
+        bottleneck: scenario.bottleneck(),
+        warnings: vec![
+            "the run called `wire` is one of real sockets over an emulated link, on a host that does other things too"
+                .to_owned(),
+        ],
+        algorithms: vec![Spec::parse("udt").expect("the registry has it")],
+        rows,
+    };
+    save(report, &html(&page))?;
+    let curves: Vec<[Series; 2]> = [&simulated.traces[0], &wire].into_iter().fold(Vec::new(), |mut panels, trace| {
+        for (index, series) in curves(trace).into_iter().enumerate() {
+            match panels.get_mut(index) {
+                None => panels.push([series, Series::default()]),
+                Some(panel) => panel[1] = series,
+            }
+        }
+        panels
+    });
+    let panels: Vec<Panel<'_>> =
+        ["throughput, Mbit/s", "rate asked for, packets/s", "lost so far, packets", "queue, packets"]
+            .into_iter()
+            .zip(&curves)
+            .map(|(title, [simulated, wire])| Panel { title: title.to_owned(), ours: wire, theirs: simulated })
+            .collect();
+    save(picture, &draw(["simulator", "wire"], &panels))?;
+    Ok(measured)
+}
+
+/// The columns of the wire, as the simulator would have written them, on the instants of the sender's samples.
+fn trace(samples: &[Sample], link: &[LinkSample], like: &Trace) -> Trace {
+    let Some(first) = samples.first() else { return Trace::default() };
+    let nanos = |unix_s: f64| ((unix_s - first.unix_s) * 1e9).max(0.0) as u64;
+    let (flow, line) = (&like.flows[0], &like.links[0]);
+    let samples: Vec<&Sample> = samples.iter().filter(|sample| nanos(sample.unix_s) <= like.end).collect();
+    let column = |of: fn(&Sample) -> u64| samples.iter().map(|sample| of(sample)).collect::<Vec<u64>>();
+    let known = |of: fn(&Sample) -> f64| {
+        samples
+            .iter()
+            .map(|sample| Some(of(sample)).filter(|value| *value > 0.0).unwrap_or(f64::NAN))
+            .collect::<Vec<f64>>()
+    };
+    let payload = u64::from(flow.payload);
+    let zeros = vec![0; samples.len()];
+    let at_link = |of: fn(&LinkSample) -> u64| {
+        let latest = |sample: &&Sample| link.iter().take_while(|state| state.unix_s <= sample.unix_s).last();
+        samples.iter().map(|sample| latest(sample).map_or(0, of)).collect::<Vec<u64>>()
+    };
+    let dropped = at_link(|state| state.dropped + state.lost);
+    Trace {
+        at: samples.iter().map(|sample| nanos(sample.unix_s)).collect(),
+        warmup: like.warmup,
+        end: samples.last().map_or(0, |sample| nanos(sample.unix_s)),
+        flows: vec![FlowTrace {
+            sent: column(|sample| sample.sent),
+            retransmitted: column(|sample| sample.retransmitted),
+            delivered: samples.iter().map(|sample| sample.acked_bytes / payload).collect(),
+            lost: column(|sample| sample.lost),
+            dropped,
+            marked: zeros.clone(),
+            timeouts: column(|sample| sample.timeouts),
+            source_limited: zeros.clone(),
+            peer_limited: zeros,
+            window: samples.iter().map(|sample| sample.window).collect(),
+            in_flight: column(|sample| sample.in_flight),
+            srtt: known(|sample| sample.rtt_s),
+            pacing_rate: known(|sample| sample.rate_pps),
+            internals: Vec::new(),
+            ..flow.clone()
+        }],
+        links: vec![LinkTrace {
+            name: line.name.clone(),
+            rate: line.rate,
+            delay: line.delay,
+            offered: at_link(|state| state.offered),
+            dropped: at_link(|state| state.dropped),
+            lost: at_link(|state| state.lost),
+            marked: at_link(|state| state.marked),
+            carried: at_link(|state| state.carried),
+            carried_bytes: at_link(|state| state.carried_bytes),
+            queue_packets: at_link(|state| state.queue_packets),
+            queue_bytes: at_link(|state| state.queue_bytes),
+            ..LinkTrace::default()
+        }],
+        ..Trace::default()
+    }
+}
+
+/// Throughput in Mbit/s over half seconds, the rate asked for, losses so far, the queue.
+fn curves(trace: &Trace) -> [Series; 4] {
+    let flow = &trace.flows[0];
+    let seconds: Vec<f64> = trace.at.iter().map(|at| *at as f64 * 1e-9).collect();
+    let payload = f64::from(flow.payload) * 8e-6;
+    let throughput = (0..seconds.len().saturating_sub(STEP)).map(|index| {
+        let (from, to) = (index, index + STEP);
+        let packets = (flow.delivered[to] - flow.delivered[from]) as f64;
+        ((seconds[from] + seconds[to]) / 2.0, packets * payload / (seconds[to] - seconds[from]))
+    });
+    let of = |values: Vec<f64>| Series::plotted(seconds.iter().copied().zip(values), 0.0);
+    let whole = |values: &[u64]| of(values.iter().map(|value| *value as f64).collect());
+    let queue = trace.links.first().map(|link| whole(&link.queue_packets)).unwrap_or_default();
+    [Series::plotted(throughput, 0.0), of(flow.pacing_rate.clone()), whole(&flow.lost), queue]
+}
+
+/// The numbers of the table, from the end of the warm-up on.
+fn outcome(trace: &Trace) -> Outcome {
+    let flow = &trace.flows[0];
+    let from = trace.at.partition_point(|at| *at < trace.warmup);
+    let grown = |column: &[u64]| {
+        let ends = column.get(from).zip(column.last());
+        ends.map_or(0.0, |(first, last)| last.saturating_sub(*first) as f64)
+    };
+    let seconds =
+        trace.at.get(from).zip(trace.at.last()).map_or(f64::NAN, |(first, last)| (last - first) as f64 * 1e-9);
+    Outcome {
+        goodput_bps: grown(&flow.delivered) * Bytes(flow.payload).bits() / seconds,
+        sender_cpu_s_per_gb: 0.0,
+        receiver_cpu_s_per_gb: 0.0,
+        retransmitted: Some(grown(&flow.retransmitted) / grown(&flow.sent)),
+        link_late_p99_s: None,
+        link_cpu: None,
+        link_overruns: None,
+    }
+}
+
+fn toml(seconds: u64) -> String {
+    format!(
+        "title = \"UDT alone on 100 Mbit/s and 50 ms\"\nduration = \"{seconds}s\"\nwarmup = \"{}s\"\nseeds = 1\n\
+         [variation]\nstart = \"0ms\"\n\
+         [dumbbell]\nrate = \"100mbit\"\nrtt = \"50ms\"\nqueue = \"droptail:{QUEUE}p\"\n\
+         [[flow]]\nalgorithm = \"udt\"\n",
+        seconds / 4,
+    )
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(path);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text));
+    written.map_err(|source| Error::File { path: path.to_owned(), source })
+}
+
+/// A bandwidth-delay product of 1500-byte packets: 100 Mbit/s for 50 ms.
+const QUEUE: u32 = 417;
+
+/// Samples of 100 ms between the ends of an interval of throughput.
+const STEP: usize = 5;
