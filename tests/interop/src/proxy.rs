@@ -76,7 +76,11 @@ impl Proxy {
 
     fn start(target: SocketAddr, rule: Rule) -> Result<Self, Error> {
         let [down, up] = [UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?];
-        [&down, &up].into_iter().try_for_each(|socket| socket.set_nonblocking(true))?;
+        for socket in [&down, &up] {
+            socket.set_nonblocking(true)?;
+            // The kernel cuts what is more than it allows.
+            socket2::SockRef::from(socket).set_recv_buffer_size(BUFFER)?;
+        }
         up.connect(target)?;
         let at = down.local_addr()?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -179,6 +183,9 @@ fn renumber(datagram: &mut [u8], by: u32) {
 }
 
 const TOP: u32 = 1 << 31;
+
+/// Room for a window of libudt, so that nothing is lost here that the scenario does not name.
+const BUFFER: usize = 16 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -68,7 +68,7 @@ fn lossy() -> Between {
 /// Streams in both directions at both roles; the mean rate of the larger transfer.
 fn streams(bench: &Bench, between: &Between, megabytes: u64) -> Result<String, Error> {
     let (large, small) = (megabytes * 1_000_000, megabytes * 100_000);
-    let send = format!("send:{large} receive:{small}");
+    let send = format!("send:{large} receive:{small} pause:200");
     let receive = format!("receive:{large} send:{small} {READ}");
     let mut said = Vec::new();
     for (server, client, what) in [(Ours, Theirs, "received here"), (Theirs, Ours, "sent here")] {
@@ -97,7 +97,7 @@ pub(crate) fn numbers_wrap(bench: &Bench) -> Result<String, Error> {
 
 /// Messages of one packet and of many, in order and not.
 fn exchange(bench: &Bench, between: &Between) -> Result<String, Error> {
-    let send = "messages:200,100,-1,1 messages:20,100000,-1,1 messages:100,3000,-1,0 expect:50";
+    let send = "messages:200,100,-1,1 messages:20,100000,-1,1 messages:100,3000,-1,0 expect:50 pause:200";
     let receive = &format!("expect:320 messages:50,5000,-1,1 {READ}");
     for (server, client) in [(Ours, Theirs), (Theirs, Ours)] {
         let ends = play(bench, between, &messages(server, receive), &messages(client, send))?;
@@ -151,8 +151,8 @@ pub(crate) fn rendezvous(bench: &Bench) -> Result<String, Error> {
     for (first, second) in [(Ours, Theirs), (Theirs, Ours)] {
         for kind in ["type=stream", "type=message"] {
             let steps = match kind {
-                "type=stream" => ["send:2000000 receive:1000000", "receive:2000000 send:1000000 pause:500"],
-                _ => ["messages:50,2000,-1,1 expect:50", "expect:50 messages:50,2000,-1,1 pause:500"],
+                "type=stream" => ["send:2000000 receive:1000000 pause:200", "receive:2000000 send:1000000 pause:500"],
+                _ => ["messages:50,2000,-1,1 expect:50 pause:200", "expect:50 messages:50,2000,-1,1 pause:500"],
             };
             let [a, b] = [free()?, free()?];
             let early = bench.start(first, &format!("{kind} meet {a} {b} {}", steps[0]))?;
@@ -208,7 +208,8 @@ pub(crate) fn killed(bench: &Bench) -> Result<String, Error> {
 }
 
 /// The last to send gives the other side time to read: a client of libudt that the shutdown overtakes before its first call to
-/// receive is told that the connection is lost, also by a server of libudt.
+/// receive is told that the connection is lost, also by a server of libudt. The last to read waits a little less: libudt hands data
+/// to its reader before it acknowledges them, and a reader that closes at once may prevent that.
 const READ: &str = "pause:500";
 
 /// Long for a transfer of some megabytes at a percent of loss, by a sender that stumbles.
