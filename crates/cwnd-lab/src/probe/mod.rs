@@ -4,13 +4,14 @@
 //! turns a trace into kept numbers lives in this folder, because its sources are part of the key under which they are stored.
 
 pub mod available;
+mod over_time;
 mod rounds;
 
 use std::collections::BTreeMap;
 
-use cwnd_trace::{FlowTrace, Trace};
+use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
-use crate::measure::{Curve, LinkCount, Measures, Summary, Window, link_rate, summarise};
+use crate::measure::{Curve, LinkCount, Measures, Summary, Window, link_rate, mean, summarise};
 use crate::scenario::Scenario;
 
 /// A way to reduce a run to named numbers.
@@ -30,19 +31,22 @@ impl Probe {
     /// The measures of [`Summary`], under the names of its fields; what each flow sent, delivered, and lost in the
     /// measured time (`flow_sent_packets`, `flow_delivered_packets`, `flow_lost_packets`); what a packet of the first carries
     /// (`payload_bytes`); and of every link the shares lost and marked of what it was offered (`link_loss_rate`,
-    /// `link_mark_rate`; 0 where it was offered nothing).
+    /// `link_mark_rate`; 0 where it was offered nothing), the packets dropped (`link_dropped_packets`) and the mean of the sampled
+    /// queue (`link_queue_packets`).
     pub const SUMMARY: Self = Self {
         name: "summary",
         of: |scenario, trace| {
             let mut kept = summary(&summarise(trace, scenario.bottleneck()));
             counts(&mut kept, trace);
-            for (name, what) in [("link_loss_rate", LinkCount::Lost), ("link_mark_rate", LinkCount::Marked)] {
-                let rate = |link| link_rate(trace, link, what, Window::measured(trace)).unwrap_or(0.0);
-                kept.keep(name, trace.links.iter().map(rate).collect());
-            }
+            links(&mut kept, trace);
             kept
         },
     };
+
+    /// From the start to the end in whole intervals of 200 ms: the share of the bottleneck's rate that was carried (`utilisation`),
+    /// and of the first five flows goodput (`goodput_bps_1`, …), the window at the end of each interval
+    /// (`window_1`, …) and its round-trip time (`srtt_1`, …).
+    pub const OVER_TIME: Self = Self { name: "over-time", of: over_time::over_time };
 
     /// Of the first two flows, by round trips since the warm-up (counted by the mean of their smoothed round-trip times): mean
     /// windows in each whole round trip (`window_1`, `window_2`) and in the one before the warm-up's end (`window_before`), and
@@ -96,6 +100,23 @@ fn counts(kept: &mut Kept, trace: &Trace) {
         kept.keep(name, rises.collect());
     }
     kept.keep_one("payload_bytes", trace.flows.first().map(|flow| f64::from(flow.payload)));
+}
+
+/// What happened at each link between the warm-up and the end.
+fn links(kept: &mut Kept, trace: &Trace) {
+    let window = Window::measured(trace);
+    for (name, what) in [("link_loss_rate", LinkCount::Lost), ("link_mark_rate", LinkCount::Marked)] {
+        let rate = |link| link_rate(trace, link, what, window).unwrap_or(0.0);
+        kept.keep(name, trace.links.iter().map(rate).collect());
+    }
+    let dropped = |link: &LinkTrace| Curve::new(&trace.at, &link.dropped).rise(window);
+    kept.keep("link_dropped_packets", trace.links.iter().map(dropped).collect());
+    let from = trace.at.partition_point(|at| *at < trace.warmup);
+    let waiting = |link: &LinkTrace| {
+        let samples: Vec<f64> = link.queue_packets[from..].iter().map(|packets| *packets as f64).collect();
+        mean(&samples).unwrap_or(0.0)
+    };
+    kept.keep("link_queue_packets", trace.links.iter().map(waiting).collect());
 }
 
 /// A summary by the names of its fields.
