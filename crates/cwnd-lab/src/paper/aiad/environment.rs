@@ -390,6 +390,6 @@ fn bdp(bench: &Bench<'_>) -> Result<u32, PaperError> {
 }
 
 /// Mbit/s as whole bit/s.
-fn bits(mbit: f64) -> u64 {
+pub(super) fn bits(mbit: f64) -> u64 {
     (mbit * 1e6).round() as u64
 }
