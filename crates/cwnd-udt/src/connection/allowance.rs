@@ -4,7 +4,7 @@ use cwnd::Time;
 use cwnd::estimate::RttEstimator;
 
 use super::SYN;
-use super::sender::DEFAULT_RTT;
+use super::patience::DEFAULT_RTT;
 
 /// How many packets a sender may have on their way to a receiver that is not always there to take them in.
 ///

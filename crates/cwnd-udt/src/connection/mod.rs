@@ -17,6 +17,8 @@ mod limits;
 mod measure;
 mod outstanding;
 mod pacer;
+mod patience;
+mod proven;
 mod ranges;
 mod receiver;
 mod sender;
@@ -29,15 +31,14 @@ use std::collections::VecDeque;
 
 use cwnd::estimate::RttEstimator;
 use cwnd::{Algorithm, Bytes, Rtt, Span, Start, Time};
-use thiserror::Error;
 
 use self::closing::Closing;
 pub use self::limits::Spent;
 use self::receiver::Receiver;
 use self::sender::Sender;
 pub use self::stats::Stats;
-pub use self::supply::MessageOptions;
-pub use self::transmit::{Event, OutData, Reason, Slot, Transmit};
+pub use self::supply::{MessageOptions, SendError};
+pub use self::transmit::{Arrived, Event, OutData, Reason, Slot, Transmit};
 use crate::handshake::Agreed;
 use crate::number::{AckNumber, MessageNumber};
 use crate::settings::{Mode, Settings};
@@ -75,40 +76,6 @@ struct News {
     readable: bool,
     writable: bool,
     peer_error: Option<u32>,
-}
-
-/// How a datagram came in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrived {
-    /// When it was read.
-    pub now: Time,
-    /// It came glued to another one, so that the instant is not its own: packet pairs are not judged by it.
-    pub coalesced: bool,
-}
-
-/// A message was not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum SendError {
-    /// The connection is being closed, or is.
-    #[error("the connection is closed")]
-    Closed,
-    /// There is no room now; [`Event::Writable`] will tell.
-    #[error("the send buffer is full")]
-    Full,
-    /// Empty messages cannot be told.
-    #[error("a message has at least one byte")]
-    Empty,
-    /// It is a stream.
-    #[error("the connection carries a stream, not messages")]
-    Stream,
-    /// It would never fit.
-    #[error("the message needs {packets} packets, and the send buffer holds {room}")]
-    TooLarge {
-        /// Packets it would need.
-        packets: u64,
-        /// Packets the send buffer holds.
-        room: u64,
-    },
 }
 
 impl Connection {
@@ -193,7 +160,7 @@ impl Connection {
             Control::Ack2(number) => self.receiver.on_ack2(now, *number, &mut self.rtt),
             Control::DropRequest(request) => self.news.readable |= self.receiver.on_drop(now, request, &self.rtt),
             Control::PeerError(code) => self.news.peer_error = Some(*code),
-            Control::Shutdown => self.closing.suspect(now + sender::answer_time(&self.rtt).min(BELIEF)),
+            Control::Shutdown => self.closing.suspect(now + patience::answer_time(&self.rtt).min(BELIEF)),
             // Set-up is the endpoint's; libudt never sends warnings, and no algorithm here has words of its own.
             Control::KeepAlive
             | Control::Handshake(_)
@@ -238,7 +205,7 @@ impl Connection {
         {
             Some(Transmit::Message(ack))
         } else {
-            let pause = self.rtt.get().map_or(sender::DEFAULT_RTT, |rtt| rtt.smoothed);
+            let pause = self.rtt.get().map_or(patience::DEFAULT_RTT, |rtt| rtt.smoothed);
             self.closing.poll(now, pause).then_some(Transmit::Message(Message::Shutdown))
         };
         if transmit.is_some() {

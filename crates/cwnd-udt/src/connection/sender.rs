@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 
 use cwnd::estimate::RttEstimator;
-use cwnd::{Congestion, Limit, Packets, Probe, Rate, Remote, Rtt, Span, Start, Time};
+use cwnd::{Congestion, Limit, Packets, Probe, Rate, Remote, Span, Start, Time};
 
 use super::SYN;
 use super::host::{Host, Moment};
 use super::outstanding::{GivenUp, Missing, Outstanding};
 use super::pacer::Pacer;
+use super::patience::{LONGEST_RTT, patience, probe_interval, reported_rtt};
+use super::proven::Proven;
 use super::supply::{Cut, Supply};
 use super::tag::Tag;
 use super::transmit::OutData;
@@ -69,13 +71,6 @@ pub(super) struct Counts {
     pub(super) refused: u64,
 }
 
-/// The rate at which packets got through without a loss, over a while: a capacity below it is refuted.
-#[derive(Clone, Copy, Debug)]
-struct Proven {
-    from: Option<(Time, u64)>,
-    rate: Option<Rate>,
-}
-
 impl Sender {
     /// A sender without data.
     pub(super) fn new(settings: &Settings, agreed: &Agreed, start: &Start, now: Time) -> Self {
@@ -102,7 +97,7 @@ impl Sender {
             overtaken: 0,
             idle_since: None,
             drops: VecDeque::new(),
-            proven: Proven { from: None, rate: None },
+            proven: Proven::default(),
             counts: Counts::default(),
         }
     }
@@ -179,7 +174,7 @@ impl Sender {
         if let Some(first) = found.first {
             self.probe_at = now + probe_interval(rtt, self.probes);
             self.recover = next;
-            self.proven.from = None;
+            self.proven.interrupt();
             let lost = u32::try_from(found.lost).unwrap_or(u32::MAX);
             self.host.on_congestion(&moment, &Congestion::loss(first, lost));
         }
@@ -204,7 +199,7 @@ impl Sender {
                 let first = self.outstanding.acked();
                 self.host.on_congestion(&moment, &Congestion::timeout(first, self.stalled));
                 self.stalled = true;
-                self.proven.from = None;
+                self.proven.interrupt();
             }
             self.recover = self.outstanding.next();
             self.suspect(EXPIRY_PACKETS);
@@ -400,75 +395,24 @@ impl Sender {
     /// What the peer reports, as an algorithm hears it.
     fn remote(&self, full: &FullAck) -> Remote {
         let rate = |rate: u32| (rate > 0).then(|| Rate(f64::from(rate)));
-        let proven = |capacity: Rate| self.proven.rate.map_or(capacity, |proven| Rate(capacity.0.max(proven.0)));
         Remote {
             arrival_rate: full.rates.and_then(|rates| rate(rates.arrival)),
-            capacity: full.rates.and_then(|rates| rate(rates.capacity)).map(proven),
+            capacity: full.rates.and_then(|rates| rate(rates.capacity)).map(|capacity| self.proven.refute(capacity)),
             window: Some(Packets(f64::from(full.window))),
             ..Remote::default()
         }
     }
 }
 
-impl Proven {
-    /// Packets `..upto` have arrived, none of them lost since `from`.
-    fn advance(&mut self, now: Time, upto: u64) {
-        let Some((since, first)) = self.from else {
-            self.from = Some((now, upto));
-            return;
-        };
-        let elapsed = now.since(since);
-        if elapsed >= PROOF {
-            self.rate = Some(Packets((upto - first) as f64) / elapsed);
-            self.from = Some((now, upto));
-        }
-    }
-}
-
-/// The round-trip time a peer reports; none where it has measured none and says what libudt says then.
-fn reported_rtt(full: &FullAck) -> Option<Span> {
-    let unmeasured = (full.rtt_us, full.rtt_var_us) == UNMEASURED || full.rtt_us == 0;
-    (!unmeasured).then(|| Span::from_micros(u64::from(full.rtt_us)))
-}
-
-/// `RTT + 4 RTTVar`: within this an answer comes.
-pub(super) fn answer_time(rtt: &RttEstimator) -> Span {
-    rtt.get().map_or(DEFAULT_RTT * 3, |Rtt { smoothed, variation, .. }| smoothed + variation * 4)
-}
-
-/// The time after which a lack of progress has the oldest and the newest packet sent again, for the `n`-th time in a row.
-fn probe_interval(rtt: &RttEstimator, n: u32) -> Span {
-    let smoothed = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.smoothed);
-    // Within this a receiver has asked a second time for what it misses, and that has been acknowledged on its clock.
-    (smoothed * 2 + answer_time(rtt) + SYN * 2) * (1 << n.min(MAX_BACKOFF))
-}
-
-/// libudt's EXP interval for the `n`-th silence in a row, but not before a probe has gone unanswered.
-fn patience(rtt: &RttEstimator, n: u64) -> Span {
-    (answer_time(rtt) * n + SYN).max(LEAST_PATIENCE * n).max(probe_interval(rtt, 1))
-}
-
-/// What libudt and this crate report before the first sample, in microseconds: RTT and RTTVar.
-pub(super) const UNMEASURED: (u32, u32) = (100_000, 50_000);
-/// libudt's assumption before the first sample; its variation is half of it.
-pub(super) const DEFAULT_RTT: Span = Span::from_millis(100);
-/// A longer sample is a clock that went ahead or a report that lies; believed, it would put off every timer.
-pub(super) const LONGEST_RTT: Span = Span::from_secs(10);
-/// libudt: a receiver silent for less than this is never taken for gone.
-const LEAST_PATIENCE: Span = Span::from_millis(300);
 /// No receiver grants a smaller window, so this one means none.
 pub(super) const LEAST_WINDOW: u64 = 2;
 /// Packets sent again after a silence, beside the newest: enough for a receiver to answer, too few to hurt.
 const EXPIRY_PACKETS: u64 = 2;
 /// libudt's limit for the number of silences, which here only bounds the time between two attempts.
 const MAX_EXPIRIES: u32 = 16;
-/// Attempts without progress become up to 64 times as rare.
-const MAX_BACKOFF: u32 = 6;
 /// Of the least round-trip time: how much later a packet may leave and still arrive first.
 const REORDERED: f64 = 0.25;
 /// Of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
 const YOUNG: f64 = 0.75;
 /// Messages whose drop requests may wait: a receiver asks again for those that do not fit.
 const MAX_DROPS: usize = 64;
-/// Ten acknowledgements of libudt: the jitter of their clock stays below a tenth.
-const PROOF: Span = Span::from_millis(100);

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use cwnd::{Span, Time};
+use thiserror::Error;
 
 use crate::number::MessageNumber;
 use crate::settings::Mode;
@@ -16,6 +17,31 @@ pub struct MessageOptions {
     pub ttl: Option<Span>,
     /// It must not be delivered before the messages sent ahead of it.
     pub in_order: bool,
+}
+
+/// A message was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SendError {
+    /// The connection is being closed, or is.
+    #[error("the connection is closed")]
+    Closed,
+    /// There is no room now; [`Event::Writable`](super::Event::Writable) will tell.
+    #[error("the send buffer is full")]
+    Full,
+    /// Empty messages cannot be told.
+    #[error("a message has at least one byte")]
+    Empty,
+    /// It is a stream.
+    #[error("the connection carries a stream, not messages")]
+    Stream,
+    /// It would never fit.
+    #[error("the message needs {packets} packets, and the send buffer holds {room}")]
+    TooLarge {
+        /// Packets it would need.
+        packets: u64,
+        /// Packets the send buffer holds.
+        room: u64,
+    },
 }
 
 /// Data not yet made into packets. Only offsets are kept: the bytes are the host's.

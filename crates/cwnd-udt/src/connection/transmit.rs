@@ -1,8 +1,19 @@
-//! What a connection wants to say, and tell.
+//! What comes to a connection, and what it wants to say and tell.
 
 use std::ops::Range;
 
+use cwnd::Time;
+
 use crate::wire::{DataHeader, Message};
+
+/// How a datagram came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// When it was read.
+    pub now: Time,
+    /// It came glued to another one, so that the instant is not its own: packet pairs are not judged by it.
+    pub coalesced: bool,
+}
 
 /// Something that leaves now.
 #[derive(Clone, Debug, PartialEq, Eq)]
