@@ -26,7 +26,9 @@ pub(crate) struct Sleeper {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interest<'a> {
     pub(crate) socket: BorrowedFd<'a>,
-    /// Also when the socket takes datagrams again.
+    /// When a datagram has come in.
+    pub(crate) readable: bool,
+    /// When the socket takes datagrams again.
     pub(crate) writable: bool,
 }
 
@@ -61,7 +63,8 @@ impl Waker {
 impl Sleeper {
     /// Sleeps until something happens or `limit` has passed, without end for none. Returns early after a signal.
     pub(crate) fn sleep(&self, interest: Interest<'_>, limit: Option<Duration>) {
-        let mut events = PollFlags::POLLIN;
+        let mut events = PollFlags::empty();
+        events.set(PollFlags::POLLIN, interest.readable);
         events.set(PollFlags::POLLOUT, interest.writable);
         let bell = PollFd::new(self.bell.as_fd(), PollFlags::POLLIN);
         let mut fds = [PollFd::new(interest.socket, events), bell];
@@ -102,7 +105,7 @@ mod tests {
     #[test]
     fn news_ends_a_sleep_and_one_bell_ends_one_sleep() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let interest = || Interest { socket: socket.as_fd(), writable: false };
+        let interest = || Interest { socket: socket.as_fd(), readable: true, writable: false };
         let (waker, sleeper) = waker().unwrap();
         let waker = Arc::new(waker);
         waker.announce();

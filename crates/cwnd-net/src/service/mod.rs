@@ -45,6 +45,11 @@ pub(crate) struct Service {
     inbox: Inbox,
     /// Where strangers' handshakes came in, for the answers.
     strangers: Vec<(SocketAddr, IpAddr)>,
+    /// When something last came in, how many datagrams have come in since, and whether they come so fast that it pays to let
+    /// some more of them come before looking.
+    heard_at: Time,
+    heard: u64,
+    hurried: bool,
     departures: Departures,
     commands: Vec<Command>,
     /// Places of members with arrivals to be handed over, with writes to be told, with bytes the peer has not acknowledged.
@@ -67,6 +72,9 @@ impl Service {
             members: Members::default(),
             listener: None,
             strangers: Vec::new(),
+            heard_at: Time::ZERO,
+            heard: 0,
+            hurried: false,
             departures: Departures::default(),
             commands: Vec::new(),
             arrivals: Vec::new(),
@@ -80,6 +88,7 @@ impl Service {
         while self.port.used() || self.members.len() > 0 {
             let more = self.receive();
             self.now = self.clock.now().max(self.now);
+            self.look_at_pace();
             self.obey();
             self.endpoint.handle_timeout(self.now);
             self.attend();
@@ -110,10 +119,23 @@ impl Service {
         more
     }
 
+    /// Every arrival at a thread that waits for one wakes it, which costs the sender as much as the sending. A thread that rests
+    /// while datagrams pour in finds many at once.
+    fn look_at_pace(&mut self) {
+        let heard = std::mem::take(&mut self.heard);
+        if heard > 0 {
+            self.hurried = heard >= A_FEW && self.now.since(self.heard_at) <= HURRY * heard;
+            self.heard_at = self.now;
+        } else {
+            self.hurried = false;
+        }
+    }
+
     /// Takes in the datagrams of one buffer.
     fn take_in(&mut self, glued: &Glued<'_>, stamps: &Stamps) {
         // The kernel knows best when they arrived; but time does not run backwards.
         let stamp = stamps.time(glued.stamp);
+        self.heard += 1;
         let datagrams = glued.datagrams();
         let coalesced = datagrams.len() > 1 || stamp <= self.now;
         // What is glued came one after the other in the time before; if that was long, at the end of it.
@@ -222,7 +244,9 @@ impl Service {
         self.port.waker().announce();
         // What was asked for before the announcement rang no bell.
         if !self.port.has_news() {
-            let interest = Interest { socket: self.udp.fd(), writable: self.departures.is_blocked() };
+            let writable = self.departures.is_blocked();
+            let interest = Interest { socket: self.udp.fd(), readable: !self.hurried, writable };
+            let limit = if self.hurried { Some(limit.map_or(REST, |limit| limit.min(REST))) } else { limit };
             sleeper.sleep(interest, limit);
         }
         self.port.waker().awake();
@@ -244,6 +268,11 @@ impl Drop for Service {
 const BURST: Span = Span::from_millis(1);
 /// Glued packets came within this time: they left in one burst.
 const STRETCH: Span = Span::from_millis(1);
+/// Arrivals, glued ones counted as one, that are a stream of them: at least so many, and no further apart.
+const A_FEW: u64 = 3;
+const HURRY: Span = Span::from_micros(40);
+/// How long to let them come: little beside the round trip of any network, much beside the cost of waking up.
+const REST: Duration = Duration::from_micros(50);
 /// System calls for arrivals before something else has its turn.
 const ROUNDS: usize = 4;
 /// Packets that leave before something else has its turn.
