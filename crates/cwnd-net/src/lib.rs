@@ -1,4 +1,13 @@
-//! UDT over UDP sockets.
+//! UDT over UDP sockets: blocking streams, listeners and messengers, any congestion control of [`cwnd`] below them.
+//!
+//! What this crate is not: it knows nothing of the protocol, which is `cwnd-udt`'s, and nothing is encrypted or authenticated: use it
+//! where that does not matter, or below something that does it.
+//!
+//! Where to start: [`UdtStream`] and [`UdtListener`] are used like their TCP namesakes of the standard library; [`UdtMessenger`] keeps
+//! the bounds of messages; [`Options`] are what can be chosen; [`UdtPort`] lets many connections share a UDP port and the one thread
+//! that serves it. [`Stats`] answers what limits a connection now.
+//!
+//! Inside, `service` is the thread of a port; `send_buffer` and `receive_buffer` are where it meets the applications.
 
 mod clock;
 mod connection;

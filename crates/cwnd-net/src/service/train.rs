@@ -150,3 +150,97 @@ fn longest(segments: usize, stride: usize) -> usize {
 const MAX_DATAGRAM: usize = 65_507;
 /// As many as the kernel glues at most.
 const TOGETHER: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use cwnd_udt::wire::Position;
+    use cwnd_udt::{MessageNumber, Seq, SocketId};
+
+    use super::*;
+    use crate::clock::Deadline;
+    use crate::udp::Inbox;
+
+    const PAYLOAD: usize = 100;
+
+    fn udp(offload: bool) -> Udp {
+        Udp::bind("127.0.0.1:0".parse().unwrap(), 1 << 20, offload).unwrap()
+    }
+
+    fn wagon(to: SocketAddr, packet: u64, length: u64) -> Wagon {
+        let header = DataHeader {
+            seq: Seq::new(packet as u32).unwrap(),
+            position: Position::Only,
+            in_order: true,
+            message: MessageNumber::FIRST,
+            timestamp_us: 0,
+            to: SocketId::new(1).unwrap(),
+        };
+        let start = packet * PAYLOAD as u64;
+        Wagon { to, from: None, owner: 0, header, bytes: start..start + length }
+    }
+
+    /// A buffer with `bytes` bytes that the protocol knows of; byte `i` is `i / 100`.
+    fn buffer(bytes: usize) -> SendBuffer<()> {
+        let buffer = SendBuffer::new(100, PAYLOAD);
+        let content: Vec<u8> = (0..bytes).map(|at| (at / PAYLOAD) as u8).collect();
+        buffer.write(&content, Deadline::after(Some(Duration::ZERO))).unwrap();
+        buffer.tell(false);
+        buffer.tell(true);
+        buffer
+    }
+
+    /// The buffers of datagrams that come in, each as (number, length, first byte).
+    fn arrivals(udp: &Udp) -> Vec<Vec<(u8, usize, u8)>> {
+        let mut inbox = Inbox::new(1_500, true);
+        let filled = udp.receive(&mut inbox).unwrap();
+        let seen = |datagram: &[u8]| (datagram[3], datagram.len(), datagram[HEADER]);
+        inbox.filled(filled).map(|glued| glued.datagrams().map(seen).collect()).collect()
+    }
+
+    fn train(buffer: &SendBuffer<()>, wagon: &Wagon) -> Train {
+        let slot = buffer.slot(&wagon.bytes).unwrap();
+        Train::new(wagon, slot, buffer.stride(), Vec::new())
+    }
+
+    #[test]
+    fn packets_in_a_row_leave_together_up_to_a_short_one() {
+        for (offload, expected) in [
+            (true, vec![vec![(0, 116, 0), (1, 116, 1), (2, 66, 2)]]),
+            (false, vec![vec![(0, 116, 0)], vec![(1, 116, 1)], vec![(2, 66, 2)]]),
+        ] {
+            let (here, there) = (udp(offload), udp(true));
+            let buffer = buffer(250);
+            let mut train = train(&buffer, &wagon(there.local(), 0, 100));
+            assert!(!train.couple(&wagon(there.local(), 2, 50), &buffer, here.segments()), "one is missing between");
+            assert!(train.couple(&wagon(there.local(), 1, 100), &buffer, here.segments()));
+            assert!(train.couple(&wagon(there.local(), 2, 50), &buffer, here.segments()));
+            assert!(!train.couple(&wagon(there.local(), 3, 50), &buffer, here.segments()), "the last one is short");
+            train.depart(&here).unwrap();
+            assert_eq!(arrivals(&there), expected, "offload: {offload}");
+        }
+    }
+
+    #[test]
+    fn the_last_packet_can_be_made_to_leave_alone() {
+        let (here, there) = (udp(true), udp(true));
+        let buffer = buffer(300);
+        let mut train = train(&buffer, &wagon(there.local(), 0, 100));
+        assert!(train.detach_last().is_none(), "there is but one");
+        for packet in 1..3 {
+            assert!(train.couple(&wagon(there.local(), packet, 100), &buffer, here.segments()));
+        }
+        let mut last = train.detach_last().unwrap();
+        train.depart(&here).unwrap();
+        last.depart(&here).unwrap();
+        assert_eq!(arrivals(&there), [vec![(0, 116, 0), (1, 116, 1)], vec![(2, 116, 2)]]);
+    }
+
+    #[test]
+    fn no_train_is_longer_than_the_kernel_takes() {
+        assert_eq!(longest(64, 1_472), 44);
+        assert_eq!(longest(64, 100), 64);
+        assert_eq!(longest(64, 65_000), 1);
+    }
+}
