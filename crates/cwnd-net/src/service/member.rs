@@ -278,7 +278,11 @@ impl Open {
                     self.refused = Some((bytes, options));
                     break;
                 }
-                Some(_) => news = true,
+                Some(_) => {
+                    // What is told has to be released one day, also if it outlives its time and never leaves.
+                    self.told += bytes;
+                    news = true;
+                }
                 None => break,
             }
         }
