@@ -6,6 +6,8 @@
 pub mod available;
 mod over_time;
 mod rounds;
+pub mod stages;
+pub mod udt;
 
 use std::collections::BTreeMap;
 
