@@ -1,8 +1,8 @@
 //! The five papers: what they printed, what comes out here, and whether that is the same.
 //!
 //! `papers/ID/published.toml` has every table, figure and checkable claim of a paper as rows with a tolerance fixed beforehand
-//! ([`Published`]), and the gaps in its description as assumptions. Scenarios lie beside it. A [`Runner`](files::Runner) computes
-//! the values of a result at a [`Bench`]; [`run`](fn@run) joins them to the listed rows and judges them.
+//! ([`Published`]), and the gaps in its description as assumptions. Scenarios lie beside it. A [`Runner`] computes
+//! the values of a result at a [`Bench`]; [`Selection::run`] joins them to the listed rows and judges them.
 //!
 //! To add a result: list its rows in `published.toml`, put its scenario beside it, write a function from [`Bench`] to
 //! [`Findings`], and name it in the `runners` of its paper.
