@@ -298,6 +298,8 @@ impl Open {
     pub(super) fn release(&mut self, now: Time, endpoint: &Endpoint) -> bool {
         let released = endpoint.connection(self.shared.handle).map_or(self.told, protocol::Connection::released);
         if released > self.released {
+            // A message that outlived its time need not leave any more.
+            self.sent = self.sent.max(released);
             self.demand.flight = self.demand.flight.max(self.sent - self.released);
             if now.since(self.demand.since) >= LOOK_BACK {
                 let drained = released - self.demand.released;
