@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
-use std::thread::sleep;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use cwnd::{BitRate, Span, Spec};
@@ -221,14 +222,21 @@ impl Partner<'_> {
     }
 
     fn send_for(&mut self, end: Instant) -> Result<(), Failed> {
+        let stream = self.stream()?.try_clone();
+        let done = AtomicBool::new(!self.sample);
+        thread::scope(|scope| {
+            // Writing may block for longer than a sample takes.
+            let samples = scope.spawn(|| samples(&stream, &done));
+            let sent = self.write_until(end);
+            done.store(true, Ordering::Relaxed);
+            self.told.samples = samples.join().unwrap_or_default();
+            sent
+        })
+    }
+
+    fn write_until(&mut self, end: Instant) -> Result<(), Failed> {
         let buffer = vec![0; PIECE];
-        let mut next = clock::now();
         while clock::now() < end {
-            if self.sample && clock::now() >= next {
-                next += SAMPLE;
-                let sample = self.stream()?.stats().map(|stats| sample(&stats));
-                self.told.samples.extend(sample);
-            }
             self.told.sent += self.stream()?.write(&buffer)? as u64;
         }
         Ok(())
@@ -311,6 +319,16 @@ impl Partner<'_> {
         }
         Ok(())
     }
+}
+
+/// What a stream is at, each tenth of a second until it is `done`.
+fn samples(stream: &UdtStream, done: &AtomicBool) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    while !done.load(Ordering::Relaxed) {
+        samples.extend(stream.stats().map(|stats| sample(&stats)));
+        sleep(SAMPLE);
+    }
+    samples
 }
 
 fn sample(stats: &Stats) -> Sample {

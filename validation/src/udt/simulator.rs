@@ -65,12 +65,16 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
         }
         panels
     });
-    let panels: Vec<Panel<'_>> =
-        ["throughput, Mbit/s", "rate asked for, packets/s", "lost so far, packets", "queue, packets"]
-            .into_iter()
-            .zip(&curves)
-            .map(|(title, [simulated, wire])| Panel { title: title.to_owned(), ours: wire, theirs: simulated })
-            .collect();
+    let panels: Vec<Panel<'_>> = [
+        "throughput, Mbit/s",
+        "rate asked for (up to four times the link's), packets/s",
+        "lost so far, packets",
+        "queue, packets",
+    ]
+    .into_iter()
+    .zip(&curves)
+    .map(|(title, [simulated, wire])| Panel { title: title.to_owned(), ours: wire, theirs: simulated })
+    .collect();
     save(picture, &draw(["simulator", "wire"], &panels))?;
     Ok(measured)
 }
@@ -144,10 +148,14 @@ fn curves(trace: &Trace) -> [Series; 4] {
         let packets = (flow.delivered[to] - flow.delivered[from]) as f64;
         ((seconds[from] + seconds[to]) / 2.0, packets * payload / (seconds[to] - seconds[from]))
     });
+    // Slow start asks for a packet each microsecond, beside which nothing else could be seen.
+    let line = trace.links.first().and_then(|link| link.rate).map_or(f64::INFINITY, |rate| rate as f64);
+    let highest = SHOWN * line / Bytes(flow.packet).bits();
+    let rate = flow.pacing_rate.iter().map(|rate| if *rate <= highest { *rate } else { f64::NAN }).collect();
     let of = |values: Vec<f64>| Series::plotted(seconds.iter().copied().zip(values), 0.0);
     let whole = |values: &[u64]| of(values.iter().map(|value| *value as f64).collect());
     let queue = trace.links.first().map(|link| whole(&link.queue_packets)).unwrap_or_default();
-    [Series::plotted(throughput, 0.0), of(flow.pacing_rate.clone()), whole(&flow.lost), queue]
+    [Series::plotted(throughput, 0.0), of(rate), whole(&flow.lost), queue]
 }
 
 /// The numbers of the table, from the end of the warm-up on.
@@ -189,6 +197,9 @@ fn save(path: &Path, text: &str) -> Result<(), Error> {
 
 /// A bandwidth-delay product of 1500-byte packets: 100 Mbit/s for 50 ms.
 const QUEUE: u32 = 417;
+
+/// Rates above so many times the link's are not shown.
+const SHOWN: f64 = 4.0;
 
 /// Samples of 100 ms between the ends of an interval of throughput.
 const STEP: usize = 5;
