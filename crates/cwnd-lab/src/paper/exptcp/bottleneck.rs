@@ -315,7 +315,8 @@ pub(super) fn figure_4(bench: &Bench<'_>) -> Result<Findings, PaperError> {
 
 /// Capacities for what varies besides: up to where a run takes seconds.
 fn moderate(bench: &Bench<'_>) -> Result<Vec<f64>, PaperError> {
-    Ok(capacities(bench)?.into_iter().filter(|rate| *rate <= 640.0).collect())
+    let highest = bench.by_scale(40.0, 640.0);
+    Ok(capacities(bench)?.into_iter().filter(|rate| *rate <= highest).collect())
 }
 
 pub(super) fn red_bytes(bench: &Bench<'_>) -> Result<Findings, PaperError> {
@@ -359,15 +360,18 @@ pub(super) fn small_window(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     })?;
     sweep.report(&mut findings, |rate| format!("{rate} Mbit/s"));
     let many: Vec<f64> = bench.assumed_as::<Vec<f64>>("flows")?.into_iter().filter(|flows| *flows >= 256.0).collect();
+    let rate = bench.by_scale(RATE / 5.0, RATE);
     let sweep = Sweep::run(bench, &many, &variants, |algorithm, flows| {
-        dumbbell(bench, algorithm, Load { flows: flows as u32, ..Load::of_capacity(RATE) }, &[])
+        dumbbell(bench, algorithm, Load { flows: flows as u32, ..Load::of_capacity(rate) }, &[])
     })?;
     sweep.report(&mut findings, |flows| format!("{flows} flows"));
     Ok(findings)
 }
 
 /// The capacity of what the paper leaves to the future, Mbit/s: windows of hundreds of packets at a moderate cost.
-const FUTURE_RATE: f64 = 160.0;
+fn future_rate(bench: &Bench<'_>) -> f64 {
+    bench.by_scale(40.0, 160.0)
+}
 
 pub(super) fn round_trips(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     let mut findings = Findings::default();
@@ -376,14 +380,15 @@ pub(super) fn round_trips(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     let wide = ["variation.rtt=0.9".to_string(), "dumbbell.rtt=8ms".to_string()];
     let spread = ["flow.0.extra_rtt=72ms".to_string(), "flow.1.extra_rtt=72ms".to_string()];
     let changes = [wide, spread].concat();
-    let sweep = Sweep::run(bench, &[FUTURE_RATE], &algorithms, |algorithm, rate| {
+    let rate = future_rate(bench);
+    let sweep = Sweep::run(bench, &[rate], &algorithms, |algorithm, rate| {
         let queue = [format!("dumbbell.queue={}", red(bench, 10.0, true)?)];
         dumbbell(bench, algorithm, Load::of_capacity(rate), &[&changes[..], &queue].concat())
     })?;
     for name in sweep.names() {
-        findings.beside(format!("{name}: utilisation"), "", sweep.utilisation(name, FUTURE_RATE));
+        findings.beside(format!("{name}: utilisation"), "", sweep.utilisation(name, rate));
         let forward = |kept: &Kept| jain(kept.all("flow_goodput_bps").get(..16)?);
-        findings.beside(format!("{name}: Jain index of 16 flows"), "", sweep.at(name, FUTURE_RATE, forward));
+        findings.beside(format!("{name}: Jain index of 16 flows"), "", sweep.at(name, rate, forward));
     }
     Ok(findings)
 }
@@ -391,7 +396,8 @@ pub(super) fn round_trips(bench: &Bench<'_>) -> Result<Findings, PaperError> {
 pub(super) fn several(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     let mut findings = Findings::default();
     let algorithms = algorithms(bench)?;
-    let sweep = Sweep::run(bench, &[FUTURE_RATE], &algorithms, |algorithm, rate| {
+    let rate = future_rate(bench);
+    let sweep = Sweep::run(bench, &[rate], &algorithms, |algorithm, rate| {
         let mut changes = vec![
             format!("parking_lot.rate={}bit", rate * 1e6),
             format!("parking_lot.queue={}", red(bench, 1.0, true)?),
@@ -407,13 +413,9 @@ pub(super) fn several(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         findings.beside(
             format!("{name}: goodput of the long flow over the mean of the short ones"),
             "",
-            sweep.at(name, FUTURE_RATE, share),
+            sweep.at(name, rate, share),
         );
-        findings.beside(
-            format!("{name}: utilisation of the first bottleneck"),
-            "",
-            sweep.utilisation(name, FUTURE_RATE),
-        );
+        findings.beside(format!("{name}: utilisation of the first bottleneck"), "", sweep.utilisation(name, rate));
     }
     Ok(findings)
 }
@@ -427,7 +429,7 @@ pub(super) fn friendliness(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         ("EXP-TCP", exp.clone()),
         ("EXP-TCP with the variant", exp.replace("small_window=off", "small_window=on")),
     ];
-    let points: Vec<f64> = capacities(bench)?.into_iter().filter(|rate| *rate <= FUTURE_RATE).collect();
+    let points: Vec<f64> = capacities(bench)?.into_iter().filter(|rate| *rate <= future_rate(bench)).collect();
     // The flows that would go the other way share the bottleneck with those forward.
     let beside = [format!("flow.1.algorithm={tcp}"), "flow.1.direction=forward".to_string()];
     let sweep = Sweep::run(bench, &points, &against, |algorithm, rate| {
