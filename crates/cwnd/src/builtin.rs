@@ -9,6 +9,16 @@ use crate::signal::{Ack, Congestion, View};
 use crate::units::{Packets, Span};
 use crate::window::{self, Window};
 
+/// What a host does with an algorithm, compiled for each built-in one. A host that makes its records in here makes of them only what
+/// the algorithm's rule looks at.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it with `algorithm`.
+    fn visit<A: CongestionControl + ?Sized>(self, algorithm: &mut A) -> Self::Output;
+}
+
 /// One line registers an algorithm: the enum's arm, the type it holds, and the registry entries built on it.
 macro_rules! algorithms {
     ($($arm:ident($type:ty) => $($entry:path),+;)+) => {
@@ -28,6 +38,17 @@ macro_rules! algorithms {
                 Self::$arm(algorithm)
             }
         })+
+
+        impl Algorithm {
+            /// Has `visitor` see the algorithm inside.
+            #[inline(always)]
+            pub fn visit<V: Visitor>(&mut self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$arm(inner) => visitor.visit(inner),)+
+                    Self::Custom(inner) => visitor.visit(&mut **inner),
+                }
+            }
+        }
 
         /// Evaluates `$body` with `$inner` bound to the algorithm inside.
         macro_rules! dispatch {

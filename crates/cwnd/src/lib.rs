@@ -25,7 +25,7 @@ pub mod testing;
 pub mod units;
 pub mod window;
 
-pub use builtin::Algorithm;
+pub use builtin::{Algorithm, Visitor};
 pub use control::{CongestionControl, Control, Pacing, Probe, ReceiverSide, Stamp};
 pub use registry::{ALGORITHMS, Entry, Spec};
 pub use signal::{Ack, Arrival, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};

@@ -2,7 +2,7 @@
 
 use cwnd::{
     Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Probe, Remote, Span,
-    Time, View,
+    Time, View, Visitor,
 };
 
 use super::recovery::{News, Recovery};
@@ -22,6 +22,18 @@ struct Orders {
     probe: Probe,
     /// [`Time::MAX`] for never.
     wake: Time,
+}
+
+/// An acknowledgement, told to an algorithm that is then asked what it wants. Compiled for each algorithm: making all of the view
+/// for one that looks at nothing in it would cost more than its rule.
+struct Acknowledged<'a> {
+    facts: &'a Facts,
+    now: Time,
+    next: u64,
+    in_flight: u64,
+    in_recovery: bool,
+    ack: &'a Ack,
+    newly: u64,
 }
 
 /// A sender of what an application hands over, which mends its losses by the scheme `R`.
@@ -90,10 +102,12 @@ impl<R: Recovery> Sender<R> {
             let mut view = self.view(now, in_flight);
             view.in_recovery &= !news.begun;
             self.algorithm.on_congestion(&view, &congestion(&news));
+            self.ask();
         }
         if ack.marked {
             let event = Congestion::mark(self.recovery.acked().saturating_sub(1));
             self.algorithm.on_congestion(&self.view(now, in_flight), &event);
+            self.ask();
             // Once per window, whether the algorithm cut for this mark or for a loss just before: without it the receiver would
             // echo for ever, and no window grows on an echo.
             if self.recovery.acked() >= self.confirm_from {
@@ -104,20 +118,20 @@ impl<R: Recovery> Sender<R> {
         // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a time-out, also where it
         // names what has arrived.
         if news.newly > 0 && (news.advanced || self.recovery.repairing()) {
-            let signal = AckSignal {
-                acks: 1,
-                newly: u32::try_from(news.newly).unwrap_or(u32::MAX),
-                marked: u32::from(ack.marked),
-                sent_at: ack.echo,
-                sample: None,
-                remote: Remote::default(),
-            };
-            self.algorithm.on_ack(&self.view(now, in_flight), &signal);
+            self.orders = self.algorithm.visit(Acknowledged {
+                facts: &self.facts,
+                now,
+                next: self.recovery.next(),
+                in_flight,
+                in_recovery: self.recovery.repairing(),
+                ack,
+                newly: news.newly,
+            });
         }
         if self.recovery.leave(&news) {
             self.algorithm.on_recovered(&self.view(now, self.in_flight()));
+            self.ask();
         }
-        self.ask();
         self.recovery.regulate(&news, self.orders.window);
         if self.recovery.outstanding() == 0 {
             self.deadline = Time::MAX;
@@ -233,7 +247,6 @@ impl<R: Recovery> Sender<R> {
     }
 
     /// Asks the algorithm what it wants after a signal.
-    #[inline]
     fn ask(&mut self) {
         self.orders = Orders::of(&self.algorithm);
     }
@@ -253,9 +266,28 @@ impl<R: Recovery> Sender<R> {
     }
 }
 
+impl Visitor for Acknowledged<'_> {
+    type Output = Orders;
+
+    #[inline(always)]
+    fn visit<A: CongestionControl + ?Sized>(self, algorithm: &mut A) -> Orders {
+        let view = self.facts.view(self.now, self.next, self.in_flight, self.in_recovery);
+        let signal = AckSignal {
+            acks: 1,
+            newly: u32::try_from(self.newly).unwrap_or(u32::MAX),
+            marked: u32::from(self.ack.marked),
+            sent_at: self.ack.echo,
+            sample: None,
+            remote: Remote::default(),
+        };
+        algorithm.on_ack(&view, &signal);
+        Orders::of(algorithm)
+    }
+}
+
 impl Orders {
     #[inline]
-    fn of(algorithm: &Algorithm) -> Self {
+    fn of<A: CongestionControl + ?Sized>(algorithm: &A) -> Self {
         let Control { window, pacing, probe, wake, .. } = algorithm.control();
         let allowed = (window.0 as i64).max(1).cast_unsigned();
         Self { window, allowed, pacing, probe, wake: wake.unwrap_or(Time::MAX) }

@@ -155,6 +155,7 @@ impl<R: WindowRule> Window<R> {
 }
 
 impl<R: WindowRule> CongestionControl for Window<R> {
+    #[inline]
     fn control(&self) -> Control {
         Control { pacing: self.rule.pacing(), ..Control::window(Packets(self.state.window)) }
     }
