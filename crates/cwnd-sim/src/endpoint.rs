@@ -106,9 +106,7 @@ macro_rules! facts {
 /// Lets `$sender` send all that may leave now.
 macro_rules! drain {
     ($sender:expr, $now:expr, $send:expr) => {{
-        while let Some(data) = $sender.poll($now) {
-            $send(Body::Data(data));
-        }
+        $sender.drain($now, |data| $send(Body::Data(data)));
         Wishes { release: $sender.next_release(), deadline: $sender.next_deadline() }
     }};
 }

@@ -97,10 +97,16 @@ impl Pacer {
         Self { release: now, holds: false }
     }
 
+    /// Whether a packet would have to wait.
+    #[inline]
+    pub(crate) fn waits(&self, now: Time) -> bool {
+        now < self.release
+    }
+
     /// Whether the next packet has to wait; under `pacing` that counts as `limits` says.
     #[inline]
     pub(crate) fn holds(&mut self, now: Time, pacing: Pacing, limits: &mut Limits) -> bool {
-        self.holds = now < self.release;
+        self.holds = self.waits(now);
         if self.holds {
             // Spreading a window over a round trip is not a limit of its own.
             let limit = if matches!(pacing, Pacing::At(_)) { Limit::Rate } else { Limit::Window };
@@ -163,10 +169,15 @@ impl Limits {
     #[inline]
     pub(crate) fn set(&mut self, now: Time, limit: Limit) {
         if limit != self.current {
-            (self.source, self.peer) = self.spent(now);
-            self.current = limit;
-            self.since = now;
+            self.change(now, limit);
         }
+    }
+
+    #[cold]
+    fn change(&mut self, now: Time, limit: Limit) {
+        (self.source, self.peer) = self.spent(now);
+        self.current = limit;
+        self.since = now;
     }
 
     /// Time spent so far for want of data, and of room at the receiver.

@@ -34,6 +34,7 @@ struct Acknowledged<'a> {
     in_recovery: bool,
     ack: &'a Ack,
     newly: u64,
+    orders: &'a mut Orders,
 }
 
 /// A sender of what an application hands over, which mends its losses by the scheme `R`.
@@ -80,10 +81,26 @@ impl<R: Recovery> Sender<R> {
     }
 
     /// Takes in an acknowledgement.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, now: Time, ack: &Ack) {
+        // Nearly all of them are plain ones. For those the compiler leaves out all that losses and recovery ask for.
+        if let Some(newly) = self.recovery.on_plain_ack(ack) {
+            let news = News { newly, advanced: true, rearm: true, ..News::default() };
+            self.on_news(now, ack, self.in_flight() + newly, &news);
+        } else {
+            self.on_other_ack(now, ack);
+        }
+    }
+
+    #[inline(never)]
+    fn on_other_ack(&mut self, now: Time, ack: &Ack) {
         let in_flight = self.in_flight();
         let news = self.recovery.on_ack(ack);
+        self.on_news(now, ack, in_flight, &news);
+    }
+
+    #[inline(always)]
+    fn on_news(&mut self, now: Time, ack: &Ack, in_flight: u64, news: &News) {
         self.facts.counts.delivered += news.newly + u64::from(news.unnamed);
         if news.newly > 0 {
             let sample = now.since(ack.echo);
@@ -101,7 +118,7 @@ impl<R: Recovery> Sender<R> {
             self.facts.counts.lost += news.lost;
             let mut view = self.view(now, in_flight);
             view.in_recovery &= !news.begun;
-            self.algorithm.on_congestion(&view, &congestion(&news));
+            self.algorithm.on_congestion(&view, &congestion(news));
             self.ask();
         }
         if ack.marked {
@@ -118,7 +135,7 @@ impl<R: Recovery> Sender<R> {
         // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a time-out, also where it
         // names what has arrived.
         if news.newly > 0 && (news.advanced || self.recovery.repairing()) {
-            self.orders = self.algorithm.visit(Acknowledged {
+            self.algorithm.visit(Acknowledged {
                 facts: &self.facts,
                 now,
                 next: self.recovery.next(),
@@ -126,13 +143,14 @@ impl<R: Recovery> Sender<R> {
                 in_recovery: self.recovery.repairing(),
                 ack,
                 newly: news.newly,
+                orders: &mut self.orders,
             });
         }
-        if self.recovery.leave(&news) {
+        if self.recovery.leave(news) {
             self.algorithm.on_recovered(&self.view(now, self.in_flight()));
             self.ask();
         }
-        self.recovery.regulate(&news, self.orders.window);
+        self.recovery.regulate(news, self.orders.window);
         if self.recovery.outstanding() == 0 {
             self.deadline = Time::MAX;
             self.backlog.rest(now);
@@ -162,12 +180,59 @@ impl<R: Recovery> Sender<R> {
         }
     }
 
-    /// The next packet to leave now, if one may.
+    /// Hands all that may leave now to `send`.
     #[inline(always)]
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
+    pub(crate) fn drain(&mut self, now: Time, mut send: impl FnMut(Data)) {
+        if self.is_unbound(now) {
+            let count = self.supply(now);
+            let first = self.recovery.send(count);
+            self.facts.counts.sent += count;
+            for number in first..first + count {
+                let reacted = std::mem::take(&mut self.confirm_mark);
+                send(Data { number, sent_at: now, retransmission: false, reacted, pair: false });
+            }
+        } else {
+            while let Some(data) = self.poll(now) {
+                send(data);
+            }
+        }
+    }
+
+    /// Nothing but window, source and receiver holds packets back, and the timer runs: there is nothing to decide for each of them.
+    #[inline]
+    fn is_unbound(&self, now: Time) -> bool {
+        self.recovery.at_rest()
+            && self.recovery.outstanding() > 0
+            && matches!((self.orders.pacing, self.orders.probe), (Pacing::Off, Probe::None))
+            && !self.paced
+            && !self.pacer.waits(now)
+    }
+
+    /// How many new packets may leave now where nothing else holds them.
+    #[inline(always)]
+    fn supply(&mut self, now: Time) -> u64 {
+        self.pacer.pass();
+        let room = self.recovery.room(self.orders.allowed);
+        // A source is asked only for what the window would take.
+        let handed = if room > 0 { self.backlog.ahead(now, self.recovery.next()) } else { u64::MAX };
+        let granted = self.peer_window.saturating_sub(self.recovery.outstanding());
+        let count = room.min(handed).min(granted);
+        let limit = if count == room {
+            Limit::Window
+        } else if count == handed {
+            Limit::Source
+        } else {
+            Limit::Peer
+        };
+        self.facts.limits.set(now, limit);
+        count
+    }
+
+    /// The next packet to leave now, if one may.
+    fn poll(&mut self, now: Time) -> Option<Data> {
         self.pacer.pass();
         let urgent = self.recovery.urgent();
-        if !urgent && !self.recovery.room(self.orders.allowed) {
+        if !urgent && self.recovery.room(self.orders.allowed) == 0 {
             self.facts.limits.set(now, Limit::Window);
             return None;
         }
@@ -191,7 +256,7 @@ impl<R: Recovery> Sender<R> {
             if self.recovery.outstanding() == 0 {
                 self.restart(now);
             }
-            self.recovery.send()
+            self.recovery.send(1)
         });
         self.facts.counts.sent += 1;
         self.facts.counts.retransmitted += u64::from(retransmission);
@@ -267,10 +332,10 @@ impl<R: Recovery> Sender<R> {
 }
 
 impl Visitor for Acknowledged<'_> {
-    type Output = Orders;
+    type Output = ();
 
     #[inline(always)]
-    fn visit<A: CongestionControl + ?Sized>(self, algorithm: &mut A) -> Orders {
+    fn visit<A: CongestionControl + ?Sized>(self, algorithm: &mut A) {
         let view = self.facts.view(self.now, self.next, self.in_flight, self.in_recovery);
         let signal = AckSignal {
             acks: 1,
@@ -281,7 +346,7 @@ impl Visitor for Acknowledged<'_> {
             remote: Remote::default(),
         };
         algorithm.on_ack(&view, &signal);
-        Orders::of(algorithm)
+        *self.orders = Orders::of(algorithm);
     }
 }
 

@@ -109,13 +109,19 @@ impl Backlog {
     /// Whether the application has handed over packet `number` by `now`.
     #[inline]
     pub(crate) fn has(&mut self, now: Time, number: u64) -> bool {
+        self.ahead(now, number) > 0
+    }
+
+    /// How many packets from `number` on the application has handed over by `now`.
+    #[inline]
+    pub(crate) fn ahead(&mut self, now: Time, number: u64) -> u64 {
         match &mut self.0 {
-            None => true,
+            None => u64::MAX,
             Some(application) => {
                 if now >= application.until {
                     application.advance(now);
                 }
-                number < application.handed
+                application.handed.saturating_sub(number)
             }
         }
     }

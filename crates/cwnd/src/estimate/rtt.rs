@@ -18,6 +18,7 @@ impl RttEstimator {
 
     /// A sample; `ack_delay` is how much of it the receiver says it held the acknowledgement back. It is passed on, not
     /// subtracted.
+    #[inline]
     pub fn on_sample(&mut self, sample: Span, ack_delay: Span) {
         let weighed = |old: Span, new: Span, shares: u64| (old * (shares - 1) + new) / shares;
         self.rtt = Some(match self.rtt {

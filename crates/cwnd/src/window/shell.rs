@@ -104,14 +104,20 @@ impl<R: WindowRule> Window<R> {
     /// One acknowledged packet.
     fn step(&mut self, view: &View) {
         if self.in_slow_start() {
-            self.state.window = self.bounded(self.state.window + self.ramp());
-            if !self.in_slow_start() {
-                self.open_epoch(self.state.window, view);
-            }
+            self.climb(view);
         } else {
             self.open_epoch(self.state.window, view);
             let step = self.rule.grow(self.state.window, view);
             self.state.window = self.bounded(self.state.window + step);
+        }
+    }
+
+    /// One acknowledged packet in slow start.
+    #[inline(never)]
+    fn climb(&mut self, view: &View) {
+        self.state.window = self.bounded(self.state.window + self.ramp());
+        if !self.in_slow_start() {
+            self.open_epoch(self.state.window, view);
         }
     }
 
@@ -160,7 +166,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         Control { pacing: self.rule.pacing(), ..Control::window(Packets(self.state.window)) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         let held = self.policy.validate && matches!(view.limit, Limit::Source | Limit::Peer);
         let repairing = view.in_recovery && !self.state.collapsed;

@@ -178,6 +178,11 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
+    fn at_rest(&self) -> bool {
+        self.phase == Phase::Open && self.duplicates == 0 && !self.waiting()
+    }
+
+    #[inline]
     fn on_ack(&mut self, ack: &Ack) -> News {
         let cumulative = ack.cumulative.min(self.next);
         if cumulative > self.acked {
@@ -218,8 +223,8 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
-    fn room(&self, window: u64) -> bool {
-        self.in_flight() < window
+    fn room(&self, window: u64) -> u64 {
+        window.saturating_sub(self.in_flight())
     }
 
     #[inline]
@@ -239,10 +244,11 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
-    fn send(&mut self) -> u64 {
-        self.next += 1;
+    fn send(&mut self, count: u64) -> u64 {
+        let first = self.next;
+        self.next += count;
         self.resume = self.next;
-        self.next - 1
+        first
     }
 }
 
@@ -256,9 +262,7 @@ mod tests {
 
     fn sent(rule: &'static dyn DuplicateRule, packets: u64) -> Cumulative {
         let mut sender = Cumulative::new(rule, &Era::MODERN);
-        (0..packets).for_each(|_| {
-            sender.send();
-        });
+        sender.send(packets);
         sender
     }
 
@@ -308,7 +312,7 @@ mod tests {
         let news = ack(&mut sender, 4, 3);
         assert_eq!((news.first_lost, news.separate, sender.resend()), (4, true, Some(4)));
         // What is sent after the cut is a window of its own, whatever the scheme.
-        sender.send();
+        sender.send(1);
         ack(&mut sender, 10, 1);
         assert!(!ack(&mut sender, 10, 3).separate);
     }
@@ -331,9 +335,7 @@ mod tests {
     fn newreno_waits_for_something_sent_after_the_recovery() {
         let mut sender = sent(&NewReno, 10);
         ack(&mut sender, 0, 3);
-        (0..5).for_each(|_| {
-            sender.send();
-        });
+        sender.send(5);
         ack(&mut sender, 10, 1);
         assert_eq!(ack(&mut sender, 10, 3).lost, 0, "10 may have been sent before 0 was mended");
         ack(&mut sender, 11, 1);

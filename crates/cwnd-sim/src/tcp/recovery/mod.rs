@@ -74,6 +74,15 @@ pub(crate) trait Recovery {
     /// Fast recovery is under way.
     fn repairing(&self) -> bool;
 
+    /// Nothing is being mended: what leaves are new packets, each of which takes a packet's room.
+    fn at_rest(&self) -> bool;
+
+    /// Takes in an acknowledgement, if it is of the plain kind: nothing is being mended, and it says no more than that more has
+    /// arrived in order. How many packets; none if it is for [`on_ack`](Self::on_ack).
+    fn on_plain_ack(&mut self, _ack: &Ack) -> Option<u64> {
+        None
+    }
+
     /// Takes in an acknowledgement. A fast recovery that it starts has begun when this returns, one that it ends has not ended.
     fn on_ack(&mut self, ack: &Ack) -> News;
 
@@ -89,8 +98,8 @@ pub(crate) trait Recovery {
     /// The next packet leaves whatever the window says (RFC 6675 section 5, step 4.3).
     fn urgent(&self) -> bool;
 
-    /// Whether another packet may leave under `window`.
-    fn room(&self, window: u64) -> bool;
+    /// How many packets may leave under `window`.
+    fn room(&self, window: u64) -> u64;
 
     /// Whether a packet is to be sent again.
     fn waiting(&self) -> bool;
@@ -98,8 +107,8 @@ pub(crate) trait Recovery {
     /// Sends that packet, if there is one.
     fn resend(&mut self) -> Option<u64>;
 
-    /// Sends the next new packet.
-    fn send(&mut self) -> u64;
+    /// Sends the next `count` new packets. The first of them.
+    fn send(&mut self, count: u64) -> u64;
 
     /// Packets sent and not yet acknowledged cumulatively.
     #[inline]

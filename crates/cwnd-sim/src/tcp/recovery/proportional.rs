@@ -35,15 +35,15 @@ impl ProportionalReduction {
         }
     }
 
-    /// Whether a packet may leave.
-    pub(crate) fn allows(&self) -> bool {
-        self.allowance > 0
+    /// Packets that may leave now.
+    pub(crate) fn allowance(&self) -> u64 {
+        self.allowance
     }
 
-    /// A packet left.
-    pub(crate) fn sent(&mut self) {
-        self.out += 1;
-        self.allowance = self.allowance.saturating_sub(1);
+    /// `count` packets left.
+    pub(crate) fn sent(&mut self, count: u64) {
+        self.out += count;
+        self.allowance = self.allowance.saturating_sub(count);
     }
 }
 
@@ -53,11 +53,8 @@ mod tests {
 
     /// Sends all that is allowed; how much that was.
     fn drain(prr: &mut ProportionalReduction) -> u64 {
-        let mut sent = 0;
-        while prr.allows() {
-            prr.sent();
-            sent += 1;
-        }
+        let sent = prr.allowance();
+        prr.sent(sent);
         sent
     }
 

@@ -54,10 +54,10 @@ impl Sack {
         }
     }
 
-    fn count_sent(&mut self) {
+    fn count_sent(&mut self, count: u64) {
         self.urgent = false;
         if let Some(reduction) = &mut self.reduction {
-            reduction.sent();
+            reduction.sent(count);
         }
     }
 }
@@ -86,6 +86,17 @@ impl Recovery for Sack {
     #[inline]
     fn repairing(&self) -> bool {
         self.phase == Phase::Recovery
+    }
+
+    #[inline]
+    fn at_rest(&self) -> bool {
+        // An urgent packet leaves at the instant that makes it urgent, so that there is none.
+        self.phase == Phase::Open && !self.waiting()
+    }
+
+    #[inline]
+    fn on_plain_ack(&mut self, ack: &Ack) -> Option<u64> {
+        if self.phase == Phase::Open { self.board.on_plain_ack(ack) } else { None }
     }
 
     #[inline]
@@ -138,10 +149,10 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn room(&self, window: u64) -> bool {
+    fn room(&self, window: u64) -> u64 {
         match &self.reduction {
-            Some(reduction) => reduction.allows(),
-            None => self.in_flight() < window,
+            Some(reduction) => reduction.allowance(),
+            None => window.saturating_sub(self.in_flight()),
         }
     }
 
@@ -153,13 +164,13 @@ impl Recovery for Sack {
     #[inline]
     fn resend(&mut self) -> Option<u64> {
         let number = self.board.resend()?;
-        self.count_sent();
+        self.count_sent(1);
         Some(number)
     }
 
     #[inline]
-    fn send(&mut self) -> u64 {
-        self.count_sent();
-        self.board.send()
+    fn send(&mut self, count: u64) -> u64 {
+        self.count_sent(count);
+        self.board.send(count)
     }
 }

@@ -58,13 +58,13 @@ impl Scoreboard {
         self.missing() + self.resent
     }
 
-    /// Sends the next new packet.
+    /// Sends the next `count` new packets. The first of them.
     #[inline]
-    pub(crate) fn send(&mut self) -> u64 {
-        let number = self.next;
-        self.next += 1;
-        self.fresh += 1;
-        number
+    pub(crate) fn send(&mut self, count: u64) -> u64 {
+        let first = self.next;
+        self.next += count;
+        self.fresh += count;
+        first
     }
 
     /// Sends the first lost packet that waits again.
@@ -77,6 +77,15 @@ impl Scoreboard {
         self.waiting -= 1;
         self.resent += 1;
         Some(number)
+    }
+
+    /// Takes in an acknowledgement, if neither it nor any before it tells of a hole. How many packets it newly acknowledges; none if
+    /// it is for [`on_ack`](Self::on_ack).
+    #[inline]
+    pub(crate) fn on_plain_ack(&mut self, ack: &Ack) -> Option<u64> {
+        let plain =
+            ack.sack[0].end == 0 && self.is_plain() && ack.cumulative > self.acked && ack.cumulative <= self.next;
+        plain.then(|| self.advance_plainly(ack.cumulative))
     }
 
     /// Takes in an acknowledgement.
@@ -105,27 +114,36 @@ impl Scoreboard {
         added
     }
 
+    /// Everything outstanding is in flight for the first time, as far as is known.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.sacked.is_empty() && self.lost_below <= self.acked
+    }
+
+    #[inline]
+    fn advance_plainly(&mut self, cumulative: u64) -> u64 {
+        let newly = cumulative - self.acked;
+        self.fresh -= newly;
+        (self.acked, self.resend_from, self.lost_below) = (cumulative, cumulative, cumulative);
+        newly
+    }
+
     fn advance(&mut self, cumulative: u64) -> u64 {
-        let newly = if self.sacked.is_empty() && self.lost_below <= self.acked {
-            let newly = cumulative - self.acked;
-            self.fresh -= newly;
-            newly
-        } else {
-            let missing =
-                |first: u64, end: u64| end.saturating_sub(first) - self.sacked.count_in(first, end.max(first));
-            let resent = missing(self.acked, cumulative.min(self.resend_from));
-            let waiting = missing(self.acked.max(self.resend_from), cumulative.min(self.lost_below));
-            let fresh = missing(self.acked.max(self.lost_below), cumulative);
-            self.resent -= resent;
-            self.waiting -= waiting;
-            self.fresh -= fresh;
-            self.sacked.remove_below(cumulative);
-            resent + waiting + fresh
-        };
+        if self.is_plain() {
+            return self.advance_plainly(cumulative);
+        }
+        let missing = |first: u64, end: u64| end.saturating_sub(first) - self.sacked.count_in(first, end.max(first));
+        let resent = missing(self.acked, cumulative.min(self.resend_from));
+        let waiting = missing(self.acked.max(self.resend_from), cumulative.min(self.lost_below));
+        let fresh = missing(self.acked.max(self.lost_below), cumulative);
+        self.resent -= resent;
+        self.waiting -= waiting;
+        self.fresh -= fresh;
+        self.sacked.remove_below(cumulative);
         self.acked = cumulative;
         self.resend_from = self.resend_from.max(cumulative);
         self.lost_below = self.lost_below.max(cumulative);
-        newly
+        resent + waiting + fresh
     }
 
     fn take_blocks(&mut self, ack: &Ack, news: &mut News) {
@@ -174,9 +192,7 @@ mod tests {
 
     fn sent(n: u64) -> Scoreboard {
         let mut board = Scoreboard::default();
-        for _ in 0..n {
-            board.send();
-        }
+        board.send(n);
         board
     }
 
@@ -218,7 +234,7 @@ mod tests {
             let mut in_network: Vec<u64> = Vec::new();
             for (step, pick) in steps {
                 match step {
-                    0..4 => in_network.push(board.send()),
+                    0..4 => in_network.push(board.send(1)),
                     4 => {
                         let expected = lost.difference(&resent).find(|n| !arrived.contains(*n)).copied();
                         let number = board.resend();
