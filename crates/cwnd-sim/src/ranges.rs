@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// A set of packet numbers. Ranges are kept apart and in order, so insertions near either end are cheap whatever lies between.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
     ranges: VecDeque<Range>,
 }

@@ -8,6 +8,7 @@ use cwnd_udt::connection::{Arrived, Connection, OutData, Transmit};
 use cwnd_udt::wire::Position;
 use cwnd_udt::{Agreed, DataHeader, Message, MessageNumber, Mode, Seq, Settings, SocketId};
 
+use crate::endpoint::Wishes;
 use crate::facts::Counts;
 use crate::net::packet::{Body, Data};
 use crate::setup::FlowSetup;
@@ -64,9 +65,16 @@ pub(crate) fn ends(setup: &FlowSetup, start: &Start, backlog: Backlog, now: Time
 }
 
 impl Sender {
-    /// Takes in what the receiver said.
-    pub(crate) fn on_message(&mut self, now: Time, message: &Message) {
-        self.core.handle_message(now, message);
+    /// Takes in what the receiver said, if anything, and hands all that may leave now to `send`.
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Wishes {
+        if let Some(Body::ToSender(message)) = body {
+            self.core.handle_message(now, message);
+        }
+        while let Some(body) = self.poll(now) {
+            send(body);
+        }
+        Wishes { release: self.next_release().max(now), deadline: Time::MAX }
     }
 
     /// Timers may be due.
@@ -75,7 +83,7 @@ impl Sender {
     }
 
     /// The next packet to leave now, if one may.
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Body> {
+    fn poll(&mut self, now: Time) -> Option<Body> {
         // Two ahead: the first of a probe pair wants to see its second.
         while self.written < self.next + 2 {
             self.starved = !self.backlog.has(now, self.written);
@@ -95,7 +103,7 @@ impl Sender {
     }
 
     /// When it wants to be asked again without hearing from its receiver.
-    pub(crate) fn next_release(&self) -> Time {
+    fn next_release(&self) -> Time {
         let due = if self.starved { self.backlog.due() } else { Time::MAX };
         self.core.next_timeout().unwrap_or(Time::MAX).min(due)
     }

@@ -16,7 +16,7 @@ pub(crate) struct Habits {
 }
 
 /// A receiver that acknowledges every packet, or every second one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Receiver {
     cumulative: u64,
     /// Arrived above the cumulative acknowledgement.
@@ -47,6 +47,18 @@ impl Receiver {
             echo: habits.echo,
             marked: false,
         }
+    }
+
+    /// Takes in a data packet, if it is of the plain kind: in order while nothing is missing, held back or marked. The acknowledgement
+    /// to send at once; none if it is for [`on_data`](Self::on_data), which would say the same of a plain one.
+    #[inline(always)]
+    pub(crate) fn on_plain_data(&mut self, data: &Data, marked: bool) -> Option<Ack> {
+        let in_order = data.number == self.cumulative && self.beyond.is_empty();
+        if !in_order || marked || self.marked || self.delayed.is_some() {
+            return None;
+        }
+        self.cumulative += 1;
+        Some(Ack { cumulative: self.cumulative, echo: data.sent_at, sack: [Block::default(); 3], marked: false })
     }
 
     /// Takes in a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:
@@ -145,6 +157,8 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const PLAIN: Habits = Habits { reassembly: Reassembly::Selective, delay: None, echo: AckEcho::Latch };
@@ -207,5 +221,32 @@ mod tests {
         assert_eq!(echoes(data(2), false), [true, false]);
         assert_eq!(echoes(reacted(3), false), [false, false]);
         assert_eq!(echoes(reacted(4), true), [true, true]);
+    }
+
+    proptest! {
+        /// The path of plain packets is no other protocol.
+        #[test]
+        fn plain_packets_are_answered_like_all_others(
+            packets in proptest::collection::vec((0_u64..4, any::<bool>(), any::<bool>()), 1..60),
+            delayed in any::<bool>(),
+            latch in any::<bool>(),
+        ) {
+            let echo = if latch { AckEcho::Latch } else { AckEcho::PerPacket };
+            let delay = delayed.then_some(Span::from_millis(40));
+            let mut general = Receiver::new(Habits { delay, echo, ..PLAIN });
+            for (ahead, marked, reacted) in packets {
+                let data = Data { reacted, ..data(general.cumulative + ahead.saturating_sub(2)) };
+                let mut receiver = general.clone();
+                let plain = receiver.on_plain_data(&data, marked);
+                if plain.is_none() {
+                    prop_assert_eq!(&receiver, &general);
+                }
+                let answer = general.on_data(Time::ZERO, &data, marked);
+                if plain.is_some() {
+                    prop_assert_eq!((true, plain), answer);
+                    prop_assert_eq!(&receiver, &general);
+                }
+            }
+        }
     }
 }

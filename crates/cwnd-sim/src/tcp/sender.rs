@@ -7,9 +7,9 @@ use cwnd::{
 
 use super::recovery::{News, Recovery};
 use super::timer::RetransmissionTimer;
-use crate::endpoint::SenderConfig;
+use crate::endpoint::{SenderConfig, Wishes};
 use crate::facts::{Facts, Pacer};
-use crate::net::packet::{Ack, Data};
+use crate::net::packet::{Ack, Body, Data};
 use crate::traffic::source::Backlog;
 
 /// What of an algorithm's [`Control`] this sender obeys.
@@ -46,8 +46,6 @@ pub(crate) struct Sender<R> {
     recovery: R,
     timer: RetransmissionTimer,
     pacer: Pacer,
-    /// The timer expires then; [`Time::MAX`] while nothing is outstanding.
-    deadline: Time,
     /// The timer expired and nothing has been acknowledged since.
     expired: bool,
     /// The next new packet tells the receiver that a mark was acted upon.
@@ -70,7 +68,6 @@ impl<R: Recovery> Sender<R> {
             recovery,
             timer: RetransmissionTimer::new(&config.era),
             pacer: Pacer::new(now),
-            deadline: Time::MAX,
             expired: false,
             confirm_mark: false,
             confirm_from: 0,
@@ -80,9 +77,19 @@ impl<R: Recovery> Sender<R> {
         }
     }
 
+    /// Takes in what the receiver sent, if anything, and hands all that may leave now to `send`.
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Wishes {
+        if let Some(Body::Ack(ack)) = body {
+            self.on_ack(now, ack);
+        }
+        self.drain(now, |data| send(Body::Data(data)));
+        Wishes { release: self.next_release(), deadline: self.timer.deadline() }
+    }
+
     /// Takes in an acknowledgement.
     #[inline(always)]
-    pub(crate) fn on_ack(&mut self, now: Time, ack: &Ack) {
+    fn on_ack(&mut self, now: Time, ack: &Ack) {
         // Nearly all of them are plain ones. For those the compiler leaves out all that losses and recovery ask for.
         if let Some(newly) = self.recovery.on_plain_ack(ack) {
             let news = News { newly, advanced: true, rearm: true, ..News::default() };
@@ -103,6 +110,9 @@ impl<R: Recovery> Sender<R> {
     fn on_news(&mut self, now: Time, ack: &Ack, in_flight: u64, news: &News) {
         self.facts.counts.delivered += news.newly + u64::from(news.unnamed);
         if news.newly > 0 {
+            if !news.rearm {
+                self.timer.settle(&self.facts.rtt);
+            }
             let sample = now.since(ack.echo);
             self.timer.sample(sample);
             self.facts.rtt.on_sample(sample, Span::ZERO);
@@ -112,7 +122,7 @@ impl<R: Recovery> Sender<R> {
             self.facts.advance_round(self.recovery.acked(), self.recovery.next());
         }
         if news.rearm {
-            self.deadline = now + self.timer.timeout(&self.facts.rtt);
+            self.timer.start(now, &self.facts.rtt);
         }
         if news.lost > 0 {
             self.facts.counts.lost += news.lost;
@@ -152,14 +162,14 @@ impl<R: Recovery> Sender<R> {
         }
         self.recovery.regulate(news, self.orders.window);
         if self.recovery.outstanding() == 0 {
-            self.deadline = Time::MAX;
+            self.timer.stop();
             self.backlog.rest(now);
         }
     }
 
     /// The timer may have expired.
     pub(crate) fn on_deadline(&mut self, now: Time) {
-        if now < self.deadline {
+        if !self.timer.has_expired(now, &self.facts.rtt) {
             return;
         }
         let view = self.view(now, self.in_flight());
@@ -168,8 +178,7 @@ impl<R: Recovery> Sender<R> {
         self.facts.counts.timeouts += 1;
         self.facts.counts.lost += self.recovery.on_timeout();
         self.expired = true;
-        self.timer.back_off();
-        self.deadline = now + self.timer.timeout(&self.facts.rtt);
+        self.timer.back_off(now, &self.facts.rtt);
     }
 
     /// The time the algorithm asked to be woken at may have come.
@@ -182,7 +191,7 @@ impl<R: Recovery> Sender<R> {
 
     /// Hands all that may leave now to `send`.
     #[inline(always)]
-    pub(crate) fn drain(&mut self, now: Time, mut send: impl FnMut(Data)) {
+    fn drain(&mut self, now: Time, mut send: impl FnMut(Data)) {
         if self.is_unbound(now) {
             let count = self.supply(now);
             let first = self.recovery.send(count);
@@ -260,24 +269,13 @@ impl<R: Recovery> Sender<R> {
         });
         self.facts.counts.sent += 1;
         self.facts.counts.retransmitted += u64::from(retransmission);
-        if self.deadline == Time::MAX {
-            self.deadline = now + self.timer.timeout(&self.facts.rtt);
+        if self.timer.deadline() == Time::MAX {
+            self.timer.start(now, &self.facts.rtt);
         }
         let fresh = (!retransmission).then_some(number);
         let pair = self.pacer.sent(now, self.spacing(), self.orders.probe, fresh);
         let reacted = !retransmission && std::mem::take(&mut self.confirm_mark);
         Some(Data { number, sent_at: now, retransmission, reacted, pair })
-    }
-
-    /// When it wants to be asked again without an acknowledgement: pacing, the algorithm's wake-up, or new data.
-    pub(crate) fn next_release(&self) -> Time {
-        let release = self.pacer.next().min(self.orders.wake);
-        if self.facts.limits.current() == Limit::Source { release.min(self.backlog.due()) } else { release }
-    }
-
-    /// When the retransmission timer expires.
-    pub(crate) fn next_deadline(&self) -> Time {
-        self.deadline
     }
 
     /// All packets below have been acknowledged.
@@ -319,6 +317,13 @@ impl<R: Recovery> Sender<R> {
     #[inline]
     fn view(&self, now: Time, in_flight: u64) -> View {
         self.facts.view(now, self.recovery.next(), in_flight, self.recovery.repairing())
+    }
+
+    /// When it wants to be asked again without an acknowledgement: pacing, the algorithm's wake-up, or new data.
+    #[inline]
+    fn next_release(&self) -> Time {
+        let release = self.pacer.next().min(self.orders.wake);
+        if self.facts.limits.current() == Limit::Source { release.min(self.backlog.due()) } else { release }
     }
 
     /// A new packet is about to leave while none is in the network.

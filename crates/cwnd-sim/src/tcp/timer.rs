@@ -1,11 +1,14 @@
 //! The retransmission timer of RFC 6298, with the ticks of older stacks.
 
-use cwnd::Span;
 use cwnd::estimate::RttEstimator;
+use cwnd::{Span, Time};
 
 use crate::era::Era;
 
-/// The retransmission time-out.
+/// The retransmission timer, and the time-out it is started with.
+///
+/// It starts anew with nearly every acknowledgement and hardly ever expires. So it is only known not to expire before some time, and
+/// when it really does is worked out once that time has come.
 #[derive(Clone, Debug)]
 pub(crate) struct RetransmissionTimer {
     granularity: Span,
@@ -15,13 +18,63 @@ pub(crate) struct RetransmissionTimer {
     coarse: Option<Box<RttEstimator>>,
     /// Doublings since the last sample.
     backoff: u32,
+    /// It does not expire before; [`Time::MAX`] while it stands still.
+    deadline: Time,
+    /// It was started then, and expires a time-out later; [`Time::MAX`] where that is known to be at `deadline`.
+    started: Time,
 }
 
 impl RetransmissionTimer {
     /// The timer of an era, without a sample.
     pub(crate) fn new(era: &Era) -> Self {
         let coarse = (era.granularity > Span::ZERO).then(Box::default);
-        Self { granularity: era.granularity, min: era.min_rto, initial: era.initial_rto, coarse, backoff: 0 }
+        Self {
+            granularity: era.granularity,
+            min: era.min_rto.min(MAX_TIMEOUT),
+            initial: era.initial_rto,
+            coarse,
+            backoff: 0,
+            deadline: Time::MAX,
+            started: Time::MAX,
+        }
+    }
+
+    /// It does not expire before; [`Time::MAX`] while it stands still.
+    pub(crate) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Starts it, or starts it anew. As in all that follows, a timer without ticks goes by what the sender knows of the round-trip
+    /// time, `exact`.
+    #[inline]
+    pub(crate) fn start(&mut self, now: Time, exact: &RttEstimator) {
+        self.started = now;
+        // No time-out is shorter than `min`.
+        if self.deadline > now + self.min {
+            self.settle(exact);
+        }
+    }
+
+    /// Stops it.
+    pub(crate) fn stop(&mut self) {
+        (self.deadline, self.started) = (Time::MAX, Time::MAX);
+    }
+
+    /// Whether it has expired.
+    pub(crate) fn has_expired(&mut self, now: Time, exact: &RttEstimator) -> bool {
+        if now >= self.deadline {
+            self.settle(exact);
+        }
+        now >= self.deadline
+    }
+
+    /// Works out when it expires, before a sample that must not change that.
+    #[inline(never)]
+    pub(crate) fn settle(&mut self, exact: &RttEstimator) {
+        if self.started != Time::MAX {
+            self.deadline = self.started + self.timeout(exact);
+            self.started = Time::MAX;
+        }
     }
 
     /// Takes in a round-trip sample, and forgets all doublings (Karn).
@@ -34,14 +87,15 @@ impl RetransmissionTimer {
         }
     }
 
-    /// The timer expired: the next time-out is twice as long.
-    pub(crate) fn back_off(&mut self) {
+    /// It expired, and starts anew with a time-out twice as long.
+    pub(crate) fn back_off(&mut self, now: Time, exact: &RttEstimator) {
         self.backoff = (self.backoff + 1).min(MAX_DOUBLINGS);
+        self.started = now;
+        self.settle(exact);
     }
 
-    /// The time-out now. A timer without ticks goes by what the sender knows of the round-trip time, `exact`.
-    #[inline]
-    pub(crate) fn timeout(&self, exact: &RttEstimator) -> Span {
+    /// The time-out now.
+    fn timeout(&self, exact: &RttEstimator) -> Span {
         let base = match self.coarse.as_deref().unwrap_or(exact).get() {
             None => self.initial,
             Some(rtt) => rtt.smoothed + (rtt.variation * 4).max(self.granularity),
@@ -75,6 +129,32 @@ mod tests {
         fn timeout(&self) -> Span {
             self.0.timeout(&self.1)
         }
+
+        fn back_off(&mut self) {
+            self.0.back_off(Time::ZERO, &self.1);
+        }
+
+        fn has_expired(&mut self, millis: u64) -> bool {
+            self.0.has_expired(Time::ZERO + Span::from_millis(millis), &self.1)
+        }
+    }
+
+    #[test]
+    fn it_expires_a_time_out_after_the_last_start() {
+        let mut clock = Clock::of(&Era::MODERN);
+        assert!(!clock.has_expired(100_000), "it stands still");
+        for millis in [0, 400, 800] {
+            clock.sample(millis);
+            clock.0.start(Time::ZERO + Span::from_millis(millis), &clock.1);
+            assert!(clock.0.deadline() <= Time::ZERO + Span::from_millis(1000));
+        }
+        // Samples of 0, 400 and 800 ms: smoothed 143.75, variation 262.5; 143.75 + 4 * 262.5 ms after 800.
+        assert!(!clock.has_expired(1993));
+        // A sample after the start is for the next time-out.
+        clock.0.settle(&clock.1);
+        (0..50).for_each(|_| clock.sample(1));
+        assert!(!clock.has_expired(1993));
+        assert!(clock.has_expired(1994));
     }
 
     #[test]
@@ -86,7 +166,7 @@ mod tests {
         clock.sample(180);
         // smoothed 110, variation (3 * 50 + 80) / 4 = 57.5
         assert_eq!(clock.timeout(), Span::from_millis(340));
-        clock.0.back_off();
+        clock.back_off();
         assert_eq!(clock.timeout(), Span::from_millis(680));
         clock.sample(110);
         assert!(clock.timeout() < Span::from_millis(340));
@@ -97,7 +177,7 @@ mod tests {
         let mut clock = Clock::of(&Era::MODERN);
         clock.sample(10);
         assert_eq!(clock.timeout(), Span::from_secs(1));
-        (0..20).for_each(|_| clock.0.back_off());
+        (0..20).for_each(|_| clock.back_off());
         assert_eq!(clock.timeout(), Span::from_secs(60));
     }
 

@@ -13,7 +13,7 @@ use crate::ranges::Ranges;
 ///
 /// `acked <= resend_from <= lost_below <= next`. Packets that have not arrived are counted in three parts: sent again (below
 /// `resend_from`), lost and waiting (below `lost_below`), in flight for the first time (the rest).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scoreboard {
     acked: u64,
     next: u64,
@@ -263,7 +263,14 @@ mod tests {
                         } else {
                             vec![]
                         };
-                        board.on_ack(&ack(cumulative, &blocks));
+                        let ack = ack(cumulative, &blocks);
+                        let mut plain = board.clone();
+                        let passed = plain.on_plain_ack(&ack);
+                        let news = board.on_ack(&ack);
+                        if let Some(newly) = passed {
+                            prop_assert_eq!(news, News { newly, advanced: true, ..News::default() });
+                            prop_assert_eq!(&plain, &board);
+                        }
                         if let Some(third) = arrived.range(cumulative..).rev().nth(2) {
                             lost.extend((cumulative..*third).filter(|n| !arrived.contains(n)));
                         }
