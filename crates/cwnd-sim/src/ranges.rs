@@ -42,7 +42,12 @@ impl Ranges {
         if first >= end {
             return;
         }
-        // The common cases extend or repeat the last range.
+        // The common cases follow, extend or repeat the last range.
+        if self.ranges.back().is_none_or(|last| first > last.end) {
+            added(first, end);
+            self.ranges.push_back(Range { first, end });
+            return;
+        }
         if let Some(last) = self.ranges.back_mut()
             && first >= last.first
             && first <= last.end
@@ -54,7 +59,7 @@ impl Ranges {
             return;
         }
         // Every range that touches `first..end` melts into one.
-        let from = self.ranges.partition_point(|range| range.end < first);
+        let from = self.ending_after(first.saturating_sub(1));
         let mut merged = Range { first, end };
         let mut missing_from = first;
         let mut to = from;
@@ -124,10 +129,21 @@ impl Ranges {
         self.ranges.front().copied()
     }
 
+    /// The place of the first range that ends after `number`. Questions are mostly about the front, where holes are filled, or about
+    /// the last few ranges, which acknowledgements repeat; only for others all are searched.
     fn ending_after(&self, number: u64) -> usize {
-        self.ranges.partition_point(|range| range.end <= number)
+        if self.ranges.front().is_none_or(|front| front.end > number) {
+            return 0;
+        }
+        match self.ranges.iter().rev().take(REPEATED + 1).position(|range| range.end <= number) {
+            Some(above) => self.ranges.len() - above,
+            None => self.ranges.partition_point(|range| range.end <= number),
+        }
     }
 }
+
+/// An acknowledgement reports three ranges (RFC 2018).
+const REPEATED: usize = 3;
 
 #[cfg(test)]
 mod tests {
