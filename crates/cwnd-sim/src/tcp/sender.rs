@@ -225,16 +225,14 @@ impl<R: Recovery> Sender<R> {
         // A source is asked only for what the window would take.
         let handed = if room > 0 { self.backlog.ahead(now, self.recovery.next()) } else { u64::MAX };
         let granted = self.peer_window.saturating_sub(self.recovery.outstanding());
-        let count = room.min(handed).min(granted);
-        let limit = if count == room {
-            Limit::Window
-        } else if count == handed {
-            Limit::Source
+        let short = handed.min(granted);
+        if room <= short {
+            self.facts.limits.set(now, Limit::Window);
+            room
         } else {
-            Limit::Peer
-        };
-        self.facts.limits.set(now, limit);
-        count
+            self.facts.limits.set(now, if handed <= granted { Limit::Source } else { Limit::Peer });
+            short
+        }
     }
 
     /// The next packet to leave now, if one may.

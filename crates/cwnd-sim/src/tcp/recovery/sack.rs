@@ -15,17 +15,16 @@ pub(crate) struct Sack {
     phase: Phase,
     /// Unless open: it lasts until all below, everything sent before the loss was found, has arrived.
     until: u64,
-    /// How much may leave, in a recovery by proportional reduction.
-    reduction: Option<Box<ProportionalReduction>>,
     urgent: bool,
     limited_transmit: bool,
     rule: era::Recovery,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Phase {
     Open,
-    Recovery,
+    /// Fast recovery, and how much may leave in it: none where ns-2's pipe says that.
+    Recovery(Option<Box<ProportionalReduction>>),
     /// Recovery by the timer; slow start goes on meanwhile.
     AfterTimeout,
 }
@@ -37,7 +36,6 @@ impl Sack {
             board: Scoreboard::default(),
             phase: Phase::Open,
             until: 0,
-            reduction: None,
             urgent: false,
             limited_transmit: era.limited_transmit,
             rule: era.recovery,
@@ -48,7 +46,7 @@ impl Sack {
     fn enters(&self, news: &News) -> bool {
         match self.phase {
             Phase::Open => true,
-            Phase::Recovery => false,
+            Phase::Recovery(_) => false,
             // Losses among what was sent before the time-out belong to it.
             Phase::AfterTimeout => news.first_lost >= self.until,
         }
@@ -56,7 +54,7 @@ impl Sack {
 
     fn count_sent(&mut self, count: u64) {
         self.urgent = false;
-        if let Some(reduction) = &mut self.reduction {
+        if let Phase::Recovery(Some(reduction)) = &mut self.phase {
             reduction.sent(count);
         }
     }
@@ -75,28 +73,28 @@ impl Recovery for Sack {
 
     #[inline]
     fn in_flight(&self) -> u64 {
-        match (self.phase, self.rule) {
+        match self.phase {
             // Without limited transmit the first duplicate acknowledgements release nothing: what they stand for still counts.
-            (Phase::Open, _) if !self.limited_transmit => self.outstanding(),
-            (Phase::Recovery, era::Recovery::Sack1) => self.board.sack1_pipe(),
+            Phase::Open if !self.limited_transmit => self.outstanding(),
+            Phase::Recovery(None) => self.board.sack1_pipe(),
             _ => self.board.in_flight(),
         }
     }
 
     #[inline]
     fn repairing(&self) -> bool {
-        self.phase == Phase::Recovery
+        matches!(self.phase, Phase::Recovery(_))
     }
 
     #[inline]
     fn at_rest(&self) -> bool {
         // An urgent packet leaves at the instant that makes it urgent, so that there is none.
-        self.phase == Phase::Open && !self.waiting()
+        matches!(self.phase, Phase::Open) && !self.waiting()
     }
 
     #[inline]
     fn on_plain_ack(&mut self, ack: &Ack) -> Option<u64> {
-        if self.phase == Phase::Open { self.board.on_plain_ack(ack) } else { None }
+        if matches!(self.phase, Phase::Open) { self.board.on_plain_ack(ack) } else { None }
     }
 
     #[inline]
@@ -104,10 +102,12 @@ impl Recovery for Sack {
         let mut news = self.board.on_ack(ack);
         news.rearm = news.advanced;
         if news.lost > 0 && self.enters(&news) {
-            let proportional = self.rule == era::Recovery::Proportional;
-            self.reduction =
-                proportional.then(|| Box::new(ProportionalReduction::new(self.board.missing() + news.newly)));
-            self.phase = Phase::Recovery;
+            self.phase = Phase::Recovery(match self.rule {
+                era::Recovery::Sack1 => None,
+                era::Recovery::Proportional => {
+                    Some(Box::new(ProportionalReduction::new(self.board.missing() + news.newly)))
+                }
+            });
             self.until = self.board.next();
             self.urgent = true;
             news.begun = true;
@@ -118,18 +118,17 @@ impl Recovery for Sack {
 
     #[inline]
     fn leave(&mut self, _news: &News) -> bool {
-        if self.phase == Phase::Open || self.board.acked() < self.until {
+        if matches!(self.phase, Phase::Open) || self.board.acked() < self.until {
             return false;
         }
         let repaired = self.repairing();
         self.phase = Phase::Open;
-        self.reduction = None;
         repaired
     }
 
     #[inline]
     fn regulate(&mut self, news: &News, window: Packets) {
-        if let Some(reduction) = &mut self.reduction {
+        if let Phase::Recovery(Some(reduction)) = &mut self.phase {
             let safe = news.advanced && news.lost == 0;
             reduction.on_ack(news.newly, self.board.in_flight(), window.whole(), safe);
         }
@@ -138,7 +137,6 @@ impl Recovery for Sack {
     fn on_timeout(&mut self) -> u64 {
         self.phase = Phase::AfterTimeout;
         self.until = self.board.next();
-        self.reduction = None;
         self.urgent = true;
         self.board.lose_all()
     }
@@ -150,9 +148,9 @@ impl Recovery for Sack {
 
     #[inline]
     fn room(&self, window: u64) -> u64 {
-        match &self.reduction {
-            Some(reduction) => reduction.allowance(),
-            None => window.saturating_sub(self.in_flight()),
+        match &self.phase {
+            Phase::Recovery(Some(reduction)) => reduction.allowance(),
+            _ => window.saturating_sub(self.in_flight()),
         }
     }
 
