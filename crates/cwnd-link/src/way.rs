@@ -53,9 +53,7 @@ impl Way {
         };
         let size = Bytes(bytes.len() as u32 + self.header);
         self.link.offer(at, &Datagram { tag, size, flow: client, capable: ecn.is_some() });
-        while let Some(gone) = self.link.gone() {
-            self.payloads.free(gone);
-        }
+        self.let_go();
     }
 
     /// Hands everything that is due to `send`, which says whether it was sent.
@@ -63,7 +61,9 @@ impl Way {
         // The clock is read for every datagram: sending those before took time, and more may have become due.
         loop {
             let now = clock.now();
-            let Some(release) = self.link.release(now) else { return };
+            let released = self.link.release(now);
+            self.let_go();
+            let Some(release) = released else { return };
             let payload = self.payloads.get(release.tag);
             let ecn = if release.marked { Some(EcnCodepoint::Ce) } else { payload.ecn };
             if !send(Outgoing { client: payload.client, ecn, bytes: &payload.bytes }) {
@@ -73,6 +73,13 @@ impl Way {
             if !release.again {
                 self.payloads.free(release.tag);
             }
+        }
+    }
+
+    /// Forgets the payloads of datagrams that are gone.
+    fn let_go(&mut self) {
+        while let Some(gone) = self.link.gone() {
+            self.payloads.free(gone);
         }
     }
 

@@ -163,7 +163,7 @@ impl EmulatedLink {
         }
     }
 
-    /// A tag whose datagram is gone, lost or dropped. To be asked after every offer, until there is none.
+    /// A tag whose datagram is gone, lost or dropped. To be asked after every offer and every release, until there is none.
     pub fn gone(&mut self) -> Option<u64> {
         self.link.dropped().map(|packet| tag(&packet))
     }
@@ -183,7 +183,8 @@ impl EmulatedLink {
             if let Some(released) = self.behind.as_mut().and_then(|behind| behind.leave(due)) {
                 return Some(released);
             }
-            let packet = *self.link.front(now)?;
+            self.link.catch_up(now);
+            let packet = *self.link.front()?;
             self.link.remove_front(packet.size);
             self.head = Some(self.link.next()).filter(|next| *next < Time::MAX);
             let leaving = Leaving { tag: tag(&packet), marked: packet.ecn == Ecn::Congestion, again: false };
@@ -197,6 +198,7 @@ impl EmulatedLink {
 
     /// Datagrams and bytes in the queue at `now`.
     pub fn queue(&mut self, now: Time) -> (u64, u64) {
+        self.link.catch_up(now);
         self.link.queue(now)
     }
 

@@ -130,6 +130,7 @@ impl World {
             }
             Component::Arrival(index) => self.arrivals(index),
             Component::Sample => {
+                (0..self.links.len() as u32).for_each(|index| self.catch_up(index));
                 recorder.sample(self, self.now);
                 match recorder.next() {
                     Time::MAX => self.events.pop(),
@@ -181,8 +182,12 @@ impl World {
 
     #[inline(always)]
     fn leave_link(&mut self, index: u32) {
-        let link = &mut self.links[index as usize];
-        let Some(packet) = link.front(self.now) else { return };
+        let mut link = &mut self.links[index as usize];
+        if link.is_scheduled() {
+            self.catch_up(index);
+            link = &mut self.links[index as usize];
+        }
+        let Some(packet) = link.front() else { return };
         let mut packet = *packet;
         link.remove_front(packet.size);
         self.events.set_link(index, link.next());
@@ -216,6 +221,13 @@ impl World {
             Verdict::Behind => {}
             Verdict::Dropped => self.drop_at(link),
         }
+    }
+
+    /// Takes a link's queue to the present, if that decides when the line is free.
+    #[cold]
+    fn catch_up(&mut self, link: u32) {
+        self.links[link as usize].catch_up(self.now);
+        self.drop_at(link);
     }
 
     /// Counts the packets that a link has lost or dropped.

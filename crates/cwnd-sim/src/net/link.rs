@@ -1,9 +1,9 @@
 //! A link with the queue in front of it.
 //!
 //! A first-in-first-out queue needs no event when a packet is taken from it: transmission starts when the line is next free,
-//! which is known on arrival. Deficit round robin needs none either ([`drr`](super::queue::drr)): while packets wait, one is in
-//! transmission, and the event of its arrival comes early enough to look who is next. What remains is one ring of packets on
-//! their way, and one pending event for its head.
+//! which is known on arrival. A queue that decides later needs none either ([`scheduled`](super::queue::scheduled)): while packets
+//! wait, one is in transmission, and the event of its arrival comes early enough to look who is next. What remains is one ring of
+//! packets on their way, and one pending event for its head.
 
 use std::collections::VecDeque;
 
@@ -17,6 +17,7 @@ use super::queue::drr::Drr;
 use super::queue::fifo::{Early, Fifo, Waiting};
 use super::queue::red::Red;
 use super::queue::rio::Rio;
+use super::queue::scheduled::{Scheduled, Scheduler};
 use super::setup::{Discipline, LinkSetup};
 use super::steps::Steps;
 use crate::random::Stream;
@@ -69,7 +70,8 @@ enum Server {
     /// Nothing: a link of pure delay.
     None,
     Fifo(Fifo),
-    Drr(Box<Drr>),
+    /// One that decides when the line is free.
+    Scheduled(Box<Scheduled<dyn Scheduler>>),
 }
 
 /// The way to the far end.
@@ -121,17 +123,34 @@ impl Link {
                 self.waits.record(now, admitted.start);
                 left = admitted.finish;
             }
-            Server::Drr(_) => return self.offer_to_drr(now, packet),
+            Server::Scheduled(_) => return self.offer_to_scheduled(now, packet),
         }
         self.road.enter(left, packet)
     }
 
+    /// Its queue decides when the line is free: [`catch_up`](Self::catch_up) must come before a look at what leaves or waits.
+    #[inline(always)]
+    pub(crate) fn is_scheduled(&self) -> bool {
+        matches!(self.server, Server::Scheduled(_))
+    }
+
+    /// Puts the packets on their way that a queue has sent since it was last looked at; [`dropped`](Self::dropped) hands over
+    /// those it has not.
+    #[cold]
+    pub(crate) fn catch_up(&mut self, now: Time) {
+        let Server::Scheduled(scheduled) = &mut self.server else { return };
+        let before = self.dropped.len();
+        while let Some(sent) = scheduled.next(now, &mut self.dropped) {
+            self.waits.record(sent.arrived, sent.start);
+            self.counts.marked += u64::from(sent.marked);
+            self.road.enter(sent.finish, &sent.packet);
+        }
+        self.counts.dropped += (self.dropped.len() - before) as u64;
+    }
+
     /// The packet that leaves now.
     #[inline(always)]
-    pub(crate) fn front(&mut self, now: Time) -> Option<&Packet> {
-        if matches!(self.server, Server::Drr(_)) {
-            self.catch_up(now);
-        }
+    pub(crate) fn front(&self) -> Option<&Packet> {
         self.road.packets.front()
     }
 
@@ -156,14 +175,13 @@ impl Link {
 
     /// Packets and bytes that wait at `now`.
     pub(crate) fn queue(&mut self, now: Time) -> (u64, u64) {
-        self.catch_up(now);
         match &mut self.server {
             Server::None => (0, 0),
             Server::Fifo(fifo) => {
                 fifo.waiting.advance(now);
                 (fifo.waiting.packets(), fifo.waiting.bytes())
             }
-            Server::Drr(drr) => drr.queue(),
+            Server::Scheduled(scheduled) => scheduled.queue.backlog(),
         }
     }
 
@@ -172,14 +190,14 @@ impl Link {
         match &self.server {
             Server::None => None,
             Server::Fifo(fifo) => fifo.line.capacity(now),
-            Server::Drr(drr) => drr.line.capacity(now),
+            Server::Scheduled(scheduled) => scheduled.line.capacity(now),
         }
     }
 
     /// Packets waiting or on their way.
     pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
-        let drr = if let Server::Drr(drr) = &self.server { Some(drr) } else { None };
-        let waiting = drr.into_iter().flat_map(|drr| drr.waiting());
+        let scheduled = if let Server::Scheduled(scheduled) = &self.server { Some(scheduled) } else { None };
+        let waiting = scheduled.into_iter().flat_map(|scheduled| scheduled.queue.waiting());
         waiting.chain(self.road.packets.iter())
     }
 
@@ -191,26 +209,19 @@ impl Link {
 
     /// Out of the way of first-in-first-out queues.
     #[cold]
-    fn offer_to_drr(&mut self, now: Time, packet: &Packet) -> Verdict {
+    fn offer_to_scheduled(&mut self, now: Time, packet: &Packet) -> Verdict {
+        let before = self.dropped.len();
         self.catch_up(now);
-        let Server::Drr(drr) = &mut self.server else { return self.road.enter(now, packet) };
-        if let Some(sent) = drr.offer(now, *packet, &mut self.dropped) {
-            self.waits.record(now, sent.start);
-            return self.road.enter(sent.finish, packet);
+        let Server::Scheduled(scheduled) = &mut self.server else { return self.road.enter(now, packet) };
+        let caught_up = self.dropped.len();
+        let mut verdict = Verdict::Behind;
+        if let Some(sent) = scheduled.offer(now, *packet, &mut self.dropped) {
+            self.waits.record(sent.arrived, sent.start);
+            verdict = self.road.enter(sent.finish, &sent.packet);
         }
-        self.counts.dropped += self.dropped.len() as u64;
-        if self.dropped.is_empty() { Verdict::Behind } else { Verdict::Dropped }
-    }
-
-    /// Puts the packets on their way that deficit round robin has sent since it was last looked at.
-    #[cold]
-    fn catch_up(&mut self, now: Time) {
-        if let Server::Drr(drr) = &mut self.server {
-            while let Some(sent) = drr.next(now) {
-                self.waits.record(sent.arrived, sent.start);
-                self.road.enter(sent.finish, &sent.packet);
-            }
-        }
+        self.counts.dropped += (self.dropped.len() - caught_up) as u64;
+        // A packet that was dropped gave way to another, which is on the line or on the road: no event is to be set.
+        if self.dropped.len() == before { verdict } else { Verdict::Dropped }
     }
 }
 
@@ -232,9 +243,13 @@ impl Server {
             Discipline::DropTail => Early::Nothing,
             Discipline::Red(red) => Early::Red(Box::new(Red::new(red, rate, stream("RED")))),
             Discipline::Rio(rio) => Early::Rio(Box::new(Rio::new(rio, rate, |class| stream(&format!("RIO {class}"))))),
-            Discipline::Drr(drr) => return Self::Drr(Box::new(Drr::new(drr, line, setup.queue))),
+            Discipline::Drr(drr) => return Self::scheduled(line, Drr::new(drr, setup.queue)),
         };
         Self::Fifo(Fifo { line, limit: setup.queue, early, waiting: Waiting::default() })
+    }
+
+    fn scheduled(line: Line, queue: impl Scheduler + 'static) -> Self {
+        Self::Scheduled(Box::new(Scheduled { line, queue }))
     }
 }
 
@@ -363,11 +378,11 @@ mod tests {
         assert_eq!(line.offer(Time::ZERO, &mut packet(1500)), Verdict::First(Time::from_nanos(7)));
         assert_eq!(line.offer(Time::ZERO, &mut packet(1500)), Verdict::Behind);
         let due = Time::from_nanos(7);
-        assert!(line.front(due).is_some());
+        assert!(line.front().is_some());
         line.remove_front(Bytes(1500));
         assert_eq!(line.next(), due);
         line.remove_front(Bytes(1500));
-        assert!(line.front(due).is_none());
+        assert!(line.front().is_none());
         assert_eq!(line.next(), Time::MAX);
     }
 
@@ -408,11 +423,14 @@ mod tests {
         assert!(link.dropped().is_none());
         assert_eq!(link.queue(ms(0)), (3, 3750));
         assert_eq!(link.in_transit().count(), 4);
+        link.catch_up(ms(1));
         assert_eq!(link.queue(ms(1)).0, 2, "one has left, and it makes room before the arrival of the same instant");
         assert_eq!(link.offer(ms(1), &mut of(2)), Verdict::Behind);
         let mut at = ms(1) + Span::from_nanos(7);
         let mut left = Vec::new();
-        while let Some(packet) = link.front(at).copied() {
+        loop {
+            link.catch_up(at);
+            let Some(packet) = link.front().copied() else { break };
             left.push((packet.flow, at));
             link.remove_front(packet.size);
             at = link.next();

@@ -3,22 +3,18 @@
 //! Shreedhar and Varghese, IEEE/ACM Transactions on Networking 4(3) (1996), as ns-2 has it: flows with packets waiting take turns;
 //! a turn adds the quantum to the flow's deficit and lasts while the deficit covers the packet at the head; a flow that empties
 //! forgets its deficit. All flows share one limit, and overflow drops from the head of the longest queue in bytes.
-//!
-//! Nothing looks at the queue between two arrivals, so that it needs no events of its own: the packets that have left since the
-//! last look are taken out, in order, at the next one. A packet that leaves at an instant does so before one that arrives then.
 
 use std::collections::VecDeque;
 
 use cwnd::Time;
 
-use crate::net::line::Line;
+use super::scheduled::{Held, Pulled, Scheduler};
 use crate::net::packet::Packet;
 use crate::net::setup::{DrrSetup, QueueLimit};
 
-/// A line and the packets that wait for it, flow by flow.
+/// Packets that wait, flow by flow.
 #[derive(Debug)]
 pub(crate) struct Drr {
-    pub(crate) line: Line,
     limit: QueueLimit,
     quantum: u64,
     /// By flow; grows with the largest index seen.
@@ -34,28 +30,15 @@ pub(crate) struct Drr {
 /// The packets of a flow.
 #[derive(Debug, Default)]
 struct Class {
-    /// With the instants of their arrival.
-    waiting: VecDeque<(Time, Packet)>,
-    bytes: u64,
+    waiting: Held,
     /// What it may still send, bytes; 0 while nothing waits.
     deficit: u64,
 }
 
-/// A packet that has been put on the line.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
-    pub(crate) packet: Packet,
-    pub(crate) arrived: Time,
-    /// Its transmission.
-    pub(crate) start: Time,
-    pub(crate) finish: Time,
-}
-
 impl Drr {
     /// An empty queue.
-    pub(crate) fn new(setup: DrrSetup, line: Line, limit: QueueLimit) -> Self {
+    pub(crate) fn new(setup: DrrSetup, limit: QueueLimit) -> Self {
         Self {
-            line,
             limit,
             quantum: u64::from(setup.quantum.0),
             classes: Vec::new(),
@@ -66,58 +49,12 @@ impl Drr {
         }
     }
 
-    /// Offers a packet, once [`next`](Self::next) has nothing left at `now`. An idle line takes it at once; else it waits, and what
-    /// is too much is `dropped`.
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet, dropped: &mut Vec<Packet>) -> Option<Sent> {
-        if self.line.free_at() <= now {
-            let finish = self.line.send(now, packet.size);
-            return Some(Sent { packet, arrived: now, start: now, finish });
-        }
-        let index = packet.flow as usize;
-        if index >= self.classes.len() {
-            self.classes.resize_with(index + 1, Class::default);
-        }
-        let class = &mut self.classes[index];
-        if class.waiting.is_empty() {
-            self.round.push_back(packet.flow);
-        }
-        class.waiting.push_back((now, packet));
-        class.bytes += u64::from(packet.size.0);
-        self.packets += 1;
-        self.bytes += u64::from(packet.size.0);
-        while self.limit.is_exceeded(self.packets, self.bytes) {
-            dropped.extend(self.evict());
-        }
-        None
-    }
-
-    /// The next packet whose transmission has begun by `now`.
-    pub(crate) fn next(&mut self, now: Time) -> Option<Sent> {
-        let start = self.line.free_at();
-        if start > now {
-            return None;
-        }
-        let flow = self.take_turn()?;
-        let (arrived, packet) = self.remove_head(0, flow)?;
-        Some(Sent { packet, arrived, start, finish: self.line.follow(packet.size) })
-    }
-
-    /// Packets and bytes that wait, once [`next`](Self::next) has nothing left.
-    pub(crate) fn queue(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
-    }
-
-    /// The packets that wait.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.classes.iter().flat_map(|class| &class.waiting).map(|(_, packet)| packet)
-    }
-
     /// The flow that sends next, its deficit paid.
     fn take_turn(&mut self) -> Option<u32> {
         loop {
             let flow = *self.round.front()?;
             let class = &mut self.classes[flow as usize];
-            let size = class.waiting.front().map_or(0, |(_, packet)| u64::from(packet.size.0));
+            let size = class.waiting.head().map_or(0, |packet| u64::from(packet.size.0));
             if !self.turn_begun {
                 class.deficit += self.quantum;
                 self.turn_begun = true;
@@ -134,7 +71,7 @@ impl Drr {
     /// Drops the packet at the head of the longest queue; of equals, of the one whose turn comes first.
     fn evict(&mut self) -> Option<Packet> {
         // A walk over the flows that wait: drops are rare beside arrivals.
-        let lengths = self.round.iter().map(|flow| self.classes[*flow as usize].bytes).enumerate();
+        let lengths = self.round.iter().map(|flow| self.classes[*flow as usize].waiting.bytes()).enumerate();
         let (place, _) = lengths.rev().max_by_key(|(_, bytes)| *bytes)?;
         self.remove_head(place, self.round[place]).map(|(_, packet)| packet)
     }
@@ -142,17 +79,50 @@ impl Drr {
     /// Takes the packet at the head of `flow`, which is at `place` in the round.
     fn remove_head(&mut self, place: usize, flow: u32) -> Option<(Time, Packet)> {
         let class = &mut self.classes[flow as usize];
-        let (arrived, packet) = class.waiting.pop_front()?;
-        let size = u64::from(packet.size.0);
-        class.bytes -= size;
-        self.bytes -= size;
+        let (arrived, packet) = class.waiting.pop()?;
+        self.bytes -= u64::from(packet.size.0);
         self.packets -= 1;
-        if class.waiting.is_empty() {
+        if class.waiting.packets() == 0 {
             class.deficit = 0;
             self.round.remove(place);
             self.turn_begun &= place != 0;
         }
         Some((arrived, packet))
+    }
+}
+
+impl Scheduler for Drr {
+    fn push(&mut self, now: Time, packet: Packet) {
+        let index = packet.flow as usize;
+        if index >= self.classes.len() {
+            self.classes.resize_with(index + 1, Class::default);
+        }
+        let class = &mut self.classes[index];
+        if class.waiting.packets() == 0 {
+            self.round.push_back(packet.flow);
+        }
+        class.waiting.push(now, packet);
+        self.packets += 1;
+        self.bytes += u64::from(packet.size.0);
+    }
+
+    fn shed(&mut self, dropped: &mut Vec<Packet>) {
+        while self.limit.is_exceeded(self.packets, self.bytes) {
+            dropped.extend(self.evict());
+        }
+    }
+
+    fn pull(&mut self, _: Time, _: &mut Vec<Packet>) -> Option<Pulled> {
+        let flow = self.take_turn()?;
+        self.remove_head(0, flow).map(Pulled::unmarked)
+    }
+
+    fn backlog(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+
+    fn waiting(&self) -> Box<dyn Iterator<Item = &Packet> + '_> {
+        Box::new(self.classes.iter().flat_map(|class| class.waiting.iter()))
     }
 }
 
@@ -162,7 +132,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::net::line::Line;
     use crate::net::packet::{Body, Data, Ecn};
+    use crate::net::queue::scheduled::{Scheduled, Sent};
     use crate::net::setup::Class as Profile;
 
     /// 8 Gbit/s: a byte takes a nanosecond.
@@ -170,13 +142,17 @@ mod tests {
 
     /// A queue with the packets it has dropped.
     struct Tested {
-        drr: Drr,
+        drr: Scheduled<Drr>,
         dropped: Vec<Packet>,
     }
 
     impl Tested {
         fn offer(&mut self, now: Time, packet: Packet) -> Option<Sent> {
             self.drr.offer(now, packet, &mut self.dropped)
+        }
+
+        fn next(&mut self, now: Time) -> Option<Sent> {
+            self.drr.next(now, &mut self.dropped)
         }
 
         /// Flow and number of the packets dropped since last asked.
@@ -186,13 +162,13 @@ mod tests {
 
         /// Everything that leaves from now on, in order.
         fn drain(&mut self) -> Vec<(u32, u64)> {
-            std::iter::from_fn(|| self.drr.next(Time::MAX)).map(|sent| label(&sent.packet)).collect()
+            std::iter::from_fn(|| self.next(Time::MAX)).map(|sent| label(&sent.packet)).collect()
         }
     }
 
     fn drr(quantum: u32, limit: QueueLimit) -> Tested {
-        let drr = Drr::new(DrrSetup { quantum: Bytes(quantum) }, Line::new(RATE, None), limit);
-        Tested { drr, dropped: Vec::new() }
+        let queue = Drr::new(DrrSetup { quantum: Bytes(quantum) }, limit);
+        Tested { drr: Scheduled { line: Line::new(RATE, None), queue }, dropped: Vec::new() }
     }
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
@@ -227,7 +203,7 @@ mod tests {
             queue.offer(Time::ZERO, packet(2, number, 500));
         }
         assert_eq!(queue.drain(), [(1, 0), (2, 0), (1, 1), (1, 2), (2, 1), (1, 3), (2, 2)]);
-        assert_eq!(queue.drr.queue(), (0, 0));
+        assert_eq!(queue.drr.queue.backlog(), (0, 0));
     }
 
     #[test]
@@ -235,7 +211,7 @@ mod tests {
         let mut queue = drr(1000, QueueLimit::Unlimited);
         queue.offer(Time::ZERO, packet(0, 0, 100));
         queue.offer(Time::ZERO, packet(1, 0, 100));
-        assert_eq!(queue.drr.next(Time::from_nanos(100)).map(|sent| label(&sent.packet)), Some((1, 0)));
+        assert_eq!(queue.next(Time::from_nanos(100)).map(|sent| label(&sent.packet)), Some((1, 0)));
         // With the 900 bytes left over from its turn, flow 1 could send all of these before flow 2.
         for number in 1..4 {
             queue.offer(Time::from_nanos(100), packet(1, number, 600));
@@ -283,7 +259,7 @@ mod tests {
         });
         queue.offer(Time::ZERO, packet(2, 0, 900));
         assert_eq!(queue.dropped().len(), 9);
-        assert_eq!(queue.drr.queue(), (12, 2000));
+        assert_eq!(queue.drr.queue.backlog(), (12, 2000));
         // With nothing else to drop a packet larger than the limit goes itself.
         let mut small = drr(1500, QueueLimit::Bytes(1000));
         small.offer(Time::ZERO, packet(0, 0, 1500));
@@ -338,7 +314,7 @@ mod tests {
             for (number, (gap, size)) in (0..).zip(packets) {
                 now += gap;
                 let at = Time::from_nanos(now);
-                while let Some(sent) = ours.drr.next(at) {
+                while let Some(sent) = ours.next(at) {
                     log.push((true, label(&sent.packet).1));
                 }
                 log.extend(ours.offer(at, packet(0, number, size)).map(|sent| (true, label(&sent.packet).1)));
@@ -362,15 +338,15 @@ mod tests {
             for (number, (gap, flow, size)) in (0..).zip(packets) {
                 now += gap;
                 let at = Time::from_nanos(now);
-                sent.extend(std::iter::from_fn(|| queue.drr.next(at)));
+                sent.extend(std::iter::from_fn(|| queue.next(at)));
                 sent.extend(queue.offer(at, packet(flow, number, size)));
                 gone += queue.dropped().len();
-                let (packets, bytes) = queue.drr.queue();
+                let (packets, bytes) = queue.drr.queue.backlog();
                 prop_assert!(!limit.is_exceeded(packets, bytes));
-                prop_assert_eq!(packets, queue.drr.waiting().count() as u64);
-                prop_assert_eq!(bytes, queue.drr.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
+                prop_assert_eq!(packets, queue.drr.queue.waiting().count() as u64);
+                prop_assert_eq!(bytes, queue.drr.queue.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
             }
-            sent.extend(std::iter::from_fn(|| queue.drr.next(Time::MAX)));
+            sent.extend(std::iter::from_fn(|| queue.next(Time::MAX)));
             prop_assert_eq!(offered, sent.len() + gone);
             // A transmission begins when the one before has ended, or, if the line had been idle, on arrival.
             for pair in sent.windows(2) {
@@ -397,8 +373,8 @@ mod tests {
             // Until the first flow runs dry no two have been served bytes that differ by more than a quantum and a packet.
             let bound = i64::from(quantum + sizes.iter().max().copied().unwrap_or(0));
             let mut served = vec![0_i64; sizes.len()];
-            while queue.drr.round.len() == sizes.len()
-                && let Some(sent) = queue.drr.next(Time::MAX)
+            while queue.drr.queue.round.len() == sizes.len()
+                && let Some(sent) = queue.next(Time::MAX)
             {
                 served[sent.packet.flow as usize] += i64::from(sent.packet.size.0);
                 let (least, most) = (served.iter().min().copied(), served.iter().max().copied());

@@ -1,12 +1,13 @@
 //! What happens to packets in front of a line.
 //!
 //! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is let in ([`red`], [`rio`]) and, by arithmetic, when
-//! it leaves. Deficit round robin ([`drr`]) keeps its packets until the line is free for them.
+//! it leaves. Others keep their packets until the line is free for them ([`scheduled`]): deficit round robin ([`drr`]).
 
 pub(crate) mod drr;
 pub(crate) mod fifo;
 pub(crate) mod red;
 pub(crate) mod rio;
+pub(crate) mod scheduled;
 
 use cwnd::{Bytes, Time};
 
