@@ -24,7 +24,8 @@ mod world;
 pub use cwnd_trace::{Passage, Passing, Trace};
 pub use era::{Era, Recovery};
 pub use net::setup::{
-    Class, Discipline, DrrSetup, Fault, GilbertElliott, LinkSetup, Loss, QueueLimit, RedSetup, RioSetup, Schedule, Tap,
+    Class, CoDelSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, LinkSetup, Loss, PieSetup,
+    QueueLimit, RedSetup, RioSetup, Schedule, Tap,
 };
 pub use setup::{AckEcho, FlowSetup, LinkId, NodeId, Reassembly, Sampling, Setup, SetupError, Variation};
 pub use tcp::recovery::RecoveryScheme;

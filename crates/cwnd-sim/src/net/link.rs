@@ -13,8 +13,11 @@ use cwnd_trace::Histogram;
 use super::line::Line;
 use super::loss::RandomLoss;
 use super::packet::{Ecn, Packet};
+use super::queue::codel::CoDel;
 use super::queue::drr::Drr;
 use super::queue::fifo::{Early, Fifo, Waiting};
+use super::queue::fq_codel::FqCoDel;
+use super::queue::pie::Pie;
 use super::queue::red::Red;
 use super::queue::rio::Rio;
 use super::queue::scheduled::{Scheduled, Scheduler};
@@ -243,6 +246,11 @@ impl Server {
             Discipline::DropTail => Early::Nothing,
             Discipline::Red(red) => Early::Red(Box::new(Red::new(red, rate, stream("RED")))),
             Discipline::Rio(rio) => Early::Rio(Box::new(Rio::new(rio, rate, |class| stream(&format!("RIO {class}"))))),
+            Discipline::Pie(pie) => Early::Pie(Box::new(Pie::new(pie, stream("PIE")))),
+            Discipline::CoDel(codel) => return Self::scheduled(line, CoDel::new(codel, setup.queue)),
+            Discipline::FqCoDel(fq) => {
+                return Self::scheduled(line, FqCoDel::new(fq, setup.queue, stream("FQ-CoDel")));
+            }
             Discipline::Drr(drr) => return Self::scheduled(line, Drr::new(drr, setup.queue)),
         };
         Self::Fifo(Fifo { line, limit: setup.queue, early, waiting: Waiting::default() })

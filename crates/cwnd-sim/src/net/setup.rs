@@ -1,7 +1,10 @@
 //! What a link is made of, as plain data.
 
+mod delay;
+
 use cwnd::{Bytes, Span, Time};
 
+pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 use super::steps::Steps;
 use crate::setup::{LinkId, MAX_RATE, NodeId, Setup, SetupError, require};
 
@@ -65,6 +68,12 @@ pub enum Discipline {
     Rio(RioSetup),
     /// Deficit round robin over flows.
     Drr(DrrSetup),
+    /// First in, first out, with drops by how long packets have waited.
+    CoDel(CoDelSetup),
+    /// The same in queues of their own for flows, which take turns.
+    FqCoDel(FqCoDelSetup),
+    /// First in, first out, with random drops that keep to a delay.
+    Pie(PieSetup),
 }
 
 /// Random early detection (ns-2's semantics).
@@ -227,6 +236,9 @@ impl LinkSetup {
             Discipline::Red(red) => red.check(place)?,
             Discipline::Rio(rio) => rio.inside.check(place).and_then(|()| rio.outside.check(place))?,
             Discipline::Drr(drr) => require(drr.quantum.0 > 0, place, "DRR's quantum has at least one byte")?,
+            Discipline::CoDel(codel) => codel.check(place)?,
+            Discipline::FqCoDel(fq) => fq.check(place)?,
+            Discipline::Pie(pie) => pie.check(place)?,
         }
         self.loss.check(place)
     }

@@ -1,9 +1,10 @@
-//! First in, first out: drop-tail, alone or behind random early detection.
+//! First in, first out: drop-tail, alone or behind random early detection or PIE.
 
 use std::collections::VecDeque;
 
 use cwnd::{Bytes, Time};
 
+use super::pie::Pie;
 use super::red::Red;
 use super::rio::Rio;
 use super::{Arriving, Fate};
@@ -26,6 +27,7 @@ pub(crate) enum Early {
     Nothing,
     Red(Box<Red>),
     Rio(Box<Rio>),
+    Pie(Box<Pie>),
 }
 
 /// A packet was let in.
@@ -63,6 +65,7 @@ impl Fifo {
             Early::Nothing => Fate::Queue,
             Early::Red(red) => red.admit(&arriving()),
             Early::Rio(rio) => rio.admit(&arriving(), packet.class, start),
+            Early::Pie(pie) => pie.admit(&arriving(), start),
         };
         if fate == Fate::Drop {
             return None;

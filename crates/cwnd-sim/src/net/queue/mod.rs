@@ -1,10 +1,14 @@
 //! What happens to packets in front of a line.
 //!
-//! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is let in ([`red`], [`rio`]) and, by arithmetic, when
-//! it leaves. Others keep their packets until the line is free for them ([`scheduled`]): deficit round robin ([`drr`]).
+//! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is let in ([`red`], [`rio`], [`pie`]) and, by
+//! arithmetic, when it leaves. Others keep their packets until the line is free for them ([`scheduled`]): deficit round robin
+//! ([`drr`]), CoDel alone ([`codel`]) and for queues of flows ([`fq_codel`]).
 
+pub(crate) mod codel;
 pub(crate) mod drr;
 pub(crate) mod fifo;
+pub(crate) mod fq_codel;
+pub(crate) mod pie;
 pub(crate) mod red;
 pub(crate) mod rio;
 pub(crate) mod scheduled;

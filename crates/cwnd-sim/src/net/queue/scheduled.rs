@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use cwnd::Time;
 
 use crate::net::line::Line;
-use crate::net::packet::Packet;
+use crate::net::packet::{Ecn, Packet};
 
 /// A line and the queue in front of it.
 #[derive(Debug)]
@@ -97,6 +97,12 @@ impl Pulled {
         Self { packet, arrived, marked: false }
     }
 
+    /// A packet that arrived at `arrived`, with a mark; none if its sender does not take part.
+    pub(crate) fn marked((arrived, packet): (Time, Packet)) -> Option<Self> {
+        let marked = Self { packet: Packet { ecn: Ecn::Congestion, ..packet }, arrived, marked: true };
+        (packet.ecn != Ecn::NotCapable).then_some(marked)
+    }
+
     fn sent(self, start: Time, finish: Time) -> Sent {
         let Self { packet, arrived, marked } = self;
         Sent { packet, arrived, marked, start, finish }
@@ -114,6 +120,13 @@ impl Held {
         let head = self.packets.pop_front()?;
         self.bytes -= u64::from(head.1.size.0);
         Some(head)
+    }
+
+    /// Takes the newest packet.
+    pub(crate) fn pop_newest(&mut self) -> Option<(Time, Packet)> {
+        let tail = self.packets.pop_back()?;
+        self.bytes -= u64::from(tail.1.size.0);
+        Some(tail)
     }
 
     pub(crate) fn head(&self) -> Option<&Packet> {

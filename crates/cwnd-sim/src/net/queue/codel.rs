@@ -1,0 +1,299 @@
+//! Controlled delay (CoDel, RFC 8289).
+//!
+//! What counts is how long the packet at the head has waited when the line is free for it. Bursts wait too, but not for long; once
+//! every packet of an interval has waited longer than the target, the queue is a standing one, and packets are dropped from its
+//! head, the next after an interval divided by the square root of their number, until one has waited less.
+//!
+//! Marks are for RFC 8289 to be done in the stead of drops; as in Linux, a packet that is marked ends the look at the queue.
+
+use cwnd::{Span, Time};
+
+use super::scheduled::{Held, Pulled, Scheduler};
+use crate::net::packet::Packet;
+use crate::net::setup::{CoDelSetup, QueueLimit};
+
+/// One queue under control.
+#[derive(Debug)]
+pub(crate) struct CoDel {
+    setup: CoDelSetup,
+    limit: QueueLimit,
+    held: Held,
+    control: Control,
+}
+
+/// The state of the control, with the names of RFC 8289 section 5.2 in parentheses.
+#[derive(Debug, Default)]
+pub(crate) struct Control {
+    /// When packets will have waited too long for an interval (first_above_time_); none while they do not.
+    standing_from: Option<Time>,
+    /// The queue is in the drop state (dropping_).
+    dropping: bool,
+    /// When the next packet is dropped in that state (drop_next_).
+    next: Time,
+    /// By which the interval is divided (count_).
+    count: u32,
+    /// The same when the drop state began (lastcount_).
+    first_count: u32,
+}
+
+impl CoDel {
+    /// An empty queue.
+    pub(crate) fn new(setup: CoDelSetup, limit: QueueLimit) -> Self {
+        Self { setup, limit, held: Held::default(), control: Control::default() }
+    }
+}
+
+impl Scheduler for CoDel {
+    fn push(&mut self, now: Time, packet: Packet) {
+        self.held.push(now, packet);
+    }
+
+    fn shed(&mut self, dropped: &mut Vec<Packet>) {
+        while self.limit.is_exceeded(self.held.packets(), self.held.bytes()) {
+            dropped.extend(self.held.pop_newest().map(|(_, packet)| packet));
+        }
+    }
+
+    fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled> {
+        self.control.pull(&self.setup, &mut self.held, now, dropped)
+    }
+
+    fn backlog(&self) -> (u64, u64) {
+        (self.held.packets(), self.held.bytes())
+    }
+
+    fn waiting(&self) -> Box<dyn Iterator<Item = &Packet> + '_> {
+        Box::new(self.held.iter())
+    }
+}
+
+impl Control {
+    /// The packet of `held` to be sent at `now`, after those to be dropped (section 5.5). None only if nothing is held: the last
+    /// packet is never dropped.
+    pub(crate) fn pull(
+        &mut self,
+        setup: &CoDelSetup,
+        held: &mut Held,
+        now: Time,
+        dropped: &mut Vec<Packet>,
+    ) -> Option<Pulled> {
+        let mark = |head| if setup.mark { Pulled::marked(head) } else { None };
+        let (mut head, mut standing) = self.look(setup, held, now)?;
+        if standing && !self.dropping {
+            self.begin(setup, now);
+            if let Some(marked) = mark(head) {
+                return Some(marked);
+            }
+            dropped.push(head.1);
+            return self.look(setup, held, now).map(|(head, _)| Pulled::unmarked(head));
+        }
+        self.dropping &= standing;
+        while self.dropping && now >= self.next {
+            self.count += 1;
+            if let Some(marked) = mark(head) {
+                self.next += self.pause(setup);
+                return Some(marked);
+            }
+            dropped.push(head.1);
+            (head, standing) = self.look(setup, held, now)?;
+            self.dropping = standing;
+            if standing {
+                self.next += self.pause(setup);
+            }
+        }
+        Some(Pulled::unmarked(head))
+    }
+
+    /// Takes the packet at the head, and says whether it may be dropped (section 5.6).
+    fn look(&mut self, setup: &CoDelSetup, held: &mut Held, now: Time) -> Option<((Time, Packet), bool)> {
+        let Some(head) = held.pop() else {
+            (self.standing_from, self.dropping) = (None, false);
+            return None;
+        };
+        if now.since(head.0) < setup.target || held.bytes() <= u64::from(setup.mtu.0) {
+            self.standing_from = None;
+            return Some((head, false));
+        }
+        let standing_from = *self.standing_from.get_or_insert(now + setup.interval);
+        Some((head, now >= standing_from))
+    }
+
+    /// Enters the drop state with its first drop. Soon after the last time, the rate of drops that ended that one is where this one
+    /// begins.
+    fn begin(&mut self, setup: &CoDelSetup, now: Time) {
+        let grown = self.count - self.first_count;
+        let soon = now < self.next + setup.interval * SOON;
+        self.count = if grown > 1 && soon { grown } else { 1 };
+        self.first_count = self.count;
+        self.next = now + self.pause(setup);
+        self.dropping = true;
+    }
+
+    /// The control law: the time from one drop to the next.
+    fn pause(&self, setup: &CoDelSetup) -> Span {
+        setup.interval.mul_f64(1.0 / libm::sqrt(f64::from(self.count)))
+    }
+}
+
+/// Intervals after which the last drop state says nothing of the next (RFC 8289 section 5.5).
+const SOON: u64 = 16;
+
+#[cfg(test)]
+mod tests {
+    use cwnd::Bytes;
+
+    use super::*;
+    use crate::net::packet::{Body, Data, Ecn};
+    use crate::net::setup::Class;
+
+    fn ms(millis: f64) -> Time {
+        Time::ZERO + Span::from_secs_f64(millis / 1e3)
+    }
+
+    fn packet(number: u64) -> Packet {
+        let data = Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false };
+        let (size, ecn, class) = (Bytes(1500), Ecn::NotCapable, Class::Out);
+        Packet { due: Time::ZERO, flow: 0, hop: 0, size, ecn, class, body: Body::Data(data) }
+    }
+
+    fn number(packet: &Packet) -> u64 {
+        let Body::Data(data) = packet.body else { panic!("not data") };
+        data.number
+    }
+
+    fn codel(setup: CoDelSetup) -> CoDel {
+        CoDel::new(setup, QueueLimit::Unlimited)
+    }
+
+    /// Milliseconds at which something is dropped or marked if the line asks every 10 µs from `from` on and `waited` packets
+    /// have waited for ages.
+    fn actions(queue: &mut CoDel, from: f64, to: f64, ecn: Ecn) -> Vec<f64> {
+        let mut at = Vec::new();
+        for step in (from * 100.0) as u64..(to * 100.0) as u64 {
+            let now = step as f64 / 100.0;
+            while queue.backlog().0 < 10 {
+                queue.push(Time::ZERO, Packet { ecn, ..packet(0) });
+            }
+            let mut dropped = Vec::new();
+            let pulled = queue.pull(ms(now), &mut dropped).expect("it holds packets");
+            assert!(dropped.len() + usize::from(pulled.marked) <= 1);
+            assert_eq!(pulled.marked, pulled.packet.ecn == Ecn::Congestion);
+            if pulled.marked || !dropped.is_empty() {
+                at.push(now);
+            }
+        }
+        at
+    }
+
+    /// A packet that has not waited passes: the queue is no longer a standing one.
+    fn relieve(queue: &mut CoDel, now: f64) {
+        let old = std::iter::from_fn(|| queue.held.pop()).count();
+        assert!(old > 0);
+        queue.push(ms(now), packet(0));
+        assert!(queue.pull(ms(now), &mut Vec::new()).is_some_and(|pulled| !pulled.marked));
+    }
+
+    #[test]
+    fn drops_follow_the_control_law() {
+        // Above the target from 10 ms on, for an interval at 110 ms. Then 100 ms over the roots of 1, 2, 3, …: after 100, 70.711,
+        // 57.735, 50, 44.721, 40.825 ms; found by the next look, at most 0.01 ms later.
+        let expected = [110.0, 210.0, 280.711, 338.446, 388.446, 433.167, 473.992];
+        for (mark, ecn) in
+            [(false, Ecn::NotCapable), (false, Ecn::Capable), (true, Ecn::NotCapable), (true, Ecn::Capable)]
+        {
+            let mut queue = codel(CoDelSetup { mark, ..CoDelSetup::default() });
+            let at = actions(&mut queue, 10.0, 500.0, ecn);
+            assert_eq!(at.len(), expected.len(), "{at:?}");
+            assert!(
+                at.iter().zip(expected).all(|(at, expected)| (0.0..0.0101).contains(&(at - expected + 1e-9))),
+                "{at:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_rate_of_drops_is_remembered_for_sixteen_intervals() {
+        let again = |later: f64| {
+            let mut queue = codel(CoDelSetup::default());
+            // Drops at 110, 210, 280.7, 338.4, 388.4 ms: five, the first with a count of 1.
+            assert_eq!(actions(&mut queue, 10.0, 410.0, Ecn::NotCapable).len(), 5);
+            relieve(&mut queue, 410.0);
+            let drops = actions(&mut queue, 410.0 + later, 760.0 + later, Ecn::NotCapable);
+            assert_eq!(drops[0], 510.0 + later);
+            drops.len()
+        };
+        // The next drop was due at 433.2 ms. A new drop state that begins before 2033.2 has a count of 5 - 1 = 4: after its first
+        // drop pauses of 50, 44.7, 40.8, 37.8, 35.4 and 33.3 ms within the 250 left. Later ones: of 100, 70.7 and 57.7 ms.
+        assert_eq!([100.0, 1520.0, 1530.0].map(again), [7, 7, 4]);
+    }
+
+    #[test]
+    fn a_short_time_in_the_drop_state_is_not_remembered() {
+        let mut queue = codel(CoDelSetup::default());
+        // Two drops: the count has grown by one only.
+        assert_eq!(actions(&mut queue, 10.0, 250.0, Ecn::NotCapable), [110.0, 210.0]);
+        relieve(&mut queue, 250.0);
+        assert_eq!(actions(&mut queue, 300.0, 550.0, Ecn::NotCapable), [400.0, 500.0]);
+    }
+
+    #[test]
+    fn several_drops_may_be_due_at_once() {
+        let mut queue = codel(CoDelSetup::default());
+        assert_eq!(actions(&mut queue, 10.0, 150.0, Ecn::NotCapable), [110.0]);
+        // The line comes back after a pause. Due were 210, 280.7, 338.4, 388.4 and 433.2 ms.
+        (0..20).for_each(|number| queue.push(Time::ZERO, packet(number)));
+        let mut dropped = Vec::new();
+        assert!(queue.pull(ms(440.0), &mut dropped).is_some());
+        assert_eq!(dropped.len(), 5);
+    }
+
+    #[test]
+    fn a_burst_shorter_than_the_interval_passes() {
+        // A packet leaves every millisecond. All of them have waited for 5 ms or more from the sixth on, at 5 ms: a drop at 105 ms.
+        let dropped_of = |burst: u64| {
+            let mut queue = codel(CoDelSetup::default());
+            let (mut dropped, mut left) = (Vec::new(), 0);
+            (0..burst).for_each(|number| queue.push(Time::ZERO, packet(number)));
+            while queue.pull(ms(left as f64), &mut dropped).is_some() {
+                left += 1;
+            }
+            dropped.iter().map(number).collect::<Vec<_>>()
+        };
+        assert_eq!(dropped_of(106), [], "the last one is left alone");
+        assert_eq!(dropped_of(107), [], "and so is a packet with no more than the largest one behind it");
+        assert_eq!(dropped_of(108), [105]);
+        assert_eq!(dropped_of(200), [105], "the next drop would be at 205 ms");
+    }
+
+    #[test]
+    fn a_queue_of_one_packet_is_left_alone() {
+        let mut queue = codel(CoDelSetup::default());
+        // The line is slow: each packet waits for 30 ms with one more behind it.
+        (0..2).for_each(|number| queue.push(Time::ZERO, packet(number)));
+        let mut dropped = Vec::new();
+        for n in 1..100_u64 {
+            assert!(queue.pull(ms(n as f64 * 30.0), &mut dropped).is_some());
+            queue.push(ms((n - 1) as f64 * 30.0), packet(n + 1));
+        }
+        assert!(dropped.is_empty());
+        // With two behind it the queue stands.
+        queue.push(ms(2970.0), packet(0));
+        for n in 100..110_u64 {
+            queue.pull(ms(n as f64 * 30.0), &mut dropped);
+            (0..=dropped.len() as u64).for_each(|n| queue.push(ms(2970.0), packet(n)));
+        }
+        assert!(!dropped.is_empty());
+    }
+
+    #[test]
+    fn a_full_queue_drops_what_arrives() {
+        let mut queue = CoDel::new(CoDelSetup::default(), QueueLimit::Packets(2));
+        let mut dropped = Vec::new();
+        for number in 0..4 {
+            queue.push(Time::ZERO, packet(number));
+            queue.shed(&mut dropped);
+        }
+        assert_eq!(dropped.iter().map(number).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(queue.backlog(), (2, 3000));
+    }
+}

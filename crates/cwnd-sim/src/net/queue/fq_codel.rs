@@ -1,0 +1,308 @@
+//! Flow queueing with controlled delay (FQ-CoDel, RFC 8290).
+//!
+//! A flow goes to the queue that its hash names. Queues take turns by bytes, as in deficit round robin, and those that were empty a
+//! moment ago come first: a flow that sends less than its share hardly waits. Each queue is under CoDel's control by itself,
+//! exemption of a last packet included (Linux compares the bytes of all queues there).
+
+use std::collections::VecDeque;
+
+use cwnd::Time;
+
+use super::codel::Control;
+use super::scheduled::{Held, Pulled, Scheduler};
+use crate::net::packet::Packet;
+use crate::net::setup::{FqCoDelSetup, QueueLimit};
+use crate::random::Stream;
+
+/// Packets that wait, queue by queue.
+#[derive(Debug)]
+pub(crate) struct FqCoDel {
+    setup: FqCoDelSetup,
+    limit: QueueLimit,
+    /// Perturbs the hash.
+    perturbation: u64,
+    queues: Vec<Queue>,
+    /// The queues whose first turn is to come, and those that have had one.
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: u64,
+    bytes: u64,
+}
+
+/// One of the queues.
+#[derive(Debug, Default)]
+struct Queue {
+    held: Held,
+    control: Control,
+    /// What it may still send in this turn, bytes.
+    credits: i64,
+    /// It is in one of the lists.
+    listed: bool,
+}
+
+impl FqCoDel {
+    /// An empty queue.
+    pub(crate) fn new(setup: FqCoDelSetup, limit: QueueLimit, mut stream: Stream) -> Self {
+        let mut queues = Vec::new();
+        queues.resize_with(setup.queues as usize, Queue::default);
+        let (new, old) = (VecDeque::new(), VecDeque::new());
+        Self { setup, limit, perturbation: stream.seed(), queues, new, old, packets: 0, bytes: 0 }
+    }
+
+    /// The queue of a flow.
+    fn place(&self, flow: u32) -> u32 {
+        Stream::seeded(self.perturbation ^ u64::from(flow)).below(u64::from(self.setup.queues)) as u32
+    }
+
+    /// Drops from the head of the longest queue in bytes, half of its packets, but no more than a batch; of equal queues from the
+    /// one with the lowest place.
+    fn evict(&mut self, dropped: &mut Vec<Packet>) {
+        let Some(longest) = self.queues.iter_mut().rev().max_by_key(|queue| queue.held.bytes()) else { return };
+        for _ in 0..(longest.held.packets() / 2).clamp(1, BATCH) {
+            if let Some((_, packet)) = longest.held.pop() {
+                self.packets -= 1;
+                self.bytes -= u64::from(packet.size.0);
+                dropped.push(packet);
+            }
+        }
+    }
+}
+
+impl Scheduler for FqCoDel {
+    fn push(&mut self, now: Time, packet: Packet) {
+        let place = self.place(packet.flow);
+        let queue = &mut self.queues[place as usize];
+        queue.held.push(now, packet);
+        self.packets += 1;
+        self.bytes += u64::from(packet.size.0);
+        if !queue.listed {
+            (queue.listed, queue.credits) = (true, i64::from(self.setup.quantum.0));
+            self.new.push_back(place);
+        }
+    }
+
+    fn shed(&mut self, dropped: &mut Vec<Packet>) {
+        while self.limit.is_exceeded(self.packets, self.bytes) || self.bytes > self.setup.memory {
+            self.evict(dropped);
+        }
+    }
+
+    fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let place = *list.front()?;
+            let queue = &mut self.queues[place as usize];
+            if queue.credits <= 0 {
+                queue.credits += i64::from(self.setup.quantum.0);
+                list.pop_front();
+                self.old.push_back(place);
+                continue;
+            }
+            let before = (queue.held.packets(), queue.held.bytes());
+            let pulled = queue.control.pull(&self.setup.codel, &mut queue.held, now, dropped);
+            self.packets -= before.0 - queue.held.packets();
+            self.bytes -= before.1 - queue.held.bytes();
+            if let Some(pulled) = pulled {
+                queue.credits -= i64::from(pulled.packet.size.0);
+                return Some(pulled);
+            }
+            list.pop_front();
+            if is_new {
+                // It would come first again with its next packet, before those that have waited for their turn.
+                self.old.push_back(place);
+            } else {
+                queue.listed = false;
+            }
+        }
+    }
+
+    fn backlog(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+
+    fn waiting(&self) -> Box<dyn Iterator<Item = &Packet> + '_> {
+        Box::new(self.queues.iter().flat_map(|queue| queue.held.iter()))
+    }
+}
+
+/// Finding the longest queue takes a look at all of them, so that several packets go at once (RFC 8290 section 4.1).
+const BATCH: u64 = 64;
+
+#[cfg(test)]
+mod tests {
+    use cwnd::{Bytes, Span};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::net::packet::{Body, Data, Ecn};
+    use crate::net::setup::{Class, CoDelSetup};
+
+    fn packet(flow: u32, number: u64, size: u32) -> Packet {
+        let data = Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false };
+        let (size, ecn, class) = (Bytes(size), Ecn::NotCapable, Class::Out);
+        Packet { due: Time::ZERO, flow, hop: 0, size, ecn, class, body: Body::Data(data) }
+    }
+
+    fn label(packet: &Packet) -> (u32, u64) {
+        let Body::Data(data) = packet.body else { panic!("not data") };
+        (packet.flow, data.number)
+    }
+
+    fn fq(limit: QueueLimit, change: impl Fn(&mut FqCoDelSetup)) -> FqCoDel {
+        // CoDel out of the way.
+        let codel = CoDelSetup { interval: Span::from_secs(1_000_000), ..CoDelSetup::default() };
+        let mut setup = FqCoDelSetup { codel, ..FqCoDelSetup::default() };
+        change(&mut setup);
+        FqCoDel::new(setup, limit, Stream::new(1, "FQ-CoDel"))
+    }
+
+    fn unlimited() -> FqCoDel {
+        fq(QueueLimit::Unlimited, |_| {})
+    }
+
+    fn push(queue: &mut FqCoDel, packets: &[(u32, u64, u32)]) {
+        for (flow, number, size) in packets {
+            queue.push(Time::ZERO, packet(*flow, *number, *size));
+        }
+    }
+
+    fn pull(queue: &mut FqCoDel) -> Option<(u32, u64)> {
+        queue.pull(Time::ZERO, &mut Vec::new()).map(|pulled| label(&pulled.packet))
+    }
+
+    fn drain(queue: &mut FqCoDel) -> Vec<(u32, u64)> {
+        std::iter::from_fn(|| pull(queue)).collect()
+    }
+
+    #[test]
+    fn a_turn_lasts_until_the_credits_are_used_up() {
+        // Quantum 1500. Flow 1 sends 1000 and, as 500 are left, 1000 more: 500 short. So does flow 2 with 1500. In the round of old
+        // queues flow 1 has 1000 and sends one, flow 2 has 1500 and sends one.
+        let mut queue = unlimited();
+        push(
+            &mut queue,
+            &[(1, 0, 1000), (1, 1, 1000), (1, 2, 1000), (1, 3, 1000), (2, 0, 1500), (2, 1, 1500), (2, 2, 1500)],
+        );
+        assert_eq!(drain(&mut queue), [(1, 0), (1, 1), (2, 0), (1, 2), (2, 1), (1, 3), (2, 2)]);
+        assert_eq!(queue.backlog(), (0, 0));
+        assert!(queue.new.is_empty() && queue.old.is_empty() && queue.queues.iter().all(|queue| !queue.listed));
+    }
+
+    #[test]
+    fn a_new_flow_comes_before_the_old_ones_once() {
+        let mut queue = unlimited();
+        push(&mut queue, &[(1, 0, 1500), (1, 1, 1500), (1, 2, 1500), (2, 0, 1500), (2, 1, 1500), (2, 2, 1500)]);
+        assert_eq!([pull(&mut queue), pull(&mut queue), pull(&mut queue)], [Some((1, 0)), Some((2, 0)), Some((1, 1))]);
+        push(&mut queue, &[(3, 0, 100)]);
+        assert_eq!(pull(&mut queue), Some((3, 0)), "ahead of flow 2, whose turn it is");
+        // Its queue is found empty before flow 2 sends and goes to the end of the old ones, where its next packet waits for those
+        // before it; flow 1, without credits, has just gone behind it.
+        assert_eq!(pull(&mut queue), Some((2, 1)));
+        push(&mut queue, &[(3, 1, 100), (4, 0, 100)]);
+        assert_eq!(drain(&mut queue), [(4, 0), (3, 1), (1, 2), (2, 2)]);
+        // An old queue that is found empty is forgotten, and new with its next packet.
+        push(&mut queue, &[(1, 3, 1500), (2, 3, 1500)]);
+        assert_eq!(drain(&mut queue), [(1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn new_flows_do_not_starve_an_old_one() {
+        let mut queue = unlimited();
+        (0..100).for_each(|number| push(&mut queue, &[(0, number, 1500)]));
+        assert_eq!([pull(&mut queue), pull(&mut queue)], [Some((0, 0)), Some((0, 1))]);
+        // As many new flows as there are hashes, each with a packet of a whole quantum, two for every packet that leaves.
+        let (mut next, mut served) = (1, 0);
+        for _ in 0..20_000 {
+            for _ in 0..2 {
+                push(&mut queue, &[(next, 0, 1500)]);
+                next = next % 5000 + 1;
+            }
+            served += u32::from(pull(&mut queue).is_some_and(|(flow, _)| flow == 0));
+        }
+        // Once all queues are in the round its share is one in 1024.
+        assert!((15..=20).contains(&served), "{served}");
+    }
+
+    #[test]
+    fn the_longest_queue_loses_half_of_its_packets_but_no_more_than_64() {
+        let mut dropped = Vec::new();
+        let mut queue = fq(QueueLimit::Packets(20), |_| {});
+        (0..8).for_each(|number| push(&mut queue, &[(1, number, 1500), (2, number, 500)]));
+        (0..5).for_each(|number| push(&mut queue, &[(3, number, 40)]));
+        queue.shed(&mut dropped);
+        assert_eq!(
+            dropped.drain(..).map(|packet| label(&packet)).collect::<Vec<_>>(),
+            [(1, 0), (1, 1), (1, 2), (1, 3)]
+        );
+        assert_eq!(queue.backlog(), (17, 4 * 1500 + 8 * 500 + 5 * 40));
+
+        let mut queue = fq(QueueLimit::Packets(1000), |_| {});
+        (0..1001).for_each(|number| push(&mut queue, &[(1, number, 1500)]));
+        queue.shed(&mut dropped);
+        assert_eq!((dropped.len(), label(&dropped[0]), label(&dropped[63])), (64, (1, 0), (1, 63)));
+    }
+
+    #[test]
+    fn memory_is_a_limit_of_its_own() {
+        let mut queue = fq(QueueLimit::Packets(1000), |setup| setup.memory = 10_000);
+        let mut dropped = Vec::new();
+        (0..7).for_each(|number| push(&mut queue, &[(1, number, 1500)]));
+        queue.shed(&mut dropped);
+        assert_eq!((dropped.len(), queue.backlog()), (3, (4, 6000)));
+        // A queue of one packet that is too much loses it.
+        push(&mut queue, &[(2, 0, 9000)]);
+        queue.shed(&mut dropped);
+        assert_eq!(queue.backlog(), (4, 6000));
+    }
+
+    #[test]
+    fn a_seed_perturbs_which_flows_share_a_queue() {
+        let places = |seed| {
+            let setup = FqCoDelSetup { queues: 1000, ..FqCoDelSetup::default() };
+            let queue = FqCoDel::new(setup, QueueLimit::Unlimited, Stream::new(seed, "FQ-CoDel"));
+            (0..1000).map(|flow| queue.place(flow)).collect::<Vec<_>>()
+        };
+        assert_eq!(places(1), places(1));
+        assert_ne!(places(1), places(2));
+        // 1000 balls leave 1000 / e = 368 of 1000 urns empty, with a standard deviation of 10.
+        let mut hit = places(1);
+        hit.sort_unstable();
+        hit.dedup();
+        assert!((590..675).contains(&hit.len()), "{}", hit.len());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_count_of(
+            (limit, memory, queues) in (0_u32..30, 0_u64..20_000, 1_u32..5),
+            quantum in 1_u32..3000,
+            steps in proptest::collection::vec((0_u64..30, proptest::option::of((0_u32..6, 40_u32..1500))), 1..300),
+        ) {
+            let codel = CoDelSetup { mtu: Bytes(500), ..CoDelSetup::default() };
+            let setup = FqCoDelSetup { codel, queues, quantum: Bytes(quantum), memory };
+            let mut queue = FqCoDel::new(setup, QueueLimit::Packets(limit), Stream::new(1, "FQ-CoDel"));
+            let (mut now, mut pushed, mut gone, mut dropped) = (Time::ZERO, 0, Vec::new(), Vec::new());
+            for (number, (gap, step)) in (0..).zip(steps) {
+                now += Span::from_millis(gap);
+                if let Some((flow, size)) = step {
+                    queue.push(now, packet(flow, number, size));
+                    pushed += 1;
+                    queue.shed(&mut dropped);
+                    prop_assert!(queue.packets <= u64::from(limit) && queue.bytes <= memory);
+                } else {
+                    let waited = queue.packets > 0;
+                    let pulled = queue.pull(now, &mut dropped);
+                    prop_assert_eq!(pulled.is_some(), waited, "the line never rests");
+                    gone.extend(pulled.map(|pulled| label(&pulled.packet)));
+                }
+                prop_assert_eq!(queue.packets, queue.waiting().count() as u64);
+                prop_assert_eq!(queue.bytes, queue.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
+                prop_assert_eq!(pushed, gone.len() as u64 + dropped.len() as u64 + queue.packets);
+            }
+            for flow in 0..6 {
+                prop_assert!(gone.iter().filter(|label| label.0 == flow).is_sorted());
+            }
+        }
+    }
+}
