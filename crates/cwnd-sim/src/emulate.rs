@@ -304,7 +304,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::setup::{DrrSetup, RedSetup};
+    use crate::net::setup::{CoDelSetup, DrrSetup, FqCoDelSetup, RedSetup};
 
     /// 8 Mbit/s: 1000 bytes take a millisecond.
     const RATE: Option<u64> = Some(8_000_000);
@@ -402,6 +402,21 @@ mod tests {
     }
 
     #[test]
+    fn a_datagram_may_be_gone_when_another_leaves() {
+        // 150 ms of datagrams at once: the one that leaves 5 ms and an interval later is dropped then.
+        let discipline = Discipline::CoDel(CoDelSetup { mtu: Bytes(1000), ..CoDelSetup::default() });
+        let mut link = link(&Emulation { discipline, ..Emulation::new(RATE, Span::ZERO, QueueLimit::Unlimited) });
+        (0..150).for_each(|tag| link.offer(ms(0), &datagram(tag)));
+        let arrived = releases(&mut link, ms(104));
+        assert_eq!((arrived.len(), link.gone()), (104, None));
+        assert_eq!(releases(&mut link, ms(105)), [(105, 104)]);
+        assert_eq!((link.gone(), link.gone()), (Some(105), None));
+        assert_eq!(link.queue(ms(105)).0, 43);
+        assert_eq!(releases(&mut link, ms(106)), [(106, 106)]);
+        assert_eq!(link.tally().dropped, 1);
+    }
+
+    #[test]
     fn what_is_out_of_range_is_refused() {
         let good = Emulation::new(RATE, Span::ZERO, QueueLimit::Unlimited);
         let bad = [
@@ -413,6 +428,17 @@ mod tests {
         assert!(bad.iter().all(|emulation| EmulatedLink::new("test", emulation, 1).is_err()));
     }
 
+    /// With and without drops on arrival and at departure.
+    fn disciplines() -> impl Strategy<Value = Discipline> {
+        let (target, interval) = (Span::from_micros(500), Span::from_millis(2));
+        let codel = CoDelSetup { target, interval, ..CoDelSetup::default() };
+        prop_oneof![
+            Just(Discipline::DropTail),
+            Just(Discipline::CoDel(codel)),
+            Just(Discipline::FqCoDel(FqCoDelSetup { codel, ..FqCoDelSetup::default() })),
+        ]
+    }
+
     proptest! {
         /// Every tag comes back exactly once as gone or free again, releases are in order and never early, and without reordering
         /// nobody overtakes.
@@ -422,12 +448,14 @@ mod tests {
             jitter in 0_u64..5_000_000,
             (loss, reorder, duplication) in (0.0..0.5_f64, prop_oneof![Just(0.0), 0.0..0.5_f64], 0.0..0.5_f64),
             lateness in 0_u64..4_000_000,
+            discipline in disciplines(),
         ) {
             let emulation = Emulation {
                 loss: Loss::Bernoulli(loss),
                 jitter: Span::from_nanos(jitter),
                 reordering: Some(Reordering { probability: reorder, by: Span::from_millis(2) }),
                 duplication,
+                discipline,
                 ..Emulation::new(RATE, Span::from_millis(1), QueueLimit::Packets(5))
             };
             let mut link = link(&emulation);
@@ -448,6 +476,7 @@ mod tests {
                         back.push(release.tag);
                     }
                 }
+                back.extend(std::iter::from_fn(|| link.gone()));
                 prop_assert!(link.next_due().is_none_or(|due| due > until));
             }
             back.sort_unstable();

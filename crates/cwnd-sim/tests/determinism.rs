@@ -1,13 +1,17 @@
 //! Same setup and seed, same bytes: on any number of threads, with and without optimisation, today and as recorded.
 //!
-//! `CWND_BLESS=1 cargo test -p cwnd-sim --test determinism` records the digests anew; the diff then shows which algorithms changed.
+//! `CWND_BLESS=1 cargo test -p cwnd-sim --test determinism` records the digests anew; the diff then shows which algorithms
+//! or queues changed.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::thread;
 
 use cwnd::{ALGORITHMS, Span, Spec};
-use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, Setup};
+use cwnd_sim::{
+    AckEcho, CoDelSetup, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, Loss, PieSetup, QueueLimit, RedSetup,
+    RioSetup, Setup,
+};
 
 /// Two flows of an algorithm for ten seconds: queueing loss, random loss, recovery, time-outs.
 fn cell(algorithm: &str, seed: u64) -> Setup {
@@ -17,6 +21,14 @@ fn cell(algorithm: &str, seed: u64) -> Setup {
     };
     let spec = Spec::parse(algorithm).expect("a registered algorithm");
     bell.setup(&[spec.clone(), spec], Era::MODERN, Span::from_secs(10), Span::from_secs(1), seed)
+}
+
+/// Two flows of Reno, one of which takes marks, through a queue.
+fn queue(discipline: Discipline) -> Setup {
+    let mut setup = cell("reno", 1);
+    setup.links[0].discipline = discipline;
+    setup.flows[1].ecn = Some(AckEcho::Latch);
+    setup
 }
 
 fn digest(setup: &Setup) -> u64 {
@@ -38,15 +50,35 @@ fn the_thread_count_changes_nothing() {
 
 #[test]
 fn every_algorithm_runs_as_recorded() {
+    compare("digests.txt", ALGORITHMS.iter().map(|entry| (entry.name, cell(entry.name, 1))));
+}
+
+#[test]
+fn every_queue_runs_as_recorded() {
+    let marking = RedSetup { mark: true, ..RedSetup::default() };
+    let queues = [
+        ("droptail", Discipline::DropTail),
+        ("red", Discipline::Red(marking)),
+        ("rio", Discipline::Rio(RioSetup::default())),
+        ("drr", Discipline::Drr(DrrSetup::default())),
+        ("codel", Discipline::CoDel(CoDelSetup { mark: true, ..CoDelSetup::default() })),
+        ("fq_codel", Discipline::FqCoDel(FqCoDelSetup::default())),
+        ("pie", Discipline::Pie(PieSetup { mark: true, ..PieSetup::default() })),
+    ];
+    compare("queues.txt", queues.into_iter().map(|(name, discipline)| (name, queue(discipline))));
+}
+
+/// Holds the digests of runs against those in a file beside this one.
+fn compare(file: &str, runs: impl Iterator<Item = (&'static str, Setup)>) {
     let mut table = String::new();
-    for entry in ALGORITHMS {
-        let digest = digest(&cell(entry.name, 1));
-        writeln!(table, "{:<10} {digest:016x}", entry.name).expect("a string grows");
+    for (name, setup) in runs {
+        let digest = digest(&setup);
+        writeln!(table, "{name:<10} {digest:016x}").expect("a string grows");
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/digests.txt");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
     if std::env::var_os("CWND_BLESS").is_some() {
         std::fs::write(&path, &table).expect("writable");
     }
     let recorded = std::fs::read_to_string(&path).expect("recorded");
-    assert_eq!(table, recorded, "an algorithm or the simulator changed: see the top of this file");
+    assert_eq!(table, recorded, "an algorithm, a queue or the simulator changed: see the top of this file");
 }

@@ -2,8 +2,8 @@
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    CbrSetup, Class, Discipline, DrrSetup, Dumbbell, Era, GilbertElliott, Loss, QueueLimit, RateSchedule, RedSetup,
-    RioSetup, Sampling, Schedule, Setup, Trace, Variation,
+    CbrSetup, Class, CoDelSetup, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, GilbertElliott, Loss, PieSetup,
+    QueueLimit, RateSchedule, RedSetup, RioSetup, Sampling, Schedule, Setup, Trace, Variation,
 };
 
 const MBIT: u64 = 1_000_000;
@@ -48,7 +48,14 @@ fn schedule<T>(steps: Vec<(Span, T)>, repeat: Span) -> Schedule<T> {
 
 #[test]
 fn a_line_that_never_rests_carries_the_integral_of_its_rate() {
-    for discipline in [Discipline::DropTail, Discipline::Drr(DrrSetup::default())] {
+    let disciplines = [
+        Discipline::DropTail,
+        Discipline::Drr(DrrSetup::default()),
+        Discipline::CoDel(CoDelSetup::default()),
+        Discipline::FqCoDel(FqCoDelSetup::default()),
+        Discipline::Pie(PieSetup::default()),
+    ];
+    for discipline in disciplines {
         let mut setup = bell(&["reno"], 9);
         setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };
         setup.cbr = vec![cbr(&setup, 50 * MBIT, Class::Out)];
@@ -186,6 +193,14 @@ fn links_that_contradict_themselves_are_refused() {
     assert_eq!(pure_delay, "a link of pure delay has no rate that could change");
     let drr = refused(&|link| link.discipline = Discipline::Drr(DrrSetup { quantum: Bytes(0) }));
     assert_eq!(drr, "DRR's quantum has at least one byte");
+    let target = Span::from_millis(100);
+    let codel = refused(&|link| link.discipline = Discipline::CoDel(CoDelSetup { target, ..CoDelSetup::default() }));
+    assert_eq!(codel, "CoDel's target is above zero and below its interval");
+    let fq =
+        refused(&|link| link.discipline = Discipline::FqCoDel(FqCoDelSetup { queues: 0, ..FqCoDelSetup::default() }));
+    assert_eq!(fq, "FQ-CoDel has 1 to 65536 queues");
+    let pie = refused(&|link| link.discipline = Discipline::Pie(PieSetup { alpha: f64::NAN, ..PieSetup::default() }));
+    assert_eq!(pie, "PIE's alpha and beta are at least 0");
     let inverted = RedSetup { min: 20.0, max: 10.0, ..RedSetup::default() };
     let rio = refused(&|link| {
         link.discipline = Discipline::Rio(RioSetup { inside: inverted, ..RioSetup::default() });

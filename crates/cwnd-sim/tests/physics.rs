@@ -2,9 +2,9 @@
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, CbrSetup, Class, CrowdSetup, Discipline, DrrSetup, Dumbbell, Era, FlowSetup, Gap, GilbertElliott, Loss,
-    Pages, ParkingLot, Pause, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup,
-    Sampling, Schedule, Setup, SetupError, Sizes, Source, Trace, Variation,
+    AckEcho, CbrSetup, Class, CoDelSetup, CrowdSetup, Discipline, DrrSetup, Dumbbell, Era, FlowSetup, FqCoDelSetup,
+    Gap, GilbertElliott, Loss, Pages, ParkingLot, Pause, PieSetup, QueueLimit, RateChange, RateSchedule, Reassembly,
+    RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule, Setup, SetupError, Sizes, Source, Trace, Variation,
 };
 use proptest::prelude::*;
 
@@ -312,8 +312,30 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
             ..RedSetup::default()
         },
     );
+    // Down to targets that every queue misses, so that there are many drops.
+    let codel = (1_u64..5000, 1_u64..100_000, any::<bool>()).prop_map(|(target, more, mark)| CoDelSetup {
+        target: Span::from_micros(target),
+        interval: Span::from_micros(target + more),
+        mark,
+        ..CoDelSetup::default()
+    });
+    let fq = (codel.clone(), 1_u32..8, 100_u32..3000, 3000_u64..200_000)
+        .prop_map(|(codel, queues, quantum, memory)| FqCoDelSetup { codel, queues, quantum: Bytes(quantum), memory });
+    let pie = (1_u64..20, 1_u64..20, 0_u64..150, any::<[bool; 2]>()).prop_map(
+        |(target, update, burst, [mark, derandomize])| PieSetup {
+            target: Span::from_millis(target),
+            update: Span::from_millis(update),
+            burst: Span::from_millis(burst),
+            mark,
+            derandomize,
+            ..PieSetup::default()
+        },
+    );
     prop_oneof![
         Just(Discipline::DropTail),
+        codel.prop_map(Discipline::CoDel),
+        fq.prop_map(Discipline::FqCoDel),
+        pie.prop_map(Discipline::Pie),
         red.clone().prop_map(Discipline::Red),
         (red.clone(), red).prop_map(|(inside, outside)| Discipline::Rio(RioSetup { inside, outside })),
         (100_u32..3000).prop_map(|quantum| Discipline::Drr(DrrSetup { quantum: Bytes(quantum) })),
