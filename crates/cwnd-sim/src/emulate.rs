@@ -54,7 +54,7 @@ pub struct Datagram {
     pub tag: u64,
     /// On the line, headers included.
     pub size: Bytes,
-    /// For deficit round robin, which keeps a queue for every flow up to the highest.
+    /// For FQ-CoDel, and for deficit round robin, which keeps a queue for every flow up to the highest.
     pub flow: u32,
     /// Its sender takes part in congestion notification: it may be marked where it would be dropped.
     pub capable: bool,
@@ -198,7 +198,6 @@ impl EmulatedLink {
 
     /// Datagrams and bytes in the queue at `now`.
     pub fn queue(&mut self, now: Time) -> (u64, u64) {
-        self.link.catch_up(now);
         self.link.queue(now)
     }
 

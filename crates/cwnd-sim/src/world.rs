@@ -130,7 +130,6 @@ impl World {
             }
             Component::Arrival(index) => self.arrivals(index),
             Component::Sample => {
-                (0..self.links.len() as u32).for_each(|index| self.catch_up(index));
                 recorder.sample(self, self.now);
                 match recorder.next() {
                     Time::MAX => self.events.pop(),
@@ -223,7 +222,7 @@ impl World {
         }
     }
 
-    /// Takes a link's queue to the present, if that decides when the line is free.
+    /// Brings the queue of a link up to the present that decides when the line is free.
     #[cold]
     fn catch_up(&mut self, link: u32) {
         self.links[link as usize].catch_up(self.now);

@@ -435,5 +435,8 @@ proptest! {
         prop_assert!(trace.at.windows(2).all(|pair| pair[0] < pair[1]));
         prop_assert_eq!(trace.at.last().copied(), Some(trace.end));
         prop_assert_eq!(trace.digest, run(&setup).digest);
+        // Neither does it matter how often someone looks.
+        setup.sampling = Some(Sampling { interval: Span::from_millis(seed % 50 + 1), internals: true });
+        prop_assert_eq!(trace.digest, run(&setup).digest);
     }
 }

@@ -131,24 +131,17 @@ impl Link {
         self.road.enter(left, packet)
     }
 
-    /// Its queue decides when the line is free: [`catch_up`](Self::catch_up) must come before a look at what leaves or waits.
+    /// Its queue decides when the line is free: [`catch_up`](Self::catch_up) must come before a look at what leaves.
     #[inline(always)]
     pub(crate) fn is_scheduled(&self) -> bool {
         matches!(self.server, Server::Scheduled(_))
     }
 
-    /// Puts the packets on their way that a queue has sent since it was last looked at; [`dropped`](Self::dropped) hands over
-    /// those it has not.
+    /// Brings such a queue up to the present; [`dropped`](Self::dropped) hands over what it has dropped.
     #[cold]
     pub(crate) fn catch_up(&mut self, now: Time) {
-        let Server::Scheduled(scheduled) = &mut self.server else { return };
-        let before = self.dropped.len();
-        while let Some(sent) = scheduled.next(now, &mut self.dropped) {
-            self.waits.record(sent.arrived, sent.start);
-            self.counts.marked += u64::from(sent.marked);
-            self.road.enter(sent.finish, &sent.packet);
-        }
-        self.counts.dropped += (self.dropped.len() - before) as u64;
+        self.advance(now);
+        self.take_dropped();
     }
 
     /// The packet that leaves now.
@@ -177,7 +170,11 @@ impl Link {
     }
 
     /// Packets and bytes that wait at `now`.
+    ///
+    /// A look that changes nothing: packets that are found to be dropped count as being on their way until
+    /// [`catch_up`](Self::catch_up).
     pub(crate) fn queue(&mut self, now: Time) -> (u64, u64) {
+        self.advance(now);
         match &mut self.server {
             Server::None => (0, 0),
             Server::Fifo(fifo) => {
@@ -200,7 +197,7 @@ impl Link {
     /// Packets waiting or on their way.
     pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
         let scheduled = if let Server::Scheduled(scheduled) = &self.server { Some(scheduled) } else { None };
-        let waiting = scheduled.into_iter().flat_map(|scheduled| scheduled.queue.waiting());
+        let waiting = scheduled.into_iter().flat_map(|scheduled| scheduled.queue.waiting().chain(&scheduled.dropped));
         waiting.chain(self.road.packets.iter())
     }
 
@@ -213,18 +210,35 @@ impl Link {
     /// Out of the way of first-in-first-out queues.
     #[cold]
     fn offer_to_scheduled(&mut self, now: Time, packet: &Packet) -> Verdict {
-        let before = self.dropped.len();
-        self.catch_up(now);
+        self.advance(now);
         let Server::Scheduled(scheduled) = &mut self.server else { return self.road.enter(now, packet) };
-        let caught_up = self.dropped.len();
         let mut verdict = Verdict::Behind;
-        if let Some(sent) = scheduled.offer(now, *packet, &mut self.dropped) {
+        if let Some(sent) = scheduled.offer(now, *packet) {
             self.waits.record(sent.arrived, sent.start);
             verdict = self.road.enter(sent.finish, &sent.packet);
         }
-        self.counts.dropped += (self.dropped.len() - caught_up) as u64;
         // A packet that was dropped gave way to another, which is on the line or on the road: no event is to be set.
-        if self.dropped.len() == before { verdict } else { Verdict::Dropped }
+        if self.take_dropped() { Verdict::Dropped } else { verdict }
+    }
+
+    /// Puts the packets on their way that a queue has sent since it was last looked at.
+    #[cold]
+    fn advance(&mut self, now: Time) {
+        let Server::Scheduled(scheduled) = &mut self.server else { return };
+        while let Some(sent) = scheduled.next(now) {
+            self.waits.record(sent.arrived, sent.start);
+            self.counts.marked += u64::from(sent.marked);
+            self.road.enter(sent.finish, &sent.packet);
+        }
+    }
+
+    /// Whether such a queue has dropped anything.
+    fn take_dropped(&mut self) -> bool {
+        let Server::Scheduled(scheduled) = &mut self.server else { return false };
+        let any = !scheduled.dropped.is_empty();
+        self.counts.dropped += scheduled.dropped.len() as u64;
+        self.dropped.append(&mut scheduled.dropped);
+        any
     }
 }
 
@@ -257,7 +271,7 @@ impl Server {
     }
 
     fn scheduled(line: Line, queue: impl Scheduler + 'static) -> Self {
-        Self::Scheduled(Box::new(Scheduled { line, queue }))
+        Self::Scheduled(Box::new(Scheduled::new(line, queue)))
     }
 }
 
@@ -431,7 +445,6 @@ mod tests {
         assert!(link.dropped().is_none());
         assert_eq!(link.queue(ms(0)), (3, 3750));
         assert_eq!(link.in_transit().count(), 4);
-        link.catch_up(ms(1));
         assert_eq!(link.queue(ms(1)).0, 2, "one has left, and it makes room before the arrival of the same instant");
         assert_eq!(link.offer(ms(1), &mut of(2)), Verdict::Behind);
         let mut at = ms(1) + Span::from_nanos(7);

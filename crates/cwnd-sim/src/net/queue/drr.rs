@@ -140,24 +140,20 @@ mod tests {
     /// 8 Gbit/s: a byte takes a nanosecond.
     const RATE: u64 = 8_000_000_000;
 
-    /// A queue with the packets it has dropped.
-    struct Tested {
-        drr: Scheduled<Drr>,
-        dropped: Vec<Packet>,
-    }
+    struct Tested(Scheduled<Drr>);
 
     impl Tested {
         fn offer(&mut self, now: Time, packet: Packet) -> Option<Sent> {
-            self.drr.offer(now, packet, &mut self.dropped)
+            self.0.offer(now, packet)
         }
 
         fn next(&mut self, now: Time) -> Option<Sent> {
-            self.drr.next(now, &mut self.dropped)
+            self.0.next(now)
         }
 
         /// Flow and number of the packets dropped since last asked.
         fn dropped(&mut self) -> Vec<(u32, u64)> {
-            self.dropped.drain(..).map(|packet| label(&packet)).collect()
+            self.0.dropped.drain(..).map(|packet| label(&packet)).collect()
         }
 
         /// Everything that leaves from now on, in order.
@@ -167,8 +163,7 @@ mod tests {
     }
 
     fn drr(quantum: u32, limit: QueueLimit) -> Tested {
-        let queue = Drr::new(DrrSetup { quantum: Bytes(quantum) }, limit);
-        Tested { drr: Scheduled { line: Line::new(RATE, None), queue }, dropped: Vec::new() }
+        Tested(Scheduled::new(Line::new(RATE, None), Drr::new(DrrSetup { quantum: Bytes(quantum) }, limit)))
     }
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
@@ -203,7 +198,7 @@ mod tests {
             queue.offer(Time::ZERO, packet(2, number, 500));
         }
         assert_eq!(queue.drain(), [(1, 0), (2, 0), (1, 1), (1, 2), (2, 1), (1, 3), (2, 2)]);
-        assert_eq!(queue.drr.queue.backlog(), (0, 0));
+        assert_eq!(queue.0.queue.backlog(), (0, 0));
     }
 
     #[test]
@@ -259,7 +254,7 @@ mod tests {
         });
         queue.offer(Time::ZERO, packet(2, 0, 900));
         assert_eq!(queue.dropped().len(), 9);
-        assert_eq!(queue.drr.queue.backlog(), (12, 2000));
+        assert_eq!(queue.0.queue.backlog(), (12, 2000));
         // With nothing else to drop a packet larger than the limit goes itself.
         let mut small = drr(1500, QueueLimit::Bytes(1000));
         small.offer(Time::ZERO, packet(0, 0, 1500));
@@ -341,10 +336,10 @@ mod tests {
                 sent.extend(std::iter::from_fn(|| queue.next(at)));
                 sent.extend(queue.offer(at, packet(flow, number, size)));
                 gone += queue.dropped().len();
-                let (packets, bytes) = queue.drr.queue.backlog();
+                let (packets, bytes) = queue.0.queue.backlog();
                 prop_assert!(!limit.is_exceeded(packets, bytes));
-                prop_assert_eq!(packets, queue.drr.queue.waiting().count() as u64);
-                prop_assert_eq!(bytes, queue.drr.queue.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
+                prop_assert_eq!(packets, queue.0.queue.waiting().count() as u64);
+                prop_assert_eq!(bytes, queue.0.queue.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
             }
             sent.extend(std::iter::from_fn(|| queue.next(Time::MAX)));
             prop_assert_eq!(offered, sent.len() + gone);
@@ -373,7 +368,7 @@ mod tests {
             // Until the first flow runs dry no two have been served bytes that differ by more than a quantum and a packet.
             let bound = i64::from(quantum + sizes.iter().max().copied().unwrap_or(0));
             let mut served = vec![0_i64; sizes.len()];
-            while queue.drr.queue.round.len() == sizes.len()
+            while queue.0.queue.round.len() == sizes.len()
                 && let Some(sent) = queue.next(Time::MAX)
             {
                 served[sent.packet.flow as usize] += i64::from(sent.packet.size.0);

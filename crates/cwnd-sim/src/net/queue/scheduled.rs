@@ -16,6 +16,8 @@ use crate::net::packet::{Ecn, Packet};
 #[derive(Debug)]
 pub(crate) struct Scheduled<Q: ?Sized> {
     pub(crate) line: Line,
+    /// What the queue has dropped, for the owner to take.
+    pub(crate) dropped: Vec<Packet>,
     pub(crate) queue: Q,
 }
 
@@ -65,27 +67,33 @@ pub(crate) struct Held {
     bytes: u64,
 }
 
+impl<Q: Scheduler> Scheduled<Q> {
+    pub(crate) fn new(line: Line, queue: Q) -> Self {
+        Self { line, dropped: Vec::new(), queue }
+    }
+}
+
 impl<Q: Scheduler + ?Sized> Scheduled<Q> {
     /// Offers a packet, once [`next`](Self::next) has nothing left at `now`. An idle line takes it at once, whatever the limit of
-    /// the queue; else it waits, and what is too much is `dropped`.
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet, dropped: &mut Vec<Packet>) -> Option<Sent> {
+    /// the queue; else it waits, and what is too much is dropped.
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> Option<Sent> {
         self.queue.push(now, packet);
         if self.line.free_at() > now {
-            self.queue.shed(dropped);
+            self.queue.shed(&mut self.dropped);
             return None;
         }
-        let pulled = self.queue.pull(now, dropped)?;
+        let pulled = self.queue.pull(now, &mut self.dropped)?;
         let finish = self.line.send(now, pulled.packet.size);
         Some(pulled.sent(now, finish))
     }
 
     /// The next packet whose transmission has begun by `now`.
-    pub(crate) fn next(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Sent> {
+    pub(crate) fn next(&mut self, now: Time) -> Option<Sent> {
         let start = self.line.free_at();
         if start > now {
             return None;
         }
-        let pulled = self.queue.pull(start, dropped)?;
+        let pulled = self.queue.pull(start, &mut self.dropped)?;
         let finish = self.line.follow(pulled.packet.size);
         Some(pulled.sent(start, finish))
     }

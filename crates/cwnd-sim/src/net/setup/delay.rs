@@ -43,7 +43,7 @@ pub struct FqCoDelSetup {
 pub struct PieSetup {
     /// The delay to be kept, QDELAY_REF; above zero.
     pub target: Span,
-    /// Time between two updates of the probability, T_UPDATE; above zero.
+    /// Time between two updates of the probability, T_UPDATE; at least 1 µs.
     pub update: Span,
     /// Growth of the probability per update, for each second that the delay is above the target; at least 0.
     pub alpha: f64,
@@ -79,7 +79,7 @@ impl FqCoDelSetup {
 impl PieSetup {
     pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
         require(self.target > Span::ZERO, place, "PIE's target is above zero")?;
-        require(self.update > Span::ZERO, place, "the time between PIE's updates is above zero")?;
+        require(self.update >= Span::from_micros(1), place, "the time between PIE's updates is at least 1 us")?;
         let gain = |gain: f64| (0.0..f64::INFINITY).contains(&gain);
         require(gain(self.alpha) && gain(self.beta), place, "PIE's alpha and beta are at least 0")?;
         require((0.0..=1.0).contains(&self.mark_limit), place, "PIE's mark limit is at least 0 and at most 1")?;
