@@ -32,7 +32,8 @@ pub(crate) struct Arguments {
     /// Round-trip time without queueing
     #[arg(long, default_value = "50ms")]
     rtt: Written<Span>,
-    /// Queue of the bottleneck: droptail:, red: or drr: and a size in bdp (bandwidth-delay products), p (packets) or kB
+    /// Queue of the bottleneck: droptail:, red:, drr:, codel:, fq_codel: or pie: and a size in bdp (bandwidth-delay products), p
+    /// (packets) or kB
     #[arg(long, default_value = "droptail:1bdp")]
     queue: Written<Queue>,
     /// Random loss at the bottleneck: a probability, or periodic:N for every Nth packet

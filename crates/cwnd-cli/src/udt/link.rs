@@ -20,6 +20,7 @@ use crate::failure::Failure;
 Examples:
   cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 100mbit --delay 25ms
   cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 1gbit --delay 50ms --queue red:1bdp --loss 1e-3
+  cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 20mbit --delay 20ms --queue fq_codel:1000p,target=5ms
   cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --delay 10ms --reorder 0.01 --reorder-by 2ms --duplicate 0.001
 Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it tells what it has carried
 and how late it was. What an option says holds for both directions, each drawing for itself.")]
@@ -37,7 +38,8 @@ pub(crate) struct Arguments {
     /// Hold each datagram back by up to this much, in order
     #[arg(long, default_value = "0ms")]
     jitter: Written<Span>,
-    /// Queue: droptail:, red:, rio: or drr: and a size in bdp (bandwidth-delay products), p (packets) or kB
+    /// Queue: droptail:, red:, rio:, drr:, codel:, fq_codel: or pie: and a size in bdp (bandwidth-delay products), p (packets)
+    /// or kB
     #[arg(long, default_value = "droptail:1bdp")]
     queue: Written<Queue>,
     /// Random loss: a probability, periodic:N for every Nth datagram, or gilbert:to_bad=P,to_good=P for bursts

@@ -1,8 +1,11 @@
-//! Queues as scenarios write them: `droptail:1bdp`, `red:2.5bdp,max_p=0.02,ecn=yes`, `rio:300p,in_min=50p`, `drr:1bdp`.
+//! Queues as scenarios write them: `droptail:1bdp`, `red:2.5bdp,max_p=0.02,ecn=yes`, `rio:300p,in_min=50p`, `drr:1bdp`,
+//! `codel:1000p,target=5ms`.
+
+mod delay;
 
 use cwnd::quantity::{self, QuantityError};
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_sim::{DrrSetup, QueueLimit, RedSetup, RioSetup};
+use cwnd_sim::{CoDelSetup, DrrSetup, FqCoDelSetup, PieSetup, QueueLimit, RedSetup, RioSetup};
 
 use super::quantity::Quantity;
 
@@ -34,6 +37,17 @@ pub enum Discipline {
         /// What a flow may send in a round; one packet if not given.
         quantum: Option<Bytes>,
     },
+    /// Controlled delay (RFC 8289). Its `mtu` is one packet, whatever it says here.
+    CoDel(CoDelSetup),
+    /// Flow queueing with controlled delay (RFC 8290). The `mtu` is one packet, whatever it says here.
+    FqCoDel {
+        /// All but the quantum.
+        setup: FqCoDelSetup,
+        /// What a queue may send in a round; one packet if not given.
+        quantum: Option<Bytes>,
+    },
+    /// Proportional integral controller enhanced (RFC 8033). Its `mean_packet` is one packet, whatever it says here.
+    Pie(PieSetup),
 }
 
 /// A size of a queue.
@@ -121,6 +135,9 @@ impl Queue {
                 cwnd_sim::Discipline::Rio(RioSetup { inside: red(inside), outside: red(outside) })
             }
             Discipline::Drr { quantum } => cwnd_sim::Discipline::Drr(DrrSetup { quantum: quantum.unwrap_or(packet) }),
+            Discipline::CoDel(codel) => cwnd_sim::Discipline::CoDel(CoDelSetup { mtu: packet, ..codel }),
+            Discipline::FqCoDel { setup, quantum } => delay::fq_codel_setup(setup, quantum, packet),
+            Discipline::Pie(pie) => cwnd_sim::Discipline::Pie(PieSetup { mean_packet: packet, ..pie }),
         };
         (limit, discipline)
     }
@@ -133,9 +150,9 @@ impl Queue {
         let early = |red: Red| part(red.min) || part(red.max);
         bdp(self.limit)
             || match self.discipline {
-                Discipline::DropTail | Discipline::Drr { .. } => false,
                 Discipline::Red(red) => early(red),
                 Discipline::Rio { inside, outside } => early(inside) || early(outside),
+                _ => false,
             }
     }
 }
@@ -147,13 +164,32 @@ impl Quantity for Queue {
          min, max (sizes, or shares of the limit), max_p, weight, gentle, wait, bytes, ecn (yes or no) and mark_limit as in \
          `red:2.5bdp,min=0.15,max=0.5,max_p=0.1,weight=0.002,gentle=yes,wait=yes,bytes=no,ecn=no,mark_limit=1`; or that with \
          two classes of flows: `rio:300p,in_min=15p,in_max=30p,in_max_p=0.02,out_min=5p,out_max=15p,out_max_p=0.1`; or deficit \
-         round robin over flows: `drr:1bdp`, `drr:1bdp,quantum=500B`";
-    const EXAMPLES: &'static [&'static str] =
-        &["droptail:1bdp", "droptail:100p", "droptail:64kB", "red:1bdp,ecn=yes", "rio:300p,out_max=30p", "drr:1bdp"];
+         round robin over flows: `drr:1bdp`, `drr:1bdp,quantum=500B`; or queues that act on delay: \
+         `codel:1000p,target=5ms,interval=100ms,ecn=no`, `fq_codel:10240p,queues=1024,quantum=1500B,memory=32MB` with the same \
+         parameters too, `pie:1000p,target=15ms,update=15ms,alpha=0.125,beta=1.25,burst=150ms,ecn=no,mark_limit=0.1,derandomize=no`";
+    const EXAMPLES: &'static [&'static str] = &[
+        "droptail:1bdp",
+        "droptail:100p",
+        "droptail:64kB",
+        "red:1bdp,ecn=yes",
+        "rio:300p,out_max=30p",
+        "drr:1bdp",
+        "codel:1000p",
+        "fq_codel:10240p",
+        "pie:1000p,target=20ms",
+    ];
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        read(text).ok_or_else(|| QuantityError { text: text.to_string(), expected: Self::EXPECTED })
+        read(text).ok_or_else(|| {
+            let expected = match text.split(':').next().map(str::trim) {
+                Some("codel") => delay::CODEL,
+                Some("fq_codel") => delay::FQ_CODEL,
+                Some("pie") => delay::PIE,
+                _ => Self::EXPECTED,
+            };
+            QuantityError { text: text.to_string(), expected }
+        })
     }
 }
 
@@ -178,6 +214,9 @@ fn read(text: &str) -> Option<Queue> {
             }
             Some(_) => return None,
         },
+        "codel" => delay::codel(parts)?,
+        "fq_codel" => delay::fq_codel(parts)?,
+        "pie" => delay::pie(parts)?,
         _ => return None,
     };
     Some(Queue { limit, discipline })
@@ -198,25 +237,32 @@ impl Red {
     fn with(mut self, part: &str) -> Option<Self> {
         let (key, value) = part.split_once('=')?;
         let value = value.trim();
-        let number = |accepted: fn(f64) -> bool| quantity::number(value).ok().filter(|number| accepted(*number));
-        let word = || match value {
-            "yes" => Some(true),
-            "no" => Some(false),
-            _ => None,
-        };
+        let number = |accepted: fn(f64) -> bool| number(value, accepted);
         match key.trim() {
             "min" => self.min = threshold(value)?,
             "max" => self.max = threshold(value)?,
             "max_p" => self.max_p = number(|p| (0.0..=1.0).contains(&p))?,
             "weight" => self.weight = number(|weight| weight > 0.0 && weight <= 1.0)?,
-            "gentle" => self.gentle = word()?,
-            "wait" => self.wait = word()?,
-            "bytes" => self.bytes = word()?,
-            "ecn" => self.ecn = word()?,
+            "gentle" => self.gentle = word(value)?,
+            "wait" => self.wait = word(value)?,
+            "bytes" => self.bytes = word(value)?,
+            "ecn" => self.ecn = word(value)?,
             "mark_limit" => self.mark_limit = number(|p| (0.0..=1.0).contains(&p))?,
             _ => return None,
         }
         Some(self)
+    }
+}
+
+fn number(text: &str, accepted: fn(f64) -> bool) -> Option<f64> {
+    quantity::number(text).ok().filter(|number| accepted(*number))
+}
+
+fn word(text: &str) -> Option<bool> {
+    match text {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
     }
 }
 

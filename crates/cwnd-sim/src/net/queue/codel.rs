@@ -252,9 +252,9 @@ mod tests {
         // A packet leaves every millisecond. All of them have waited for 5 ms or more from the sixth on, at 5 ms: a drop at 105 ms.
         let dropped_of = |burst: u64| {
             let mut queue = codel(CoDelSetup::default());
-            let (mut dropped, mut left) = (Vec::new(), 0);
+            let (mut dropped, mut left) = (Vec::new(), 0_u32);
             (0..burst).for_each(|number| queue.push(Time::ZERO, packet(number)));
-            while queue.pull(ms(left as f64), &mut dropped).is_some() {
+            while queue.pull(ms(f64::from(left)), &mut dropped).is_some() {
                 left += 1;
             }
             dropped.iter().map(number).collect::<Vec<_>>()
