@@ -112,8 +112,9 @@ const LOOPBACK: &str = "
 ## One host
 
 Sender and receiver on the loopback, which never cuts a large buffer into packets: with offload (GSO, GRO) dozens of packets pass
-the kernel as one, as they would pass a network card that cuts them in hardware. Without offload every packet is a call of its own
-on at least one side, as in libudt. TCP is `iperf3`.
+the kernel as one, as they would pass a network card that cuts them in hardware. Without offload every packet passes
+the kernel by itself, as in libudt, which spends a call on each of them; here up to 64 packets share one (`sendmmsg`, `recvmmsg`).
+TCP is `iperf3`.
 
 ";
 

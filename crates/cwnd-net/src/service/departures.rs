@@ -45,7 +45,7 @@ impl Departures {
         departure.encode(&mut self.scratch);
         let bytes = &self.scratch;
         let sent = udp.send(Outgoing { to: departure.to, from, bytes, segment: bytes.len() });
-        self.count(sent, 1);
+        self.count(sent.map(|_| ()), 1);
     }
 
     /// Adds a packet of data of an open connection; `pair` says that it is the second of a probe pair.

@@ -11,8 +11,8 @@ use cwnd_udt::wire::HEADER;
 use crate::send_buffer::{Chunk, SendBuffer, Slot};
 use crate::udp::{Outgoing, Udp};
 
-/// Packets of one connection in slots that follow one another, all of them full but for the last. They leave by one system call
-/// where the socket can do that, otherwise one right behind the other.
+/// Packets of one connection in slots that follow one another, all of them full but for the last. They leave by one system call:
+/// as one buffer where the socket can cut it, otherwise one after the other.
 #[derive(Debug)]
 pub(super) struct Train {
     to: SocketAddr,
@@ -104,15 +104,14 @@ impl Train {
             if rest.is_empty() {
                 break Ok(());
             }
-            // The socket may have learnt, by the last attempt, that its device cannot do it at once.
-            let size = if udp.segments() > 1 { rest.len() } else { rest.len().min(self.stride) };
             let segments = udp.segments();
-            match udp.send(Outgoing { to: self.to, from: self.from, bytes: &rest[..size], segment: self.stride }) {
+            match udp.send(Outgoing { to: self.to, from: self.from, bytes: rest, segment: self.stride }) {
+                // The socket has learnt that its device cannot do it at once.
                 Err(_) if udp.segments() < segments => {}
                 Err(error) => break Err(error),
-                Ok(()) => {
-                    rest = &rest[size..];
-                    sent += size.div_ceil(self.stride);
+                Ok(datagrams) => {
+                    rest = rest.get(datagrams * self.stride..).unwrap_or_default();
+                    sent += datagrams;
                 }
             }
         };
@@ -140,7 +139,7 @@ impl Wagon {
 /// How many packets may leave together.
 fn longest(segments: usize, stride: usize) -> usize {
     match segments {
-        // Nothing is glued, but locks are shared.
+        // Nothing is glued, but locks and system calls are shared.
         1 => TOGETHER,
         more => more.min(MAX_DATAGRAM / stride).max(1),
     }
