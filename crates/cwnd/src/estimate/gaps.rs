@@ -32,10 +32,6 @@ impl<const N: usize> Gaps<N> {
         &self.ring[..self.count.min(N as u64) as usize]
     }
 
-    pub(super) const fn is_full(&self) -> bool {
-        self.count >= N as u64
-    }
-
     /// The upper median: of 16 the ninth smallest. None without gaps.
     pub(super) fn median(&self) -> Option<u64> {
         let mut sorted = self.ring;

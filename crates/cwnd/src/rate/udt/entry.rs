@@ -22,6 +22,8 @@ pub const UDT: Entry = Entry {
         "udt4: the first timeout of a silence halves the rate; libudt sends on as before",
         "udt4: a capacity is reported from the fourth packet pair on: the gap of a single one may be that of two other packets",
         "ns2 and udt4: packets that arrive at one instant count as a batch in the arrival rate, which spreads over the gap before it",
+        "udt4: packets that come faster than 16 in a SYN share the gaps of the arrival rate; libudt's 16 gaps are one packet's each, and a \
+         bunch passes for a rate many times the path's",
         "udt4: the sending period is not rounded up to whole microseconds, which would halve a rate of 1 packet/us",
         "ns2 and udt4: estimates are reported once measured and are not rounded; the sources report constants until then",
         "ns2 and udt4: acknowledgements up to half a SYN early count as on time, so that jitter swallows no increase",
