@@ -77,6 +77,27 @@ fn a_message_that_outlives_its_time_is_dropped_and_the_next_arrives() {
 }
 
 #[test]
+fn messages_that_outlive_their_time_make_room_although_nobody_reads() {
+    let small = options().send_buffer(64).receive_buffer(64);
+    let (listener, address) = listen::<UdtMessenger>(&small);
+    let client = UdtMessenger::connect_with(address, &small).unwrap();
+    let (server, _) = listener.accept().unwrap();
+    client.set_write_timeout(Some(Duration::from_secs(2)));
+    for number in 0..400_u32 {
+        client
+            .send(
+                &[&number.to_be_bytes()[..], &[0; 4_000]].concat(),
+                MessageOptions { ttl: Some(Span::from_millis(10)), in_order: true },
+            )
+            .unwrap_or_else(|error| panic!("message {number}: {error}"));
+    }
+    assert!(client.stats().unwrap().udt.expired > 100);
+    // Whoever begins to read gets whole messages, and those sent from then on.
+    client.send(b"the last", IN_ORDER).unwrap();
+    while server.receive().unwrap() != b"the last" {}
+}
+
+#[test]
 fn messages_that_cannot_be_sent_are_refused() {
     let (listener, address) = listen::<UdtMessenger>(&options().send_buffer(32));
     let client = UdtMessenger::connect_with(address, &options().send_buffer(32)).unwrap();

@@ -94,6 +94,8 @@ impl Service {
             self.attend();
             self.transmit();
             if !more {
+                // Messages may have lost their worth instead of leaving.
+                self.release();
                 self.sleep(sleeper);
             }
         }
@@ -171,6 +173,11 @@ impl Service {
                 open.deliver(self.now, &mut self.endpoint);
             }
         }
+        self.release();
+    }
+
+    /// Makes room where the protocol has done with bytes.
+    fn release(&mut self) {
         let mut senders = std::mem::take(&mut self.senders);
         senders.retain(|place| self.members.at(*place).is_some_and(|open| open.release(self.now, &self.endpoint)));
         self.senders = senders;

@@ -28,6 +28,8 @@ pub(super) struct Outstanding {
     lost: Ranges,
     /// Messages that lose their worth at some time.
     mortal: VecDeque<Mortal>,
+    /// Every packet below is acknowledged or given up.
+    done: u64,
 }
 
 /// A packet that has left.
@@ -112,9 +114,9 @@ impl Outstanding {
         self.lost.first().is_some()
     }
 
-    /// The oldest packet.
+    /// The oldest packet that may leave again.
     pub(super) fn oldest(&self) -> Option<&Record> {
-        self.records.front()
+        self.records.get(usize::try_from(self.done - self.acked).ok()?)
     }
 
     /// A new packet leaves.
@@ -152,6 +154,7 @@ impl Outstanding {
         while self.mortal.front().is_some_and(|front| front.end <= upto) {
             self.mortal.pop_front();
         }
+        self.pass_given_up();
         Some(newest)
     }
 
@@ -287,6 +290,14 @@ impl Outstanding {
             }
         }
         self.lost = lost;
+        self.pass_given_up();
+    }
+
+    fn pass_given_up(&mut self) {
+        self.done = self.done.max(self.acked);
+        while self.oldest().is_some_and(|record| record.state == State::GivenUp) {
+            self.done += 1;
+        }
     }
 
     fn mortal_of(&self, number: u64) -> Option<Mortal> {

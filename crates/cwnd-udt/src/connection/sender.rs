@@ -252,7 +252,8 @@ impl Sender {
 
     /// When time alone changes something: a timer, or the release of the next packet.
     pub(super) fn next_timeout(&self) -> Time {
-        let timers = self.probe_at.min(self.expires_at).min(self.host.control().wake.unwrap_or(Time::MAX));
+        let wake = self.host.control().wake.unwrap_or(Time::MAX);
+        let timers = self.probe_at.min(self.expires_at).min(wake).min(self.supply.expires());
         let again = self.outstanding.has_lost();
         if self.blocked(again).is_some() { timers } else { timers.min(self.pacer.release()) }
     }

@@ -142,6 +142,11 @@ impl Supply {
         self.messages.as_ref().map_or(0, |pending| pending.expired)
     }
 
+    /// When the next message that waits loses its worth.
+    pub(super) fn expires(&self) -> Time {
+        self.messages.as_ref().and_then(|pending| pending.queue.front()).map_or(Time::MAX, |front| front.expires)
+    }
+
     /// Gives up messages whose time is over. One of which packets have left already is returned, with the packets it lacks.
     pub(super) fn expire(&mut self, now: Time) -> Option<(Waiting, u64)> {
         let pending = self.messages.as_mut()?;

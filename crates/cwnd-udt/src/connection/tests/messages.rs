@@ -1,7 +1,7 @@
 //! Messages: bounds, order, time to live.
 
 use super::super::*;
-use super::world::{PAYLOAD, Parcel, World, at, lose_first_copy_of, seq};
+use super::world::{PAYLOAD, Parcel, World, agreed, at, lose_first_copy_of, seq, settings};
 use crate::wire::DropRequest;
 
 const FULL: u64 = PAYLOAD as u64;
@@ -85,6 +85,30 @@ fn a_message_that_expires_half_sent_is_not_finished() {
     let sent = world.ends[0].core.stats(world.now);
     assert_eq!((sent.unacked, sent.bytes_acked), (0, 10 * FULL + 500));
     assert!(sent.data_segs_out <= 8, "{sent:?}");
+}
+
+#[test]
+fn messages_that_expire_make_room_although_nobody_reads() {
+    let settings = Settings { mode: Mode::Messages, send_buffer: 64, receive_buffer: 32, ..settings() };
+    let agreed = Agreed { peer_window: 32, ..agreed(1000, Mode::Messages) };
+    let mut world = World::with(&settings, &agreed, 5, Some(50_000_000));
+    world.ends[1].reads = false;
+    for _ in 0..500 {
+        send(&mut world, 3 * FULL, Some(20), true);
+        world.run(10);
+    }
+    world.run(1000);
+    // The first ones fill the receiver; all others are given up.
+    let core = &world.ends[0].core;
+    let stats = core.stats(world.now);
+    assert_eq!((core.released(), stats.notsent), (500 * 3 * FULL, 0));
+    assert!(stats.expired >= 485, "{stats:?}");
+    world.ends[1].reads = true;
+    world.ends[1].core.consume(world.now, 1);
+    world.run(5000);
+    send(&mut world, 700, None, true);
+    world.run(5000);
+    assert_eq!(lengths(&world).last(), Some(&700));
 }
 
 #[test]
