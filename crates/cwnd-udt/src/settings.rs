@@ -34,7 +34,8 @@ pub struct Settings {
     pub backlog: Option<u32>,
     /// Never send faster than this, headers included.
     pub max_rate: Option<BitRate>,
-    /// How far ahead of its time a paced packet may leave, so that several can leave together.
+    /// How far ahead of its time a paced packet may leave, so that several can leave together: not more than an eighth of the peer's
+    /// buffer holds.
     pub burst: Span,
     /// How long a connection that is being closed goes on trying to deliver what it holds.
     pub linger: Span,

@@ -81,7 +81,7 @@ impl Sender {
             supply: Supply::new(agreed.mode, agreed.payload),
             outstanding: Outstanding::default(),
             host: Host::new(settings, start, now),
-            pacer: Pacer::new(now, settings.burst),
+            pacer: Pacer::new(now, settings.burst, agreed.peer_window.into()),
             peer_window: u64::from(agreed.peer_window),
             greatest_window: u64::from(agreed.peer_window),
             window_is_told: settings
