@@ -30,11 +30,11 @@ impl Endpoint {
     /// A client at `from` has brought its cookie back.
     fn accept(&mut self, now: Time, from: SocketAddr, client: SocketId, theirs: &Handshake) {
         let known = self.peers.get(&(from, Some(client))).copied();
-        if let Some(open) = known.and_then(|place| self.table.get(place)).and_then(Entry::open)
+        if let Some(open) = known.and_then(|place| self.table.get_mut(place)).and_then(Entry::open_mut)
             && open.agreed.isn_theirs == theirs.isn
         {
             // Its first answer may have been lost. Once the client has spoken on the connection there is none to repeat.
-            if let Some(response) = open.response {
+            if let Some(response) = open.repeat_response(now) {
                 self.reply(from, client, response);
             }
             return;
@@ -67,8 +67,10 @@ impl Endpoint {
         let accepted = listener.accept(now, from, theirs, (id, self.random.next_u64()));
         let (agreed, response) = accepted.inspect_err(|_| self.table.release(place))?;
         let connection = Connection::new(&listener.settings, &agreed, now);
-        self.table
-            .fill(place, Entry::new(id, from, State::Open(Box::new(Open::accepted(connection, agreed, response)))));
+        self.table.fill(
+            place,
+            Entry::new(id, from, State::Open(Box::new(Open::accepted(now, connection, agreed, response)))),
+        );
         Ok((place, response))
     }
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use cwnd::Time;
+use cwnd::{Span, Time};
 
 use super::Outgoing;
 use crate::connection::{Connection, Transmit};
@@ -43,6 +43,8 @@ pub(super) struct Open {
     /// leaves ahead of every packet; a packet that waits for it is in `held`.
     pub(super) response: Option<Handshake>,
     held: Option<Transmit>,
+    /// Until then such a client may be setting up what the answer told it, and nothing else leaves.
+    quiet_until: Time,
     /// A first word is due: what waits for it at the other end may be a server that has heard nothing, or a rendezvous.
     greet: bool,
     /// What a rendezvous answers to an end that is still asking, and whether it is due.
@@ -62,15 +64,19 @@ impl Entry {
         }
     }
 
+    pub(super) fn open_mut(&mut self) -> Option<&mut Open> {
+        match &mut self.state {
+            State::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+
     pub(super) fn connection(&self) -> Option<&Connection> {
         self.open().map(|open| &open.connection)
     }
 
     pub(super) fn connection_mut(&mut self) -> Option<&mut Connection> {
-        match &mut self.state {
-            State::Open(open) => Some(&mut open.connection),
-            _ => None,
-        }
+        self.open_mut().map(|open| &mut open.connection)
     }
 
     /// The connection, now that a packet for it has come from the peer.
@@ -124,6 +130,9 @@ impl Entry {
         match &self.state {
             State::Calling(calling) => Some(calling.0.next_timeout()),
             State::Meeting(meeting) => Some(meeting.0.next_timeout()),
+            State::Open(open) if open.response.is_some() => {
+                open.connection.next_timeout().map(|at| at.max(open.quiet_until))
+            }
             State::Open(open) => open.connection.next_timeout(),
             State::Refused => None,
         }
@@ -147,6 +156,7 @@ impl Open {
             in_backlog: false,
             response: None,
             held: None,
+            quiet_until: Time::ZERO,
             greet: true,
             agreement: None,
             agree: false,
@@ -154,9 +164,16 @@ impl Open {
     }
 
     /// The server's end.
-    pub(super) fn accepted(connection: Connection, agreed: Agreed, response: Handshake) -> Self {
+    pub(super) fn accepted(now: Time, connection: Connection, agreed: Agreed, response: Handshake) -> Self {
         let open = Self::new(connection, agreed);
-        Self { client: true, in_backlog: true, response: Some(response), greet: false, ..open }
+        let quiet_until = now + SETTING_UP;
+        Self { client: true, in_backlog: true, response: Some(response), quiet_until, greet: false, ..open }
+    }
+
+    /// The server's answer once more, for a client that asks again.
+    pub(super) fn repeat_response(&mut self, now: Time) -> Option<Handshake> {
+        self.quiet_until = now + SETTING_UP;
+        self.response
     }
 
     /// A handshake for a connection that is open: an end of a rendezvous may not know that yet.
@@ -177,6 +194,9 @@ impl Open {
         if let Some(held) = self.held.take() {
             return Some(held.into());
         }
+        if self.response.is_some() && now < self.quiet_until {
+            return None;
+        }
         let transmit = self.connection.poll_transmit(now)?;
         if let Some(response) = self.response
             && !matches!(&transmit, Transmit::Data(data) if data.pair)
@@ -187,3 +207,6 @@ impl Open {
         Some(transmit.into())
     }
 }
+
+/// libudt's client drops what comes while its thread prepares the connection, and says nothing once it has. Other clients speak.
+const SETTING_UP: Span = Span::from_millis(20);
