@@ -127,17 +127,20 @@ pub(super) fn receive_blocks(stream: &mut impl Read, count: &AtomicU64) -> io::R
     }
 }
 
-/// Receives bytes until the stream ends. Returns the time from the first to the last.
+/// Receives bytes until the stream ends. Returns the time from the first to the last. A sender that has sent something may go
+/// without a word: `appclient` sends until somebody stops it.
 pub(super) fn receive_plain(stream: &mut impl Read, count: &AtomicU64) -> io::Result<Duration> {
     let mut buffer = block();
     let mut clock: Option<Stopwatch> = None;
     let mut last = Duration::ZERO;
     let mut received = 0;
     loop {
-        let size = stream.read(&mut buffer)?;
-        if size == 0 {
-            return Ok(last);
-        }
+        let size = match stream.read(&mut buffer) {
+            Ok(0) => return Ok(last),
+            Ok(size) => size,
+            Err(error) if received > 0 && WITHOUT_A_WORD.contains(&error.kind()) => return Ok(last),
+            Err(error) => return Err(error),
+        };
         received += size as u64;
         count.store(received, Ordering::Relaxed);
         last = clock.get_or_insert_with(Stopwatch::start).elapsed();
@@ -155,6 +158,8 @@ fn block() -> Vec<u8> {
     vec![0x55; HEADER + BLOCK]
 }
 
+/// How a stream ends whose sender is stopped: silent for too long, or shut at once.
+const WITHOUT_A_WORD: [io::ErrorKind; 2] = [io::ErrorKind::TimedOut, io::ErrorKind::ConnectionReset];
 /// Bytes of a block: iperf3's default for TCP.
 pub(super) const BLOCK: usize = 128 * 1024;
 const HEADER: usize = 4;
@@ -164,6 +169,27 @@ const LONGEST_FRAME: usize = 64 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A stream that ends with an error.
+    struct Ends(io::ErrorKind);
+
+    impl Read for Ends {
+        fn read(&mut self, _out: &mut [u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+    }
+
+    #[test]
+    fn a_sender_that_is_stopped_has_been_measured() {
+        let attempt = |sent: &[u8], end| {
+            let count = AtomicU64::new(0);
+            receive_plain(&mut sent.chain(Ends(end)), &count).map(|_| count.into_inner()).map_err(|error| error.kind())
+        };
+        assert_eq!(attempt(&[1; 1000], io::ErrorKind::TimedOut), Ok(1000));
+        assert_eq!(attempt(&[1; 1000], io::ErrorKind::ConnectionReset), Ok(1000));
+        assert_eq!(attempt(&[1; 1000], io::ErrorKind::ConnectionAborted), Err(io::ErrorKind::ConnectionAborted));
+        assert_eq!(attempt(&[], io::ErrorKind::TimedOut), Err(io::ErrorKind::TimedOut), "it never sent");
+    }
 
     #[test]
     fn blocks_are_counted_at_both_ends() {
