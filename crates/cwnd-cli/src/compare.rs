@@ -1,6 +1,7 @@
 //! `cwnd compare`
 
 use clap::Args;
+use cwnd::window::SlowStart;
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT};
 use cwnd_lab::output::{json, to_json, write_comparison};
@@ -48,6 +49,9 @@ pub(crate) struct Arguments {
     /// How senders find and mend losses: tahoe, reno, newreno or sack
     #[arg(long, default_value = "sack")]
     recovery: Written<RecoveryScheme>,
+    /// How slow start grows: standard, limited:N (RFC 3742) or hystart++ (RFC 9406) [default: the era's]
+    #[arg(long)]
+    slow_start: Option<Written<SlowStart>>,
     /// Habits of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004, ns2-2001 or ns2-2001-precise
     #[arg(long, default_value = "modern")]
     era: Written<Era>,
@@ -94,6 +98,7 @@ impl Arguments {
             seeds: self.seeds,
             era: self.era.clone(),
             recovery: self.recovery.clone(),
+            slow_start: self.slow_start.clone(),
             dumbbell: Some(Dumbbell {
                 rate: self.rate.clone(),
                 rtt: self.rtt.clone(),

@@ -48,6 +48,7 @@ fn every_key_of_a_flow_arrives() {
     let text = r#"
         era = "ns2-2001"
         recovery = "tahoe"
+        slow_start = "hystart++"
         [dumbbell]
         rtt = "100ms"
         reverse_rate = "1mbit"
@@ -87,7 +88,8 @@ fn every_key_of_a_flow_arrives() {
     assert_eq!((third.start.as_secs_f64(), third.stop.map(Time::as_secs_f64)), (1.0, Some(2.0)));
     assert_eq!(third.access_rtt, Span::from_millis(80));
     assert!(third.paced);
-    assert_eq!(third.slow_start, Some(SlowStart::Limited { max_threshold: 100.0 }));
+    assert_eq!(third.slow_start, Some(SlowStart::Limited { max_threshold: 100 }));
+    assert_eq!(first.slow_start, Some(SlowStart::HyStart));
     assert_eq!(third.ecn, Some(AckEcho::PerPacket));
     assert_eq!((third.delayed_ack, third.ack_aggregation), (Some(Span::from_millis(40)), Some(Span::from_millis(5))));
     assert_eq!((third.recovery, third.reassembly), (RecoveryScheme::NewReno, Reassembly::GoBackN));

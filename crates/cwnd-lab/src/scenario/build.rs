@@ -185,7 +185,7 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
         ack: *document.ack.value(),
         max_window: group.max_window,
         paced: group.paced,
-        slow_start: group.slow_start.as_ref().map(|growth| *growth.value()),
+        slow_start: group.slow_start.as_ref().or(document.slow_start.as_ref()).map(|growth| *growth.value()),
         ecn: group.ecn.map(Into::into),
         class: group.class.into(),
         delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),

@@ -113,6 +113,7 @@ pub(super) fn crowd(
             packet: *document.packet.value(),
             payload: *document.payload.value(),
             ack: *document.ack.value(),
+            slow_start: document.slow_start.as_ref().map(|growth| *growth.value()),
             ecn: group.ecn.map(Into::into),
             class: group.class.into(),
             delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),

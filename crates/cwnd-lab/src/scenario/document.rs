@@ -31,6 +31,9 @@ pub struct Document {
     pub era: Written<Era>,
     /// How senders find and mend losses: `tahoe`, `reno`, `newreno` or `sack`; a flow may have its own.
     pub recovery: Written<RecoveryScheme>,
+    /// How slow start grows, and whether the delay ends it; as the era has it if not given. A flow may have its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<Written<SlowStart>>,
     /// A data packet on the wire, headers included.
     pub packet: Written<Bytes>,
     /// What a data packet carries for the application; at most `packet`.
@@ -192,7 +195,7 @@ pub struct Flow {
     /// Spread packets over the round trip even where the algorithm does not ask for it.
     #[serde(default)]
     pub paced: bool,
-    /// How slow start grows; as the era has it if not given.
+    /// How slow start grows, and whether the delay ends it; as the scenario says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Written<SlowStart>>,
     /// Packets can carry congestion marks, and acknowledgements echo them like this; no marks if not given.
@@ -296,6 +299,7 @@ impl Default for Document {
             first_seed: 1,
             era: Written::literal("modern"),
             recovery: Written::literal("sack"),
+            slow_start: None,
             packet: Written::literal("1500B"),
             payload: Written::literal("1460B"),
             ack: Written::literal("40B"),

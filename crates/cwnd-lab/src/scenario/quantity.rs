@@ -247,17 +247,21 @@ impl Quantity for Loss {
 impl Quantity for SlowStart {
     const NAME: &'static str = "SlowStart";
     const EXPECTED: &'static str =
-        "how slow start grows: `standard`, or `limited:100` for RFC 3742 from 100 packets on";
-    const EXAMPLES: &'static [&'static str] = &["standard", "limited:100"];
+        "how slow start grows: `standard`, `limited:100` for RFC 3742 from 100 packets on, or `hystart++` for RFC 9406";
+    const EXAMPLES: &'static [&'static str] = &["standard", "limited:100", "hystart++"];
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
         let limited = |text: &str| {
-            let max_threshold = quantity::number(text.trim().strip_prefix("limited:")?).ok()?;
-            (max_threshold >= 1.0).then_some(Self::Limited { max_threshold })
+            let max_threshold = text.strip_prefix("limited:")?.trim().parse().ok().filter(|packets| *packets > 0)?;
+            Some(Self::Limited { max_threshold })
         };
-        let standard = (text.trim() == "standard").then_some(Self::Standard);
-        standard.or_else(|| limited(text)).ok_or_else(|| refused(text, Self::EXPECTED))
+        let read = match text.trim() {
+            "standard" => Some(Self::Standard),
+            "hystart++" => Some(Self::HyStart),
+            other => limited(other),
+        };
+        read.ok_or_else(|| refused(text, Self::EXPECTED))
     }
 }
 

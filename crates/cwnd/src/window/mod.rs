@@ -10,6 +10,7 @@ pub mod binomial;
 pub mod cubic;
 pub mod exp_tcp;
 pub mod highspeed;
+mod hystart;
 pub mod miad;
 pub mod mimd;
 pub mod new_aimd;

@@ -1,16 +1,18 @@
 //! The habits of an era, as data.
 
 /// How fast slow start grows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlowStart {
     /// One packet per packet acknowledged (RFC 5681 section 3.1).
     Standard,
     /// About `max_threshold / 2` packets per round trip once the window passes `max_threshold` (RFC 3742 section 2); its
     /// rounding makes that up to half as much again.
     Limited {
-        /// Packets; 100 is the RFC's recommendation.
-        max_threshold: f64,
+        /// Packets, at least 1; 100 is the RFC's recommendation.
+        max_threshold: u32,
     },
+    /// HyStart++ (RFC 9406): the first slow start ends where the round-trip time rises, after a few careful rounds to make sure.
+    HyStart,
 }
 
 /// When the shell halves instead of asking the rule.
@@ -23,7 +25,7 @@ pub enum FirstCut {
 }
 
 /// The habits of an era, as data: what simulators and standards changed over the years around unchanged algorithms.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// How fast slow start grows.
     pub slow_start: SlowStart,

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::fmt::Debug;
 
+use super::hystart::HyStart;
 use super::policy::{FirstCut, Policy, SlowStart};
 use crate::control::{CongestionControl, Control, Pacing};
 use crate::signal::{Ack, Cause, Congestion, Limit, Start, View};
@@ -10,7 +11,7 @@ use crate::units::{Packets, Span};
 
 /// A window algorithm, without what all of them share. Windows are real numbers of packets, as in the papers.
 pub trait WindowRule: Clone + Debug + Send + 'static {
-    /// The increase for one acknowledged packet in congestion avoidance, at window `w`.
+    /// The increase for one acknowledged packet in congestion avoidance, at window `w`; below zero where the delay asks for it.
     fn grow(&mut self, w: f64, view: &View) -> f64;
 
     /// The increase for `acked` acknowledged packets at once, of which each counts as the first: a model's step.
@@ -21,6 +22,14 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
     /// The window after a cut at window `w`. [`epoch`](Self::epoch) follows, with the window that really came of it.
     fn cut(&mut self, w: f64, view: &View) -> f64;
 
+    /// The window after a cut that marks of routers ask for, for algorithms to which a mark is less than a loss.
+    fn cut_for_marks(&mut self, w: f64, view: &View) -> f64 {
+        self.cut(w, view)
+    }
+
+    /// An acknowledgement arrived, in whatever phase, also where no window grows on it: for algorithms that measure.
+    fn observe(&mut self, _view: &View, _ack: &Ack) {}
+
     /// An epoch of congestion avoidance starts at window `after`. `before` is the window at which congestion hit, also where
     /// the shell cut by a rule of its own. None where history is void: slow start ended, by reaching its threshold or because
     /// congestion hits in it just now. The first [`grow`](Self::grow) or [`cut`](Self::cut) always comes after such a call.
@@ -29,6 +38,11 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
     /// The increase for one acknowledged packet in slow start, for algorithms that have their own; by default the era's.
     fn ramp(&self, _w: f64) -> Option<f64> {
         None
+    }
+
+    /// Whether slow start has filled the path, for algorithms that see it in the delay: congestion avoidance begins at `w`.
+    fn fills(&self, _w: f64, _view: &View) -> bool {
+        false
     }
 
     /// How departures are spaced.
@@ -50,6 +64,8 @@ pub struct Window<R> {
     policy: Policy,
     /// What the last congestion event changed.
     undo: Option<(State, R)>,
+    /// Boxed since few flows have one, and all of them pay for its place.
+    hystart: Option<Box<HyStart>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +91,8 @@ impl<R: WindowRule> Window<R> {
         let window = bounded(start.window.0, max_window);
         let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(MIN_THRESHOLD));
         let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
-        Self { rule, state, initial: window, max_window, policy: start.policy, undo: None }
+        let hystart = (start.policy.slow_start == SlowStart::HyStart).then(Box::default);
+        Self { rule, state, initial: window, max_window, policy: start.policy, undo: None, hystart }
     }
 
     /// The rule inside.
@@ -87,18 +104,33 @@ impl<R: WindowRule> Window<R> {
         self.state.window < self.state.threshold
     }
 
+    /// The increase for one acknowledged packet in slow start.
     fn ramp(&self) -> f64 {
         let w = self.state.window;
+        if let Some(hystart) = self.hystart.as_deref().filter(|_| self.starts()) {
+            return self.rule.ramp(w).unwrap_or(1.0) / hystart.divisor();
+        }
         if let Some(step) = self.rule.ramp(w) {
             return step;
         }
         match self.policy.slow_start {
-            SlowStart::Limited { max_threshold } if w > max_threshold => {
+            SlowStart::Limited { max_threshold } if w > f64::from(max_threshold) => {
                 // RFC 3742 section 2: K = int(cwnd / (0.5 max_ssthresh)), one packet per K acknowledged.
-                1.0 / libm::floor(w / (0.5 * max_threshold)).max(1.0)
+                1.0 / libm::floor(w / (0.5 * f64::from(max_threshold))).max(1.0)
             }
             _ => 1.0,
         }
+    }
+
+    /// The first slow start is under way: no threshold is known (RFC 9406 section 4.3 leaves later ones alone).
+    fn starts(&self) -> bool {
+        self.state.threshold == f64::INFINITY
+    }
+
+    /// Slow start ends at the window it has reached.
+    fn leave_slow_start(&mut self, view: &View) {
+        self.state.threshold = self.state.window;
+        self.open_epoch(self.state.window, view);
     }
 
     /// One acknowledged packet.
@@ -108,13 +140,36 @@ impl<R: WindowRule> Window<R> {
         } else {
             self.open_epoch(self.state.window, view);
             let step = self.rule.grow(self.state.window, view);
-            self.state.window = self.bounded(self.state.window + step);
+            self.avoid(step);
+        }
+    }
+
+    /// A step of congestion avoidance. What a rule gives back is not for slow start to regain.
+    fn avoid(&mut self, step: f64) {
+        self.state.window = self.bounded(self.state.window + step);
+        self.state.threshold = self.state.threshold.min(self.state.window);
+    }
+
+    /// The same as `steps` of [`step`](Self::step), but HyStart++ bounds the burst, and may end the first slow start.
+    #[cold]
+    fn step_and_probe(&mut self, steps: u32, acks: u32, view: &View) {
+        let in_bursts = self.starts() && self.rule.pacing() == Pacing::Off;
+        let most = if in_bursts { acks.saturating_mul(HyStart::MOST_PER_ACK) } else { MAX_STEPS };
+        for _ in 0..steps.min(most).min(MAX_STEPS) {
+            self.step(view);
+        }
+        let starts = self.starts();
+        if self.hystart.as_deref_mut().is_some_and(|hystart| starts && hystart.on_ack(view)) {
+            self.leave_slow_start(view);
         }
     }
 
     /// One acknowledged packet in slow start.
     #[inline(never)]
     fn climb(&mut self, view: &View) {
+        if self.rule.fills(self.state.window, view) {
+            return self.leave_slow_start(view);
+        }
         self.state.window = self.bounded(self.state.window + self.ramp());
         if !self.in_slow_start() {
             self.open_epoch(self.state.window, view);
@@ -138,15 +193,19 @@ impl<R: WindowRule> Window<R> {
     }
 
     /// The window that a cut at `before` leaves, by the rule or `halved` by the shell. Never above `before`.
-    fn reduced(&mut self, before: f64, halved: bool, view: &View) -> f64 {
-        let after = if halved { before / 2.0 } else { self.rule.cut(before, view) };
+    fn reduced(&mut self, before: f64, halved: bool, cause: Cause, view: &View) -> f64 {
+        let after = match cause {
+            _ if halved => before / 2.0,
+            Cause::Mark => self.rule.cut_for_marks(before, view),
+            Cause::Loss | Cause::Delay | Cause::Timeout => self.rule.cut(before, view),
+        };
         self.bounded(self.truncated(after.min(before)))
     }
 
     /// Cuts once, by the rule or by the era's first-cut rule.
-    fn cut(&mut self, before: f64, view: &View) {
+    fn cut(&mut self, before: f64, cause: Cause, view: &View) {
         let first = self.in_slow_start() || !self.state.decreased;
-        let after = self.reduced(before, first && self.policy.first_cut == FirstCut::Half, view);
+        let after = self.reduced(before, first && self.policy.first_cut == FirstCut::Half, cause, view);
         self.rule.epoch(Some(before), after, view);
         self.state.window = after;
         self.state.threshold = after.max(MIN_THRESHOLD);
@@ -168,12 +227,17 @@ impl<R: WindowRule> CongestionControl for Window<R> {
 
     #[inline(always)]
     fn on_ack(&mut self, view: &View, ack: &Ack) {
+        self.rule.observe(view, ack);
         let held = self.policy.validate && matches!(view.limit, Limit::Source | Limit::Peer);
         let repairing = view.in_recovery && !self.state.collapsed;
         if repairing || ack.marked > 0 || held {
             return;
         }
         let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
+        if self.hystart.is_some() {
+            self.step_and_probe(steps, ack.acks, view);
+            return;
+        }
         for _ in 0..steps.min(MAX_STEPS) {
             self.step(view);
         }
@@ -186,7 +250,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         } else {
             self.open_epoch(w, view);
             let step = self.rule.grow_by(w, acked.0, view);
-            self.state.window = self.bounded(w + step);
+            self.avoid(step);
         }
     }
 
@@ -210,11 +274,12 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         if timeout {
             // RFC 5681 section 3.1: the threshold is held where the timer expires again for the same packet. ns-2 halves again.
             if !event.persistent || self.policy.timeout_halves {
-                self.state.threshold = self.reduced(before, self.policy.timeout_halves, view).max(MIN_THRESHOLD);
+                self.state.threshold =
+                    self.reduced(before, self.policy.timeout_halves, event.cause, view).max(MIN_THRESHOLD);
             }
             self.collapse();
         } else {
-            self.cut(before, view);
+            self.cut(before, event.cause, view);
             if event.restart {
                 self.collapse();
             }

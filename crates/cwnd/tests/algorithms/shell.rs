@@ -234,7 +234,7 @@ fn truncation() {
 /// RFC 3742 section 2 with max_ssthresh = 100: K = int(cwnd / 50).
 #[test]
 fn limited_slow_start() {
-    let policy = Policy { slow_start: SlowStart::Limited { max_threshold: 100.0 }, ..MODERN };
+    let policy = Policy { slow_start: SlowStart::Limited { max_threshold: 100 }, ..MODERN };
     for (w, k) in [(99.0, 1.0), (100.0, 1.0), (101.0, 2.0), (149.0, 2.0), (150.0, 3.0), (200.0, 4.0), (1000.0, 20.0)] {
         let mut flow = Flow::new("reno", &start(w, None, policy));
         flow.ack(1);
