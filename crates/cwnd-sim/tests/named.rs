@@ -2,7 +2,7 @@
 
 use cwnd::window::SlowStart;
 use cwnd::{Span, Spec};
-use cwnd_sim::{Dumbbell, Era, QueueLimit, Sampling, Setup, Trace, Variation};
+use cwnd_sim::{Dumbbell, Era, Fault, LinkId, QueueLimit, Sampling, Setup, Tap, Trace, Variation};
 
 const MBIT: u64 = 1_000_000;
 
@@ -57,4 +57,33 @@ fn queue(trace: &Trace, from: Span) -> (f64, f64) {
     let mean = packets.iter().sum::<f64>() / packets.len() as f64;
     let squares: f64 = packets.iter().map(|packets| (packets - mean) * (packets - mean)).sum();
     (mean, (squares / packets.len() as f64).sqrt())
+}
+
+/// A paced flow with one loss on a path of 100 ms without queueing: its windows once per round trip from the cut on, and the
+/// internal of that name then.
+fn after_a_loss(algorithm: &str, number: u64, seconds: u64, wanted: &str) -> (Vec<f64>, f64) {
+    let mut setup = setup(&[spec(algorithm)], 10_000, Span::from_millis(100), 100_000, seconds);
+    setup.taps = vec![Tap { link: LinkId(0), faults: vec![Fault::Data { flow: 0, number, transmission: 1 }] }];
+    setup.flows[0].paced = true;
+    let flow = &run(&setup).flows[0];
+    let internal = |name| &flow.internals.iter().find(|(each, _)| *each == name).expect("an internal").1;
+    let cut = internal("ssthresh").iter().position(|threshold| threshold.is_finite()).expect("a cut");
+    let values = internal(wanted);
+    (flow.window[cut..].iter().step_by(10).copied().collect(), values[cut])
+}
+
+/// Xu, Harfoush and Rhee: additive by S_max while the maximum is far, then half the way in each round trip, then slow
+/// start beyond it.
+#[test]
+fn bic_follows_its_binary_search_curve() {
+    let (windows, w_max) = after_a_loss("bic", 2000, 5, "w_max");
+    let gaps: Vec<f64> = windows.iter().map(|w| w_max - w).collect();
+    let pairs = || gaps.windows(2).skip(2).map(|pair| (pair[0], pair[1]));
+    let additive: Vec<f64> = pairs().filter(|(gap, _)| *gap > 100.0).map(|(gap, next)| gap - next).collect();
+    assert!(additive.len() >= 3 && additive.iter().all(|step| (31.0..=32.5).contains(step)), "{additive:?}");
+    let bisected: Vec<f64> =
+        pairs().filter(|(gap, _)| (0.5..60.0).contains(gap)).map(|(gap, next)| next / gap).collect();
+    assert!(bisected.len() >= 6 && bisected.iter().all(|share| (0.42..=0.58).contains(share)), "{bisected:?}");
+    let probed = windows.last().expect("samples") - w_max;
+    assert!(probed > 100.0, "{probed} beyond the maximum");
 }

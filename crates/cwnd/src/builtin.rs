@@ -76,6 +76,7 @@ algorithms! {
     Scalable(Window<window::scalable::Scalable>) => window::scalable::SCALABLE;
     Daimd(rate::daimd::Daimd<rate::daimd::Alpha>) => rate::daimd::DAIMD;
     Udt(rate::udt::Udt) => rate::udt::UDT;
+    Bic(Window<window::bic::Bic>) => window::bic::BIC;
 }
 
 impl CongestionControl for Algorithm {

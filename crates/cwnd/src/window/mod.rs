@@ -6,6 +6,7 @@
 
 pub mod aiad;
 pub mod aimd;
+pub mod bic;
 pub mod binomial;
 pub mod cubic;
 pub mod exp_tcp;

@@ -3,5 +3,6 @@
 mod contract;
 mod corpus;
 mod host;
+mod named;
 mod rules;
 mod shell;

@@ -1,0 +1,50 @@
+//! The window algorithms that the papers only name, against numbers worked out by hand.
+
+use cwnd::{CongestionControl, Packets};
+
+use crate::host::{Flow, assert_close};
+
+/// The windows after each of ten round trips, each a step of the rule as its paper writes it.
+fn trace(flow: &mut Flow) -> [f64; 10] {
+    core::array::from_fn(|_| {
+        flow.view.now += flow.rtt();
+        flow.algorithm.on_fluid(&flow.view, Packets(flow.w()));
+        flow.w()
+    })
+}
+
+#[track_caller]
+fn assert_trace(flow: &mut Flow, expected: [f64; 10]) {
+    for (step, (found, expected)) in trace(flow).into_iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() < 1e-9, "step {step}: {found}, expected {expected}");
+    }
+}
+
+/// From 875 to 1000: additive by 32 while the middle is further, then half the way each time.
+#[test]
+fn bic_searches_by_bisection() {
+    let search =
+        [907.0, 939.0, 969.5, 984.75, 992.375, 996.1875, 998.09375, 999.046_875, 999.523_437_5, 999.761_718_75];
+    assert_trace(&mut Flow::cut_from("bic", 1000.0), search);
+}
+
+#[test]
+fn bic_probes_beyond_its_maximum_as_slow_start_does() {
+    let probing = [1001.0, 1003.0, 1007.0, 1015.0, 1031.0, 1063.0, 1095.0, 1127.0, 1159.0, 1191.0];
+    assert_trace(&mut Flow::avoiding("bic", 1000.0), probing);
+    // The search ends in steps of s_min: 16 to go from a window of 984, in steps of 8, 4 and then no less than 4.
+    let steps = [992.0, 996.0, 1000.0, 1001.0, 1003.0, 1007.0, 1015.0, 1031.0, 1063.0, 1095.0];
+    assert_trace(&mut Flow::cut_from("bic:b=0.016,s_min=4", 1000.0), steps);
+}
+
+#[test]
+fn bic_aims_lower_when_the_maximum_falls() {
+    for (spec, w_max) in [("bic", 820.3125), ("bic:fast_convergence=off", 875.0)] {
+        let mut flow = Flow::cut_from(spec, 1000.0);
+        flow.lose();
+        assert_eq!((flow.w(), flow.internal("w_max")), (765.625, w_max));
+    }
+    let small = Flow::avoiding("bic", 13.0);
+    assert_close(small.increase(), 1.0, 1e-12);
+    assert_close(small.decrease(), 0.5, 1e-12);
+}
