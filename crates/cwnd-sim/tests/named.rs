@@ -59,6 +59,12 @@ fn queue(trace: &Trace, from: Span) -> (f64, f64) {
     (mean, (squares / packets.len() as f64).sqrt())
 }
 
+/// Packets each flow delivered from `from` on.
+fn delivered(trace: &Trace, from: Span) -> Vec<f64> {
+    let since = trace.at.partition_point(|at| *at < from.as_nanos());
+    trace.flows.iter().map(|flow| (last(&flow.delivered) - flow.delivered[since]) as f64).collect()
+}
+
 /// A paced flow with one loss on a path of 100 ms without queueing: its windows once per round trip from the cut on, and the
 /// internal of that name then.
 fn after_a_loss(algorithm: &str, number: u64, seconds: u64, wanted: &str) -> (Vec<f64>, f64) {
@@ -86,4 +92,27 @@ fn bic_follows_its_binary_search_curve() {
     assert!(bisected.len() >= 6 && bisected.iter().all(|share| (0.42..=0.58).contains(share)), "{bisected:?}");
     let probed = windows.last().expect("samples") - w_max;
     assert!(probed > 100.0, "{probed} beyond the maximum");
+}
+
+/// Leith and Shorten: one packet per round trip for a second, then the integral of 1 + 10 x + (x/2)^2 over two more seconds, in
+/// round trips of 100 ms: 10 and 226.7 packets.
+#[test]
+fn htcp_grows_by_the_time_since_the_last_congestion() {
+    let (windows, beta) = after_a_loss("htcp", 2000, 6, "beta");
+    assert_eq!(beta, 0.5);
+    let grown = |tenths: usize| windows[tenths] - windows[0];
+    // Nothing grows in the round trip that repairs the loss.
+    assert!((8.0..=10.0).contains(&grown(10)), "{}", grown(10));
+    assert!((220.0..=237.0).contains(&grown(30)), "{}", grown(30));
+}
+
+/// The backoff factor is RTTmin/RTTmax: a queue of 33 packets makes 100 ms of 60 ms, and a cut to 0.6 just empties it.
+#[test]
+fn htcp_backs_off_by_what_the_queue_holds() {
+    let trace = run(&setup(&[spec("htcp")], 10, Span::from_millis(60), 33, 60));
+    let (_, beta) = trace.flows[0].internals.iter().find(|(name, _)| *name == "beta").expect("an internal");
+    let settled = beta[beta.len() - 1];
+    assert!((0.58..=0.64).contains(&settled), "{settled}");
+    let load = delivered(&trace, Span::from_secs(20))[0] * 12_000.0 / (40.0 * 10e6);
+    assert!(load > 0.98, "{load}");
 }

@@ -77,6 +77,7 @@ algorithms! {
     Daimd(rate::daimd::Daimd<rate::daimd::Alpha>) => rate::daimd::DAIMD;
     Udt(rate::udt::Udt) => rate::udt::UDT;
     Bic(Window<window::bic::Bic>) => window::bic::BIC;
+    Htcp(Window<window::htcp::Htcp>) => window::htcp::HTCP;
 }
 
 impl CongestionControl for Algorithm {

@@ -11,6 +11,7 @@ pub mod binomial;
 pub mod cubic;
 pub mod exp_tcp;
 pub mod highspeed;
+pub mod htcp;
 mod hystart;
 pub mod miad;
 pub mod mimd;

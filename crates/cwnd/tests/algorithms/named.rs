@@ -1,8 +1,13 @@
 //! The window algorithms that the papers only name, against numbers worked out by hand.
 
-use cwnd::{CongestionControl, Packets};
+use cwnd::{CongestionControl, Packets, Rtt, Span};
 
-use crate::host::{Flow, assert_close};
+use crate::host::{Flow, assert_close, steady};
+
+/// Round-trip times of which `min` is the least and `latest` the newest, the smoothed and the largest.
+fn queueing(min: u64, latest: u64) -> Option<Rtt> {
+    Some(Rtt { min: Span::from_millis(min), ..steady(Span::from_millis(latest)) })
+}
 
 /// The windows after each of ten round trips, each a step of the rule as its paper writes it.
 fn trace(flow: &mut Flow) -> [f64; 10] {
@@ -47,4 +52,36 @@ fn bic_aims_lower_when_the_maximum_falls() {
     let small = Flow::avoiding("bic", 13.0);
     assert_close(small.increase(), 1.0, 1e-12);
     assert_close(small.decrease(), 0.5, 1e-12);
+}
+
+/// A packet per round trip for a second, then 1 + 10 (t - 1) + ((t - 1)/2)^2, times 2 (1 - beta).
+#[test]
+fn htcp_grows_faster_the_longer_the_last_congestion_is_past() {
+    let mut flow = Flow::cut_from("htcp", 1000.0);
+    for (millis, per_round) in [(1000, 1.0), (1000, 11.25), (3000, 45.0), (5000, 111.25)] {
+        flow.view.now += Span::from_millis(millis);
+        assert_close(flow.increase(), per_round, 1e-9);
+    }
+}
+
+#[test]
+fn htcp_keeps_what_is_not_queueing() {
+    // 1000 packets per second at the first cut, of which nothing is known before; RTTmin/RTTmax at the second.
+    for (spec, min, latest, w, kept) in [
+        ("htcp", 60, 100, 100.0, 0.6),
+        ("htcp", 90, 100, 100.0, 0.8),
+        ("htcp", 30, 100, 100.0, 0.5),
+        ("htcp", 60, 100, 119.0, 0.6),
+        ("htcp", 60, 100, 121.0, 0.5),
+        ("htcp", 60, 100, 79.0, 0.5),
+        ("htcp:backoff=half", 60, 100, 100.0, 0.5),
+    ] {
+        let mut flow = Flow::cut_from(spec, 100.0);
+        assert_eq!(flow.w(), 50.0);
+        flow.algorithm.on_fluid(&flow.view, Packets((w - 50.0) * 50.0));
+        flow.view.rtt = queueing(min, latest);
+        flow.lose();
+        assert_close(flow.w(), kept * w, 1e-9);
+        assert_close(flow.increase(), 2.0 * (1.0 - kept), 1e-9);
+    }
 }
