@@ -65,6 +65,19 @@ fn delivered(trace: &Trace, from: Span) -> Vec<f64> {
     trace.flows.iter().map(|flow| (last(&flow.delivered) - flow.delivered[since]) as f64).collect()
 }
 
+/// Brakmo and Peterson section III.B: between alpha = 1 and beta = 3 packets of each flow lie in the queue of the bottleneck.
+#[test]
+fn vegas_keeps_one_to_three_packets_per_flow_in_the_queue() {
+    for flows in [1, 2, 4] {
+        let trace = run(&setup(&vec![spec("vegas"); flows], 10, Span::from_millis(50), 200, 80));
+        let (mean, deviation) = queue(&trace, Span::from_secs(40));
+        let each = mean / flows as f64;
+        // It stops growing where the estimate, not the queue, first touches alpha.
+        assert!((0.9..=3.0).contains(&each) && deviation < 1.0, "{flows} flows: {each} +- {deviation} each");
+        assert_eq!(last(&trace.links[0].dropped), 0, "{flows} flows");
+    }
+}
+
 /// A paced flow with one loss on a path of 100 ms without queueing: its windows once per round trip from the cut on, and the
 /// internal of that name then.
 fn after_a_loss(algorithm: &str, number: u64, seconds: u64, wanted: &str) -> (Vec<f64>, f64) {

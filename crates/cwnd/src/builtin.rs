@@ -78,6 +78,7 @@ algorithms! {
     Udt(rate::udt::Udt) => rate::udt::UDT;
     Bic(Window<window::bic::Bic>) => window::bic::BIC;
     Htcp(Window<window::htcp::Htcp>) => window::htcp::HTCP;
+    Vegas(Window<window::vegas::Vegas>) => window::vegas::VEGAS;
 }
 
 impl CongestionControl for Algorithm {

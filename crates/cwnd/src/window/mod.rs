@@ -20,6 +20,7 @@ mod policy;
 pub mod scalable;
 mod shell;
 pub mod simd;
+pub mod vegas;
 
 pub use policy::{FirstCut, Policy, SlowStart};
 pub use shell::{Window, WindowRule};

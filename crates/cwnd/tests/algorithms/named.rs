@@ -85,3 +85,35 @@ fn htcp_keeps_what_is_not_queueing() {
         assert_close(flow.increase(), 2.0 * (1.0 - kept), 1e-9);
     }
 }
+
+/// 20 packets over a base of 100 ms: RTT 110 ms leaves 20 (1 - 100/110) = 1.82 of them in the queue.
+#[test]
+fn vegas_keeps_one_to_three_packets_in_the_queue() {
+    for (latest, per_round) in [(100, 1.0), (105, 1.0), (106, 0.0), (110, 0.0), (117, 0.0), (118, -1.0), (200, -1.0)] {
+        let mut flow = Flow::avoiding("vegas", 20.0);
+        flow.view.rtt = queueing(100, latest);
+        assert_close(flow.increase(), per_round, 1e-12);
+    }
+    let mut least = Flow::avoiding("vegas:alpha=0,beta=0", 2.0);
+    least.view.rtt = queueing(100, 200);
+    assert_eq!(least.increase(), 0.0);
+}
+
+#[test]
+fn vegas_doubles_every_other_round_trip_until_a_packet_is_queued() {
+    let start = cwnd::Start { window: Packets(4.0), ..cwnd::Start::default() };
+    let mut flow = Flow::new("vegas", &start);
+    let windows = [0; 5].map(|_| {
+        flow.round();
+        flow.w()
+    });
+    assert_eq!(windows, [8.0, 8.0, 16.0, 16.0, 32.0]);
+    // 32 (1 - 100/103) = 0.93, 32 (1 - 100/104) = 1.23.
+    flow.view.round = 6;
+    flow.view.rtt = queueing(100, 103);
+    flow.ack(1);
+    assert_eq!(flow.w(), 33.0);
+    flow.view.rtt = queueing(100, 104);
+    flow.ack(1);
+    assert_eq!((flow.w(), flow.internal("ssthresh")), (33.0, 33.0));
+}
