@@ -264,8 +264,9 @@ mod tests {
 
     #[test]
     fn what_has_no_response() {
-        assert_eq!(Law::of(&Spec::parse("new-aimd").expect("registered")), None);
-        assert_eq!(Law::of(&Spec::parse("udt").expect("registered")), None);
+        for name in ["new-aimd", "udt", "vegas", "fast"] {
+            assert_eq!(Law::of(&Spec::parse(name).expect("registered")), None, "{name}");
+        }
         let constant = Law::Power { k: -1.0, a: 0.1, l: 0.0, b: 3.0, c: 0.0 };
         assert_eq!(constant.response(1e-3, PATH), None);
     }

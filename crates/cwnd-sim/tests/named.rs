@@ -65,6 +65,11 @@ fn delivered(trace: &Trace, from: Span) -> Vec<f64> {
     trace.flows.iter().map(|flow| (last(&flow.delivered) - flow.delivered[since]) as f64).collect()
 }
 
+fn jain(shares: &[f64]) -> f64 {
+    let sum: f64 = shares.iter().sum();
+    sum * sum / (shares.len() as f64 * shares.iter().map(|share| share * share).sum::<f64>())
+}
+
 /// Brakmo and Peterson section III.B: between alpha = 1 and beta = 3 packets of each flow lie in the queue of the bottleneck.
 #[test]
 fn vegas_keeps_one_to_three_packets_per_flow_in_the_queue() {
@@ -75,6 +80,19 @@ fn vegas_keeps_one_to_three_packets_per_flow_in_the_queue() {
         // It stops growing where the estimate, not the queue, first touches alpha.
         assert!((0.9..=3.0).contains(&each) && deviation < 1.0, "{flows} flows: {each} +- {deviation} each");
         assert_eq!(last(&trace.links[0].dropped), 0, "{flows} flows");
+    }
+}
+
+/// Jin, Wei and Low: in equilibrium each flow has alpha packets in queues, and so all have equal shares.
+#[test]
+fn fast_keeps_alpha_packets_per_flow_in_the_queue() {
+    for flows in [1, 2, 4] {
+        let trace = run(&setup(&vec![spec("fast:alpha=50"); flows], 100, Span::from_millis(50), 2000, 40));
+        let (mean, deviation) = queue(&trace, Span::from_secs(20));
+        let each = mean / flows as f64;
+        assert!((48.0..=52.0).contains(&each) && deviation < 2.0, "{flows} flows: {each} +- {deviation} each");
+        let fairness = jain(&delivered(&trace, Span::from_secs(20)));
+        assert!(fairness > 0.999, "{flows} flows: {fairness}");
     }
 }
 

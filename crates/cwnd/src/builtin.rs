@@ -79,6 +79,7 @@ algorithms! {
     Bic(Window<window::bic::Bic>) => window::bic::BIC;
     Htcp(Window<window::htcp::Htcp>) => window::htcp::HTCP;
     Vegas(Window<window::vegas::Vegas>) => window::vegas::VEGAS;
+    Fast(Window<window::fast::Fast>) => window::fast::FAST;
 }
 
 impl CongestionControl for Algorithm {

@@ -10,6 +10,7 @@ pub mod bic;
 pub mod binomial;
 pub mod cubic;
 pub mod exp_tcp;
+pub mod fast;
 pub mod highspeed;
 pub mod htcp;
 mod hystart;

@@ -117,3 +117,21 @@ fn vegas_doubles_every_other_round_trip_until_a_packet_is_queued() {
     flow.ack(1);
     assert_eq!((flow.w(), flow.internal("ssthresh")), (33.0, 33.0));
 }
+
+/// w = 1000, RTT 110 over a base of 100 ms: 90.9 packets wait. Half the way to 200 of them in two round trips.
+#[test]
+fn fast_goes_half_the_way_to_alpha_in_two_round_trips() {
+    for (spec, latest, per_round) in [
+        ("fast", 110, 27.2727),
+        ("fast", 125, 0.0),
+        ("fast", 200, -75.0),
+        ("fast:gamma=1", 110, 54.5455),
+        // At most twice the window.
+        ("fast:alpha=10000", 100, 500.0),
+    ] {
+        let mut flow = Flow::avoiding(spec, 1000.0);
+        flow.view.rtt = queueing(100, latest);
+        assert_close(flow.increase(), per_round, 1e-4);
+    }
+    assert_close(Flow::avoiding("fast", 1000.0).decrease(), 0.125, 1e-12);
+}
