@@ -2,7 +2,7 @@
 
 use cwnd::window::SlowStart;
 use cwnd::{Span, Spec};
-use cwnd_sim::{Dumbbell, Era, Fault, LinkId, QueueLimit, Sampling, Setup, Tap, Trace, Variation};
+use cwnd_sim::{Dumbbell, Era, Fault, LinkId, Loss, QueueLimit, Sampling, Setup, Tap, Trace, Variation};
 
 const MBIT: u64 = 1_000_000;
 
@@ -146,4 +146,15 @@ fn htcp_backs_off_by_what_the_queue_holds() {
     assert!((0.58..=0.64).contains(&settled), "{settled}");
     let load = delivered(&trace, Span::from_secs(20))[0] * 12_000.0 / (40.0 * 10e6);
     assert!(load > 0.98, "{load}");
+}
+
+/// Grieco and Mascolo: a random loss leaves the window at BWE RTTmin, so that losses of one percent cost far less than Reno's.
+#[test]
+fn westwood_keeps_more_than_reno_under_random_loss() {
+    let [reno, westwood] = ["reno", "westwood"].map(|algorithm| {
+        let mut setup = setup(&[spec(algorithm)], 10, Span::from_millis(100), 83, 200);
+        setup.links[0].loss = Loss::Bernoulli(0.01);
+        delivered(&run(&setup), Span::from_secs(20))[0]
+    });
+    assert!(westwood > 2.0 * reno, "{westwood} and {reno}");
 }

@@ -80,6 +80,7 @@ algorithms! {
     Htcp(Window<window::htcp::Htcp>) => window::htcp::HTCP;
     Vegas(Window<window::vegas::Vegas>) => window::vegas::VEGAS;
     Fast(Window<window::fast::Fast>) => window::fast::FAST;
+    Westwood(Window<window::westwood::Westwood>) => window::westwood::WESTWOOD;
 }
 
 impl CongestionControl for Algorithm {

@@ -22,6 +22,7 @@ pub mod scalable;
 mod shell;
 pub mod simd;
 pub mod vegas;
+pub mod westwood;
 
 pub use policy::{FirstCut, Policy, SlowStart};
 pub use shell::{Window, WindowRule};

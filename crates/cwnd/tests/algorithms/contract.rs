@@ -81,8 +81,11 @@ fn one_decrease_per_window_of_data() {
             flow.tell(&Congestion::mark(packet));
             assert_eq!(flow.w(), after, "{name}: packet {packet} is of the same window");
         }
+        // Westwood+ cuts to what the path delivers: nothing where the window has not grown since.
+        flow.round();
+        let grown = flow.w();
         flow.tell(&Congestion::mark(first + 100));
-        assert!(flow.w() < after, "{name}: packet {} is of the next window", first + 100);
+        assert!(flow.w() < grown, "{name}: packet {} is of the next window", first + 100);
     }
 }
 

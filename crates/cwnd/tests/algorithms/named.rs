@@ -1,8 +1,8 @@
 //! The window algorithms that the papers only name, against numbers worked out by hand.
 
-use cwnd::{CongestionControl, Packets, Rtt, Span};
+use cwnd::{Congestion, CongestionControl, Packets, Rtt, Span};
 
-use crate::host::{Flow, assert_close, steady};
+use crate::host::{Flow, acked, assert_close, steady};
 
 /// Round-trip times of which `min` is the least and `latest` the newest, the smoothed and the largest.
 fn queueing(min: u64, latest: u64) -> Option<Rtt> {
@@ -134,4 +134,37 @@ fn fast_goes_half_the_way_to_alpha_in_two_round_trips() {
         assert_close(flow.increase(), per_round, 1e-4);
     }
     assert_close(Flow::avoiding("fast", 1000.0).decrease(), 0.125, 1e-12);
+}
+
+/// 100 packets per 100 ms, of which 40 ms are queueing: 1000 per second times 60 ms. A sample of 2000 counts for an eighth of an
+/// eighth: 7/8 1000 + 1/8 (7/8 1000 + 1/8 2000).
+#[test]
+fn westwood_keeps_what_the_path_delivers() {
+    let mut flow = Flow::avoiding("westwood", 100.0);
+    flow.view.rtt = queueing(60, 100);
+    flow.algorithm.on_ack(&flow.view, &acked(0));
+    for (delivered, bwe) in [(100, 1000.0), (100, 1000.0), (200, 1015.625)] {
+        flow.view.now += Span::from_millis(50);
+        flow.algorithm.on_ack(&flow.view, &acked(0));
+        flow.view.now += Span::from_millis(50);
+        flow.view.delivered += delivered;
+        flow.algorithm.on_ack(&flow.view, &acked(0));
+        assert_close(flow.internal("bwe"), bwe, 1e-9);
+    }
+    flow.lose();
+    assert_close(flow.w(), 60.9375, 1e-9);
+    flow.tell(&Congestion::timeout(flow.view.next, false));
+    assert_close(flow.internal("ssthresh"), 60.9375, 1e-9);
+}
+
+#[test]
+fn westwood_halves_before_it_has_an_estimate_and_keeps_two_packets() {
+    assert_eq!(Flow::avoiding("westwood", 100.0).decrease(), 0.5);
+    let mut flow = Flow::avoiding("westwood", 100.0);
+    flow.algorithm.on_ack(&flow.view, &acked(0));
+    flow.view.now += Span::from_millis(100);
+    flow.view.delivered += 1;
+    flow.algorithm.on_ack(&flow.view, &acked(0));
+    flow.lose();
+    assert_eq!(flow.w(), 2.0);
 }
