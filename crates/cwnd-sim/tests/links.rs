@@ -205,7 +205,7 @@ fn links_that_contradict_themselves_are_refused() {
     let rio = refused(&|link| {
         link.discipline = Discipline::Rio(RioSetup { inside: inverted, ..RioSetup::default() });
     });
-    assert_eq!(rio, "RED wants 0 <= min < max");
+    assert_eq!(rio, "RED wants 0 <= min <= max");
     let channel = GilbertElliott { to_bad: 0.1, to_good: -0.1, loss_good: 0.0, loss_bad: 1.0 };
     assert_eq!(
         refused(&|link| link.loss = Loss::GilbertElliott(channel)),

@@ -2,7 +2,10 @@
 
 use cwnd::window::SlowStart;
 use cwnd::{Span, Spec};
-use cwnd_sim::{Dumbbell, Era, Fault, LinkId, Loss, QueueLimit, Sampling, Setup, Tap, Trace, Variation};
+use cwnd_sim::{
+    AckEcho, Discipline, Dumbbell, Era, Fault, LinkId, Loss, QueueLimit, RedSetup, Sampling, Setup, Tap, Trace,
+    Variation,
+};
 
 const MBIT: u64 = 1_000_000;
 
@@ -157,4 +160,34 @@ fn westwood_keeps_more_than_reno_under_random_loss() {
         delivered(&run(&setup), Span::from_secs(20))[0]
     });
     assert!(westwood > 2.0 * reno, "{westwood} and {reno}");
+}
+
+/// Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.3: over a step at K the queue swings between K + N and
+/// sqrt(2N (C RTT + K)) / 2 below, evenly in between.
+#[test]
+fn dctcp_holds_the_queue_at_the_step() {
+    const STEP: f64 = 20.0;
+    for flows in [1, 2, 4, 8] {
+        let on_the_step = |algorithm, echo| {
+            let mut setup = setup(&vec![spec(algorithm); flows], 1000, Span::from_millis(1), 500, 2);
+            let red = RedSetup { min: STEP, max: STEP, weight: 1.0, mark: true, ..RedSetup::default() };
+            setup.links[0].discipline = Discipline::Red(red);
+            setup.flows.iter_mut().for_each(|flow| flow.ecn = Some(echo));
+            run(&setup)
+        };
+        let settled = Span::from_millis(500);
+        let load = |trace: &Trace| delivered(trace, settled).iter().sum::<f64>() * 12_000.0 / 1.5e9;
+        let n = flows as f64;
+        let amplitude = (2.0 * n * (1e6 / 12_000.0 + STEP)).sqrt() / 2.0;
+        let trace = on_the_step("dctcp", AckEcho::PerPacket);
+        let (mean, deviation) = queue(&trace, settled);
+        let expected = (STEP + n - amplitude / 2.0, amplitude / 12.0_f64.sqrt());
+        let close = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.2;
+        let case = format!("{flows} flows: {mean} +- {deviation}, expected {expected:?}");
+        assert!(close(mean, expected.0) && close(deviation, expected.1), "{case}");
+        let fairness = jain(&delivered(&trace, settled));
+        assert!(load(&trace) > 0.995 && fairness > 0.99, "{case}, fairness {fairness}");
+        // Who halves for every mark empties the queue.
+        assert!(load(&on_the_step("reno", AckEcho::Latch)) < 0.92, "{case}");
+    }
 }

@@ -81,6 +81,7 @@ algorithms! {
     Vegas(Window<window::vegas::Vegas>) => window::vegas::VEGAS;
     Fast(Window<window::fast::Fast>) => window::fast::FAST;
     Westwood(Window<window::westwood::Westwood>) => window::westwood::WESTWOOD;
+    Dctcp(Window<window::dctcp::Dctcp>) => window::dctcp::DCTCP;
 }
 
 impl CongestionControl for Algorithm {

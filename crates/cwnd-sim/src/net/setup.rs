@@ -81,7 +81,8 @@ pub enum Discipline {
 pub struct RedSetup {
     /// Average queue from which packets are dropped early, packets.
     pub min: f64,
-    /// Average queue at which the probability is `max_p`, packets; above `min`.
+    /// Average queue at which the probability is `max_p`, packets; at least `min`. Where the two are equal every packet from there
+    /// on is dropped, or marked: with a `weight` of 1 and `mark` that is DCTCP's queue (RFC 8257 section 3.1).
     pub max: f64,
     /// 0..=1.
     pub max_p: f64,
@@ -295,7 +296,7 @@ impl QueueLimit {
 
 impl RedSetup {
     fn check(&self, place: &str) -> Result<(), SetupError> {
-        require(self.min >= 0.0 && self.min < self.max && self.max.is_finite(), place, "RED wants 0 <= min < max")?;
+        require(self.min >= 0.0 && self.min <= self.max && self.max.is_finite(), place, "RED wants 0 <= min <= max")?;
         require((0.0..=1.0).contains(&self.max_p), place, "RED's max_p is at least 0 and at most 1")?;
         require(self.weight > 0.0 && self.weight <= 1.0, place, "RED's weight is above 0 and at most 1")?;
         require((0.0..=1.0).contains(&self.mark_limit), place, "RED's mark limit is at least 0 and at most 1")?;

@@ -66,6 +66,15 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
         let in_order = data.number == self.cumulative && self.beyond.is_empty();
+        if let Some(delay) = self.delayed
+            && in_order
+            && self.marks_change(marked)
+        {
+            let earlier = self.acknowledge(data.number, self.held_echo);
+            self.cumulative += 1;
+            (self.marked, self.due, self.held_echo) = (marked, now + delay, data.sent_at);
+            return (true, Some(earlier));
+        }
         let new = if in_order {
             self.cumulative += 1;
             true
@@ -101,6 +110,11 @@ impl Receiver {
             self.due = Time::MAX;
             self.acknowledge(self.cumulative, self.held_echo)
         })
+    }
+
+    /// RFC 8257 section 3.2: an acknowledgement covers packets with marks or packets without, so what is held leaves first.
+    fn marks_change(&self, marked: bool) -> bool {
+        self.echo == AckEcho::PerPacket && self.due != Time::MAX && marked != self.marked
     }
 
     fn see_mark(&mut self, data: &Data, marked: bool) {
@@ -205,6 +219,20 @@ mod tests {
         assert_eq!(receiver.on_timer(due).map(|ack| ack.cumulative), Some(3));
         let (_, ack) = receiver.on_data(due, &data(5), false);
         assert!(ack.is_some(), "a gap is acknowledged at once");
+    }
+
+    /// RFC 8257 figure 1, with acknowledgements for two packets.
+    #[test]
+    fn delayed_acknowledgements_tell_marked_packets_from_others() {
+        let delay = Some(Span::from_millis(40));
+        let mut receiver = Receiver::new(Habits { delay, echo: AckEcho::PerPacket, ..PLAIN });
+        let mut sent = Vec::new();
+        for (number, marked) in [false, false, false, true, true, true, false, false].into_iter().enumerate() {
+            let (new, ack) = receiver.on_data(Time::ZERO, &data(number as u64), marked);
+            assert!(new);
+            sent.extend(ack.map(|ack| (number, ack.cumulative, ack.echo.as_nanos(), ack.marked)));
+        }
+        assert_eq!(sent, [(1, 2, 0, false), (3, 3, 2, false), (4, 5, 3, true), (5, 6, 5, true), (7, 8, 6, false)]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod aimd;
 pub mod bic;
 pub mod binomial;
 pub mod cubic;
+pub mod dctcp;
 pub mod exp_tcp;
 pub mod fast;
 pub mod highspeed;

@@ -1,6 +1,6 @@
 //! The window algorithms that the papers only name, against numbers worked out by hand.
 
-use cwnd::{Congestion, CongestionControl, Packets, Rtt, Span};
+use cwnd::{Ack, Congestion, CongestionControl, Packets, Rtt, Span};
 
 use crate::host::{Flow, acked, assert_close, steady};
 
@@ -167,4 +167,44 @@ fn westwood_halves_before_it_has_an_estimate_and_keeps_two_packets() {
     flow.algorithm.on_ack(&flow.view, &acked(0));
     flow.lose();
     assert_eq!(flow.w(), 2.0);
+}
+
+/// A round trip of ten acknowledgements.
+fn observe(flow: &mut Flow, marked: u32) {
+    flow.view.round += 1;
+    flow.algorithm.on_ack(&flow.view, &Ack { marked, ..acked(10) });
+}
+
+/// RFC 8257 section 3.3: alpha = (1 - g) alpha + g M, from 1.
+#[test]
+fn dctcp_filters_the_share_of_marks() {
+    let mut flow = Flow::avoiding("dctcp:g=1/2", 100.0);
+    let marks = [0, 10, 5, 0, 0, 10, 2, 0, 5, 10];
+    let alphas =
+        [0.5, 0.75, 0.625, 0.3125, 0.156_25, 0.578_125, 0.389_062_5, 0.194_531_25, 0.347_265_625, 0.673_632_812_5];
+    for (marked, alpha) in marks.into_iter().zip(alphas) {
+        observe(&mut flow, marked);
+        assert_close(flow.internal("alpha"), alpha, 1e-12);
+    }
+}
+
+#[test]
+fn dctcp_cuts_by_half_of_alpha_for_marks_and_by_half_for_losses() {
+    let mut flow = Flow::avoiding("dctcp", 100.0);
+    flow.view.next = 1;
+    flow.tell(&Congestion::mark(0));
+    assert_eq!(flow.w(), 50.0, "alpha is 1 at first");
+    let mut flow = Flow::avoiding("dctcp:g=1", 100.0);
+    flow.view.next = 1;
+    // One acknowledgement that covers two packets and carries the echo: two marked.
+    flow.algorithm.on_ack(&flow.view, &Ack { acks: 1, marked: 1, ..acked(2) });
+    flow.algorithm.on_ack(&flow.view, &Ack { acks: 6, marked: 0, ..acked(6) });
+    observe(&mut flow, 0);
+    assert_close(flow.internal("alpha"), 2.0 / 18.0, 1e-12);
+    let w = flow.w();
+    let mut lost = flow.clone();
+    flow.tell(&Congestion::mark(0));
+    assert_close(flow.w(), w * (1.0 - 1.0 / 18.0), 1e-12);
+    lost.lose();
+    assert_close(lost.w(), w / 2.0, 1e-12);
 }

@@ -58,7 +58,13 @@ impl Red {
         self.count_bytes += f64::from(packet.size.0);
         let [low, high] = self.thresholds();
         // A queue of at most one packet is never dropped from early, however high the average still is.
-        let early = if self.average >= low && packet.packets > 1 {
+        let early = if self.average < low || packet.packets <= 1 {
+            self.above = false;
+            Fate::Queue
+        } else if low == high {
+            // A step has no slope to draw from.
+            self.refuse(packet, 1.0)
+        } else {
             let ceiling = if self.setup.gentle { 2.0 * high } else { high };
             if self.average >= ceiling {
                 Fate::Drop
@@ -69,9 +75,6 @@ impl Red {
                 (self.above, self.count, self.count_bytes) = (true, 1.0, f64::from(packet.size.0));
                 Fate::Queue
             }
-        } else {
-            self.above = false;
-            Fate::Queue
         };
         let fate = if packet.full { Fate::Drop } else { early };
         if fate != Fate::Queue {
@@ -82,13 +85,13 @@ impl Red {
 
     fn draw(&mut self, packet: &Arriving) -> Fate {
         let base = self.base_probability();
-        if self.stream.unit() > self.spread(base, packet.size) {
-            Fate::Queue
-        } else if packet.capable && self.setup.mark && base <= self.setup.mark_limit {
-            Fate::Mark
-        } else {
-            Fate::Drop
-        }
+        if self.stream.unit() > self.spread(base, packet.size) { Fate::Queue } else { self.refuse(packet, base) }
+    }
+
+    /// A packet that the probability `base` has hit: marked where that may be, dropped otherwise.
+    fn refuse(&self, packet: &Arriving, base: f64) -> Fate {
+        let marks = packet.capable && self.setup.mark && base <= self.setup.mark_limit;
+        if marks { Fate::Mark } else { Fate::Drop }
     }
 
     /// p_b: from 0 at the lower threshold to `max_p` at the upper one, and on to 1 at twice that if gentle.
@@ -212,6 +215,21 @@ mod tests {
         queue.setup.mark_limit = 0.01;
         queue.count = 1000.0;
         assert_eq!(queue.admit(&capable(20)), Fate::Drop, "p_b = 0.05 is above the limit");
+    }
+
+    /// RFC 8257 section 3.1: every packet is marked that finds the queue at the threshold.
+    #[test]
+    fn equal_thresholds_are_a_step() {
+        let mut queue = red(|setup| {
+            (setup.min, setup.max, setup.weight, setup.mark) = (10.0, 10.0, 1.0, true);
+        });
+        let capable = |packets| Arriving { capable: true, ..arriving(packets) };
+        assert_eq!([9, 10, 9, 30, 10].map(|packets| queue.admit(&capable(packets))), {
+            use Fate::{Mark, Queue};
+            [Queue, Mark, Queue, Mark, Mark]
+        });
+        assert_eq!(queue.admit(&arriving(10)), Fate::Drop);
+        assert_eq!(queue.admit(&Arriving { full: true, ..capable(10) }), Fate::Drop);
     }
 
     #[test]
