@@ -70,7 +70,7 @@ algorithms! {
     Binomial(Window<window::binomial::Binomial>) => window::binomial::BINOMIAL, window::binomial::IIAD, window::binomial::SQRT;
     Simd(Window<window::simd::Simd>) => window::simd::SIMD;
     ExpTcp(Window<window::exp_tcp::ExpTcp>) => window::exp_tcp::EXP_TCP;
-    NewAimd(Window<window::new_aimd::NewAimd>) => window::new_aimd::NEW_AIMD;
+    NewAimd(Window<window::new_aimd::NewAimd>) => window::new_aimd::NEW_AIMD, window::new_aimd::AIMD_FC;
     Cubic(Window<window::cubic::Cubic>) => window::cubic::CUBIC;
     HighSpeed(Window<window::highspeed::HighSpeed>) => window::highspeed::HIGHSPEED;
     Scalable(Window<window::scalable::Scalable>) => window::scalable::SCALABLE;

@@ -106,3 +106,19 @@ pub const NEW_AIMD: Entry = Entry {
     },
     receiver: None,
 };
+
+/// Registered as `aimd-fc`.
+pub const AIMD_FC: Entry = Entry {
+    name: "aimd-fc",
+    title: "AIMD with fast convergence: keeps what all flows added alike",
+    family: Family::Named,
+    transport: Transport::Acked,
+    source: "Lahanas and Tsaoussidis, Networks 2002 and Computer Networks 43(2), 2003, by way of newaimd eqs. 1-4",
+    deviations: &[
+        "The original was not at hand: this is the form in which New AIMD, which builds on it, states the idea.",
+        "With a base below one packet a cut is AIMD's and starts a new base.",
+    ],
+    parameters: &[],
+    build: |_, start| Ok(Window::new(NewAimd::new(Variant::Equations, 1.0), start).into()),
+    receiver: None,
+};

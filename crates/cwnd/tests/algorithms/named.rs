@@ -208,3 +208,16 @@ fn dctcp_cuts_by_half_of_alpha_for_marks_and_by_half_for_losses() {
     lost.lose();
     assert_close(lost.w(), w / 2.0, 1e-12);
 }
+
+/// A base of 100: each cut takes half of what is left of it and nothing of what was added.
+#[test]
+fn aimd_fc_keeps_what_was_added() {
+    let mut flow = Flow::avoiding("aimd-fc", 100.0);
+    let mut windows = Vec::new();
+    for _ in 0..5 {
+        windows.push(trace(&mut flow)[9]);
+        flow.lose();
+        windows.push(flow.w());
+    }
+    assert_eq!(windows, [110.0, 60.0, 70.0, 45.0, 55.0, 42.5, 52.5, 46.25, 56.25, 53.125]);
+}
