@@ -4,7 +4,8 @@
 //! every packet of an interval has waited longer than the target, the queue is a standing one, and packets are dropped from its
 //! head, the next after an interval divided by the square root of their number, until one has waited less.
 //!
-//! Marks are for RFC 8289 to be done in the stead of drops; as in Linux, a packet that is marked ends the look at the queue.
+//! A packet that can carry a mark is marked where it would be dropped, if the setup says so. As in Linux it is sent then, and what
+//! else is due falls to the packets after it.
 
 use cwnd::{Span, Time};
 
