@@ -34,6 +34,8 @@ pub(crate) struct Pacer {
     release: Time,
     /// Only this held the last packet asked for.
     holds: bool,
+    /// Every window is spread over the round trip, also where the algorithm does not ask for it.
+    paced: bool,
 }
 
 impl Facts {
@@ -78,23 +80,29 @@ impl Facts {
             payload: self.payload,
         }
     }
-
-    /// The time between two packets under `window` and `pacing`, while departures are spaced; `paced` spreads every window.
-    pub(crate) fn spacing(&self, window: Packets, pacing: Pacing, paced: bool) -> Option<Span> {
-        let gain = match pacing {
-            Pacing::At(rate) => return Some(rate.interval()),
-            Pacing::Spread { gain } => gain,
-            Pacing::Off if paced => 1.0,
-            Pacing::Off => return None,
-        };
-        self.rtt.get().map(|rtt| rtt.smoothed.mul_f64(1.0 / (gain * window.0)))
-    }
 }
 
 impl Pacer {
     /// A pacer that lets the first packet go.
-    pub(crate) fn new(now: Time) -> Self {
-        Self { release: now, holds: false }
+    pub(crate) fn new(now: Time, paced: bool) -> Self {
+        Self { release: now, holds: false, paced }
+    }
+
+    /// Whether departures are spaced under `pacing`.
+    #[inline]
+    pub(crate) fn spaces(&self, pacing: Pacing) -> bool {
+        self.paced || !matches!(pacing, Pacing::Off)
+    }
+
+    /// The time between two packets under `window` and `pacing`, while departures are spaced.
+    pub(crate) fn spacing(&self, rtt: &RttEstimator, window: Packets, pacing: Pacing) -> Option<Span> {
+        let gain = match pacing {
+            Pacing::At(rate) => return Some(rate.interval()),
+            Pacing::Spread { gain } => gain,
+            Pacing::Off if self.paced => 1.0,
+            Pacing::Off => return None,
+        };
+        rtt.get().map(|rtt| rtt.smoothed.mul_f64(1.0 / (gain * window.0)))
     }
 
     /// Whether a packet would have to wait.

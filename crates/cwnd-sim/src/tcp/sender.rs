@@ -46,16 +46,11 @@ pub(crate) struct Sender<R> {
     recovery: R,
     timer: RetransmissionTimer,
     pacer: Pacer,
-    /// The timer expired and nothing has been acknowledged since.
-    expired: bool,
-    /// The next new packet tells the receiver that a mark was acted upon.
-    confirm_mark: bool,
-    /// The next new packet when that was last decided.
-    confirm_from: u64,
+    /// The number of the packet that tells the receiver that a mark was acted upon; 0, which has nothing to tell, before the first.
+    confirming: u64,
     backlog: Backlog,
     /// Whole packets the receiver takes.
     peer_window: u64,
-    paced: bool,
 }
 
 impl<R: Recovery> Sender<R> {
@@ -67,13 +62,10 @@ impl<R: Recovery> Sender<R> {
             facts: Facts::new(now, config.max_window, config.packet, config.payload),
             recovery,
             timer: RetransmissionTimer::new(&config.era),
-            pacer: Pacer::new(now),
-            expired: false,
-            confirm_mark: false,
-            confirm_from: 0,
+            pacer: Pacer::new(now, config.paced),
+            confirming: 0,
             backlog: config.backlog,
             peer_window: Packets(config.max_window).whole(),
-            paced: config.paced,
         }
     }
 
@@ -118,7 +110,7 @@ impl<R: Recovery> Sender<R> {
             self.facts.rtt.on_sample(sample, Span::ZERO);
         }
         if news.advanced {
-            self.expired = false;
+            self.timer.progress();
             self.facts.advance_round(self.recovery.acked(), self.recovery.next());
         }
         if news.rearm {
@@ -137,9 +129,8 @@ impl<R: Recovery> Sender<R> {
             self.ask();
             // Once per window, whether the algorithm cut for this mark or for a loss just before: without it the receiver would
             // echo for ever, and no window grows on an echo.
-            if self.recovery.acked() >= self.confirm_from {
-                self.confirm_mark = true;
-                self.confirm_from = self.recovery.next();
+            if self.recovery.acked() >= self.confirming {
+                self.confirming = self.recovery.next();
             }
         }
         // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a time-out, also where it
@@ -173,11 +164,10 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         let view = self.view(now, self.in_flight());
-        self.algorithm.on_congestion(&view, &Congestion::timeout(self.recovery.acked(), self.expired));
+        self.algorithm.on_congestion(&view, &Congestion::timeout(self.recovery.acked(), self.timer.is_backed_off()));
         self.ask();
         self.facts.counts.timeouts += 1;
         self.facts.counts.lost += self.recovery.on_timeout();
-        self.expired = true;
         self.timer.back_off(now, &self.facts.rtt);
     }
 
@@ -197,7 +187,7 @@ impl<R: Recovery> Sender<R> {
             let first = self.recovery.send(count);
             self.facts.counts.sent += count;
             for number in first..first + count {
-                let reacted = std::mem::take(&mut self.confirm_mark);
+                let reacted = number == self.confirming;
                 send(Data { number, sent_at: now, retransmission: false, reacted, pair: false });
             }
         } else {
@@ -212,8 +202,8 @@ impl<R: Recovery> Sender<R> {
     fn is_unbound(&self, now: Time) -> bool {
         self.recovery.at_rest()
             && self.recovery.outstanding() > 0
-            && matches!((self.orders.pacing, self.orders.probe), (Pacing::Off, Probe::None))
-            && !self.paced
+            && self.orders.probe == Probe::None
+            && !self.pacer.spaces(self.orders.pacing)
             && !self.pacer.waits(now)
     }
 
@@ -272,7 +262,7 @@ impl<R: Recovery> Sender<R> {
         }
         let fresh = (!retransmission).then_some(number);
         let pair = self.pacer.sent(now, self.spacing(), self.orders.probe, fresh);
-        let reacted = !retransmission && std::mem::take(&mut self.confirm_mark);
+        let reacted = !retransmission && number == self.confirming;
         Some(Data { number, sent_at: now, retransmission, reacted, pair })
     }
 
@@ -304,7 +294,7 @@ impl<R: Recovery> Sender<R> {
 
     /// The time between two packets, while departures are spaced.
     pub(crate) fn spacing(&self) -> Option<Span> {
-        self.facts.spacing(self.orders.window, self.orders.pacing, self.paced)
+        self.pacer.spacing(&self.facts.rtt, self.orders.window, self.orders.pacing)
     }
 
     /// Asks the algorithm what it wants after a signal.

@@ -18,6 +18,8 @@ pub(crate) struct RetransmissionTimer {
     coarse: Option<Box<RttEstimator>>,
     /// Doublings since the last sample.
     backoff: u32,
+    /// It expired, and nothing has been acknowledged since.
+    expired: bool,
     /// It does not expire before; [`Time::MAX`] while it stands still.
     deadline: Time,
     /// It was started then, and expires a time-out later; [`Time::MAX`] where that is known to be at `deadline`.
@@ -34,6 +36,7 @@ impl RetransmissionTimer {
             initial: era.initial_rto,
             coarse,
             backoff: 0,
+            expired: false,
             deadline: Time::MAX,
             started: Time::MAX,
         }
@@ -87,9 +90,21 @@ impl RetransmissionTimer {
         }
     }
 
+    /// Something has been acknowledged.
+    #[inline]
+    pub(crate) fn progress(&mut self) {
+        self.expired = false;
+    }
+
+    /// Whether it expired, and nothing has been acknowledged since.
+    pub(crate) fn is_backed_off(&self) -> bool {
+        self.expired
+    }
+
     /// It expired, and starts anew with a time-out twice as long.
     pub(crate) fn back_off(&mut self, now: Time, exact: &RttEstimator) {
         self.backoff = (self.backoff + 1).min(MAX_DOUBLINGS);
+        self.expired = true;
         self.started = now;
         self.settle(exact);
     }

@@ -42,8 +42,8 @@ struct Application {
     on: bool,
     /// When the application pauses, goes on, …, stops; the next one last.
     switches: Vec<Time>,
-    /// Everything sent has been acknowledged since.
-    idle_since: Option<Time>,
+    /// Everything sent has been acknowledged since; [`Time::MAX`] while something is outstanding.
+    idle_since: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -101,7 +101,8 @@ impl Backlog {
     }
 
     fn of(supply: Supply, switches: Vec<Time>) -> Self {
-        let mut application = Application { handed: 0, until: Time::MAX, supply, on: true, switches, idle_since: None };
+        let mut application =
+            Application { handed: 0, until: Time::MAX, supply, on: true, switches, idle_since: Time::MAX };
         application.look();
         Self(Some(Box::new(application)))
     }
@@ -143,13 +144,13 @@ impl Backlog {
     /// Everything sent has been acknowledged.
     pub(crate) fn rest(&mut self, now: Time) {
         if let Some(application) = &mut self.0 {
-            application.idle_since = Some(now);
+            application.idle_since = now;
         }
     }
 
     /// Sending goes on: after how long without a packet in the network, if there was such a time.
     pub(crate) fn resume(&mut self, now: Time) -> Option<Span> {
-        let since = self.0.as_mut()?.idle_since.take()?;
+        let since = std::mem::replace(&mut self.0.as_mut()?.idle_since, Time::MAX);
         Some(now.since(since)).filter(|idle| *idle > Span::ZERO)
     }
 }
