@@ -1,11 +1,14 @@
 //! Sets of packet numbers that arrive mostly in order, as ranges.
 
-use std::collections::VecDeque;
+use std::ops;
 
-/// A set of packet numbers. Ranges are kept apart and in order, so insertions near either end are cheap whatever lies between.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A set of packet numbers. Ranges are kept apart and in order, so changes near either end are cheap whatever lies between.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
-    ranges: VecDeque<Range>,
+    /// In one piece, unlike a ring: nearly every question looks at several neighbours.
+    places: Vec<Range>,
+    /// Places before this one are free.
+    start: usize,
 }
 
 /// The numbers `first..end`.
@@ -19,13 +22,13 @@ impl Ranges {
     /// Whether nothing is in the set.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.places.is_empty()
     }
 
     /// The range that contains `number`: with any luck the last one, where new packets arrive.
     #[inline]
     pub(crate) fn covering(&self, number: u64) -> Option<Range> {
-        let last = *self.ranges.back()?;
+        let last = *self.places.last()?;
         if number >= last.first {
             return (number < last.end).then_some(last);
         }
@@ -34,7 +37,7 @@ impl Ranges {
 
     fn search(&self, number: u64) -> Option<Range> {
         let at = self.ending_after(number);
-        self.ranges.get(at).copied().filter(|range| range.first <= number)
+        self.all().get(at).copied().filter(|range| range.first <= number)
     }
 
     /// Adds `first..end` and tells `added` each part that was missing.
@@ -43,27 +46,27 @@ impl Ranges {
             return;
         }
         // The common cases follow, extend or repeat the last range.
-        if self.ranges.back().is_none_or(|last| first > last.end) {
-            added(first, end);
-            self.ranges.push_back(Range { first, end });
-            return;
-        }
-        if let Some(last) = self.ranges.back_mut()
-            && first >= last.first
-            && first <= last.end
-        {
-            if end > last.end {
-                added(last.end, end);
-                last.end = end;
+        match self.places.last_mut() {
+            Some(last) if first < last.first => {}
+            Some(last) if first <= last.end => {
+                if end > last.end {
+                    added(last.end, end);
+                    last.end = end;
+                }
+                return;
             }
-            return;
+            _ => {
+                added(first, end);
+                self.places.push(Range { first, end });
+                return;
+            }
         }
         // Every range that touches `first..end` melts into one.
         let from = self.ending_after(first.saturating_sub(1));
         let mut merged = Range { first, end };
         let mut missing_from = first;
         let mut to = from;
-        while let Some(range) = self.ranges.get(to)
+        while let Some(range) = self.all().get(to)
             && range.first <= end
         {
             if missing_from < range.first {
@@ -77,25 +80,20 @@ impl Ranges {
             added(missing_from, end);
         }
         if from == to {
-            self.ranges.insert(from, merged);
+            self.open(from, merged);
         } else {
-            self.ranges[from] = merged;
-            if to - from > 1 {
-                self.ranges.drain(from + 1..to);
-            }
+            let at = self.start + from;
+            self.places[at] = merged;
+            self.close(from + 1..to);
         }
     }
 
     /// Forgets all numbers below `number`.
     pub(crate) fn remove_below(&mut self, number: u64) {
-        while let Some(front) = self.ranges.front_mut()
-            && front.first < number
-        {
-            if front.end > number {
-                front.first = number;
-                return;
-            }
-            self.ranges.pop_front();
+        let gone = self.all().iter().take_while(|range| range.end <= number).count();
+        self.close(0..gone);
+        if let Some(front) = self.places.get_mut(self.start) {
+            front.first = front.first.max(number);
         }
     }
 
@@ -106,15 +104,15 @@ impl Ranges {
 
     /// How many of `first..end` are in the set. Costs a step per range between the two.
     pub(crate) fn count_in(&self, first: u64, end: u64) -> u64 {
-        let from = self.ending_after(first);
-        let inside = self.ranges.range(from..).take_while(|range| range.first < end);
+        let above = &self.all()[self.ending_after(first)..];
+        let inside = above.iter().take_while(|range| range.first < end);
         inside.map(|range| range.end.min(end) - range.first.max(first)).sum()
     }
 
     /// The `n`-th largest number, counting from 1; none if there are fewer.
     pub(crate) fn nth_largest(&self, n: u64) -> Option<u64> {
         let mut left = n;
-        for range in self.ranges.iter().rev() {
+        for range in self.all().iter().rev() {
             let count = range.end - range.first;
             if count >= left {
                 return Some(range.end - left);
@@ -126,21 +124,66 @@ impl Ranges {
 
     /// The first range.
     pub(crate) fn front(&self) -> Option<Range> {
-        self.ranges.front().copied()
+        self.all().first().copied()
+    }
+
+    #[inline]
+    fn all(&self) -> &[Range] {
+        &self.places[self.start..]
     }
 
     /// The place of the first range that ends after `number`. Questions are mostly about the front, where holes are filled, or about
     /// the last few ranges, which acknowledgements repeat; only for others all are searched.
     fn ending_after(&self, number: u64) -> usize {
-        if self.ranges.front().is_none_or(|front| front.end > number) {
+        let all = self.all();
+        if all.first().is_none_or(|front| front.end > number) {
             return 0;
         }
-        match self.ranges.iter().rev().take(REPEATED + 1).position(|range| range.end <= number) {
-            Some(above) => self.ranges.len() - above,
-            None => self.ranges.partition_point(|range| range.end <= number),
+        match all.iter().rev().take(REPEATED + 1).position(|range| range.end <= number) {
+            Some(above) => all.len() - above,
+            None => all.partition_point(|range| range.end <= number),
+        }
+    }
+
+    /// Puts a range in place `at`. The shorter side moves.
+    fn open(&mut self, at: usize, range: Range) {
+        let place = self.start + at;
+        if self.start > 0 && at < self.places.len() - place {
+            self.places.copy_within(self.start..place, self.start - 1);
+            self.start -= 1;
+            self.places[place - 1] = range;
+        } else {
+            self.places.insert(place, range);
+        }
+    }
+
+    /// Takes the ranges in the places `gone` out. The shorter side moves.
+    fn close(&mut self, gone: ops::Range<usize>) {
+        if gone.is_empty() {
+            return;
+        }
+        let (from, to) = (self.start + gone.start, self.start + gone.end);
+        if gone.start < self.places.len() - to {
+            self.places.copy_within(self.start..from, self.start + gone.len());
+            self.start += gone.len();
+        } else {
+            self.places.drain(from..to);
+        }
+        // As many places in front as there are ranges are enough, so that moving them all costs each of them one move.
+        if 2 * self.start > self.places.len() {
+            self.places.drain(..self.start);
+            self.start = 0;
         }
     }
 }
+
+impl PartialEq for Ranges {
+    fn eq(&self, other: &Self) -> bool {
+        self.all() == other.all()
+    }
+}
+
+impl Eq for Ranges {}
 
 /// An acknowledgement reports three ranges (RFC 2018).
 const REPEATED: usize = 3;
@@ -178,7 +221,7 @@ mod tests {
                 for n in [1, 3] {
                     prop_assert_eq!(ranges.nth_largest(n), model.iter().rev().nth(n as usize - 1).copied());
                 }
-                let apart = ranges.ranges.iter().zip(ranges.ranges.iter().skip(1)).all(|(a, b)| a.end < b.first);
+                let apart = ranges.all().windows(2).all(|pair| pair[0].end < pair[1].first);
                 prop_assert!(apart, "{ranges:?}");
             }
         }
