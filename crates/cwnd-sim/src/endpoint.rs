@@ -1,6 +1,7 @@
 //! The kinds of endpoint: acknowledging every packet, reporting on a clock, or not answering at all.
 
 use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Rtt, Span, Time};
+use cwnd_trace::PacketLog;
 use cwnd_udt::Message;
 
 use crate::era::Era;
@@ -9,6 +10,7 @@ use crate::net::packet::{Body, Data};
 use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
 use crate::traffic::cbr;
 use crate::traffic::source::Backlog;
+use crate::watch::Watched;
 use crate::{tcp, udt};
 
 /// What a sender is made of.
@@ -34,6 +36,8 @@ pub(crate) enum Sender {
     Udt(Box<udt::Sender>),
     /// Without congestion control.
     Cbr(Box<cbr::Sender>),
+    /// Any of them, with a log of its packets.
+    Watched(Box<Watched>),
 }
 
 /// When a sender wants to be asked again without hearing from its receiver.
@@ -65,6 +69,7 @@ macro_rules! controlled {
             Sender::Sack($inner) => $body,
             Sender::Cumulative($inner) => $body,
             Sender::Udt($inner) => $body,
+            Sender::Watched($inner) => $body,
             Sender::Cbr(_) => $otherwise,
         }
     };
@@ -78,13 +83,14 @@ macro_rules! any {
             Sender::Cumulative($inner) => $body,
             Sender::Udt($inner) => $body,
             Sender::Cbr($inner) => $body,
+            Sender::Watched($inner) => $body,
         }
     };
 }
 
-/// Evaluates `$known` with the facts of the sender inside, or `$udt` for one that keeps them in its core.
+/// Evaluates `$known` with the facts of the sender inside, or `$other` for one that has them elsewhere.
 macro_rules! facts {
-    ($self:expr, $facts:ident => $known:expr, $inner:ident => $udt:expr) => {
+    ($self:expr, $facts:ident => $known:expr, $inner:ident => $other:expr) => {
         match $self {
             Sender::Sack(sender) => {
                 let $facts = sender.facts();
@@ -98,7 +104,8 @@ macro_rules! facts {
                 let $facts = sender.facts();
                 $known
             }
-            Sender::Udt($inner) => $udt,
+            Sender::Udt($inner) => $other,
+            Sender::Watched($inner) => $other,
         }
     };
 }
@@ -116,6 +123,16 @@ impl Sender {
         }
     }
 
+    /// The same sender with a log of at most `most` packets.
+    pub(crate) fn watched(self, most: usize, ecn: bool) -> Self {
+        Self::Watched(Box::new(Watched::new(self, most, ecn)))
+    }
+
+    /// The log, if there is one.
+    pub(crate) fn into_log(self) -> PacketLog {
+        if let Self::Watched(watched) = self { watched.into_log() } else { PacketLog::default() }
+    }
+
     /// Takes in what the receiver sent, if anything, and hands all that may leave now to `send`. The kind of sender is looked at
     /// once for all of it.
     #[inline(always)]
@@ -130,6 +147,7 @@ impl Sender {
                 }
                 Wishes { release: sender.next_release(), deadline: Time::MAX }
             }
+            Self::Watched(watched) => watched.serve(now, body, &mut send),
         }
     }
 
@@ -143,6 +161,7 @@ impl Sender {
         match self {
             Self::Sack(sender) => sender.on_deadline(now),
             Self::Cumulative(sender) => sender.on_deadline(now),
+            Self::Watched(watched) => watched.on_deadline(now),
             Self::Udt(_) | Self::Cbr(_) => {}
         }
     }
@@ -169,7 +188,13 @@ impl Sender {
 
     /// Shows the internals of its algorithm.
     pub(crate) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        controlled!(self, sender => sender.algorithm().inspect(visit), ());
+        match self {
+            Self::Sack(sender) => sender.algorithm().inspect(visit),
+            Self::Cumulative(sender) => sender.algorithm().inspect(visit),
+            Self::Udt(sender) => sender.algorithm().inspect(visit),
+            Self::Watched(watched) => watched.inspect(visit),
+            Self::Cbr(_) => {}
+        }
     }
 
     /// The window it has.

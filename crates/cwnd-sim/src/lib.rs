@@ -19,6 +19,7 @@ mod tcp;
 mod topology;
 mod traffic;
 mod udt;
+mod watch;
 mod world;
 
 pub use cwnd_trace::{Passage, Passing, Trace};

@@ -124,7 +124,8 @@ impl Recorder {
 
     /// The finished trace.
     pub(crate) fn finish(mut self, world: World, digest: u64, events: u64) -> Trace {
-        for (column, flow) in self.trace.flows.iter_mut().zip(&world.flows) {
+        for (column, flow) in self.trace.flows.iter_mut().zip(world.flows) {
+            column.log = flow.sender.into_log();
             if let Some(finite) = &flow.finite {
                 column.completed = finite.arrived.map(Span::as_nanos);
                 column.acknowledged = finite.acknowledged.map(Span::as_nanos);

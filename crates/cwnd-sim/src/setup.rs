@@ -33,6 +33,8 @@ pub struct Setup {
     pub seed: u64,
     /// What the seed draws.
     pub variation: Variation,
+    /// Log the packets of every flow at its sender, at most so many of each. Changes nothing else about a run.
+    pub packet_log: Option<usize>,
     /// What is recorded over time; without it only the start, the end of the warm-up and the end are.
     pub sampling: Option<Sampling>,
 }

@@ -86,6 +86,7 @@ impl Dumbbell {
             cbr: Vec::new(),
             crowds: Vec::new(),
             taps: Vec::new(),
+            packet_log: None,
             duration,
             warmup,
             seed,

@@ -159,7 +159,11 @@ impl World {
             seed: draws.seed(),
             jitter: Stream::new(setup.seed, &format!("flow {index}: jitter")),
         };
-        self.flows.push(Flow::controlled(flow, &path, birth));
+        let mut built = Flow::controlled(flow, &path, birth);
+        if let Some(most) = setup.packet_log {
+            built.sender = built.sender.watched(most, built.ecn);
+        }
+        self.flows.push(built);
         self.base_rtts.push(path.base_rtt(spread));
         self.events.push(start, Component::Start(index));
         Ok(())

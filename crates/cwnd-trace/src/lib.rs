@@ -8,9 +8,11 @@
 
 mod cross;
 mod histogram;
+mod packets;
 
 pub use cross::{CbrTrace, CrowdTrace, SizeClass};
 pub use histogram::Histogram;
+pub use packets::{Logged, PacketLog, Protocol, Seen};
 
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,6 +88,8 @@ pub struct FlowTrace {
     pub pacing_rate: Vec<f64>,
     /// Internals of the algorithm by name, where they were recorded.
     pub internals: Vec<(&'static str, Vec<f64>)>,
+    /// Its packets one by one, where they were asked for.
+    pub log: PacketLog,
 }
 
 /// One link, in one direction: curves and states have one value per sampled instant.

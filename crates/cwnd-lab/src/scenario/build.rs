@@ -46,6 +46,7 @@ pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
         cbr,
         crowds,
         taps: Vec::new(),
+        packet_log: None,
         duration: *document.duration.value(),
         warmup: *document.warmup.value(),
         seed: 0,

@@ -1,0 +1,58 @@
+//! The log of packets beside a sender.
+
+use cwnd::{Span, Spec};
+use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, Setup, Trace};
+use cwnd_trace::{PacketLog, Protocol, Seen};
+
+/// A flow of each protocol over a lossy path.
+fn setup(packet_log: Option<usize>) -> Setup {
+    let bell = Dumbbell {
+        loss: Loss::Bernoulli(2e-3),
+        ..Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(60))
+    };
+    let specs = ["reno", "udt"].map(|name| Spec::parse(name).expect("registered"));
+    let setup = bell.setup(&specs, Era::MODERN, Span::from_secs(10), Span::from_secs(1), 3);
+    Setup { packet_log, ..setup }
+}
+
+fn run(setup: &Setup) -> Trace {
+    cwnd_sim::run(setup, &mut |_| true).expect("a valid setup")
+}
+
+#[test]
+fn looking_changes_nothing() {
+    let (seen, unseen) = (run(&setup(Some(usize::MAX))), run(&setup(None)));
+    assert_eq!((seen.digest, seen.events), (unseen.digest, unseen.events));
+    assert!(unseen.flows.iter().all(|flow| flow.log == PacketLog::default()));
+    for (seen, unseen) in seen.flows.iter().zip(&unseen.flows) {
+        assert_eq!(seen.window, unseen.window);
+        assert_eq!(seen.lost, unseen.lost);
+    }
+}
+
+#[test]
+fn the_log_has_every_packet_once() {
+    let trace = run(&setup(Some(usize::MAX)));
+    let protocols: Vec<_> = trace.flows.iter().map(|flow| flow.log.protocol).collect();
+    assert_eq!(protocols, [Protocol::Tcp, Protocol::Udt]);
+    for flow in &trace.flows {
+        let log = &flow.log;
+        let data = log.packets.iter().filter(|packet| matches!(packet.seen, Seen::Data { .. })).count();
+        let again = log.packets.iter().filter(|packet| matches!(packet.seen, Seen::Data { again: true, .. })).count();
+        assert_eq!(Some(&(data as u64)), flow.sent.last());
+        assert_eq!(Some(&(again as u64)), flow.retransmitted.last());
+        assert!(again > 0, "the path loses packets");
+        assert!(log.packets.is_sorted_by_key(|packet| packet.at));
+        assert_eq!(log.iter().map(|(_, bytes)| bytes.len()).sum::<usize>(), log.control.len());
+        assert_eq!(log.full, None);
+    }
+}
+
+#[test]
+fn a_full_log_says_since_when() {
+    let trace = run(&setup(Some(100)));
+    for flow in &trace.flows {
+        assert_eq!(flow.log.packets.len(), 100);
+        assert!(flow.log.full >= flow.log.packets.last().map(|packet| packet.at));
+    }
+}

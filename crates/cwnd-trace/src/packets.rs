@@ -1,0 +1,79 @@
+//! Every packet of a flow, as seen beside its sender.
+
+/// What an observer beside a sender sees of a flow: what the sender sends, and what reaches it. In the order of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PacketLog {
+    /// What they speak.
+    pub protocol: Protocol,
+    /// The packets.
+    pub packets: Vec<Logged>,
+    /// Packets of UDT beside data, as on the wire, one behind the other: [`Seen::Control`] tells how long each is.
+    pub control: Vec<u8>,
+    /// When the log was full: it holds nothing after that.
+    pub full: Option<u64>,
+}
+
+/// What two ends speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// Data and acknowledgements as in TCP.
+    #[default]
+    Tcp,
+    /// UDT, with 0 as the number of the first packet on the wire.
+    Udt,
+}
+
+/// A packet that was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// When, nanoseconds.
+    pub at: u64,
+    /// What.
+    pub seen: Seen,
+}
+
+/// What was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A packet of data leaves.
+    Data {
+        /// From 0.
+        number: u64,
+        /// It was sent before.
+        again: bool,
+        /// Routers may mark it instead of dropping it.
+        capable: bool,
+        /// The sender has reacted to a mark (CWR, RFC 3168).
+        reacted: bool,
+    },
+    /// An acknowledgement of TCP arrives.
+    Ack {
+        /// All packets below have arrived.
+        cumulative: u64,
+        /// Ranges that have arrived too: the first packet and the one after the last, counted from `cumulative`. Unused ones are
+        /// empty.
+        sack: [(u32, u32); 3],
+        /// A mark is echoed (ECE, RFC 3168).
+        echoes: bool,
+    },
+    /// A packet of UDT beside data.
+    Control {
+        /// It reaches the sender; otherwise it leaves it.
+        arrives: bool,
+        /// Its bytes in [`PacketLog::control`].
+        len: u16,
+    },
+}
+
+impl PacketLog {
+    /// The packets, with the bytes of those that have some.
+    pub fn iter(&self) -> impl Iterator<Item = (Logged, &[u8])> + '_ {
+        let mut rest = self.control.as_slice();
+        self.packets.iter().map(move |packet| {
+            let Seen::Control { len, .. } = packet.seen else { return (*packet, [].as_slice()) };
+            let (bytes, later) = rest.split_at_checked(usize::from(len)).unwrap_or_default();
+            rest = later;
+            (*packet, bytes)
+        })
+    }
+}
