@@ -4,8 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
+use cwnd_lab::output::formats::{Format, write_formats};
 use cwnd_lab::output::{json, to_json, write_run};
-use cwnd_lab::run::run as run_all;
+use cwnd_lab::run::{Runs, run as run_all};
 use cwnd_lab::scenario::Scenario;
 
 use crate::failure::Failure;
@@ -33,6 +34,9 @@ pub(crate) struct Arguments {
     /// Only check the scenario
     #[arg(long)]
     check: bool,
+    /// Write the traces for other tools too: pcapng (packets of the first seed, for Wireshark); see docs/traces.md
+    #[arg(long, value_name = "FORMAT,…", value_delimiter = ',')]
+    trace: Vec<Format>,
     #[command(flatten)]
     files: files::Results,
 }
@@ -47,17 +51,39 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.check {
         return Ok(format!("{name} is a scenario\n"));
     }
+    let wants_packets = arguments.trace.iter().any(|format| format.needs_packets());
+    let scenario = if wants_packets { scenario.logging_packets() } else { scenario };
     let progress = Progress::start(std::iter::once(&scenario))?;
     let folder = arguments.files.folder("run")?;
+    if folder.is_none() && !arguments.trace.is_empty() {
+        return Err(Failure::Input("--trace writes files: with --json, name their folder with --out".to_string()));
+    }
     let runs = run_all(vec![scenario], &|passed| progress.advance(passed))?;
     drop(progress);
 
     let runs = runs.first().expect("one scenario was run");
     let document = json::Run::of(runs).expect("a scenario has at least one seed");
     if let Some(folder) = folder {
-        files::publish(folder, |path| write_run(path, &files::command(), &document, runs))?;
+        let command = files::command();
+        files::publish(folder, |path| {
+            write_run(path, &command, &document, runs)?;
+            write_formats(path, &command, &arguments.trace, runs)
+        })?;
+        warn_of_full_logs(runs);
     }
     Ok(if arguments.files.json { to_json(&document) } else { print(&document) })
+}
+
+/// A log that ends early is not to be taken for a flow that does.
+fn warn_of_full_logs(runs: &Runs) {
+    let flows = || runs.traces.iter().flat_map(|trace| &trace.flows);
+    if let Some(first) = flows().filter_map(|flow| flow.log.full).min() {
+        let count = flows().filter(|flow| flow.log.full.is_some()).count();
+        eprintln!(
+            "warning: the packets of {count} flows are not all written: the first of them ends at {:.3} s",
+            first as f64 * 1e-9
+        );
+    }
 }
 
 fn print(document: &json::Run) -> String {

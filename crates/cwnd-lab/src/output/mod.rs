@@ -2,12 +2,13 @@
 //!
 //! [`json`] is what `--json` prints and `summary.json` holds, [`csv`] the traces, [`digits`] rounds numbers for
 //! people, [`folder`] a folder that appears complete or
-//! not at all, [`reference`](mod@reference) and [`reproduced`]
+//! not at all, [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`]
 //! the documentation that is generated from the code.
 
 pub mod csv;
 pub mod digits;
 pub mod folder;
+pub mod formats;
 pub mod json;
 mod pages;
 pub mod reference;

@@ -63,7 +63,15 @@ impl Scenario {
     /// What the simulator runs for one seed.
     #[must_use]
     pub fn setup(&self, seed: u64) -> Setup {
-        Setup { seed, ..self.setup.clone() }
+        let packet_log = self.setup.packet_log.filter(|_| seed == self.document.first_seed);
+        Setup { seed, packet_log, ..self.setup.clone() }
+    }
+
+    /// The same scenario, in whose first seed the packets are logged one by one.
+    #[must_use]
+    pub fn logging_packets(mut self) -> Self {
+        self.setup.packet_log = Some(MAX_LOGGED / self.setup.flows.len().max(1));
+        self
     }
 
     /// The seeds, ascending.
@@ -132,6 +140,9 @@ impl Scenario {
         self.setup.warmup
     }
 }
+
+/// Packets logged in all: about a gigabyte.
+const MAX_LOGGED: usize = 20_000_000;
 
 /// The JSON Schema of scenario documents: editors complete and check with it.
 #[must_use]

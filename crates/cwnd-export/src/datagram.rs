@@ -1,0 +1,268 @@
+//! What a logged packet looks like on the wire.
+
+use std::io;
+
+use cwnd_trace::{FlowTrace, Protocol, Seen};
+use cwnd_udt::wire::{Handshake, Position, Request};
+use cwnd_udt::{Control, DataHeader, MessageNumber, Seq, SocketId};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+
+/// A flow, as a source of IPv4 packets.
+pub(crate) struct Speaker<'a> {
+    flow: &'a FlowTrace,
+    sender: [u8; 4],
+    receiver: [u8; 4],
+    /// It takes part in congestion notification.
+    ecn: bool,
+    /// A packet's payload, all zeros.
+    payload: Vec<u8>,
+}
+
+/// A packet to be composed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Spoken<'a> {
+    /// A step of the set-up.
+    Opening(u8),
+    /// A packet of the log, with its bytes if it has some there.
+    Logged(Seen, &'a [u8]),
+}
+
+/// The headers of a packet, from IPv4 on.
+#[derive(Debug, Default)]
+pub(crate) struct Datagram {
+    pub(crate) bytes: Vec<u8>,
+    /// Bytes of the whole packet.
+    pub(crate) length: u32,
+}
+
+/// The way a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    There,
+    Back,
+}
+
+impl<'a> Speaker<'a> {
+    /// The flow at `place` of a trace.
+    pub(crate) fn new(place: u32, flow: &'a FlowTrace) -> Self {
+        let [_, a, b, c] = (place + 1).to_be_bytes();
+        let payload = match flow.log.protocol {
+            Protocol::Tcp => flow.payload,
+            // The rest of a packet, as for the protocol itself; at least a byte.
+            Protocol::Udt => flow.packet.saturating_sub(UDT_HEADERS).max(1),
+        };
+        let capable = |seen| matches!(seen, Seen::Data { capable: true, .. });
+        Self {
+            flow,
+            sender: [10, a & 0x7f, b, c],
+            receiver: [10, a | 0x80, b, c],
+            ecn: flow.log.packets.iter().any(|packet| capable(packet.seen)),
+            payload: vec![0; payload as usize],
+        }
+    }
+
+    /// Its packets with their times: the set-up, then the log.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = (u64, Spoken<'a>)> + use<'a> {
+        let log = &self.flow.log;
+        let steps = match log.protocol {
+            Protocol::Tcp => TCP_OPENING,
+            Protocol::Udt => UDT_OPENING,
+        };
+        let first = log.packets.first().map(|packet| packet.at);
+        let opening = first.into_iter().flat_map(move |first| {
+            (0..steps).map(move |step| (first.saturating_sub(u64::from(steps - 1 - step)), Spoken::Opening(step)))
+        });
+        opening.chain(log.iter().map(|(packet, bytes)| (packet.at, Spoken::Logged(packet.seen, bytes))))
+    }
+
+    /// Puts a packet seen `at` nanoseconds into `out`.
+    pub(crate) fn compose(&self, at: u64, packet: Spoken<'_>, out: &mut Datagram) -> io::Result<()> {
+        out.bytes.clear();
+        match (self.flow.log.protocol, packet) {
+            (Protocol::Tcp, Spoken::Opening(step)) => self.tcp_opening(step, out),
+            (Protocol::Udt, Spoken::Opening(step)) => self.udt_opening(at, step, out),
+            (Protocol::Tcp, Spoken::Logged(Seen::Data { number, capable, reacted, .. }, _)) => {
+                let mut header = self.tcp(Way::There, self.sequence(number));
+                (header.ack, header.acknowledgment_number, header.cwr) = (true, 1, reacted);
+                self.segment(Way::There, capable, header, &self.payload, out)
+            }
+            (Protocol::Udt, Spoken::Logged(Seen::Data { number, .. }, _)) => {
+                let header = DataHeader {
+                    seq: ISN + number,
+                    position: Position::Only,
+                    in_order: true,
+                    message: MessageNumber::FIRST,
+                    timestamp_us: micros(at),
+                    to: SOCKET,
+                };
+                self.udp(Way::There, &header.encode(), &self.payload, out)
+            }
+            (_, Spoken::Logged(Seen::Ack { cumulative, sack, echoes }, _)) => {
+                let mut header = self.tcp(Way::Back, 1);
+                (header.ack, header.ece) = (true, echoes);
+                header.acknowledgment_number = self.sequence(cumulative);
+                let edge = |count: u32| self.sequence(cumulative + u64::from(count));
+                let mut blocks =
+                    sack.into_iter().filter(|(_, end)| *end > 0).map(|(first, end)| (edge(first), edge(end)));
+                if let Some(newest) = blocks.next() {
+                    let others = [blocks.next(), blocks.next(), None];
+                    let blocks = TcpOptionElement::SelectiveAcknowledgement(newest, others);
+                    set(&mut header, &[TcpOptionElement::Noop, TcpOptionElement::Noop, blocks])?;
+                }
+                self.segment(Way::Back, false, header, &[], out)
+            }
+            (_, Spoken::Logged(Seen::Control { arrives, .. }, bytes)) => {
+                self.udp(if arrives { Way::Back } else { Way::There }, bytes, &[], out)
+            }
+        }
+    }
+
+    /// The number of a packet's first byte, after that of the SYN.
+    fn sequence(&self, number: u64) -> u32 {
+        // Modulo 2^32, as the protocol has it.
+        number.wrapping_mul(u64::from(self.flow.payload)).wrapping_add(1) as u32
+    }
+
+    fn tcp_opening(&self, step: u8, out: &mut Datagram) -> io::Result<()> {
+        let way = if step == 1 { Way::Back } else { Way::There };
+        let mut header = self.tcp(way, u32::from(step == 2));
+        (header.syn, header.ack) = (step < 2, step > 0);
+        header.acknowledgment_number = u32::from(step > 0);
+        if header.syn {
+            // RFC 3168 section 6.1.1: a SYN asks with both, its answer agrees with one.
+            (header.ece, header.cwr) = (self.ecn, self.ecn && step == 0);
+            let mss = u16::try_from(self.flow.payload).unwrap_or(u16::MAX);
+            set(
+                &mut header,
+                &[
+                    TcpOptionElement::MaximumSegmentSize(mss),
+                    TcpOptionElement::SelectiveAcknowledgementPermitted,
+                    TcpOptionElement::Noop,
+                    TcpOptionElement::WindowScale(LARGEST_SCALE),
+                    TcpOptionElement::Noop,
+                    TcpOptionElement::Noop,
+                ],
+            )?;
+        }
+        self.segment(way, false, header, &[], out)
+    }
+
+    fn udt_opening(&self, at: u64, step: u8, out: &mut Datagram) -> io::Result<()> {
+        let way = if step % 2 == 0 { Way::There } else { Way::Back };
+        let handshake = Handshake {
+            version: 4,
+            socket_type: 1,
+            isn: ISN,
+            mss: self.flow.packet,
+            window: WINDOW,
+            request: if step < 2 { Request::Regular } else { Request::Response },
+            id: Some(SOCKET),
+            cookie: if step == 0 { 0 } else { COOKIE },
+            address: [0; 16],
+        };
+        let to = (way == Way::Back).then_some(SOCKET);
+        let mut bytes = Vec::new();
+        Control::Handshake(handshake).encode(to, micros(at), &mut bytes);
+        self.udp(way, &bytes, &[], out)
+    }
+
+    fn tcp(&self, way: Way, sequence: u32) -> TcpHeader {
+        let (from, to) = match way {
+            Way::There => (SENDER_PORT, RECEIVER_PORT),
+            Way::Back => (RECEIVER_PORT, SENDER_PORT),
+        };
+        TcpHeader::new(from, to, sequence, u16::MAX)
+    }
+
+    fn segment(
+        &self,
+        way: Way,
+        capable: bool,
+        mut header: TcpHeader,
+        payload: &[u8],
+        out: &mut Datagram,
+    ) -> io::Result<()> {
+        let ip = self.ip(way, IpNumber::TCP, capable, header.header_len() + payload.len(), out)?;
+        header.checksum = header.calc_checksum_ipv4(&ip, payload).map_err(|_| too_large(out.length))?;
+        out.bytes.extend_from_slice(&header.to_bytes());
+        Ok(())
+    }
+
+    /// A packet of UDT whose `said` is captured and whose `rest`, if any, is not.
+    fn udp(&self, way: Way, said: &[u8], rest: &[u8], out: &mut Datagram) -> io::Result<()> {
+        let body = [said, rest].concat();
+        let ip = self.ip(way, IpNumber::UDP, false, UdpHeader::LEN + body.len(), out)?;
+        let header =
+            UdpHeader::with_ipv4_checksum(UDT_PORT, UDT_PORT, &ip, &body).map_err(|_| too_large(out.length))?;
+        out.bytes.extend_from_slice(&header.to_bytes());
+        out.bytes.extend_from_slice(said);
+        Ok(())
+    }
+
+    fn ip(
+        &self,
+        way: Way,
+        protocol: IpNumber,
+        capable: bool,
+        length: usize,
+        out: &mut Datagram,
+    ) -> io::Result<Ipv4Header> {
+        let (from, to) = match way {
+            Way::There => (self.sender, self.receiver),
+            Way::Back => (self.receiver, self.sender),
+        };
+        out.length = (Ipv4Header::MIN_LEN + length) as u32;
+        let length = u16::try_from(length).map_err(|_| too_large(out.length))?;
+        let mut ip = Ipv4Header::new(length, HOPS, protocol, from, to).map_err(|_| too_large(out.length))?;
+        ip.dont_fragment = true;
+        ip.ecn = if capable { IpEcn::TWO } else { IpEcn::ZERO };
+        ip.header_checksum = ip.calc_header_checksum();
+        out.bytes.extend_from_slice(&ip.to_bytes());
+        Ok(ip)
+    }
+}
+
+fn set(header: &mut TcpHeader, options: &[TcpOptionElement]) -> io::Result<()> {
+    // Three ranges and two fillers take 28 of 40 bytes.
+    header.set_options(options).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+fn too_large(length: u32) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("a packet of {length} bytes does not fit into IPv4"))
+}
+
+/// As protocols count it, modulo 2^32.
+fn micros(at: u64) -> u32 {
+    (at / 1000) as u32
+}
+
+/// Steps of the set-up: request, answer, confirmation. They are a nanosecond apart. Wireshark takes a packet that is sent again
+/// within the time they take, after one further ahead, for a packet that was overtaken; beside a sender none is.
+const TCP_OPENING: u8 = 3;
+/// Request, cookie, request with the cookie, agreement.
+const UDT_OPENING: u8 = 4;
+/// IPv4, UDP and UDT.
+const UDT_HEADERS: u32 = 44;
+/// As in logs.
+const ISN: Seq = match Seq::new(0) {
+    Some(isn) => isn,
+    None => Seq::MAX,
+};
+/// The name of every connection: addresses tell them apart.
+const SOCKET: SocketId = match SocketId::new(1) {
+    Some(id) => id,
+    None => panic!("1 has 31 bits and is not 0"),
+};
+/// What libudt offers by default.
+const WINDOW: u32 = 25_600;
+/// Any number.
+const COOKIE: u32 = 0x6377_6e64;
+/// A window of 1 GiB, so that it never looks like the limit.
+const LARGEST_SCALE: u8 = 14;
+/// Ephemeral, and the one iperf has.
+const SENDER_PORT: u16 = 50_000;
+const RECEIVER_PORT: u16 = 5001;
+/// The one of libudt's demos.
+const UDT_PORT: u16 = 9000;
+/// Time to live, as most hosts set it.
+const HOPS: u8 = 64;

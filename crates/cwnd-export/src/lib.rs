@@ -1,0 +1,21 @@
+//! Traces in the formats of other tools.
+//!
+//! [`pcapng`] is for Wireshark and whatever else reads packets. It takes a [`Trace`](cwnd_trace::Trace) and writes bytes; this crate opens no file and knows no host.
+//! What is written says that it was simulated.
+
+mod datagram;
+mod merge;
+pub mod pcapng;
+
+/// What a file says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// What was run, in a few words.
+    pub title: &'a str,
+    /// The program with its version.
+    pub program: &'a str,
+    /// The command that repeats the run.
+    pub command: &'a str,
+    /// The seed of the run.
+    pub seed: u64,
+}
