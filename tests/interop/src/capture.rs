@@ -92,19 +92,27 @@ impl Capture {
     }
 
     fn tshark(&self, arguments: &[&str]) -> Result<String, Error> {
-        let output = Command::new("tshark")
-            .arg("-r")
-            .arg(&self.file)
-            .args(["-d", &format!("udp.port=={},udt", self.port)])
-            .args(arguments)
-            .stderr(Stdio::null())
-            .output()
-            .map_err(Error::file(Path::new("tshark")))?;
-        if !output.status.success() {
-            return Err(Error::Ended { program: "tshark".to_owned(), status: output.status });
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let decode = format!("udp.port=={},udt", self.port);
+        tshark(&self.file, &[["-d", &decode].as_slice(), arguments].concat())
     }
+}
+
+/// What tshark prints of a file.
+///
+/// # Errors
+/// It is missing, or fails.
+pub fn tshark(file: &Path, arguments: &[&str]) -> Result<String, Error> {
+    let output = Command::new("tshark")
+        .arg("-r")
+        .arg(file)
+        .args(arguments)
+        .stderr(Stdio::null())
+        .output()
+        .map_err(Error::file(Path::new("tshark")))?;
+    if !output.status.success() {
+        return Err(Error::Ended { program: "tshark".to_owned(), status: output.status });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 impl Drop for Capture {

@@ -1,5 +1,6 @@
 //! The scenarios.
 
+mod capture;
 mod demos;
 mod faults;
 mod link;
@@ -35,6 +36,7 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "demo-serve", play: demos::serve },
     Scenario { name: "demo-without-end", play: demos::without_end },
     Scenario { name: "wire-dissected", play: wire::dissected },
+    Scenario { name: "capture-simulated", play: capture::simulated },
     Scenario { name: "fault-mss", play: faults::packets_without_room },
     Scenario { name: "fault-window", play: faults::a_window_is_believed },
     Scenario { name: "fault-cookie", play: faults::a_cookie_is_worked_out },
