@@ -1,11 +1,14 @@
 //! Traces in the formats of other tools.
 //!
-//! [`pcapng`] is for Wireshark and whatever else reads packets. It takes a [`Trace`](cwnd_trace::Trace) and writes bytes; this crate opens no file and knows no host.
+//! [`pcapng`] is for Wireshark and whatever else reads packets, [`qlog`] for the viewers of QUIC's recovery.
+//! Both take a [`Trace`](cwnd_trace::Trace) and write bytes; this crate opens no file and knows no host.
 //! What is written says that it was simulated.
 
 mod datagram;
 mod merge;
 pub mod pcapng;
+mod progress;
+pub mod qlog;
 
 /// What a file says of itself.
 #[derive(Clone, Copy, Debug)]

@@ -136,10 +136,10 @@ mod tests {
         let mut writer = Writer { out: &mut bytes, block: Vec::new() };
         writer.interface("reno", "").expect("memory takes everything");
         // Type, length, link type, limit, name (4 + 4), description (4), resolution (4 + 4), end, length.
-        assert_eq!(bytes.len(), 48);
+        assert_eq!(bytes.len(), 44);
         assert_eq!(bytes[..4], 1_u32.to_le_bytes());
-        assert_eq!(bytes[4..8], 48_u32.to_le_bytes());
-        assert_eq!(bytes[44..], 48_u32.to_le_bytes());
+        assert_eq!(bytes[4..8], 44_u32.to_le_bytes());
+        assert_eq!(bytes[40..], 44_u32.to_le_bytes());
         assert_eq!(bytes[16..24], [2, 0, 4, 0, b'r', b'e', b'n', b'o']);
         assert_eq!(bytes[28..36], [9, 0, 1, 0, 9, 0, 0, 0]);
     }
