@@ -1,0 +1,232 @@
+//! Traces as Parquet files, one per table.
+//!
+//! Flows and links have a table each, and so have their samples: a row per seed, flow or link, and sampled instant. Every column has
+//! its `unit` and its `description` in the metadata of its field (Arrow's schema, which Parquet files carry along), and every file
+//! says in its own metadata that it was simulated, by what, and how to do it again. Names and units are those of the CSV files.
+//!
+//! A crate of its own because Arrow is larger than all the rest: nothing else depends on it.
+
+mod table;
+
+use std::io::Write;
+
+use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+pub use parquet::errors::ParquetError;
+
+use table::Table;
+
+/// What a file says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// What was run, in a few words.
+    pub title: &'a str,
+    /// The program with its version.
+    pub program: &'a str,
+    /// The command that repeats the runs.
+    pub command: &'a str,
+}
+
+/// The tables of a set of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tables {
+    /// What flows are: a row per seed and flow.
+    Flows,
+    /// What flows did: a row per seed, flow and sampled instant.
+    FlowSamples,
+    /// What links are.
+    Links,
+    /// What links did.
+    LinkSamples,
+}
+
+impl Tables {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Flows, Self::FlowSamples, Self::Links, Self::LinkSamples];
+
+    /// The name of its file, without an ending.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flows => "flows",
+            Self::FlowSamples => "flow_samples",
+            Self::Links => "links",
+            Self::LinkSamples => "link_samples",
+        }
+    }
+
+    /// Writes the table of `runs`, each with its seed.
+    ///
+    /// # Errors
+    /// The writer fails.
+    pub fn write(self, out: impl Write + Send, runs: &[(u64, &Trace)], about: &About<'_>) -> Result<(), ParquetError> {
+        match self {
+            Self::Flows => flows(runs),
+            Self::FlowSamples => flow_samples(runs),
+            Self::Links => links(runs),
+            Self::LinkSamples => link_samples(runs),
+        }
+        .write(out, about)
+    }
+}
+
+/// A flow of a run.
+type Of<'a, T> = (u64, &'a Trace, &'a T);
+/// The same at a sampled instant.
+type At<'a, T> = (u64, &'a Trace, &'a T, usize);
+
+fn flows(runs: &[(u64, &Trace)]) -> Table {
+    let rows: Vec<Of<'_, FlowTrace>> =
+        runs.iter().flat_map(|(seed, trace)| trace.flows.iter().map(move |flow| (*seed, *trace, flow))).collect();
+    let mut table = Table::default();
+    table.whole("seed", "", "the seed of the run", rows.iter().map(|row| row.0));
+    table.text("flow", "its name in the scenario", rows.iter().map(|row| row.2.name.as_str()));
+    table.text("algorithm", "as written", rows.iter().map(|row| row.2.algorithm.as_str()));
+    table.whole("packet_bytes", "byte", "a packet on the wire", rows.iter().map(|row| u64::from(row.2.packet)));
+    table.whole(
+        "payload_bytes",
+        "byte",
+        "the application's part of it",
+        rows.iter().map(|row| u64::from(row.2.payload)),
+    );
+    table.real("start_s", "s", "when it was to start", rows.iter().map(|row| seconds(row.2.start)));
+    table.real(
+        "base_rtt_s",
+        "s",
+        "round-trip time without queueing or transmission",
+        rows.iter().map(|row| seconds(row.2.base_rtt)),
+    );
+    let size = |row: &Of<'_, FlowTrace>| row.2.size.map_or(f64::NAN, |size| size as f64);
+    table.real("size_packets", "packet", "what it has to deliver; null without end", rows.iter().map(size));
+    let completed = |row: &Of<'_, FlowTrace>| row.2.completed.map_or(f64::NAN, seconds);
+    table.real(
+        "completion_time_s",
+        "s",
+        "from its start to the arrival of the last packet",
+        rows.iter().map(completed),
+    );
+    table
+}
+
+fn flow_samples(runs: &[(u64, &Trace)]) -> Table {
+    let rows = samples(runs, |trace| &trace.flows);
+    let mut table = Table::default();
+    keys(&mut table, &rows);
+    table.text("flow", "its name in the scenario", rows.iter().map(|row| row.2.name.as_str()));
+    table.text("algorithm", "as written", rows.iter().map(|row| row.2.algorithm.as_str()));
+    let counts: [(&str, &str, &str, Count<FlowTrace>); 9] = [
+        ("sent_packets", "packet", "data packets sent so far, retransmissions included", |flow| &flow.sent),
+        ("retransmitted_packets", "packet", "of those, retransmissions", |flow| &flow.retransmitted),
+        ("delivered_packets", "packet", "different data packets that have reached the receiver", |flow| {
+            &flow.delivered
+        }),
+        ("lost_packets", "packet", "packets the sender has found lost, rightly or not", |flow| &flow.lost),
+        ("dropped_packets", "packet", "data packets that queues refused or links lost", |flow| &flow.dropped),
+        ("marked_packets", "packet", "data packets that arrived with a congestion mark", |flow| &flow.marked),
+        ("timeouts", "", "expiries of the retransmission timer so far", |flow| &flow.timeouts),
+        ("source_limited_ns", "ns", "time so far without data to send", |flow| &flow.source_limited),
+        ("peer_limited_ns", "ns", "time so far held by the receiver's window", |flow| &flow.peer_limited),
+    ];
+    for (name, unit, description, count) in counts {
+        table.whole(name, unit, description, rows.iter().map(|row| count(row.2)[row.3]));
+    }
+    table.whole("in_flight_packets", "packet", "packets in flight", rows.iter().map(|row| row.2.in_flight[row.3]));
+    let states: [(&str, &str, &str, State); 3] = [
+        ("window_packets", "packet", "packets the algorithm allows in flight", |flow| &flow.window),
+        ("srtt_s", "s", "smoothed round-trip time; null before the first sample", |flow| &flow.srtt),
+        ("pacing_rate_packets_per_s", "packet/s", "what the sender is paced at; null if it is not", |flow| {
+            &flow.pacing_rate
+        }),
+    ];
+    for (name, unit, description, state) in states {
+        table.real(name, unit, description, rows.iter().map(|row| state(row.2)[row.3]));
+    }
+    for name in internals(runs) {
+        let value = |row: &At<'_, FlowTrace>| {
+            let found = row.2.internals.iter().find(|(internal, _)| *internal == name);
+            found.map_or(f64::NAN, |(_, values)| values[row.3])
+        };
+        table.real(
+            name,
+            "",
+            "an internal of the algorithm; null where another has none of the name",
+            rows.iter().map(value),
+        );
+    }
+    table
+}
+
+fn links(runs: &[(u64, &Trace)]) -> Table {
+    let rows: Vec<Of<'_, LinkTrace>> =
+        runs.iter().flat_map(|(seed, trace)| trace.links.iter().map(move |link| (*seed, *trace, link))).collect();
+    let mut table = Table::default();
+    table.whole("seed", "", "the seed of the run", rows.iter().map(|row| row.0));
+    table.text("link", "its name in the scenario", rows.iter().map(|row| row.2.name.as_str()));
+    let rate = |row: &Of<'_, LinkTrace>| row.2.rate.map_or(f64::NAN, |rate| rate as f64);
+    table.real("rate_bps", "bit/s", "its rate, at first if that changes; null for pure delay", rows.iter().map(rate));
+    table.real(
+        "delay_s",
+        "s",
+        "propagation delay, at first if that changes",
+        rows.iter().map(|row| seconds(row.2.delay)),
+    );
+    let quantile = |q: f64| move |row: &Of<'_, LinkTrace>| row.2.wait.quantile(q).map_or(f64::NAN, seconds);
+    let mean = |row: &Of<'_, LinkTrace>| row.2.wait.mean().map_or(f64::NAN, |nanos| nanos * 1e-9);
+    table.real("queue_delay_mean_s", "s", "mean wait of packets after the warm-up", rows.iter().map(mean));
+    table.real("queue_delay_p99_s", "s", "the 99th percentile of that", rows.iter().map(quantile(0.99)));
+    table
+}
+
+fn link_samples(runs: &[(u64, &Trace)]) -> Table {
+    let rows = samples(runs, |trace| &trace.links);
+    let mut table = Table::default();
+    keys(&mut table, &rows);
+    table.text("link", "its name in the scenario", rows.iter().map(|row| row.2.name.as_str()));
+    let counts: [(&str, &str, &str, Count<LinkTrace>); 8] = [
+        ("offered_packets", "packet", "packets offered so far", |link| &link.offered),
+        ("dropped_packets", "packet", "of those, refused or discarded by the queue", |link| &link.dropped),
+        ("lost_packets", "packet", "of those, lost at random", |link| &link.lost),
+        ("marked_packets", "packet", "of those, marked instead of dropped", |link| &link.marked),
+        ("carried_packets", "packet", "packets that left at the far end so far", |link| &link.carried),
+        ("carried_bytes", "byte", "their bytes", |link| &link.carried_bytes),
+        ("queue_packets", "packet", "packets waiting, without the one being sent", |link| &link.queue_packets),
+        ("queue_bytes", "byte", "bytes waiting", |link| &link.queue_bytes),
+    ];
+    for (name, unit, description, count) in counts {
+        table.whole(name, unit, description, rows.iter().map(|row| count(row.2)[row.3]));
+    }
+    table
+}
+
+type Count<T> = fn(&T) -> &[u64];
+type State = fn(&FlowTrace) -> &[f64];
+
+/// Every flow or link at every sampled instant.
+fn samples<'a, T>(runs: &[(u64, &'a Trace)], of: fn(&Trace) -> &Vec<T>) -> Vec<At<'a, T>> {
+    let mut rows = Vec::new();
+    for (seed, trace) in runs {
+        for one in of(trace) {
+            rows.extend((0..trace.at.len()).map(|index| (*seed, *trace, one, index)));
+        }
+    }
+    rows
+}
+
+fn keys<T>(table: &mut Table, rows: &[At<'_, T>]) {
+    table.whole("seed", "", "the seed of the run", rows.iter().map(|row| row.0));
+    table.whole("time_ns", "ns", "since the beginning of the run", rows.iter().map(|row| row.1.at[row.3]));
+}
+
+/// The names of all internals, in the order of their first appearance.
+fn internals(runs: &[(u64, &Trace)]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (name, _) in runs.iter().flat_map(|(_, trace)| &trace.flows).flat_map(|flow| &flow.internals) {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 * 1e-9
+}

@@ -1,0 +1,63 @@
+//! A table under construction, column by column.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+
+use crate::About;
+
+/// Columns of equal length.
+#[derive(Default)]
+pub(crate) struct Table {
+    fields: Vec<Field>,
+    columns: Vec<ArrayRef>,
+}
+
+impl Table {
+    /// A column of whole numbers.
+    pub(crate) fn whole(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = u64>) {
+        self.add(name, (DataType::UInt64, unit, description), Arc::new(UInt64Array::from_iter_values(values)));
+    }
+
+    /// A column of numbers; null for what is none.
+    pub(crate) fn real(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = f64>) {
+        let values: Float64Array = values.map(|value| (!value.is_nan()).then_some(value)).collect();
+        self.add(name, (DataType::Float64, unit, description), Arc::new(values));
+    }
+
+    /// A column of text.
+    pub(crate) fn text<'a>(&mut self, name: &str, description: &str, values: impl Iterator<Item = &'a str>) {
+        self.add(name, (DataType::Utf8, "", description), Arc::new(StringArray::from_iter_values(values)));
+    }
+
+    /// Writes the table as a Parquet file.
+    pub(crate) fn write(self, out: impl Write + Send, about: &About<'_>) -> Result<(), ParquetError> {
+        let said =
+            [("kind", "simulated"), ("title", about.title), ("program", about.program), ("command", about.command)];
+        let said = said.map(|(key, value)| KeyValue::new(key.to_string(), value.to_string()));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by(about.program.to_string())
+            .set_key_value_metadata(Some(said.to_vec()))
+            .build();
+        let schema = Arc::new(Schema::new(self.fields));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), self.columns)?;
+        let mut writer = ArrowWriter::try_new(out, schema, Some(properties))?;
+        writer.write(&batch)?;
+        writer.close().map(drop)
+    }
+
+    fn add(&mut self, name: &str, (kind, unit, description): (DataType, &str, &str), values: ArrayRef) {
+        let nullable = kind == DataType::Float64;
+        self.fields
+            .push(Field::new(name, kind, nullable).with_metadata([("unit", unit), ("description", description)]));
+        self.columns.push(values);
+    }
+}
