@@ -1,10 +1,11 @@
 //! Traces in the formats of other tools.
 //!
-//! [`pcapng`] is for Wireshark and whatever else reads packets, [`qlog`] for the viewers of QUIC's recovery.
-//! Both take a [`Trace`](cwnd_trace::Trace) and write bytes; this crate opens no file and knows no host.
+//! [`pcapng`] is for Wireshark and whatever else reads packets, [`qlog`] for the viewers of QUIC's recovery, [`flent`] for
+//! flent's plots. All of them take a [`Trace`](cwnd_trace::Trace) and write bytes; this crate opens no file and knows no host.
 //! What is written says that it was simulated.
 
 mod datagram;
+pub mod flent;
 mod merge;
 pub mod pcapng;
 mod progress;
