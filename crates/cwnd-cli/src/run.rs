@@ -21,6 +21,7 @@ Examples:
   cwnd run scenarios/dumbbell.toml
   cwnd run scenarios/dumbbell.toml --set dumbbell.rate=1gbit --set flow.0.algorithm=simd
   cwnd run scenarios/dumbbell.toml --check
+  cwnd run scenarios/recovery.toml --trace pcapng,qlog
 `cwnd schema` prints the JSON Schema of scenario files, with every key explained; editors complete with it.")]
 pub(crate) struct Arguments {
     /// A TOML file; the folder scenarios/ has some to start from
@@ -34,7 +35,11 @@ pub(crate) struct Arguments {
     /// Only check the scenario
     #[arg(long)]
     check: bool,
-    /// Write the traces for other tools too: pcapng (packets of the first seed, for Wireshark); see docs/traces.md
+    /// Write the traces for other tools too: pcapng (Wireshark), qlog or qlog:legacy (qvis), flent, parquet (tables; not in every
+    /// build); several with commas between them
+    ///
+    /// pcapng and qlog have every packet at the senders in the first seed. docs/traces.md says what is in the files and how to
+    /// open them.
     #[arg(long, value_name = "FORMAT,…", value_delimiter = ',')]
     trace: Vec<Format>,
     #[command(flatten)]
