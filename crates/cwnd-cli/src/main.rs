@@ -11,6 +11,7 @@ mod docs;
 mod failure;
 mod files;
 mod model;
+mod overlay;
 mod paper;
 mod progress;
 mod run;
@@ -41,6 +42,8 @@ enum Command {
     Compare(Box<compare::Arguments>),
     /// Simulate a scenario from a TOML file
     Run(run::Arguments),
+    /// Lay what a Linux kernel recorded over a simulated run, in one report
+    Overlay(overlay::Arguments),
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Overlay(arguments) => overlay::run(&arguments),
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Udt(command) => udt::run(&command),

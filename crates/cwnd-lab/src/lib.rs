@@ -3,7 +3,7 @@
 //! The lab knows every host and every algorithm; the command line and the bindings are thin fronts over it. A [`scenario`] says
 //! what to simulate, [`run`](mod@run) simulates it once per seed, [`measure`] draws numbers from the traces, [`compare`] does so
 //! for several algorithms, [`paper`] sets what comes out against what papers printed, [`output`] makes documents and files of it
-//! all, and [`report`] shows it on a page. [`cells`] keeps what was run before.
+//! all, and [`report`] shows it on a page. [`overlay`] lays runs of a kernel over simulated ones. [`cells`] keeps what was run before.
 
 pub mod bench;
 pub mod cells;
@@ -11,6 +11,7 @@ pub mod compare;
 pub mod measure;
 pub mod model;
 pub mod output;
+pub mod overlay;
 pub mod paper;
 pub mod probe;
 pub mod report;

@@ -5,6 +5,7 @@ mod errors;
 mod interrupt;
 mod papers;
 mod results;
+mod traces;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

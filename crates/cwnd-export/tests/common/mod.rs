@@ -5,7 +5,8 @@ use cwnd_export::About;
 use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, Sampling, Setup, Trace};
 
 /// What the files of a test say of themselves.
-pub(crate) const ABOUT: About<'static> = About { title: "a test", program: "cwnd 0", command: "cwnd run x.toml", seed: 7 };
+pub(crate) const ABOUT: About<'static> =
+    About { title: "a test", program: "cwnd 0", command: "cwnd run x.toml", seed: 7 };
 
 /// A flow of each protocol for five seconds over a path that loses packets.
 pub(crate) fn trace() -> Trace {

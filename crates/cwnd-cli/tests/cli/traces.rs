@@ -1,0 +1,72 @@
+//! Traces for other tools, and traces of a kernel.
+
+use super::{Cwnd, SHORT, root};
+
+#[test]
+fn traces_lie_beside_the_rest() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("x.toml", SHORT);
+    let plain = cwnd.succeed(&["run", &name, "--out", "plain"]);
+    let traced = cwnd.succeed(&["run", &name, "--trace", "pcapng,qlog,qlog:legacy,flent", "--out", "traced"]);
+    assert_eq!(plain, traced, "looking changes nothing");
+    let more: Vec<String> =
+        cwnd.files().into_iter().filter_map(|file| Some(file.strip_prefix("traced/traces/")?.to_string())).collect();
+    assert_eq!(
+        more,
+        [
+            "1-reno-1.legacy.sqlog",
+            "1-reno-1.sqlog",
+            "2-reno-2.legacy.sqlog",
+            "2-reno-2.sqlog",
+            "scenario-1.flent",
+            "scenario-2.flent",
+            "scenario.flows.csv",
+            "scenario.links.csv",
+            "scenario.pcapng"
+        ]
+    );
+}
+
+#[test]
+fn formats_are_named() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("x.toml", SHORT);
+    let said = cwnd.run(&["run", &name, "--trace", "pcap"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("unknown format `pcap`; did you mean `pcapng`?"), "{}", said.err);
+    let said = cwnd.run(&["run", &name, "--trace", "flent", "--json"]);
+    assert_eq!(
+        (said.code, said.err.as_str()),
+        (Some(2), "error: --trace writes files: with --json, name their folder with --out\n")
+    );
+    if cfg!(not(feature = "parquet")) {
+        let said = cwnd.run(&["run", &name, "--trace", "parquet"]);
+        assert_eq!(said.code, Some(2));
+        assert!(said.err.contains("cargo install --path crates/cwnd-cli --features parquet"), "{}", said.err);
+    }
+    assert_eq!(cwnd.files(), ["x.toml"]);
+}
+
+#[test]
+fn a_kernel_is_laid_over_a_run() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("x.toml", SHORT);
+    let recorded = |name: &str| {
+        let path = root().join("crates/cwnd-lab/tests/kernel").join(name);
+        path.display().to_string()
+    };
+    let (probe, ss) = (recorded("tcp_probe.txt"), recorded("ss.txt"));
+    let first = cwnd.succeed(&["overlay", &name, "--kernel", &probe, &ss, "--out", "one"]);
+    for word in ["reno #1", "measured 10.7.0.1:59886", "cubic (Linux)", "simulated"] {
+        assert!(first.contains(word), "{word} in {first}");
+    }
+    let report = std::fs::read_to_string(cwnd.path().join("one/report.html")).expect("a report");
+    assert!(report.contains("measured 10.7.0.1:59886 to 10.7.0.2:5201 in ss.txt"));
+    // The folder of a run stands for its scenario.
+    cwnd.succeed(&["run", &name, "--out", "run"]);
+    assert_eq!(cwnd.succeed(&["overlay", "run", "--kernel", &probe, &ss, "--out", "two"]), first);
+
+    let broken = cwnd.file("broken.txt", "x 1.0: tcp_probe: src=1.1.1.1:1 dest=2.2.2.2:2 snd_nxt=y\n");
+    let said = cwnd.run(&["overlay", &name, "--kernel", &broken]);
+    assert_eq!((said.code, said.err.as_str()), (Some(2), "error: broken.txt, line 1: `snd_nxt` cannot be `y`\n"));
+}
