@@ -66,7 +66,7 @@ pub fn write(out: &mut impl Write, trace: &Trace, about: &About<'_>) -> io::Resu
             "TIME": BEGINNING,
             "T0": BEGINNING,
             "TEST_PARAMETERS": { "upload_streams": names.len().to_string() },
-            "FLENT_VERSION": "2.1.1",
+            "FLENT_VERSION": about.program,
             "IP_VERSION": 4,
             "SERIES_META": meta,
         },
