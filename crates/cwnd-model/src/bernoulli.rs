@@ -43,7 +43,7 @@ fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
 
 /// Packets per round trip where `lost` says which packets are.
 fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMut(u64) -> bool) -> Option<f64> {
-    if spec.entry().transport == Transport::Reported {
+    if spec.entry().transport != Transport::Acked {
         return None;
     }
     let mut algorithm = spec.start(start);

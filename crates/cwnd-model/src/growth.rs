@@ -21,7 +21,7 @@ pub struct Growth {
 /// cut is the algorithm's own. None for algorithms that set a rate.
 #[must_use]
 pub fn after_congestion(spec: &Spec, peak: Packets, rounds: f64) -> Option<Growth> {
-    if spec.entry().transport == Transport::Reported {
+    if spec.entry().transport != Transport::Acked {
         return None;
     }
     let rtt = Span::from_millis(100);

@@ -6,12 +6,12 @@ use cwnd_udt::Message;
 
 use crate::era::Era;
 use crate::facts::Counts;
-use crate::net::packet::{Body, Data};
+use crate::net::packet::{Body, Data, Header};
 use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
 use crate::traffic::cbr;
 use crate::traffic::source::Backlog;
 use crate::watch::Watched;
-use crate::{tcp, udt};
+use crate::{datagram, tcp, udt};
 
 /// What a sender is made of.
 pub(crate) struct SenderConfig {
@@ -34,6 +34,8 @@ pub(crate) enum Sender {
     Cumulative(tcp::Sender<Cumulative>),
     /// UDT's.
     Udt(Box<udt::Sender>),
+    /// One that hears reports and sends nothing twice.
+    Datagram(Box<datagram::Sender>),
     /// Without congestion control.
     Cbr(Box<cbr::Sender>),
     /// Any of them, with a log of its packets.
@@ -58,6 +60,8 @@ pub(crate) enum Receiver {
     Aggregate(Box<tcp::Aggregate>),
     /// UDT's.
     Udt(Box<udt::Receiver>),
+    /// One that hosts its half of an algorithm.
+    Datagram(Box<datagram::Receiver>),
     /// Only counts.
     Counter,
 }
@@ -70,6 +74,7 @@ macro_rules! controlled {
             Sender::Cumulative($inner) => $body,
             Sender::Udt($inner) => $body,
             Sender::Watched($inner) => $body,
+            Sender::Datagram($inner) => $body,
             Sender::Cbr(_) => $otherwise,
         }
     };
@@ -82,6 +87,7 @@ macro_rules! any {
             Sender::Sack($inner) => $body,
             Sender::Cumulative($inner) => $body,
             Sender::Udt($inner) => $body,
+            Sender::Datagram($inner) => $body,
             Sender::Cbr($inner) => $body,
             Sender::Watched($inner) => $body,
         }
@@ -97,6 +103,10 @@ macro_rules! facts {
                 $known
             }
             Sender::Cumulative(sender) => {
+                let $facts = sender.facts();
+                $known
+            }
+            Sender::Datagram(sender) => {
                 let $facts = sender.facts();
                 $known
             }
@@ -141,6 +151,7 @@ impl Sender {
             Self::Sack(sender) => sender.serve(now, body, send),
             Self::Cumulative(sender) => sender.serve(now, body, send),
             Self::Udt(sender) => sender.serve(now, body, send),
+            Self::Datagram(sender) => sender.serve(now, body, send),
             Self::Cbr(sender) => {
                 while let Some(data) = sender.poll(now) {
                     send(Body::Data(data));
@@ -162,7 +173,7 @@ impl Sender {
             Self::Sack(sender) => sender.on_deadline(now),
             Self::Cumulative(sender) => sender.on_deadline(now),
             Self::Watched(watched) => watched.on_deadline(now),
-            Self::Udt(_) | Self::Cbr(_) => {}
+            Self::Udt(_) | Self::Datagram(_) | Self::Cbr(_) => {}
         }
     }
 
@@ -253,10 +264,22 @@ impl Receiver {
                 // What it has to say, its clock asks for at once.
                 (receiver.on_data(now, data), false)
             }
+            Self::Datagram(receiver) => {
+                aside();
+                receiver.on_data(now, data, marked);
+                (true, false)
+            }
             Self::Counter => {
                 aside();
                 (true, false)
             }
+        }
+    }
+
+    /// The data packet to come has this header.
+    pub(crate) fn on_header(&mut self, header: &Header) {
+        if let Self::Datagram(receiver) = self {
+            receiver.on_header(header);
         }
     }
 
@@ -270,7 +293,7 @@ impl Receiver {
     /// Whether it is one of those that say more than one thing at a time.
     #[inline(always)]
     pub(crate) fn is_talkative(&self) -> bool {
-        matches!(self, Self::Udt(_))
+        matches!(self, Self::Udt(_) | Self::Datagram(_))
     }
 
     /// When its clock is due.
@@ -283,6 +306,10 @@ impl Receiver {
                 receiver.next_timer()
             }
             Self::Udt(receiver) => {
+                aside();
+                receiver.next_timer()
+            }
+            Self::Datagram(receiver) => {
                 aside();
                 receiver.next_timer()
             }
@@ -299,6 +326,7 @@ impl Receiver {
             Self::Tcp(receiver) => receiver.on_timer(now).map(Body::Ack),
             Self::Aggregate(receiver) => receiver.on_timer(now).map(Body::Ack),
             Self::Udt(receiver) => receiver.on_timer(now),
+            Self::Datagram(receiver) => receiver.on_timer(now),
             Self::Counter => None,
         }
     }

@@ -15,7 +15,7 @@ use crate::setup::{AckEcho, FlowSetup, Setup, Variation};
 use crate::traffic::CbrSetup;
 use crate::traffic::cbr;
 use crate::traffic::source::Backlog;
-use crate::{tcp, udt};
+use crate::{datagram, tcp, udt};
 
 /// One flow.
 #[derive(Debug)]
@@ -151,28 +151,34 @@ impl Flow {
             seed: birth.seed,
             policy: Policy { slow_start: setup.slow_start.unwrap_or(era.policy.slow_start), ..era.policy },
         };
+        let config = |backlog| SenderConfig {
+            algorithm: setup.algorithm.start(&algorithm_start),
+            era,
+            recovery: setup.recovery,
+            backlog,
+            max_window: setup.max_window.unwrap_or(f64::INFINITY),
+            packet: setup.packet,
+            payload: setup.payload,
+            paced: setup.paced,
+        };
         let (sender, receiver) = match setup.algorithm.entry().transport {
             Transport::Acked => {
-                let config = SenderConfig {
-                    algorithm: setup.algorithm.start(&algorithm_start),
-                    era,
-                    recovery: setup.recovery,
-                    backlog: birth.backlog,
-                    max_window: setup.max_window.unwrap_or(f64::INFINITY),
-                    packet: setup.packet,
-                    payload: setup.payload,
-                    paced: setup.paced,
-                };
                 let habits = tcp::Habits {
                     reassembly: setup.reassembly,
                     delay: setup.delayed_ack,
                     echo: setup.ecn.unwrap_or(AckEcho::Latch),
                 };
-                (Sender::tcp(config, birth.start), Receiver::tcp(habits, setup.ack_aggregation))
+                (Sender::tcp(config(birth.backlog), birth.start), Receiver::tcp(habits, setup.ack_aggregation))
             }
             Transport::Reported => {
                 let (sender, receiver) = udt::ends(setup, &algorithm_start, birth.backlog, birth.start);
                 (Sender::Udt(Box::new(sender)), Receiver::Udt(Box::new(receiver)))
+            }
+            Transport::Datagram => {
+                let side = setup.algorithm.receiver(&algorithm_start).expect("a registry test asks for this half");
+                let sender = datagram::Sender::new(config(birth.backlog), birth.start);
+                let receiver = datagram::Receiver::new(side, setup.packet);
+                (Sender::Datagram(Box::new(sender)), Receiver::Datagram(Box::new(receiver)))
             }
         };
         let base_rtt = path.routes.base_rtt + birth.longer;

@@ -3,6 +3,7 @@
 //! A [`Setup`] is everything a run needs, as plain data; [`run`] turns it into a [`Trace`]. The same setup gives the same bytes
 //! on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
 
+mod datagram;
 mod digest;
 pub mod emulate;
 mod endpoint;

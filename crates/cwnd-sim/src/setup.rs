@@ -1,5 +1,6 @@
 //! What a run is made of, as plain data.
 
+use cwnd::registry::Transport;
 use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span, Spec, Time};
 use thiserror::Error;
@@ -234,6 +235,13 @@ impl Setup {
             "the receiver's window must be at least 1 packet",
         )?;
         flow.source.check(place, flow.start, flow.stop, &flow.pauses)?;
+        let repeats = flow.algorithm.entry().transport != Transport::Datagram;
+        let name = flow.algorithm.entry().name;
+        require(
+            repeats || !matches!(flow.source, Source::Packets(_)),
+            place,
+            &format!("`{name}` sends nothing twice, so that a transfer may never be complete: it takes no size"),
+        )?;
         require(flow.delayed_ack != Some(Span::ZERO), place, "the delay of acknowledgements must be above zero")?;
         require(
             flow.ack_aggregation != Some(Span::ZERO),

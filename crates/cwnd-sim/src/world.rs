@@ -238,7 +238,7 @@ impl World {
     fn drop_at(&mut self, link: u32) {
         while let Some(packet) = self.links[link as usize].dropped() {
             let flow = &mut self.flows[packet.flow as usize];
-            if matches!(packet.body, Body::Data(_)) {
+            if matches!(packet.body, Body::Data(_) | Body::Headed(..)) {
                 flow.dropped += 1;
             } else {
                 flow.answers -= 1;
@@ -254,7 +254,11 @@ impl World {
         match packet.body {
             Body::Data(data) => self.arrive_at_receiver(packet, &data),
             Body::ToReceiver(message) => self.tell_receiver(packet.flow, &message),
-            Body::Ack(_) | Body::ToSender(_) => self.arrive_at_sender(packet.flow, &packet.body),
+            Body::Headed(data, header) => {
+                self.flows[packet.flow as usize].receiver.on_header(&header);
+                self.arrive_at_receiver(packet, &data);
+            }
+            Body::Ack(_) | Body::ToSender(_) | Body::Report(_) => self.arrive_at_sender(packet.flow, &packet.body),
         }
     }
 
@@ -344,7 +348,7 @@ impl World {
         let idle = access.next() == Time::MAX;
         let wishes = sender.serve(now, answer, |body| {
             let (size, capable) = match &body {
-                Body::Data(data) => (*packet, *ecn && !data.retransmission),
+                Body::Data(data) | Body::Headed(data, _) => (*packet, *ecn && !data.retransmission),
                 _ => {
                     *answers += 1;
                     (*ack, false)

@@ -2,6 +2,7 @@
 
 use core::ops::RangeInclusive;
 
+use cwnd::registry::Transport;
 use cwnd::{BitRate, Span, Spec};
 use thiserror::Error;
 
@@ -52,6 +53,9 @@ pub struct Settings {
 /// Settings that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SettingsError {
+    /// An algorithm that hears what UDT's packets cannot carry.
+    #[error("`{0}` cannot drive UDT, whose packets have no room for what it hears from its receiver or from routers")]
+    Algorithm(&'static str),
     /// A buffer of no use, or one that sequence numbers or memory cannot bear.
     #[error("the {which} buffer of {packets} packets is outside {}..={}", BUFFER.start(), BUFFER.end())]
     Buffer {
@@ -113,6 +117,10 @@ impl Settings {
     /// # Errors
     /// Names the first value out of its range, and the range.
     pub fn check(&self) -> Result<(), SettingsError> {
+        let entry = self.algorithm.entry();
+        if !matches!(entry.transport, Transport::Acked | Transport::Reported) {
+            return Err(SettingsError::Algorithm(entry.name));
+        }
         if !MSS.contains(&self.mss) {
             return Err(SettingsError::Mss { bytes: self.mss });
         }
@@ -175,6 +183,10 @@ mod tests {
             change(&mut settings);
             settings.check().unwrap_err().to_string()
         };
+        assert_eq!(
+            broken(|s| s.algorithm = Spec::parse("tfrc").unwrap()),
+            "`tfrc` cannot drive UDT, whose packets have no room for what it hears from its receiver or from routers"
+        );
         assert_eq!(broken(|s| s.mss = 75), "a largest packet of 75 bytes is outside 76..=65535");
         assert_eq!(broken(|s| s.send_buffer = 31), "the send buffer of 31 packets is outside 32..=1048576");
         assert_eq!(

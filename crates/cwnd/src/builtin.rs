@@ -82,6 +82,7 @@ algorithms! {
     Fast(Window<window::fast::Fast>) => window::fast::FAST;
     Westwood(Window<window::westwood::Westwood>) => window::westwood::WESTWOOD;
     Dctcp(Window<window::dctcp::Dctcp>) => window::dctcp::DCTCP;
+    Tfrc(rate::tfrc::Tfrc) => rate::tfrc::TFRC;
 }
 
 impl CongestionControl for Algorithm {

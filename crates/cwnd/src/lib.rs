@@ -19,6 +19,8 @@ pub mod estimate;
 pub mod quantity;
 pub mod rate;
 pub mod registry;
+#[cfg(test)]
+mod script;
 pub mod signal;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -6,7 +6,7 @@ use cwnd_lab::model::{self, Pair};
 use cwnd_lab::report::model::{self as report, Printed};
 use cwnd_lab::scenario::Written;
 
-use super::{Output, check_sum, checked, specs, window};
+use super::{Output, check_sum, checked, synchronous, window};
 use crate::failure::Failure;
 use crate::table::{Table, number};
 
@@ -43,7 +43,7 @@ impl Convergence {
         check_sum(&self.start, self.capacity)?;
         let pair = Pair { capacity: self.capacity, windows: [one, other], epsilon: self.epsilon };
         let folder = self.output.folder()?;
-        let algorithms = specs(&self.algorithms);
+        let algorithms = synchronous(&self.algorithms)?;
         let document = model::convergences(&algorithms, pair);
         let mut text = format!(
             "Two flows from {one} and {other} packets, capacity {} packets, equal within {} packets\n\n",

@@ -8,6 +8,7 @@ mod udt;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use cwnd::registry::Transport;
 use cwnd::units::Span;
 use cwnd::{Spec, quantity};
 use cwnd_lab::output::folder::Folder;
@@ -72,6 +73,19 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
         Command::Convergence(arguments) => arguments.run(),
         Command::Rounds(arguments) => arguments.run(),
         Command::Udt(arguments) => arguments.run(),
+    }
+}
+
+/// Those that grow by round trips or reports: what routers or a receiver's half would tell is not modelled.
+fn synchronous(algorithms: &[Written<Spec>]) -> Result<Vec<&Spec>, Failure> {
+    let specs = specs(algorithms);
+    let stranger = specs.iter().find(|spec| !matches!(spec.entry().transport, Transport::Acked | Transport::Reported));
+    match stranger {
+        None => Ok(specs),
+        Some(spec) => Err(Failure::Input(format!(
+            "`{}` needs packets: nothing in this model tells what it hears from its receiver or from routers",
+            spec.entry().name
+        ))),
     }
 }
 

@@ -7,7 +7,7 @@ use cwnd_lab::model::{self, Paths, Setup};
 use cwnd_lab::report::model::{self as report, Printed};
 use cwnd_lab::scenario::Written;
 
-use super::{Output, check_sum, checked, round_trip, specs, window};
+use super::{Output, check_sum, checked, round_trip, synchronous, window};
 use crate::failure::Failure;
 use crate::table::{Table, number};
 
@@ -82,7 +82,7 @@ impl Rounds {
             ..Setup::default()
         };
         let folder = self.output.folder()?;
-        let algorithms = specs(&self.algorithms);
+        let algorithms = synchronous(&self.algorithms)?;
         let walks = model::walks(&algorithms, &setup);
         let document = Paths::of(&setup, &walks);
         let mut text = format!(

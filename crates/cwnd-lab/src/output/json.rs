@@ -372,6 +372,7 @@ impl Known {
             transport: match entry.transport {
                 Transport::Acked => "acked",
                 Transport::Reported => "reported",
+                Transport::Datagram => "datagram",
             },
             source: entry.source,
             deviations: entry.deviations,

@@ -1,6 +1,6 @@
 //! Packets: small values without payload.
 
-use cwnd::{Bytes, Time};
+use cwnd::{Bytes, Span, Time};
 use cwnd_udt::Message;
 
 use super::setup::Class;
@@ -46,6 +46,31 @@ pub(crate) enum Body {
     ToSender(Message),
     /// What UDT's sender says beside data.
     ToReceiver(Message),
+    /// Data with a header for the routers or for the receiver's half of an algorithm.
+    Headed(Data, Header),
+    /// What a receiver says that hosts its half of an algorithm.
+    Report(Report),
+}
+
+/// What a packet carries besides its data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Header {
+    /// The sender's round-trip time (RFC 5348 section 3.2.1); nothing before the first sample.
+    Rtt(Span),
+}
+
+/// A report.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Report {
+    /// The newest packet that has arrived, and when it left.
+    pub(crate) newest: u64,
+    pub(crate) echo: Time,
+    /// How long ago that packet arrived, nanoseconds.
+    pub(crate) held: u32,
+    /// Packets that have arrived, modulo 2^32.
+    pub(crate) arrivals: u32,
+    /// Arrival rate, loss event rate, capacity and window, as in [`Remote`](cwnd::Remote); NaN where nothing is said.
+    pub(crate) measured: [f32; 4],
 }
 
 /// A data packet.

@@ -29,7 +29,7 @@ impl Tap {
     pub(crate) fn strikes(&mut self, now: Time, packet: &Packet) -> bool {
         let flow = packet.flow;
         let (what, fault) = match &packet.body {
-            Body::Data(data) => {
+            Body::Data(data) | Body::Headed(data, _) => {
                 let transmission = self.transmissions.entry((flow, data.number)).or_default();
                 *transmission += 1;
                 let (number, transmission) = (data.number, *transmission);
@@ -40,7 +40,7 @@ impl Tap {
                 *nth += 1;
                 (Passing::Ack { nth: *nth, cumulative: ack.cumulative }, Fault::Ack { flow, nth: *nth })
             }
-            Body::ToSender(_) | Body::ToReceiver(_) => return false,
+            Body::ToSender(_) | Body::ToReceiver(_) | Body::Report(_) => return false,
         };
         let lost = self.faults.contains(&fault);
         self.passages.push(Passage { at: now.as_nanos(), flow, what, lost });

@@ -1,5 +1,6 @@
 //! Crowds: finite flows that arrive at random, and are gone when their data has been acknowledged.
 
+use cwnd::registry::Transport;
 use cwnd::{Span, Time};
 use cwnd_trace::Histogram;
 
@@ -96,6 +97,8 @@ impl CrowdSetup {
         setup.check_flow(&self.flow, &place)?;
         let plain = self.flow.source == Source::Bulk && self.flow.pauses.is_empty();
         require(plain, &place, "its flows have neither a source nor pauses of their own")?;
+        let repeats = self.flow.algorithm.entry().transport != Transport::Datagram;
+        require(repeats, &place, "its algorithm must send again what is lost, or its flows would never be complete")?;
         require(self.limit > 0, &place, "it must be allowed at least 1 flow at once")?;
         self.gap.check(&place)?;
         self.sizes.check(&place)?;

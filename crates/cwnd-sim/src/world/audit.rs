@@ -16,7 +16,7 @@ impl World {
         for packet in on_links.chain(self.flows.iter().flat_map(|flow| &flow.access.in_transit)) {
             let (data, others) = &mut in_network[packet.flow as usize];
             match packet.body {
-                Body::Data(_) => *data += 1,
+                Body::Data(_) | Body::Headed(..) => *data += 1,
                 _ => *others += 1,
             }
         }

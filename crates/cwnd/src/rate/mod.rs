@@ -7,6 +7,7 @@ pub mod daimd;
 mod decrease;
 mod interval;
 mod random;
+pub mod tfrc;
 pub mod udt;
 
 pub use decrease::Decrease;

@@ -1,9 +1,8 @@
 //! Algorithms that ask more of the contract than any in the registry, each complete enough to be driven by a short script: an XCP
-//! sender (stamps out, grants in), both halves of TFRC (a receiver with a memory, a timer), and a skeleton of BBR (delivery-rate
-//! samples, rounds, pacing). What they show is that the contract can say these algorithms.
+//! sender (stamps out, grants in) and a skeleton of BBR (delivery-rate samples, rounds, pacing). What they show is that the contract
+//! can say these algorithms.
 
 mod bbr;
-mod tfrc;
 mod xcp;
 
 use cwnd::signal::Limit;

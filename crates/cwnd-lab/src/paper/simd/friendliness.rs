@@ -199,3 +199,26 @@ pub(super) fn truncation(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     }
     Ok(findings)
 }
+
+pub(super) fn equation_based(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let losses = losses(bench)?;
+    let tcp = Curve::run(bench, TCP, &losses, &[])?;
+    let mut curves = Vec::new();
+    for (name, algorithm) in [("SIMD(1/16)", SIMD), ("TFRC", "tfrc"), ("TFRC(32)", "tfrc:intervals=32")] {
+        let curve = Curve::run(bench, algorithm, &losses, &[])?;
+        for p in &losses {
+            findings.beside(format!("{name}: ratio at p = {p}"), "", curve.ratio(&tcp, *p));
+        }
+        curves.push(line(name, &curve, &tcp, &losses));
+    }
+    findings.figure(Figure {
+        title: "SIMD and equation-based control over TCP",
+        caption: "One flow under random loss. TFRC averages 8 or 32 loss intervals and sends nothing twice.".to_string(),
+        x: "Loss probability",
+        y: "Ratio",
+        log: (true, false),
+        curves,
+    });
+    Ok(findings)
+}

@@ -38,6 +38,7 @@ pub(super) const FILES: Files = Files {
         ("fig-11", convergence::figure_11),
         ("beyond-window", compat::window),
         ("beyond-truncation", friendliness::truncation),
+        ("future-tfrc", friendliness::equation_based),
     ],
 };
 

@@ -1,0 +1,236 @@
+//! Endpoints for algorithms whose receiver decides what it reports and when: nothing is sent twice, as in DCCP (RFC 4340).
+
+use cwnd::{
+    Ack, Algorithm, Arrival, Bytes, Congestion, CongestionControl, Control, Limit, Packets, Rate, ReceiverSide, Remote,
+    Span, Time, View,
+};
+
+use crate::endpoint::{SenderConfig, Wishes};
+use crate::facts::{Facts, Pacer};
+use crate::net::packet::{Body, Data, Header, Report};
+use crate::traffic::source::Backlog;
+
+/// The end that sends data.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    algorithm: Algorithm,
+    control: Control,
+    facts: Facts,
+    pacer: Pacer,
+    backlog: Backlog,
+    next: u64,
+    /// All packets below have arrived or are lost.
+    settled: u64,
+}
+
+/// The end that receives data, with the algorithm's half in it.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    side: Box<dyn ReceiverSide>,
+    packet: Bytes,
+    /// The sender's round-trip time, as the packet under way has it.
+    rtt: Option<Span>,
+    arrivals: u32,
+    /// The newest packet, and when it arrived.
+    newest: Option<(Data, Time)>,
+}
+
+impl Sender {
+    /// A sender that starts at `now`.
+    pub(crate) fn new(config: SenderConfig, now: Time) -> Self {
+        Self {
+            control: config.algorithm.control(),
+            algorithm: config.algorithm,
+            facts: Facts::new(now, config.max_window, config.packet, config.payload),
+            pacer: Pacer::new(now),
+            backlog: config.backlog,
+            next: 0,
+            settled: 0,
+        }
+    }
+
+    /// Takes in what the receiver sent, if anything, and hands all that may leave now to `send`.
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Wishes {
+        if let Some(Body::Report(report)) = body {
+            self.on_report(now, report);
+        }
+        while let Some(body) = self.poll(now) {
+            send(body);
+        }
+        Wishes { release: self.next_release(), deadline: Time::MAX }
+    }
+
+    /// Takes in a report. Reports get lost, so it counts arrivals from the start.
+    fn on_report(&mut self, now: Time, report: &Report) {
+        let in_flight = self.in_flight();
+        let newly = report.arrivals.wrapping_sub(self.facts.counts.delivered as u32);
+        let lost = (report.newest + 1 - self.settled).saturating_sub(u64::from(newly));
+        let first = std::mem::replace(&mut self.settled, report.newest + 1);
+        self.facts.counts.delivered += u64::from(newly);
+        self.facts.counts.lost += lost;
+        self.facts.rtt.on_sample(now.since(report.echo) - Span::from_nanos(u64::from(report.held)), Span::ZERO);
+        self.facts.advance_round(self.settled, self.next);
+        let view = self.view(now, in_flight);
+        if lost > 0 {
+            self.algorithm.on_congestion(&view, &Congestion::loss(first, u32::try_from(lost).unwrap_or(u32::MAX)));
+        }
+        let remote = report.remote();
+        self.algorithm.on_ack(&view, &Ack { acks: 1, newly, marked: 0, sent_at: report.echo, sample: None, remote });
+        self.control = self.algorithm.control();
+        if in_flight > 0 && self.in_flight() == 0 {
+            self.backlog.rest(now);
+        }
+    }
+
+    /// The time the algorithm asked to be woken at may have come.
+    pub(crate) fn on_wake(&mut self, now: Time) {
+        if self.control.wake.is_some_and(|wake| wake <= now) {
+            self.algorithm.on_wake(&self.view(now, self.in_flight()));
+            self.control = self.algorithm.control();
+        }
+    }
+
+    /// The next packet to leave now, if one may.
+    fn poll(&mut self, now: Time) -> Option<Body> {
+        self.pacer.pass();
+        let outstanding = self.in_flight() as f64 + 1.0;
+        if !self.backlog.has(now, self.next) {
+            self.facts.limits.set(now, Limit::Source);
+            return None;
+        }
+        if outstanding > self.control.window.0.max(1.0) {
+            self.facts.limits.set(now, Limit::Window);
+            return None;
+        }
+        if outstanding > self.facts.max_window {
+            self.facts.limits.set(now, Limit::Peer);
+            return None;
+        }
+        if self.pacer.holds(now, self.control.pacing, &mut self.facts.limits) {
+            return None;
+        }
+        if self.in_flight() == 0
+            && let Some(idle) = self.backlog.resume(now)
+        {
+            self.algorithm.on_restart(&self.view(now, 0), idle);
+            self.control = self.algorithm.control();
+        }
+        let number = self.next;
+        self.next += 1;
+        self.facts.counts.sent += 1;
+        let pair = self.pacer.sent(now, self.spacing(), self.control.probe, Some(number));
+        let rtt = self.facts.rtt.get().map_or(Span::ZERO, |rtt| rtt.smoothed);
+        Some(Body::Headed(Data { number, sent_at: now, retransmission: false, reacted: false, pair }, Header::Rtt(rtt)))
+    }
+
+    /// When it wants to be asked again without a report.
+    fn next_release(&self) -> Time {
+        let release = self.pacer.next().min(self.control.wake.unwrap_or(Time::MAX));
+        if self.facts.limits.current() == Limit::Source { release.min(self.backlog.due()) } else { release }
+    }
+
+    /// All packets below have come to an end.
+    pub(crate) fn acked(&self) -> u64 {
+        self.settled
+    }
+
+    /// What it knows.
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The algorithm inside.
+    pub(crate) fn algorithm(&self) -> &Algorithm {
+        &self.algorithm
+    }
+
+    /// The window the algorithm asks for.
+    pub(crate) fn window(&self) -> Packets {
+        self.control.window
+    }
+
+    /// Packets that no report tells of yet.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.next - self.settled
+    }
+
+    /// The time between two packets, while departures are spaced.
+    pub(crate) fn spacing(&self) -> Option<Span> {
+        self.facts.spacing(self.control.window, self.control.pacing, false)
+    }
+
+    fn view(&self, now: Time, in_flight: u64) -> View {
+        self.facts.view(now, self.next, in_flight, false)
+    }
+}
+
+impl Receiver {
+    /// A receiver of packets of `packet` bytes that hosts `side`.
+    pub(crate) fn new(side: Box<dyn ReceiverSide>, packet: Bytes) -> Self {
+        Self { side, packet, rtt: None, arrivals: 0, newest: None }
+    }
+
+    /// The packet to come has this header.
+    pub(crate) fn on_header(&mut self, header: &Header) {
+        let Header::Rtt(rtt) = header;
+        self.rtt = Some(*rtt).filter(|rtt| *rtt > Span::ZERO);
+    }
+
+    /// Takes in a packet.
+    pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) {
+        self.arrivals = self.arrivals.wrapping_add(1);
+        if self.newest.is_none_or(|(newest, _)| newest.number < data.number) {
+            self.newest = Some((*data, now));
+        }
+        self.side.on_packet(&Arrival {
+            at: now,
+            number: data.number,
+            sent_at: Some(data.sent_at),
+            rtt: self.rtt,
+            packet: self.packet,
+            pair: data.pair,
+            marked,
+            retransmission: false,
+        });
+    }
+
+    /// When the next report is due.
+    pub(crate) fn next_timer(&self) -> Time {
+        self.side.due().unwrap_or(Time::MAX)
+    }
+
+    /// A report that is due.
+    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Body> {
+        let (newest, arrived) = self.newest.filter(|_| self.next_timer() <= now)?;
+        let held = u32::try_from(now.since(arrived).as_nanos()).unwrap_or(u32::MAX);
+        let remote = self.side.report(now);
+        Some(Body::Report(Report::new(&newest, held, self.arrivals, &remote)))
+    }
+}
+
+impl Report {
+    /// What a receiver of `arrivals` packets says of itself and for its algorithm.
+    fn new(newest: &Data, held: u32, arrivals: u32, remote: &Remote) -> Self {
+        let known = |value: Option<f64>| value.map_or(f32::NAN, |value| value as f32);
+        let measured = [
+            remote.arrival_rate.map(|rate| rate.0),
+            remote.loss_event_rate,
+            remote.capacity.map(|rate| rate.0),
+            remote.window.map(|window| window.0),
+        ];
+        Self { newest: newest.number, echo: newest.sent_at, held, arrivals, measured: measured.map(known) }
+    }
+
+    /// What it says for the algorithm.
+    fn remote(&self) -> Remote {
+        let [arrival_rate, loss_event_rate, capacity, window] =
+            self.measured.map(|value| Some(f64::from(value)).filter(|value| !value.is_nan()));
+        Remote {
+            arrival_rate: arrival_rate.map(Rate),
+            loss_event_rate,
+            capacity: capacity.map(Rate),
+            window: window.map(Packets),
+            ..Remote::default()
+        }
+    }
+}
