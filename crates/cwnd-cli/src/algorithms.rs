@@ -84,7 +84,10 @@ fn list(json: bool) -> String {
 fn describe(known: &Known) -> String {
     let transport = match known.transport {
         "reported" => "a transport with reports on a clock and negative acknowledgements, as UDT",
-        "datagram" => "a transport that sends nothing twice, with reports when the receiver's half asks for them, as DCCP",
+        "datagram" => {
+            "a transport that sends nothing twice, with reports when the receiver's half asks for them, as DCCP"
+        }
+        "routed" => "a transport that acknowledges packets as they arrive and brings back what routers wrote on them",
         _ => "a transport that acknowledges packets as they arrive, as TCP",
     };
     let mut text = format!("{}: {}\n\nsource     {}\ntransport  {transport}\n", known.name, known.title, known.source);

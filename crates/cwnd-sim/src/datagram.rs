@@ -172,8 +172,9 @@ impl Receiver {
 
     /// The packet to come has this header.
     pub(crate) fn on_header(&mut self, header: &Header) {
-        let Header::Rtt(rtt) = header;
-        self.rtt = Some(*rtt).filter(|rtt| *rtt > Span::ZERO);
+        if let Header::Rtt(rtt) = header {
+            self.rtt = Some(*rtt).filter(|rtt| *rtt > Span::ZERO);
+        }
     }
 
     /// Takes in a packet.

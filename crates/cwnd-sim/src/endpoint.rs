@@ -11,7 +11,7 @@ use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Taho
 use crate::traffic::cbr;
 use crate::traffic::source::Backlog;
 use crate::watch::Watched;
-use crate::{datagram, tcp, udt};
+use crate::{datagram, routed, tcp, udt};
 
 /// What a sender is made of.
 pub(crate) struct SenderConfig {
@@ -34,6 +34,8 @@ pub(crate) enum Sender {
     Cumulative(tcp::Sender<Cumulative>),
     /// UDT's.
     Udt(Box<udt::Sender>),
+    /// TCP-like, with packets on which routers write.
+    Routed(Box<tcp::Sender<Sack>>),
     /// One that hears reports and sends nothing twice.
     Datagram(Box<datagram::Sender>),
     /// Without congestion control.
@@ -60,6 +62,8 @@ pub(crate) enum Receiver {
     Aggregate(Box<tcp::Aggregate>),
     /// UDT's.
     Udt(Box<udt::Receiver>),
+    /// TCP-like, that answers with what routers wrote.
+    Routed(Box<routed::Receiver>),
     /// One that hosts its half of an algorithm.
     Datagram(Box<datagram::Receiver>),
     /// Only counts.
@@ -74,6 +78,7 @@ macro_rules! controlled {
             Sender::Cumulative($inner) => $body,
             Sender::Udt($inner) => $body,
             Sender::Watched($inner) => $body,
+            Sender::Routed($inner) => $body,
             Sender::Datagram($inner) => $body,
             Sender::Cbr(_) => $otherwise,
         }
@@ -87,6 +92,7 @@ macro_rules! any {
             Sender::Sack($inner) => $body,
             Sender::Cumulative($inner) => $body,
             Sender::Udt($inner) => $body,
+            Sender::Routed($inner) => $body,
             Sender::Datagram($inner) => $body,
             Sender::Cbr($inner) => $body,
             Sender::Watched($inner) => $body,
@@ -103,6 +109,10 @@ macro_rules! facts {
                 $known
             }
             Sender::Cumulative(sender) => {
+                let $facts = sender.facts();
+                $known
+            }
+            Sender::Routed(sender) => {
                 let $facts = sender.facts();
                 $known
             }
@@ -151,6 +161,7 @@ impl Sender {
             Self::Sack(sender) => sender.serve(now, body, send),
             Self::Cumulative(sender) => sender.serve(now, body, send),
             Self::Udt(sender) => sender.serve(now, body, send),
+            Self::Routed(sender) => routed::serve(sender, now, body, send),
             Self::Datagram(sender) => sender.serve(now, body, send),
             Self::Cbr(sender) => {
                 while let Some(data) = sender.poll(now) {
@@ -173,6 +184,7 @@ impl Sender {
             Self::Sack(sender) => sender.on_deadline(now),
             Self::Cumulative(sender) => sender.on_deadline(now),
             Self::Watched(watched) => watched.on_deadline(now),
+            Self::Routed(sender) => sender.on_deadline(now),
             Self::Udt(_) | Self::Datagram(_) | Self::Cbr(_) => {}
         }
     }
@@ -264,6 +276,15 @@ impl Receiver {
                 // What it has to say, its clock asks for at once.
                 (receiver.on_data(now, data), false)
             }
+            Self::Routed(receiver) => {
+                aside();
+                let (new, reply) = receiver.on_data(now, data, marked);
+                let answered = reply.is_some();
+                if let Some(reply) = reply {
+                    *answer = Body::Reply(reply);
+                }
+                (new, answered)
+            }
             Self::Datagram(receiver) => {
                 aside();
                 receiver.on_data(now, data, marked);
@@ -278,8 +299,10 @@ impl Receiver {
 
     /// The data packet to come has this header.
     pub(crate) fn on_header(&mut self, header: &Header) {
-        if let Self::Datagram(receiver) = self {
-            receiver.on_header(header);
+        match self {
+            Self::Routed(receiver) => receiver.on_header(header),
+            Self::Datagram(receiver) => receiver.on_header(header),
+            Self::Tcp(_) | Self::Aggregate(_) | Self::Udt(_) | Self::Counter => {}
         }
     }
 
@@ -309,6 +332,10 @@ impl Receiver {
                 aside();
                 receiver.next_timer()
             }
+            Self::Routed(receiver) => {
+                aside();
+                receiver.next_timer()
+            }
             Self::Datagram(receiver) => {
                 aside();
                 receiver.next_timer()
@@ -326,6 +353,7 @@ impl Receiver {
             Self::Tcp(receiver) => receiver.on_timer(now).map(Body::Ack),
             Self::Aggregate(receiver) => receiver.on_timer(now).map(Body::Ack),
             Self::Udt(receiver) => receiver.on_timer(now),
+            Self::Routed(receiver) => receiver.on_timer(now).map(Body::Reply),
             Self::Datagram(receiver) => receiver.on_timer(now),
             Self::Counter => None,
         }

@@ -12,10 +12,11 @@ use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
 use crate::random::Stream;
 use crate::setup::{AckEcho, FlowSetup, Setup, Variation};
+use crate::tcp::recovery::Sack;
 use crate::traffic::CbrSetup;
 use crate::traffic::cbr;
 use crate::traffic::source::Backlog;
-use crate::{datagram, tcp, udt};
+use crate::{datagram, routed, tcp, udt};
 
 /// One flow.
 #[derive(Debug)]
@@ -161,18 +162,23 @@ impl Flow {
             payload: setup.payload,
             paced: setup.paced,
         };
+        let habits = tcp::Habits {
+            reassembly: setup.reassembly,
+            delay: setup.delayed_ack,
+            echo: setup.ecn.unwrap_or(AckEcho::Latch),
+        };
         let (sender, receiver) = match setup.algorithm.entry().transport {
             Transport::Acked => {
-                let habits = tcp::Habits {
-                    reassembly: setup.reassembly,
-                    delay: setup.delayed_ack,
-                    echo: setup.ecn.unwrap_or(AckEcho::Latch),
-                };
                 (Sender::tcp(config(birth.backlog), birth.start), Receiver::tcp(habits, setup.ack_aggregation))
             }
             Transport::Reported => {
                 let (sender, receiver) = udt::ends(setup, &algorithm_start, birth.backlog, birth.start);
                 (Sender::Udt(Box::new(sender)), Receiver::Udt(Box::new(receiver)))
+            }
+            Transport::Routed => {
+                let sender = tcp::Sender::new(config(birth.backlog), Sack::new(&era), birth.start);
+                let receiver = routed::Receiver::new(habits);
+                (Sender::Routed(Box::new(sender)), Receiver::Routed(Box::new(receiver)))
             }
             Transport::Datagram => {
                 let side = setup.algorithm.receiver(&algorithm_start).expect("a registry test asks for this half");

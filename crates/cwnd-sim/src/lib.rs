@@ -15,6 +15,7 @@ mod net;
 mod random;
 mod ranges;
 mod recorder;
+mod routed;
 mod setup;
 mod tcp;
 mod topology;
@@ -26,8 +27,8 @@ mod world;
 pub use cwnd_trace::{Passage, Passing, Trace};
 pub use era::{Era, Recovery};
 pub use net::setup::{
-    Class, CoDelSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, LinkSetup, Loss, PieSetup,
-    QueueLimit, RedSetup, RioSetup, Schedule, Tap,
+    Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, LinkSetup, Loss,
+    PieSetup, QueueLimit, RedSetup, RioSetup, Schedule, Tap, VcpSetup, XcpSetup,
 };
 pub use setup::{AckEcho, FlowSetup, LinkId, NodeId, Reassembly, Sampling, Setup, SetupError, Variation};
 pub use tcp::recovery::RecoveryScheme;

@@ -242,6 +242,12 @@ impl Setup {
             place,
             &format!("`{name}` sends nothing twice, so that a transfer may never be complete: it takes no size"),
         )?;
+        let plain = flow.recovery == RecoveryScheme::Sack && flow.ack_aggregation.is_none();
+        require(
+            plain || flow.algorithm.entry().transport != Transport::Routed,
+            place,
+            &format!("`{name}` wants selective acknowledgements (recovery `sack`), none of which wait for others"),
+        )?;
         require(flow.delayed_ack != Some(Span::ZERO), place, "the delay of acknowledgements must be above zero")?;
         require(
             flow.ack_aggregation != Some(Span::ZERO),

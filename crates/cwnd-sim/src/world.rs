@@ -258,7 +258,9 @@ impl World {
                 self.flows[packet.flow as usize].receiver.on_header(&header);
                 self.arrive_at_receiver(packet, &data);
             }
-            Body::Ack(_) | Body::ToSender(_) | Body::Report(_) => self.arrive_at_sender(packet.flow, &packet.body),
+            Body::Ack(_) | Body::ToSender(_) | Body::Report(_) | Body::Reply(_) => {
+                self.arrive_at_sender(packet.flow, &packet.body);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use crate::control::{CongestionControl, Control};
 use crate::rate;
 use crate::registry::Entry;
+use crate::router;
 use crate::signal::{Ack, Congestion, View};
 use crate::units::{Packets, Span};
 use crate::window::{self, Window};
@@ -83,6 +84,9 @@ algorithms! {
     Westwood(Window<window::westwood::Westwood>) => window::westwood::WESTWOOD;
     Dctcp(Window<window::dctcp::Dctcp>) => window::dctcp::DCTCP;
     Tfrc(rate::tfrc::Tfrc) => rate::tfrc::TFRC;
+    Xcp(router::xcp::Xcp) => router::xcp::XCP;
+    Vcp(router::vcp::Vcp) => router::vcp::VCP;
+    DecBit(router::decbit::DecBit) => router::decbit::DECBIT;
 }
 
 impl CongestionControl for Algorithm {

@@ -19,6 +19,7 @@ pub mod estimate;
 pub mod quantity;
 pub mod rate;
 pub mod registry;
+pub mod router;
 #[cfg(test)]
 mod script;
 pub mod signal;

@@ -66,6 +66,9 @@ pub enum Transport {
     /// Nothing is sent twice, every packet carries the sender's round-trip time, and the receiver's half of the algorithm says what
     /// is reported and when, as in DCCP (RFC 4340).
     Datagram,
+    /// As [`Acked`](Self::Acked), and packets carry what the algorithm and the routers tell each other; an acknowledgement brings it
+    /// back in a signal of its own, which acknowledges nothing.
+    Routed,
 }
 
 /// A parameter of an algorithm.

@@ -189,7 +189,8 @@ pub struct Known {
     pub title: &'static str,
     /// `core` (subject of a paper), `baseline` (what others compare with) or `named` (only mentioned).
     pub family: &'static str,
-    /// `acked` (every packet acknowledged, as in TCP) or `reported` (reports on a clock, as in UDT).
+    /// `acked` (every packet acknowledged, as in TCP), `reported` (reports on a clock, as in UDT), `datagram` (nothing is sent twice,
+    /// and the receiver's half reports when it likes, as in DCCP) or `routed` (as `acked`, with what routers write on packets).
     pub transport: &'static str,
     /// Paper and equation, RFC and section, or the code it follows.
     pub source: &'static str,
@@ -373,6 +374,7 @@ impl Known {
                 Transport::Acked => "acked",
                 Transport::Reported => "reported",
                 Transport::Datagram => "datagram",
+                Transport::Routed => "routed",
             },
             source: entry.source,
             deviations: entry.deviations,

@@ -1,11 +1,14 @@
 //! Queues as scenarios write them: `droptail:1bdp`, `red:2.5bdp,max_p=0.02,ecn=yes`, `rio:300p,in_min=50p`, `drr:1bdp`,
-//! `codel:1000p,target=5ms`.
+//! `codel:1000p,target=5ms`, `xcp:1bdp`.
 
 mod delay;
+mod router;
 
 use cwnd::quantity::{self, QuantityError};
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_sim::{CoDelSetup, DrrSetup, FqCoDelSetup, PieSetup, QueueLimit, RedSetup, RioSetup};
+use cwnd_sim::{
+    CoDelSetup, DecBitSetup, DrrSetup, FqCoDelSetup, PieSetup, QueueLimit, RedSetup, RioSetup, VcpSetup, XcpSetup,
+};
 
 use super::quantity::Quantity;
 
@@ -48,6 +51,12 @@ pub enum Discipline {
     },
     /// Proportional integral controller enhanced (RFC 8033). Its `mean_packet` is one packet, whatever it says here.
     Pie(PieSetup),
+    /// An XCP router (Katabi, Handley and Rohrs 2002).
+    Xcp(XcpSetup),
+    /// A VCP router (Xia and others 2005).
+    Vcp(VcpSetup),
+    /// A DECbit router (Ramakrishnan and Jain 1990).
+    DecBit(DecBitSetup),
 }
 
 /// A size of a queue.
@@ -138,6 +147,9 @@ impl Queue {
             Discipline::CoDel(codel) => cwnd_sim::Discipline::CoDel(CoDelSetup { mtu: packet, ..codel }),
             Discipline::FqCoDel { setup, quantum } => delay::fq_codel_setup(setup, quantum, packet),
             Discipline::Pie(pie) => cwnd_sim::Discipline::Pie(PieSetup { mean_packet: packet, ..pie }),
+            Discipline::Xcp(xcp) => cwnd_sim::Discipline::Xcp(xcp),
+            Discipline::Vcp(vcp) => cwnd_sim::Discipline::Vcp(vcp),
+            Discipline::DecBit(decbit) => cwnd_sim::Discipline::DecBit(decbit),
         };
         (limit, discipline)
     }
@@ -166,7 +178,10 @@ impl Quantity for Queue {
          two classes of flows: `rio:300p,in_min=15p,in_max=30p,in_max_p=0.02,out_min=5p,out_max=15p,out_max_p=0.1`; or deficit \
          round robin over flows: `drr:1bdp`, `drr:1bdp,quantum=500B`; or queues that act on delay: \
          `codel:1000p,target=5ms,interval=100ms,ecn=no`, `fq_codel:10240p,queues=1024,quantum=1500B,memory=32MB` with the same \
-         parameters too, `pie:1000p,target=15ms,update=15ms,alpha=0.125,beta=1.25,burst=150ms,ecn=no,mark_limit=0.1,derandomize=no`";
+         parameters too, `pie:1000p,target=15ms,update=15ms,alpha=0.125,beta=1.25,burst=150ms,ecn=no,mark_limit=0.1,derandomize=no`; \
+         or routers that write on packets, for the algorithms of \
+         these names: `xcp:1bdp,alpha=0.4,beta=0.226,gamma=0.1`, `vcp:1bdp,target=0.98,queue_weight=0.5,interval=200ms`, \
+         `decbit:1bdp,threshold=1`";
     const EXAMPLES: &'static [&'static str] = &[
         "droptail:1bdp",
         "droptail:100p",
@@ -177,6 +192,7 @@ impl Quantity for Queue {
         "codel:1000p",
         "fq_codel:10240p",
         "pie:1000p,target=20ms",
+        "xcp:1bdp",
     ];
     type Error = QuantityError;
 
@@ -186,6 +202,9 @@ impl Quantity for Queue {
                 Some("codel") => delay::CODEL,
                 Some("fq_codel") => delay::FQ_CODEL,
                 Some("pie") => delay::PIE,
+                Some("xcp") => router::XCP,
+                Some("vcp") => router::VCP,
+                Some("decbit") => router::DECBIT,
                 _ => Self::EXPECTED,
             };
             QuantityError { text: text.to_string(), expected }
@@ -217,6 +236,9 @@ fn read(text: &str) -> Option<Queue> {
         "codel" => delay::codel(parts)?,
         "fq_codel" => delay::fq_codel(parts)?,
         "pie" => delay::pie(parts)?,
+        "xcp" => router::xcp(parts)?,
+        "vcp" => router::vcp(parts)?,
+        "decbit" => router::decbit(parts)?,
         _ => return None,
     };
     Some(Queue { limit, discipline })

@@ -14,6 +14,7 @@ use super::line::Line;
 use super::loss::RandomLoss;
 use super::packet::{Ecn, Packet};
 use super::queue::codel::CoDel;
+use super::queue::decbit::DecBit;
 use super::queue::drr::Drr;
 use super::queue::fifo::{Early, Fifo, Waiting};
 use super::queue::fq_codel::FqCoDel;
@@ -21,6 +22,8 @@ use super::queue::pie::Pie;
 use super::queue::red::Red;
 use super::queue::rio::Rio;
 use super::queue::scheduled::{Scheduled, Scheduler};
+use super::queue::vcp::Vcp;
+use super::queue::xcp::Xcp;
 use super::setup::{Discipline, LinkSetup};
 use super::steps::Steps;
 use crate::random::Stream;
@@ -261,6 +264,9 @@ impl Server {
             Discipline::Red(red) => Early::Red(Box::new(Red::new(red, rate, stream("RED")))),
             Discipline::Rio(rio) => Early::Rio(Box::new(Rio::new(rio, rate, |class| stream(&format!("RIO {class}"))))),
             Discipline::Pie(pie) => Early::Pie(Box::new(Pie::new(pie, stream("PIE")))),
+            Discipline::Xcp(xcp) => Early::Xcp(Box::new(Xcp::new(xcp, rate))),
+            Discipline::Vcp(vcp) => Early::Vcp(Box::new(Vcp::new(vcp, rate))),
+            Discipline::DecBit(decbit) => Early::DecBit(Box::new(DecBit::new(decbit, rate))),
             Discipline::CoDel(codel) => return Self::scheduled(line, CoDel::new(codel, setup.queue)),
             Discipline::FqCoDel(fq) => {
                 return Self::scheduled(line, FqCoDel::new(fq, setup.queue, stream("FQ-CoDel")));

@@ -50,6 +50,8 @@ pub(crate) enum Body {
     Headed(Data, Header),
     /// What a receiver says that hosts its half of an algorithm.
     Report(Report),
+    /// An acknowledgement that brings back what routers wrote.
+    Reply(Reply),
 }
 
 /// What a packet carries besides its data.
@@ -57,6 +59,19 @@ pub(crate) enum Body {
 pub(crate) enum Header {
     /// The sender's round-trip time (RFC 5348 section 3.2.1); nothing before the first sample.
     Rtt(Span),
+    /// XCP's congestion header.
+    Congestion {
+        /// The sender's window, packets.
+        window: f32,
+        /// Its round-trip time, seconds; 0 before the first sample.
+        rtt: f32,
+        /// The change of window it asks for, until routers say less, packets.
+        feedback: f32,
+        /// One has.
+        answered: bool,
+    },
+    /// What routers say of their load: VCP's code, DECbit's bit.
+    Load(u8),
 }
 
 /// A report.
@@ -108,6 +123,19 @@ pub(crate) struct Block {
     pub(crate) first: u32,
     /// One past the last one.
     pub(crate) end: u32,
+}
+
+/// An acknowledgement that brings back what routers wrote.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Reply {
+    /// All packets below have arrived.
+    pub(crate) cumulative: u64,
+    /// When the packet left that made the receiver send this.
+    pub(crate) echo: Time,
+    /// Up to two ranges above `cumulative` that have arrived; the headers leave no room for a third.
+    pub(crate) sack: [Block; 2],
+    /// The sum of XCP's grants or the highest load since the last one; NaN where no router has written.
+    pub(crate) feedback: f32,
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! What a link is made of, as plain data.
 
 mod delay;
+mod router;
 
 use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
+pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};
 use super::steps::Steps;
 use crate::setup::{LinkId, MAX_RATE, NodeId, Setup, SetupError, require};
 
@@ -74,6 +76,12 @@ pub enum Discipline {
     FqCoDel(FqCoDelSetup),
     /// First in, first out, with random drops that keep to a delay.
     Pie(PieSetup),
+    /// Drop-tail behind an XCP router.
+    Xcp(XcpSetup),
+    /// Drop-tail behind a VCP router.
+    Vcp(VcpSetup),
+    /// Drop-tail behind a DECbit router.
+    DecBit(DecBitSetup),
 }
 
 /// Random early detection (ns-2's semantics).
@@ -236,6 +244,9 @@ impl LinkSetup {
             Discipline::DropTail => {}
             Discipline::Red(red) => red.check(place)?,
             Discipline::Rio(rio) => rio.inside.check(place).and_then(|()| rio.outside.check(place))?,
+            Discipline::Xcp(xcp) => xcp.check(place)?,
+            Discipline::Vcp(vcp) => vcp.check(place)?,
+            Discipline::DecBit(decbit) => decbit.check(place)?,
             Discipline::Drr(drr) => require(drr.quantum.0 > 0, place, "DRR's quantum has at least one byte")?,
             Discipline::CoDel(codel) => codel.check(place)?,
             Discipline::FqCoDel(fq) => fq.check(place)?,

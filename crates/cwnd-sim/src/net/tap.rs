@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwnd::Time;
 use cwnd_trace::{Passage, Passing};
 
-use super::packet::{Body, Packet};
+use super::packet::{Ack, Body, Packet, Reply};
 use super::setup::Fault;
 
 /// Records packets, and says which of them are to be lost.
@@ -35,10 +35,10 @@ impl Tap {
                 let (number, transmission) = (data.number, *transmission);
                 (Passing::Data { number, transmission }, Fault::Data { flow, number, transmission })
             }
-            Body::Ack(ack) => {
+            Body::Ack(Ack { cumulative, .. }) | Body::Reply(Reply { cumulative, .. }) => {
                 let nth = self.acks.entry(flow).or_default();
                 *nth += 1;
-                (Passing::Ack { nth: *nth, cumulative: ack.cumulative }, Fault::Ack { flow, nth: *nth })
+                (Passing::Ack { nth: *nth, cumulative: *cumulative }, Fault::Ack { flow, nth: *nth })
             }
             Body::ToSender(_) | Body::ToReceiver(_) | Body::Report(_) => return false,
         };

@@ -158,6 +158,13 @@ impl<R: Recovery> Sender<R> {
         }
     }
 
+    /// Routers said something, which came with an acknowledgement that is told apart.
+    pub(crate) fn hear(&mut self, now: Time, remote: Remote) {
+        let signal = AckSignal { acks: 1, newly: 0, marked: 0, sent_at: now, sample: None, remote };
+        self.algorithm.on_ack(&self.view(now, self.in_flight()), &signal);
+        self.ask();
+    }
+
     /// The timer may have expired.
     pub(crate) fn on_deadline(&mut self, now: Time) {
         if !self.timer.has_expired(now, &self.facts.rtt) {

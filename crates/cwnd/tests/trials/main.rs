@@ -1,9 +1,7 @@
-//! Algorithms that ask more of the contract than any in the registry, each complete enough to be driven by a short script: an XCP
-//! sender (stamps out, grants in) and a skeleton of BBR (delivery-rate samples, rounds, pacing). What they show is that the contract
-//! can say these algorithms.
+//! An algorithm that asks more of the contract than any in the registry, complete enough to be driven by a short script: a skeleton of
+//! BBR (delivery-rate samples, rounds, pacing). What it shows is that the contract can say it.
 
 mod bbr;
-mod xcp;
 
 use cwnd::signal::Limit;
 use cwnd::{Ack, Bytes, Control, Pacing, Packets, Remote, Rtt, Span, Time, View};

@@ -214,7 +214,8 @@ pub(super) fn equation_based(bench: &Bench<'_>) -> Result<Findings, PaperError> 
     }
     findings.figure(Figure {
         title: "SIMD and equation-based control over TCP",
-        caption: "One flow under random loss. TFRC averages 8 or 32 loss intervals and sends nothing twice.".to_string(),
+        caption: "One flow under random loss. TFRC averages 8 or 32 loss intervals and sends nothing twice."
+            .to_string(),
         x: "Loss probability",
         y: "Ratio",
         log: (true, false),

@@ -4,9 +4,12 @@ use std::collections::VecDeque;
 
 use cwnd::{Bytes, Time};
 
+use super::decbit::DecBit;
 use super::pie::Pie;
 use super::red::Red;
 use super::rio::Rio;
+use super::vcp::Vcp;
+use super::xcp::Xcp;
 use super::{Arriving, Fate};
 use crate::net::line::Line;
 use crate::net::packet::{Ecn, Packet};
@@ -21,13 +24,16 @@ pub(crate) struct Fifo {
     pub(crate) waiting: Waiting,
 }
 
-/// What drops packets before the queue is full.
+/// What drops packets before the queue is full, or writes on them.
 #[derive(Debug)]
 pub(crate) enum Early {
     Nothing,
     Red(Box<Red>),
     Rio(Box<Rio>),
     Pie(Box<Pie>),
+    Xcp(Box<Xcp>),
+    Vcp(Box<Vcp>),
+    DecBit(Box<DecBit>),
 }
 
 /// A packet was let in.
@@ -49,7 +55,7 @@ pub(crate) struct Waiting {
 impl Fifo {
     /// Decides on a packet; none if it is dropped. An idle line takes every packet at once, whatever the limit.
     #[inline(always)]
-    pub(crate) fn offer(&mut self, now: Time, packet: &Packet) -> Option<Admitted> {
+    pub(crate) fn offer(&mut self, now: Time, packet: &mut Packet) -> Option<Admitted> {
         self.waiting.advance(now);
         let start = self.line.next_start(now);
         let busy = start > now;
@@ -66,6 +72,9 @@ impl Fifo {
             Early::Red(red) => red.admit(&arriving()),
             Early::Rio(rio) => rio.admit(&arriving(), packet.class, start),
             Early::Pie(pie) => pie.admit(&arriving(), start),
+            Early::Xcp(xcp) => xcp.admit(&arriving(), &mut packet.body),
+            Early::Vcp(vcp) => vcp.admit(&arriving(), &mut packet.body),
+            Early::DecBit(decbit) => decbit.admit(&arriving(), start, &mut packet.body),
         };
         if fate == Fate::Drop {
             return None;

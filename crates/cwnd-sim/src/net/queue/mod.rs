@@ -1,10 +1,11 @@
 //! What happens to packets in front of a line.
 //!
-//! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is let in ([`red`], [`rio`], [`pie`]) and, by
-//! arithmetic, when it leaves. Others keep their packets until the line is free for them ([`scheduled`]): deficit round robin
-//! ([`drr`]), CoDel alone ([`codel`]) and for queues of flows ([`fq_codel`]).
+//! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is let in ([`red`], [`rio`], [`pie`]), what is written on
+//! it ([`xcp`], [`vcp`], [`decbit`]) and, by arithmetic, when it leaves. Others keep their packets until the line is free for them
+//! ([`scheduled`]): deficit round robin ([`drr`]), CoDel alone ([`codel`]) and for queues of flows ([`fq_codel`]).
 
 pub(crate) mod codel;
+pub(crate) mod decbit;
 pub(crate) mod drr;
 pub(crate) mod fifo;
 pub(crate) mod fq_codel;
@@ -12,6 +13,8 @@ pub(crate) mod pie;
 pub(crate) mod red;
 pub(crate) mod rio;
 pub(crate) mod scheduled;
+pub(crate) mod vcp;
+pub(crate) mod xcp;
 
 use cwnd::{Bytes, Time};
 

@@ -66,7 +66,8 @@ impl Receiver {
         let open = (newest.number - first + 1) as f64;
         let mean = |intervals: &mut dyn Iterator<Item = f64>| {
             let weighted = intervals.zip(&self.weights);
-            let (sum, all) = weighted.fold((0.0, 0.0), |(sum, all), (length, weight)| (sum + length * weight, all + weight));
+            let (sum, all) =
+                weighted.fold((0.0, 0.0), |(sum, all), (length, weight)| (sum + length * weight, all + weight));
             sum / all
         };
         let closed = || self.closed.iter().copied();
@@ -124,9 +125,8 @@ impl Receiver {
         let old = |report: &&(Time, u64)| now.since(report.0) >= rtt;
         let known = || self.reports.iter().flatten();
         let from = known().find(old).or_else(|| known().last());
-        from.filter(|(then, _)| now > *then).map_or(Rate(0.0), |(then, arrivals)| {
-            Packets((self.arrivals - arrivals) as f64) / now.since(*then)
-        })
+        from.filter(|(then, _)| now > *then)
+            .map_or(Rate(0.0), |(then, arrivals)| Packets((self.arrivals - arrivals) as f64) / now.since(*then))
     }
 }
 
