@@ -87,6 +87,11 @@ algorithms! {
     Xcp(router::xcp::Xcp) => router::xcp::XCP;
     Vcp(router::vcp::Vcp) => router::vcp::VCP;
     DecBit(router::decbit::DecBit) => router::decbit::DECBIT;
+    Rap(rate::rap::Rap) => rate::rap::RAP;
+    Lda(rate::lda::Lda) => rate::lda::LDA;
+    Tear(rate::tear::Tear) => rate::tear::TEAR;
+    Aild(Window<window::aild::Aild>) => window::aild::AILD;
+    Sabul(rate::sabul::Sabul) => rate::sabul::SABUL;
 }
 
 impl CongestionControl for Algorithm {

@@ -6,7 +6,12 @@
 pub mod daimd;
 mod decrease;
 mod interval;
+pub mod lda;
 mod random;
+pub mod rap;
+pub mod sabul;
+mod silence;
+pub mod tear;
 pub mod tfrc;
 pub mod udt;
 
@@ -27,7 +32,7 @@ fn cut(before: Rate, after: f64) -> Rate {
 }
 
 /// `window` as a host can use it: at least one packet and finite; an undefined window becomes the smallest.
-fn bounded_window(window: f64, greatest: f64) -> Packets {
+pub(crate) fn bounded_window(window: f64, greatest: f64) -> Packets {
     Packets(within(window, 1.0, greatest))
 }
 
@@ -44,8 +49,8 @@ fn measured(rate: Option<Rate>) -> Option<Rate> {
 /// A packet in about three years: above zero is all that is asked of it.
 const LEAST_RATE: f64 = 1e-8;
 /// A packet per picosecond: beyond any link, and its products with spans of years stay finite.
-const GREATEST_RATE: f64 = 1e12;
+pub(crate) const GREATEST_RATE: f64 = 1e12;
 /// Packets per second. UDT's and DAIMD's cuts have no lower end of their own.
 const CUT_FLOOR: f64 = 1.0;
 /// 2^40 packets: more than a bandwidth-delay product on Earth, and every whole number below it is exact.
-const GREATEST_WINDOW: f64 = 1_099_511_627_776.0;
+pub(crate) const GREATEST_WINDOW: f64 = 1_099_511_627_776.0;

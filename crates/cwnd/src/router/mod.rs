@@ -6,6 +6,7 @@ pub mod decbit;
 pub mod vcp;
 pub mod xcp;
 
+use crate::rate::{GREATEST_WINDOW, bounded_window};
 use crate::signal::{Cause, Congestion, Start, View};
 use crate::units::Packets;
 
@@ -20,15 +21,12 @@ struct Window {
 
 impl Window {
     fn new(start: &Start) -> Self {
-        let greatest = start.max_window.0.max(1.0).min(GREATEST_WINDOW);
-        let mut window = Self { packets: 1.0, greatest, epoch_from: 0 };
-        window.set(start.window.0);
-        window
+        let greatest = bounded_window(start.max_window.0, GREATEST_WINDOW).0;
+        Self { packets: bounded_window(start.window.0, greatest).0, greatest, epoch_from: 0 }
     }
 
-    /// Within its bounds; an undefined window becomes the smallest.
     fn set(&mut self, packets: f64) {
-        self.packets = packets.max(1.0).min(self.greatest);
+        self.packets = bounded_window(packets, self.greatest).0;
     }
 
     fn get(self) -> Packets {
@@ -45,6 +43,3 @@ impl Window {
         self.epoch_from = view.next;
     }
 }
-
-/// 2^40 packets: more than a bandwidth-delay product on Earth, and every whole number below it is exact.
-const GREATEST_WINDOW: f64 = 1_099_511_627_776.0;

@@ -4,8 +4,9 @@
 
 use alloc::boxed::Box;
 
-use super::{GREATEST_WINDOW, Window};
+use super::Window;
 use crate::control::{CongestionControl, Control, Stamp};
+use crate::rate::{GREATEST_RATE, GREATEST_WINDOW};
 use crate::registry::{Entry, Family, Parameter, Transport};
 use crate::signal::{Ack, Congestion, Start, View};
 use crate::units::{Packets, Rate, Span};
@@ -84,9 +85,6 @@ pub const XCP: Entry = Entry {
     },
     receiver: None,
 };
-
-/// A packet per picosecond.
-const GREATEST_RATE: f64 = 1e12;
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@
 //! to cut to, and what to remember when an epoch starts.
 
 pub mod aiad;
+pub mod aild;
 pub mod aimd;
 pub mod bic;
 pub mod binomial;
