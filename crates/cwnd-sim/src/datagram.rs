@@ -42,7 +42,7 @@ impl Sender {
             control: config.algorithm.control(),
             algorithm: config.algorithm,
             facts: Facts::new(now, config.max_window, config.packet, config.payload),
-            pacer: Pacer::new(now),
+            pacer: Pacer::new(now, false),
             backlog: config.backlog,
             next: 0,
             settled: 0,
@@ -156,7 +156,7 @@ impl Sender {
 
     /// The time between two packets, while departures are spaced.
     pub(crate) fn spacing(&self) -> Option<Span> {
-        self.facts.spacing(self.control.window, self.control.pacing, false)
+        self.pacer.spacing(&self.facts.rtt, self.control.window, self.control.pacing)
     }
 
     fn view(&self, now: Time, in_flight: u64) -> View {

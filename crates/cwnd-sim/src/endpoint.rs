@@ -215,6 +215,8 @@ impl Sender {
             Self::Sack(sender) => sender.algorithm().inspect(visit),
             Self::Cumulative(sender) => sender.algorithm().inspect(visit),
             Self::Udt(sender) => sender.algorithm().inspect(visit),
+            Self::Routed(sender) => sender.algorithm().inspect(visit),
+            Self::Datagram(sender) => sender.algorithm().inspect(visit),
             Self::Watched(watched) => watched.inspect(visit),
             Self::Cbr(_) => {}
         }

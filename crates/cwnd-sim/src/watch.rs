@@ -74,13 +74,19 @@ impl Log {
             return;
         }
         let seen = match body {
-            Body::Data(data) => Seen::Data {
+            Body::Data(data) | Body::Headed(data, _) => Seen::Data {
                 number: data.number,
                 again: data.retransmission,
                 capable: self.ecn && !data.retransmission,
                 reacted: data.reacted,
             },
-            Body::Ack(ack) => acknowledgement(ack),
+            Body::Ack(Ack { cumulative, sack, marked, .. }) => acknowledgement(*cumulative, *sack, *marked),
+            Body::Reply(reply) => {
+                let [first, second] = reply.sack;
+                acknowledgement(reply.cumulative, [first, second, Block::default()], false)
+            }
+            // No packet of TCP or UDT says this.
+            Body::Report(_) => return,
             Body::ToSender(message) => self.control(now, message, true),
             Body::ToReceiver(message) => self.control(now, message, false),
         };
@@ -97,7 +103,7 @@ impl Log {
     }
 }
 
-fn acknowledgement(ack: &Ack) -> Seen {
-    let sack = ack.sack.map(|Block { first, end }| (first, end));
-    Seen::Ack { cumulative: ack.cumulative, sack, echoes: ack.marked }
+fn acknowledgement(cumulative: u64, sack: [Block; 3], echoes: bool) -> Seen {
+    let sack = sack.map(|Block { first, end }| (first, end));
+    Seen::Ack { cumulative, sack, echoes }
 }
