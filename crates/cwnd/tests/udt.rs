@@ -222,12 +222,18 @@ fn udt4_reacts_to_a_burst_at_most_five_times_and_to_a_silence_once() {
 
 #[test]
 fn udt4_ends_slow_start_where_the_peer_has_no_more_room() {
-    let mut sender = Sender::new("udt");
-    let mut view = sender.view(100);
-    view.peer_window = Packets(20.0);
-    let remote = report(500.0, 1000.0);
-    sender.udt.on_ack(&view, &Ack { acks: 1, newly: 5, marked: 0, sent_at: Time::ZERO, sample: None, remote });
-    close(sender.rate(), 500.0);
+    for (room, expected) in [(20.0, 500.0), (450.0, 450.0 / RTT.as_secs_f64())] {
+        let mut sender = Sender::new("udt");
+        let mut view = sender.view(100);
+        view.peer_window = Packets(room);
+        let remote = report(500.0, 1000.0);
+        let newly = room as u32;
+        sender.udt.on_ack(&view, &Ack { acks: 1, newly, marked: 0, sent_at: Time::ZERO, sample: None, remote });
+        // The arrival rate, but not less than the window spread over a round trip: nothing was lost.
+        close(sender.rate(), expected);
+        sender.ack(200, 1, report(500.0, 1000.0));
+        assert!(sender.window() < 450.0, "slow start is over");
+    }
 }
 
 #[test]

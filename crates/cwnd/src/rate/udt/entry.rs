@@ -19,6 +19,8 @@ pub const UDT: Entry = Entry {
          `initial_window` choose; slow start ends at the arrival rate, without a cut",
         "udt4: losses among the packets sent before an arrival rate is known end slow start once it is, and further ones at \
          window/(RTT + SYN); libudt goes on with 16 packets/s, which costs seconds",
+        "udt4: slow start that ends because the window is full goes on at window/RTT at least; libudt's rate is what arrived while the \
+         sender itself was slow",
         "udt4: the first timeout of a silence halves the rate; libudt sends on as before",
         "udt4: a capacity is reported from the fourth packet pair on: the gap of a single one may be that of two other packets",
         "ns2 and udt4: packets that arrive at one instant count as a batch in the arrival rate, which spreads over the gap before it",

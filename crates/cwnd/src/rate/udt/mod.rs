@@ -131,9 +131,15 @@ impl Udt {
         };
         self.slow_start = Some(slow_start);
         self.window = bounded_window(window, self.max_window);
-        let ends = slow_start.lost_before.is_some() && self.arrivals.is_some();
-        if ends || window > self.max_window.min(view.peer_window.0) {
+        let most = Packets(self.max_window.min(view.peer_window.0));
+        if slow_start.lost_before.is_some() && self.arrivals.is_some() {
             self.leave_slow_start(view);
+        } else if window > most.0 {
+            self.leave_slow_start(view);
+            if self.profile == Profile::Udt4 {
+                // Nothing speaks of congestion: what arrived is what left, not what the path can do.
+                self.rate = bounded(self.rate.0.max((most / rtt(view)).0));
+            }
         }
     }
 
