@@ -55,8 +55,9 @@ fn git(arguments: &[&str]) -> Option<String> {
 }
 
 /// Not the whole lab: how results are judged and shown does not change them.
-const DECISIVE: [&str; 6] = [
+const DECISIVE: [&str; 7] = [
     "cwnd/src",
+    "cwnd-udt/src",
     "cwnd-trace/src",
     "cwnd-sim/src",
     "cwnd-lab/src/scenario",

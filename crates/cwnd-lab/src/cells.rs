@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::{fs, io};
 
 use thiserror::Error;
@@ -47,7 +47,7 @@ impl Cells {
     }
 
     /// The cell of `key`: from this process, from the store, or computed now. Of several threads that ask for the same cell one
-    /// computes it and the others wait; `compute` must therefore not hand work to other threads.
+    /// computes it; the others do what else there is to do, and wait. `compute` must therefore not hand work to other threads.
     ///
     /// # Errors
     /// `compute` failed, or the cell cannot be stored.
@@ -56,7 +56,7 @@ impl Cells {
             let mut here = self.here.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(here.entry(key).or_default())
         };
-        let mut kept = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lend_a_hand(&slot);
         if let Some(kept) = &*kept {
             return Ok(kept.clone());
         }
@@ -111,6 +111,18 @@ impl Cells {
             .and_then(|()| fs::write(&partial, text))
             .and_then(|()| fs::rename(&partial, &path));
         written.map_err(|error| StoreError { path, error })
+    }
+}
+
+/// Locks `slot`. While another thread has it, which takes as long as a run, this one takes up other work of the pool.
+fn lend_a_hand(slot: &Mutex<Option<Kept>>) -> MutexGuard<'_, Option<Kept>> {
+    loop {
+        match slot.try_lock() {
+            Ok(kept) => return kept,
+            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) if rayon::yield_now() == Some(rayon::Yield::Executed) => {}
+            Err(TryLockError::WouldBlock) => return slot.lock().unwrap_or_else(PoisonError::into_inner),
+        }
     }
 }
 
