@@ -86,7 +86,7 @@ pub fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
         }
         out.push_str("</tr>");
     }
-    out.push_str("</tbody></table><p class=\"note\">The first three are counted. `Not reproducible` says that a paper does not say enough or contradicts itself, `illustration` that there is nothing to compare.</p>");
+    out.push_str("</tbody></table><p class=\"note\">The first three are counted. <i>Not reproducible</i> says that a paper does not say enough or contradicts itself, <i>illustration</i> that there is nothing to compare.</p>");
     provenance(&mut out, page);
     out.push_str("</main></body></html>");
     out
@@ -128,7 +128,7 @@ fn section(out: &mut String, run: &PaperRun, result: &ResultRun, plots: &[Plot])
     for row in &result.rows {
         let _ = write!(
             out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"ours\">{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>",
             Escaped(&row.row),
             Escaped(&row.published_text()),
             Escaped(&row.ours_text()),
