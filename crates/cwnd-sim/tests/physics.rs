@@ -210,6 +210,20 @@ fn udt_fills_a_long_fat_path_in_every_profile() {
 }
 
 #[test]
+fn udt_leaves_a_small_window_where_round_trips_are_whole_intervals() {
+    // Acknowledgements leave every 10 ms and are back as the next ones leave: what a window sends in a round trip of 20 ms is
+    // acknowledged after 30 ms, the 20 + SYN that eq. 21 reckons with, and eq. 21 alone keeps every window. The packet that may
+    // leave when as many as the window are unacknowledged (daimd section III) adds 1 - lambda = 1/8 per SYN, 12.5 per second:
+    // from 30 to the 167 packets of 100 Mbit/s in 11 s.
+    let bell = Dumbbell::new(100 * MBIT, Span::from_millis(20), QueueLimit::Packets(100));
+    let spec = spec("udt:profile=paper,capacity=100mbit,start=none,initial_rate=90mbit,initial_window=30");
+    let mut setup = bell.setup(&[spec], Era::MODERN, Span::from_secs(30), Span::from_secs(20), 1);
+    setup.variation = quiet();
+    let load = measured(&run(&setup), 0) as f64 * 12_000.0 / (10.0 * 100e6);
+    assert!(load > 0.9, "{load}");
+}
+
+#[test]
 fn a_capacity_measured_by_packet_pairs_is_that_of_the_bottleneck() {
     let bell = Dumbbell::new(50 * MBIT, Span::from_millis(20), QueueLimit::Packets(100));
     let mut setup = bell.setup(&[spec("udt")], Era::MODERN, Span::from_secs(20), Span::from_secs(5), 1);

@@ -23,7 +23,8 @@ pub(super) fn estimates(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         Ok(bench.run(&[bench.scenario(scenario, &changes)?], probe)?.remove(0))
     };
     let one = run("pairs", &algorithm, 1, ESTIMATE)?;
-    let ten = run("pairs", &algorithm, 10, ESTIMATE)?;
+    let each: Vec<String> = (0..10).map(|flow| format!("flow.{flow}.algorithm={algorithm}")).collect();
+    let ten = bench.run(&[bench.scenario("pairs-many", &each)?], ESTIMATE)?.remove(0);
     let crossed = run("pairs-crossed", &algorithm, 1, ESTIMATE)?;
     findings.value("paper: one flow, median estimate", Ours::mean(&one, "estimate_median"));
     findings.value("paper: ten flows, mean estimate", Ours::mean(&ten, "estimate_mean"));

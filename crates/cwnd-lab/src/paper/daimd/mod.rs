@@ -22,6 +22,7 @@ pub(super) const FILES: Files = Files {
         ("chain", paper_file!("daimd/chain.toml")),
         ("delay", paper_file!("daimd/delay.toml")),
         ("pairs", paper_file!("daimd/pairs.toml")),
+        ("pairs-many", paper_file!("daimd/pairs-many.toml")),
         ("pairs-crossed", paper_file!("daimd/pairs-crossed.toml")),
         ("round-trips", paper_file!("daimd/round-trips.toml")),
         ("testbed", paper_file!("daimd/testbed.toml")),

@@ -11,6 +11,7 @@
 //! | a NAK cuts | once per SYN | [`Ns2`](super::Decrease::Ns2) | [`Udt4`](super::Decrease::Udt4) |
 //! | after the first cut of an epoch | | pauses for a SYN | |
 //! | window | eq. 21 at the receiver | eq. 21 at the sender, rounded up | AS (SYN + RTT) + 16 |
+//! | unacknowledged packets at most | window + 1 | window + 1 | window |
 //! | slow start ends with | rate AS | a cut of its 10^6 packets/s | rate AS |
 //! | rate | | a packet per RTT to 10^6 packets/s | |
 //! | timeout | counts as NAK | nothing | ends slow start, otherwise halves the rate |
@@ -172,6 +173,17 @@ impl Udt {
         self.window = bounded_window(window, self.max_window);
     }
 
+    /// How many packets the window lets into the network. "A data packet is sent out if and only if the number of unacknowledged
+    /// packets does not exceed a congestion window" (daimd section III): one may still leave when they are as many. The agent
+    /// compares so too; libudt counts the packet that is to leave. With the window alone, what it sends in a round trip of whole SYNs
+    /// comes back as eq. 21 expects it and no more, and every window stands still.
+    fn in_flight(&self) -> Packets {
+        match self.profile {
+            Profile::Paper | Profile::Ns2 => bounded_window(libm::floor(self.window.0) + 1.0, self.max_window),
+            Profile::Udt4 => self.window,
+        }
+    }
+
     /// `ns2` and `udt4` grow with the reports of the receiver, which come every SYN. Whether this one grows; however often
     /// reports come, not more than one per SYN does in the long run.
     fn takes_turn(&mut self, now: Time) -> bool {
@@ -216,7 +228,7 @@ impl CongestionControl for Udt {
             pacing: Pacing::At(Rate(rate)),
             probe: if self.capacity.is_some() { Probe::None } else { Probe::PairEvery(PAIR_EVERY) },
             wake: [grows, self.thaw].into_iter().flatten().min(),
-            ..Control::window(self.window)
+            ..Control::window(self.in_flight())
         }
     }
 
