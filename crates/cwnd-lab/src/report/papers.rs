@@ -119,7 +119,7 @@ fn section(out: &mut String, run: &PaperRun, result: &ResultRun, plots: &[Plot])
     }
     let _ = write!(
         out,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows of {id}\"><table class=\"rows\"><thead><tr>"
+        "<div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Rows of {id}\"><table class=\"rows\"><thead><tr>"
     );
     for heading in ["Row", "Published", "Ours", "Tolerance", "Verdict", "Reason"] {
         let _ = write!(out, "<th scope=\"col\">{heading}</th>");
