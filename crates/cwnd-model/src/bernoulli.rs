@@ -16,8 +16,8 @@ use crate::response::{Law, Path};
 /// count the window at each loss once more: up to 3 % at a loss of a hundredth, less than 1 % at a thousandth.
 ///
 /// The run starts at the mean of the closed form, at TCP's where there is none, and forgets a tenth of its packets before counting
-/// begins. None for algorithms that set a rate, since what they do depends on a capacity, and for rules that outgrow the losses, so
-/// that the run has fewer than 100 round trips.
+/// begins. None for algorithms that set a rate or follow the delay, since what they do depends on a capacity, and for rules that outgrow
+/// the losses, so that the run has fewer than 100 round trips.
 #[must_use]
 pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> Option<f64> {
     let mut losses = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -43,7 +43,7 @@ fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
 
 /// Packets per round trip where `lost` says which packets are.
 fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMut(u64) -> bool) -> Option<f64> {
-    if spec.entry().transport != Transport::Acked {
+    if spec.entry().transport != Transport::Acked || BY_DELAY.contains(&spec.entry().name) {
         return None;
     }
     let mut algorithm = spec.start(start);
@@ -87,6 +87,8 @@ pub(crate) fn view(rtt: Span) -> View {
     }
 }
 
+/// Window algorithms whose window depends on a queue, which is not here.
+const BY_DELAY: [&str; 2] = ["vegas", "fast"];
 /// A rule that grows by an eighth per round trip and is not held by losses sends 10^7 packets in fewer.
 const LEAST_ROUNDS: f64 = 100.0;
 
@@ -125,8 +127,8 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_has_no_such_response_and_a_runaway_none_at_all() {
-        for text in ["udt", "miad"] {
+    fn rates_and_delays_have_no_such_response_and_a_runaway_none_at_all() {
+        for text in ["udt", "vegas", "fast", "miad"] {
             let spec = Spec::parse(text).expect("registered");
             assert_eq!(mean_window(&spec, 1e-3, 3_000_000, Span::from_millis(100), 1), None);
         }

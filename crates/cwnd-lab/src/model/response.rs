@@ -34,7 +34,7 @@ pub struct ResponseRow {
     /// delay, to routers or to a measured capacity, and for rules that outgrow every loss rate.
     pub kind: &'static str,
     /// The mean under random loss instead, by renewal Monte Carlo over the seeds; null unless asked for, and for algorithms that
-    /// set a rate.
+    /// set a rate or follow the delay.
     pub random_window_packets: Option<Estimate>,
     /// Packets per round trip, mean; null where no closed form is known.
     pub window_packets: Option<f64>,
