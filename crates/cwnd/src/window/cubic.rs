@@ -121,7 +121,7 @@ pub const CUBIC: Entry = Entry {
     deviations: &[
         "A cut is taken from the window, not from the packets in flight (section 4.6 allows it where an unused window does not grow).",
         "In the Reno-friendly region the window is raised to W_est, never lowered to it.",
-        "HyStart++ is left out.",
+        "HyStart++ is for the host to ask for; by default slow start is the standard one (section 4.10 recommends HyStart++).",
     ],
     parameters: &[
         Parameter::number("c", 0.4, "C: how fast the window leaves the plateau")
