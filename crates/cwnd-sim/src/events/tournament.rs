@@ -13,7 +13,7 @@ pub(crate) struct Tournament {
     first: Contender,
 }
 
-/// Ordered by time, then by the index of the component.
+/// A component and its time. Of equal times the one of the lower index is the earlier, and that is always on the left.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
     /// Nanoseconds.
@@ -39,7 +39,11 @@ impl Tournament {
         let mut winner = Contender { at: at.as_nanos(), index: u64::from(index) };
         while node > 1 {
             nodes[node] = winner;
-            winner = winner.or_earlier(nodes[node ^ 1]);
+            let other = nodes[node ^ 1];
+            let on_the_right = node % 2 == 1;
+            if other.at < winner.at || on_the_right && other.at == winner.at {
+                winner = other;
+            }
             node /= 2;
         }
         self.first = winner;
@@ -58,14 +62,6 @@ impl Tournament {
     fn of(leaves: usize) -> Self {
         let nobody = Contender { at: Time::MAX.as_nanos(), index: 0 };
         Self { nodes: vec![nobody; 2 * leaves], first: nobody }
-    }
-}
-
-impl Contender {
-    #[inline]
-    fn or_earlier(self, other: Self) -> Self {
-        let key = |contender: Self| u128::from(contender.at) << 64 | u128::from(contender.index);
-        if key(other) < key(self) { other } else { self }
     }
 }
 
