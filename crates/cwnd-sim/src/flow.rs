@@ -1,13 +1,13 @@
 //! A flow: its two endpoints and its access line.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use cwnd::registry::Transport;
 use cwnd::window::Policy;
 use cwnd::{Bytes, Packets, Span, Start, Time};
 
 use crate::endpoint::{Receiver, Sender, SenderConfig};
-use crate::net::packet::Packet;
+use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
 use crate::random::Stream;
@@ -109,8 +109,20 @@ pub(crate) struct AccessLine {
     jitter: u64,
     stream: Stream,
     last: Time,
-    pub(crate) in_transit: VecDeque<Packet>,
+    in_transit: VecDeque<Departure>,
 }
+
+/// A packet on an access line, less what all of them have in common: on a fast long path half of all packets are here.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    due: Time,
+    /// None if it says more or something else, which is then among the [`Asides`].
+    data: Option<Data>,
+}
+
+/// What the packets on access lines say that are not plain data, by flow, in order. Few flows have any.
+#[derive(Debug, Default)]
+pub(crate) struct Asides(BTreeMap<u32, VecDeque<Body>>);
 
 impl Path {
     /// The path over `routes` of packets of `packet` bytes.
@@ -232,6 +244,20 @@ impl Flow {
         self.sender.counts().sent - self.delivered - self.duplicates - self.dropped
     }
 
+    /// Takes the packet that leaves the access line next; this is flow `index`.
+    #[inline(always)]
+    pub(crate) fn leave_access(&mut self, index: u32, asides: &mut Asides) -> Option<Packet> {
+        let (size, capable, body) = match self.access.in_transit.pop_front()?.data {
+            Some(data) => (self.packet, self.ecn && !data.retransmission, Body::Data(data)),
+            None => match asides.take(index)? {
+                body @ Body::Headed(data, _) => (self.packet, self.ecn && !data.retransmission, body),
+                body => (self.ack, false, body),
+            },
+        };
+        let ecn = if capable { Ecn::Capable } else { Ecn::NotCapable };
+        Some(Packet { due: Time::ZERO, flow: index, hop: self.forward, size, ecn, class: self.class, body })
+    }
+
     /// Whether nothing of it is left anywhere: neither packets on their way nor a receiver about to send some.
     pub(crate) fn is_gone(&self) -> bool {
         self.in_network() == 0 && self.answers == 0 && self.receiver.next_timer() == Time::MAX
@@ -246,16 +272,40 @@ impl AccessLine {
 
     /// Puts a packet on the line, which sets when it leaves; packets stay in order.
     #[inline(always)]
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet) {
+    pub(crate) fn offer(&mut self, now: Time, data: Option<Data>) {
         let jitter = Span::from_nanos(self.stream.below(self.jitter));
         self.last = (now + self.delay + jitter).max(self.last);
-        self.in_transit.push_back(Packet { due: self.last, ..packet });
+        self.in_transit.push_back(Departure { due: self.last, data });
     }
 
     /// When the next packet leaves; [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.in_transit.front().map_or(Time::MAX, |packet| packet.due)
+    }
+
+    /// How many packets are on the line.
+    pub(crate) fn in_transit(&self) -> usize {
+        self.in_transit.len()
+    }
+}
+
+impl Asides {
+    /// What the next packet of `flow` says, which is not plain data.
+    #[cold]
+    pub(crate) fn put(&mut self, flow: u32, body: Body) {
+        self.0.entry(flow).or_default().push_back(body);
+    }
+
+    /// How many packets of `flow` are not data.
+    pub(crate) fn answers(&self, flow: u32) -> u32 {
+        let bodies = self.0.get(&flow).into_iter().flatten();
+        bodies.filter(|body| !matches!(body, Body::Headed(..))).count() as u32
+    }
+
+    #[cold]
+    fn take(&mut self, flow: u32) -> Option<Body> {
+        self.0.get_mut(&flow)?.pop_front()
     }
 }
 

@@ -11,7 +11,7 @@ use cwnd_udt::Message;
 
 use crate::digest::Digest;
 use crate::events::{Component, EventSet, Next};
-use crate::flow::{Birth, Finite, Flow, Path};
+use crate::flow::{Asides, Birth, Finite, Flow, Path};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
@@ -35,6 +35,7 @@ pub(crate) struct World {
     pub(crate) crowds: Vec<Crowd>,
     /// Round-trip times without queueing or transmission of the flows recorded one by one, as drawn.
     pub(crate) base_rtts: Vec<Span>,
+    asides: Asides,
     /// Places in `flows` whose flow is gone.
     free: Vec<u32>,
     /// Empty between events.
@@ -56,6 +57,7 @@ impl World {
             flows: Vec::with_capacity(setup.flows.len() + setup.cbr.len()),
             crowds: Vec::with_capacity(setup.crowds.len()),
             base_rtts: Vec::with_capacity(setup.flows.len()),
+            asides: Asides::default(),
             free: Vec::new(),
             requests: Vec::new(),
             measure_from,
@@ -199,11 +201,9 @@ impl World {
 
     #[inline(always)]
     fn leave_access(&mut self, index: u32) {
-        let access = &mut self.flows[index as usize].access;
-        let Some(packet) = access.in_transit.front() else { return };
-        let mut packet = *packet;
-        access.in_transit.pop_front();
-        self.events.set_access(index, access.next());
+        let flow = &mut self.flows[index as usize];
+        let Some(mut packet) = flow.leave_access(index, &mut self.asides) else { return };
+        self.events.set_access(index, flow.access.next());
         self.forward(&mut packet);
     }
 
@@ -345,29 +345,15 @@ impl World {
     #[inline(always)]
     fn serve(&mut self, index: u32, answer: Option<&Body>) {
         let now = self.now;
-        let Flow { sender, access, armed, forward, packet, ack, ecn, class, answers, .. } =
-            &mut self.flows[index as usize];
+        let Flow { sender, access, armed, answers, .. } = &mut self.flows[index as usize];
         let idle = access.next() == Time::MAX;
         let wishes = sender.serve(now, answer, |body| {
-            let (size, capable) = match &body {
-                Body::Data(data) | Body::Headed(data, _) => (*packet, *ecn && !data.retransmission),
-                _ => {
-                    *answers += 1;
-                    (*ack, false)
-                }
-            };
-            access.offer(
-                now,
-                Packet {
-                    due: now,
-                    flow: index,
-                    hop: *forward,
-                    size,
-                    ecn: if capable { Ecn::Capable } else { Ecn::NotCapable },
-                    class: *class,
-                    body,
-                },
-            );
+            let data = if let Body::Data(data) = body { Some(data) } else { None };
+            if data.is_none() {
+                *answers += u32::from(!matches!(body, Body::Headed(..)));
+                self.asides.put(index, body);
+            }
+            access.offer(now, data);
         });
         if idle {
             self.events.set_access(index, access.next());

@@ -11,9 +11,13 @@ impl World {
     /// If a packet appeared or vanished: an error in this crate that no setup can cause.
     pub(super) fn audit(&self) {
         // Of each flow: data packets, and others.
-        let mut in_network = vec![(0_u64, 0_u32); self.flows.len()];
+        let on_access = (0..).zip(&self.flows).map(|(index, flow)| {
+            let others = self.asides.answers(index);
+            (flow.access.in_transit() as u64 - u64::from(others), others)
+        });
+        let mut in_network: Vec<(u64, u32)> = on_access.collect();
         let on_links = self.links.iter().flat_map(Link::in_transit);
-        for packet in on_links.chain(self.flows.iter().flat_map(|flow| &flow.access.in_transit)) {
+        for packet in on_links {
             let (data, others) = &mut in_network[packet.flow as usize];
             match packet.body {
                 Body::Data(_) | Body::Headed(..) => *data += 1,
