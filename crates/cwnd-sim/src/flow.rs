@@ -313,3 +313,14 @@ impl Armed {
     /// No event pending.
     pub(crate) const NONE: Self = Self { release: Time::MAX, receiver: Time::MAX, deadline: Time::MAX };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_departure_stays_small() {
+        // Two of them in a cache line.
+        assert!(size_of::<Departure>() <= 32, "{} bytes", size_of::<Departure>());
+    }
+}
