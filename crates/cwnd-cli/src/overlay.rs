@@ -113,7 +113,7 @@ fn print(simulated: usize, trace: &Trace, kernel: &[KernelFlow]) -> String {
         let measured = index >= simulated;
         let seen = || trace.at.iter().zip(&flow.window).filter(|(_, window)| window.is_finite()).map(|(at, _)| *at);
         let from = seen().next().unwrap_or(0).max(trace.warmup);
-        let to = seen().last().unwrap_or(trace.end);
+        let to = seen().next_back().unwrap_or(trace.end);
         let rate = if from < to { goodput(trace, flow, Window { from, to }) } else { None };
         let mean = |column: &[f64]| {
             let inside =

@@ -148,7 +148,7 @@ impl<'a> Speaker<'a> {
     }
 
     fn udt_opening(&self, at: u64, step: u8, out: &mut Datagram) -> io::Result<()> {
-        let way = if step % 2 == 0 { Way::There } else { Way::Back };
+        let way = if step.is_multiple_of(2) { Way::There } else { Way::Back };
         let handshake = Handshake {
             version: 4,
             socket_type: 1,

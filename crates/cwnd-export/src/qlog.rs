@@ -73,15 +73,15 @@ impl<W: Write> Writer<'_, W> {
                     "raw": { "length": self.flow.packet },
                     "frames": [self.dialect.stream(number * u64::from(self.flow.payload), self.flow.payload)],
                 });
-                self.event(at, Name::PacketSent, data)
+                self.event(at, Name::PacketSent, &data)
             }
-            Step::Lost(transmission) => self.event(at, Name::PacketLost, json!({ "header": header(transmission) })),
+            Step::Lost(transmission) => self.event(at, Name::PacketLost, &json!({ "header": header(transmission) })),
             Step::Acked(ranges) => {
                 let ranges: Vec<Value> = ranges.into_iter().map(|(first, last)| json!([first, last])).collect();
                 let frames = json!([{ "frame_type": "ack", "acked_ranges": ranges }]);
                 // An acknowledgement of TCP or UDT has no number of QUIC's kind.
                 let header = json!({ "packet_type": "1RTT" });
-                self.event(at, Name::PacketReceived, json!({ "header": header, "frames": frames }))
+                self.event(at, Name::PacketReceived, &json!({ "header": header, "frames": frames }))
             }
             Step::Recovering(recovering) => {
                 self.recovering = recovering;
@@ -117,7 +117,7 @@ impl<W: Write> Writer<'_, W> {
             }
         }
         if !changed.is_empty() {
-            self.event(at, Name::MetricsUpdated, Value::Object(changed))?;
+            self.event(at, Name::MetricsUpdated, &Value::Object(changed))?;
         }
         // Without a finite threshold a window algorithm has not met a loss yet.
         self.slow_start = match (internal, threshold) {
@@ -135,15 +135,15 @@ impl<W: Write> Writer<'_, W> {
             (false, false) => "congestion_avoidance",
         };
         let Some(old) = self.state.replace(state) else {
-            return self.event(at, Name::CongestionStateUpdated, json!({ "new": state }));
+            return self.event(at, Name::CongestionStateUpdated, &json!({ "new": state }));
         };
         if old == state {
             return Ok(());
         }
-        self.event(at, Name::CongestionStateUpdated, json!({ "old": old, "new": state }))
+        self.event(at, Name::CongestionStateUpdated, &json!({ "old": old, "new": state }))
     }
 
-    fn event(&mut self, at: u64, name: Name, data: Value) -> io::Result<()> {
+    fn event(&mut self, at: u64, name: Name, data: &Value) -> io::Result<()> {
         let milliseconds = at as f64 / 1e6;
         self.record(&json!({ "time": milliseconds, "name": self.dialect.spell(name), "data": data }))
     }
