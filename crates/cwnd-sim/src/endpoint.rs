@@ -169,7 +169,12 @@ impl Sender {
                 }
                 Wishes { release: sender.next_release(), deadline: Time::MAX }
             }
-            Self::Watched(watched) => watched.serve(now, body, &mut send),
+            Self::Watched(watched) => {
+                let mut sent = Vec::new();
+                let wishes = watched.serve(now, body, &mut sent);
+                sent.into_iter().for_each(send);
+                wishes
+            }
         }
     }
 

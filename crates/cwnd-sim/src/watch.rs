@@ -32,16 +32,17 @@ impl Watched {
         Self { sender, log: Log { log: PacketLog { protocol, ..PacketLog::default() }, most, ecn } }
     }
 
-    /// The same as [`Sender::serve`].
+    /// The same as [`Sender::serve`], but what leaves is added to `sent`: what sends it is compiled into the way of all other packets,
+    /// where to lend it out would cost each of them.
     #[cold]
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, send: &mut dyn FnMut(Body)) -> Wishes {
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Wishes {
         let Self { sender, log } = self;
         if let Some(body) = body {
             log.note(now, body);
         }
         sender.serve(now, body, |body| {
             log.note(now, &body);
-            send(body);
+            sent.push(body);
         })
     }
 
