@@ -235,7 +235,9 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         }
         let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
         if self.hystart.is_some() {
-            self.step_and_probe(steps, ack.acks, view);
+            // A copy, so that a host that makes the view in a visitor need not make it for others.
+            let view = *view;
+            self.step_and_probe(steps, ack.acks, &view);
             return;
         }
         for _ in 0..steps.min(MAX_STEPS) {
