@@ -49,13 +49,14 @@ impl Sender {
         }
     }
 
-    /// Takes in what the receiver sent, if anything, and hands all that may leave now to `send`.
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Wishes {
+    /// Takes in what the receiver sent, if anything, and adds all that may leave now to `sent`.
+    #[inline(never)]
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Wishes {
         if let Some(Body::Report(report)) = body {
             self.on_report(now, report);
         }
         while let Some(body) = self.poll(now) {
-            send(body);
+            sent.push(body);
         }
         Wishes { release: self.next_release(), deadline: Time::MAX }
     }

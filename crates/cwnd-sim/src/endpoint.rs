@@ -161,20 +161,15 @@ impl Sender {
             Self::Sack(sender) => sender.serve(now, body, send),
             Self::Cumulative(sender) => sender.serve(now, body, send),
             Self::Udt(sender) => sender.serve(now, body, send),
-            Self::Routed(sender) => routed::serve(sender, now, body, send),
-            Self::Datagram(sender) => sender.serve(now, body, send),
+            Self::Routed(sender) => collected(send, |sent| routed::serve(sender, now, body, sent)),
+            Self::Datagram(sender) => collected(send, |sent| sender.serve(now, body, sent)),
             Self::Cbr(sender) => {
                 while let Some(data) = sender.poll(now) {
                     send(Body::Data(data));
                 }
                 Wishes { release: sender.next_release(), deadline: Time::MAX }
             }
-            Self::Watched(watched) => {
-                let mut sent = Vec::new();
-                let wishes = watched.serve(now, body, &mut sent);
-                sent.into_iter().for_each(send);
-                wishes
-            }
+            Self::Watched(watched) => collected(send, |sent| watched.serve(now, body, sent)),
         }
     }
 
@@ -371,3 +366,13 @@ impl Receiver {
 #[cold]
 #[inline(never)]
 fn aside() {}
+
+/// Hands to `send` what `serve` has collected: for the rarer kinds of sender, whose own copies of what sends a packet, or a `send`
+/// lent out to them, would cost each packet of the others.
+#[inline(always)]
+fn collected(send: impl FnMut(Body), serve: impl FnOnce(&mut Vec<Body>) -> Wishes) -> Wishes {
+    let mut sent = Vec::new();
+    let wishes = serve(&mut sent);
+    sent.into_iter().for_each(send);
+    wishes
+}

@@ -15,18 +15,14 @@ pub(crate) struct Receiver {
     feedback: f32,
 }
 
-/// Has `sender` take in what the receiver sent, if anything, and hands all that may leave now to `send`. What routers say comes first:
+/// Has `sender` take in what the receiver sent, if anything, and adds all that may leave now to `sent`. What routers say comes first:
 /// what leaves with it is as they want it.
-pub(crate) fn serve(
-    sender: &mut tcp::Sender<Sack>,
-    now: Time,
-    body: Option<&Body>,
-    mut send: impl FnMut(Body),
-) -> Wishes {
+#[inline(never)]
+pub(crate) fn serve(sender: &mut tcp::Sender<Sack>, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Wishes {
     let ack = if let Some(Body::Reply(reply)) = body { Some(Body::Ack(hear(sender, now, reply))) } else { None };
     let header = header(sender);
     sender.serve(now, ack.as_ref(), |body| {
-        send(if let Body::Data(data) = body { Body::Headed(data, header) } else { body });
+        sent.push(if let Body::Data(data) = body { Body::Headed(data, header) } else { body });
     })
 }
 

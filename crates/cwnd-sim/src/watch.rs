@@ -32,8 +32,7 @@ impl Watched {
         Self { sender, log: Log { log: PacketLog { protocol, ..PacketLog::default() }, most, ecn } }
     }
 
-    /// The same as [`Sender::serve`], but what leaves is added to `sent`: what sends it is compiled into the way of all other packets,
-    /// where to lend it out would cost each of them.
+    /// The same as [`Sender::serve`], but what leaves is added to `sent`.
     #[cold]
     pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Wishes {
         let Self { sender, log } = self;
