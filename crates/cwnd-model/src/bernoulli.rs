@@ -1,9 +1,9 @@
 //! Response under random loss, by renewal Monte Carlo: every packet is lost with the same probability, and that is all there is.
 
-use cwnd::CongestionControl;
 use cwnd::registry::{Spec, Transport};
 use cwnd::signal::{Ack, Congestion, Limit, Remote, Rtt, Start, View};
 use cwnd::units::{Bytes, Packets, Span, Time};
+use cwnd::{CongestionControl, Pacing};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -43,10 +43,11 @@ fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
 
 /// Packets per round trip where `lost` says which packets are.
 fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMut(u64) -> bool) -> Option<f64> {
-    if spec.entry().transport != Transport::Acked || BY_DELAY.contains(&spec.entry().name) {
+    let mut algorithm = spec.start(start);
+    let by_rate = matches!(algorithm.control().pacing, Pacing::At(_));
+    if spec.entry().transport != Transport::Acked || by_rate || BY_DELAY.contains(&spec.entry().name) {
         return None;
     }
-    let mut algorithm = spec.start(start);
     let mut view = view(rtt);
     let forgotten = packets / 10;
     let mut rounds = 0.0;

@@ -1,10 +1,10 @@
 //! Growth after congestion, acknowledgement by acknowledgement: what an algorithm's rule per acknowledgement makes of the curve
 //! its paper derives in continuous time.
 
-use cwnd::CongestionControl;
 use cwnd::registry::{Spec, Transport};
 use cwnd::signal::{Ack, Congestion, Remote, Start};
 use cwnd::units::{Packets, Span};
+use cwnd::{CongestionControl, Pacing};
 
 use crate::bernoulli::view;
 
@@ -21,11 +21,11 @@ pub struct Growth {
 /// cut is the algorithm's own. None for algorithms that set a rate.
 #[must_use]
 pub fn after_congestion(spec: &Spec, peak: Packets, rounds: f64) -> Option<Growth> {
-    if spec.entry().transport != Transport::Acked {
-        return None;
-    }
     let rtt = Span::from_millis(100);
     let mut algorithm = spec.start(&Start { window: peak, threshold: Some(peak), ..Start::default() });
+    if spec.entry().transport != Transport::Acked || matches!(algorithm.control().pacing, Pacing::At(_)) {
+        return None;
+    }
     let mut view = view(rtt);
     algorithm.on_congestion(&view, &Congestion::loss(0, 1));
     let mut internals = Vec::new();
