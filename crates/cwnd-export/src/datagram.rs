@@ -50,6 +50,7 @@ impl<'a> Speaker<'a> {
             Protocol::Tcp => flow.payload,
             // The rest of a packet, as for the protocol itself; at least a byte.
             Protocol::Udt => flow.packet.saturating_sub(UDT_HEADERS).max(1),
+            Protocol::Datagrams => flow.packet.saturating_sub(UDP_HEADERS),
         };
         let capable = |seen| matches!(seen, Seen::Data { capable: true, .. });
         Self {
@@ -67,6 +68,7 @@ impl<'a> Speaker<'a> {
         let steps = match log.protocol {
             Protocol::Tcp => TCP_OPENING,
             Protocol::Udt => UDT_OPENING,
+            Protocol::Datagrams => 0,
         };
         let first = log.packets.first().map(|packet| packet.at);
         let opening = first.into_iter().flat_map(move |first| {
@@ -80,7 +82,7 @@ impl<'a> Speaker<'a> {
         out.bytes.clear();
         match (self.flow.log.protocol, packet) {
             (Protocol::Tcp, Spoken::Opening(step)) => self.tcp_opening(step, out),
-            (Protocol::Udt, Spoken::Opening(step)) => self.udt_opening(at, step, out),
+            (_, Spoken::Opening(step)) => self.udt_opening(at, step, out),
             (Protocol::Tcp, Spoken::Logged(Seen::Data { number, capable, reacted, .. }, _)) => {
                 let mut header = self.tcp(Way::There, self.sequence(number));
                 (header.ack, header.acknowledgment_number, header.cwr) = (true, 1, reacted);
@@ -96,6 +98,13 @@ impl<'a> Speaker<'a> {
                     to: SOCKET,
                 };
                 self.udp(Way::There, &header.encode(), &self.payload, out)
+            }
+            (Protocol::Datagrams, Spoken::Logged(Seen::Data { .. }, _)) => {
+                self.udp(Way::There, &[], &self.payload, out)
+            }
+            (_, Spoken::Logged(Seen::Report { newest, arrivals }, _)) => {
+                let said = [newest.to_be_bytes().as_slice(), &arrivals.to_be_bytes()].concat();
+                self.udp(Way::Back, &said, &[], out)
             }
             (_, Spoken::Logged(Seen::Ack { cumulative, sack, echoes }, _)) => {
                 let mut header = self.tcp(Way::Back, 1);
@@ -188,12 +197,12 @@ impl<'a> Speaker<'a> {
         Ok(())
     }
 
-    /// A packet of UDT whose `said` is captured and whose `rest`, if any, is not.
+    /// A datagram whose `said` is captured and whose `rest`, if any, is not.
     fn udp(&self, way: Way, said: &[u8], rest: &[u8], out: &mut Datagram) -> io::Result<()> {
         let body = [said, rest].concat();
         let ip = self.ip(way, IpNumber::UDP, false, UdpHeader::LEN + body.len(), out)?;
-        let header =
-            UdpHeader::with_ipv4_checksum(UDT_PORT, UDT_PORT, &ip, &body).map_err(|_| too_large(out.length))?;
+        let port = if self.flow.log.protocol == Protocol::Udt { UDT_PORT } else { DATAGRAM_PORT };
+        let header = UdpHeader::with_ipv4_checksum(port, port, &ip, &body).map_err(|_| too_large(out.length))?;
         out.bytes.extend_from_slice(&header.to_bytes());
         out.bytes.extend_from_slice(said);
         Ok(())
@@ -241,6 +250,8 @@ fn micros(at: u64) -> u32 {
 const TCP_OPENING: u8 = 3;
 /// Request, cookie, request with the cookie, agreement.
 const UDT_OPENING: u8 = 4;
+/// IPv4 and UDP.
+const UDP_HEADERS: u32 = 28;
 /// IPv4, UDP and UDT.
 const UDT_HEADERS: u32 = 44;
 /// As in logs.
@@ -264,5 +275,7 @@ const SENDER_PORT: u16 = 50_000;
 const RECEIVER_PORT: u16 = 5001;
 /// The one of libudt's demos.
 const UDT_PORT: u16 = 9000;
+/// Not that one, so that nobody takes them for UDT.
+const DATAGRAM_PORT: u16 = 9001;
 /// Time to live, as most hosts set it.
 const HOPS: u8 = 64;

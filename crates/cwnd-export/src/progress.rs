@@ -48,6 +48,7 @@ pub(crate) fn steps(log: &PacketLog) -> impl Iterator<Item = (u64, Step)> + '_ {
                 let ranges = sack.map(|(first, end)| (cumulative + u64::from(first), cumulative + u64::from(end)));
                 follower.acknowledge(cumulative, &ranges)
             }
+            Seen::Report { newest, .. } => follower.report(newest),
             Seen::Control { arrives: true, .. } => match follower.reported(bytes) {
                 Some(cumulative) => follower.acknowledge(cumulative, &[]),
                 None => Vec::new(),
@@ -94,6 +95,13 @@ impl Follower {
             steps.push(Step::Recovering(false));
         }
         steps
+    }
+
+    /// A report names one packet that has arrived; which of those before it have is not told.
+    fn report(&mut self, newest: u64) -> Vec<Step> {
+        let above = self.outstanding.split_off(&(newest + 1));
+        let below = std::mem::replace(&mut self.outstanding, above);
+        below.get(&newest).map(|transmission| Step::Acked(vec![(*transmission, *transmission)])).into_iter().collect()
     }
 
     /// What a packet of UDT acknowledges.

@@ -28,7 +28,11 @@ struct Log {
 impl Watched {
     /// Looks at `sender` for at most `most` packets.
     pub(crate) fn new(sender: Sender, most: usize, ecn: bool) -> Self {
-        let protocol = if matches!(sender, Sender::Udt(_)) { Protocol::Udt } else { Protocol::Tcp };
+        let protocol = match sender {
+            Sender::Udt(_) => Protocol::Udt,
+            Sender::Datagram(_) => Protocol::Datagrams,
+            _ => Protocol::Tcp,
+        };
         Self { sender, log: Log { log: PacketLog { protocol, ..PacketLog::default() }, most, ecn } }
     }
 
@@ -85,8 +89,7 @@ impl Log {
                 let [first, second] = reply.sack;
                 acknowledgement(reply.cumulative, [first, second, Block::default()], false)
             }
-            // No packet of TCP or UDT says this.
-            Body::Report(_) => return,
+            Body::Report(report) => Seen::Report { newest: report.newest, arrivals: report.arrivals },
             Body::ToSender(message) => self.control(now, message, true),
             Body::ToReceiver(message) => self.control(now, message, false),
         };

@@ -56,3 +56,21 @@ fn a_full_log_says_since_when() {
         assert!(flow.log.full >= flow.log.packets.last().map(|packet| packet.at));
     }
 }
+
+#[test]
+fn reports_and_routers_are_seen_too() {
+    let bell = Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(60));
+    let specs = ["tfrc", "vcp"].map(|name| Spec::parse(name).expect("registered"));
+    let setup = bell.setup(&specs, Era::MODERN, Span::from_secs(5), Span::from_secs(1), 1);
+    let trace = run(&Setup { packet_log: Some(usize::MAX), ..setup });
+    let [reported, routed] = trace.flows.as_slice() else { panic!("two flows") };
+    assert_eq!((reported.log.protocol, routed.log.protocol), (Protocol::Datagrams, Protocol::Tcp));
+    let arrivals = reported.log.packets.iter().filter_map(|packet| match packet.seen {
+        Seen::Report { newest, arrivals } => Some((newest, arrivals)),
+        _ => None,
+    });
+    let arrivals: Vec<_> = arrivals.collect();
+    assert!(arrivals.len() > 10 && arrivals.is_sorted(), "{arrivals:?}");
+    let acks = routed.log.packets.iter().filter(|packet| matches!(packet.seen, Seen::Ack { .. })).count();
+    assert!(acks > 100, "{acks}");
+}

@@ -21,6 +21,8 @@ pub enum Protocol {
     Tcp,
     /// UDT, with 0 as the number of the first packet on the wire.
     Udt,
+    /// Datagrams that nobody sends twice, and reports of the receiver.
+    Datagrams,
 }
 
 /// A packet that was seen.
@@ -55,6 +57,13 @@ pub enum Seen {
         sack: [(u32, u32); 3],
         /// A mark is echoed (ECE, RFC 3168).
         echoes: bool,
+    },
+    /// A report of a receiver of datagrams arrives.
+    Report {
+        /// The newest packet that has arrived.
+        newest: u64,
+        /// How many have arrived, modulo 2^32.
+        arrivals: u32,
     },
     /// A packet of UDT beside data.
     Control {
