@@ -1,0 +1,33 @@
+//! Files and folders over any stream of bytes with two directions: verified while they move, resumed where they stopped.
+//!
+//! One end gives, the other takes; either may be the client. A transfer reads every byte once at the giver and writes it once at
+//! the taker; a file is checked group by group with BLAKE3 as it arrives ([`GROUP`]), stands under a name of its own until it is
+//! whole, and is then renamed into its place. A journal beside an unfinished file proves what of it is on the disk, so that a
+//! later transfer of the same file goes on from there without reading it again.
+//!
+//! Nothing is encrypted and nobody is asked who they are: that is the business of what lies below.
+//!
+//! Where to start: [`send`] and [`fetch`] are the clients, [`answer`] is the server. They block. The connection needs room for
+//! 128 KiB on the way from the taker to the giver, as sockets have.
+//!
+//! Symbolic links, devices and sockets are not given away. Times of last change and permission bits of files are kept; owners and
+//! the attributes of folders are not.
+
+mod frame;
+mod give;
+mod journal;
+mod name;
+mod outcome;
+mod part;
+mod session;
+mod take;
+mod tree;
+mod walk;
+
+pub use frame::{Malformed, frames_in};
+pub use name::{BadName, Name, RESERVED};
+pub use outcome::{Event, Outcome, Reason, Role, TransferError};
+pub use session::{Serving, answer, fetch, send};
+pub use take::Taking;
+pub use tree::{GROUP, Hash};
+pub use walk::{Folder, Source};

@@ -1,0 +1,139 @@
+//! Names that cannot lead out of a folder.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use thiserror::Error;
+
+/// The name of a file or folder relative to where a transfer goes: components of any bytes, `/` between them.
+///
+/// None is empty, `.`, `..`, longer than 255 bytes, or holds a NUL, and the last one is none of this crate's own
+/// ([`RESERVED`]). That alone keeps names inside a folder without symbolic links; against those, the folder is opened so that
+/// nothing outside can be reached.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name(Vec<u8>);
+
+/// What is wrong with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum BadName {
+    /// More than 4096 bytes, or a component of more than 255.
+    #[error("the name is too long: at most 4096 bytes, and 255 between two `/`")]
+    Long,
+    /// An empty component, `.`, `..` or a NUL.
+    #[error("the name is not that of a file below the folder")]
+    Component,
+    /// [`RESERVED`].
+    #[error("names that begin with `.cwnd-` are those of unfinished files")]
+    Reserved,
+}
+
+impl Name {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn new(bytes: &[u8]) -> Result<Self, BadName> {
+        if bytes.len() > MAX_NAME {
+            return Err(BadName::Long);
+        }
+        for component in bytes.split(|byte| *byte == b'/') {
+            match component {
+                b"" | b"." | b".." => return Err(BadName::Component),
+                _ if component.contains(&0) => return Err(BadName::Component),
+                _ if component.len() > MAX_COMPONENT => return Err(BadName::Long),
+                _ if component.starts_with(RESERVED) => return Err(BadName::Reserved),
+                _ => {}
+            }
+        }
+        Ok(Self(bytes.to_vec()))
+    }
+
+    /// As bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// As a relative path.
+    #[must_use]
+    pub fn as_path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.0))
+    }
+
+    /// The folder it lies in, empty for the outermost one, and its last component.
+    pub(crate) fn split(&self) -> (&Path, &OsStr) {
+        let at = self.0.iter().rposition(|byte| *byte == b'/');
+        let (folder, last) = at.map_or((&[][..], &self.0[..]), |at| (&self.0[..at], &self.0[at + 1..]));
+        (Path::new(OsStr::from_bytes(folder)), OsStr::from_bytes(last))
+    }
+}
+
+impl fmt::Display for Name {
+    /// Fit for a terminal: what is no text, and what would move the cursor, is escaped.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
+            }
+            for byte in chunk.invalid() {
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What may be no name, fit for a terminal.
+pub(crate) fn shown(name: &[u8]) -> String {
+    Name(name.to_vec()).to_string()
+}
+
+/// How the names of unfinished files and their journals begin.
+pub const RESERVED: &[u8] = b".cwnd-";
+
+/// Linux takes no longer path (`PATH_MAX`).
+pub(crate) const MAX_NAME: usize = 4096;
+
+/// Nor a longer component (`NAME_MAX`).
+const MAX_COMPONENT: usize = 255;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_leads_elsewhere_is_no_name() {
+        for bytes in [&b"a"[..], b"a/b", b"...", b"a/..b", b"\xff", b"-rf", b"a b"] {
+            assert!(Name::new(bytes).is_ok(), "{bytes:?}");
+        }
+        let component = [&b""[..], b"/", b"/a", b"a/", b"a//b", b".", b"..", b"a/..", b"../a", b"a/./b", b"a\0b"];
+        for bytes in component {
+            assert_eq!(Name::new(bytes), Err(BadName::Component), "{bytes:?}");
+        }
+        assert_eq!(Name::new(&[b'a'; 256]), Err(BadName::Long));
+        assert_eq!(Name::new(&b"ab/".repeat(1400)), Err(BadName::Long));
+        assert_eq!(Name::new(b"a/.cwnd-1"), Err(BadName::Reserved));
+    }
+
+    #[test]
+    fn a_name_does_not_move_the_cursor() {
+        let name = Name::new(b"\x1b[2J\xffgr\xc3\xbc\xc3\x9fe\n").unwrap();
+        assert_eq!(name.to_string(), "\\u{1b}[2J\\xffgrüße\\n");
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_leaves_its_folder(bytes in proptest::collection::vec(prop_oneof![Just(b'.'), Just(b'/'), Just(b'a'), any::<u8>()], 0..12)) {
+            if let Ok(name) = Name::new(&bytes) {
+                let normal = |component| matches!(component, std::path::Component::Normal(_));
+                prop_assert!(name.as_path().components().all(normal));
+                let (folder, last) = name.split();
+                prop_assert_eq!(folder.join(last), name.as_path());
+            }
+        }
+    }
+}

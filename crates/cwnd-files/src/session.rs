@@ -1,0 +1,154 @@
+//! A whole transfer over one connection, from the greeting to the end.
+
+use std::io::{Read, Write};
+
+use crate::frame::{Frame, Frames};
+use crate::give::give;
+use crate::name::Name;
+use crate::outcome::{Event, Outcome, Role, TransferError};
+use crate::take::{Taking, take};
+use crate::walk::{Folder, Source};
+
+/// What a server allows.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Serving {
+    /// How files of clients are taken; none are unless set.
+    pub taking: Option<Taking>,
+}
+
+impl Serving {
+    /// Gives, and takes nothing.
+    #[must_use]
+    pub fn reading() -> Self {
+        Self::default()
+    }
+
+    /// Gives, and takes by these rules.
+    #[must_use]
+    pub fn writing(taking: Taking) -> Self {
+        Self { taking: Some(taking) }
+    }
+}
+
+/// As a client, gives files and folders to a server. `watch` hears of every event, and ends the transfer by `false`.
+///
+/// # Errors
+/// The transfer as a whole came to an end. What happens to single files is in the outcome and the events.
+pub fn send<T: Read + Write>(
+    connection: T,
+    sources: &[Source],
+    watch: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<Outcome, TransferError> {
+    let mut frames = Frames::new(connection);
+    greet(&mut frames, Role::Give)?;
+    let result = give(&mut frames, sources, &[], watch);
+    part_with(&mut frames, result)
+}
+
+/// As a client, takes the files and folders of these names into `folder`; everything the server has if there are none.
+///
+/// # Errors
+/// As [`send`].
+pub fn fetch<T: Read + Write>(
+    connection: T,
+    names: &[Name],
+    folder: &Folder,
+    rules: &Taking,
+    watch: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<Outcome, TransferError> {
+    let mut frames = Frames::new(connection);
+    greet(&mut frames, Role::Take)?;
+    for name in names {
+        frames.send(&Frame::Want(name.as_bytes()))?;
+    }
+    if names.is_empty() {
+        frames.send(&Frame::Want(b""))?;
+    }
+    frames.send(&Frame::WantEnd)?;
+    let result = take(&mut frames, folder, rules, watch);
+    part_with(&mut frames, result)
+}
+
+/// As a server, does what one client wants with what lies in `folder`.
+///
+/// # Errors
+/// As [`send`].
+pub fn answer<T: Read + Write>(
+    connection: T,
+    folder: &Folder,
+    serving: &Serving,
+    watch: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<Outcome, TransferError> {
+    let mut frames = Frames::new(connection);
+    let result = admit(&mut frames, folder, serving, watch);
+    part_with(&mut frames, result)
+}
+
+fn admit<T: Read + Write>(
+    frames: &mut Frames<T>,
+    folder: &Folder,
+    serving: &Serving,
+    watch: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<Outcome, TransferError> {
+    let role = match frames.receive()? {
+        Frame::Hello { version: VERSION, role } => role,
+        Frame::Hello { version, .. } => return Err(TransferError::Version(version)),
+        _ => return Err(TransferError::Protocol("it does not greet")),
+    };
+    match (role, &serving.taking) {
+        (Role::Give, None) => return Err(TransferError::ReadOnly),
+        (Role::Give, Some(rules)) => {
+            frames.send(&Frame::Welcome)?;
+            frames.flush()?;
+            return take(frames, folder, rules, watch);
+        }
+        (Role::Take, _) => frames.send(&Frame::Welcome)?,
+    }
+    let (mut wanted, mut missing, mut names) = (Vec::new(), Vec::new(), 0);
+    loop {
+        match frames.receive()? {
+            Frame::Want(_) if names == MOST_NAMES => return Err(TransferError::Protocol("it wants too much at once")),
+            Frame::Want(name) => match Source::below(folder, name) {
+                Ok(source) => wanted.push(source),
+                Err(unavailable) => missing.push(unavailable),
+            },
+            Frame::WantEnd => break,
+            _ => return Err(TransferError::Protocol("no name of what it wants")),
+        }
+        names += 1;
+    }
+    give(frames, &wanted, &missing, watch)
+}
+
+/// Says what this is, and waits to be let in.
+fn greet<T: Read + Write>(frames: &mut Frames<T>, role: Role) -> Result<(), TransferError> {
+    frames.send(&Frame::Hello { version: VERSION, role })?;
+    match frames.receive()? {
+        Frame::Welcome => Ok(()),
+        Frame::Refusal(text) => Err(TransferError::Refused(text.to_owned())),
+        _ => Err(TransferError::Protocol("no answer to the greeting")),
+    }
+}
+
+/// Tells the other end why, if the transfer ends here.
+fn part_with<T: Read + Write>(
+    frames: &mut Frames<T>,
+    result: Result<Outcome, TransferError>,
+) -> Result<Outcome, TransferError> {
+    if let Err(error) = &result {
+        let text = match error {
+            TransferError::Io(_) | TransferError::Refused(_) => return result,
+            error => error.to_string(),
+        };
+        // It may have gone already.
+        let _ = frames.send(&Frame::Refusal(&text)).and_then(|()| frames.flush());
+    }
+    result
+}
+
+/// Of the protocol.
+const VERSION: u8 = 1;
+
+/// Names in one request; a folder needs one.
+const MOST_NAMES: usize = 10_000;

@@ -1,0 +1,214 @@
+//! What a giver has: the files below a folder, none of them reached through a symbolic link out of it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+
+use crate::frame::Modified;
+use crate::name::Name;
+use crate::outcome::Reason;
+
+/// An open folder: everything below it can be reached through it, and nothing else.
+#[derive(Debug)]
+pub struct Folder(pub(crate) Dir);
+
+impl Folder {
+    /// Opens a folder.
+    ///
+    /// # Errors
+    /// There is none, or it may not be read.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Dir::open_ambient_dir(path, ambient_authority()).map(Self)
+    }
+
+    /// Another handle of it.
+    ///
+    /// # Errors
+    /// The process has no room for another open file.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
+    }
+}
+
+/// A file or folder to give.
+#[derive(Debug)]
+pub struct Source {
+    folder: Folder,
+    /// Below the folder.
+    path: PathBuf,
+    /// What it is called at the taker; empty for a folder whose content goes without it.
+    name: Vec<u8>,
+}
+
+/// Something found.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub(crate) path: PathBuf,
+    pub(crate) name: Name,
+    pub(crate) is_folder: bool,
+    pub(crate) size: u64,
+    pub(crate) mode: u32,
+    pub(crate) modified: Modified,
+}
+
+/// Something that cannot be given.
+#[derive(Clone, Debug)]
+pub(crate) struct Unavailable {
+    pub(crate) name: Vec<u8>,
+    pub(crate) reason: Reason,
+}
+
+impl Source {
+    /// The file or folder at `path`, under the last component of its path.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be given.
+    pub fn at(path: &Path) -> io::Result<Self> {
+        let path = path.canonicalize()?;
+        let unnamed = || io::Error::new(io::ErrorKind::InvalidInput, "the root of the file system has no name");
+        let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(unnamed)?;
+        Name::new(name.as_bytes()).map_err(|bad| io::Error::new(io::ErrorKind::InvalidInput, bad))?;
+        Ok(Self { folder: Folder::open(parent)?, path: name.into(), name: name.as_bytes().to_vec() })
+    }
+
+    /// What `wanted` names below `folder`, under its last component; everything, under its own names, if `wanted` is empty.
+    pub(crate) fn below(folder: &Folder, wanted: &[u8]) -> Result<Self, Unavailable> {
+        let refused = |reason| Unavailable { name: wanted.to_vec(), reason };
+        let folder = folder.try_clone().map_err(|_| refused(Reason::Unreadable))?;
+        if wanted.is_empty() {
+            return Ok(Self { folder, path: ".".into(), name: Vec::new() });
+        }
+        let name = Name::new(wanted).map_err(|_| refused(Reason::Name))?;
+        let last = name.split().1.as_bytes().to_vec();
+        Ok(Self { folder, path: name.as_path().to_owned(), name: last })
+    }
+
+    /// All there is, folders before what they hold, by name.
+    pub(crate) fn walk(&self) -> Walk<'_> {
+        Walk { folder: &self.folder.0, ahead: vec![(self.path.clone(), self.name.clone())] }
+    }
+
+    /// Opens a file that was found, if it is still the same.
+    pub(crate) fn open(&self, item: &Item) -> Result<File, Reason> {
+        // Whatever has taken its place meanwhile, opening it shall not wait.
+        let options = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).clone();
+        let file = self.folder.0.open_with(&item.path, &options).map_err(|_| Reason::Unreadable)?;
+        if item.is_still(&file) { Ok(file) } else { Err(Reason::Changed) }
+    }
+}
+
+impl Item {
+    fn new(path: PathBuf, name: Name, metadata: &Metadata) -> Self {
+        Self {
+            path,
+            name,
+            is_folder: metadata.is_dir(),
+            size: if metadata.is_dir() { 0 } else { metadata.len() },
+            mode: metadata.mode() & 0o777,
+            modified: modified(metadata),
+        }
+    }
+
+    /// Whether the open file has the size and the time of change that were found.
+    pub(crate) fn is_still(&self, file: &File) -> bool {
+        let same =
+            |metadata: Metadata| metadata.is_file() && metadata.len() == self.size && modified(&metadata) == self.modified;
+        file.metadata().is_ok_and(same)
+    }
+}
+
+/// When it was last written.
+pub(crate) fn modified(metadata: &Metadata) -> Modified {
+    Modified { seconds: metadata.mtime(), nanos: metadata.mtime_nsec() as u32 }
+}
+
+/// The iterator of [`Source::walk`].
+pub(crate) struct Walk<'a> {
+    folder: &'a Dir,
+    /// Path and name of what was seen and not yet looked at.
+    ahead: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Walk<'_> {
+    /// Puts what a folder holds before everything else, the first name on top.
+    fn descend(&mut self, path: &Path, name: &[u8]) -> io::Result<()> {
+        let mut names = self.folder.read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+        names.sort_by(|a, b| b.cmp(a));
+        let below = |child: &OsStr| {
+            let separator: &[u8] = if name.is_empty() { b"" } else { b"/" };
+            [name, separator, child.as_bytes()].concat()
+        };
+        self.ahead.extend(names.iter().map(|child| (path.join(child), below(child))));
+        Ok(())
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Result<Item, Unavailable>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (path, name) = self.ahead.pop()?;
+            let refused = |name, reason| Some(Err(Unavailable { name, reason }));
+            let metadata = match self.folder.symlink_metadata(&path) {
+                Ok(metadata) => metadata,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return refused(name, Reason::Missing),
+                Err(_) => return refused(name, Reason::Unreadable),
+            };
+            if metadata.is_dir() && self.descend(&path, &name).is_err() {
+                return refused(name, Reason::Unreadable);
+            }
+            if !metadata.is_dir() && !metadata.is_file() {
+                return refused(name, Reason::Special);
+            }
+            if name.is_empty() {
+                continue;
+            }
+            return match Name::new(&name) {
+                Ok(name) => Some(Ok(Item::new(path, name, &metadata))),
+                Err(_) => refused(name, Reason::Name),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_a_folder_holds_is_found_in_order_and_nothing_outside() {
+        let place = tempfile::tempdir().unwrap();
+        let tree = place.path().join("tree");
+        fs::create_dir_all(tree.join("b/empty")).unwrap();
+        fs::write(tree.join("b/2"), "two").unwrap();
+        fs::write(tree.join("a"), "one").unwrap();
+        fs::write(tree.join(".cwnd-0.part"), "unfinished").unwrap();
+        fs::write(place.path().join("secret"), "").unwrap();
+        std::os::unix::fs::symlink(place.path(), tree.join("out")).unwrap();
+
+        let found = |source: &Source| -> Vec<String> {
+            let line = |found| match found {
+                Ok(Item { name, is_folder, size, .. }) => format!("{name} {}", if is_folder { "-".into() } else { size.to_string() }),
+                Err(Unavailable { name, reason }) => format!("{} {reason:?}", String::from_utf8_lossy(&name)),
+            };
+            source.walk().map(line).collect()
+        };
+        let all = [".cwnd-0.part Name", "a 3", "b -", "b/2 3", "b/empty -", "out Special"];
+        let folder = Folder::open(&tree).unwrap();
+        assert_eq!(found(&Source::below(&folder, b"").unwrap()), all);
+        let mut named: Vec<_> = all.iter().map(|line| format!("tree/{line}")).collect();
+        named.insert(0, "tree -".to_owned());
+        assert_eq!(found(&Source::at(&tree).unwrap()), named);
+        assert_eq!(found(&Source::below(&folder, b"b/2").unwrap()), ["2 3"]);
+        assert_eq!(found(&Source::below(&folder, b"c").unwrap()), ["c Missing"]);
+        assert_eq!(found(&Source::below(&folder, b"out/secret").unwrap()), ["secret Unreadable"], "it lies outside");
+        assert!(Source::below(&folder, b"../secret").is_err());
+    }
+}

@@ -1,0 +1,318 @@
+//! Both ends over a pair of sockets, and a line between them that breaks or changes bytes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use cwnd_files::{Event, Folder, GROUP, Name, Outcome, Serving, Source, Taking, TransferError, answer, fetch, send};
+
+/// A connection that ends after so many bytes written, or changes one of them.
+struct Line {
+    socket: UnixStream,
+    left: u64,
+    flip: Option<u64>,
+}
+
+impl Line {
+    fn pair() -> (Self, Self) {
+        let (a, b) = UnixStream::pair().unwrap();
+        let whole = |socket| Self { socket, left: u64::MAX, flip: None };
+        (whole(a), whole(b))
+    }
+}
+
+impl Read for Line {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.socket.read(out)
+    }
+}
+
+impl Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let size = bytes.len().min(self.left.try_into().unwrap_or(usize::MAX));
+        if size == 0 && !bytes.is_empty() {
+            self.socket.shutdown(std::net::Shutdown::Both)?;
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let mut piece = bytes[..size].to_vec();
+        if let Some(at) = self.flip {
+            if let Some(byte) = usize::try_from(at).ok().and_then(|at| piece.get_mut(at)) {
+                *byte ^= 1;
+                self.flip = None;
+            } else {
+                self.flip = Some(at - size as u64);
+            }
+        }
+        self.socket.write_all(&piece)?;
+        self.left -= size as u64;
+        Ok(size)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// All files below a folder, with their bytes; folders with none.
+fn content(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut ahead = vec![root.to_owned()];
+    while let Some(folder) = ahead.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_owned();
+            if path.is_dir() {
+                found.insert(name, None);
+                ahead.push(path);
+            } else {
+                found.insert(name, Some(fs::read(path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+fn bytes(size: u64, salt: u64) -> Vec<u8> {
+    (0..size).map(|at| ((at + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u8).collect()
+}
+
+fn tree() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("tree");
+    fs::create_dir_all(root.join("deep/er/empty")).unwrap();
+    fs::write(root.join("nothing"), b"").unwrap();
+    fs::write(root.join("small"), b"some bytes").unwrap();
+    fs::write(root.join("deep/one group"), bytes(GROUP, 1)).unwrap();
+    fs::write(root.join("deep/er/large"), bytes(5 * GROUP + 17, 2)).unwrap();
+    fs::set_permissions(root.join("small"), fs::Permissions::from_mode(0o750)).unwrap();
+    place
+}
+
+/// Gives `sources` over a line to a server that takes them into `into`.
+fn give(from: &Path, into: &Path, rules: Taking, line: (Line, Line)) -> (Result<Outcome, TransferError>, Result<Outcome, TransferError>) {
+    let (near, far) = line;
+    let into = Folder::open(into).unwrap();
+    let server = thread::spawn(move || answer(far, &into, &Serving::writing(rules), &mut |_| true));
+    let sent = send(near, &[Source::at(from).unwrap()], &mut |_| true);
+    (sent, server.join().unwrap())
+}
+
+#[test]
+fn a_tree_arrives_as_it_was() {
+    let place = tree();
+    let into = tempfile::tempdir().unwrap();
+    let (sent, taken) = give(&place.path().join("tree"), into.path(), Taking::new(), Line::pair());
+    let (sent, taken) = (sent.unwrap(), taken.unwrap());
+    assert_eq!(sent, taken);
+    assert_eq!((sent.whole, sent.failed, sent.bytes), (4, 0, 6 * GROUP + 27));
+    assert_eq!(content(into.path()), content(place.path()));
+    let (was, is) = (place.path().join("tree/small"), into.path().join("tree/small"));
+    let (was, is) = (was.metadata().unwrap(), is.metadata().unwrap());
+    assert_eq!((was.mode() & 0o777, was.mtime(), was.mtime_nsec()), (is.mode() & 0o777, is.mtime(), is.mtime_nsec()));
+
+    // The second time there is nothing to do, and nothing is done.
+    let (again, _) = give(&place.path().join("tree"), into.path(), Taking::new(), Line::pair());
+    assert_eq!((again.as_ref().unwrap().unchanged, again.unwrap().bytes), (4, 0));
+}
+
+#[test]
+fn a_client_fetches_what_it_names() {
+    let place = tree();
+    let into = tempfile::tempdir().unwrap();
+    let (near, far) = Line::pair();
+    let served = Folder::open(place.path()).unwrap();
+    let server = thread::spawn(move || answer(far, &served, &Serving::reading(), &mut |_| true));
+    let names = ["tree/deep", "tree/small", "tree/none"].map(|name| Name::new(name.as_bytes()).unwrap());
+    let mut failed = Vec::new();
+    let mut hashes = BTreeMap::new();
+    let outcome = fetch(near, &names, &Folder::open(into.path()).unwrap(), &Taking::new(), &mut |event| {
+        match event {
+            Event::Failed { name, reason } => failed.push(format!("{name}: {reason}")),
+            Event::Whole { name, hash, .. } => drop(hashes.insert(name.to_string(), hash)),
+            _ => {}
+        }
+        true
+    });
+    assert_eq!(outcome.unwrap().whole, 3);
+    assert_eq!(failed, ["none: there is none"]);
+    assert_eq!(server.join().unwrap().unwrap().whole, 3);
+    let found: Vec<_> = content(into.path()).into_keys().map(|path| path.display().to_string()).collect();
+    assert_eq!(found, ["deep", "deep/er", "deep/er/empty", "deep/er/large", "deep/one group", "small"]);
+    assert_eq!(hashes["deep/er/large"], *blake3::hash(&bytes(5 * GROUP + 17, 2)).as_bytes());
+}
+
+#[test]
+fn a_server_that_takes_nothing_says_so() {
+    let place = tree();
+    let (near, far) = Line::pair();
+    let served = Folder::open(place.path()).unwrap();
+    let server = thread::spawn(move || answer(far, &served, &Serving::reading(), &mut |_| true));
+    let sent = send(near, &[Source::at(&place.path().join("tree")).unwrap()], &mut |_| true);
+    assert_eq!(sent.unwrap_err().to_string(), "the other side: files are not taken here");
+    assert!(matches!(server.join().unwrap(), Err(TransferError::ReadOnly)));
+}
+
+#[test]
+fn what_is_there_is_replaced_only_if_that_is_asked_for() {
+    let place = tree();
+    let from = place.path().join("tree/small");
+    let into = tempfile::tempdir().unwrap();
+    fs::write(into.path().join("small"), "mine").unwrap();
+    let (sent, _) = give(&from, into.path(), Taking::new(), Line::pair());
+    assert_eq!(sent.unwrap().failed, 1);
+    assert_eq!(content(into.path()), [("small".into(), Some(b"mine".to_vec()))].into());
+    let (sent, _) = give(&from, into.path(), Taking::new().overwrite(true), Line::pair());
+    assert_eq!(sent.unwrap().whole, 1);
+    assert_eq!(content(into.path()), [("small".into(), Some(b"some bytes".to_vec()))].into());
+    // A folder is never replaced.
+    fs::remove_file(into.path().join("small")).unwrap();
+    fs::create_dir(into.path().join("small")).unwrap();
+    let (sent, _) = give(&from, into.path(), Taking::new().overwrite(true), Line::pair());
+    assert_eq!(sent.unwrap().failed, 1);
+}
+
+#[test]
+fn a_link_leads_nowhere() {
+    let place = tree();
+    let outside = tempfile::tempdir().unwrap();
+    let into = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path(), into.path().join("tree")).unwrap();
+    let (sent, _) = give(&place.path().join("tree"), into.path(), Taking::new(), Line::pair());
+    // The folders and the four files in them are refused one by one.
+    assert_eq!(sent.unwrap().whole, 0);
+    assert!(content(outside.path()).is_empty());
+}
+
+#[test]
+fn a_file_goes_on_where_its_journal_ends() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("file");
+    let size = 70 * GROUP + 5;
+    fs::write(&from, bytes(size, 3)).unwrap();
+    let into = tempfile::tempdir().unwrap();
+    let (near, far) = Line::pair();
+    let (sent, taken) = give(&from, into.path(), Taking::new(), (Line { left: 50 * GROUP, ..near }, far));
+    assert!(sent.unwrap_err().is_of_the_connection() && taken.is_err());
+    let left: Vec<_> = content(into.path()).into_keys().collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+
+    let (near, far) = Line::pair();
+    let folder = Folder::open(into.path()).unwrap();
+    let server = thread::spawn(move || {
+        let mut begun = 0;
+        let taken = answer(far, &folder, &Serving::writing(Taking::new()), &mut |event| {
+            if let Event::Begun { from, .. } = event {
+                begun = from;
+            }
+            true
+        });
+        (taken, begun)
+    });
+    let sent = send(near, &[Source::at(&from).unwrap()], &mut |_| true).unwrap();
+    let (taken, begun) = server.join().unwrap();
+    assert_eq!(begun, 49 * GROUP, "the group under way is lost, the others were proven when the connection broke");
+    assert_eq!((sent.bytes, taken.unwrap().bytes), (size - begun, size - begun));
+    assert_eq!(content(into.path()), content(place.path()));
+}
+
+#[test]
+fn a_file_that_has_changed_begins_anew() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("file");
+    fs::write(&from, bytes(9 * GROUP, 3)).unwrap();
+    let into = tempfile::tempdir().unwrap();
+    let (near, far) = Line::pair();
+    let _ = give(&from, into.path(), Taking::new(), (Line { left: 5 * GROUP, ..near }, far));
+    fs::write(&from, bytes(9 * GROUP, 4)).unwrap();
+    let (sent, _) = give(&from, into.path(), Taking::new(), Line::pair());
+    assert_eq!(sent.unwrap().bytes, 9 * GROUP);
+    assert_eq!(content(into.path()), content(place.path()));
+}
+
+#[test]
+fn a_changed_byte_is_noticed_and_costs_a_group() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("file");
+    fs::write(&from, bytes(9 * GROUP, 3)).unwrap();
+    let into = tempfile::tempdir().unwrap();
+    let (near, far) = Line::pair();
+    let (_, taken) = give(&from, into.path(), Taking::new(), (Line { flip: Some(4 * GROUP + 999), ..near }, far));
+    let taken = taken.unwrap_err();
+    assert!(matches!(taken, TransferError::Damaged(_)) && taken.is_of_the_connection(), "{taken}");
+    let (sent, _) = give(&from, into.path(), Taking::new(), Line::pair());
+    assert_eq!(sent.unwrap().bytes, 5 * GROUP);
+    assert_eq!(content(into.path()), content(place.path()));
+}
+
+#[test]
+fn two_transfers_of_one_file_do_not_meet() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("file");
+    fs::write(&from, bytes(9 * GROUP, 3)).unwrap();
+    let into = tempfile::tempdir().unwrap();
+    let (near, far) = Line::pair();
+    let folder = Folder::open(into.path()).unwrap();
+    let serving = Serving::writing(Taking::new());
+    let server = thread::spawn(move || answer(far, &folder, &serving, &mut |_| true));
+    let mut second = None;
+    let first = send(near, &[Source::at(&from).unwrap()], &mut |event| {
+        // Far enough ahead that the server must have begun: the line holds less than a group.
+        if matches!(event, Event::Moved(_)) && second.is_none() && fs::read_dir(into.path()).unwrap().count() == 2 {
+            second = Some(give(&from, into.path(), Taking::new(), Line::pair()).0.unwrap());
+        }
+        true
+    });
+    assert_eq!(first.unwrap().whole, 1);
+    assert!(server.join().unwrap().is_ok());
+    assert_eq!(second.map(|outcome| (outcome.whole, outcome.failed)), Some((0, 1)));
+    assert_eq!(content(into.path()), content(place.path()));
+}
+
+#[test]
+fn no_more_is_promised_than_there_is_room() {
+    let place = tree();
+    let into = tempfile::tempdir().unwrap();
+    let (sent, _) = give(&place.path().join("tree"), into.path(), Taking::new().keep_free(u64::MAX), Line::pair());
+    let sent = sent.unwrap();
+    assert_eq!((sent.whole, sent.failed), (1, 3), "only the empty file");
+}
+
+#[test]
+fn thousands_of_small_files_take_a_few_round_trips() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("many");
+    fs::create_dir(&root).unwrap();
+    for n in 0..3000 {
+        fs::write(root.join(format!("{n}")), n.to_string()).unwrap();
+    }
+    let into = tempfile::tempdir().unwrap();
+    let (sent, taken) = give(&root, into.path(), Taking::new(), Line::pair());
+    assert_eq!(sent.unwrap(), taken.unwrap());
+    assert_eq!(content(into.path()), content(place.path()));
+}
+
+#[test]
+fn an_interrupted_transfer_leaves_what_it_has() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("file");
+    fs::write(&from, bytes(9 * GROUP, 3)).unwrap();
+    let into = tempfile::tempdir().unwrap();
+    let (near, far) = Line::pair();
+    let folder = Folder::open(into.path()).unwrap();
+    let mut moved = 0;
+    let server = thread::spawn(move || {
+        answer(far, &folder, &Serving::writing(Taking::new()), &mut |event| {
+            moved += u64::from(matches!(event, Event::Moved(_)));
+            moved < 4
+        })
+    });
+    let sent = send(near, &[Source::at(&from).unwrap()], &mut |_| true);
+    assert!(sent.is_err());
+    assert!(matches!(server.join().unwrap(), Err(TransferError::Interrupted)));
+    let (sent, _) = give(&from, into.path(), Taking::new(), Line::pair());
+    assert_eq!(sent.unwrap().bytes, 5 * GROUP);
+}
