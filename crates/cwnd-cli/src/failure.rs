@@ -16,6 +16,9 @@ pub(crate) enum Failure {
     /// Ctrl-C.
     #[error("interrupted; nothing was written")]
     Interrupted,
+    /// Ctrl-C, where something had been done.
+    #[error("{0}")]
+    Stopped(String),
     /// The input was right, and yet.
     #[error("{0}")]
     Run(String),
@@ -28,7 +31,7 @@ impl Failure {
             Self::Run(_) => 1,
             Self::Input(_) => 2,
             // What a shell reports for a program that SIGINT ended.
-            Self::Interrupted => 130,
+            Self::Interrupted | Self::Stopped(_) => 130,
         })
     }
 

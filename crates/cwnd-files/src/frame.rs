@@ -166,7 +166,10 @@ impl Frame<'_> {
                 if fields.take(MAGIC.len())? != MAGIC {
                     return Err(Malformed::Magic);
                 }
-                Frame::Hello { version: fields.byte()?, role: Role::of(fields.byte()?).ok_or(Malformed::Field("role"))? }
+                Frame::Hello {
+                    version: fields.byte()?,
+                    role: Role::of(fields.byte()?).ok_or(Malformed::Field("role"))?,
+                }
             }
             WELCOME => Frame::Welcome,
             REFUSAL => Frame::Refusal(std::str::from_utf8(fields.rest()).map_err(|_| Malformed::Field("text"))?),

@@ -62,7 +62,8 @@ enum Answer {
 impl<T: Read + Write> Giver<'_, T> {
     fn announce_total(&mut self, sources: &[Source]) -> Result<(), TransferError> {
         let files = sources.iter().flat_map(Source::walk).flatten().filter(|item| !item.is_folder);
-        let (files, bytes) = files.fold((0, 0_u64), |(files, bytes), item| (files + 1, bytes.saturating_add(item.size)));
+        let (files, bytes) =
+            files.fold((0, 0_u64), |(files, bytes), item| (files + 1, bytes.saturating_add(item.size)));
         self.tell(Event::Total { files, bytes })?;
         Ok(self.frames.send(&Frame::Total { files, bytes })?)
     }
@@ -116,17 +117,19 @@ impl<T: Read + Write> Giver<'_, T> {
                 self.tell(Event::Unchanged { name: &item.name, size: item.size })
             }
             Answer::Refuse(reason) => self.failed(&item.name, reason),
-            Answer::Send(from) if from <= groups(item.size) && !item.is_folder => match self.send(source, &item, from)? {
-                Ok(hash) => {
-                    self.frames.send(&Frame::FileEnd)?;
-                    self.sent.push_back(Sent { name: item.name, size: item.size, hash });
-                    Ok(())
+            Answer::Send(from) if from <= groups(item.size) && !item.is_folder => {
+                match self.send(source, &item, from)? {
+                    Ok(hash) => {
+                        self.frames.send(&Frame::FileEnd)?;
+                        self.sent.push_back(Sent { name: item.name, size: item.size, hash });
+                        Ok(())
+                    }
+                    Err(reason) => {
+                        self.frames.send(&Frame::Abandon(reason))?;
+                        self.failed(&item.name, reason)
+                    }
                 }
-                Err(reason) => {
-                    self.frames.send(&Frame::Abandon(reason))?;
-                    self.failed(&item.name, reason)
-                }
-            },
+            }
             Answer::Send(_) => Err(TransferError::Protocol("it wants what there is not")),
         }
     }

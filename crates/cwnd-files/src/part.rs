@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs::{File, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use cap_std::fs::{Dir, MetadataExt, OpenOptions};
@@ -85,10 +86,8 @@ impl Part {
         let (folder, names) = (subfolder(root, parent)?, Names::of(last));
         let options = OpenOptions::new().create(true).read(true).write(true).clone();
         let mut file = folder.open_with(&names.part, &options)?.into_std();
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Ok(Err(Reason::Busy)),
-            Err(error) => return Err(error.into()),
+        if !lock(&file)? {
+            return Ok(Err(Reason::Busy));
         }
         // Another transfer may have finished it between opening and locking: then the name is gone, or another file's.
         let opened = cap_std::fs::Metadata::from_just_metadata(file.metadata()?);
@@ -193,6 +192,19 @@ impl Part {
     }
 }
 
+/// Locks the file, as soon as no other transfer of it is under way; whether that was the case before long. The last one may have
+/// lost its peer and not know it yet.
+fn lock(file: &File) -> io::Result<bool> {
+    for _ in 0..LOCK_TRIES {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) => thread::sleep(LOCK_WAIT),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(false)
+}
+
 /// The folder at `path` below `root`; that itself for an empty path.
 fn subfolder(root: &Dir, path: &std::path::Path) -> io::Result<Dir> {
     if path.as_os_str().is_empty() { root.try_clone() } else { root.open_dir(path) }
@@ -216,3 +228,7 @@ fn instant(modified: Modified) -> Option<std::time::SystemTime> {
 
 /// Every 32 MiB the disk is waited for: some tens of milliseconds, and what the end of a program can cost.
 const GROUPS_PER_SYNC: usize = 32;
+
+/// Fifteen seconds in all: by then a connection whose peer has died is given up.
+const LOCK_TRIES: u32 = 75;
+const LOCK_WAIT: Duration = Duration::from_millis(200);

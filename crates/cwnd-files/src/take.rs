@@ -257,7 +257,8 @@ impl<T: Read + Write> Taker<'_, T> {
             Current::Part(mut part) => {
                 let name = part.wanted.name.clone();
                 let at = |error| TransferError::File { name: name.clone(), error };
-                if reason == Reason::Changed { part.discard().map_err(at)? } else { part.suspend().map_err(at)? }
+                let left = if reason == Reason::Changed { part.discard() } else { part.suspend() };
+                left.map_err(at)?;
                 name
             }
             Current::Lost(wanted, _) => wanted.name,

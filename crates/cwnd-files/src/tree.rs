@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn the_groups_make_the_hash_of_the_file() {
         let group = GROUP as usize;
-        let bytes: Vec<u8> = (0..7 * group + 5).map(|at| (at * 7919 >> 8) as u8).collect();
+        let bytes: Vec<u8> = (0..7 * group + 5).map(|at| ((at * 7919) >> 8) as u8).collect();
         for size in [0, 1, group - 1, group, group + 1, 2 * group, 3 * group, 4 * group + 1, 5 * group, 7 * group + 5] {
             let file = &bytes[..size];
             let count = groups(size as u64);

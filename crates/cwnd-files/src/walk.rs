@@ -115,8 +115,9 @@ impl Item {
 
     /// Whether the open file has the size and the time of change that were found.
     pub(crate) fn is_still(&self, file: &File) -> bool {
-        let same =
-            |metadata: Metadata| metadata.is_file() && metadata.len() == self.size && modified(&metadata) == self.modified;
+        let same = |metadata: Metadata| {
+            metadata.is_file() && metadata.len() == self.size && modified(&metadata) == self.modified
+        };
         file.metadata().is_ok_and(same)
     }
 }
@@ -136,7 +137,8 @@ pub(crate) struct Walk<'a> {
 impl Walk<'_> {
     /// Puts what a folder holds before everything else, the first name on top.
     fn descend(&mut self, path: &Path, name: &[u8]) -> io::Result<()> {
-        let mut names = self.folder.read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+        let mut names =
+            self.folder.read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
         names.sort_by(|a, b| b.cmp(a));
         let below = |child: &OsStr| {
             let separator: &[u8] = if name.is_empty() { b"" } else { b"/" };
@@ -195,7 +197,9 @@ mod tests {
 
         let found = |source: &Source| -> Vec<String> {
             let line = |found| match found {
-                Ok(Item { name, is_folder, size, .. }) => format!("{name} {}", if is_folder { "-".into() } else { size.to_string() }),
+                Ok(Item { name, is_folder, size, .. }) => {
+                    format!("{name} {}", if is_folder { "-".into() } else { size.to_string() })
+                }
                 Err(Unavailable { name, reason }) => format!("{} {reason:?}", String::from_utf8_lossy(&name)),
             };
             source.walk().map(line).collect()

@@ -1,5 +1,7 @@
 //! Both ends over a pair of sockets, and a line between them that breaks or changes bytes.
 
+#![expect(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -93,7 +95,12 @@ fn tree() -> tempfile::TempDir {
 }
 
 /// Gives `sources` over a line to a server that takes them into `into`.
-fn give(from: &Path, into: &Path, rules: Taking, line: (Line, Line)) -> (Result<Outcome, TransferError>, Result<Outcome, TransferError>) {
+fn give(
+    from: &Path,
+    into: &Path,
+    rules: Taking,
+    line: (Line, Line),
+) -> (Result<Outcome, TransferError>, Result<Outcome, TransferError>) {
     let (near, far) = line;
     let into = Folder::open(into).unwrap();
     let server = thread::spawn(move || answer(far, &into, &Serving::writing(rules), &mut |_| true));

@@ -1,10 +1,8 @@
 //! `cwnd udt`
 
-mod demo;
+mod files;
 mod link;
 mod perf;
-mod recv;
-mod serve;
 
 use clap::Subcommand;
 
@@ -16,17 +14,20 @@ pub(crate) enum Command {
     Link(Box<link::Arguments>),
     /// Measure how fast bytes get through
     Perf(Box<perf::Arguments>),
-    /// Fetch a file
-    Recv(recv::Arguments),
+    /// Fetch files and folders
+    Recv(files::recv::Arguments),
+    /// Send files and folders
+    Send(files::send::Arguments),
     /// Serve the files of a folder
-    Serve(serve::Arguments),
+    Serve(files::serve::Arguments),
 }
 
 pub(crate) fn run(command: &Command) -> Result<String, Failure> {
     match command {
         Command::Link(arguments) => link::run(arguments),
         Command::Perf(arguments) => perf::run(arguments),
-        Command::Recv(arguments) => recv::run(arguments),
-        Command::Serve(arguments) => serve::run(arguments),
+        Command::Recv(arguments) => files::recv::run(arguments),
+        Command::Send(arguments) => files::send::run(arguments),
+        Command::Serve(arguments) => files::serve::run(arguments),
     }
 }

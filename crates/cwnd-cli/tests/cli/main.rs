@@ -6,6 +6,7 @@ mod interrupt;
 mod papers;
 mod results;
 mod traces;
+mod transfer;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

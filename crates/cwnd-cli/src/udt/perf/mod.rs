@@ -22,7 +22,8 @@ Examples:
   cwnd udt perf --server                            on this host only: 127.0.0.1:9000
   cwnd udt perf --server 0.0.0.0:9000               for every host that reaches this one
   cwnd udt perf 192.0.2.1:9000 --time 20s --json
-  cwnd udt perf 192.0.2.1:9000 --algorithm bbr --reverse
+  cwnd udt perf 192.0.2.1:9000 --algorithm cubic
+  cwnd udt perf 192.0.2.1:9000 --reverse
   cwnd udt perf 127.0.0.1:9000 --libudt             to libudt's demo `appserver`
   cwnd udt perf --server --libudt                   for libudt's demo `appclient`
 Nothing is encrypted, and nobody is asked who they are.")]

@@ -1,0 +1,88 @@
+//! A client's transfer: over as many connections as it takes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use cwnd_files::{Event, Outcome, TransferError};
+use cwnd_net::{Options, UdtStream};
+
+use super::report::Report;
+use crate::failure::Failure;
+
+/// Where the server is, and how often a lost connection is replaced.
+pub(super) struct Client<'a> {
+    pub(super) server: &'a str,
+    pub(super) options: Options,
+    pub(super) retries: u32,
+    pub(super) json: bool,
+}
+
+/// Hears of events, and says whether to go on.
+type Watch<'a> = &'a mut dyn FnMut(Event<'_>) -> bool;
+
+impl Client<'_> {
+    /// Runs `transfer` over one connection after another until it comes to an end, and says what came of it.
+    pub(super) fn run(
+        &self,
+        transfer: impl Fn(&UdtStream, Watch<'_>) -> Result<Outcome, TransferError>,
+    ) -> Result<String, Failure> {
+        // Reading and writing may wait for the other end: an interruption ends the connection under them.
+        let current: Arc<Mutex<Option<UdtStream>>> = Arc::default();
+        let open = Arc::clone(&current);
+        super::listen_to_interrupts(move || {
+            if let Some(stream) = open.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                stream.abort();
+            }
+        })?;
+        let mut report = Report::new(self.json);
+        let mut failures = 0;
+        loop {
+            let mut moved = false;
+            let (again, error) = match UdtStream::connect_with(self.server, &self.options) {
+                Ok(stream) => {
+                    super::be_patient(&stream);
+                    *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream.clone());
+                    let result = transfer(&stream, &mut |event| {
+                        moved |= matches!(event, Event::Moved(_));
+                        report.hear(&event, &stream);
+                        !super::interrupted()
+                    });
+                    drop(current.lock().unwrap_or_else(PoisonError::into_inner).take());
+                    match result {
+                        Ok(outcome) => {
+                            // Both ends have said that they are done.
+                            let _closed = stream.close();
+                            return finish(&report, &outcome);
+                        }
+                        Err(error) => (error.is_of_the_connection(), error.to_string()),
+                    }
+                }
+                // At first, a server that is not there is an error; later it may come back.
+                Err(error) => (failures > 0, error.to_string()),
+            };
+            if super::interrupted() {
+                return Err(Failure::Stopped(
+                    "interrupted; what has come of large files is kept for the next time".to_owned(),
+                ));
+            }
+            failures = if moved { 1 } else { failures + 1 };
+            if !again || failures > self.retries {
+                return Err(Failure::Run(format!("{}: {error}", self.server)));
+            }
+            let wait = Duration::from_secs(1 << (failures - 1).min(4));
+            report.retry(wait, &error);
+            thread::sleep(wait);
+        }
+    }
+}
+
+fn finish(report: &Report, outcome: &Outcome) -> Result<String, Failure> {
+    let text = report.end(outcome);
+    if outcome.failed == 0 {
+        return Ok(text);
+    }
+    print!("{text}");
+    let files = if outcome.failed == 1 { "a file has" } else { "some files have" };
+    Err(Failure::Run(format!("{files} not moved")))
+}

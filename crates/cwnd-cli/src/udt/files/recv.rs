@@ -1,0 +1,120 @@
+//! `cwnd udt recv`
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use cwnd_files::{Folder, Name, Taking};
+use cwnd_net::UdtStream;
+use tempfile::Builder;
+
+use super::Travel;
+use super::client::Client;
+use super::demo::{self, FetchError};
+use crate::clock;
+use crate::failure::Failure;
+
+/// Fetches files and folders.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd udt recv 192.0.2.1:9001                           everything the server has, into this folder
+  cwnd udt recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
+  cwnd udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
+The server is `cwnd udt serve`, or with --libudt the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
+appears under its name once it is whole. What has come of a large file when a transfer ends early is kept: the same command goes on
+from there. libudt's demo knows neither. Nothing is encrypted, and nobody is asked who they are.
+Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.")]
+pub(crate) struct Arguments {
+    /// Speak to the demo server `sendfile` of libudt, which gives one file
+    #[arg(long)]
+    libudt: bool,
+    /// The server, as host:port
+    server: String,
+    /// Names of files and folders at the server [default: everything]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// The folder they go into
+    #[arg(long, default_value = ".", conflicts_with = "libudt")]
+    dir: PathBuf,
+    /// Where the file goes [default: the last part of its name, in this folder]
+    #[arg(short, long, value_name = "FILE", requires = "libudt")]
+    output: Option<PathBuf>,
+    /// Replace files that are there
+    #[arg(long)]
+    force: bool,
+    /// Bring small files to the disk too before they count
+    #[arg(long, conflicts_with = "libudt")]
+    sync: bool,
+    #[command(flatten)]
+    travel: Travel,
+    /// How often in a row a lost connection is replaced before this counts as failed
+    #[arg(long, value_name = "N", default_value_t = 5, conflicts_with = "libudt")]
+    retries: u32,
+    /// Print a JSON object per line and event, and nothing else
+    #[arg(long, conflicts_with = "libudt")]
+    json_stream: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    if arguments.libudt {
+        return match arguments.names.as_slice() {
+            [name] => run_demo(arguments, name),
+            _ => Err(Failure::Input("--libudt: the demo server gives one file at a time: exactly one name".to_owned())),
+        };
+    }
+    let Arguments { server, names, dir, force, sync, travel, retries, json_stream, .. } = arguments;
+    let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
+    let checked = |name: &String| {
+        // What a shell adds to a folder's name.
+        let name = name.trim_start_matches("./").trim_end_matches('/');
+        Name::new(name.as_bytes()).map_err(|error| Failure::Input(format!("{name:?}: {error}")))
+    };
+    let names = names.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
+    let rules = Taking::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
+    let client = Client { server, options: travel.options(), retries: *retries, json: *json_stream };
+    client.run(|stream, watch| cwnd_files::fetch(stream, &names, &folder, &rules, watch))
+}
+
+/// Fetches a file from the demo server.
+fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
+    let Arguments { server, output, force, travel, .. } = arguments;
+    let path = match output {
+        Some(path) => path.clone(),
+        None => Path::new(name).file_name().map(PathBuf::from).ok_or_else(|| {
+            Failure::Input("--output: the name ends in no name of a file, so there must be another".to_owned())
+        })?,
+    };
+    // Looked at before the work too; the rename at its end decides.
+    if !force && path.exists() {
+        return Err(Failure::Input(format!("--output: {} exists; --force replaces it", path.display())));
+    }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let at = |error: std::io::Error| Failure::Run(format!("{}: {error}", path.display()));
+    let mut file = Builder::new().prefix(".cwnd-").permissions(permissions()).tempfile_in(folder).map_err(at)?;
+
+    let failed = |error: FetchError| Failure::Run(format!("{server}: {error}"));
+    let mut stream = UdtStream::connect_with(server, &travel.options())
+        .map_err(|error| Failure::Run(format!("{server}: {error}")))?;
+    let size = demo::ask(&mut stream, name).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
+    let (fetched, took) = clock::timed(|| demo::fetch(&mut stream, size, &mut out));
+    fetched.map_err(failed)?;
+    out.flush().map_err(at)?;
+    drop(out);
+    // Everything has come; the server may be gone already.
+    stream.abort();
+    let persisted = if *force { file.persist(&path) } else { file.persist_noclobber(&path) };
+    persisted.map_err(|error| at(error.error))?;
+    let seconds = took.as_secs_f64();
+    let rate = if seconds > 0.0 { size as f64 * 8e-6 / seconds } else { 0.0 };
+    Ok(format!("{}: {size} bytes in {seconds:.2} s, {rate:.1} Mbit/s\n", path.display()))
+}
+
+/// What any new file gets, less what the user's mask takes away.
+fn permissions() -> std::fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+}
+
+/// A full file system harms more than this transfer.
+pub(super) const KEEP_FREE: u64 = 16 << 20;

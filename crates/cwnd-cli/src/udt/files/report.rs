@@ -1,0 +1,165 @@
+//! What a transfer shows: a bar and lines for people, or a JSON object per line.
+
+use std::time::Duration;
+
+use cwnd_files::{Event, Outcome};
+use cwnd_net::UdtStream;
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use crate::clock::Stopwatch;
+
+/// The report of one transfer, over all connections it takes.
+pub(super) struct Report {
+    json: bool,
+    bar: ProgressBar,
+    clock: Stopwatch,
+    /// When progress was last told.
+    told: Duration,
+    /// Bytes that moved, and those of files that are done with or were there.
+    moved: u64,
+    settled: u64,
+    total: u64,
+}
+
+/// One line of `--json-stream`.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Line<'a> {
+    /// What there is to move, as far as the giver knows.
+    Total { files: u64, bytes: u64 },
+    /// A file begins at byte `from`.
+    Begin { name: &'a str, bytes: u64, from: u64 },
+    /// At most twice a second.
+    Progress { bytes: u64, of: u64, bits_per_second: f64, seconds_left: Option<f64>, limited_by: Option<&'static str> },
+    /// A file has arrived.
+    Whole { name: &'a str, bytes: u64, blake3: String },
+    /// A file was there before.
+    Unchanged { name: &'a str, bytes: u64 },
+    /// A file does not move.
+    Failed { name: &'a str, reason: String },
+    /// The connection is lost, and tried again.
+    Retry { seconds: f64, error: &'a str },
+    /// All is done.
+    End { whole: u64, unchanged: u64, failed: u64, bytes: u64, seconds: f64, bits_per_second: f64 },
+}
+
+impl Report {
+    pub(super) fn new(json: bool) -> Self {
+        let target = if json { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(0), target);
+        bar.set_style(
+            ProgressStyle::with_template("{bar:25} {bytes} of {total_bytes}, {msg}")
+                .expect("the template is well-formed"),
+        );
+        let clock = Stopwatch::start();
+        Self { json, bar, clock, told: Duration::ZERO, moved: 0, settled: 0, total: 0 }
+    }
+
+    /// Takes notice of an event on this connection.
+    pub(super) fn hear(&mut self, event: &Event<'_>, stream: &UdtStream) {
+        match event {
+            Event::Total { files, bytes } => {
+                (self.total, self.settled) = (*bytes, 0);
+                self.bar.set_length(*bytes);
+                self.say(&Line::Total { files: *files, bytes: *bytes }, || None);
+            }
+            Event::Begun { name, size, from } => {
+                self.settled += from;
+                let resumed = || (*from > 0).then(|| format!("{name}: goes on after {}", HumanBytes(*from)));
+                self.say(&Line::Begin { name: &name.to_string(), bytes: *size, from: *from }, resumed);
+            }
+            Event::Moved(bytes) => {
+                self.moved += bytes;
+                self.settled += bytes;
+                self.tell_progress(stream);
+            }
+            Event::Whole { name, size, hash } => {
+                let blake3 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+                self.say(&Line::Whole { name: &name.to_string(), bytes: *size, blake3 }, || None);
+            }
+            Event::Unchanged { name, size } => {
+                self.settled += size;
+                self.say(&Line::Unchanged { name: &name.to_string(), bytes: *size }, || None);
+            }
+            Event::Failed { name, reason } => {
+                self.say(&Line::Failed { name, reason: reason.to_string() }, || Some(format!("{name}: {reason}")));
+            }
+            _ => {}
+        }
+    }
+
+    /// The connection was lost, and another one is tried after `wait`.
+    pub(super) fn retry(&self, wait: Duration, error: &str) {
+        let seconds = wait.as_secs_f64();
+        let text = || Some(format!("{error}; trying again in {seconds:.0} s"));
+        self.say(&Line::Retry { seconds, error }, text);
+    }
+
+    /// The last line.
+    pub(super) fn end(&self, outcome: &Outcome) -> String {
+        self.bar.finish_and_clear();
+        let Outcome { whole, unchanged, failed, .. } = outcome;
+        let (seconds, bytes) = (self.clock.elapsed().as_secs_f64(), self.moved);
+        let bits_per_second = rate(bytes, seconds);
+        if self.json {
+            let (whole, unchanged, failed) = (*whole, *unchanged, *failed);
+            return line(&Line::End { whole, unchanged, failed, bytes, seconds, bits_per_second });
+        }
+        let files = |count: u64| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        let mut text = format!(
+            "{}, {}, in {seconds:.2} s, {:.1} Mbit/s",
+            files(*whole),
+            HumanBytes(bytes),
+            bits_per_second * 1e-6
+        );
+        if *unchanged > 0 {
+            text += &format!("; {} there before", files(*unchanged));
+        }
+        if *failed > 0 {
+            text += &format!("; {} failed", files(*failed));
+        }
+        text + "\n"
+    }
+
+    fn tell_progress(&mut self, stream: &UdtStream) {
+        let now = self.clock.elapsed();
+        if now.saturating_sub(self.told) < PERIOD {
+            return;
+        }
+        self.told = now;
+        let bits_per_second = rate(self.moved, now.as_secs_f64());
+        let left = self.total.saturating_sub(self.settled) as f64 * 8.0;
+        let seconds_left = (bits_per_second > 0.0).then(|| left / bits_per_second);
+        let limited_by = stream.stats().map(|stats| stats.limited_by());
+        if self.json {
+            let (bytes, of) = (self.settled, self.total);
+            print!("{}", line(&Line::Progress { bytes, of, bits_per_second, seconds_left, limited_by }));
+            return;
+        }
+        let limit = limited_by.map_or(String::new(), |limit| format!(", limited by {limit}"));
+        let left = seconds_left.map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
+        self.bar.set_message(format!("{:.1} Mbit/s{left}{limit}", bits_per_second * 1e-6));
+        self.bar.set_position(self.settled);
+    }
+
+    /// A line for programs, or one for people where there is any.
+    fn say(&self, json: &Line<'_>, text: impl FnOnce() -> Option<String>) {
+        if self.json {
+            print!("{}", line(json));
+        } else if let Some(text) = text() {
+            self.bar.suspend(|| eprintln!("{text}"));
+        }
+    }
+}
+
+fn line(value: &Line<'_>) -> String {
+    serde_json::to_string(value).unwrap_or_default() + "\n"
+}
+
+fn rate(bytes: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+}
+
+/// Often enough to watch.
+const PERIOD: Duration = Duration::from_millis(500);

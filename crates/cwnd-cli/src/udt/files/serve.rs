@@ -1,0 +1,157 @@
+//! `cwnd udt serve`
+
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use cwnd_files::{Event, Folder, Serving, Taking, TransferError};
+use cwnd_net::{AcceptError, UdtListener, UdtStream};
+
+use super::{Travel, demo, recv};
+use crate::failure::Failure;
+
+/// Serves files.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd udt serve                                         this folder, for this host only: 127.0.0.1:9001
+  cwnd udt serve --dir public 0.0.0.0:9001               for every host that reaches this one
+  cwnd udt serve --dir inbox --writable 192.0.2.1:9001   clients may also send
+  cwnd udt serve --libudt --dir public 9000              for the demo `recvfile` of libudt
+Clients are `cwnd udt recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; links are not
+followed out of it. Nothing is encrypted, and nobody is asked who they are. The server ends with Ctrl-C.")]
+pub(crate) struct Arguments {
+    /// Speak to the demo client `recvfile` of libudt
+    #[arg(long, conflicts_with_all = ["writable", "force", "sync"])]
+    libudt: bool,
+    /// The folder whose files are served
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+    /// Clients may send files into the folder
+    #[arg(long)]
+    writable: bool,
+    /// Clients may replace files that are there
+    #[arg(long, requires = "writable")]
+    force: bool,
+    /// Bring small files to the disk too before they count
+    #[arg(long, requires = "writable")]
+    sync: bool,
+    #[command(flatten)]
+    travel: Travel,
+    /// Where clients reach it, as address:port; a port alone is one of the loopback
+    #[arg(value_parser = listen_address, default_value = super::LOCAL)]
+    listen: SocketAddr,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let Arguments { libudt, dir, writable, force, sync, travel, listen } = arguments;
+    let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
+    super::listen_to_interrupts(|| {})?;
+    let listener: UdtListener =
+        UdtListener::bind_with(*listen, &travel.options()).map_err(|error| Failure::Run(error.to_string()))?;
+    listener.set_timeout(Some(LOOK));
+    eprintln!("serving {} at {}", dir.display(), listener.local_addr());
+    if !listen.ip().is_loopback() {
+        eprintln!("nothing is encrypted, and nobody is asked who they are: all who reach this address can use it");
+    }
+    let taking = Taking::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE);
+    let serving = if *writable { Serving::writing(taking) } else { Serving::reading() };
+    let busy = Arc::new(AtomicUsize::new(0));
+    while !super::interrupted() {
+        let (stream, client) = match listener.accept() {
+            Ok(accepted) => accepted,
+            Err(AcceptError::Timeout) => continue,
+            Err(error) => return Err(Failure::Run(error.to_string())),
+        };
+        let folder = match folder.try_clone() {
+            Ok(folder) if busy.load(Ordering::Relaxed) < MOST_CLIENTS => folder,
+            _ => {
+                tell(&format!("{client}: too many clients"));
+                stream.abort();
+                continue;
+            }
+        };
+        busy.fetch_add(1, Ordering::Relaxed);
+        let (busy, dir, libudt) = (Arc::clone(&busy), dir.clone(), *libudt);
+        thread::spawn(move || {
+            match libudt {
+                true => serve_demo(stream, client, &dir),
+                false => serve(stream, client, &folder, &serving),
+            }
+            busy.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+    Ok(String::new())
+}
+
+/// Does what one client wants, and says what comes of it.
+fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &Serving) {
+    super::be_patient(&stream);
+    let result = cwnd_files::answer(&stream, folder, serving, &mut |event| {
+        match event {
+            Event::Whole { name, size, .. } => tell(&format!("{client}: {name}, {size} bytes")),
+            Event::Failed { name, reason } => tell(&format!("{client}: {name}: {reason}")),
+            _ => {}
+        }
+        !super::interrupted()
+    });
+    match (result, stream.close()) {
+        (Ok(outcome), _) => tell(&format!(
+            "{client}: done, {} whole, {} unchanged, {} failed",
+            outcome.whole, outcome.unchanged, outcome.failed
+        )),
+        (Err(TransferError::Interrupted), _) => {}
+        (Err(error), _) => tell(&format!("{client}: {error}")),
+    }
+}
+
+/// Answers one demo client, and says what came of it.
+fn serve_demo(mut stream: UdtStream, client: SocketAddr, dir: &Path) {
+    stream.set_read_timeout(Some(PATIENCE));
+    let served = demo::answer(&mut stream, dir);
+    tell(&match (served, stream.close()) {
+        (Ok((name, Some(size))), Ok(())) => format!("{client}: {name:?}, {size} bytes"),
+        (Ok((name, None)), _) => format!("{client}: {name:?} refused"),
+        (Ok((name, Some(_))), Err(error)) => format!("{client}: {name:?} not delivered: {error}"),
+        (Err(error), _) => format!("{client}: {error}"),
+    });
+}
+
+/// A line on standard error, whether somebody reads it or not.
+fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// An address with its port, or a port of the loopback.
+fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let alone = text.parse().map(|port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    alone.or_else(|_| text.parse().map_err(|_| "neither address:port nor a port".to_owned()))
+}
+
+/// How often Ctrl-C is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How long a demo client may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Each has a thread and a send buffer of some megabytes.
+const MOST_CLIENTS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_of_the_loopback() {
+        let read = |text| listen_address(text).map(|address| address.to_string()).ok();
+        assert_eq!(read("9000").as_deref(), Some("127.0.0.1:9000"));
+        assert_eq!(read("0.0.0.0:9000").as_deref(), Some("0.0.0.0:9000"));
+        assert_eq!(read("[::1]:9000").as_deref(), Some("[::1]:9000"));
+        assert!(["example.org:9000", "", "70000"].iter().all(|text| read(text).is_none()));
+    }
+}

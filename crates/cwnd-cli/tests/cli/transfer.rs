@@ -1,0 +1,190 @@
+//! Files from one process to another, and what is left when one of them dies.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::{Cwnd, Said};
+
+/// A server that is killed when the test is done with it.
+struct Server {
+    child: Child,
+    address: String,
+    /// Kept open: it says something for every file.
+    _says: BufReader<ChildStderr>,
+}
+
+impl Server {
+    /// At an address of the system's choice, or at that of one before.
+    fn start(cwnd: &Cwnd, arguments: &[&str], address: &str) -> Self {
+        let mut command = cwnd.command(&[&["udt", "serve"], arguments, &[address]].concat());
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary was built");
+        let mut says = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        says.read_line(&mut line).expect("it speaks text");
+        let address = line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
+        assert!(address.starts_with("127.0.0.1:"), "{line}");
+        Self { child, address, _says: says }
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it ends");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Files with their bytes, by relative path.
+fn content(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut ahead = vec![root.to_owned()];
+    while let Some(folder) = ahead.pop() {
+        for entry in fs::read_dir(folder).expect("it is a folder") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() {
+                ahead.push(path);
+            } else {
+                found.insert(
+                    path.strip_prefix(root).expect("it lies below").to_owned(),
+                    fs::read(&path).expect("a file"),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// A file of 40 groups, two small ones, and one in the inbox that has nothing to do with them.
+fn place() -> (Cwnd, BTreeMap<PathBuf, Vec<u8>>) {
+    let cwnd = Cwnd::new();
+    fs::create_dir_all(cwnd.path().join("out/deep")).expect("a new folder");
+    fs::create_dir(cwnd.path().join("inbox")).expect("a new folder");
+    let large: Vec<u8> = (0..40_u32 << 20).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    fs::write(cwnd.path().join("out/deep/large"), large).expect("room for it");
+    fs::write(cwnd.path().join("out/a"), "first").expect("room for it");
+    fs::write(cwnd.path().join("out/z"), "last").expect("room for it");
+    fs::write(cwnd.path().join("inbox/bystander"), "mine").expect("room for it");
+    let mut expected: BTreeMap<_, _> = content(&cwnd.path().join("out"))
+        .into_iter()
+        .map(|(name, bytes)| (Path::new("out").join(name), bytes))
+        .collect();
+    expected.insert("bystander".into(), b"mine".to_vec());
+    (cwnd, expected)
+}
+
+/// Kills one side after a while, or both; then all is done once more, in peace.
+fn survives_a_kill(seed: u64) {
+    let (cwnd, expected) = place();
+    let draw = |salt: u64| (seed + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+    // At 1 Gbit/s, a transfer takes some 0.4 s.
+    let (wait, victim, fetching) = (Duration::from_millis(draw(0) % 500), draw(1) % 2, draw(2) % 2 == 1);
+    println!(
+        "seed {seed}: {wait:?}, {}, {}",
+        ["client", "server"][victim as usize],
+        ["send", "recv"][usize::from(fetching)]
+    );
+    let serving = if fetching { &["--rate-limit", "1gbit"][..] } else { &["--dir", "inbox", "--writable"] };
+    let mut server = Server::start(&cwnd, serving, "127.0.0.1:0");
+    let address = server.address.clone();
+    let arguments: &[&str] = match fetching {
+        true => &["udt", "recv", &address, "out", "--dir", "inbox", "--retries", "0"],
+        false => &["udt", "send", "out", &address, "--rate-limit", "1gbit", "--retries", "0"],
+    };
+    let mut client =
+        cwnd.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary was built");
+    sleep(wait);
+    if victim == 1 {
+        server.kill();
+    }
+    // It would find out by itself, after ten seconds.
+    client.kill().expect("it can be killed");
+    client.wait().expect("it ends");
+    if victim == 1 {
+        server = Server::start(&cwnd, serving, &address);
+    }
+    cwnd.succeed(arguments);
+    assert_eq!(content(&cwnd.path().join("inbox")), expected, "seed {seed}");
+    drop(server);
+}
+
+#[test]
+fn a_kill_costs_time_and_nothing_else() {
+    (0..6).for_each(survives_a_kill);
+}
+
+#[test]
+#[ignore = "takes minutes; `cargo test -p cwnd-cli --test cli -- --ignored two_hundred`"]
+fn two_hundred_kills_cost_time_and_nothing_else() {
+    (1000..1200).for_each(survives_a_kill);
+}
+
+#[test]
+fn a_client_waits_for_its_server_to_come_back() {
+    let (cwnd, expected) = place();
+    let serving = ["--dir", "inbox", "--writable"];
+    let mut server = Server::start(&cwnd, &serving, "127.0.0.1:0");
+    let address = server.address.clone();
+    let mut command = cwnd.command(&["udt", "send", "out", &address, "--rate-limit", "100mbit", "--json-stream"]);
+    let client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    sleep(Duration::from_secs(1));
+    server.kill();
+    let server = Server::start(&cwnd, &serving, &address);
+    let said = Said::of(&client.wait_with_output().expect("it ends"));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(content(&cwnd.path().join("inbox")), expected);
+    let events: Vec<serde_json::Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let named = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+    assert_eq!((named("retry"), named("end")), (1, 1), "{}", said.out);
+    assert!(named("progress") > 1);
+    drop(server);
+}
+
+#[test]
+fn files_are_fetched_sent_and_left_alone() {
+    let (cwnd, expected) = place();
+    let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
+    let address = server.address.as_str();
+    cwnd.succeed(&["udt", "send", "out", address]);
+    assert_eq!(content(&cwnd.path().join("inbox")), expected);
+    let again = cwnd.succeed(&["udt", "send", "out", address]);
+    assert!(again.contains("3 files there before"), "{again}");
+
+    // Everything the server has comes back.
+    fs::create_dir(cwnd.path().join("copy")).expect("a new folder");
+    cwnd.succeed(&["udt", "recv", address, "--dir", "copy"]);
+    assert_eq!(content(&cwnd.path().join("copy")), expected);
+
+    // Other bytes of the same name stay, unless they may go.
+    fs::write(cwnd.path().join("copy/bystander"), "changed").expect("room for it");
+    let refused = cwnd.run(&["udt", "recv", address, "bystander", "--dir", "copy"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
+    assert!(refused.err.contains("bystander: there is another file of this name"), "{}", refused.err);
+    cwnd.succeed(&["udt", "recv", address, "bystander", "--dir", "copy", "--force"]);
+    assert_eq!(content(&cwnd.path().join("copy")), expected);
+
+    for (arguments, code, says) in [
+        (&["udt", "recv", address, "../out"][..], 2, "not that of a file below the folder"),
+        (&["udt", "recv", address, "none"], 1, "none: there is none"),
+        (&["udt", "recv", address, "--dir", "nowhere"], 2, "--dir: nowhere"),
+        (&["udt", "send", "nowhere", address], 2, "nowhere: "),
+        (&["udt", "recv", address, "--libudt"], 2, "exactly one name"),
+    ] {
+        let said = cwnd.run(arguments);
+        assert_eq!(said.code, Some(code), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(says), "{arguments:?}: {}", said.err);
+    }
+    let readers = Server::start(&cwnd, &["--dir", "inbox"], "127.0.0.1:0");
+    let said = cwnd.run(&["udt", "send", "out", &readers.address]);
+    assert!(said.code == Some(1) && said.err.contains("files are not taken here"), "{}", said.err);
+}
