@@ -93,7 +93,7 @@ fn duplicates(flow: &FlowTrace) -> u64 {
 fn of_kind(flow: &FlowTrace, kind: &str) -> u64 {
     let is = |seen: Seen, bytes: &[u8]| match seen {
         Seen::Data { .. } => kind == "data",
-        Seen::Ack { .. } => false,
+        Seen::Ack { .. } | Seen::Report { .. } => false,
         Seen::Control { .. } => match Packet::parse(bytes) {
             Ok(Packet::Control { control, .. }) => match control {
                 Control::LightAck(_) | Control::Ack(_) => kind == "ACK",
