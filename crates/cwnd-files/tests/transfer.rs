@@ -94,7 +94,15 @@ fn tree() -> tempfile::TempDir {
     place
 }
 
-/// Gives `sources` over a line to a server that takes them into `into`.
+/// A folder with a file, the file, and another folder.
+fn large(size: u64) -> (tempfile::TempDir, PathBuf, tempfile::TempDir) {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("file");
+    fs::write(&from, bytes(size, 3)).unwrap();
+    (place, from, tempfile::tempdir().unwrap())
+}
+
+/// Gives `from` over a line to a server that takes it into `into`.
 fn give(
     from: &Path,
     into: &Path,
@@ -196,11 +204,8 @@ fn a_link_leads_nowhere() {
 
 #[test]
 fn a_file_goes_on_where_its_journal_ends() {
-    let place = tempfile::tempdir().unwrap();
-    let from = place.path().join("file");
     let size = 70 * GROUP + 5;
-    fs::write(&from, bytes(size, 3)).unwrap();
-    let into = tempfile::tempdir().unwrap();
+    let (place, from, into) = large(size);
     let (near, far) = Line::pair();
     let (sent, taken) = give(&from, into.path(), Taking::new(), (Line { left: 50 * GROUP, ..near }, far));
     assert!(sent.unwrap_err().is_of_the_connection() && taken.is_err());
@@ -228,10 +233,7 @@ fn a_file_goes_on_where_its_journal_ends() {
 
 #[test]
 fn a_file_that_has_changed_begins_anew() {
-    let place = tempfile::tempdir().unwrap();
-    let from = place.path().join("file");
-    fs::write(&from, bytes(9 * GROUP, 3)).unwrap();
-    let into = tempfile::tempdir().unwrap();
+    let (place, from, into) = large(9 * GROUP);
     let (near, far) = Line::pair();
     let _ = give(&from, into.path(), Taking::new(), (Line { left: 5 * GROUP, ..near }, far));
     fs::write(&from, bytes(9 * GROUP, 4)).unwrap();
@@ -242,10 +244,7 @@ fn a_file_that_has_changed_begins_anew() {
 
 #[test]
 fn a_changed_byte_is_noticed_and_costs_a_group() {
-    let place = tempfile::tempdir().unwrap();
-    let from = place.path().join("file");
-    fs::write(&from, bytes(9 * GROUP, 3)).unwrap();
-    let into = tempfile::tempdir().unwrap();
+    let (place, from, into) = large(9 * GROUP);
     let (near, far) = Line::pair();
     let (_, taken) = give(&from, into.path(), Taking::new(), (Line { flip: Some(4 * GROUP + 999), ..near }, far));
     let taken = taken.unwrap_err();
@@ -257,10 +256,7 @@ fn a_changed_byte_is_noticed_and_costs_a_group() {
 
 #[test]
 fn two_transfers_of_one_file_do_not_meet() {
-    let place = tempfile::tempdir().unwrap();
-    let from = place.path().join("file");
-    fs::write(&from, bytes(9 * GROUP, 3)).unwrap();
-    let into = tempfile::tempdir().unwrap();
+    let (place, from, into) = large(9 * GROUP);
     let (near, far) = Line::pair();
     let folder = Folder::open(into.path()).unwrap();
     let serving = Serving::writing(Taking::new());
@@ -304,10 +300,7 @@ fn thousands_of_small_files_take_a_few_round_trips() {
 
 #[test]
 fn an_interrupted_transfer_leaves_what_it_has() {
-    let place = tempfile::tempdir().unwrap();
-    let from = place.path().join("file");
-    fs::write(&from, bytes(9 * GROUP, 3)).unwrap();
-    let into = tempfile::tempdir().unwrap();
+    let (_place, from, into) = large(9 * GROUP);
     let (near, far) = Line::pair();
     let folder = Folder::open(into.path()).unwrap();
     let mut moved = 0;

@@ -5,6 +5,9 @@ mod link;
 mod perf;
 
 use clap::Subcommand;
+use cwnd::{BitRate, Spec};
+use cwnd_lab::scenario::Written;
+use cwnd_net::Options;
 
 use crate::failure::Failure;
 
@@ -29,5 +32,18 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
         Command::Recv(arguments) => files::recv::run(arguments),
         Command::Send(arguments) => files::send::run(arguments),
         Command::Serve(arguments) => files::serve::run(arguments),
+    }
+}
+
+/// The options of a port with what the command line says of them.
+fn options(algorithm: Option<&Written<Spec>>, rate_limit: Option<&Written<BitRate>>, mss: u16) -> Options {
+    let options = Options::default().mss(mss);
+    let options = match algorithm {
+        Some(algorithm) => options.algorithm(algorithm.value().clone()),
+        None => options,
+    };
+    match rate_limit {
+        Some(rate) => options.max_rate(*rate.value()),
+        None => options,
     }
 }

@@ -34,15 +34,7 @@ pub(super) struct Travel {
 
 impl Travel {
     fn options(&self) -> Options {
-        let options = Options::default().mss(self.mss);
-        let options = match &self.algorithm {
-            Some(algorithm) => options.algorithm(algorithm.value().clone()),
-            None => options,
-        };
-        match &self.rate_limit {
-            Some(rate) => options.max_rate(*rate.value()),
-            None => options,
-        }
+        super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss)
     }
 }
 

@@ -76,15 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
 impl Arguments {
     fn options(&self) -> Options {
-        let options = Options::default().mss(self.mss).offload(!self.no_gso);
-        let options = match &self.algorithm {
-            Some(algorithm) => options.algorithm(algorithm.value().clone()),
-            None => options,
-        };
-        match &self.rate_limit {
-            Some(rate) => options.max_rate(*rate.value()),
-            None => options,
-        }
+        super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss).offload(!self.no_gso)
     }
 
     fn algorithm(&self) -> &str {
