@@ -1,6 +1,6 @@
 //! Data that meets no trouble.
 
-use cwnd::{BitRate, Limit, registry};
+use cwnd::{BitRate, Limit, Spec, registry};
 
 use super::super::*;
 use super::world::{PAYLOAD, Parcel, World, agreed, at, settings};
@@ -58,7 +58,13 @@ fn the_bytes_of_a_stream_are_kept_until_they_are_acknowledged() {
 
 #[test]
 fn every_algorithm_drives_a_connection() {
-    for entry in registry::ALGORITHMS {
+    let accepted = |name: &str| {
+        let algorithm = Spec::parse(name).expect("it is registered");
+        Settings { algorithm, ..settings() }.check().is_ok()
+    };
+    let accepted: Vec<_> = registry::ALGORITHMS.iter().filter(|entry| accepted(entry.name)).collect();
+    assert!(accepted.len() >= 25);
+    for entry in accepted {
         let mut world = World::under(entry.name, 10, Some(50_000_000));
         world.ends[0].line.queue = 100;
         let mut sent = 0_u32;
