@@ -1,7 +1,7 @@
 //! The log of packets beside a sender.
 
 use cwnd::{Span, Spec};
-use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, Setup, Trace};
+use cwnd_sim::{AckEcho, Discipline, Dumbbell, Era, Loss, QueueLimit, RedSetup, Setup, Trace};
 use cwnd_trace::{PacketLog, Protocol, Seen};
 
 /// A flow of each protocol over a lossy path.
@@ -46,6 +46,24 @@ fn the_log_has_every_packet_once() {
         assert_eq!(log.iter().map(|(_, bytes)| bytes.len()).sum::<usize>(), log.control.len());
         assert_eq!(log.full, None);
     }
+}
+
+#[test]
+fn only_marks_are_confirmed() {
+    let confirmed = |log: &PacketLog| {
+        let confirms = |packet: &&cwnd_trace::Logged| matches!(packet.seen, Seen::Data { reacted: true, .. });
+        log.packets.iter().filter(confirms).count()
+    };
+    let unmarked = run(&setup(Some(usize::MAX)));
+    assert!(unmarked.flows.iter().all(|flow| confirmed(&flow.log) == 0), "nothing marks on this path");
+    let queue = QueueLimit::Packets(200);
+    let bell = Dumbbell::new(20_000_000, Span::from_millis(40), queue);
+    let mut marked =
+        bell.setup(&[Spec::parse("reno").expect("registered")], Era::MODERN, Span::from_secs(10), Span::ZERO, 3);
+    marked.links[0].discipline = Discipline::Red(RedSetup { mark: true, min: 10.0, max: 30.0, ..RedSetup::default() });
+    marked.flows[0].ecn = Some(AckEcho::Latch);
+    let marked = run(&Setup { packet_log: Some(usize::MAX), ..marked });
+    assert!(confirmed(&marked.flows[0].log) > 0);
 }
 
 #[test]

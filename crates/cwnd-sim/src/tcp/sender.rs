@@ -194,6 +194,7 @@ impl<R: Recovery> Sender<R> {
             let first = self.recovery.send(count);
             self.facts.counts.sent += count;
             for number in first..first + count {
+                // Something is outstanding, so that none of these is packet 0.
                 let reacted = number == self.confirming;
                 send(Data { number, sent_at: now, retransmission: false, reacted, pair: false });
             }
@@ -269,7 +270,7 @@ impl<R: Recovery> Sender<R> {
         }
         let fresh = (!retransmission).then_some(number);
         let pair = self.pacer.sent(now, self.spacing(), self.orders.probe, fresh);
-        let reacted = !retransmission && number == self.confirming;
+        let reacted = !retransmission && number > 0 && number == self.confirming;
         Some(Data { number, sent_at: now, retransmission, reacted, pair })
     }
 
