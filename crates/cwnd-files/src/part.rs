@@ -1,6 +1,6 @@
 //! A file that is not yet whole.
 //!
-//! It lies in the folder of the file it becomes, under a name of this crate ([`RESERVED`](crate::RESERVED)), with its journal
+//! It lies in the folder of the file it becomes, under a name of this crate ([`RESERVED`]), with its journal
 //! beside it if it has more than one group. A lock keeps other transfers away.
 
 use std::ffi::OsStr;
