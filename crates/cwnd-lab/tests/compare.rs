@@ -1,8 +1,9 @@
 //! Runs and comparisons on a path short enough for a test.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cwnd::{Span, Spec};
+use cwnd::{CongestionControl, Maker, Span, Spec, Start};
 use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT, Row};
 use cwnd_lab::measure::{Estimate, Estimates};
 use cwnd_lab::output::folder::{Folder, FolderError, fresh};
@@ -141,4 +142,27 @@ fn a_folder_appears_complete_or_not_at_all() {
     assert_eq!(std::fs::read_to_string(target.join("file")).expect("published"), "text");
     assert!(matches!(Folder::start(&target), Err(FolderError::Exists(_))));
     assert_eq!(fresh(&root.path().join("a"), "c"), root.path().join("a/c-1"));
+}
+
+/// A built-in algorithm behind a box.
+#[derive(Debug)]
+struct Boxed(Spec);
+
+impl Maker for Boxed {
+    fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
+        self.0.start(start).boxed_clone()
+    }
+}
+
+#[test]
+fn an_algorithm_from_outside_stands_beside_the_built_in_ones() {
+    let reno = Spec::parse("reno").expect("registered");
+    let ours = Written::from(Spec::outside("ours", Arc::new(Boxed(reno))));
+    let algorithms = [Written::literal("reno"), ours];
+    let comparison = Comparison::new(&base(), &algorithms, None, 2).expect("valid");
+    let compared = comparison.run(&|_| true).expect("runs");
+    let digests = |row: &Row| row.alone.traces.iter().map(|trace| trace.digest).collect::<Vec<_>>();
+    assert_eq!(digests(&compared.rows[0]), digests(&compared.rows[1]));
+    assert_eq!(compared.rows[1].algorithm, "ours");
+    assert_eq!(compared.rows[1].alone.traces[0].flows[1].name, "ours #2");
 }

@@ -1,7 +1,10 @@
 //! The synchronous-feedback host against what the papers derive of it.
 
-use cwnd::registry::{ALGORITHMS, Spec};
+use std::sync::Arc;
+
+use cwnd::registry::{ALGORITHMS, Maker, Spec};
 use cwnd::units::{Packets, Span};
+use cwnd::{CongestionControl, Start};
 use cwnd_model::convergence::{self, Scheme};
 use cwnd_model::new_aimd;
 use cwnd_model::rounds::{Clock, FlowSetup, Run, Setup, run};
@@ -33,6 +36,28 @@ fn aimd_walks_as_chiu_and_jain_drew_it() {
         assert!((event.at - 25.0 * (at + 1) as f64).abs() < 1e-9, "{event:?}");
         assert!((event.before[0] - x1).abs() < 1e-9 && (event.before[1] - x2).abs() < 1e-9, "{event:?}");
         assert!((event.after[0] - x1 / 2.0).abs() < 1e-9, "{event:?}");
+    }
+}
+
+/// A built-in algorithm behind a box.
+#[derive(Debug)]
+struct Boxed(Spec);
+
+impl Maker for Boxed {
+    fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
+        self.0.start(start).boxed_clone()
+    }
+}
+
+#[test]
+fn an_algorithm_from_outside_walks_as_one_of_the_registry() {
+    for name in ["reno", "simd"] {
+        let built_in = setup(name, 100.0, &[10.0, 40.0]);
+        let mut outside = built_in.clone();
+        for flow in &mut outside.flows {
+            flow.algorithm = Spec::outside(name, Arc::new(Boxed(flow.algorithm.clone())));
+        }
+        assert_eq!(run(&outside).events, run(&built_in).events, "{name}");
     }
 }
 

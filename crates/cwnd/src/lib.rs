@@ -30,6 +30,6 @@ pub mod window;
 
 pub use builtin::{Algorithm, Visitor};
 pub use control::{CongestionControl, Control, Pacing, Probe, ReceiverSide, Stamp};
-pub use registry::{ALGORITHMS, Entry, Spec};
+pub use registry::{ALGORITHMS, Entry, Maker, Spec};
 pub use signal::{Ack, Arrival, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};
 pub use units::{BitRate, Bytes, Packets, Rate, Span, Time};

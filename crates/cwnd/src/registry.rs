@@ -6,13 +6,14 @@
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
 pub use crate::builtin::ALGORITHMS;
 use crate::builtin::Algorithm;
-use crate::control::ReceiverSide;
+use crate::control::{CongestionControl, ReceiverSide};
 use crate::quantity;
 use crate::signal::Start;
 
@@ -145,6 +146,18 @@ pub struct Spec {
     entry: &'static Entry,
     values: Values,
     text: String,
+    maker: Option<Arc<dyn Maker>>,
+}
+
+/// Makes an algorithm that is not in the registry: one written in another language, or one that a learner steers.
+///
+/// What it makes keeps the contract of [`CongestionControl`]. With a [`WindowRule`](crate::window::WindowRule) in a
+/// [`Window`](crate::window::Window) it has slow start, timeouts and eras as the built-in ones have. The contract knows no failure:
+/// an algorithm that can go on no longer holds its control, hears signals in vain, and leaves word where whoever runs the host
+/// looks, who then ends the run.
+pub trait Maker: fmt::Debug + Send + Sync {
+    /// The algorithm of one flow.
+    fn start(&self, start: &Start) -> Box<dyn CongestionControl>;
 }
 
 /// A combination of values that an algorithm refuses.
@@ -451,7 +464,7 @@ impl Spec {
             })?;
             values.given[index] = Some(read);
         }
-        let spec = Self { entry, values, text: text.trim().to_string() };
+        let spec = Self { entry, values, text: text.trim().to_string(), maker: None };
         // A trial start finds the combinations that no single range excludes, so that a spec in hand never fails.
         match (entry.build)(&spec.values, &Start::default()) {
             Ok(_) => Ok(spec),
@@ -464,13 +477,19 @@ impl Spec {
         }
     }
 
+    /// An algorithm that is not in the registry, called `label`: every host takes it where it takes one that is.
+    #[must_use]
+    pub fn outside(label: &str, maker: Arc<dyn Maker>) -> Self {
+        Self { entry: &OUTSIDE, values: Values::none(&[]), text: label.to_string(), maker: Some(maker) }
+    }
+
     /// What the algorithm declares of itself.
     #[must_use]
     pub fn entry(&self) -> &'static Entry {
         self.entry
     }
 
-    /// The text it was read from: its label in tables and plots.
+    /// The text it was read from, or what an algorithm from outside is called: its label in tables and plots.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.text
@@ -495,6 +514,9 @@ impl Spec {
     /// Never: [`Spec::parse`] tried the same values, and no algorithm refuses a start.
     #[must_use]
     pub fn start(&self, start: &Start) -> Algorithm {
+        if let Some(maker) = &self.maker {
+            return Algorithm::Custom(maker.start(start));
+        }
         (self.entry.build)(&self.values, start).expect("the same values were accepted when the spec was read")
     }
 
@@ -581,6 +603,19 @@ fn edit_distance(a: &str, b: &str) -> usize {
     }
     row[b.len()]
 }
+
+/// What is known of an algorithm from outside.
+static OUTSIDE: Entry = Entry {
+    name: "outside",
+    title: "an algorithm that is not in the registry",
+    family: Family::Named,
+    transport: Transport::Acked,
+    source: "given by the program that runs it",
+    deviations: &[],
+    parameters: &[],
+    build: |_, _| Err(Refusal { parameter: "name", reason: "it has a maker of its own".to_string() }),
+    receiver: None,
+};
 
 #[cfg(test)]
 mod tests {

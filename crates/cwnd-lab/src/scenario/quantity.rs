@@ -84,6 +84,13 @@ impl<Q: Quantity> Written<Q> {
     }
 }
 
+/// For algorithms that are not in the registry: a document with one can be run, but not read again from what it is written out as.
+impl From<Spec> for Written<Spec> {
+    fn from(spec: Spec) -> Self {
+        Self { text: spec.label().to_string(), value: spec }
+    }
+}
+
 impl<Q> fmt::Display for Written<Q> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.text)

@@ -4,5 +4,6 @@ mod contract;
 mod corpus;
 mod host;
 mod named;
+mod outside;
 mod rules;
 mod shell;
