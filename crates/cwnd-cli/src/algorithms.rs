@@ -7,7 +7,8 @@ use cwnd_lab::output::json::Known;
 use cwnd_lab::output::to_json;
 
 use crate::failure::Failure;
-use crate::table::{Table, number};
+use cwnd_lab::output::digits::number;
+use cwnd_lab::output::table::Table;
 
 /// Which algorithm, and how to print it.
 #[derive(Args, Debug)]

@@ -3,15 +3,14 @@
 use clap::Args;
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Span, Spec};
-use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT};
-use cwnd_lab::output::{json, to_json, write_comparison};
+use cwnd_lab::compare::{Comparison, DEFAULT};
+use cwnd_lab::output::{json, text, to_json, write_comparison};
 use cwnd_lab::scenario::{Document, Dumbbell, Queue, Written};
 use cwnd_sim::{Era, Loss, RecoveryScheme};
 
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::Progress;
-use crate::table::{Table, cell};
 
 /// What to compare, and where.
 #[derive(Args, Debug)]
@@ -87,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if let Some(folder) = folder {
         files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;
     }
-    Ok(if json { to_json(&document) } else { arguments.print(&compared) })
+    Ok(if json { to_json(&document) } else { text::comparison(&compared) })
 }
 
 impl Arguments {
@@ -109,58 +108,4 @@ impl Arguments {
             ..Document::default()
         }
     }
-
-    fn print(&self, compared: &Compared) -> String {
-        let Self { rate, rtt, queue, loss, flows, seeds, duration, warmup, era, .. } = self;
-        let mut text = format!(
-            "{} of each algorithm on {rate}, {rtt}, {queue}, loss {loss}, era {era}\n\
-             {seeds} seeds of {duration}, measured after {warmup}; mean ± half the 95 % confidence interval\n\n",
-            counted(*flows),
-        );
-        text.push_str(&alone(compared));
-        if let Some(opponent) = &self.versus {
-            text.push_str(&format!("\n{} of each algorithm together with {flows} of {opponent}\n\n", counted(*flows)));
-            text.push_str(&versus(compared));
-        }
-        for warning in compared.warnings() {
-            text.push_str(&format!("warning: {warning}\n"));
-        }
-        text
-    }
-}
-
-fn counted(flows: u32) -> String {
-    if flows == 1 { "1 flow".to_string() } else { format!("{flows} flows") }
-}
-
-fn alone(compared: &Compared) -> String {
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
-    let mut table = Table::default();
-    table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
-    table.row(std::iter::once("").chain(columns.iter().map(|column| column.unit)));
-    let best: Vec<Option<usize>> = columns.iter().map(|column| compared.best(column)).collect();
-    for (index, row) in compared.rows.iter().enumerate() {
-        let cells = columns.iter().zip(&best).map(|(column, best)| {
-            let star = if *best == Some(index) { "* " } else { "" };
-            format!("{star}{}", cell((column.of)(&row.estimates), column.scale))
-        });
-        table.row(std::iter::once(row.algorithm.clone()).chain(cells));
-    }
-    let mut text = table.print();
-    if best.iter().any(Option::is_some) {
-        text.push_str("* best of its column, its interval apart from all others\n");
-    }
-    text
-}
-
-fn versus(compared: &Compared) -> String {
-    let mut table = Table::default();
-    table.row(["algorithm", "its share", "goodput ratio"]);
-    table.row(["", "%", "its / other's"]);
-    for row in &compared.rows {
-        if let Some(versus) = &row.versus {
-            table.row([row.algorithm.clone(), cell(versus.share, 100.0), cell(versus.ratio, 1.0)]);
-        }
-    }
-    table.print()
 }

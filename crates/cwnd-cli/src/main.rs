@@ -15,7 +15,6 @@ mod overlay;
 mod paper;
 mod progress;
 mod run;
-mod table;
 mod udt;
 
 use std::io::{self, Write};

@@ -15,7 +15,7 @@ use cwnd_sim::Trace;
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::Progress;
-use crate::table::Table;
+use cwnd_lab::output::table::Table;
 
 /// What was simulated, and what was measured.
 #[derive(Args, Debug)]

@@ -12,7 +12,7 @@ use cwnd_lab::paper::{Counts, PaperError, PaperRun, Recorded, Row, Scale, Select
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::Progress;
-use crate::table::Table;
+use cwnd_lab::output::table::Table;
 
 /// Which results, and how.
 #[derive(Args, Debug)]

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cwnd_lab::output::formats::{Format, write_formats};
-use cwnd_lab::output::{json, to_json, write_run};
+use cwnd_lab::output::{json, text, to_json, write_run};
 use cwnd_lab::run::{Runs, run as run_all};
 use cwnd_lab::scenario::Scenario;
 
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::Progress;
-use crate::table::{Table, cell};
 
 /// Which scenario, and what to change in it.
 #[derive(Args, Debug)]
@@ -48,11 +47,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let name = arguments.scenario.display().to_string();
-    let text = fs::read_to_string(&arguments.scenario)
+    let source = fs::read_to_string(&arguments.scenario)
         .map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
     let mut overrides = arguments.set.clone();
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
-    let scenario = Scenario::read(&name, &text, &overrides)?;
+    let scenario = Scenario::read(&name, &source, &overrides)?;
     if arguments.check {
         return Ok(format!("{name} is a scenario\n"));
     }
@@ -76,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         })?;
         warn_of_full_logs(runs);
     }
-    Ok(if arguments.files.json { to_json(&document) } else { print(&document) })
+    Ok(if arguments.files.json { to_json(&document) } else { text::run(&document) })
 }
 
 /// A log that ends early is not to be taken for a flow that does.
@@ -90,104 +89,3 @@ fn warn_of_full_logs(runs: &Runs) {
         );
     }
 }
-
-fn print(document: &json::Run) -> String {
-    let origin = &document.origin;
-    let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
-    text.push_str(&format!(
-        "{} seeds of {} s, measured after {} s; mean ± half the 95 % confidence interval\n\n",
-        origin.seeds, origin.duration_s, origin.warmup_s
-    ));
-    let finite = document.flows.iter().any(|flow| flow.size_packets.is_some());
-    let with_end = |row: [String; 5], end: String| row.into_iter().chain(finite.then_some(end));
-    let mut flows = Table::default();
-    let heading = ["flow", "goodput", "max-min share", "loss", "retransmitted"];
-    flows.row(with_end(heading.map(String::from), "complete after".to_string()));
-    flows.row(with_end(["", "Mbit/s", "Mbit/s", "%", "%"].map(String::from), "s".to_string()));
-    for flow in document.flows.iter().take(MAX_ROWS) {
-        let row = [
-            flow.flow.clone(),
-            cell(flow.goodput_bps, 1e-6),
-            flow.fair_share_bps.map_or("–".to_string(), |share| format!("{:.1}", share * 1e-6)),
-            cell(flow.loss_rate, 100.0),
-            cell(flow.retransmission_ratio, 100.0),
-        ];
-        flows.row(with_end(row, cell(flow.completion_time_s, 1.0)));
-    }
-    text.push_str(&flows.print());
-    if document.flows.len() > MAX_ROWS {
-        text.push_str(&format!("and {} more flows: see --json\n", document.flows.len() - MAX_ROWS));
-    }
-    let total = [
-        ("Jain index of all flows", document.measures.jain, 1.0, ""),
-        ("goodput of all flows", document.measures.goodput_bps, 1e-6, " Mbit/s"),
-    ];
-    for (what, estimate, scale, unit) in total {
-        text.push_str(&format!("{what}: {}{unit}\n", cell(estimate, scale)));
-    }
-
-    text.push_str(&cbr(&document.cbr));
-    text.push_str(&arrivals(&document.arrivals));
-    let mut links = Table::default();
-    links.row(["link", "utilisation", "loss", "marked", "queueing delay", "99th percentile"]);
-    links.row(["", "%", "%", "%", "ms", "ms"]);
-    for link in document.links.iter().filter(|link| link.rate_bps.is_some()).take(MAX_ROWS) {
-        links.row([
-            link.link.clone(),
-            cell(link.utilisation, 100.0),
-            cell(link.loss_rate, 100.0),
-            cell(link.mark_rate, 100.0),
-            cell(link.queue_delay_mean_s, 1e3),
-            cell(link.queue_delay_p99_s, 1e3),
-        ]);
-    }
-    text.push_str(&format!("\n{}\ndigests: {}\n", links.print(), document.digests.join(" ")));
-    for warning in &document.warnings {
-        text.push_str(&format!("warning: {warning}\n"));
-    }
-    text
-}
-
-fn cbr(flows: &[json::Cbr]) -> String {
-    if flows.is_empty() {
-        return String::new();
-    }
-    let mut table = Table::default();
-    table.row(["without congestion control", "sent", "arrived", "loss"]);
-    table.row(["", "Mbit/s", "Mbit/s", "%"]);
-    for flow in flows.iter().take(MAX_ROWS) {
-        let (sent, delivered) = (cell(flow.sent_bps, 1e-6), cell(flow.delivered_bps, 1e-6));
-        table.row([flow.cbr.clone(), sent, delivered, cell(flow.loss_rate, 100.0)]);
-    }
-    format!("\n{}", table.print())
-}
-
-fn arrivals(crowds: &[json::Arrivals]) -> String {
-    let mut text = String::new();
-    for crowd in crowds {
-        let mut table = Table::default();
-        let heading = format!("completion of {}", crowd.arrivals);
-        table.row([heading.as_str(), "flows", "mean", "median", "95th percentile", "99th percentile"]);
-        table.row(["packets", "all seeds", "s", "s", "s", "s"]);
-        let mut above = 0;
-        for class in &crowd.completion {
-            let sizes = match class.up_to_packets {
-                Some(up_to) => format!("{} to {up_to}", above + 1),
-                None => format!("more than {above}"),
-            };
-            above = class.up_to_packets.unwrap_or(above);
-            let times = [class.mean_s, class.p50_s, class.p95_s, class.p99_s].map(|time| cell(time, 1.0));
-            table.row([sizes, class.flows.to_string()].into_iter().chain(times));
-        }
-        let rates = [cell(crowd.flows_per_s, 1.0), cell(crowd.requested_bps, 1e-6), cell(crowd.refused_share, 100.0)];
-        let [flows, requested, refused] = rates;
-        text.push_str(&format!(
-            "\n{}{flows} flows/s arrive and ask for {requested} Mbit/s; {refused} % are refused\n",
-            table.print()
-        ));
-    }
-    text
-}
-
-/// A terminal's height; more rows are no table to judge.
-const MAX_ROWS: usize = 24;

@@ -8,7 +8,8 @@ use cwnd_lab::scenario::Written;
 
 use super::{Output, check_sum, checked, synchronous, window};
 use crate::failure::Failure;
-use crate::table::{Table, number};
+use cwnd_lab::output::digits::number;
+use cwnd_lab::output::table::Table;
 
 /// Convergence times.
 #[derive(Args, Debug)]

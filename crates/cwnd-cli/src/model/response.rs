@@ -9,7 +9,8 @@ use cwnd_lab::scenario::Written;
 
 use super::{Output, probability, round_trip, specs};
 use crate::failure::Failure;
-use crate::table::{Table, cell, number};
+use cwnd_lab::output::digits::{cell, number};
+use cwnd_lab::output::table::Table;
 
 /// Response functions.
 #[derive(Args, Debug)]

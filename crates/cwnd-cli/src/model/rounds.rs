@@ -9,7 +9,8 @@ use cwnd_lab::scenario::Written;
 
 use super::{Output, check_sum, checked, round_trip, synchronous, window};
 use crate::failure::Failure;
-use crate::table::{Table, number};
+use cwnd_lab::output::digits::number;
+use cwnd_lab::output::table::Table;
 
 /// Paths under synchronous feedback.
 #[derive(Args, Debug)]

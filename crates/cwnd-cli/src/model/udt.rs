@@ -8,7 +8,8 @@ use cwnd_lab::report::model::{self as report, Printed};
 
 use super::{Output, probability, round_trip};
 use crate::failure::Failure;
-use crate::table::{Table, number};
+use cwnd_lab::output::digits::number;
+use cwnd_lab::output::table::Table;
 
 /// UDT's stages.
 #[derive(Args, Debug)]

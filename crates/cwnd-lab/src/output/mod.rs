@@ -1,9 +1,9 @@
 //! Documents and files of results.
 //!
-//! [`json`] is what `--json` prints and `summary.json` holds, [`csv`] the traces, [`digits`] rounds numbers for
-//! people, [`folder`] a folder that appears complete or
-//! not at all, [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`]
-//! the documentation that is generated from the code.
+//! [`json`] is what `--json` prints and `summary.json` holds, [`text`] what a terminal shows, with [`table`](mod@table) for its
+//! columns, [`csv`] the traces, [`digits`] rounds numbers for people, [`folder`] a folder that appears complete or not at all,
+//! [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`] the documentation that is generated from
+//! the code.
 
 pub mod csv;
 pub mod digits;
@@ -13,6 +13,8 @@ pub mod json;
 mod pages;
 pub mod reference;
 pub mod reproduced;
+pub mod table;
+pub mod text;
 mod traffic;
 
 use std::fs::File;

@@ -1,25 +1,27 @@
 //! Tables of text.
 
-pub(crate) use cwnd_lab::output::digits::{cell, number};
-
 /// Aligned columns, two spaces apart: the first to the left, all others to the right. A heading may have several lines.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
     rows: Vec<Vec<String>>,
     left: bool,
 }
 
 impl Table {
     /// A table with all columns to the left: for words.
-    pub(crate) fn left() -> Self {
+    #[must_use]
+    pub fn left() -> Self {
         Self { left: true, ..Self::default() }
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    pub(crate) fn print(&self) -> String {
+    /// The table as text, a line per row.
+    #[must_use]
+    pub fn print(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
