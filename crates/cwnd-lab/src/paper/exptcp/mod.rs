@@ -1,8 +1,10 @@
 //! Decoupling End-to-End Efficiency and Fairness Control in High Bandwidth-Delay Product Networks (Jin and Liu, about 2006).
 
 mod bottleneck;
+mod future;
 mod growth;
 mod staged;
+mod sweep;
 
 use super::bench::Bench;
 use super::error::PaperError;
@@ -34,9 +36,9 @@ pub(super) const FILES: Files = Files {
         ("beyond-red-bytes", bottleneck::red_bytes),
         ("beyond-pacing", bottleneck::pacing),
         ("beyond-small-window", bottleneck::small_window),
-        ("future-rtt", bottleneck::round_trips),
-        ("future-bottlenecks", bottleneck::several),
-        ("future-friendliness", bottleneck::friendliness),
+        ("future-rtt", future::round_trips),
+        ("future-bottlenecks", future::several),
+        ("future-friendliness", future::friendliness),
     ],
 };
 
