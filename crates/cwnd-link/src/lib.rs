@@ -7,6 +7,9 @@
 //! A datagram has arrived when the kernel took it in, not when this program was woken to read it. Each is released at an instant
 //! of its own, never early; how late, is measured and told ([`Report`]). What a relay does not do: read what it carries.
 //! Start reading at [`Relay::run`].
+//!
+//! A [`Wire`] is the same between two devices that hand out whole packets, such as TUN interfaces: it carries what any program of two
+//! networks sends, TCP too.
 
 mod clients;
 mod clock;
@@ -15,6 +18,8 @@ mod relay;
 mod report;
 mod socket;
 mod way;
+mod wire;
 
 pub use relay::{Plan, Relay, RelayError};
 pub use report::{Report, Sample, WayReport};
+pub use wire::{Wire, WireReport};

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cwnd::{Span, Time};
@@ -105,10 +106,7 @@ impl Relay {
     /// # Errors
     /// A socket cannot be read any more.
     pub fn run(mut self, stop: &AtomicBool, duration: Option<Span>) -> Result<Report, RelayError> {
-        // Linux would round this thread's sleeps up by 50 µs. Where it cannot be set, the report shows what it costs.
-        let _ = set_current_timer_slack(NonZeroU64::new(1));
-        // A link does not wait for a busy host. Only some may go before others.
-        let _ = setpriority_process(None, PRIORITY);
+        be_punctual();
         let cpu_before = thread_cpu();
         let end = duration.map_or(Time::MAX, |duration| self.clock.now() + duration);
         let (mut look, mut readable) = (Time::ZERO, true);
@@ -177,23 +175,8 @@ impl Relay {
     /// Sleeps until something comes or is due, at most until `latest`; whether something may have come.
     fn wait(&self, latest: Time) -> Result<bool, RelayError> {
         let due = [self.forth.next_due(), self.back.next_due()].into_iter().flatten().fold(latest, Time::min);
-        let left = due.since(self.clock.now());
-        if left <= self.plan.spin {
-            return Ok(true);
-        }
-        let timeout = Span::from_nanos(left.as_nanos() - self.plan.spin.as_nanos());
-        let timeout = Timespec {
-            tv_sec: i64::try_from(timeout.as_nanos() / 1_000_000_000).unwrap_or(i64::MAX),
-            tv_nsec: (timeout.as_nanos() % 1_000_000_000) as _,
-        };
         let upstream = self.clients.iter().map(|(_, client)| &client.upstream);
-        let mut sockets: Vec<PollFd<'_>> =
-            std::iter::once(&self.listener).chain(upstream).map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
-        match poll(&mut sockets, Some(&timeout)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(Errno::INTR) => Ok(false),
-            Err(error) => Err(RelayError::Receive(error.into())),
-        }
+        Ok(sleep(due.since(self.clock.now()), self.plan.spin, std::iter::once(&self.listener).chain(upstream))?)
     }
 
     fn report(self, cpu_s: f64) -> Report {
@@ -223,13 +206,44 @@ fn unspecified(target: SocketAddr) -> SocketAddr {
     }
 }
 
-fn thread_cpu() -> f64 {
+/// Makes this thread one that keeps time.
+pub(crate) fn be_punctual() {
+    // Linux would round this thread's sleeps up by 50 µs. Where it cannot be set, the report shows what it costs.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    // A link does not wait for a busy host. Only some may go before others.
+    let _ = setpriority_process(None, PRIORITY);
+}
+
+/// Sleeps for less than `left`, by `spin`, or until one of the `sources` has something; whether it may have.
+pub(crate) fn sleep<'a, S: AsFd + 'a>(
+    left: Span,
+    spin: Span,
+    sources: impl Iterator<Item = &'a S>,
+) -> io::Result<bool> {
+    if left <= spin {
+        return Ok(true);
+    }
+    let nanos = left.as_nanos() - spin.as_nanos();
+    let timeout = Timespec {
+        tv_sec: i64::try_from(nanos / 1_000_000_000).unwrap_or(i64::MAX),
+        tv_nsec: (nanos % 1_000_000_000) as _,
+    };
+    let mut sources: Vec<PollFd<'_>> = sources.map(|source| PollFd::new(source, PollFlags::IN)).collect();
+    match poll(&mut sources, Some(&timeout)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Processor time of this thread, seconds.
+pub(crate) fn thread_cpu() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// How often idle clients and the wish to stop are looked at.
-const LOOK: Span = Span::from_millis(100);
+pub(crate) const LOOK: Span = Span::from_millis(100);
 
 /// On Linux a thread's own: before everything ordinary, behind what the kernel itself needs.
 const PRIORITY: i32 = -15;
