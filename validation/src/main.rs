@@ -79,6 +79,17 @@ pub(crate) enum Error {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // One of the two programs of a measurement, started by another of these.
+    if let ["tcp", words @ ..] = words.as_slice() {
+        return match udt::files::tcp::run(words) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let done = match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         Some(("ns3", chosen)) => validate(root(), chosen),
         Some(("model", [])) => response::validate(),

@@ -87,7 +87,12 @@ pub(crate) fn revision() -> String {
 
 /// Replaces one part of the page; the parts of other comparisons, and what stands between them, stay as they are.
 pub(crate) fn put(root: &Path, part: &str, text: &str) -> Result<(), Error> {
-    let path = root.join("docs/validation.md");
+    put_into(root, "docs/validation.md", part, text)
+}
+
+/// The same for any page.
+pub(crate) fn put_into(root: &Path, page: &str, part: &str, text: &str) -> Result<(), Error> {
+    let path = root.join(page);
     let page = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
     let replaced =
         replaced(&page, part, text).ok_or_else(|| Error::NoPart { path: path.clone(), part: part.into() })?;

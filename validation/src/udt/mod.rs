@@ -2,6 +2,8 @@
 //!
 //! Rates of a busy host mean little by themselves. What is compared is measured in turns within one run, and shown as ratios.
 
+mod clock;
+pub(crate) mod files;
 mod page;
 mod record;
 mod run;
@@ -37,9 +39,8 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<(), Error> {
         return Err(Error::Part { given: (*unknown).to_owned(), known: PARTS.join(", ") });
     }
     let asked = |part| parts.is_empty() || parts.contains(&part);
-    let folder = root.join("validation/udt");
     let bench = Bench { programs: Programs::build(&Programs::folder())? };
-    let mut records = Records::read(&folder)?;
+    let mut records = Records::read(root.join("validation/udt/recorded.json"))?;
     if asked("loopback") {
         records.put(loopback(&bench, &times)?);
     }
@@ -56,10 +57,14 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<(), Error> {
     }
     if quick {
         print!("{}", page::text(&records));
-        return Ok(());
+    } else if parts != ["files"] {
+        records.write()?;
+        page::write(root, &records)?;
     }
-    records.write()?;
-    page::write(root, &records)
+    if asked("files") {
+        files::measure(root, &bench.programs, quick)?;
+    }
+    Ok(())
 }
 
 /// Both ends on this host, in turns.
@@ -113,7 +118,7 @@ fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
     Ok(measured)
 }
 
-const PARTS: [&str; 4] = ["loopback", "gigabit", "loss", "simulator"];
+const PARTS: [&str; 5] = ["loopback", "gigabit", "loss", "simulator", "files"];
 
 const LOSSES: [(f64, &str); 3] = [(0.0, "0 %"), (0.001, "0.1 %"), (0.01, "1 %")];
 

@@ -1,7 +1,8 @@
 //! What was measured, kept.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::run::Outcome;
@@ -10,7 +11,7 @@ use crate::Error;
 /// A part of the measurements.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Measured {
+pub(crate) struct Measured<O = Outcome> {
     pub(crate) part: String,
     /// The revision of this project, and the kernel.
     pub(crate) revision: String,
@@ -18,24 +19,24 @@ pub(crate) struct Measured {
     /// Cores of the machine, and how many programs wanted one in the minute before.
     pub(crate) cores: usize,
     pub(crate) load: f64,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row<O>>,
 }
 
 /// What one competitor came to, repetition by repetition.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Row {
+pub(crate) struct Row<O = Outcome> {
     pub(crate) who: String,
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<O>,
 }
 
 /// All parts.
-pub(crate) struct Records {
+pub(crate) struct Records<O = Outcome> {
     path: PathBuf,
-    pub(crate) parts: Vec<Measured>,
+    pub(crate) parts: Vec<Measured<O>>,
 }
 
-impl Measured {
+impl<O> Measured<O> {
     /// A part without rows, as of now and here.
     pub(crate) fn new(part: &str) -> Self {
         let git = ["describe", "--always", "--dirty", "--exclude=*"];
@@ -51,7 +52,7 @@ impl Measured {
     }
 
     /// Adds an outcome to the row of `who`.
-    pub(crate) fn put(&mut self, who: &str, outcome: Outcome) {
+    pub(crate) fn put(&mut self, who: &str, outcome: O) {
         match self.rows.iter_mut().find(|row| row.who == who) {
             Some(row) => row.outcomes.push(outcome),
             None => self.rows.push(Row { who: who.to_owned(), outcomes: vec![outcome] }),
@@ -59,14 +60,14 @@ impl Measured {
     }
 
     /// The row of `who`.
-    pub(crate) fn row(&self, who: &str) -> Option<&Row> {
+    pub(crate) fn row(&self, who: &str) -> Option<&Row<O>> {
         self.rows.iter().find(|row| row.who == who)
     }
 }
 
-impl Row {
+impl<O> Row<O> {
     /// The median of a number; not a number if no outcome has it.
-    pub(crate) fn median(&self, of: impl Fn(&Outcome) -> Option<f64>) -> f64 {
+    pub(crate) fn median(&self, of: impl Fn(&O) -> Option<f64>) -> f64 {
         let mut values: Vec<f64> = self.outcomes.iter().filter_map(of).collect();
         values.sort_by(f64::total_cmp);
         match values.len() {
@@ -74,17 +75,18 @@ impl Row {
             n => (values[(n - 1) / 2] + values[n / 2]) / 2.0,
         }
     }
+}
 
+impl Row {
     /// The median goodput, bit/s.
     pub(crate) fn goodput(&self) -> f64 {
         self.median(|outcome| Some(outcome.goodput_bps))
     }
 }
 
-impl Records {
-    /// Those of a folder; none if there is no file yet.
-    pub(crate) fn read(folder: &Path) -> Result<Self, Error> {
-        let path = folder.join("recorded.json");
+impl<O: DeserializeOwned + Serialize> Records<O> {
+    /// Those of a file; none if there is none yet.
+    pub(crate) fn read(path: PathBuf) -> Result<Self, Error> {
         let parts = match std::fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text).map_err(|source| Error::Records { path: path.clone(), source })?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -94,13 +96,13 @@ impl Records {
     }
 
     /// Takes in a part in place of an older one.
-    pub(crate) fn put(&mut self, measured: Measured) {
+    pub(crate) fn put(&mut self, measured: Measured<O>) {
         self.parts.retain(|old| old.part != measured.part);
         self.parts.push(measured);
     }
 
     /// The part of this name.
-    pub(crate) fn part(&self, name: &str) -> Option<&Measured> {
+    pub(crate) fn part(&self, name: &str) -> Option<&Measured<O>> {
         self.parts.iter().find(|part| part.part == name)
     }
 

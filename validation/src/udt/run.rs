@@ -186,7 +186,7 @@ pub(crate) fn tcp(seconds: usize) -> Result<Outcome, Error> {
 }
 
 /// An address on the loopback that was free a moment ago.
-fn free() -> Result<std::net::SocketAddr, Error> {
+pub(crate) fn free() -> Result<std::net::SocketAddr, Error> {
     let bound = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
     bound.map_err(|source| Error::File { path: "127.0.0.1:0".into(), source })
 }

@@ -1,0 +1,184 @@
+//! Files from one program to another: this project, libudt, SRT and TCP, over the same ways.
+
+mod contestant;
+mod load;
+mod network;
+mod page;
+pub(crate) mod tcp;
+
+use std::fs;
+use std::path::Path;
+
+use cwnd_interop::programs::Programs;
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use super::record::{Measured, Records};
+use crate::Error;
+use contestant::{Contestant, Goods, Stage, children_cpu};
+use load::Content;
+use network::{Network, Way};
+
+/// One transfer.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Moved {
+    /// From the start of the first client to the end of the last; none if it failed, or what arrived was not what was sent.
+    pub(crate) seconds: Option<f64>,
+    pub(crate) files: usize,
+    pub(crate) bytes: u64,
+    /// Processor time of all programs.
+    pub(crate) cpu_s: f64,
+}
+
+/// How much is moved, and how often.
+struct Sizes {
+    repetitions: usize,
+    /// The large file, bytes: without a link, on a link, and on one that loses packets.
+    large: [u64; 3],
+    small: usize,
+    /// Small files of those that move one after the other: without a link and on one.
+    single: [usize; 2],
+    /// What takes longer, seconds, is not repeated.
+    patience: f64,
+}
+
+/// Measures everything, and writes the records and the part of the page, or with `quick` prints what little was measured.
+pub(crate) fn measure(root: &Path, programs: &Programs, quick: bool) -> Result<(), Error> {
+    let sizes = if quick { &QUICK } else { &FULL };
+    let mut records = Records::read(root.join("validation/udt/files.json"))?;
+    for goods in ["large", "small"] {
+        let mut measured = Measured::new(goods);
+        // In memory, so that no disk is measured.
+        let place = if Path::new(MEMORY).exists() { TempDir::new_in(MEMORY) } else { TempDir::new() };
+        let place = place.map_err(|source| Error::File { path: MEMORY.into(), source })?;
+        for way in &WAYS {
+            measure_way(&mut measured, programs, way, sizes, place.path())?;
+        }
+        records.put(measured);
+    }
+    if quick {
+        print!("{}", page::text(&records));
+        return Ok(());
+    }
+    records.write()?;
+    crate::page::put_into(root, "docs/files.md", "transfers", &page::text(&records))
+}
+
+/// One kind of goods over one way, by all contestants in turns.
+fn measure_way(
+    measured: &mut Measured<Moved>,
+    programs: &Programs,
+    way: &Way,
+    sizes: &Sizes,
+    place: &Path,
+) -> Result<(), Error> {
+    let (source, target) = (place.join("source"), place.join("target"));
+    let path = |path: &Path| {
+        let path = path.to_owned();
+        |source| Error::File { path, source }
+    };
+    fs::create_dir_all(&source).map_err(path(&source))?;
+    let network = Network::of(way)?;
+    let large = measured.part == "large";
+    let kind = way.link.map_or(0, |(_, loss)| if loss > 0.0 { 2 } else { 1 });
+    if large {
+        load::large(&source, sizes.large[kind])?;
+    } else {
+        load::small(&source, sizes.small)?;
+    }
+    let sent = load::content(&source)?;
+    for repetition in 0..sizes.repetitions {
+        for who in CONTESTANTS {
+            let row = row(who, way);
+            let took = measured.row(&row).map_or(0.0, |row| row.median(|moved| moved.seconds));
+            if repetition > 0 && (took > sizes.patience || took.is_nan()) {
+                continue;
+            }
+            let files = if who.knows_trees() { sizes.small } else { sizes.single[kind.min(1)] };
+            let goods = if large { Goods::Large } else { Goods::Small(files) };
+            fs::create_dir(&target).map_err(path(&target))?;
+            let before = children_cpu();
+            let took = Stage { programs, network: &network, source: &source, target: &target }.run(who, goods);
+            let cpu_s = children_cpu() - before;
+            let came = load::content(&target)?;
+            let right = match goods {
+                Goods::Large => came == sent,
+                Goods::Small(files) => came == first(&sent, files),
+            };
+            let bytes = sum(&target, &came)?;
+            fs::remove_dir_all(&target).map_err(path(&target))?;
+            if let Err(error) = &took {
+                eprintln!("{row}: {error}");
+            }
+            let seconds = took.ok().filter(|_| right);
+            println!("{} {row}: {}", measured.part, seconds.map_or("failed".to_owned(), |took| format!("{took:.2} s")));
+            measured.put(&row, Moved { seconds, files: came.len(), bytes, cpu_s });
+        }
+    }
+    if let Some(report) = network.stop()? {
+        let p99 = report.forth.late_p99_s.unwrap_or(f64::NAN) * 1e6;
+        println!(
+            "{}: {} of {} packets carried, 99 % less than {p99:.0} us late, {:.0} % of a core",
+            way.name,
+            report.forth.carried,
+            report.forth.offered,
+            report.cpu_s / report.duration_s * 100.0
+        );
+    }
+    Ok(())
+}
+
+/// The name of a row.
+fn row(who: Contestant, way: &Way) -> String {
+    format!("{}, {}", who.name(), way.name)
+}
+
+/// The first so many small files of all.
+fn first(sent: &Content, files: usize) -> Content {
+    let hash = |name| sent.get(&name).map(|hash| (name, *hash));
+    (0..files).map(load::small_name).filter_map(hash).collect()
+}
+
+fn sum(folder: &Path, content: &Content) -> Result<u64, Error> {
+    let size = |name| {
+        let path = folder.join(name);
+        fs::metadata(&path).map(|file| file.len()).map_err(|source| Error::File { path, source })
+    };
+    content.keys().map(size).sum()
+}
+
+/// What is compared.
+const CONTESTANTS: [Contestant; 5] =
+    [Contestant::Cwnd, Contestant::Libudt, Contestant::Srt, Contestant::Tcp("cubic"), Contestant::Tcp("bbr")];
+
+/// The loopback, and links of 200 Mbit/s.
+const WAYS: [Way; 7] = [
+    Way { name: "loopback", link: None },
+    Way { name: "10 ms", link: Some((10, 0.0)) },
+    Way { name: "50 ms", link: Some((50, 0.0)) },
+    Way { name: "200 ms", link: Some((200, 0.0)) },
+    Way { name: "10 ms, 0.1 %", link: Some((10, 0.001)) },
+    Way { name: "50 ms, 0.1 %", link: Some((50, 0.001)) },
+    Way { name: "200 ms, 0.1 %", link: Some((200, 0.001)) },
+];
+
+/// Everything together takes some ten minutes on a machine that does nothing else.
+const FULL: Sizes = Sizes {
+    repetitions: 3,
+    large: [1 << 29, 64 << 20, 16 << 20],
+    small: 10_000,
+    single: [100, 10],
+    patience: 15.0,
+};
+/// Shows that everything works.
+const QUICK: Sizes = Sizes {
+    repetitions: 1,
+    large: [64 << 20, 4 << 20, 1 << 20],
+    small: 500,
+    single: [5, 2],
+    patience: 15.0,
+};
+
+/// Where Linux keeps files in memory.
+const MEMORY: &str = "/dev/shm";

@@ -1,0 +1,65 @@
+//! The plainest programs that move files over TCP, to compare with: nothing is checked, nothing resumed, nothing synced.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, setsockopt, socket, sockopt};
+
+use super::load::LARGE;
+
+/// `tcp give ADDRESS NAME ALGORITHM`, or `tcp take ADDRESS FOLDER NAME`: a file from the kernel's memory to the socket (`sendfile`), or
+/// a tree by way of `tar`. The giver ends when the taker has everything.
+pub(crate) fn run(words: &[&str]) -> io::Result<()> {
+    match words {
+        ["give", address, name, algorithm] => give(address, name, algorithm),
+        ["take", address, folder, name] => take(address, Path::new(folder), name),
+        _ => Err(io::Error::other("neither give nor take")),
+    }
+}
+
+fn give(address: &str, name: &str, algorithm: &str) -> io::Result<()> {
+    let address: std::net::SocketAddrV4 = address.parse().map_err(io::Error::other)?;
+    let opened = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+    // Before connecting, so that it has the first window.
+    setsockopt(&opened, sockopt::TcpCongestion, &algorithm.into())?;
+    connect(std::os::fd::AsRawFd::as_raw_fd(&opened), &SockaddrIn::from(address))?;
+    let mut stream = TcpStream::from(opened);
+    if name == LARGE {
+        io::copy(&mut File::open(name)?, &mut stream)?;
+    } else {
+        tar(Command::new("tar").args(["-b", RECORD, "-cf", "-", name]).stdout(OwnedFd::from(stream.try_clone()?)))?;
+    }
+    stream.shutdown(Shutdown::Write)?;
+    stream.read_exact(&mut [0])
+}
+
+fn take(address: &str, folder: &Path, name: &str) -> io::Result<()> {
+    let (mut stream, _) = TcpListener::bind(address)?.accept()?;
+    if name == LARGE {
+        let (mut file, mut buffer) = (File::create_new(folder.join(name))?, vec![0; 1 << 20]);
+        loop {
+            match stream.read(&mut buffer)? {
+                0 => break,
+                taken => file.write_all(&buffer[..taken])?,
+            }
+        }
+    } else {
+        let socket = OwnedFd::from(stream.try_clone()?);
+        tar(Command::new("tar").args(["-b", RECORD, "-xf", "-"]).current_dir(folder).stdin(Stdio::from(socket)))?;
+        // What pads the last record.
+        io::copy(&mut stream, &mut io::sink())?;
+    }
+    stream.write_all(&[1])
+}
+
+fn tar(command: &mut Command) -> io::Result<()> {
+    let status = command.status()?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("tar: {status}"))) }
+}
+
+/// In blocks of 512 bytes: 64 KiB a call.
+const RECORD: &str = "128";
