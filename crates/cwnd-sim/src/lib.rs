@@ -1,7 +1,7 @@
 //! A deterministic packet simulator for congestion control.
 //!
-//! A [`Setup`] is everything a run needs, as plain data; [`run`] turns it into a [`Trace`]. The same setup gives the same bytes
-//! on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
+//! A [`Setup`] is everything a run needs, as plain data; [`run`] turns it into a [`Trace`], and a [`Simulation`] does so in steps. The
+//! same setup gives the same bytes on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
 
 mod datagram;
 mod digest;
@@ -17,6 +17,7 @@ mod ranges;
 mod recorder;
 mod routed;
 mod setup;
+mod simulation;
 mod tcp;
 mod topology;
 mod traffic;
@@ -31,6 +32,7 @@ pub use net::setup::{
     PieSetup, QueueLimit, RedSetup, RioSetup, Schedule, Tap, VcpSetup, XcpSetup,
 };
 pub use setup::{AckEcho, FlowSetup, LinkId, NodeId, Reassembly, Sampling, Setup, SetupError, Variation};
+pub use simulation::{FlowState, Simulation, State};
 pub use tcp::recovery::RecoveryScheme;
 pub use topology::{Dumbbell, ParkingLot};
 pub use traffic::{CbrSetup, CrowdSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, Source};
@@ -41,6 +43,5 @@ pub use traffic::{CbrSetup, CrowdSetup, Gap, Pages, Pause, RateChange, RateSched
 /// # Errors
 /// The setup contradicts itself, or the run was interrupted.
 pub fn run(setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
-    setup.check()?;
-    world::World::new(setup)?.run(setup, progress)
+    Simulation::new(setup)?.finish(progress)
 }

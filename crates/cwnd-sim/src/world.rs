@@ -6,7 +6,6 @@ mod crowds;
 mod memory;
 
 use cwnd::{Bytes, Span, Time};
-use cwnd_trace::Trace;
 use cwnd_udt::Message;
 
 use crate::digest::Digest;
@@ -83,41 +82,49 @@ impl World {
         Ok(world)
     }
 
-    /// Runs to the end of the setup.
-    pub(crate) fn run(mut self, setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
-        let mut recorder = Recorder::new(setup, &self);
-        self.simulate(Time::ZERO + setup.duration, &mut recorder, progress)?;
-        self.audit();
-        let handled = self.handled;
-        let digest = self.final_digest();
-        Ok(recorder.finish(self, digest, handled))
-    }
-
-    fn simulate(
+    /// Handles all that happens up to `until`, while `go_on` says so before each event, whose instant it is told. Whether `until`
+    /// was reached.
+    #[inline(always)]
+    pub(crate) fn simulate(
         &mut self,
-        end: Time,
+        until: Time,
         recorder: &mut Recorder,
-        progress: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<(), SetupError> {
-        self.events.push(recorder.next(), Component::Sample);
+        mut go_on: impl FnMut(&Self, Time) -> bool,
+    ) -> bool {
         // Nothing ever happens at the end of time.
-        let end = end.min(Time::from_nanos(u64::MAX - 1));
+        let until = until.min(Time::from_nanos(u64::MAX - 1));
         loop {
             let (at, next) = self.events.first();
-            if at > end {
-                return Ok(());
+            if at > until {
+                self.now = until;
+                return true;
+            }
+            if !go_on(self, at) {
+                return false;
             }
             self.now = at;
             self.handled += 1;
-            if self.handled.is_multiple_of(EVENTS_PER_PROGRESS) && !progress(at.as_nanos()) {
-                return Err(SetupError::Interrupted);
-            }
             match next {
                 Next::Link(index) => self.leave_link(index),
                 Next::Access(index) => self.leave_access(index),
                 Next::Timer(component) => self.timer(component, recorder),
             }
         }
+    }
+
+    /// Samples are taken when `recorder` wants them.
+    pub(crate) fn record(&mut self, recorder: &Recorder) {
+        self.events.push(recorder.next(), Component::Sample);
+    }
+
+    /// The present.
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Events handled so far.
+    pub(crate) fn handled(&self) -> u64 {
+        self.handled
     }
 
     /// A timer is due.
@@ -412,6 +419,3 @@ impl World {
         }
     }
 }
-
-/// Often enough for a smooth progress bar, seldom enough to cost nothing.
-const EVENTS_PER_PROGRESS: u64 = 1 << 16;

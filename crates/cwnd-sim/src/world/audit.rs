@@ -9,7 +9,7 @@ impl World {
     ///
     /// # Panics
     /// If a packet appeared or vanished: an error in this crate that no setup can cause.
-    pub(super) fn audit(&self) {
+    pub(crate) fn audit(&self) {
         // Of each flow: data packets, and others.
         let on_access = (0..).zip(&self.flows).map(|(index, flow)| {
             let others = self.asides.answers(index);
@@ -39,7 +39,7 @@ impl World {
         }
     }
 
-    pub(super) fn final_digest(&self) -> u64 {
+    pub(crate) fn final_digest(&self) -> u64 {
         let mut digest = self.digest;
         for flow in &self.flows {
             let counts = flow.sender.counts();

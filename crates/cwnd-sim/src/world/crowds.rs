@@ -111,7 +111,8 @@ mod tests {
         }];
         let mut world = World::new(&setup).expect("valid");
         let mut recorder = Recorder::new(&setup, &world);
-        world.simulate(Time::ZERO + setup.duration, &mut recorder, &mut |_| true).expect("not interrupted");
+        world.record(&recorder);
+        assert!(world.simulate(Time::ZERO + setup.duration, &mut recorder, |_, _| true));
         world.audit();
         let tally = &world.crowds[0].tally;
         assert!(tally.arrived > 9000, "{}", tally.arrived);

@@ -1,0 +1,142 @@
+//! A run in steps, between which its flows can be looked at.
+
+use cwnd::{Packets, Rtt, Span, Time};
+use cwnd_trace::Trace;
+
+use crate::flow::Flow;
+use crate::recorder::Recorder;
+use crate::setup::{Setup, SetupError};
+use crate::world::World;
+
+/// A run that stops where it is told to. It ends with the trace of an unbroken run, wherever it stopped on its way.
+#[must_use]
+pub struct Simulation {
+    world: World,
+    recorder: Recorder,
+    end: Time,
+}
+
+/// What is to be seen of a run between two events.
+#[derive(Clone, Copy)]
+pub struct State<'a>(&'a World);
+
+/// What is to be seen of a flow. What its sender counts is what a real one would know.
+#[derive(Clone, Copy)]
+pub struct FlowState<'a> {
+    flow: &'a Flow,
+    base_rtt: Span,
+}
+
+impl Simulation {
+    /// A run at time zero, before its first event.
+    ///
+    /// # Errors
+    /// The setup contradicts itself.
+    pub fn new(setup: &Setup) -> Result<Self, SetupError> {
+        setup.check()?;
+        let mut world = World::new(setup)?;
+        let recorder = Recorder::new(setup, &world);
+        world.record(&recorder);
+        Ok(Self { world, recorder, end: Time::ZERO + setup.duration })
+    }
+
+    /// Goes on to `until`, or to the end of the run if that is earlier, while `go_on` says so before each event. Whether it got there.
+    #[inline]
+    pub fn advance(&mut self, until: Time, mut go_on: impl FnMut(State<'_>) -> bool) -> bool {
+        self.world.simulate(until.min(self.end), &mut self.recorder, |world, _| go_on(State(world)))
+    }
+
+    /// What is to be seen now.
+    #[must_use]
+    pub fn state(&self) -> State<'_> {
+        State(&self.world)
+    }
+
+    /// When the run ends.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// Runs to the end. `progress` is that of [`run`](crate::run).
+    ///
+    /// # Errors
+    /// The run was interrupted.
+    pub fn finish(mut self, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
+        let reached = self.world.simulate(self.end, &mut self.recorder, |world, at| {
+            !(world.handled() + 1).is_multiple_of(EVENTS_PER_PROGRESS) || progress(at.as_nanos())
+        });
+        if !reached {
+            return Err(SetupError::Interrupted);
+        }
+        self.world.audit();
+        let handled = self.world.handled();
+        let digest = self.world.final_digest();
+        Ok(self.recorder.finish(self.world, digest, handled))
+    }
+}
+
+impl<'a> State<'a> {
+    /// The time.
+    #[must_use]
+    pub fn now(self) -> Time {
+        self.0.now()
+    }
+
+    /// Flow `index` of [`Setup::flows`].
+    ///
+    /// # Panics
+    /// There are not so many.
+    #[inline]
+    #[must_use]
+    pub fn flow(self, index: usize) -> FlowState<'a> {
+        FlowState { base_rtt: self.0.base_rtts[index], flow: &self.0.flows[index] }
+    }
+}
+
+impl FlowState<'_> {
+    /// Round-trip time without queueing or transmission, as drawn.
+    #[must_use]
+    pub fn base_rtt(self) -> Span {
+        self.base_rtt
+    }
+
+    /// Packets the sender has sent, those sent again included.
+    #[must_use]
+    pub fn sent(self) -> u64 {
+        self.flow.sender.counts().sent
+    }
+
+    /// Packets the sender knows to have arrived.
+    #[inline]
+    #[must_use]
+    pub fn delivered(self) -> u64 {
+        self.flow.sender.counts().delivered
+    }
+
+    /// Packets the sender found lost.
+    #[must_use]
+    pub fn lost(self) -> u64 {
+        self.flow.sender.counts().lost
+    }
+
+    /// The round-trip time, if the sender has a sample.
+    #[must_use]
+    pub fn rtt(self) -> Option<Rtt> {
+        self.flow.sender.rtt()
+    }
+
+    /// The window its algorithm asks for.
+    #[must_use]
+    pub fn window(self) -> Packets {
+        self.flow.sender.window()
+    }
+
+    /// Shows the internals of its algorithm.
+    pub fn inspect(self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.flow.sender.inspect(visit);
+    }
+}
+
+/// Often enough for a smooth progress bar, seldom enough to cost nothing.
+const EVENTS_PER_PROGRESS: u64 = 1 << 16;
