@@ -1,6 +1,6 @@
 //! Many flows on one bottleneck: Figs. 2 to 4, ECN, and sensitivity to what the paper leaves open.
 
-use super::sweep::{Load, Sweep, capacities, drops, dumbbell, larger, smaller};
+use super::sweep::{Load, Sweep, capacities, drops, dumbbell, larger, moderate, smaller};
 use super::{algorithms, red};
 use crate::paper::{Bench, Findings, Ours, PaperError};
 use crate::probe::Kept;
@@ -140,12 +140,6 @@ pub(super) fn figure_4(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     sweep.report(&mut findings, |load| format!("load {load}"));
     sweep.figure(&mut findings, "Web load", 1.0);
     Ok(findings)
-}
-
-/// Capacities for what varies besides: up to where a run takes seconds.
-fn moderate(bench: &Bench<'_>) -> Result<Vec<f64>, PaperError> {
-    let highest = bench.by_scale(40.0, 640.0);
-    Ok(capacities(bench)?.into_iter().filter(|rate| *rate <= highest).collect())
 }
 
 pub(super) fn red_bytes(bench: &Bench<'_>) -> Result<Findings, PaperError> {

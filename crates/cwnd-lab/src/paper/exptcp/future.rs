@@ -1,9 +1,9 @@
-//! What its authors left to the future: round-trip times, several bottlenecks, friendliness.
+//! What its authors left to the future: round-trip times, several bottlenecks, friendliness, and other algorithms.
 
-use super::sweep::{Load, Sweep, capacities, dumbbell};
+use super::sweep::{Load, Sweep, capacities, dumbbell, limit, moderate};
 use super::{algorithms, red};
 use crate::measure::{jain, mean};
-use crate::paper::{Bench, Findings, PaperError};
+use crate::paper::{Bench, Figure, Findings, PaperError};
 use crate::probe::Kept;
 
 /// The capacity of what the paper leaves to the future, Mbit/s: windows of hundreds of packets at a moderate cost.
@@ -83,5 +83,57 @@ pub(super) fn friendliness(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             findings.beside(row, "", sweep.at(name, *rate, over));
         }
     }
+    Ok(findings)
+}
+
+/// Fig. 2 with the algorithms that the paper names without running them, and with others that came before and after.
+pub(super) fn others(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let [(_, tcp), .., (_, exp)] = algorithms(bench)?;
+    let in_queue: f64 = bench.assumed_as("fast-queue")?;
+    let all = [
+        ("EXP-TCP", exp.as_str()),
+        ("TCP", &tcp),
+        ("BIC", "bic"),
+        ("H-TCP", "htcp"),
+        ("FAST", "fast"),
+        ("CUBIC", "cubic"),
+        ("Westwood+", "westwood"),
+        ("TFRC", "tfrc"),
+        ("XCP", "xcp"),
+        ("VCP", "vcp"),
+    ]
+    .map(|(name, algorithm)| (name, algorithm.to_string()));
+    let sweep = Sweep::run(bench, &moderate(bench)?, &all, |algorithm, rate| {
+        let load = Load::of_capacity(rate);
+        match algorithm {
+            "fast" => {
+                let product = limit(&dumbbell(bench, algorithm, load, &[])?);
+                let alpha = in_queue * product / f64::from(load.flows);
+                dumbbell(bench, &format!("fast:alpha={alpha}"), load, &[])
+            }
+            // Its equation counts losses: of marks it would take no notice.
+            "tfrc" => dumbbell(bench, algorithm, Load { marks: false, ..load }, &[]),
+            "xcp" | "vcp" => dumbbell(bench, algorithm, load, &[format!("dumbbell.queue={algorithm}:1bdp")]),
+            _ => dumbbell(bench, algorithm, load, &[]),
+        }
+    })?;
+    let forward = |kept: &Kept| jain(kept.all("flow_goodput_bps").get(..16)?);
+    let even = |name: &str, rate: f64| sweep.at(name, rate, forward);
+    for name in sweep.names() {
+        for rate in &sweep.points {
+            findings.beside(format!("{name}, {rate} Mbit/s: Jain index of 16 flows"), "", even(name, *rate));
+        }
+    }
+    sweep.report(&mut findings, |rate| format!("{rate} Mbit/s"));
+    sweep.figure(&mut findings, "Capacity, bit/s", 1e6);
+    findings.figure(Figure {
+        title: "Jain index",
+        caption: "Of the 16 flows forward; means over runs.".to_string(),
+        x: "Capacity, bit/s",
+        y: "Jain index",
+        log: (true, false),
+        curves: sweep.curves(1e6, even),
+    });
     Ok(findings)
 }

@@ -39,6 +39,7 @@ pub(super) const FILES: Files = Files {
         ("future-rtt", future::round_trips),
         ("future-bottlenecks", future::several),
         ("future-friendliness", future::friendliness),
+        ("future-others", future::others),
     ],
 };
 

@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 
 /// The runs of every algorithm along a sweep.
 pub(super) struct Sweep {
-    points: Vec<f64>,
+    pub(super) points: Vec<f64>,
     /// Room before the bottleneck at each point, packets.
     limits: Vec<f64>,
     /// By algorithm, then by point.
@@ -80,11 +80,6 @@ impl Sweep {
     }
 
     pub(super) fn figure(&self, findings: &mut Findings, x: &'static str, unit: f64) {
-        let line = |of: &dyn Fn(&str, f64) -> Ours, name: &str| Line {
-            name: name.to_string(),
-            published: false,
-            points: self.points.iter().filter_map(|point| Some((point * unit, of(name, *point).value()?))).collect(),
-        };
         type Of<'a> = &'a dyn Fn(&str, f64) -> Ours;
         let (used, waiting): (Of<'_>, Of<'_>) =
             (&|name, point| self.utilisation(name, point), &|name, point| self.queue(name, point));
@@ -97,9 +92,19 @@ impl Sweep {
                 x,
                 y,
                 log: (true, false),
-                curves: self.names().map(|name| line(of, name)).collect(),
+                curves: self.curves(unit, of),
             });
         }
+    }
+
+    /// What `of` says of each algorithm, over the points times `unit`.
+    pub(super) fn curves(&self, unit: f64, of: impl Fn(&str, f64) -> Ours) -> Vec<Line> {
+        let line = |name: &str| Line {
+            name: name.to_string(),
+            published: false,
+            points: self.points.iter().filter_map(|point| Some((point * unit, of(name, *point).value()?))).collect(),
+        };
+        self.names().map(line).collect()
     }
 
     /// Every point of every algorithm.
@@ -178,4 +183,10 @@ pub(super) fn dumbbell(
 
 pub(super) fn capacities(bench: &Bench<'_>) -> Result<Vec<f64>, PaperError> {
     bench.assumed_as("capacities")
+}
+
+/// Capacities for what varies besides: up to where a run takes seconds.
+pub(super) fn moderate(bench: &Bench<'_>) -> Result<Vec<f64>, PaperError> {
+    let highest = bench.by_scale(40.0, 640.0);
+    Ok(capacities(bench)?.into_iter().filter(|rate| *rate <= highest).collect())
 }
