@@ -5,7 +5,7 @@ use cwnd::window::SlowStart;
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::compare::{Comparison, DEFAULT};
 use cwnd_lab::output::{json, text, to_json, write_comparison};
-use cwnd_lab::scenario::{Document, Dumbbell, Queue, Written};
+use cwnd_lab::scenario::{Document, Dumbbell, Ecn, Queue, Written};
 use cwnd_sim::{Era, Loss, RecoveryScheme};
 
 use crate::failure::Failure;
@@ -20,6 +20,7 @@ Examples:
   cwnd compare simd aimd:b=1/8 cubic --rate 1gbit --rtt 100ms --queue droptail:0.5bdp
   cwnd compare simd exp-tcp --versus reno --flows 4
   cwnd compare reno cubic --loss 1e-4 --json > result.json
+  cwnd compare dctcp reno --queue red:1bdp,min=20p,max=20p,weight=1,ecn=yes --ecn per-packet
 Cells are means over the seeds with half the width of their 95 % Student t interval. A star marks the best of a column
 where its interval overlaps with no other.")]
 pub(crate) struct Arguments {
@@ -32,13 +33,17 @@ pub(crate) struct Arguments {
     /// Round-trip time without queueing
     #[arg(long, default_value = "50ms")]
     rtt: Written<Span>,
-    /// Queue of the bottleneck: droptail:, red:, drr:, codel:, fq_codel: or pie: and a size in bdp (bandwidth-delay products), p
-    /// (packets) or kB
+    /// Queue of the bottleneck: droptail:, red:, drr:, codel:, fq_codel:, pie:, xcp:, vcp: or decbit: and a size in bdp
+    /// (bandwidth-delay products), p (packets) or kB; what else they take stands in docs/scenarios.md
     #[arg(long, default_value = "droptail:1bdp")]
     queue: Written<Queue>,
     /// Random loss at the bottleneck: a probability, or periodic:N for every Nth packet
     #[arg(long, default_value = "0")]
     loss: Written<Loss>,
+    /// Let packets be marked by a queue with ecn=yes: per-packet tells the sender of every mark, as DCTCP wants it, latch repeats one
+    /// until the sender has answered (RFC 3168)
+    #[arg(long, value_parser = echo)]
+    ecn: Option<Ecn>,
     /// Flows of each algorithm
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     flows: u32,
@@ -75,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         given => given.to_vec(),
     };
     let base = arguments.document();
-    let comparison = Comparison::new(&base, &algorithms, arguments.versus.as_ref(), arguments.flows)
+    let comparison = Comparison::new(&base, &algorithms, arguments.versus.as_ref(), arguments.flows, arguments.ecn)
         .map_err(|error| Failure::of_flags(&error))?;
     let progress = Progress::start(comparison.scenarios())?;
     let folder = files.folder("compare")?;
@@ -107,5 +112,13 @@ impl Arguments {
             }),
             ..Document::default()
         }
+    }
+}
+
+fn echo(text: &str) -> Result<Ecn, &'static str> {
+    match text {
+        "latch" => Ok(Ecn::Latch),
+        "per-packet" => Ok(Ecn::PerPacket),
+        _ => Err("expected `latch` or `per-packet`"),
     }
 }

@@ -1,12 +1,13 @@
 //! Compares algorithms: each alone with equal flows on the same path, and each against one other.
 
 use cwnd::Spec;
+use cwnd::registry::Transport;
 use cwnd_sim::SetupError;
 use cwnd_trace::{FlowTrace, Trace};
 
 use crate::measure::{Estimate, Estimates, Window, mean, peer_limited_share, source_limited_share};
 use crate::run::{Progress, Runs, run};
-use crate::scenario::{Document, Flow, Scenario, ScenarioError, Written};
+use crate::scenario::{Document, Ecn, Flow, Scenario, ScenarioError, Written};
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -78,6 +79,7 @@ pub enum Better {
 
 impl Comparison {
     /// Sets each of `algorithms` on the path of `base` with `flows` flows, and, if there is an opponent, with as many of its flows.
+    /// With `ecn` their packets can be marked; those of UDT and TFRC cannot, whose senders do not answer marks here.
     ///
     /// # Errors
     /// The path or the number of flows is refused.
@@ -86,9 +88,13 @@ impl Comparison {
         algorithms: &[Written<Spec>],
         opponent: Option<&Written<Spec>>,
         flows: u32,
+        ecn: Option<Ecn>,
     ) -> Result<Self, ScenarioError> {
         let with = |groups| Scenario::check(Document { flow: groups, ..base.clone() });
-        let group = |algorithm: &Written<Spec>| Flow::group(algorithm.clone(), flows);
+        let group = |algorithm: &Written<Spec>| {
+            let told = matches!(algorithm.value().entry().transport, Transport::Acked | Transport::Routed);
+            Flow { ecn: ecn.filter(|_| told), ..Flow::group(algorithm.clone(), flows) }
+        };
         let alone = algorithms.iter().map(|algorithm| with(vec![group(algorithm)])).collect::<Result<_, _>>()?;
         let against = |opponent| algorithms.iter().map(move |algorithm| with(vec![group(algorithm), group(opponent)]));
         let versus = opponent.into_iter().flat_map(against).collect::<Result<_, _>>()?;
@@ -171,7 +177,7 @@ impl Versus {
 
 impl Runs {
     /// What to look at before believing the numbers: a flow held back by something else than its algorithm, where the scenario
-    /// does not say so itself.
+    /// does not say so itself; an algorithm that lives on marks and heard of none.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let worst = |of: fn(&Trace, &FlowTrace, Window) -> Option<f64>, concerned: &[bool]| {
@@ -187,7 +193,17 @@ impl Runs {
             ("source", worst(source_limited_share, &endless)),
         ];
         let held = limits.into_iter().filter(|(_, share)| *share > HELD_SHARE);
-        held.map(|(what, share)| format!("a flow was {what}-limited {:.0} % of the time", share * 100.0)).collect()
+        let held = held.map(|(what, share)| format!("a flow was {what}-limited {:.0} % of the time", share * 100.0));
+        let links = || self.traces.iter().flat_map(|trace| &trace.links);
+        let unmarked = links().all(|link| link.marked.last().is_none_or(|marked| *marked == 0));
+        let groups = self.scenario.document().flow.iter().map(|group| group.algorithm.value().entry().name);
+        let named = BY_MARKS.into_iter().filter(|name| unmarked && groups.clone().any(|group| group == *name));
+        held.chain(named.map(|name| {
+            format!(
+                "no packet was marked, without which `{name}` is Reno: it wants ECN (per packet) and a queue that marks"
+            )
+        }))
+        .collect()
     }
 }
 
@@ -291,6 +307,9 @@ pub const DEFAULT: [&str; 12] = [
     "highspeed",
     "scalable",
 ];
+
+/// Algorithms for which a mark is more than a loss in time.
+const BY_MARKS: [&str; 1] = ["dctcp"];
 
 /// Above this share of the time, a flow held by its source or its receiver says little of its algorithm.
 const HELD_SHARE: f64 = 0.05;

@@ -8,7 +8,7 @@ use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT, Row};
 use cwnd_lab::measure::{Estimate, Estimates};
 use cwnd_lab::output::folder::{Folder, FolderError, fresh};
 use cwnd_lab::run::{Runs, run};
-use cwnd_lab::scenario::{Document, Dumbbell, Scenario, Written};
+use cwnd_lab::scenario::{Document, Dumbbell, Ecn, Scenario, Written};
 use cwnd_sim::SetupError;
 
 fn base() -> Document {
@@ -31,7 +31,7 @@ fn algorithms(names: &[&str]) -> Vec<Written<Spec>> {
 
 fn compare(names: &[&str], opponent: Option<&str>) -> Compared {
     let opponent = opponent.map(Written::literal);
-    let comparison = Comparison::new(&base(), &algorithms(names), opponent.as_ref(), 2).expect("valid");
+    let comparison = Comparison::new(&base(), &algorithms(names), opponent.as_ref(), 2, None).expect("valid");
     comparison.run(&|_| true).expect("runs")
 }
 
@@ -90,7 +90,7 @@ fn an_algorithm_against_itself_is_equal() {
 
 #[test]
 fn the_default_algorithms_are_registered() {
-    let comparison = Comparison::new(&base(), &algorithms(&DEFAULT), None, 2).expect("valid");
+    let comparison = Comparison::new(&base(), &algorithms(&DEFAULT), None, 2, None).expect("valid");
     assert_eq!(comparison.scenarios().count(), DEFAULT.len());
 }
 
@@ -159,10 +159,37 @@ fn an_algorithm_from_outside_stands_beside_the_built_in_ones() {
     let reno = Spec::parse("reno").expect("registered");
     let ours = Written::from(Spec::outside("ours", Arc::new(Boxed(reno))));
     let algorithms = [Written::literal("reno"), ours];
-    let comparison = Comparison::new(&base(), &algorithms, None, 2).expect("valid");
+    let comparison = Comparison::new(&base(), &algorithms, None, 2, None).expect("valid");
     let compared = comparison.run(&|_| true).expect("runs");
     let digests = |row: &Row| row.alone.traces.iter().map(|trace| trace.digest).collect::<Vec<_>>();
     assert_eq!(digests(&compared.rows[0]), digests(&compared.rows[1]));
     assert_eq!(compared.rows[1].algorithm, "ours");
     assert_eq!(compared.rows[1].alone.traces[0].flows[1].name, "ours #2");
+}
+
+#[test]
+fn who_lives_on_marks_says_when_there_are_none() {
+    let mut marking = base();
+    let path = marking.dumbbell.as_mut().expect("the base has one");
+    path.queue = Written::literal("red:50p,min=5p,max=5p,weight=1,ecn=yes");
+    let run = |base: &Document, ecn| {
+        let comparison = Comparison::new(base, &algorithms(&["reno", "dctcp", "tfrc"]), None, 2, ecn).expect("valid");
+        comparison.run(&|_| true).expect("runs")
+    };
+    let marks = |row: &Row| row.alone.traces.iter().flat_map(|trace| &trace.links[0].marked).max().copied();
+    for (base, ecn) in [(&base(), Some(Ecn::PerPacket)), (&marking, None)] {
+        let compared = run(base, ecn);
+        assert!(compared.rows.iter().all(|row| marks(row) == Some(0)));
+        let warnings = compared.warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].starts_with("dctcp: no packet was marked"), "{warnings:?}");
+    }
+    let compared = run(&marking, Some(Ecn::PerPacket));
+    assert_eq!(compared.warnings(), [""; 0]);
+    let marked: Vec<bool> = compared.rows.iter().map(|row| marks(row) > Some(0)).collect();
+    assert_eq!(marked, [true, true, false], "a sender that does not answer marks must not carry any");
+    // DCTCP keeps a queue near the threshold of 5 packets of 1.2 ms; Reno, which halves for a mark, empties the link at times.
+    let [reno, dctcp, _] = &compared.rows[..] else { panic!("three rows") };
+    let used = |row: &Row| row.estimates.utilisation.expect("it runs").mean;
+    assert!(used(dctcp) > used(reno), "{} {}", used(dctcp), used(reno));
 }

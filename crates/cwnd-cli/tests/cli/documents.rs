@@ -77,7 +77,10 @@ fn help_teaches_with_examples() {
     let cwnd = Cwnd::new();
     for (arguments, examples) in [
         (&["--help"][..], &["cwnd compare", "cwnd algorithms simd", "cwnd run scenarios/dumbbell.toml"][..]),
-        (&["compare", "--help"], &["--versus reno", "--queue droptail:0.5bdp", "[default: 100mbit]", "[default: 5]"]),
+        (
+            &["compare", "--help"],
+            &["--versus reno", "--queue droptail:0.5bdp", "--ecn per-packet", "[default: 100mbit]", "[default: 5]"],
+        ),
         (&["run", "--help"], &["--set flow.0.algorithm=simd", "cwnd schema"]),
         (&["bench", "sim", "--help"], &["--print-scenario", "[default: 1gbit]"]),
         (&["algorithms", "--help"], &["cwnd algorithms simd", "aimd:a=1,b=1/8"]),

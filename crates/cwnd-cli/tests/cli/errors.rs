@@ -58,6 +58,10 @@ fn flags() {
             &["compare", "--flows", "4000000"],
             "error: --flows: `sampling` cannot be 100ms: accepted is `off`, or so long",
         ),
+        (
+            &["compare", "--ecn", "yes"],
+            "error: invalid value 'yes' for '--ecn <ECN>': expected `latch` or `per-packet`",
+        ),
         (&["compare", "--seeds", "0"], "error: invalid value '0' for '--seeds <N>': 0 is not in 1.."),
         (&["compare", "--era", "2001"], "error: invalid value '2001' for '--era <ERA>': unknown value `2001`"),
         (

@@ -199,9 +199,8 @@ impl Drop for Program {
 /// Processor time of all programs that were started and have ended, and of those that they started, seconds.
 pub(crate) fn children_cpu() -> f64 {
     let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
-    getrusage(UsageWho::RUSAGE_CHILDREN).map_or(f64::NAN, |usage| {
-        seconds(usage.user_time()) + seconds(usage.system_time())
-    })
+    getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map_or(f64::NAN, |usage| seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
 /// A program that was built with this one.

@@ -164,21 +164,11 @@ const WAYS: [Way; 7] = [
 ];
 
 /// Everything together takes some ten minutes on a machine that does nothing else.
-const FULL: Sizes = Sizes {
-    repetitions: 3,
-    large: [1 << 29, 64 << 20, 16 << 20],
-    small: 10_000,
-    single: [100, 10],
-    patience: 15.0,
-};
+const FULL: Sizes =
+    Sizes { repetitions: 3, large: [1 << 29, 64 << 20, 16 << 20], small: 10_000, single: [100, 10], patience: 15.0 };
 /// Shows that everything works.
-const QUICK: Sizes = Sizes {
-    repetitions: 1,
-    large: [64 << 20, 4 << 20, 1 << 20],
-    small: 500,
-    single: [5, 2],
-    patience: 15.0,
-};
+const QUICK: Sizes =
+    Sizes { repetitions: 1, large: [64 << 20, 4 << 20, 1 << 20], small: 500, single: [5, 2], patience: 15.0 };
 
 /// Where Linux keeps files in memory.
 const MEMORY: &str = "/dev/shm";

@@ -128,7 +128,8 @@ fn space(end: End) -> Result<(File, Tun), Error> {
         }
         for buffer in ["tcp_rmem", "tcp_wmem"] {
             let path = format!("/proc/sys/net/ipv4/{buffer}");
-            std::fs::write(&path, "4096 131072 67108864").map_err(|source| Error::File { path: path.into(), source })?;
+            std::fs::write(&path, "4096 131072 67108864")
+                .map_err(|source| Error::File { path: path.into(), source })?;
         }
         Ok((space, tun))
     };

@@ -13,7 +13,8 @@ pub(crate) fn text(records: &Records<Moved>) -> String {
         page.push_str(LARGE);
         let rate = |row: &Row<Moved>| row.median(|moved| Some(moved.bytes as f64 * 8e-6 / moved.seconds?));
         table(&mut page, large, "Mbit/s", |_, row| number(rate(row), ""));
-        let cpu = |row: &Row<Moved>| row.median(|moved| moved.seconds.map(|_| moved.cpu_s / (moved.bytes as f64 * 1e-9)));
+        let cpu =
+            |row: &Row<Moved>| row.median(|moved| moved.seconds.map(|_| moved.cpu_s / (moved.bytes as f64 * 1e-9)));
         page.push_str(CPU);
         table(&mut page, large, "CPU s/GB", |_, row| number(cpu(row), ""));
         foot(&mut page, large);
@@ -30,7 +31,8 @@ pub(crate) fn text(records: &Records<Moved>) -> String {
 }
 
 fn table(page: &mut String, measured: &Measured<Moved>, unit: &str, cell: impl Fn(Contestant, &Row<Moved>) -> String) {
-    let _ = writeln!(page, "| {unit} | {} |\n| --- |{}", WAYS.map(|way| way.name).join(" | "), " --- |".repeat(WAYS.len()));
+    let _ =
+        writeln!(page, "| {unit} | {} |\n| --- |{}", WAYS.map(|way| way.name).join(" | "), " --- |".repeat(WAYS.len()));
     for who in CONTESTANTS {
         let cells = WAYS.map(|way| measured.row(&row(who, &way)).map_or_else(String::new, |row| cell(who, row)));
         let _ = writeln!(page, "| {} | {} |", who.name(), cells.join(" | "));
