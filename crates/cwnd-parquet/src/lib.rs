@@ -1,4 +1,4 @@
-//! Traces as Parquet files, one per table.
+//! Traces as tables of Arrow, in memory or as Parquet files.
 //!
 //! Flows and links have a table each, and so have their samples: a row per seed, flow or link, and sampled instant. Every column has
 //! its `unit` and its `description` in the metadata of its field (Arrow's schema, which Parquet files carry along), and every file
@@ -13,7 +13,7 @@ use std::io::Write;
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 pub use parquet::errors::ParquetError;
 
-use table::Table;
+pub use table::Table;
 
 /// What a file says of itself.
 #[derive(Clone, Copy, Debug)]
@@ -59,13 +59,18 @@ impl Tables {
     /// # Errors
     /// The writer fails.
     pub fn write(self, out: impl Write + Send, runs: &[(u64, &Trace)], about: &About<'_>) -> Result<(), ParquetError> {
+        self.of(runs).write(out, about)
+    }
+
+    /// The table of `runs`, each with its seed. More columns can be added, with a value per row.
+    #[must_use]
+    pub fn of(self, runs: &[(u64, &Trace)]) -> Table {
         match self {
             Self::Flows => flows(runs),
             Self::FlowSamples => flow_samples(runs),
             Self::Links => links(runs),
             Self::LinkSamples => link_samples(runs),
         }
-        .write(out, about)
     }
 }
 

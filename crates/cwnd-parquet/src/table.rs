@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
@@ -13,32 +13,43 @@ use parquet::file::properties::WriterProperties;
 
 use crate::About;
 
-/// Columns of equal length.
-#[derive(Default)]
-pub(crate) struct Table {
+/// Columns of equal length, each with its unit and what it is.
+#[derive(Debug, Default)]
+pub struct Table {
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
 }
 
 impl Table {
     /// A column of whole numbers.
-    pub(crate) fn whole(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = u64>) {
+    pub fn whole(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = u64>) {
         self.add(name, (DataType::UInt64, unit, description), Arc::new(UInt64Array::from_iter_values(values)));
     }
 
     /// A column of numbers; null for what is none.
-    pub(crate) fn real(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = f64>) {
+    pub fn real(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = f64>) {
         let values: Float64Array = values.map(|value| (!value.is_nan()).then_some(value)).collect();
         self.add(name, (DataType::Float64, unit, description), Arc::new(values));
     }
 
     /// A column of text.
-    pub(crate) fn text<'a>(&mut self, name: &str, description: &str, values: impl Iterator<Item = &'a str>) {
+    pub fn text<'a>(&mut self, name: &str, description: &str, values: impl Iterator<Item = &'a str>) {
         self.add(name, (DataType::Utf8, "", description), Arc::new(StringArray::from_iter_values(values)));
     }
 
+    /// The table in memory, with units and descriptions in the metadata of its fields.
+    ///
+    /// # Errors
+    /// The columns differ in length.
+    pub fn batch(self) -> Result<RecordBatch, ArrowError> {
+        RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
+    }
+
     /// Writes the table as a Parquet file.
-    pub(crate) fn write(self, out: impl Write + Send, about: &About<'_>) -> Result<(), ParquetError> {
+    ///
+    /// # Errors
+    /// The writer fails, or the columns differ in length.
+    pub fn write(self, out: impl Write + Send, about: &About<'_>) -> Result<(), ParquetError> {
         let said =
             [("kind", "simulated"), ("title", about.title), ("program", about.program), ("command", about.command)];
         let said = said.map(|(key, value)| KeyValue::new(key.to_string(), value.to_string()));
@@ -47,9 +58,8 @@ impl Table {
             .set_created_by(about.program.to_string())
             .set_key_value_metadata(Some(said.to_vec()))
             .build();
-        let schema = Arc::new(Schema::new(self.fields));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), self.columns)?;
-        let mut writer = ArrowWriter::try_new(out, schema, Some(properties))?;
+        let batch = self.batch()?;
+        let mut writer = ArrowWriter::try_new(out, batch.schema(), Some(properties))?;
         writer.write(&batch)?;
         writer.close().map(drop)
     }
