@@ -111,9 +111,17 @@ impl Comparison {
     /// # Errors
     /// The simulator refuses a setup, or `progress` ended the work.
     pub fn run(self, progress: Progress<'_>) -> Result<Compared, SetupError> {
+        self.run_by(|scenarios| run(scenarios, progress))
+    }
+
+    /// Has `runner` run everything: one result per scenario, in their order.
+    ///
+    /// # Errors
+    /// Those of `runner`.
+    pub fn run_by<E>(self, runner: impl FnOnce(Vec<Scenario>) -> Result<Vec<Runs>, E>) -> Result<Compared, E> {
         let algorithms = self.alone.len();
         let scenarios = self.alone.into_iter().chain(self.versus).collect();
-        let mut alone = run(scenarios, progress)?;
+        let mut alone = runner(scenarios)?;
         let mut versus = alone.split_off(algorithms).into_iter();
         let rows = alone.into_iter().map(|alone| Row {
             algorithm: alone.scenario.document().flow[0].algorithm.text().to_string(),

@@ -39,6 +39,20 @@ pub fn run(scenarios: Vec<Scenario>, progress: Progress<'_>) -> Result<Vec<Runs>
     Ok(gathered.collect())
 }
 
+/// The same on the calling thread, one run after the other: for algorithms from outside that would only wait for each other.
+///
+/// # Errors
+/// The simulator refuses a setup, or `progress` ended the work.
+pub fn run_in_turn(scenarios: Vec<Scenario>, progress: Progress<'_>) -> Result<Vec<Runs>, SetupError> {
+    let seeds =
+        |scenario: &Scenario| scenario.seeds().map(|seed| one(scenario, seed, progress)).collect::<Result<Vec<_>, _>>();
+    let runs = scenarios.into_iter().map(|scenario| {
+        let (traces, summaries) = seeds(&scenario)?.into_iter().unzip();
+        Ok(Runs { scenario, traces, summaries })
+    });
+    runs.collect()
+}
+
 impl Runs {
     /// The measures over all seeds.
     #[must_use]
