@@ -1,0 +1,144 @@
+//! Comparisons.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use cwnd_lab::compare::{Compared as LabCompared, Comparison, DEFAULT};
+use cwnd_lab::output::{json, text, to_json};
+use cwnd_lab::scenario::{Document, Dumbbell, Place, ScenarioError, Written};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+use crate::outside::written;
+use crate::runs::{MEASURES, Runs};
+use crate::table::Table;
+use crate::work;
+
+/// Algorithms beside each other on one path.
+#[pyclass(frozen, module = "cwnd._native")]
+pub(crate) struct Compared {
+    compared: Arc<LabCompared>,
+}
+
+/// Sets each algorithm on the same path. `settings` are the keys of the path and the runs, as text.
+#[pyfunction]
+pub(crate) fn compare(
+    py: Python<'_>,
+    algorithms: Option<Vec<Bound<'_, PyAny>>>,
+    versus: Option<Bound<'_, PyAny>>,
+    flows: u32,
+    seeds: u32,
+    settings: Settings,
+) -> Result<Compared, Failure> {
+    let troubles = Arc::default();
+    let algorithms = match algorithms {
+        Some(given) => given.iter().map(|algorithm| written(algorithm, &troubles)).collect::<Result<_, _>>()?,
+        None => DEFAULT.map(Written::literal).to_vec(),
+    };
+    if algorithms.is_empty() {
+        return Err(Failure::Argument("algorithms: name at least one".to_string()));
+    }
+    let versus = versus.map(|algorithm| written(&algorithm, &troubles)).transpose()?;
+    let base = Document { seeds, ..document(&settings)? };
+    let comparison = Comparison::new(&base, &algorithms, versus.as_ref(), flows).map_err(of_arguments)?;
+    let compared = comparison.run_by(|scenarios| work::all(py, scenarios, &troubles))?;
+    Ok(Compared { compared: Arc::new(compared) })
+}
+
+#[pymethods]
+impl Compared {
+    /// The document of `cwnd compare --json`.
+    fn to_json(&self) -> String {
+        to_json(&json::Comparison::of(&self.compared).expect("at least one algorithm was asked for"))
+    }
+
+    /// What `cwnd compare` prints.
+    fn text(&self) -> String {
+        text::comparison(&self.compared)
+    }
+
+    /// A row per algorithm and measure.
+    fn table(&self) -> Result<Table, Failure> {
+        let mut cells = Vec::new();
+        for row in &self.compared.rows {
+            let estimates =
+                serde_json::to_value(&row.estimates).map_err(|error| Failure::Unexpected(error.to_string()))?;
+            for (measure, unit, ..) in MEASURES {
+                if let Some(mean) = estimates[measure]["mean"].as_f64() {
+                    let number = |key: &str| estimates[measure][key].as_f64().unwrap_or(f64::NAN);
+                    cells.push((row.algorithm.as_str(), measure, unit, mean, number("ci95"), number("n")));
+                }
+            }
+        }
+        let mut table = cwnd_parquet::Table::default();
+        table.text("algorithm", "as written", cells.iter().map(|cell| cell.0));
+        table.text("measure", "what was measured", cells.iter().map(|cell| cell.1));
+        table.text("unit", "of the measure; empty for a plain number", cells.iter().map(|cell| cell.2));
+        table.real("mean", "", "over independent seeds, in the unit of the row", cells.iter().map(|cell| cell.3));
+        table.real("ci95", "", "half the width of its 95 % Student t interval", cells.iter().map(|cell| cell.4));
+        table.whole("n", "", "runs that had a value", cells.iter().map(|cell| cell.5 as u64));
+        Table::of(table)
+    }
+
+    /// The runs of a row, all flows its own.
+    fn alone(&self, row: usize) -> PyResult<Runs> {
+        self.check(row).map(|()| Runs::alone(Arc::clone(&self.compared), row))
+    }
+
+    /// The runs of a row together with its opponent.
+    fn versus(&self, row: usize) -> PyResult<Option<Runs>> {
+        self.check(row).map(|()| Runs::versus(Arc::clone(&self.compared), row))
+    }
+}
+
+impl Compared {
+    fn check(&self, row: usize) -> PyResult<()> {
+        if row < self.compared.rows.len() { Ok(()) } else { Err(PyIndexError::new_err(row)) }
+    }
+}
+
+type Settings = BTreeMap<String, String>;
+
+fn document(settings: &Settings) -> Result<Document, Failure> {
+    let base = Document::default();
+    let path = Dumbbell::default();
+    Ok(Document {
+        duration: read(settings, "duration")?.unwrap_or(base.duration),
+        warmup: read(settings, "warmup")?.unwrap_or(base.warmup),
+        era: read(settings, "era")?.unwrap_or(base.era),
+        recovery: read(settings, "recovery")?.unwrap_or(base.recovery),
+        slow_start: read(settings, "slow_start")?,
+        dumbbell: Some(Dumbbell {
+            rate: read(settings, "rate")?.unwrap_or(path.rate),
+            rtt: read(settings, "rtt")?.unwrap_or(path.rtt),
+            queue: read(settings, "queue")?.unwrap_or(path.queue),
+            loss: read(settings, "loss")?.unwrap_or(path.loss),
+            ..path
+        }),
+        ..base
+    })
+}
+
+fn read<T: FromStr<Err: Display>>(settings: &Settings, key: &str) -> Result<Option<T>, Failure> {
+    let value =
+        settings.get(key).map(|text| text.parse().map_err(|error| Failure::Argument(format!("{key}: {error}"))));
+    value.transpose()
+}
+
+/// A fault in a scenario that was made from arguments, which are named after its keys.
+fn of_arguments(error: ScenarioError) -> Failure {
+    match &error.place {
+        Place::Key(key) if !key.is_empty() => {
+            let argument = match key.rsplit('.').next().unwrap_or_default() {
+                // What a scenario calls otherwise, or has beside what the arguments set.
+                "count" | "sampling" => "flows",
+                key => key,
+            };
+            Failure::Argument(format!("{argument}: {}", error.fault))
+        }
+        _ => Failure::Scenario(error),
+    }
+}

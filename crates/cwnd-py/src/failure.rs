@@ -1,0 +1,63 @@
+//! Errors of the lab as exceptions of `cwnd.errors`.
+
+use cwnd::registry::SpecError;
+use cwnd_lab::cells::StoreError;
+use cwnd_lab::scenario::ScenarioError;
+use cwnd_sim::SetupError;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use thiserror::Error;
+
+/// Why something cannot be done.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    /// An algorithm cannot be read.
+    #[error(transparent)]
+    Algorithm(#[from] SpecError),
+    /// A value given to a function is not accepted.
+    #[error("{0}")]
+    Argument(String),
+    /// Python raised something.
+    #[error(transparent)]
+    Python(#[from] PyErr),
+    /// A scenario cannot be run.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The simulator refused a setup, or was stopped.
+    #[error(transparent)]
+    Simulation(#[from] SetupError),
+    /// What was run cannot be kept.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// Something of ours is broken.
+    #[error("{0}")]
+    Unexpected(String),
+}
+
+impl Failure {
+    /// The name of the exception in `cwnd.errors`.
+    fn class(&self) -> &'static str {
+        match self {
+            Self::Algorithm(_) => "AlgorithmError",
+            Self::Argument(_) => "ArgumentError",
+            Self::Scenario(_) => "ScenarioError",
+            Self::Store(_) => "StoreError",
+            Self::Simulation(_) | Self::Unexpected(_) | Self::Python(_) => "SimulationError",
+        }
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        if let Failure::Python(error) = failure {
+            return error;
+        }
+        Python::attach(|py| {
+            let class = py.import("cwnd.errors").and_then(|errors| errors.getattr(failure.class()));
+            match class.and_then(|class| Ok(class.cast_into::<PyType>()?)) {
+                Ok(class) => Self::from_type(class, failure.to_string()),
+                Err(error) => error,
+            }
+        })
+    }
+}

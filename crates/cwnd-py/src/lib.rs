@@ -1,0 +1,47 @@
+//! The extension module `cwnd._native` of the Python package.
+//!
+//! A thin front over the lab, like the command line: it hands over what the lab makes (documents as JSON text, tables through
+//! Arrow's C interface) and lets Python's algorithms into it. What people import is `python/cwnd`, written in Python over this.
+//!
+//! Runs go on without the interpreter's lock, on all cores, except where an algorithm is written in Python ([`work`]). Nothing
+//! here panics on input; what goes wrong becomes an exception of `cwnd.errors` ([`failure`]).
+
+mod compare;
+mod failure;
+mod metrics;
+mod model;
+mod outside;
+mod paper;
+mod registry;
+mod runs;
+mod scenario;
+mod table;
+mod work;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::compare::{Compared, compare};
+    #[pymodule_export]
+    use crate::metrics::{
+        coefficient_of_variation, estimate, jain, kendall, max_min, relative_range, spearman, stability_index,
+    };
+    #[pymodule_export]
+    use crate::model::{axioms, convergence, response, rounds, udt};
+    #[pymodule_export]
+    use crate::outside::{Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View};
+    #[pymodule_export]
+    use crate::paper::{paper, papers};
+    #[pymodule_export]
+    use crate::registry::{algorithm, algorithms};
+    #[pymodule_export]
+    use crate::runs::{Runs, measures, run};
+    #[pymodule_export]
+    use crate::scenario::{complete, scenario, schema, to_toml};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    const VERSION: &str = cwnd_lab::VERSION;
+}

@@ -1,0 +1,53 @@
+//! Measures over plain numbers.
+
+use cwnd_lab::measure;
+use pyo3::prelude::*;
+
+/// Jain's index.
+#[pyfunction]
+pub(crate) fn jain(shares: Vec<f64>) -> Option<f64> {
+    measure::jain(&shares)
+}
+
+/// (max - min) / mean.
+#[pyfunction]
+pub(crate) fn relative_range(shares: Vec<f64>) -> Option<f64> {
+    measure::relative_range(&shares)
+}
+
+/// Deviation over mean.
+#[pyfunction]
+pub(crate) fn coefficient_of_variation(values: Vec<f64>) -> Option<f64> {
+    measure::coefficient_of_variation(&values)
+}
+
+/// The mean of that over flows.
+#[pyfunction]
+pub(crate) fn stability_index(series: Vec<Vec<f64>>) -> Option<f64> {
+    measure::stability_index(&series)
+}
+
+/// Max-min fair rates: capacities of links, and for each flow its links and what it asks for at most.
+#[pyfunction]
+pub(crate) fn max_min(capacity: Vec<f64>, flows: Vec<(Vec<usize>, Option<f64>)>) -> Vec<f64> {
+    let flows: Vec<measure::Path> = flows.into_iter().map(|(links, demand)| measure::Path { links, demand }).collect();
+    measure::max_min(&capacity, &flows)
+}
+
+/// Spearman's rho.
+#[pyfunction]
+pub(crate) fn spearman(one: Vec<f64>, other: Vec<f64>) -> Option<f64> {
+    measure::spearman(&one, &other)
+}
+
+/// Kendall's tau-b.
+#[pyfunction]
+pub(crate) fn kendall(one: Vec<f64>, other: Vec<f64>) -> Option<f64> {
+    measure::kendall(&one, &other)
+}
+
+/// Mean, half the width of its 95 % Student t interval, and count.
+#[pyfunction]
+pub(crate) fn estimate(values: Vec<f64>) -> Option<(f64, Option<f64>, usize)> {
+    measure::Estimate::over(&values).map(|estimate| (estimate.mean, estimate.ci95, estimate.n))
+}

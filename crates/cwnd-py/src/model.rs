@@ -1,0 +1,247 @@
+//! Results on paper, as `cwnd model` computes them.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use cwnd::registry::Transport;
+use cwnd::{Packets, Span, Spec, quantity};
+use cwnd_lab::model::{self, Pair, Paths, Setup};
+use cwnd_lab::output::to_json;
+use cwnd_lab::scenario::Written;
+use cwnd_parquet::Tables;
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+use crate::outside::{Troubles, written};
+use crate::table::Table;
+use crate::work::apart;
+
+/// Windows against loss.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Response {
+    loss: Vec<f64>,
+    rtt: String,
+    packet: String,
+    random: u32,
+}
+
+/// Two flows.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Convergence {
+    capacity: f64,
+    start: Vec<f64>,
+    epsilon: f64,
+}
+
+/// Paths of windows.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Rounds {
+    capacity: f64,
+    start: Vec<f64>,
+    rtt: String,
+    flow_rtt: Vec<String>,
+    events: u32,
+    rounds: u32,
+    steps: u32,
+    decrease_rounds: u32,
+    loss: f64,
+    seed: u64,
+}
+
+/// UDT on a path.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Udt {
+    capacity: String,
+    loss: Vec<f64>,
+    rtt: String,
+    packet: String,
+    flows: u32,
+    delays: Vec<String>,
+}
+
+/// The document of `cwnd model response --json`.
+#[pyfunction]
+pub(crate) fn response(
+    py: Python<'_>,
+    algorithms: Vec<Bound<'_, PyAny>>,
+    settings: Response,
+) -> Result<String, Failure> {
+    let Response { loss, rtt, packet, random } = settings;
+    each("loss", &loss, "a probability above 0 and at most 1", |p| p > 0.0 && p <= 1.0)?;
+    let rtt = round_trip("rtt", &rtt)?;
+    let packet = read("packet", &packet, quantity::bytes)?;
+    count("random", random, 0..=1000)?;
+    with(py, &algorithms, |specs| to_json(&model::responses(specs, &loss, rtt, packet, random)))
+}
+
+/// The document of `cwnd model convergence --json`.
+#[pyfunction]
+pub(crate) fn convergence(
+    py: Python<'_>,
+    algorithms: Vec<Bound<'_, PyAny>>,
+    settings: Convergence,
+) -> Result<String, Failure> {
+    let Convergence { capacity, start, epsilon } = settings;
+    windows("capacity", &[capacity])?;
+    windows("start", &start)?;
+    each("epsilon", &[epsilon], "a number of packets above 0, at most 1e9", |w| w > 0.0 && w <= 1e9)?;
+    let &[one, other] = start.as_slice() else {
+        return Err(Failure::Argument("start: expected two windows".to_string()));
+    };
+    fits(&start, capacity)?;
+    let pair = Pair { capacity, windows: [one, other], epsilon };
+    with(py, &algorithms, |specs| {
+        synchronous(specs)?;
+        Ok(to_json(&model::convergences(specs, pair)))
+    })?
+}
+
+/// The document of `cwnd model rounds --json`; and for each algorithm its label, how many of the rows are its own, and what every
+/// flow did over time.
+#[pyfunction]
+pub(crate) fn rounds(
+    py: Python<'_>,
+    algorithms: Vec<Bound<'_, PyAny>>,
+    settings: Rounds,
+) -> Result<(String, Vec<(String, usize, Table)>), Failure> {
+    let setup = settings.setup()?;
+    with(py, &algorithms, |specs| {
+        synchronous(specs)?;
+        let walks = model::walks(specs, &setup);
+        let found = walks.iter().map(|walk| {
+            let table = Table::of(Tables::FlowSamples.of(&[(setup.seed, &walk.run.trace)]))?;
+            Ok((walk.algorithm.label().to_string(), walk.run.events.len(), table))
+        });
+        Ok((to_json(&Paths::of(&setup, &walks)), found.collect::<Result<_, Failure>>()?))
+    })?
+}
+
+/// The document of `cwnd model udt --json`.
+#[pyfunction]
+pub(crate) fn udt(py: Python<'_>, settings: Udt) -> Result<String, Failure> {
+    let Udt { capacity, loss, rtt, packet, flows, delays } = settings;
+    each("loss", &loss, "a probability above 0 and at most 1", |p| p > 0.0 && p <= 1.0)?;
+    count("flows", flows, 1..=1_000_000)?;
+    let capacity = read("capacity", &capacity, quantity::bit_rate)?;
+    let packet = read("packet", &packet, quantity::bytes)?;
+    let rtt = round_trip("rtt", &rtt)?;
+    let delays: Vec<Span> = delays.iter().map(|delay| round_trip("delays", delay)).collect::<Result<_, _>>()?;
+    apart(py, |_| {
+        Ok(to_json(&model::stages(model::Udt { capacity, packet, rtt, losses: &loss, flows, delays: &delays })))
+    })
+}
+
+/// The document of `cwnd algorithms NAME --card --json`.
+#[pyfunction]
+pub(crate) fn axioms(py: Python<'_>, algorithm: Bound<'_, PyAny>) -> Result<String, Failure> {
+    with(py, &[algorithm], |specs| {
+        synchronous(specs)?;
+        Ok(specs.iter().map(|spec| to_json(&model::card(spec))).collect())
+    })?
+}
+
+impl Rounds {
+    fn setup(self) -> Result<Setup, Failure> {
+        let Self { capacity, start, rtt, flow_rtt, events, rounds, steps, decrease_rounds, loss, seed } = self;
+        windows("capacity", &[capacity])?;
+        windows("start", &start)?;
+        each("loss", &[loss], "a probability, 0 to 1", |p| (0.0..=1.0).contains(&p))?;
+        count("events", events, 1..=10_000)?;
+        count("rounds", rounds, 1..=1_000_000)?;
+        count("steps", steps, 1..=4096)?;
+        count("decrease_rounds", decrease_rounds, 0..=10)?;
+        if !flow_rtt.is_empty() && flow_rtt.len() != start.len() {
+            let (flows, given) = (start.len(), flow_rtt.len());
+            return Err(Failure::Argument(format!("flow_rtt: expected {flows} times, one per window, got {given}")));
+        }
+        let rtt = round_trip("rtt", &rtt)?;
+        let own: Vec<Span> = flow_rtt.iter().map(|rtt| round_trip("flow_rtt", rtt)).collect::<Result<_, _>>()?;
+        let flows: Vec<(f64, Option<Span>)> =
+            start.iter().enumerate().map(|(index, window)| (*window, own.get(index).copied())).collect();
+        let load = |(window, own): &(f64, Option<Span>)| window * rtt.as_secs_f64() / own.unwrap_or(rtt).as_secs_f64();
+        fits(&flows.iter().map(load).collect::<Vec<f64>>(), capacity)?;
+        Ok(Setup {
+            flows: model::flows(&flows),
+            capacity: Packets(capacity),
+            rtt,
+            clock: model::clock(steps),
+            decrease_rounds,
+            loss,
+            seed,
+            rounds: f64::from(rounds),
+            events: events as usize,
+            ..Setup::default()
+        })
+    }
+}
+
+/// Does `job` with algorithms of the registry and of Python's.
+fn with<T: Send>(
+    py: Python<'_>,
+    algorithms: &[Bound<'_, PyAny>],
+    job: impl FnOnce(&[&Spec]) -> T + Send,
+) -> Result<T, Failure> {
+    let troubles: Arc<Troubles> = Arc::default();
+    let algorithms: Vec<Written<Spec>> =
+        algorithms.iter().map(|algorithm| written(algorithm, &troubles)).collect::<Result<_, _>>()?;
+    if algorithms.is_empty() {
+        return Err(Failure::Argument("algorithms: name at least one".to_string()));
+    }
+    let result = apart(py, |_| Ok(job(&algorithms.iter().map(Written::value).collect::<Vec<_>>())));
+    troubles.or(result)
+}
+
+/// Those that grow by round trips or reports: what routers or a receiver's half would tell is not modelled.
+fn synchronous(specs: &[&Spec]) -> Result<(), Failure> {
+    let stranger = specs.iter().find(|spec| !matches!(spec.entry().transport, Transport::Acked | Transport::Reported));
+    stranger.map_or(Ok(()), |spec| {
+        Err(Failure::Argument(format!(
+            "`{}` needs packets: nothing in this model tells what it hears from its receiver or from routers",
+            spec.entry().name
+        )))
+    })
+}
+
+/// `loads`: packets per round trip.
+fn fits(loads: &[f64], capacity: f64) -> Result<(), Failure> {
+    if loads.iter().sum::<f64>() <= capacity {
+        return Ok(());
+    }
+    Err(Failure::Argument(format!("start: the windows add up to more than the capacity of {capacity} packets")))
+}
+
+fn windows(name: &str, values: &[f64]) -> Result<(), Failure> {
+    each(name, values, "a number of packets, 1 to 1e9", |w| (1.0..=1e9).contains(&w))
+}
+
+fn each(name: &str, values: &[f64], accepted: &str, good: impl Fn(f64) -> bool) -> Result<(), Failure> {
+    match values.iter().find(|value| !good(**value)) {
+        _ if values.is_empty() => Err(Failure::Argument(format!("{name}: expected {accepted}, got nothing"))),
+        Some(value) => Err(Failure::Argument(format!("{name}: expected {accepted}, got {value}"))),
+        None => Ok(()),
+    }
+}
+
+fn count(name: &str, value: u32, accepted: RangeInclusive<u32>) -> Result<(), Failure> {
+    if accepted.contains(&value) {
+        return Ok(());
+    }
+    Err(Failure::Argument(format!("{name}: expected {} to {}, got {value}", accepted.start(), accepted.end())))
+}
+
+fn round_trip(name: &str, text: &str) -> Result<Span, Failure> {
+    let span = read(name, text, quantity::span)?;
+    if (Span::from_millis(1)..=Span::from_secs(100)).contains(&span) {
+        return Ok(span);
+    }
+    Err(Failure::Argument(format!("{name}: expected a time from 1ms to 100s, got {text}")))
+}
+
+fn read<T, E: Display>(name: &str, text: &str, read: impl Fn(&str) -> Result<T, E>) -> Result<T, Failure> {
+    read(text).map_err(|error| Failure::Argument(format!("{name}: {error}")))
+}

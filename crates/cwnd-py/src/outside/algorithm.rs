@@ -1,0 +1,161 @@
+//! A whole algorithm in Python.
+
+use std::sync::Arc;
+
+use cwnd::{CongestionControl, Control, Packets, Span, Time};
+use pyo3::call::PyCallArgs;
+use pyo3::prelude::*;
+
+use super::control::asked;
+use super::signal::{Ack, Congestion, View};
+use super::{ALGORITHM, Still, Troubles, duplicate, own_method, show};
+use crate::failure::Failure;
+
+/// An object of Python with the methods of the contract. Those its class does not have are not called.
+#[derive(Debug)]
+pub(super) struct Algorithm {
+    object: Py<PyAny>,
+    methods: Methods,
+    /// What it asked for after the last signal.
+    control: Control,
+    troubles: Arc<Troubles>,
+}
+
+#[derive(Debug)]
+struct Methods {
+    control: Py<PyAny>,
+    on_ack: Py<PyAny>,
+    on_congestion: Py<PyAny>,
+    on_recovered: Option<Py<PyAny>>,
+    on_wake: Option<Py<PyAny>>,
+    on_restart: Option<Py<PyAny>>,
+    on_spurious: Option<Py<PyAny>>,
+    inspect: Option<Py<PyAny>>,
+}
+
+impl Algorithm {
+    pub(super) fn of(object: &Bound<'_, PyAny>, troubles: Arc<Troubles>) -> PyResult<Self> {
+        let methods = Methods::of(object)?;
+        let control = asked(methods.control.bind(object.py()).call0()?.as_any())?;
+        Ok(Self { object: object.clone().unbind(), methods, control, troubles })
+    }
+
+    /// Calls a method of the object and asks it for its control.
+    fn tell(&mut self, now: Time, call: impl FnOnce(Python<'_>, &Methods) -> PyResult<()>) {
+        if self.troubles.any() {
+            return;
+        }
+        let told = Python::attach(|py| {
+            call(py, &self.methods)?;
+            let control = asked(self.methods.control.bind(py).call0()?.as_any())?;
+            Ok::<_, PyErr>(Control { wake: control.wake.map(|wake| wake.max(now)), ..control })
+        });
+        match told {
+            Ok(control) => self.control = control,
+            Err(error) => self.end(error),
+        }
+    }
+
+    /// The run is about to end; until then nothing more is asked.
+    fn end(&mut self, error: PyErr) {
+        self.troubles.note(error);
+        self.control = Control::window(Packets(1.0));
+    }
+}
+
+impl Methods {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let bound = |name: &str| object.getattr(name).map(Bound::unbind);
+        let own = |name: &str| own_method(object, ALGORITHM, name);
+        Ok(Self {
+            control: bound("control")?,
+            on_ack: bound("on_ack")?,
+            on_congestion: bound("on_congestion")?,
+            on_recovered: own("on_recovered")?,
+            on_wake: own("on_wake")?,
+            on_restart: own("on_restart")?,
+            on_spurious: own("on_spurious")?,
+            inspect: own("inspect")?,
+        })
+    }
+}
+
+impl CongestionControl for Algorithm {
+    fn control(&self) -> Control {
+        self.control
+    }
+
+    fn on_ack(&mut self, view: &cwnd::View, ack: &cwnd::Ack) {
+        self.tell(view.now, |py, methods| methods.on_ack.call1(py, (View::from(*view), Ack::from(*ack))).map(drop));
+    }
+
+    fn on_congestion(&mut self, view: &cwnd::View, event: &cwnd::Congestion) {
+        self.tell(view.now, |py, methods| {
+            methods.on_congestion.call1(py, (View::from(*view), Congestion::from(*event))).map(drop)
+        });
+    }
+
+    fn on_recovered(&mut self, view: &cwnd::View) {
+        if self.methods.on_recovered.is_some() {
+            self.tell(view.now, |py, methods| call(py, methods.on_recovered.as_ref(), (View::from(*view),)));
+        }
+    }
+
+    fn on_wake(&mut self, view: &cwnd::View) {
+        self.tell(view.now, |py, methods| call(py, methods.on_wake.as_ref(), (View::from(*view),)));
+        // A host that is asked to wake at the same instant again and again would never leave it.
+        if self.control.wake.is_some_and(|wake| wake <= view.now) {
+            let now = view.now.as_secs_f64();
+            self.end(
+                Failure::Argument(format!("wake: {now} s is over when on_wake has returned, ask for a later time"))
+                    .into(),
+            );
+        }
+    }
+
+    fn on_restart(&mut self, view: &cwnd::View, idle: Span) {
+        if self.methods.on_restart.is_some() {
+            let told = (View::from(*view), idle.as_secs_f64());
+            self.tell(view.now, |py, methods| call(py, methods.on_restart.as_ref(), told));
+        }
+    }
+
+    fn on_spurious(&mut self, view: &cwnd::View) {
+        if self.methods.on_spurious.is_some() {
+            self.tell(view.now, |py, methods| call(py, methods.on_spurious.as_ref(), (View::from(*view),)));
+        }
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(inspect) = self.methods.inspect.as_ref().filter(|_| !self.troubles.any()) {
+            Python::attach(|py| {
+                if let Err(error) = show(py, inspect, visit) {
+                    self.troubles.note(error);
+                }
+            });
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn CongestionControl> {
+        Python::attach(|py| {
+            let copy = duplicate(self.object.bind(py)).and_then(|object| {
+                let methods = Methods::of(&object)?;
+                Ok(Self {
+                    object: object.unbind(),
+                    methods,
+                    control: self.control,
+                    troubles: Arc::clone(&self.troubles),
+                })
+            });
+            copy.map(|copy| Box::new(copy) as Box<dyn CongestionControl>).unwrap_or_else(|error| {
+                self.troubles.note(error);
+                Box::new(Still)
+            })
+        })
+    }
+}
+
+/// Calls a method that the object may have.
+fn call<'py>(py: Python<'py>, method: Option<&Py<PyAny>>, arguments: impl PyCallArgs<'py>) -> PyResult<()> {
+    method.map_or(Ok(()), |method| method.call1(py, arguments).map(drop))
+}

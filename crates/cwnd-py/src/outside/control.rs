@@ -1,0 +1,116 @@
+//! What an algorithm in Python asks of its host.
+
+use cwnd::{Bytes, Control as Asked, Pacing, Packets, Probe, Rate, Time};
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+
+/// What an algorithm asks of its host.
+#[pyclass(frozen, module = "cwnd")]
+pub(crate) struct Control {
+    asked: Asked,
+}
+
+#[pymethods]
+impl Control {
+    #[new]
+    #[pyo3(signature = (window, *, rate = None, spread = None, quantum = None, pair_every = None, wake = None))]
+    fn new(
+        window: f64,
+        rate: Option<f64>,
+        spread: Option<f64>,
+        quantum: Option<u32>,
+        pair_every: Option<u32>,
+        wake: Option<f64>,
+    ) -> Result<Self, Failure> {
+        let positive = |name: &str, value: f64| match value > 0.0 && value.is_finite() {
+            true => Ok(value),
+            false => Err(Failure::Argument(format!("{name}: {value} is not a number above 0"))),
+        };
+        let pacing = match (rate, spread) {
+            (None, None) => Pacing::Off,
+            (Some(rate), None) => Pacing::At(Rate(positive("rate", rate)?)),
+            (None, Some(gain)) => Pacing::Spread { gain: positive("spread", gain)? },
+            (Some(_), Some(_)) => {
+                return Err(Failure::Argument("rate and spread: departures are spaced by one of them".to_string()));
+            }
+        };
+        let probe = match pair_every {
+            None => Probe::None,
+            Some(n) if n >= 2 => Probe::PairEvery(n),
+            Some(n) => return Err(Failure::Argument(format!("pair_every: {n} is below 2"))),
+        };
+        let wake = wake.map(instant).transpose()?;
+        let unbounded = window == f64::INFINITY && rate.is_some();
+        let window = if unbounded { Packets(window) } else { checked(window)? };
+        Ok(Self { asked: Asked { window, pacing, quantum: quantum.map(Bytes), probe, stamp: None, wake } })
+    }
+
+    /// Packets allowed in flight.
+    #[getter]
+    fn window(&self) -> f64 {
+        self.asked.window.0
+    }
+
+    /// Packets per second at which they leave.
+    #[getter]
+    fn rate(&self) -> Option<f64> {
+        if let Pacing::At(rate) = self.asked.pacing { Some(rate.0) } else { None }
+    }
+
+    /// The window is spread over a round trip, so many times as fast as evenly.
+    #[getter]
+    fn spread(&self) -> Option<f64> {
+        if let Pacing::Spread { gain } = self.asked.pacing { Some(gain) } else { None }
+    }
+
+    /// The largest burst in bytes.
+    #[getter]
+    fn quantum(&self) -> Option<u32> {
+        self.asked.quantum.map(|bytes| bytes.0)
+    }
+
+    /// Every n-th packet is followed by its successor at once.
+    #[getter]
+    fn pair_every(&self) -> Option<u32> {
+        if let Probe::PairEvery(n) = self.asked.probe { Some(n) } else { None }
+    }
+
+    /// When the algorithm wants to be woken, in seconds.
+    #[getter]
+    fn wake(&self) -> Option<f64> {
+        self.asked.wake.map(Time::as_secs_f64)
+    }
+
+    fn __repr__(&self) -> String {
+        let parts = [("rate", self.rate()), ("spread", self.spread()), ("wake", self.wake())];
+        let parts = parts.into_iter().filter_map(|(name, value)| value.map(|value| format!(", {name}={value}")));
+        format!("Control({}{})", self.window(), parts.collect::<String>())
+    }
+}
+
+/// What `control` returned: a window alone, or all there is to ask.
+pub(super) fn asked(returned: &Bound<'_, PyAny>) -> Result<Asked, Failure> {
+    if let Ok(control) = returned.cast::<Control>() {
+        return Ok(control.get().asked);
+    }
+    Ok(Asked::window(checked(returned.extract::<f64>()?)?))
+}
+
+/// At least one packet: less is taken for one.
+fn checked(window: f64) -> Result<Packets, Failure> {
+    if window.is_finite() {
+        Ok(Packets(window.max(1.0)))
+    } else {
+        Err(Failure::Argument(format!("window: {window} is not a number of packets")))
+    }
+}
+
+/// Never early: a part of a nanosecond is a whole one.
+fn instant(seconds: f64) -> Result<Time, Failure> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        Ok(Time::from_nanos((seconds * 1e9).ceil() as u64))
+    } else {
+        Err(Failure::Argument(format!("wake: {seconds} is not a time")))
+    }
+}

@@ -1,0 +1,168 @@
+//! A window rule in Python, under the shell of the lab.
+
+use std::sync::Arc;
+
+use cwnd::window::WindowRule;
+use cwnd::{Ack as Acked, Pacing, View as Seen};
+use pyo3::call::PyCallArgs;
+use pyo3::prelude::*;
+
+use super::signal::{Ack, View};
+use super::{RULE, Troubles, duplicate, own_method, show};
+use crate::failure::Failure;
+
+/// An object of Python with the methods of a rule. Those its class does not have are not called.
+#[derive(Debug)]
+pub(super) struct Rule {
+    object: Py<PyAny>,
+    methods: Methods,
+    pacing: Pacing,
+    troubles: Arc<Troubles>,
+}
+
+#[derive(Debug)]
+struct Methods {
+    grow: Py<PyAny>,
+    cut: Py<PyAny>,
+    cut_for_marks: Option<Py<PyAny>>,
+    observe: Option<Py<PyAny>>,
+    epoch: Option<Py<PyAny>>,
+    ramp: Option<Py<PyAny>>,
+    fills: Option<Py<PyAny>>,
+    inspect: Option<Py<PyAny>>,
+}
+
+impl Rule {
+    pub(super) fn of(object: &Bound<'_, PyAny>, troubles: Arc<Troubles>) -> PyResult<Self> {
+        let pacing = match object.getattr("spread")?.extract::<Option<f64>>()? {
+            None => Pacing::Off,
+            Some(gain) if gain > 0.0 && gain.is_finite() => Pacing::Spread { gain },
+            Some(gain) => return Err(Failure::Argument(format!("spread: {gain} is not a number above 0")).into()),
+        };
+        Ok(Self { object: object.clone().unbind(), methods: Methods::of(object)?, pacing, troubles })
+    }
+
+    /// What a method returns; `otherwise` where it fails or failed before.
+    fn ask<T>(&self, otherwise: T, call: impl FnOnce(Python<'_>, &Methods) -> PyResult<T>) -> T {
+        if self.troubles.any() {
+            return otherwise;
+        }
+        Python::attach(|py| call(py, &self.methods)).unwrap_or_else(|error| {
+            self.troubles.note(error);
+            otherwise
+        })
+    }
+}
+
+impl Methods {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let own = |name: &str| own_method(object, RULE, name);
+        Ok(Self {
+            grow: object.getattr("grow")?.unbind(),
+            cut: object.getattr("cut")?.unbind(),
+            cut_for_marks: own("cut_for_marks")?,
+            observe: own("observe")?,
+            epoch: own("epoch")?,
+            ramp: own("ramp")?,
+            fills: own("fills")?,
+            inspect: own("inspect")?,
+        })
+    }
+}
+
+impl Clone for Rule {
+    fn clone(&self) -> Self {
+        Python::attach(|py| {
+            let copy = duplicate(self.object.bind(py)).and_then(|object| Ok((Methods::of(&object)?, object.unbind())));
+            let (methods, object) = copy.unwrap_or_else(|error| {
+                self.troubles.note(error);
+                (self.methods.shared(py), self.object.clone_ref(py))
+            });
+            Self { object, methods, pacing: self.pacing, troubles: Arc::clone(&self.troubles) }
+        })
+    }
+}
+
+impl Methods {
+    /// The same methods of the same object: nothing calls them any more.
+    fn shared(&self, py: Python<'_>) -> Self {
+        let optional = |method: &Option<Py<PyAny>>| method.as_ref().map(|method| method.clone_ref(py));
+        Self {
+            grow: self.grow.clone_ref(py),
+            cut: self.cut.clone_ref(py),
+            cut_for_marks: optional(&self.cut_for_marks),
+            observe: optional(&self.observe),
+            epoch: optional(&self.epoch),
+            ramp: optional(&self.ramp),
+            fills: optional(&self.fills),
+            inspect: optional(&self.inspect),
+        }
+    }
+}
+
+impl WindowRule for Rule {
+    fn grow(&mut self, w: f64, view: &Seen) -> f64 {
+        self.ask(0.0, |py, methods| number(py, &methods.grow, "grow", (w, View::from(*view))))
+    }
+
+    fn cut(&mut self, w: f64, view: &Seen) -> f64 {
+        self.ask(w, |py, methods| number(py, &methods.cut, "cut", (w, View::from(*view))))
+    }
+
+    fn cut_for_marks(&mut self, w: f64, view: &Seen) -> f64 {
+        self.ask(w, |py, methods| match &methods.cut_for_marks {
+            Some(cut) => number(py, cut, "cut_for_marks", (w, View::from(*view))),
+            None => number(py, &methods.cut, "cut", (w, View::from(*view))),
+        })
+    }
+
+    fn observe(&mut self, view: &Seen, ack: &Acked) {
+        if self.methods.observe.is_some() {
+            self.ask((), |py, methods| tell(py, &methods.observe, (View::from(*view), Ack::from(*ack))));
+        }
+    }
+
+    fn epoch(&mut self, before: Option<f64>, after: f64, view: &Seen) {
+        if self.methods.epoch.is_some() {
+            self.ask((), |py, methods| tell(py, &methods.epoch, (before, after, View::from(*view))));
+        }
+    }
+
+    fn ramp(&self, w: f64) -> Option<f64> {
+        self.methods.ramp.as_ref()?;
+        self.ask(None, |py, methods| match &methods.ramp {
+            Some(ramp) => ramp.call1(py, (w,))?.extract(py),
+            None => Ok(None),
+        })
+    }
+
+    fn fills(&self, w: f64, view: &Seen) -> bool {
+        self.methods.fills.is_some()
+            && self.ask(false, |py, methods| match &methods.fills {
+                Some(fills) => fills.call1(py, (w, View::from(*view)))?.extract(py),
+                None => Ok(false),
+            })
+    }
+
+    fn pacing(&self) -> Pacing {
+        self.pacing
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(inspect) = &self.methods.inspect {
+            self.ask((), |py, _| show(py, inspect, visit));
+        }
+    }
+}
+
+fn number<'py>(py: Python<'py>, method: &Py<PyAny>, name: &str, arguments: impl PyCallArgs<'py>) -> PyResult<f64> {
+    let value: f64 = method.call1(py, arguments)?.extract(py)?;
+    if value.is_finite() {
+        return Ok(value);
+    }
+    Err(Failure::Argument(format!("{name}: {value} is not a number of packets")).into())
+}
+
+fn tell<'py>(py: Python<'py>, method: &Option<Py<PyAny>>, arguments: impl PyCallArgs<'py>) -> PyResult<()> {
+    method.as_ref().map_or(Ok(()), |method| method.call1(py, arguments).map(drop))
+}

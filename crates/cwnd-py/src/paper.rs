@@ -1,0 +1,67 @@
+//! Papers: what they printed, and what comes out here.
+
+use std::path::Path;
+
+use cwnd::Span;
+use cwnd_lab::cells::Cells;
+use cwnd_lab::output::to_json;
+use cwnd_lab::paper::{PaperError, PaperRun, Progress, Row, Scale, Selection, Settings};
+use cwnd_lab::run;
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::work::apart;
+
+/// The papers and their results.
+#[pyfunction]
+pub(crate) fn papers() -> Result<String, Failure> {
+    let selection = Selection::of(None, None)?;
+    let papers = selection.papers().map(|(published, results)| {
+        let paper = &published.paper;
+        let results: Vec<_> =
+            results.map(|result| json!({ "name": result.id, "title": result.title, "source": result.source })).collect();
+        json!({ "name": paper.id, "title": paper.title, "authors": paper.authors, "venue": paper.venue, "results": results })
+    });
+    Ok(to_json(&papers.collect::<Vec<_>>()))
+}
+
+/// Runs a paper, or one of its results; gives the rows of `cwnd paper --json`.
+#[pyfunction]
+pub(crate) fn paper(
+    py: Python<'_>,
+    paper: Option<&str>,
+    result: Option<&str>,
+    full: bool,
+    assumptions: Vec<(String, String)>,
+    store: Option<&str>,
+) -> Result<String, Failure> {
+    let selection = Selection::of(paper, result)?;
+    let settings = Settings { scale: if full { Scale::Full } else { Scale::Quick }, assumptions };
+    selection.check(&settings)?;
+    let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
+    let runs = apart(py, |progress| Ok(selection.run(&settings, &cells, &Heard(progress))?))?;
+    Ok(to_json(&runs.iter().flat_map(PaperRun::rows).collect::<Vec<&Row>>()))
+}
+
+/// Asks whether to go on.
+struct Heard<'a>(run::Progress<'a>);
+
+impl Progress for Heard<'_> {
+    fn announce(&self, _time: Span) {}
+
+    fn advance(&self, time: Span) -> bool {
+        (self.0)(time)
+    }
+}
+
+impl From<PaperError> for Failure {
+    fn from(error: PaperError) -> Self {
+        match error {
+            PaperError::Setup(error) => error.into(),
+            PaperError::Scenario(error) => (*error).into(),
+            PaperError::Store(error) => Self::Store(error),
+            other => Self::Argument(other.to_string()),
+        }
+    }
+}

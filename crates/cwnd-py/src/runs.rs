@@ -1,0 +1,168 @@
+//! Runs of one scenario.
+
+use std::sync::Arc;
+
+use cwnd_lab::compare;
+use cwnd_lab::measure::{
+    Summary, Window, flow_loss_rate, goodput, peer_limited_share, retransmission_ratio, source_limited_share,
+};
+use cwnd_lab::output::{json, text, to_json};
+use cwnd_lab::run::Runs as LabRuns;
+use cwnd_parquet::Tables;
+use cwnd_trace::{FlowTrace, Trace};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+use crate::scenario::{checked, inhabited};
+use crate::table::Table;
+use crate::work;
+
+/// The runs of a scenario over its seeds.
+#[pyclass(frozen, module = "cwnd._native")]
+pub(crate) struct Runs {
+    of: Source,
+}
+
+/// Where they are kept: traces are large and never copied.
+enum Source {
+    Own(Box<LabRuns>),
+    Alone(Arc<compare::Compared>, usize),
+    Versus(Arc<compare::Compared>, usize),
+}
+
+/// Runs every seed of a scenario, given as JSON, with algorithms from Python in the flow groups whose numbers stand beside them.
+#[pyfunction]
+pub(crate) fn run(py: Python<'_>, document: &str, outside: Vec<(usize, Bound<'_, PyAny>)>) -> Result<Runs, Failure> {
+    let troubles = Arc::default();
+    let scenario = checked(document)?;
+    let scenario = inhabited(scenario, &outside, &troubles)?;
+    let runs = work::all(py, vec![scenario], &troubles)?;
+    let runs = runs.into_iter().next().ok_or_else(|| Failure::Unexpected("nothing was run".to_string()))?;
+    Ok(Runs { of: Source::Own(Box::new(runs)) })
+}
+
+/// Name, unit and description of every measure of a run.
+#[pyfunction]
+pub(crate) fn measures() -> Vec<(&'static str, &'static str, &'static str)> {
+    MEASURES.map(|(name, unit, description, _)| (name, unit, description)).to_vec()
+}
+
+impl Runs {
+    /// Those of a row of a comparison.
+    pub(crate) fn alone(compared: Arc<compare::Compared>, row: usize) -> Self {
+        Self { of: Source::Alone(compared, row) }
+    }
+
+    /// Those of a row together with its opponent; none without one.
+    pub(crate) fn versus(compared: Arc<compare::Compared>, row: usize) -> Option<Self> {
+        compared.rows[row].versus.is_some().then_some(Self { of: Source::Versus(compared, row) })
+    }
+
+    fn runs(&self) -> &LabRuns {
+        match &self.of {
+            Source::Own(runs) => runs,
+            Source::Alone(compared, row) => &compared.rows[*row].alone,
+            Source::Versus(compared, row) => {
+                &compared.rows[*row].versus.as_ref().expect("made only where there is one").runs
+            }
+        }
+    }
+
+    fn document(&self) -> json::Run {
+        json::Run::of(self.runs()).expect("a scenario has at least one seed")
+    }
+}
+
+#[pymethods]
+impl Runs {
+    /// The document of `cwnd run --json`.
+    fn to_json(&self) -> String {
+        to_json(&self.document())
+    }
+
+    /// What `cwnd run` prints.
+    fn text(&self) -> String {
+        text::run(&self.document())
+    }
+
+    /// A table by its name.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        let runs = self.runs();
+        let seeds: Vec<(u64, &Trace)> = runs.scenario.seeds().zip(&runs.traces).collect();
+        let table = match name {
+            "summary" => summary(runs),
+            "flows" => flows(&seeds),
+            "trace" => Tables::FlowSamples.of(&seeds),
+            "links" => Tables::Links.of(&seeds),
+            "link_trace" => Tables::LinkSamples.of(&seeds),
+            _ => return Err(PyKeyError::new_err(name.to_string())),
+        };
+        Ok(Table::of(table)?)
+    }
+}
+
+/// What every flow is, and how it fared after the warm-up.
+fn flows(seeds: &[(u64, &Trace)]) -> cwnd_parquet::Table {
+    let mut table = Tables::Flows.of(seeds);
+    for (name, unit, description, of) in FLOW_MEASURES {
+        let values = seeds.iter().flat_map(|(_, trace)| {
+            trace.flows.iter().map(|flow| of(trace, flow, Window::measured(trace)).unwrap_or(f64::NAN))
+        });
+        table.real(name, unit, description, values);
+    }
+    table
+}
+
+/// All measures, a row per seed.
+fn summary(runs: &LabRuns) -> cwnd_parquet::Table {
+    let mut table = cwnd_parquet::Table::default();
+    table.whole("seed", "", "the seed of the run", runs.scenario.seeds());
+    for (name, unit, description, of) in MEASURES {
+        table.real(name, unit, description, runs.summaries.iter().map(|run| of(run).unwrap_or(f64::NAN)));
+    }
+    let digests: Vec<String> = runs.traces.iter().map(|trace| format!("{:016x}", trace.digest)).collect();
+    table.text(
+        "digest",
+        "of everything the run delivered: equal digests are equal runs",
+        digests.iter().map(String::as_str),
+    );
+    table
+}
+
+type FlowMeasure = (&'static str, &'static str, &'static str, fn(&Trace, &FlowTrace, Window) -> Option<f64>);
+pub(crate) type Measure = (&'static str, &'static str, &'static str, fn(&Summary) -> Option<f64>);
+
+const FLOW_MEASURES: [FlowMeasure; 5] = [
+    ("goodput_bps", "bit/s", "payload that arrived for the first time", goodput),
+    ("loss_rate", "", "packets the sender found lost as a share of those it sent", flow_loss_rate),
+    ("retransmission_ratio", "", "retransmissions as a share of the data packets sent", |trace, flow, window| {
+        retransmission_ratio(trace, std::slice::from_ref(flow), window)
+    }),
+    ("source_limited_share", "", "share of the time without data to send", source_limited_share),
+    ("peer_limited_share", "", "share of the time held by the receiver's window", peer_limited_share),
+];
+
+pub(crate) const MEASURES: [Measure; 17] = [
+    ("utilisation", "", "share of the bottleneck's rate that was carried", |run| run.utilisation),
+    ("goodput_bps", "bit/s", "payload of all flows that arrived for the first time", |run| run.goodput_bps),
+    ("jain", "", "Jain's index of the flows' goodputs", |run| run.jain),
+    ("goodput_range", "", "(max - min) / mean of the flows' goodputs", |run| run.goodput_range),
+    ("efficiency_index_bps", "bit/s", "sum over flows of the mean goodput per second", |run| run.efficiency_index_bps),
+    ("stability_index", "", "deviation over mean of goodput per second, mean over flows", |run| run.stability_index),
+    ("smoothness", "", "the same per 200 ms", |run| run.smoothness),
+    ("loss_rate", "", "packets lost at the bottleneck as a share of those offered", |run| run.loss_rate),
+    ("mark_rate", "", "packets marked there as a share of those offered", |run| run.mark_rate),
+    ("queue_delay_mean_s", "s", "mean wait of packets at the bottleneck", |run| run.queue_delay_mean_s),
+    ("queue_delay_p95_s", "s", "the 95th percentile of that", |run| run.queue_delay_p95_s),
+    ("queue_delay_p99_s", "s", "the 99th percentile of that", |run| run.queue_delay_p99_s),
+    ("retransmission_ratio", "", "retransmissions as a share of data packets", |run| run.retransmission_ratio),
+    ("time_to_90_utilisation_s", "s", "from the first start to 90 % of the bottleneck", |run| {
+        run.time_to_90_utilisation_s
+    }),
+    ("convergence_time_s", "s", "from the last start to a fair share", |run| run.convergence_time_s),
+    ("source_limited_share", "", "share of the time the worst flow had no data", |run| run.source_limited_share),
+    ("peer_limited_share", "", "share of the time the worst flow was held by its receiver", |run| {
+        run.peer_limited_share
+    }),
+];

@@ -1,0 +1,59 @@
+//! Scenarios as Python holds them: documents, checked whenever they are used.
+
+use std::sync::Arc;
+
+use cwnd_lab::output::to_json;
+use cwnd_lab::scenario::{self as lab, Scenario};
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+use crate::outside::{Troubles, written};
+
+/// Checks a TOML document called `name` with overrides laid over it, and gives it back as JSON, its defaults spelt out.
+#[pyfunction]
+pub(crate) fn scenario(name: &str, text: &str, overrides: Vec<String>) -> Result<String, Failure> {
+    Ok(to_json(Scenario::read(name, text, &overrides)?.document()))
+}
+
+/// Checks a JSON document, and gives it back with its defaults spelt out.
+#[pyfunction]
+pub(crate) fn complete(document: &str) -> Result<String, Failure> {
+    Ok(to_json(checked(document)?.document()))
+}
+
+/// JSON as TOML, in which the lab's errors show the line they are about.
+#[pyfunction]
+pub(crate) fn to_toml(document: &str) -> Result<String, Failure> {
+    let value: toml::Value = serde_json::from_str(document).map_err(|error| Failure::Argument(error.to_string()))?;
+    toml::to_string(&value).map_err(|error| Failure::Argument(error.to_string()))
+}
+
+/// The JSON Schema of scenarios.
+#[pyfunction]
+pub(crate) fn schema() -> String {
+    to_json(&lab::schema())
+}
+
+/// The scenario in a JSON document.
+pub(crate) fn checked(document: &str) -> Result<Scenario, Failure> {
+    let text = to_toml(document)?;
+    Ok(Scenario::read("scenario", &text, &[])?)
+}
+
+/// The scenario with algorithms from Python in the flow groups of these numbers.
+pub(crate) fn inhabited(
+    scenario: Scenario,
+    outside: &[(usize, Bound<'_, PyAny>)],
+    troubles: &Arc<Troubles>,
+) -> Result<Scenario, Failure> {
+    if outside.is_empty() {
+        return Ok(scenario);
+    }
+    let mut document = scenario.document().clone();
+    for (index, given) in outside {
+        if let Some(group) = document.flow.get_mut(*index) {
+            group.algorithm = written(given, troubles)?;
+        }
+    }
+    Ok(Scenario::check(document)?)
+}

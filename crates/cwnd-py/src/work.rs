@@ -1,0 +1,80 @@
+//! Long work, during which the interpreter goes on and can be interrupted.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use cwnd::Span;
+use cwnd_lab::run::{Progress, Runs, run, run_in_turn};
+use cwnd_lab::scenario::Scenario;
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+use crate::outside::{self, Troubles};
+
+/// Does `job` on a thread of its own, without the interpreter's lock. The calling thread looks for signals meanwhile: Ctrl-C has
+/// `job` hear from its progress that it should end, and becomes `KeyboardInterrupt`.
+pub(crate) fn apart<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(Progress<'_>) -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    let stop = AtomicBool::new(false);
+    let go_on = |_: Span| !stop.load(Ordering::Relaxed);
+    py.detach(|| {
+        thread::scope(|scope| {
+            let (working, ended) = channel::<()>();
+            let go_on = &go_on;
+            let worker = scope.spawn(move || {
+                let result = whole(|| job(go_on));
+                drop(working);
+                result
+            });
+            let mut signal = None;
+            while ended.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
+                if signal.is_none()
+                    && let Err(error) = Python::attach(|py| py.check_signals())
+                {
+                    stop.store(true, Ordering::Relaxed);
+                    signal = Some(error);
+                }
+            }
+            let result = worker.join().unwrap_or_else(|_| Err(broken()));
+            signal.map_or(result, |error| Err(error.into()))
+        })
+    })
+}
+
+/// Runs every seed of every scenario: on all cores without the interpreter's lock, except where an algorithm is in Python. Those
+/// run one after the other on the calling thread, which holds the lock: threads would only hand it to each other.
+pub(crate) fn all(py: Python<'_>, scenarios: Vec<Scenario>, troubles: &Troubles) -> Result<Vec<Runs>, Failure> {
+    let (outside, inside): (Vec<_>, Vec<_>) =
+        scenarios.into_iter().enumerate().partition(|(_, scenario)| outside::inhabits(scenario));
+    let (mut places, inside): (Vec<usize>, Vec<Scenario>) = inside.into_iter().unzip();
+    let mut runs = if inside.is_empty() { Vec::new() } else { apart(py, |progress| Ok(run(inside, progress)?))? };
+    let (others, outside): (Vec<usize>, Vec<Scenario>) = outside.into_iter().unzip();
+    let go_on = |_: Span| {
+        if let Err(error) = Python::attach(|py| py.check_signals()) {
+            troubles.note(error);
+        }
+        !troubles.any()
+    };
+    runs.extend(troubles.or(whole(|| Ok(run_in_turn(outside, &go_on)?)))?);
+    places.extend(others);
+    let mut runs: Vec<(usize, Runs)> = places.into_iter().zip(runs).collect();
+    runs.sort_by_key(|(place, _)| *place);
+    Ok(runs.into_iter().map(|(_, runs)| runs).collect())
+}
+
+/// Does `job`, and makes an error of a panic: none may reach the interpreter.
+pub(crate) fn whole<T>(job: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| Err(broken()))
+}
+
+fn broken() -> Failure {
+    Failure::Unexpected("cwnd is broken here; what it printed on standard error belongs into a report".to_string())
+}
+
+/// As soon as people expect an answer to Ctrl-C.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);

@@ -1,0 +1,70 @@
+"""A congestion-control laboratory.
+
+Algorithms are written once and run on paper, in a deterministic packet simulator, and beside those of papers.
+
+>>> import cwnd
+>>> result = cwnd.compare(["reno", "simd"], rate="20mbit", rtt="20ms", duration="4s", warmup="1s", seeds=2)
+>>> [row.algorithm for row in result.rows]
+['reno', 'simd']
+>>> result.rows[0]["utilisation"].mean > 0.9
+True
+"""
+
+from __future__ import annotations
+
+from cwnd import errors, metrics, model
+from cwnd._algorithm import CongestionControl, WindowRule
+from cwnd._algorithms import AlgorithmInfo, Parameter, algorithm, algorithms
+from cwnd._compare import compare
+from cwnd._native import VERSION as __version__  # noqa: N811  (Python's name for it)
+from cwnd._native import Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View
+from cwnd._paper import Paper, PaperResult, PaperRow, PaperRows, paper, papers
+from cwnd._results import Comparison, ComparisonRow, Estimate, Estimates, RunResult, Versus
+from cwnd._run import run
+from cwnd._scenario import Scenario
+from cwnd._table import Field, Table
+from cwnd.errors import AlgorithmError, ArgumentError, CwndError, ScenarioError, SimulationError, StoreError
+
+__all__ = [
+    "Ack",
+    "AlgorithmError",
+    "AlgorithmInfo",
+    "ArgumentError",
+    "Comparison",
+    "ComparisonRow",
+    "Congestion",
+    "CongestionControl",
+    "Control",
+    "CwndError",
+    "Estimate",
+    "Estimates",
+    "Field",
+    "Paper",
+    "PaperResult",
+    "PaperRow",
+    "PaperRows",
+    "Parameter",
+    "RateSample",
+    "Remote",
+    "Rtt",
+    "RunResult",
+    "Scenario",
+    "ScenarioError",
+    "SimulationError",
+    "Start",
+    "StoreError",
+    "Table",
+    "Versus",
+    "View",
+    "WindowRule",
+    "__version__",
+    "algorithm",
+    "algorithms",
+    "compare",
+    "errors",
+    "metrics",
+    "model",
+    "paper",
+    "papers",
+    "run",
+]

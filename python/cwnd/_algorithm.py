@@ -1,0 +1,314 @@
+"""Algorithms written in Python."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+from cwnd._native import Ack, Congestion, Control, Start, View
+
+__all__ = ["Algorithm", "CongestionControl", "Outside", "WindowRule", "fresh", "label"]
+
+
+class CongestionControl(ABC):
+    """An algorithm: state and a rule, told what happened and asked what it wants.
+
+    Subclass it, and give the class, or an object of it, wherever an algorithm is named: in a scenario, to
+    :func:`cwnd.compare`, to :mod:`cwnd.model`. Each flow gets an object of its own: a new one of a class, a deep copy
+    of an object. It hears the same signals as the built-in algorithms and is asked for its control after each. It
+    reads no clock and has no random numbers except from a generator seeded by ``start.seed``, so that equal seeds are
+    equal runs.
+
+    What one of its methods raises ends the run and comes out of the function that started it.
+
+    Window algorithms are shorter as a :class:`WindowRule`, which has slow start, timeouts and all the rest around it.
+    """
+
+    name: ClassVar[str] = ""
+    """What tables call it; the name of the class if empty."""
+
+    def start(self, start: Start) -> None:
+        """Hear of the flow that begins, before any signal.
+
+        Parameters
+        ----------
+        start : Start
+            The initial window and the sizes of packets.
+        """
+
+    @abstractmethod
+    def control(self) -> Control | float:
+        """Say what the algorithm asks for now.
+
+        Returns
+        -------
+        Control or float
+            A float is a window in packets and nothing else. Less than one packet is taken for one.
+        """
+
+    @abstractmethod
+    def on_ack(self, view: View, ack: Ack) -> None:
+        """Hear that new data was acknowledged.
+
+        Parameters
+        ----------
+        view : View
+            The state of the connection.
+        ack : Ack
+            What was acknowledged.
+        """
+
+    @abstractmethod
+    def on_congestion(self, view: View, event: Congestion) -> None:
+        """Hear of congestion: of every loss event and mark. Which of them is acted upon is up to the algorithm.
+
+        Parameters
+        ----------
+        view : View
+            The state of the connection.
+        event : Congestion
+            What was seen.
+        """
+
+    def on_recovered(self, view: View) -> None:
+        """Hear that loss recovery has ended.
+
+        Parameters
+        ----------
+        view : View
+            The state of the connection.
+        """
+
+    def on_wake(self, view: View) -> None:
+        """Hear that the time asked for in ``Control.wake`` has come: never early, maybe late. Ask for a later one.
+
+        Parameters
+        ----------
+        view : View
+            The state of the connection.
+        """
+
+    def on_restart(self, view: View, idle: float) -> None:
+        """Hear that sending goes on after a time without a packet in flight.
+
+        Parameters
+        ----------
+        view : View
+            The state of the connection.
+        idle : float
+            That time, seconds.
+        """
+
+    def on_spurious(self, view: View) -> None:
+        """Hear that the last congestion event was an error: what was taken for lost had been delayed.
+
+        Parameters
+        ----------
+        view : View
+            The state of the connection.
+        """
+
+    def inspect(self) -> Mapping[str, float]:
+        """Show internals to the trace, where they become columns. Always the same names in the same order.
+
+        Returns
+        -------
+        mapping of str to float
+            ``{"ssthresh": self.ssthresh}``.
+        """
+        return {}
+
+
+class WindowRule(ABC):
+    """The rule of a window algorithm; what all window algorithms share is around it.
+
+    That is slow start, timeouts, one decrease per window of data, undo, and the habits of an era, exactly as for the
+    built-in algorithms. What is left is how far to grow on one acknowledged packet and where to cut to. Windows are
+    packets. AIMD, whole:
+
+    >>> import cwnd
+    >>> class Aimd(cwnd.WindowRule):
+    ...     def grow(self, w, view):
+    ...         return 1.0 / w
+    ...
+    ...     def cut(self, w, view):
+    ...         return w / 2
+
+    It is given wherever a :class:`CongestionControl` is. It must be possible to copy its state with
+    :func:`copy.deepcopy`: that happens at every cut, for a cut that proves wrong is taken back.
+    """
+
+    name: ClassVar[str] = ""
+    """What tables call it; the name of the class if empty."""
+    spread: ClassVar[float | None] = None
+    """Spread the window over a round trip, so many times as fast as evenly; None to send as the window allows."""
+
+    def start(self, start: Start) -> None:
+        """Hear of the flow that begins, before any signal.
+
+        Parameters
+        ----------
+        start : Start
+            The initial window and the sizes of packets.
+        """
+
+    @abstractmethod
+    def grow(self, w: float, view: View) -> float:
+        """Say the increase for one acknowledged packet in congestion avoidance.
+
+        Parameters
+        ----------
+        w : float
+            The window, packets.
+        view : View
+            The state of the connection.
+
+        Returns
+        -------
+        float
+            Packets; below zero where the delay asks for it.
+        """
+
+    @abstractmethod
+    def cut(self, w: float, view: View) -> float:
+        """Say the window after a cut; :meth:`epoch` follows, with the window that really came of it.
+
+        Parameters
+        ----------
+        w : float
+            The window before, packets.
+        view : View
+            The state of the connection.
+
+        Returns
+        -------
+        float
+            Packets.
+        """
+
+    def cut_for_marks(self, w: float, view: View) -> float:
+        """Say the window after a cut that marks of routers ask for.
+
+        Parameters
+        ----------
+        w : float
+            The window before, packets.
+        view : View
+            The state of the connection.
+
+        Returns
+        -------
+        float
+            Packets; as for a loss unless overridden.
+        """
+        return self.cut(w, view)
+
+    def observe(self, view: View, ack: Ack) -> None:
+        """Hear of an acknowledgement, in whatever phase: for algorithms that measure.
+
+        Parameters
+        ----------
+        view : View
+            The state of the connection.
+        ack : Ack
+            What was acknowledged.
+        """
+
+    def epoch(self, before: float | None, after: float, view: View) -> None:
+        """Hear that an epoch of congestion avoidance starts.
+
+        The first :meth:`grow` or :meth:`cut` always comes after such a call.
+
+        Parameters
+        ----------
+        before : float or None
+            The window at which congestion hit, also where the shell cut by a rule of its own; None where slow start
+            ended.
+        after : float
+            The window now, packets.
+        view : View
+            The state of the connection.
+        """
+
+    def ramp(self, w: float) -> float | None:  # noqa: ARG002  (for those who override it)
+        """Say the increase for one acknowledged packet in slow start.
+
+        Parameters
+        ----------
+        w : float
+            The window, packets.
+
+        Returns
+        -------
+        float or None
+            Packets; None for the era's.
+        """
+        return None
+
+    def fills(self, w: float, view: View) -> bool:  # noqa: ARG002  (for those who override it)
+        """Say whether slow start has filled the path.
+
+        Parameters
+        ----------
+        w : float
+            The window, packets.
+        view : View
+            The state of the connection.
+
+        Returns
+        -------
+        bool
+            Congestion avoidance begins here.
+        """
+        return False
+
+    def inspect(self) -> Mapping[str, float]:
+        """Show internals to the trace, where they become columns. Always the same names in the same order.
+
+        Returns
+        -------
+        mapping of str to float
+            ``{"w0": self.w0}``.
+        """
+        return {}
+
+
+Outside = CongestionControl | WindowRule | type[CongestionControl] | type[WindowRule]
+"""An algorithm in Python: an object or its class."""
+
+Algorithm = str | Outside
+"""An algorithm as people give it: text such as ``aimd:b=1/8``, or one of their own."""
+
+
+def fresh(given: Outside) -> object:
+    """Make the object of one flow.
+
+    Parameters
+    ----------
+    given : CongestionControl or WindowRule, or a class of these
+        As people gave it.
+
+    Returns
+    -------
+    CongestionControl or WindowRule
+        A new one that shares nothing with others.
+    """
+    return given() if isinstance(given, type) else copy.deepcopy(given)
+
+
+def label(given: Outside) -> str:
+    """Say what tables call an algorithm.
+
+    Parameters
+    ----------
+    given : CongestionControl or WindowRule, or a class of these
+        As people gave it.
+
+    Returns
+    -------
+    str
+        Its name, or that of its class.
+    """
+    return given.name or (given if isinstance(given, type) else type(given)).__name__

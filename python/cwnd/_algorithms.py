@@ -1,0 +1,116 @@
+"""What algorithms there are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from cwnd import _native
+
+__all__ = ["AlgorithmInfo", "Parameter", "algorithm", "algorithms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an algorithm.
+
+    Attributes
+    ----------
+    name : str
+        Its key in ``name:key=value``.
+    help : str
+        What it does.
+    unit : str
+        Its unit; empty for a plain number.
+    default : str
+        Its default, or how that is derived.
+    accepted : str
+        The accepted values.
+    """
+
+    name: str
+    help: str
+    unit: str
+    default: str
+    accepted: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlgorithmInfo:
+    """What is known of a built-in algorithm.
+
+    Attributes
+    ----------
+    name : str
+        Its name everywhere.
+    title : str
+        One line about it.
+    family : str
+        ``core`` (subject of a paper), ``baseline`` (what others compare with) or ``named`` (only mentioned).
+    transport : str
+        What it needs: ``acked``, ``reported``, ``datagram`` or ``routed``.
+    source : str
+        Paper and equation, RFC and section, or the code it follows.
+    deviations : tuple of str
+        Where it departs from its source.
+    parameters : tuple of Parameter
+        Its parameters.
+    """
+
+    name: str
+    title: str
+    family: str
+    transport: str
+    source: str
+    deviations: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+
+
+def algorithms() -> list[AlgorithmInfo]:
+    """List every built-in algorithm.
+
+    Returns
+    -------
+    list of AlgorithmInfo
+        In the order of the project's table.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> "simd" in [known.name for known in cwnd.algorithms()]
+    True
+    """
+    return [_info(known) for known in json.loads(_native.algorithms())]
+
+
+def algorithm(name: str) -> AlgorithmInfo:
+    """Describe one built-in algorithm.
+
+    Parameters
+    ----------
+    name : str
+        Its name, without parameters.
+
+    Returns
+    -------
+    AlgorithmInfo
+        Its source, its parameters and where it deviates.
+
+    Raises
+    ------
+    AlgorithmError
+        There is none of this name; the message has the nearest.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> [parameter.name for parameter in cwnd.algorithm("aimd").parameters]
+    ['a', 'b']
+    """
+    return _info(json.loads(_native.algorithm(name)))
+
+
+def _info(known: dict[str, Any]) -> AlgorithmInfo:
+    parameters = tuple(Parameter(**parameter) for parameter in known.pop("parameters"))
+    return AlgorithmInfo(**{**known, "deviations": tuple(known["deviations"]), "parameters": parameters})

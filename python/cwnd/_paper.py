@@ -1,0 +1,199 @@
+"""Papers: what they printed, and what comes out here."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from cwnd import _native
+
+__all__ = ["Paper", "PaperResult", "PaperRow", "PaperRows", "paper", "papers"]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperResult:
+    """A table, figure or claim of a paper.
+
+    Attributes
+    ----------
+    name : str
+        As :func:`paper` takes it.
+    title : str
+        What it shows.
+    source : str
+        Where it stands.
+    """
+
+    name: str
+    title: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper that is reproduced.
+
+    Attributes
+    ----------
+    name : str
+        As :func:`paper` takes it.
+    title : str
+        Its title.
+    authors : tuple of str
+        Its authors.
+    venue : str
+        Where it appeared.
+    results : tuple of PaperResult
+        Its tables, figures and claims.
+    """
+
+    name: str
+    title: str
+    authors: tuple[str, ...]
+    venue: str
+    results: tuple[PaperResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRow:
+    """A number or a statement of a paper beside ours.
+
+    Attributes
+    ----------
+    paper, result, row : str
+        Which.
+    published : float, str or None
+        What was printed.
+    basis : str
+        Whether that is printed or follows from what is printed.
+    ours : float, str or None
+        What comes out here.
+    ci95 : float or None
+        Half the width of the 95 % interval of `ours`; None where it is exact, words, or a single run.
+    unit : str
+        Of all of these; empty for plain numbers.
+    tolerance : str or None
+        What counts as a match, fixed before the runs.
+    verdict : str
+        ``match``, ``miss``, ``undecided``, ``not reproducible`` or ``illustration``.
+    reason : str or None
+        Why it is not a match.
+    """
+
+    paper: str
+    result: str
+    row: str
+    published: float | str | None
+    basis: str
+    ours: float | str | None
+    ci95: float | None
+    unit: str
+    tolerance: str | None
+    verdict: str
+    reason: str | None
+
+
+class PaperRows(Sequence[PaperRow]):
+    """Rows of papers; ``polars.DataFrame(list(rows))`` makes a data frame of them."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Sequence[PaperRow]) -> None:
+        self._rows = tuple(rows)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows have which verdict."""
+        counts: dict[str, int] = {}
+        for row in self._rows:
+            counts[row.verdict] = counts.get(row.verdict, 0) + 1
+        return counts
+
+    @overload
+    def __getitem__(self, index: int) -> PaperRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> PaperRows: ...
+
+    def __getitem__(self, index: int | slice) -> PaperRow | PaperRows:
+        return PaperRows(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[PaperRow]:
+        return iter(self._rows)
+
+    def __repr__(self) -> str:
+        return f"<cwnd.PaperRows: {', '.join(f'{count} {verdict}' for verdict, count in self.counts.items())}>"
+
+
+def papers() -> list[Paper]:
+    """List the papers that are reproduced.
+
+    Returns
+    -------
+    list of Paper
+        With their results.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> [paper.name for paper in cwnd.papers()]
+    ['daimd', 'simd', 'exptcp', 'newaimd', 'aiad']
+    """
+    return [
+        Paper(
+            **{
+                **paper,
+                "authors": tuple(paper["authors"]),
+                "results": tuple(PaperResult(**result) for result in paper["results"]),
+            }
+        )
+        for paper in json.loads(_native.papers())
+    ]
+
+
+def paper(
+    name: str | None = None,
+    result: str | None = None,
+    *,
+    full: bool = False,
+    assumptions: Mapping[str, str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+) -> PaperRows:
+    """Reproduce a paper: published, ours, tolerance and verdict of its tables, figures and claims.
+
+    Parameters
+    ----------
+    name : str, optional
+        A paper; all of them if not given, which takes minutes.
+    result : str, optional
+        One of its results; all of them if not given.
+    full : bool
+        The published durations and at least 10 seeds, which takes long, instead of reduced ones.
+    assumptions : mapping, optional
+        Other assumptions where the paper is silent: ``{"floor": "0"}``.
+    store : path, optional
+        A folder in which runs are kept, so that none is done twice; nothing is kept if not given.
+
+    Returns
+    -------
+    PaperRows
+        A row per number or statement.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such paper, result or assumption.
+    StoreError
+        A run cannot be kept.
+    KeyboardInterrupt
+        Ctrl-C.
+    """
+    chosen = [(key, str(value)) for key, value in (assumptions or {}).items()]
+    folder = None if store is None else os.fspath(store)
+    return PaperRows([PaperRow(**row) for row in json.loads(_native.paper(name, result, full, chosen, folder))])

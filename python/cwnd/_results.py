@@ -1,0 +1,266 @@
+"""What comes of runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cwnd import _native
+from cwnd._table import Table
+
+__all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", "Versus"]
+
+_MEASURES = _native.measures()
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over independent seeds with its 95 % confidence interval.
+
+    Attributes
+    ----------
+    mean : float
+        The mean, in the unit of what is estimated.
+    ci95 : float or None
+        Half the width of the 95 % Student t interval; None with a single run.
+    n : int
+        How many runs had a value.
+    """
+
+    mean: float
+    ci95: float | None
+    n: int
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval; the mean with a single run."""
+        return self.mean - (self.ci95 or 0.0)
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval; the mean with a single run."""
+        return self.mean + (self.ci95 or 0.0)
+
+    def overlaps(self, other: Estimate) -> bool:
+        """Whether neither mean can be called the larger.
+
+        Parameters
+        ----------
+        other : Estimate
+            An estimate of the same measure.
+
+        Returns
+        -------
+        bool
+            Whether the intervals overlap; always for single runs, which have none.
+        """
+        if self.ci95 is None or other.ci95 is None:
+            return True
+        return self.low <= other.high and other.low <= self.high
+
+    def __float__(self) -> float:
+        return self.mean
+
+    def __str__(self) -> str:
+        return f"{self.mean:.6g}" if self.ci95 is None else f"{self.mean:.6g} ± {self.ci95:.2g}"
+
+
+class Estimates(Mapping[str, Estimate]):
+    """Measures over all seeds by their names, which carry their unit.
+
+    A measure that no run could answer is missing.
+    """
+
+    __slots__ = ("_measures", "flow_goodput_bps")
+
+    flow_goodput_bps: tuple[Estimate, ...]
+    """Payload of each flow that arrived for the first time, bit/s, in the order of the scenario."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        found = {name: document.get(name) for name, _, _ in _MEASURES}
+        self._measures = {name: Estimate(**value) for name, value in found.items() if value is not None}
+        self.flow_goodput_bps = tuple(Estimate(**value) for value in document.get("flow_goodput_bps", ()))
+
+    def __getitem__(self, measure: str) -> Estimate:
+        return self._measures[measure]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._measures)
+
+    def __len__(self) -> int:
+        return len(self._measures)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {value}" for name, value in self.items())
+
+
+class RunResult:
+    """The runs of one scenario over its seeds. ``print`` shows what the command line shows."""
+
+    def __init__(self, native: _native.Runs) -> None:
+        self._native = native
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """Everything that was measured, as ``cwnd run --json`` prints it: keys carry their unit."""
+        loaded: dict[str, Any] = json.loads(self._native.to_json())
+        return loaded
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """Every measure of all flows together, over all seeds."""
+        return Estimates(self.document)
+
+    @cached_property
+    def summary(self) -> Table:
+        """Every measure, a row per seed."""
+        return Table(self._native.table("summary"))
+
+    @cached_property
+    def flows(self) -> Table:
+        """What every flow is and how it fared, a row per seed and flow."""
+        return Table(self._native.table("flows"))
+
+    @cached_property
+    def trace(self) -> Table:
+        """What every flow did, a row per seed, flow and sampled instant. Counts are since the start of the run."""
+        return Table(self._native.table("trace"))
+
+    @cached_property
+    def links(self) -> Table:
+        """What every link is, a row per seed and link."""
+        return Table(self._native.table("links"))
+
+    @cached_property
+    def link_trace(self) -> Table:
+        """What every link did, a row per seed, link and sampled instant. Counts are since the start of the run."""
+        return Table(self._native.table("link_trace"))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to look at before believing the numbers."""
+        warnings: list[str] = self.document["warnings"]
+        return warnings
+
+    @property
+    def digests(self) -> list[str]:
+        """A digest of everything each run delivered, per seed: equal digests are equal runs."""
+        digests: list[str] = self.document["digests"]
+        return digests
+
+    def __str__(self) -> str:
+        return self._native.text()
+
+    def __repr__(self) -> str:
+        return f"<cwnd.RunResult of {len(self.digests)} seeds>"
+
+
+@dataclass(frozen=True)
+class Versus:
+    """An algorithm together with another, the same number of flows each.
+
+    Attributes
+    ----------
+    algorithm : str
+        The other algorithm.
+    share : Estimate or None
+        The share of the goodput of all flows that the first one had, 0 to 1.
+    goodput_ratio : Estimate or None
+        The mean goodput of its flows over that of the other's.
+    result : RunResult
+        The runs: its flows first.
+    """
+
+    algorithm: str
+    share: Estimate | None
+    goodput_ratio: Estimate | None
+    result: RunResult
+
+
+class ComparisonRow(Estimates):
+    """One algorithm of a comparison: its measures by their names, as in :class:`Estimates`."""
+
+    __slots__ = ("algorithm", "best_in", "result", "versus")
+
+    algorithm: str
+    """The algorithm as it was written."""
+    best_in: tuple[str, ...]
+    """Measures in which it is better than all others, their intervals apart."""
+    result: RunResult
+    """Its runs, all flows its own."""
+    versus: Versus | None
+    """Its runs together with the algorithm it was set against."""
+
+    def __init__(self, document: Mapping[str, Any], alone: RunResult, against: RunResult | None) -> None:
+        super().__init__(document)
+        self.algorithm = document["algorithm"]
+        self.best_in = tuple(document["best_in"])
+        self.result = alone
+        self.versus = None
+        other = document["versus"]
+        if other is not None and against is not None:
+            share, ratio = (
+                None if value is None else Estimate(**value) for value in (other["share"], other["goodput_ratio"])
+            )
+            self.versus = Versus(other["algorithm"], share, ratio, against)
+
+    def __repr__(self) -> str:
+        return f"<cwnd.ComparisonRow of {self.algorithm}>"
+
+
+class Comparison:
+    """Algorithms beside each other on one path. ``print`` shows the table of the command line.
+
+    It is a table itself: ``polars.DataFrame(result)`` has a row per algorithm and measure, with the mean, half the
+    width of its 95 % interval and the number of runs.
+    """
+
+    def __init__(self, native: _native.Compared) -> None:
+        self._native = native
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """Everything that was measured, as ``cwnd compare --json`` prints it: keys carry their unit."""
+        loaded: dict[str, Any] = json.loads(self._native.to_json())
+        return loaded
+
+    @cached_property
+    def rows(self) -> tuple[ComparisonRow, ...]:
+        """One row per algorithm, in the order asked for."""
+
+        def row(index: int, document: Mapping[str, Any]) -> ComparisonRow:
+            against = self._native.versus(index)
+            return ComparisonRow(document, RunResult(self._native.alone(index)), against and RunResult(against))
+
+        return tuple(row(index, document) for index, document in enumerate(self.document["algorithms"]))
+
+    def __getitem__(self, algorithm: str) -> ComparisonRow:
+        """Find the row of an algorithm, as it was written."""
+        for row in self.rows:
+            if row.algorithm == algorithm:
+                return row
+        raise KeyError(algorithm)
+
+    @cached_property
+    def table(self) -> Table:
+        """A row per algorithm and measure: algorithm, measure, unit, mean, ci95, n."""
+        return Table(self._native.table())
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to look at before believing the numbers."""
+        warnings: list[str] = self.document["warnings"]
+        return warnings
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand :attr:`table` over through Arrow's C stream interface."""
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __str__(self) -> str:
+        return self._native.text()
+
+    def __repr__(self) -> str:
+        return f"<cwnd.Comparison of {', '.join(row.algorithm for row in self.rows)}>"

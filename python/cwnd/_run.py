@@ -1,0 +1,51 @@
+"""Running scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cwnd import _native
+from cwnd._results import RunResult
+from cwnd._scenario import Scenario
+
+__all__ = ["run"]
+
+
+def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None) -> RunResult:
+    """Simulate a scenario, once per seed, on all cores.
+
+    The interpreter goes on meanwhile, and Ctrl-C ends the run.
+
+    Parameters
+    ----------
+    scenario : Scenario or mapping
+        What to simulate.
+    seed : int, optional
+        Run this seed alone; all seeds of the scenario otherwise. The same scenario and seed give the same result on
+        every machine.
+
+    Returns
+    -------
+    RunResult
+        Measures, flows, links and what they did over time.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario cannot be run; the message says what is accepted.
+    KeyboardInterrupt
+        Ctrl-C.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> scenario = cwnd.Scenario.dumbbell("reno", rate="20mbit", rtt="20ms", duration="4s", warmup="1s")
+    >>> result = cwnd.run(scenario, seed=7)
+    >>> result.summary["seed"].tolist()
+    [7]
+    """
+    chosen = Scenario(scenario.document if isinstance(scenario, Scenario) else scenario)
+    if seed is not None:
+        chosen.document.update(first_seed=seed, seeds=1)
+    return RunResult(_native.run(*chosen.lowered()))

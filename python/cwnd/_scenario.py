@@ -1,0 +1,284 @@
+"""Scenarios: what to simulate, as plain dictionaries."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Mapping, MutableMapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cwnd import _native
+from cwnd._algorithm import Algorithm, CongestionControl, Outside, WindowRule
+from cwnd.errors import ScenarioError
+
+__all__ = ["Scenario"]
+
+
+class Scenario(MutableMapping[str, Any]):
+    """What to simulate: a topology, flows, and how long and how often to run them.
+
+    A scenario is a nested dictionary with the keys of a scenario file, and may be edited like one. Keys may be
+    dotted: ``scenario["dumbbell.rate"]`` is ``scenario["dumbbell"]["rate"]``, and ``scenario["flow.0.count"]`` the
+    first group of flows. Quantities are text with their unit, as in a file. Whatever was written is checked when the
+    scenario is used, with the messages of the command line.
+
+    Parameters
+    ----------
+    document : mapping
+        The keys of a scenario file.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> scenario = cwnd.Scenario.dumbbell(["reno", "cubic"], rate="50mbit", rtt="40ms")
+    >>> scenario["dumbbell.queue"] = "droptail:0.5bdp"
+    >>> scenario["flow.1.start"] = "5s"
+    >>> scenario.check()
+    """
+
+    __slots__ = ("document",)
+
+    document: dict[str, Any]
+    """The keys of a scenario file, as plain dictionaries and lists."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.document = copy.deepcopy(dict(document))
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str], *, changes: Mapping[str, object] | None = None) -> Scenario:
+        """Read a scenario file.
+
+        Parameters
+        ----------
+        path : path
+            A TOML file, such as those below ``scenarios/`` of the project.
+        changes : mapping, optional
+            Dotted keys and what to set them to: ``{"dumbbell.rate": "1gbit"}``.
+
+        Returns
+        -------
+        Scenario
+            With its defaults spelt out.
+
+        Raises
+        ------
+        ScenarioError
+            The first thing wrong with it, with its line.
+        OSError
+            The file cannot be read.
+        """
+        text = Path(path).read_text(encoding="utf-8")
+        overrides = [f"{key}={_written(value)}" for key, value in (changes or {}).items()]
+        return cls(json.loads(_native.scenario(os.fspath(path), text, overrides)))
+
+    @classmethod
+    def from_text(cls, text: str) -> Scenario:
+        """Read the text of a scenario file.
+
+        Parameters
+        ----------
+        text : str
+            A TOML document.
+
+        Returns
+        -------
+        Scenario
+            With its defaults spelt out.
+
+        Raises
+        ------
+        ScenarioError
+            The first thing wrong with it, with its line.
+        """
+        return cls(json.loads(_native.scenario("scenario", text, [])))
+
+    @classmethod
+    def dumbbell(
+        cls,
+        algorithms: Algorithm | Sequence[Algorithm] = "reno",
+        *,
+        rate: str = "100mbit",
+        rtt: str = "50ms",
+        queue: str = "droptail:1bdp",
+        loss: str | float = 0,
+        flows: int = 1,
+        duration: str = "60s",
+        warmup: str = "10s",
+        seeds: int = 5,
+        **others: object,
+    ) -> Scenario:
+        """Make flows that share one bottleneck.
+
+        Parameters
+        ----------
+        algorithms : algorithm or sequence of these
+            Text such as ``aimd:b=1/8``, or algorithms in Python. One group of flows for each.
+        rate : str
+            The rate of the bottleneck.
+        rtt : str
+            The round-trip time without queueing.
+        queue : str
+            The queue of the bottleneck: a discipline and a size, in bandwidth-delay products (``bdp``), packets
+            (``p``) or bytes (``kB``).
+        loss : str or float
+            Random loss at the bottleneck, a probability, or ``periodic:1000`` for every thousandth packet.
+        flows : int
+            Flows of each group.
+        duration : str
+            The length of a run.
+        warmup : str
+            Measure after this time.
+        seeds : int
+            Independent runs.
+        **others
+            Any other key of a scenario at its top level, such as ``era="ns2-2001"``.
+
+        Returns
+        -------
+        Scenario
+            Not yet checked.
+        """
+        named = [algorithms] if isinstance(algorithms, str) or not isinstance(algorithms, Sequence) else algorithms
+        return cls(
+            {
+                "duration": duration,
+                "warmup": warmup,
+                "seeds": seeds,
+                **others,
+                "dumbbell": {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss},
+                "flow": [{"algorithm": algorithm, "count": flows} for algorithm in named],
+            }
+        )
+
+    def check(self) -> None:
+        """Check the scenario as a run would.
+
+        Raises
+        ------
+        ScenarioError
+            The first thing wrong with it.
+        """
+        self.complete()
+
+    def complete(self) -> Scenario:
+        """Spell the defaults out.
+
+        Returns
+        -------
+        Scenario
+            The same scenario with every key that has a default.
+
+        Raises
+        ------
+        ScenarioError
+            The first thing wrong with it.
+        """
+        plain, outside = self.lowered()
+        complete = Scenario(json.loads(_native.complete(plain)))
+        for group, algorithm in outside:
+            complete.document["flow"][group]["algorithm"] = algorithm
+        return complete
+
+    def lowered(self) -> tuple[str, list[tuple[int, Outside]]]:
+        """Write the scenario as JSON, with its algorithms in Python apart.
+
+        Returns
+        -------
+        str
+            The keys as they are, with a built-in algorithm in place of each that is in Python.
+        list of tuple
+            Those, with the numbers of their groups of flows.
+        """
+        document = _plain(self.document)
+        outside = []
+        flows = document.get("flow")
+        for index, group in enumerate(flows if isinstance(flows, list) else []):
+            algorithm = group.get("algorithm") if isinstance(group, dict) else None
+            if isinstance(algorithm, (type, CongestionControl, WindowRule)):
+                outside.append((index, algorithm))
+                group["algorithm"] = "reno"
+        try:
+            return json.dumps(document), outside
+        except TypeError as error:
+            raise ScenarioError(f"a scenario has text, numbers, lists and dictionaries: {error}") from None
+
+    def to_toml(self) -> str:
+        """Write the scenario as a scenario file.
+
+        Returns
+        -------
+        str
+            TOML with the keys as they are.
+
+        Raises
+        ------
+        ScenarioError
+            An algorithm is in Python, which a file cannot hold.
+        """
+        plain, outside = self.lowered()
+        if outside:
+            raise ScenarioError(f"flow.{outside[0][0]}.algorithm is in Python: a file cannot hold it")
+        return _native.to_toml(plain)
+
+    def copy(self) -> Scenario:
+        """Copy the scenario.
+
+        Returns
+        -------
+        Scenario
+            Nothing of it is shared.
+        """
+        return Scenario(self.document)
+
+    def __getitem__(self, key: str) -> Any:
+        value: Any = self.document
+        for part in key.split("."):
+            try:
+                value = value[int(part)] if isinstance(value, list) else value[part]
+            except (IndexError, TypeError, ValueError) as error:
+                raise KeyError(key) from error
+        return value
+
+    def __setitem__(self, key: str, value: object) -> None:
+        *parents, last = key.split(".")
+        table: Any = self.document
+        for part in parents:
+            try:
+                table = table[int(part)] if isinstance(table, list) else table.setdefault(part, {})
+            except (AttributeError, IndexError, TypeError, ValueError) as error:
+                raise KeyError(key) from error
+        if isinstance(table, list):
+            table[int(last)] = value
+        elif isinstance(table, dict):
+            table[last] = value
+        else:
+            raise KeyError(key)
+
+    def __delitem__(self, key: str) -> None:
+        parent, _, last = key.rpartition(".")
+        table: Any = self[parent] if parent else self.document
+        del table[int(last) if isinstance(table, list) else last]
+
+    def __iter__(self) -> Any:
+        return iter(self.document)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.document!r})"
+
+
+def _plain(value: object) -> Any:
+    """Drop what is not set: TOML has no word for it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(_plain(value))

@@ -1,0 +1,33 @@
+"""What can go wrong, as a small tree of exceptions.
+
+All of them are a :class:`CwndError`; each is also the built-in exception that a caller who does not know cwnd would
+catch. The messages are those of the command line: they name the place and what is accepted there.
+"""
+
+from __future__ import annotations
+
+__all__ = ["AlgorithmError", "ArgumentError", "CwndError", "ScenarioError", "SimulationError", "StoreError"]
+
+
+class CwndError(Exception):
+    """Anything that cwnd refuses or fails at."""
+
+
+class ArgumentError(CwndError, ValueError):
+    """An argument of a function is not accepted; the message names it."""
+
+
+class AlgorithmError(CwndError, ValueError):
+    """An algorithm is unknown, or one of its parameters is not accepted."""
+
+
+class ScenarioError(CwndError, ValueError):
+    """A scenario cannot be run; the message shows the line, and what is accepted there."""
+
+
+class SimulationError(CwndError, RuntimeError):
+    """The input was right, and yet a run could not be finished."""
+
+
+class StoreError(CwndError, OSError):
+    """What was run cannot be kept in its folder."""

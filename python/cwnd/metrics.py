@@ -1,0 +1,238 @@
+"""Measures over plain numbers: lists or NumPy arrays.
+
+They are those of the lab, so that a number computed here and one in a report mean the same. A measure that the numbers
+cannot answer is None, never a made-up number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from cwnd import _native
+from cwnd._results import Estimate
+from cwnd.errors import ArgumentError
+
+__all__ = [
+    "coefficient_of_variation",
+    "estimate",
+    "jain",
+    "kendall",
+    "max_min",
+    "relative_range",
+    "spearman",
+    "stability_index",
+]
+
+
+def jain(shares: npt.ArrayLike) -> float | None:
+    """Compute Jain's fairness index, (Σx)² / (n Σx²): 1 for equal shares, 1/n when one of n has everything.
+
+    Parameters
+    ----------
+    shares : array_like
+        What each flow has, in any unit; not below zero.
+
+    Returns
+    -------
+    float or None
+        None without flows, or when all of them have nothing.
+
+    References
+    ----------
+    Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination", DEC-TR-301 (1984).
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> cwnd.metrics.jain([3, 1])
+    0.8
+    """
+    return _native.jain(_numbers("shares", shares))
+
+
+def relative_range(shares: npt.ArrayLike) -> float | None:
+    """Compute (max - min) / mean: 0 for equal shares.
+
+    Parameters
+    ----------
+    shares : array_like
+        What each flow has, in any unit; not below zero.
+
+    Returns
+    -------
+    float or None
+        None without flows, or when all of them have nothing.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> cwnd.metrics.relative_range([3, 1])
+    1.0
+    """
+    return _native.relative_range(_numbers("shares", shares))
+
+
+def coefficient_of_variation(values: npt.ArrayLike) -> float | None:
+    """Compute the standard deviation (m - 1 in the denominator) as a share of the mean.
+
+    Parameters
+    ----------
+    values : array_like
+        The throughput of a flow over short intervals, say.
+
+    Returns
+    -------
+    float or None
+        None below two values, or for a mean of zero.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> cwnd.metrics.coefficient_of_variation([2.0, 2.0])
+    0.0
+    """
+    return _native.coefficient_of_variation(_numbers("values", values))
+
+
+def stability_index(series: Iterable[npt.ArrayLike]) -> float | None:
+    """Compute the mean over flows of :func:`coefficient_of_variation`: 0 is perfectly stable.
+
+    Parameters
+    ----------
+    series : iterable of array_like
+        The throughputs of each flow in intervals of equal length. Flows that deliver nothing are left out.
+
+    Returns
+    -------
+    float or None
+        None if no flow is left, or with fewer than two intervals.
+
+    References
+    ----------
+    Gu, Hong and Grossman, "Experiences in design and implementation of a high performance transport protocol" (2004),
+    eq. 18.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> cwnd.metrics.stability_index([[2, 2], [1, 3]])
+    0.3535533905932738
+    """
+    return _native.stability_index([_numbers("series", flow) for flow in series])
+
+
+def max_min(
+    capacity: npt.ArrayLike,
+    routes: Sequence[Sequence[int]],
+    demands: Sequence[float | None] | None = None,
+) -> npt.NDArray[np.float64]:
+    """Compute max-min fair rates by progressive filling.
+
+    Parameters
+    ----------
+    capacity : array_like
+        Of each link, in any unit.
+    routes : sequence of sequence of int
+        For each flow, the indices of its links.
+    demands : sequence of float or None, optional
+        What each flow takes at most; as much as it can get if not given.
+
+    Returns
+    -------
+    ndarray
+        The rate of each flow, in the unit of `capacity`; infinite where nothing bounds it.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> cwnd.metrics.max_min([10, 4], [[0], [0, 1], [1]])
+    array([8., 2., 2.])
+    """
+    asked = [None] * len(routes) if demands is None else list(demands)
+    if len(asked) != len(routes):
+        raise ArgumentError(f"demands: expected {len(routes)}, one per route, got {len(asked)}")
+    if any(link < 0 for route in routes for link in route):
+        raise ArgumentError("routes: a link is counted from 0")
+    paths = [(list(route), demand) for route, demand in zip(routes, asked, strict=True)]
+    return np.array(_native.max_min(_numbers("capacity", capacity), paths))
+
+
+def spearman(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
+    """Compute Spearman's rho, the correlation of ranks.
+
+    Parameters
+    ----------
+    one, other : array_like
+        Values of the same things, in the same order.
+
+    Returns
+    -------
+    float or None
+        -1 to 1; None where the lists differ in length, have fewer than two values, or one of them ranks nothing.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> cwnd.metrics.spearman([1, 2, 3], [10, 20, 40])
+    1.0
+    """
+    return _native.spearman(_numbers("one", one), _numbers("other", other))
+
+
+def kendall(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
+    """Compute Kendall's tau-b: pairs in the same order less pairs in the opposite one, corrected for ties.
+
+    Parameters
+    ----------
+    one, other : array_like
+        Values of the same things, in the same order.
+
+    Returns
+    -------
+    float or None
+        -1 to 1; None as for :func:`spearman`.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> cwnd.metrics.kendall([1, 2, 3], [3, 2, 1])
+    -1.0
+    """
+    return _native.kendall(_numbers("one", one), _numbers("other", other))
+
+
+def estimate(values: npt.ArrayLike) -> Estimate | None:
+    """Estimate a mean with its 95 % Student t interval.
+
+    Parameters
+    ----------
+    values : array_like
+        One value per independent run. Samples within one run depend on each other and do not belong here.
+
+    Returns
+    -------
+    Estimate or None
+        None of nothing.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> print(cwnd.metrics.estimate([1, 2, 3, 4, 5]))
+    3 ± 2
+    """
+    found = _native.estimate(_numbers("values", values))
+    return None if found is None else Estimate(*found)
+
+
+def _numbers(name: str, values: npt.ArrayLike) -> list[float]:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name}: expected numbers: {error}") from None
+    if array.ndim != 1:
+        raise ArgumentError(f"{name}: expected one dimension, got {array.ndim}")
+    numbers: list[float] = array.tolist()
+    return numbers

@@ -1,0 +1,84 @@
+"""Comparisons."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import cwnd
+
+SHORT: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "duration": "4s", "warmup": "1s", "seeds": 2}
+
+
+def test_rows_have_estimates_with_intervals() -> None:
+    result = cwnd.compare(["reno", "aimd:b=1/8"], **SHORT)
+    assert [row.algorithm for row in result.rows] == ["reno", "aimd:b=1/8"]
+    utilisation = result["reno"]["utilisation"]
+    assert utilisation.n == 2
+    assert utilisation.low <= utilisation.mean <= utilisation.high
+    assert len(result["reno"].flow_goodput_bps) == 2
+    assert result.rows[0].versus is None
+    # Flows start together: nobody converges to them.
+    assert "convergence_time_s" not in result.rows[0]
+
+
+def test_the_text_is_that_of_the_command_line() -> None:
+    text = str(cwnd.compare(["reno", "simd"], **SHORT))
+    assert text.startswith(
+        "2 flows of each algorithm on 20mbit, 20ms, droptail:1bdp, loss 0, era modern\n2 seeds of 4s"
+    )
+
+
+def test_against_another() -> None:
+    [row] = cwnd.compare(["simd"], versus="reno", **SHORT).rows
+    assert row.versus is not None
+    assert row.versus.algorithm == "reno"
+    assert row.versus.share is not None
+    assert 0 < row.versus.share.mean < 1
+    assert list(row.versus.result.flows["algorithm"][:4]) == ["simd", "simd", "reno", "reno"]
+
+
+def test_the_table_is_tidy() -> None:
+    result = cwnd.compare(["reno", "simd"], **SHORT)
+    frame = pl.DataFrame(result)
+    assert frame.columns == ["algorithm", "measure", "unit", "mean", "ci95", "n"]
+    jain = frame.filter(algorithm="simd", measure="jain")
+    assert jain["mean"].item() == result["simd"]["jain"].mean
+
+
+def test_the_papers_algorithms_are_compared_by_default() -> None:
+    result = cwnd.compare(rate="2mbit", rtt="20ms", duration="2s", warmup="1s", seeds=1)
+    assert len(result.rows) == 12
+    assert result["reno"]["jain"].ci95 is None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"rate": "fast"}, "rate: "),
+        ({"warmup": "9s"}, "warmup: .*less than the duration"),
+        ({"flows": 0}, "flows: .*at least 1"),
+        ({"loss": 2}, "loss: "),
+        ({"era": "modren"}, "did you mean `modern`"),
+    ],
+)
+def test_errors_name_the_argument(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(cwnd.ArgumentError, match=message):
+        cwnd.compare(["reno"], **{**SHORT, **given})
+
+
+def test_unknown_algorithms() -> None:
+    with pytest.raises(cwnd.AlgorithmError, match="did you mean `reno`"):
+        cwnd.compare(["rneo"], **SHORT)
+    with pytest.raises(cwnd.ArgumentError, match="expected an algorithm"):
+        cwnd.compare([3], **SHORT)  # type: ignore[list-item]
+    with pytest.raises(cwnd.ArgumentError, match="at least one"):
+        cwnd.compare([], **SHORT)
+    with pytest.raises(cwnd.AlgorithmError, match="did you mean `simd`"):
+        cwnd.algorithm("smid")
+
+
+def test_algorithms_are_described() -> None:
+    simd = cwnd.algorithm("simd")
+    assert simd in cwnd.algorithms()
+    assert [parameter.name for parameter in simd.parameters] == ["beta", "loss"]

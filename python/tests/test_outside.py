@@ -1,0 +1,262 @@
+"""Algorithms written in Python."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cwnd
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+from simd import Simd
+from simd_whole import WholeSimd
+
+PATHS: list[dict[str, Any]] = [
+    {},
+    {"loss": 0.003},
+    {"queue": "droptail:10p", "rtt": "80ms"},
+    {"queue": "red:60p"},
+    {"loss": 0.05},
+    {"seeds": 3, "flows": 4},
+]
+
+
+def scenario(algorithm: object, **others: Any) -> cwnd.Scenario:
+    settings = {"rate": "20mbit", "rtt": "20ms", "duration": "8s", "warmup": "1s", "seeds": 1, **others}
+    return cwnd.Scenario.dumbbell(algorithm, **settings)  # type: ignore[arg-type]
+
+
+class Reno(cwnd.WindowRule):
+    def grow(self, w: float, view: cwnd.View) -> float:
+        return 1.0 / w
+
+    def cut(self, w: float, view: cwnd.View) -> float:
+        return w / 2.0
+
+
+class Fixed(cwnd.CongestionControl):
+    """A window that never changes."""
+
+    def __init__(self, window: float = 4.0) -> None:
+        self.window = window
+
+    def control(self) -> cwnd.Control | float:
+        return self.window
+
+    def on_ack(self, view: cwnd.View, ack: cwnd.Ack) -> None:
+        pass
+
+    def on_congestion(self, view: cwnd.View, event: cwnd.Congestion) -> None:
+        pass
+
+
+@pytest.mark.parametrize("path", PATHS, ids=str)
+@pytest.mark.parametrize("algorithm", [Simd, WholeSimd])
+def test_simd_has_the_windows_of_the_built_in_one(algorithm: Any, path: dict[str, Any]) -> None:
+    ours, theirs = cwnd.run(scenario(algorithm, **path)), cwnd.run(scenario("simd", **path))
+    assert ours.digests == theirs.digests
+    for column in ("window_packets", "w0", "alpha"):
+        assert np.array_equal(ours.trace[column], theirs.trace[column], equal_nan=True)
+
+
+def test_eras_surround_a_rule_in_python_too() -> None:
+    for era in ["ns2-2001", "ns2-2006", "linux-2.6"]:
+        assert cwnd.run(scenario(Reno, era=era)).digests == cwnd.run(scenario("reno", era=era)).digests
+
+
+def test_beside_the_built_in_ones() -> None:
+    result = cwnd.compare(
+        ["reno", Reno, "cubic", Simd(b=1 / 8)],
+        versus="reno",
+        rate="20mbit",
+        rtt="20ms",
+        duration="4s",
+        warmup="1s",
+        seeds=2,
+    )
+    assert [row.algorithm for row in result.rows] == ["reno", "Reno", "cubic", "simd in Python"]
+    reno, ours = (row.versus for row in result.rows[:2])
+    assert result.rows[0].result.digests == result.rows[1].result.digests
+    assert reno is not None
+    assert ours is not None
+    assert reno.share == ours.share
+
+
+def test_in_the_model() -> None:
+    ours, theirs = cwnd.model.rounds([Simd, "simd"])
+    assert [event.before_packets for event in ours.events] == [event.before_packets for event in theirs.events]
+    [row] = cwnd.model.convergence([Reno])
+    assert row.kind == "model"
+    assert row.t1_rtt == pytest.approx(25.0, abs=0.1)
+    random, closed = cwnd.model.response([Reno, "reno"], loss=[1e-3], random=2)
+    assert random.random_window_packets == closed.random_window_packets
+    assert random.window_packets is None
+
+
+def test_every_flow_has_an_object_of_its_own() -> None:
+    prototype = Fixed(7.0)
+    trace = cwnd.run(scenario(prototype, flows=2)).trace
+    assert set(trace["window_packets"].tolist()) == {7.0}
+    assert prototype.window == 7.0
+
+
+def test_a_fixed_window_is_delivered_once_per_round_trip() -> None:
+    flows = cwnd.run(scenario(Fixed(5.0), variation={"rtt": 0, "jitter": 0, "start": "0s"})).flows
+    # 5 packets of 1460 bytes in 20 ms and the 0.64 ms that a packet and its acknowledgement take on the line.
+    assert flows["goodput_bps"][0] == pytest.approx(5 * 1460 * 8 / 0.020616, rel=0.002)
+
+
+class Paced(Fixed):
+    """100 packets per second, and a note of when it was woken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.woken: list[float] = []
+        self.next = 0.5
+
+    def control(self) -> cwnd.Control:
+        return cwnd.Control(float("inf"), rate=100.0, wake=self.next)
+
+    def on_wake(self, view: cwnd.View) -> None:
+        self.woken.append(view.now)
+        self.next = view.now + 0.25
+
+    def inspect(self) -> dict[str, float]:
+        return {"woken": len(self.woken), "last": self.woken[-1] if self.woken else float("nan")}
+
+
+def test_rates_and_wakes() -> None:
+    result = cwnd.run(scenario(Paced, variation={"rtt": 0, "jitter": 0, "start": "0s"}))
+    assert result.flows["goodput_bps"][0] == pytest.approx(100 * 1460 * 8, rel=0.002)
+    assert result.trace["woken"][-1] == 31
+    assert result.trace["last"][-1] == pytest.approx(8.0)
+
+
+def test_records_say_what_happened() -> None:
+    seen: dict[str, Any] = {}
+
+    class Curious(Reno):
+        def start(self, start: cwnd.Start) -> None:
+            seen["start"] = (start.window, start.threshold, start.packet, start.payload)
+
+        def observe(self, view: cwnd.View, ack: cwnd.Ack) -> None:
+            seen.setdefault("limits", set()).add(view.limit)
+            seen["ack"] = (ack.newly, ack.marked)
+            seen["view"] = view
+            seen["sample"] = ack.sample
+
+        def epoch(self, before: float | None, after: float, view: cwnd.View) -> None:
+            seen.setdefault("epochs", []).append((before, after))
+
+    cwnd.run(scenario(Curious))
+    assert seen["start"] == (10.0, None, 1500, 1460)
+    assert seen["ack"] == (1, 0)
+    assert seen["limits"] <= {"window", "rate", "source", "peer"}
+    view = seen["view"]
+    assert 0.019 < view.rtt.min <= view.rtt.smoothed < 0.1
+    assert 7.9 < view.now <= 8.0
+    assert view.delivered > 10_000
+    assert seen["sample"].rate == pytest.approx(20e6 / 12_000, rel=0.1)
+    before, after = seen["epochs"][-1]
+    assert after == before / 2
+    assert "now" in repr(view)
+
+
+class Error(Exception):
+    pass
+
+
+def raising(method: str) -> type[cwnd.WindowRule] | type[cwnd.CongestionControl]:
+    def fail(*_: object) -> float:
+        raise Error(method)
+
+    base: Any = Fixed if method.startswith("on_") or method == "control" else Reno
+    return type("Failing", (base,), {method: fail})
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["start", "grow", "cut", "observe", "epoch", "ramp", "fills", "inspect", "control", "on_ack", "on_congestion"],
+)
+def test_what_is_raised_comes_out_with_its_traceback(method: str) -> None:
+    with pytest.raises(Error, match=method) as error:
+        cwnd.run(scenario(raising(method), queue="droptail:3p", rate="1mbit"))
+    assert error.traceback[-1].name == "fail"
+    with pytest.raises(Error, match=method):
+        cwnd.compare([raising(method), "reno"], rate="1mbit", queue="droptail:3p", duration="4s", warmup="1s", seeds=1)
+
+
+def test_what_cannot_be_copied_comes_out() -> None:
+    class Generators(Reno):
+        def __init__(self) -> None:
+            self.steps = (step for step in [1.0])
+
+    with pytest.raises(TypeError, match="generator"):
+        cwnd.run(scenario(Generators))
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda: float("nan"), "window: .*is not a number of packets"),
+        (lambda: float("inf"), "window: .*is not a number of packets"),
+        (lambda: "much", "float"),
+        (lambda: cwnd.Control(1.0, rate=0.0), "rate: 0"),
+        (lambda: cwnd.Control(1.0, rate=1.0, spread=1.0), "one of them"),
+        (lambda: cwnd.Control(1.0, pair_every=1), "below 2"),
+        (lambda: cwnd.Control(1.0, wake=-1.0), "wake"),
+        (lambda: cwnd.Control(1.0, wake=0.5), "ask for a later time"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked: Any, message: str) -> None:
+    class Asks(Fixed):
+        def control(self) -> Any:
+            return asked()
+
+    with pytest.raises((cwnd.ArgumentError, TypeError), match=message):
+        cwnd.run(scenario(Asks))
+
+
+def test_rules_that_give_no_numbers_are_refused() -> None:
+    class Lost(Reno):
+        def grow(self, w: float, view: cwnd.View) -> float:
+            return float("nan")
+
+    with pytest.raises(cwnd.ArgumentError, match="grow: NaN"):
+        cwnd.run(scenario(Lost))
+
+
+def test_less_than_a_packet_is_one() -> None:
+    assert set(cwnd.run(scenario(Fixed(0.1))).trace["window_packets"].tolist()) == {1.0}
+
+
+def test_files_cannot_hold_them() -> None:
+    with pytest.raises(cwnd.ScenarioError, match=r"flow\.0\.algorithm is in Python"):
+        scenario(Reno).to_toml()
+    assert scenario(Reno).complete()["flow.0.algorithm"] is Reno
+
+
+def test_ctrl_c_ends_them() -> None:
+    code = (
+        "import cwnd, sys\n"
+        "class Reno(cwnd.WindowRule):\n"
+        "    def grow(self, w, view): return 1 / w\n"
+        "    def cut(self, w, view): return w / 2\n"
+        "scenario = cwnd.Scenario.dumbbell(Reno, rate='1gbit', duration='10000s', seeds=1)\n"
+        "print('go', flush=True)\n"
+        "try:\n"
+        "    cwnd.run(scenario)\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit(7)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 7

@@ -1,0 +1,85 @@
+"""Papers, closed forms and metrics."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import cwnd
+
+
+def test_papers_are_listed_and_run() -> None:
+    by_name = {paper.name: paper for paper in cwnd.papers()}
+    assert set(by_name) == {"daimd", "simd", "exptcp", "newaimd", "aiad"}
+    rows = cwnd.paper("simd", by_name["simd"].results[0].name)
+    assert len(rows) > 0
+    assert sum(rows.counts.values()) == len(rows)
+    assert pl.DataFrame(list(rows), strict=False).height == len(rows)
+    assert rows[:1][0] == rows[0]
+    with pytest.raises(cwnd.ArgumentError, match="did you mean `simd`"):
+        cwnd.paper("smid")
+
+
+def test_the_response_of_reno_is_known() -> None:
+    rows = cwnd.model.response(["reno", "vegas"], loss=[1e-4, 1e-2])
+    # sqrt(3/(2p)).
+    assert [row.window_packets for row in rows[:2]] == pytest.approx([122.47, 12.247], rel=1e-3)
+    assert rows[2].kind == "not defined"
+    assert pl.DataFrame(rows).height == 4
+
+
+def test_rounds_of_reno_halve_the_gap() -> None:
+    [walk] = cwnd.model.rounds(["reno"], capacity=100, start=[10, 40], events=3)
+    gaps = [abs(event.before_packets[1] - event.before_packets[0]) for event in walk.events]
+    assert gaps == pytest.approx([30.0, 15.0, 7.5], abs=0.1)
+    assert {"time_ns", "window_packets"} <= set(walk.trace.columns)
+
+
+def test_udt_needs_its_window_on_long_paths() -> None:
+    found = cwnd.model.udt("1gbit", delays=["1s"])
+    [row] = found.delays
+    assert row.loss < 0.1 * row.loss_by_rate_alone
+    assert [stage.stage for stage in found.stages] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"capacity": 0.0}, "capacity: expected a number of packets"),
+        ({"start": [60, 60]}, "add up to more"),
+        ({"rtt": "1us"}, "rtt: expected a time from 1ms"),
+        ({"flow_rtt": ["1s"]}, "flow_rtt: expected 2 times"),
+        ({"steps": 0}, "steps: expected 1 to 4096"),
+        ({"algorithms": ["xcp"]}, "`xcp` needs packets"),
+        ({"algorithms": []}, "at least one"),
+    ],
+)
+def test_arguments_of_models_are_checked(given: dict[str, object], message: str) -> None:
+    arguments = {"algorithms": ["reno"], **given}
+    with pytest.raises(cwnd.ArgumentError, match=message):
+        cwnd.model.rounds(**arguments)  # type: ignore[arg-type]
+
+
+def test_metrics_take_arrays_and_lists() -> None:
+    assert cwnd.metrics.jain(np.array([1.0, 1.0, 0.0])) == pytest.approx(2 / 3)
+    assert cwnd.metrics.jain([]) is None
+    assert cwnd.metrics.relative_range([2, 4, 6]) == 1.0
+    # Two bottlenecks (Bertsekas and Gallager, section 6.5.2): the flow that asks for less leaves the rest to the other.
+    assert cwnd.metrics.max_min([10.0], [[0], [0]], [3.0, None]).tolist() == [3.0, 7.0]
+    found = cwnd.metrics.estimate([1, 2, 3, 4, 5])
+    assert found is not None
+    # Student's t with 4 degrees of freedom: 2.776 sqrt(2.5 / 5).
+    assert (found.mean, found.n) == (3.0, 5)
+    assert found.ci95 == pytest.approx(1.963, abs=5e-4)
+
+
+@pytest.mark.parametrize("wrong", [[[1.0], [2.0]], "x", [None, "a"]])
+def test_metrics_refuse_what_is_not_a_list_of_numbers(wrong: object) -> None:
+    with pytest.raises(cwnd.ArgumentError, match="shares: expected"):
+        cwnd.metrics.jain(wrong)  # type: ignore[arg-type]
+
+
+def test_routes_and_demands_belong_together() -> None:
+    with pytest.raises(cwnd.ArgumentError, match="one per route"):
+        cwnd.metrics.max_min([1.0], [[0]], [1.0, 2.0])
+    with pytest.raises(cwnd.ArgumentError, match="counted from 0"):
+        cwnd.metrics.max_min([1.0], [[-1]])
