@@ -6,6 +6,7 @@
 mod check;
 mod generate;
 mod machine;
+mod python;
 mod step;
 mod suite;
 mod tool;

@@ -3,8 +3,9 @@
 use std::process::Command;
 use std::{fs, io};
 
+use crate::python;
 use crate::step::Step;
-use crate::tool::{BROWSER_PACKAGES, CHROMIUM, CXX, LIBUDT, NODE, NPM, TCPDUMP, TSHARK, chromium};
+use crate::tool::{BROWSER_PACKAGES, CHROMIUM, CXX, LIBUDT, NODE, NPM, PYTHON, TCPDUMP, TSHARK, chromium};
 use crate::workspace::{Workspace, run};
 
 /// The steps `cargo xtask test` adds to those of `cargo xtask check`.
@@ -42,6 +43,7 @@ pub(crate) const STEPS: &[Step] = &[
             run(&mut workspace.cargo(&["run", "--release", "--", "paper", "--quick", "--check", "--no-store"]))
         },
     },
+    Step { name: "python", needs: &[&PYTHON], run: python::test },
     Step { name: "browser", needs: &[&NODE, &NPM, &CHROMIUM, &BROWSER_PACKAGES], run: browser },
 ];
 

@@ -118,6 +118,15 @@ pub(crate) static NS3: Tool = Tool {
     source: Source::Debian(&["libns3-dev"]),
 };
 
+/// Python, and its module for virtual environments; what else is needed comes from PyPI.
+pub(crate) static PYTHON: Tool = Tool {
+    name: "python3 with venv",
+    present: |_| {
+        answers(Command::new("python3").args(["-c", "import ensurepip, sys, venv; assert sys.version_info >= (3, 10)"]))
+    },
+    source: Source::Debian(&["python3", "python3-venv"]),
+};
+
 /// The reference library of UDT, its headers and its demos.
 pub(crate) static LIBUDT: Tool = Tool {
     name: "libudt",

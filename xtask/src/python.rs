@@ -1,0 +1,68 @@
+//! The Python package: built as a wheel, installed where nothing else is, and tested as people get it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::workspace::{Workspace, run};
+
+/// Builds the wheel, installs it into a fresh virtual environment, and runs linter, type checkers, tests and examples there.
+pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
+    let scratch = workspace.scratch().join("python");
+    fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
+    let environment = Environment { folder: scratch.join("venv"), beside: scratch.clone() };
+    let sources = workspace.path("python");
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment.folder))?;
+    environment.pip(&["install", MATURIN])?;
+    let wheel = environment.wheel(workspace, &scratch.join("wheels"))?;
+    environment.pip(&["install", &format!("{}[test]", wheel.display())])?;
+
+    run(environment.command("ruff").arg("check").arg(&sources))?;
+    run(environment.command("ruff").args(["format", "--check"]).arg(&sources))?;
+    let settings = sources.join("pyproject.toml");
+    let checked = ["tests", "examples", "benchmarks"].map(|folder| sources.join(folder));
+    run(environment.command("mypy").arg("--config-file").arg(&settings))?;
+    run(environment.command("mypy").arg("--config-file").arg(&settings).args(checked))?;
+    run(environment.command("stubtest").arg("cwnd").arg("--mypy-config-file").arg(&settings))?;
+    let mut tests = environment.command("pytest");
+    tests.arg("--config-file").arg(&settings).arg("--doctest-modules").arg(sources.join("tests"));
+    run(tests.arg(sources.join("README.md")).args(["--pyargs", "cwnd"]))
+}
+
+/// A virtual environment, whose programs run beside it: in the folder of the sources they would find those, not the wheel.
+struct Environment {
+    folder: PathBuf,
+    beside: PathBuf,
+}
+
+impl Environment {
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.folder.join("bin").join(program));
+        command.current_dir(&self.beside);
+        command
+    }
+
+    fn pip(&self, arguments: &[&str]) -> Result<(), String> {
+        run(self.command("pip").args(["--quiet", "--disable-pip-version-check"]).args(arguments))
+    }
+
+    /// The wheel in `folder`, built anew. The profile is that of all tests: optimised enough, with overflow checks, and most of it
+    /// is built by then.
+    fn wheel(&self, workspace: &Workspace, folder: &Path) -> Result<PathBuf, String> {
+        if folder.exists() {
+            fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        let mut build = self.command("maturin");
+        build
+            .current_dir(workspace.path("python"))
+            .args(["build", "--profile", "dev", "--locked", "--out"])
+            .arg(folder);
+        run(&mut build)?;
+        let mut built = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let wheel = built.next().and_then(Result::ok).map(|entry| entry.path());
+        wheel.ok_or_else(|| format!("{}: maturin left no wheel", folder.display()))
+    }
+}
+
+/// Builds wheels of Rust; pyproject.toml asks for the same.
+const MATURIN: &str = "maturin>=1.9,<2";
