@@ -18,6 +18,7 @@ def compare(
     rtt: str = "50ms",
     queue: str = "droptail:1bdp",
     loss: str | float = 0,
+    ecn: str | None = None,
     flows: int = 2,
     versus: Algorithm | None = None,
     recovery: str = "sack",
@@ -39,10 +40,13 @@ def compare(
     rtt : str
         Round-trip time without queueing.
     queue : str
-        Queue of the bottleneck: ``droptail:``, ``red:``, ``drr:``, ``codel:``, ``fq_codel:`` or ``pie:`` and a size in
-        ``bdp`` (bandwidth-delay products), ``p`` (packets) or ``kB``.
+        Queue of the bottleneck: ``droptail:``, ``red:``, ``drr:``, ``codel:``, ``fq_codel:``, ``pie:``, ``xcp:``,
+        ``vcp:`` or ``decbit:`` and a size in ``bdp`` (bandwidth-delay products), ``p`` (packets) or ``kB``.
     loss : str or float
         Random loss at the bottleneck: a probability, or ``periodic:N`` for every Nth packet.
+    ecn : str, optional
+        Let packets be marked by a queue with ``ecn=yes``: ``per-packet`` tells the sender of every mark, as DCTCP wants
+        it, ``latch`` repeats one until the sender has answered (RFC 3168).
     flows : int
         Flows of each algorithm.
     versus : algorithm, optional
@@ -92,7 +96,6 @@ def compare(
         "duration": duration,
         "warmup": warmup,
     }
-    if slow_start is not None:
-        settings["slow_start"] = slow_start
+    settings |= {key: value for key, value in {"slow_start": slow_start, "ecn": ecn}.items() if value is not None}
     named = None if algorithms is None else list(algorithms)
     return Comparison(_native.compare(named, versus, flows, seeds, settings))

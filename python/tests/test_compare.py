@@ -82,3 +82,11 @@ def test_algorithms_are_described() -> None:
     simd = cwnd.algorithm("simd")
     assert simd in cwnd.algorithms()
     assert [parameter.name for parameter in simd.parameters] == ["beta", "loss"]
+
+
+def test_packets_can_be_marked() -> None:
+    queue = "red:50p,min=5p,max=5p,weight=1,ecn=yes"
+    result = cwnd.compare(["dctcp"], queue=queue, ecn="per-packet", **SHORT)
+    assert result["dctcp"]["queue_delay_mean_s"].mean < 12 * 12_000 / 20e6
+    with pytest.raises(cwnd.ArgumentError, match="ecn: expected `latch` or `per-packet`"):
+        cwnd.compare(["dctcp"], ecn="always", **SHORT)

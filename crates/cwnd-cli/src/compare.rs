@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     loss: Written<Loss>,
     /// Let packets be marked by a queue with ecn=yes: per-packet tells the sender of every mark, as DCTCP wants it, latch repeats one
     /// until the sender has answered (RFC 3168)
-    #[arg(long, value_parser = echo)]
+    #[arg(long)]
     ecn: Option<Ecn>,
     /// Flows of each algorithm
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
@@ -112,13 +112,5 @@ impl Arguments {
             }),
             ..Document::default()
         }
-    }
-}
-
-fn echo(text: &str) -> Result<Ecn, &'static str> {
-    match text {
-        "latch" => Ok(Ecn::Latch),
-        "per-packet" => Ok(Ecn::PerPacket),
-        _ => Err("expected `latch` or `per-packet`"),
     }
 }

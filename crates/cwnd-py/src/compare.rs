@@ -43,7 +43,8 @@ pub(crate) fn compare(
     }
     let versus = versus.map(|algorithm| written(&algorithm, &troubles)).transpose()?;
     let base = Document { seeds, ..document(&settings)? };
-    let comparison = Comparison::new(&base, &algorithms, versus.as_ref(), flows).map_err(of_arguments)?;
+    let comparison =
+        Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(&settings, "ecn")?).map_err(of_arguments)?;
     let compared = comparison.run_by(|scenarios| work::all(py, scenarios, &troubles))?;
     Ok(Compared { compared: Arc::new(compared) })
 }

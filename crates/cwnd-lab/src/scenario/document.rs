@@ -1,5 +1,7 @@
 //! A scenario as it is written: the keys of the TOML document, before they are checked against each other.
 
+use std::str::FromStr;
+
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::{AckEcho, Era, Loss, RateSchedule, Reassembly, RecoveryScheme};
@@ -353,6 +355,18 @@ impl From<Class> for cwnd_sim::Class {
         match class {
             Class::In => Self::In,
             Class::Out => Self::Out,
+        }
+    }
+}
+
+impl FromStr for Ecn {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "latch" => Ok(Self::Latch),
+            "per-packet" => Ok(Self::PerPacket),
+            _ => Err("expected `latch` or `per-packet`"),
         }
     }
 }
