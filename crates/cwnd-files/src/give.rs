@@ -6,6 +6,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use crate::frame::{Entry, Frame, Frames};
 use crate::name::{Name, shown};
 use crate::outcome::{Event, Outcome, Reason, TransferError, Watch};
+use crate::session::be_let_in;
 use crate::tree::{GROUP, Hash, group_size, group_value, groups, root};
 use crate::walk::{Item, Source, Unavailable};
 
@@ -17,6 +18,7 @@ pub(crate) fn give<T: Read + Write>(
     frames: &mut Frames<T>,
     sources: &[Source],
     missing: &[Unavailable],
+    let_in: Let,
     watch: Watch<'_>,
 ) -> Result<Outcome, TransferError> {
     let mut giver = Giver { frames, watch, sent: VecDeque::new(), buffer: Vec::new(), outcome: Outcome::default() };
@@ -26,6 +28,9 @@ pub(crate) fn give<T: Read + Write>(
     }
     let mut found = sources.iter().flat_map(|source| source.walk().map(move |found| (source, found)));
     let mut waiting = giver.announce(&mut found)?;
+    if let_in == Let::NotYet {
+        be_let_in(giver.frames)?;
+    }
     while !waiting.is_empty() {
         let next = giver.announce(&mut found)?;
         for (source, item) in waiting {
@@ -34,6 +39,15 @@ pub(crate) fn give<T: Read + Write>(
         waiting = next;
     }
     giver.finish()
+}
+
+/// Whether the other end has agreed to a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Let {
+    /// It asked for one.
+    In,
+    /// It was greeted, and will answer.
+    NotYet,
 }
 
 struct Giver<'a, T> {

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 
 use crate::frame::{Frame, Frames};
-use crate::give::give;
+use crate::give::{Let, give};
 use crate::name::Name;
 use crate::outcome::{Event, Outcome, Role, TransferError};
 use crate::take::{Taking, take};
@@ -41,8 +41,8 @@ pub fn send<T: Read + Write>(
     watch: &mut dyn FnMut(Event<'_>) -> bool,
 ) -> Result<Outcome, TransferError> {
     let mut frames = Frames::new(connection);
-    greet(&mut frames, Role::Give)?;
-    let result = give(&mut frames, sources, &[], watch);
+    frames.send(&Frame::Hello { version: VERSION, role: Role::Give })?;
+    let result = give(&mut frames, sources, &[], Let::NotYet, watch);
     part_with(&mut frames, result)
 }
 
@@ -58,7 +58,7 @@ pub fn fetch<T: Read + Write>(
     watch: &mut dyn FnMut(Event<'_>) -> bool,
 ) -> Result<Outcome, TransferError> {
     let mut frames = Frames::new(connection);
-    greet(&mut frames, Role::Take)?;
+    frames.send(&Frame::Hello { version: VERSION, role: Role::Take })?;
     for name in names {
         frames.send(&Frame::Want(name.as_bytes()))?;
     }
@@ -66,7 +66,7 @@ pub fn fetch<T: Read + Write>(
         frames.send(&Frame::Want(b""))?;
     }
     frames.send(&Frame::WantEnd)?;
-    let result = take(&mut frames, folder, rules, watch);
+    let result = be_let_in(&mut frames).and_then(|()| take(&mut frames, folder, rules, watch));
     part_with(&mut frames, result)
 }
 
@@ -118,12 +118,11 @@ fn admit<T: Read + Write>(
         }
         names += 1;
     }
-    give(frames, &wanted, &missing, watch)
+    give(frames, &wanted, &missing, Let::In, watch)
 }
 
-/// Says what this is, and waits to be let in.
-fn greet<T: Read + Write>(frames: &mut Frames<T>, role: Role) -> Result<(), TransferError> {
-    frames.send(&Frame::Hello { version: VERSION, role })?;
+/// Waits for the answer to the greeting, behind which a client has said more already: waiting at once would cost a round trip.
+pub(crate) fn be_let_in<T: Read + Write>(frames: &mut Frames<T>) -> Result<(), TransferError> {
     match frames.receive()? {
         Frame::Welcome => Ok(()),
         Frame::Refusal(text) => Err(TransferError::Refused(text.to_owned())),
