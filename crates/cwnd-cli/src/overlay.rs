@@ -106,7 +106,7 @@ fn scenario(path: &Path, overrides: &[String]) -> Result<Scenario, Failure> {
 
 /// Each flow over the time it was seen, in the measured part of the run.
 fn print(simulated: usize, trace: &Trace, kernel: &[KernelFlow]) -> String {
-    let mut table = Table::default();
+    let (mut table, mut notes) = (Table::default(), String::new());
     table.row(["flow", "", "algorithm", "goodput", "mean window", "mean round trip", "retransmitted"]);
     table.row(["", "", "", "Mbit/s", "packets", "ms", "packets"]);
     for (index, flow) in trace.flows.iter().enumerate() {
@@ -114,6 +114,14 @@ fn print(simulated: usize, trace: &Trace, kernel: &[KernelFlow]) -> String {
         let seen = || trace.at.iter().zip(&flow.window).filter(|(_, window)| window.is_finite()).map(|(at, _)| *at);
         let from = seen().next().unwrap_or(0).max(trace.warmup);
         let to = seen().next_back().unwrap_or(trace.end);
+        if measured && to <= trace.warmup {
+            let warmup = Span::from_nanos(trace.warmup);
+            notes += &format!(
+                "{} is over before the warm-up of {} s: it is in the plots; --set warmup=0s or --offset makes means of it\n",
+                flow.name,
+                warmup.as_secs_f64()
+            );
+        }
         let rate = if from < to { goodput(trace, flow, Window { from, to }) } else { None };
         let mean = |column: &[f64]| {
             let inside =
@@ -138,7 +146,7 @@ fn print(simulated: usize, trace: &Trace, kernel: &[KernelFlow]) -> String {
         ]);
     }
     format!(
-        "{}means over the samples after the warm-up, of which the kernel's come with every acknowledgement or output\n",
+        "{}means over the samples after the warm-up, of which the kernel's come with every acknowledgement or output\n{notes}",
         table.print()
     )
 }

@@ -66,6 +66,12 @@ fn a_kernel_is_laid_over_a_run() {
     cwnd.succeed(&["run", &name, "--out", "run"]);
     assert_eq!(cwnd.succeed(&["overlay", "run", "--kernel", &probe, &ss, "--out", "two"]), first);
 
+    // A recording of six seconds has no part in means after ten.
+    let late = ["--set", "duration=20s", "--set", "warmup=10s", "--out", "late"];
+    let late = cwnd.succeed(&[&["overlay", &name, "--kernel", &ss][..], &late].concat());
+    assert!(late.contains("in ss.txt is over before the warm-up of 10 s"), "{late}");
+    assert!(!first.contains("is over before"), "{first}");
+
     let broken = cwnd.file("broken.txt", "x 1.0: tcp_probe: src=1.1.1.1:1 dest=2.2.2.2:2 snd_nxt=y\n");
     let said = cwnd.run(&["overlay", &name, "--kernel", &broken]);
     assert_eq!((said.code, said.err.as_str()), (Some(2), "error: broken.txt, line 1: `snd_nxt` cannot be `y`\n"));
