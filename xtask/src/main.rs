@@ -66,7 +66,7 @@ Usage: cargo xtask <CHORE>
   check [STEP]...  the quick part: format, lints, documentation, drift of generated files
   generate         rewrite the generated files
   validate [STEP]  compare with ns-3 (ns3) and the response functions (model), and rewrite docs/validation.md; measure UDT on
-                   sockets (udt), and rewrite docs/udt.md
+                   sockets (udt), and rewrite docs/udt.md and the times in docs/files.md
 
 What a step needs and the machine lacks is installed on Debian when run as root. Elsewhere the step is skipped, and named at the
 end; with CI=true a skipped step counts as failed.

@@ -143,6 +143,20 @@ pub(crate) static IPERF3: Tool = Tool {
     source: Source::Debian(&["iperf3"]),
 };
 
+/// Moves files over SRT.
+pub(crate) static SRT: Tool = Tool {
+    name: "srt-file-transmit",
+    present: |_| answers(Command::new("srt-file-transmit").arg("-version")),
+    source: Source::Debian(&["srt-tools"]),
+};
+
+/// Sets up networks.
+pub(crate) static IP: Tool = Tool {
+    name: "ip",
+    present: |_| answers(Command::new("ip").arg("-V")),
+    source: Source::Debian(&["iproute2"]),
+};
+
 /// Records packets.
 pub(crate) static TCPDUMP: Tool = Tool {
     name: "tcpdump",

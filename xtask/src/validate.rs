@@ -1,7 +1,7 @@
 //! The comparisons with other implementations and with the models: too long for every test run, made anew when one side changes.
 
 use crate::step::Step;
-use crate::tool::{CXX, IPERF3, LIBUDT, NS3};
+use crate::tool::{CXX, IP, IPERF3, LIBUDT, NS3, SRT};
 use crate::workspace::{Workspace, run};
 
 /// The steps of `cargo xtask validate`.
@@ -10,10 +10,10 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "ns3", needs: &[&CXX, &NS3], run: |workspace| compare(workspace, "ns3") },
     Step {
         name: "udt",
-        needs: &[&CXX, &LIBUDT, &IPERF3],
+        needs: &[&CXX, &LIBUDT, &IPERF3, &SRT, &IP],
         run: |workspace| {
             // Both ends of a transfer are programs of their own.
-            run(&mut workspace.cargo(&["build", "--release", "--package", "cwnd-interop"]))?;
+            run(&mut workspace.cargo(&["build", "--release", "--package", "cwnd-interop", "--package", "cwnd-cli"]))?;
             compare(workspace, "udt")
         },
     },
