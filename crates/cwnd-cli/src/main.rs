@@ -8,6 +8,7 @@ mod bench;
 mod clock;
 mod compare;
 mod docs;
+mod doctor;
 mod failure;
 mod files;
 mod model;
@@ -16,6 +17,7 @@ mod paper;
 mod progress;
 mod run;
 mod udt;
+mod usage;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -51,6 +53,8 @@ enum Command {
     /// Real datagrams
     #[command(subcommand)]
     Udt(Box<udt::Command>),
+    /// Look for what on this host would hold a fast transfer back
+    Doctor(doctor::Arguments),
     /// Measure the simulator itself
     #[command(subcommand)]
     Bench(bench::Command),
@@ -79,6 +83,7 @@ fn main() -> ExitCode {
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Udt(command) => udt::run(&command),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
         Command::Schema => Ok(docs::schema()),
         Command::Completions { shell } => Ok(completions(shell)),

@@ -1,11 +1,12 @@
 //! Documents and files of results.
 //!
 //! [`json`] is what `--json` prints and `summary.json` holds, [`text`] what a terminal shows, with [`table`](mod@table) for its
-//! columns, [`csv`] the traces, [`digits`] rounds numbers for people, [`folder`] a folder that appears complete or not at all,
-//! [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`] the documentation that is generated from
-//! the code.
+//! columns, [`csv`] the traces, [`diagnosis`] what `cwnd doctor` finds, [`digits`] rounds numbers for people, [`folder`] a folder
+//! that appears complete or not at all, [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`] the
+//! documentation that is generated from the code.
 
 pub mod csv;
+pub mod diagnosis;
 pub mod digits;
 pub mod folder;
 pub mod formats;

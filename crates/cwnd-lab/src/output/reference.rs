@@ -6,6 +6,7 @@ use cwnd::registry::ALGORITHMS;
 use schemars::{Schema, schema_for};
 use serde_json::Value;
 
+use super::diagnosis::Diagnosis;
 use super::json::{Bench, Comparison, Known, Run};
 use crate::model::{Card, Convergences, Paths, Responses, Stages};
 use crate::paper::Row;
@@ -47,6 +48,7 @@ pub fn json() -> String {
         ("cwnd compare", schema_for!(Comparison)),
         ("cwnd run", schema_for!(Run)),
         ("cwnd bench sim", schema_for!(Bench)),
+        ("cwnd doctor", schema_for!(Diagnosis)),
         ("cwnd paper PAPER", schema_for!(Row)),
         ("cwnd model response", schema_for!(Responses)),
         ("cwnd model convergence", schema_for!(Convergences)),

@@ -12,9 +12,9 @@ use cwnd_net::UdtStream;
 use super::Arguments;
 use super::exchange::{self, Request, Side, Until, VERSION};
 use super::report::{End, Interval, Outcome, Report, Start};
-use super::usage::Usage;
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
+use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Run(format!("{peer}: {error}"));

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::usage::Usage;
 use crate::clock::Stopwatch;
+use crate::usage::Usage;
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]

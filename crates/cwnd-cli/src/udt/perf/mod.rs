@@ -4,7 +4,6 @@ mod client;
 mod exchange;
 mod report;
 mod server;
-mod usage;
 
 use std::net::SocketAddr;
 

@@ -11,9 +11,9 @@ use cwnd_net::{UdtListener, UdtStream};
 use super::Arguments;
 use super::exchange::{self, Request, Side, Until, VERSION};
 use super::report::{End, Outcome, Report, Start};
-use super::usage::Usage;
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
+use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Failure> {
     let listener: UdtListener = UdtListener::bind_with(local, &arguments.options())

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 /// Processor time of this process, seconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
-pub(super) struct Usage {
-    pub(super) user_s: f64,
-    pub(super) system_s: f64,
+pub(crate) struct Usage {
+    pub(crate) user_s: f64,
+    pub(crate) system_s: f64,
 }
 
 impl Usage {
     /// So far; nothing where the system does not tell.
-    pub(super) fn so_far() -> Self {
+    pub(crate) fn so_far() -> Self {
         let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
         getrusage(UsageWho::RUSAGE_SELF).map_or_else(
             |_| Self::default(),
@@ -24,12 +24,12 @@ impl Usage {
         )
     }
 
-    pub(super) fn total_s(&self) -> f64 {
+    pub(crate) fn total_s(&self) -> f64 {
         self.user_s + self.system_s
     }
 
     /// In percent of one processor over `elapsed`: total, user, system.
-    pub(super) fn percent(&self, elapsed: Duration) -> [f64; 3] {
+    pub(crate) fn percent(&self, elapsed: Duration) -> [f64; 3] {
         let share = 100.0 / elapsed.as_secs_f64().max(1e-9);
         [self.total_s() * share, self.user_s * share, self.system_s * share]
     }

@@ -1,0 +1,143 @@
+//! `cwnd doctor`
+
+mod devices;
+mod machine;
+mod sockets;
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+use clap::Args;
+use cwnd_lab::output::diagnosis::{Diagnosis, Verdict};
+use cwnd_lab::output::to_json;
+
+use crate::failure::Failure;
+
+/// A look at this host.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd doctor                    this host
+  cwnd doctor 192.0.2.1          and the way to another one
+  cwnd doctor --dir /srv/in      and the disk that files will go to
+Takes some two seconds. Writes a file of 64 MB into the folder and takes it away; changes nothing else. Commands that mend what was
+found are shown and not run; they hold until the next start of the system.")]
+pub(crate) struct Arguments {
+    /// A host that data will go to or come from
+    host: Option<String>,
+    /// The folder that files will go into
+    #[arg(long, value_name = "D", default_value = ".")]
+    dir: PathBuf,
+    /// Print a JSON document, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let peer = arguments.host.as_deref().map(resolve).transpose()?;
+    let mut findings = sockets::look();
+    findings.extend(devices::look(peer));
+    findings.extend(machine::look(&arguments.dir));
+    let diagnosis = Diagnosis { version: cwnd_lab::VERSION, peer: arguments.host.clone(), findings };
+    Ok(if arguments.json { to_json(&diagnosis) } else { print(&diagnosis) })
+}
+
+/// The address of a host, which may have a port behind it.
+fn resolve(host: &str) -> Result<IpAddr, Failure> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let found = (bare, DISCARD).to_socket_addrs().or_else(|_| host.to_socket_addrs());
+    let address = found.ok().and_then(|mut addresses| addresses.next());
+    address.as_ref().map(SocketAddr::ip).ok_or_else(|| Failure::Input(format!("{host}: no address is known for it")))
+}
+
+fn print(diagnosis: &Diagnosis) -> String {
+    let mut text = String::new();
+    for finding in &diagnosis.findings {
+        let verdict = match finding.verdict {
+            Verdict::Fine => "fine   ",
+            Verdict::Limits => "LIMITS ",
+            Verdict::Unknown => "unknown",
+        };
+        let interface = finding.interface.as_ref().map_or(String::new(), |name| format!(" {name}"));
+        let subject = format!("{}{interface}", finding.check.replace('_', " "));
+        text += &format!("{verdict} {subject:<18} {}\n{INDENT}{}\n", finding.measured, finding.means);
+        for command in &finding.mend {
+            text += &format!("{INDENT}# {command}\n");
+        }
+    }
+    let limits = diagnosis.findings.iter().filter(|finding| finding.verdict == Verdict::Limits).count();
+    text += &match limits {
+        0 => "nothing that was found holds a fast transfer back\n".to_owned(),
+        1 => "one of these holds a fast transfer back\n".to_owned(),
+        many => format!("{many} of these hold a fast transfer back\n"),
+    };
+    text
+}
+
+/// The verdict on something that limits or does not.
+fn verdict(limits: bool) -> Verdict {
+    if limits { Verdict::Limits } else { Verdict::Fine }
+}
+
+/// The commands, where they are needed.
+fn mend<const N: usize>(needed: bool, commands: [String; N]) -> Vec<String> {
+    if needed { commands.to_vec() } else { Vec::new() }
+}
+
+/// A rate in words.
+fn rate(bits_per_second: f64) -> String {
+    match bits_per_second {
+        rate if rate >= 1e9 => format!("{:.1} Gbit/s", rate * 1e-9),
+        rate => format!("{:.0} Mbit/s", rate * 1e-6),
+    }
+}
+
+/// Below the words of a finding.
+const INDENT: &str = "                           ";
+
+/// Nothing is sent there; a route is asked for with some port.
+const DISCARD: u16 = 9;
+
+/// What is fast, bit/s: the line of most hosts.
+const FAST: f64 = 1e9;
+
+/// What packets of UDT have unless told otherwise, bytes with all headers.
+const PACKET: u32 = 1500;
+
+#[cfg(test)]
+mod tests {
+    use cwnd_lab::output::diagnosis::Finding;
+
+    use super::*;
+
+    #[test]
+    fn hosts_with_and_without_a_port() {
+        for (host, address) in
+            [("192.0.2.1", "192.0.2.1"), ("192.0.2.1:9000", "192.0.2.1"), ("::1", "::1"), ("[::1]:9000", "::1")]
+        {
+            assert_eq!(resolve(host).ok().map(|ip| ip.to_string()).as_deref(), Some(address), "{host}");
+        }
+        assert!(resolve("no host").is_err());
+    }
+
+    #[test]
+    fn what_limits_stands_out_with_its_commands() {
+        let finding = Finding {
+            check: "receive_buffer",
+            verdict: Verdict::Limits,
+            mend: vec!["sysctl -w net.core.rmem_max=8388608".to_owned()],
+            ..Finding::unknown("", "at 50 ms, 671 Mbit/s")
+        };
+        let other = Finding { interface: Some("eth0".to_owned()), ..Finding::unknown("mtu", "no such file") };
+        let text = print(&Diagnosis { version: "", peer: None, findings: vec![finding, other] });
+        assert_eq!(
+            text,
+            "LIMITS  receive buffer     not measured\n\
+             \x20                          at 50 ms, 671 Mbit/s\n\
+             \x20                          # sysctl -w net.core.rmem_max=8388608\n\
+             unknown mtu eth0           not measured\n\
+             \x20                          no such file\n\
+             one of these holds a fast transfer back\n"
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! A real look at the host the tests run on, whatever it is like.
+
+use serde_json::Value;
+
+use super::Cwnd;
+
+const CHECKS: [&str; 9] = [
+    "receive_buffer",
+    "send_buffer",
+    "overruns",
+    "input_queue",
+    "segmentation",
+    "processor",
+    "timer",
+    "clock",
+    "descriptors",
+];
+
+#[test]
+fn this_host_is_looked_at_and_left_as_it_was() {
+    let cwnd = Cwnd::new();
+    let before = std::fs::read_to_string("/proc/sys/net/core/rmem_max").ok();
+    let document: Value = serde_json::from_str(&cwnd.succeed(&["doctor", "127.0.0.1", "--json"])).expect("JSON");
+    assert_eq!(document["peer"], "127.0.0.1");
+    let findings = document["findings"].as_array().expect("a list");
+    let named = |check: &str| findings.iter().find(|finding| finding["check"] == check);
+    for check in CHECKS.iter().chain(&["route", "disk"]) {
+        let finding = named(check).unwrap_or_else(|| panic!("{check} is looked at"));
+        let verdict = finding["verdict"].as_str().expect("a word");
+        assert!(["fine", "limits", "unknown"].contains(&verdict), "{finding}");
+        assert_eq!(finding["value"].is_null(), verdict == "unknown", "{finding}");
+        assert!(!finding["means"].as_str().expect("a sentence").is_empty(), "{finding}");
+        // A command is only there for what limits.
+        assert!(verdict == "limits" || finding["mend"] == Value::Array(Vec::new()), "{finding}");
+    }
+    let number = |check: &str| named(check).and_then(|finding| finding["value"].as_f64());
+    // What no host that runs this lacks: a transfer moves, and 64 MB come to the disk.
+    assert!(number("processor").is_some_and(|rate| rate > 1e6) && number("disk").is_some_and(|rate| rate > 1e6));
+    if let Some(most) = before.as_deref().and_then(|text| text.trim().parse::<f64>().ok()) {
+        let granted = number("receive_buffer").expect("a port can be opened");
+        // The default of 8 MiB, or what the system allows.
+        assert_eq!(granted, most.min(8_388_608.0));
+        assert_eq!(named("receive_buffer").expect("it is there")["verdict"] == "limits", granted < 8_388_608.0);
+    }
+    assert_eq!(std::fs::read_to_string("/proc/sys/net/core/rmem_max").ok(), before);
+    assert_eq!(cwnd.files(), Vec::<String>::new());
+}
+
+#[test]
+fn findings_are_printed_for_people() {
+    let cwnd = Cwnd::new();
+    let text = cwnd.succeed(&["doctor"]);
+    for check in CHECKS {
+        let line = text.lines().find(|line| line.contains(&check.replace('_', " ")));
+        assert!(
+            line.is_some_and(|line| ["fine", "LIMITS", "unknown"].iter().any(|word| line.starts_with(word))),
+            "{text}"
+        );
+    }
+    assert!(text.trim_end().ends_with("a fast transfer back"), "{text}");
+    let said = cwnd.run(&["doctor", "no.such.host.invalid"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("no address is known for it"), "{}", said.err);
+    let elsewhere = cwnd.succeed(&["doctor", "--dir", "nowhere"]);
+    assert!(elsewhere.contains("unknown disk") && elsewhere.contains("nowhere: "), "{elsewhere}");
+}

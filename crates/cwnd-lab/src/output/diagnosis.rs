@@ -1,0 +1,66 @@
+//! What a host is found to be like.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What on this host would hold a fast transfer back: `cwnd doctor --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Diagnosis {
+    /// The version of cwnd, with the revision of its sources where it was built in a repository.
+    pub version: &'static str,
+    /// The host to which the route was looked at; null if none was given.
+    pub peer: Option<String>,
+    /// What was looked at, in the order of a packet's way.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Finding {
+    /// What was looked at: `receive_buffer`, `send_buffer`, `overruns`, `input_queue`, `segmentation`, `device`, `mtu`, `route`,
+    /// `processor`, `timer`, `clock`, `descriptors` or `disk`. `device` and `mtu` come once for each interface.
+    pub check: &'static str,
+    /// The interface, where it is about one.
+    pub interface: Option<String>,
+    /// What was measured, in words.
+    pub measured: String,
+    /// The same as a number; null where it could not be measured.
+    pub value: Option<f64>,
+    /// The unit of that number; empty for a plain number.
+    pub unit: &'static str,
+    /// `limits` where it holds a fast transfer back, `fine` where it does not, `unknown` where it could not be measured.
+    pub verdict: Verdict,
+    /// What it costs, or allows.
+    pub means: String,
+    /// Commands that mend it, to be run as root. None were run.
+    pub mend: Vec<String>,
+}
+
+/// Whether something holds transfers back.
+#[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It does not.
+    Fine,
+    /// It does.
+    Limits,
+    /// It could not be measured.
+    Unknown,
+}
+
+impl Finding {
+    /// Something that could not be measured, and why.
+    #[must_use]
+    pub fn unknown(check: &'static str, why: impl Into<String>) -> Self {
+        Self {
+            check,
+            interface: None,
+            measured: "not measured".to_owned(),
+            value: None,
+            unit: "",
+            verdict: Verdict::Unknown,
+            means: why.into(),
+            mend: Vec::new(),
+        }
+    }
+}
