@@ -151,11 +151,8 @@ pub(crate) static SRT: Tool = Tool {
 };
 
 /// Sets up networks.
-pub(crate) static IP: Tool = Tool {
-    name: "ip",
-    present: |_| answers(Command::new("ip").arg("-V")),
-    source: Source::Debian(&["iproute2"]),
-};
+pub(crate) static IP: Tool =
+    Tool { name: "ip", present: |_| answers(Command::new("ip").arg("-V")), source: Source::Debian(&["iproute2"]) };
 
 /// Records packets.
 pub(crate) static TCPDUMP: Tool = Tool {

@@ -41,7 +41,7 @@ fn device(name: &str) -> Vec<Finding> {
         }];
     };
     let mtu =
-        Finding { interface: Some(name.to_owned()), mend: mend(mtu < PACKET, [larger(name)]), ..packets("mtu", mtu) };
+        Finding { interface: Some(name.to_owned()), mend: mend(mtu < PACKET, larger(name)), ..packets("mtu", mtu) };
     if name == "lo" { vec![mtu] } else { vec![mtu, offload(name)] }
 }
 

@@ -63,7 +63,7 @@ fn processor() -> Result<Finding, Failure> {
         unit: "bit/s",
         verdict: verdict(limits),
         means: "about what one connection can carry, both ends sharing this host".to_owned(),
-        mend: mend(saves, ["cpupower frequency-set -g performance".to_owned()]),
+        mend: mend(saves, "cpupower frequency-set -g performance".to_owned()),
         ..Finding::unknown("processor", "")
     })
 }
@@ -84,8 +84,11 @@ fn timer() -> Finding {
         value: Some(worst.as_secs_f64()),
         unit: "s",
         verdict: verdict(limits),
-        means: format!("up to {packets:.0} packets leave at once at {}", rate(FAST)),
-        mend: mend(limits, ["renice -n -10 -p PID, with that of the program; fewer programs beside it".to_owned()]),
+        means: format!(
+            "up to {packets:.0} packets leave at once at {}; programs beside are the usual reason",
+            rate(FAST)
+        ),
+        mend: mend(limits, "renice -n -10 -p $(pgrep -x cwnd)".to_owned()),
         ..Finding::unknown("timer", "")
     }
 }
@@ -110,7 +113,7 @@ fn clock() -> Finding {
             each * 10.0 * FAST / (f64::from(PACKET) * 8.0) * 100.0,
             rate(FAST)
         ),
-        mend: mend(better, [format!("echo tsc > {}", folder.join("current_clocksource").display())]),
+        mend: mend(better, format!("echo tsc > {}", folder.join("current_clocksource").display())),
         ..Finding::unknown("clock", "")
     }
 }
@@ -126,7 +129,7 @@ fn descriptors() -> Finding {
         value: Some(soft as f64),
         verdict: verdict(limits),
         means: format!("a server with 64 clients has some {NEEDED} open"),
-        mend: mend(limits, [format!("ulimit -n {}", hard.min(4096))]),
+        mend: mend(limits, format!("ulimit -n {}", hard.min(4096))),
         ..Finding::unknown("descriptors", "")
     }
 }

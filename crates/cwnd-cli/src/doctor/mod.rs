@@ -79,9 +79,9 @@ fn verdict(limits: bool) -> Verdict {
     if limits { Verdict::Limits } else { Verdict::Fine }
 }
 
-/// The commands, where they are needed.
-fn mend<const N: usize>(needed: bool, commands: [String; N]) -> Vec<String> {
-    if needed { commands.to_vec() } else { Vec::new() }
+/// The command, where it is needed.
+fn mend(needed: bool, command: String) -> Vec<String> {
+    if needed { vec![command] } else { Vec::new() }
 }
 
 /// A rate in words.

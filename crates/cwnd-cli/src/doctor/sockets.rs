@@ -55,7 +55,7 @@ fn buffer(check: &'static str, key: &str, asked: usize, granted: usize, means: i
         unit: "bytes",
         verdict: verdict(limits),
         means: means(granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / 0.05),
-        mend: mend(limits, [format!("sysctl -w net.core.{key}={asked}")]),
+        mend: mend(limits, format!("sysctl -w net.core.{key}={asked}")),
         ..Finding::unknown(check, "")
     }
 }
@@ -76,7 +76,7 @@ fn overruns() -> Finding {
         } else {
             "fewer than one in ten thousand".to_owned()
         },
-        mend: mend(limits, [format!("sysctl -w net.core.rmem_max={WIDE}")]),
+        mend: mend(limits, format!("sysctl -w net.core.rmem_max={WIDE}")),
         ..Finding::unknown("overruns", "")
     }
 }
@@ -105,7 +105,7 @@ fn input_queue() -> Finding {
         value: Some(share),
         verdict: verdict(limits),
         means: "every drop is a loss to its sender".to_owned(),
-        mend: mend(limits, ["sysctl -w net.core.netdev_max_backlog=10000".to_owned()]),
+        mend: mend(limits, "sysctl -w net.core.netdev_max_backlog=10000".to_owned()),
         ..Finding::unknown("input_queue", "")
     }
 }

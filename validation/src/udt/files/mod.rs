@@ -165,7 +165,7 @@ const WAYS: [Way; 7] = [
 
 /// Everything together takes some ten minutes on a machine that does nothing else.
 const FULL: Sizes =
-    Sizes { repetitions: 3, large: [1 << 29, 64 << 20, 16 << 20], small: 10_000, single: [100, 10], patience: 15.0 };
+    Sizes { repetitions: 3, large: [512 << 20, 48 << 20, 12 << 20], small: 10_000, single: [30, 5], patience: 10.0 };
 /// Shows that everything works.
 const QUICK: Sizes =
     Sizes { repetitions: 1, large: [64 << 20, 4 << 20, 1 << 20], small: 500, single: [5, 2], patience: 15.0 };

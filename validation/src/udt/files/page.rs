@@ -60,7 +60,7 @@ a file by `sendfile(2)` into a bare socket, a tree by `tar` through one. The loo
 200 Mbit/s between two networks of their own, with a queue of one bandwidth-delay product, which carry all of them alike (TUN interfaces,
 a link of `cwnd udt link` between). Where packets are lost, that is at random and on the way of the data only. Times are those of the
 clients, from the start of the program to its end, so connecting and slow start are part of them; after every transfer all bytes
-on both sides were compared by their BLAKE3 hash. Files are in memory. Medians of three, of one where a transfer took more than 15 s.
+on both sides were compared by their BLAKE3 hash. Files are in memory. Medians of three, of one where a transfer took more than 10 s.
 
 Only `cwnd` checks what arrives, keeps it if the transfer breaks off, and waits for the disk; the others promise nothing of that.
 
@@ -71,8 +71,8 @@ by `cargo build --release -p cwnd-cli && cargo run --release -p cwnd-validation 
 const LARGE: &str = "
 ### One large file
 
-512 MiB on the loopback, 64 MiB on the links without loss, 16 MiB on those with loss. UDT, SRT and the TCPs here are as they come; on
-the links TCP's buffers may grow to 64 MiB, so that they bound nothing.
+512 MiB on the loopback, 48 MiB on the links without loss, 12 MiB on those with loss: the longer the round trip, the more of this is
+slow start. All are as they come; on the links TCP's buffers may grow to 64 MiB, so that they bound nothing.
 
 ";
 
@@ -85,7 +85,7 @@ const SMALL: &str = "
 ### 10,000 small files
 
 Of 100 to 900 bytes, in a hundred folders. The demo of libudt and `srt-file-transmit` know no trees: they move a file per connection, and
-in that one or both programs start anew for each file. Their numbers are those of 100 files on the loopback and of 10 on the links,
+in that one or both programs start anew for each file. Their numbers are those of 30 files on the loopback and of 5 on the links,
 times what is missing.
 
 ";
