@@ -1,7 +1,7 @@
 //! A connection as its application and the thread of its port share it.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) struct Connection {
     pub(crate) send: SendBuffer<MessageOptions>,
     pub(crate) receive: ReceiveBuffer,
     /// How many packets the application may read before the protocol should hear of it.
-    pub(crate) report: u64,
+    pub(crate) report: AtomicU64,
     /// The thread has been told to look at this connection, and has not yet done so.
     pub(crate) touched: AtomicBool,
     pub(crate) end: End,
@@ -178,7 +178,7 @@ impl Owned {
     /// `packets` have been read of which the protocol has not heard. It hears of them with the next arrival anyhow, so that only
     /// a window about to close is worth a word.
     fn report(&self, packets: u64) {
-        if packets >= self.connection.report {
+        if packets >= self.connection.report.load(Ordering::Relaxed) {
             self.touch();
         }
     }

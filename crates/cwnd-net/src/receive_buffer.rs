@@ -129,6 +129,13 @@ impl ReceiveBuffer {
         news
     }
 
+    /// Gives memory back while nothing happens.
+    pub(crate) fn rest(&self) {
+        let mut state = self.state();
+        state.spare = Vec::new();
+        state.pieces.shrink_to_fit();
+    }
+
     /// Nothing will arrive any more.
     pub(crate) fn end(&self, why: Ended) {
         self.state().ended.get_or_insert(why);

@@ -61,7 +61,7 @@ struct State<M> {
     messages: VecDeque<(u64, M)>,
     /// Slots that may be in use at present: enough to keep the network busy, and no more that would wait here.
     limit: u64,
-    /// The application is copying into the tail, which must not be sealed.
+    /// The application is copying into the tail, which must be neither sealed nor given back.
     filling: bool,
     /// How many slots an application waits for.
     wanted: Option<u64>,
@@ -135,8 +135,10 @@ impl<M> SendBuffer<M> {
     /// Copies a message of at most [`longest_message`](Self::longest_message) bytes, waiting for room until `deadline`. Whether
     /// there was time.
     pub(crate) fn write_message(&self, bytes: &[u8], about: M, deadline: Deadline) -> Result<bool, Ended> {
-        let Some(state) = self.wait(bytes.len().div_ceil(self.payload) as u64, deadline)? else { return Ok(false) };
+        let Some(mut state) = self.wait(bytes.len().div_ceil(self.payload) as u64, deadline)? else { return Ok(false) };
+        state.filling = true;
         let mut state = self.copy(state, bytes);
+        state.filling = false;
         if state.filled > 0 {
             state.seal();
         }
@@ -302,6 +304,17 @@ impl<M> SendBuffer<M> {
         }
     }
 
+    /// Gives memory back while nothing happens: a chunk is a hundred times what an idle connection costs otherwise.
+    pub(crate) fn rest(&self) {
+        let mut state = self.state();
+        state.spare.clear();
+        if state.released == state.written && state.filled == 0 && !state.filling {
+            // The tail may lie within the first chunk, which is then made again.
+            state.first = state.tail - state.tail % self.slots_per_chunk;
+            state.chunks.clear();
+        }
+    }
+
     /// Nothing can be written any more.
     pub(crate) fn end(&self, why: Ended) {
         self.state().ended.get_or_insert(why);
@@ -413,6 +426,27 @@ mod tests {
         }
         let state = buffer.state();
         assert!(state.chunks.len() + state.spare.len() <= 3, "100 packets fit into one chunk, and may lie in two");
+    }
+
+    #[test]
+    fn at_rest_it_holds_nothing_and_goes_on_where_it_was() {
+        let buffer = SendBuffer::<()>::new(1_000, 1_000);
+        buffer.write(&[1; 1_500], now()).unwrap();
+        buffer.rest();
+        assert_eq!((buffer.tell(true), buffer.tell(true)), ((1_000, false), (500, true)));
+        buffer.rest();
+        assert_eq!(content(&buffer, 1_000..1_500), Some(vec![1; 500]), "what is not released stays");
+        buffer.release(1_500, 0);
+        buffer.rest();
+        let held = |buffer: &SendBuffer<()>| {
+            let state = buffer.state();
+            state.chunks.len() + state.spare.len()
+        };
+        assert_eq!(held(&buffer), 0);
+        buffer.write(&[2; 1_000], now()).unwrap();
+        assert_eq!(buffer.tell(true), (1_000, false));
+        assert_eq!(content(&buffer, 1_500..2_500), Some(vec![2; 1_000]));
+        assert_eq!(held(&buffer), 1);
     }
 
     #[test]

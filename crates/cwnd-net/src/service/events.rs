@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cwnd::Time;
 use cwnd_udt::connection::Event as News;
@@ -148,7 +148,8 @@ impl Service {
         to: Option<IpAddr>,
         settings: &Settings,
     ) -> Option<Arc<Connection>> {
-        let payload = self.endpoint.connection(handle)?.payload();
+        let connection = self.endpoint.connection(handle)?;
+        let (payload, room) = (connection.payload(), connection.receive_room());
         let from = self.udp.reply_from(to);
         let local = from.map_or(self.udp.local(), |from| SocketAddr::new(from, self.udp.local().port()));
         let shared = Arc::new(Connection {
@@ -157,7 +158,7 @@ impl Service {
             peer,
             send: SendBuffer::new(settings.send_buffer.into(), payload as usize),
             receive: ReceiveBuffer::new(),
-            report: Open::report(settings),
+            report: AtomicU64::new(Open::report(settings.mode, room)),
             touched: AtomicBool::new(false),
             end: End::default(),
         });

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use cwnd::{Span, Time};
 use cwnd_udt::connection::{self as protocol, MessageOptions, Reason};
@@ -63,6 +64,10 @@ pub(super) struct Open {
     has_arrivals: bool,
     has_writes: bool,
     has_sent: bool,
+    /// Bytes have come or gone since it was last looked whether it rests.
+    busy: bool,
+    /// It is in the list of those that hold memory to be given back.
+    is_warm: bool,
     /// No probe pair leaves alone before.
     pub(super) next_pair: Time,
 }
@@ -166,16 +171,39 @@ impl Open {
             has_arrivals: false,
             has_writes: false,
             has_sent: false,
+            busy: false,
+            is_warm: false,
             next_pair: Time::ZERO,
         }
     }
 
-    /// How many packets an application may read before the protocol should hear of it, although nothing arrives.
-    pub(super) fn report(settings: &Settings) -> u64 {
-        match settings.mode {
-            Mode::Stream => u64::from(settings.receive_buffer / 8).max(1),
+    /// How many packets an application may read before the protocol should hear of it, although nothing arrives, if it has `room`
+    /// for so many.
+    pub(super) fn report(mode: Mode, room: u64) -> u64 {
+        match mode {
+            Mode::Stream => (room / 8).max(1),
             Mode::Messages => MESSAGES_AHEAD / 2,
         }
+    }
+
+    /// Whether it is to be put into the list of those that hold memory to be given back.
+    pub(super) fn list_warm(&mut self) -> bool {
+        self.busy = true;
+        !std::mem::replace(&mut self.is_warm, true)
+    }
+
+    /// Gives memory back if nothing happened since the last call; whether to look again.
+    pub(super) fn rest(&mut self) -> bool {
+        self.is_warm = std::mem::take(&mut self.busy);
+        if !self.is_warm {
+            self.shared.send.rest();
+            self.shared.receive.rest();
+            match &mut self.arrived {
+                Arrived::Stream(reassembly) => reassembly.rest(),
+                Arrived::Messages { shelf, .. } => shelf.rest(),
+            }
+        }
+        self.is_warm
     }
 
     /// Whether it is to be put into the list of those with arrivals.
@@ -209,7 +237,12 @@ impl Open {
             Arrived::Stream(reassembly) => {
                 reassembly.flush(&self.shared.receive);
                 if read > 0 {
-                    endpoint.with(self.shared.handle, |connection| connection.consume(now, read));
+                    let room = endpoint.with(self.shared.handle, |connection| {
+                        connection.consume(now, read);
+                        connection.receive_room()
+                    });
+                    let report = Self::report(Mode::Stream, room.unwrap_or_default());
+                    self.shared.report.store(report, Ordering::Relaxed);
                 }
             }
             Arrived::Messages { shelf, unread } => {

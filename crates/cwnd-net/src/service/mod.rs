@@ -21,7 +21,7 @@ use cwnd_udt::wire::HEADER;
 use cwnd_udt::{Departure, Endpoint, EndpointConfig, Handle, Outgoing as What, Settings};
 
 use self::departures::Departures;
-use self::member::Members;
+use self::member::{Members, Open};
 use self::train::Wagon;
 use crate::clock::{Clock, Stamps, duration};
 use crate::error::BindError;
@@ -56,6 +56,9 @@ pub(crate) struct Service {
     arrivals: Vec<usize>,
     writers: Vec<usize>,
     senders: Vec<usize>,
+    /// Places of members that hold memory they may not need for long, and when they were last looked at.
+    warm: Vec<usize>,
+    looked_at: Time,
 }
 
 impl Service {
@@ -80,6 +83,8 @@ impl Service {
             arrivals: Vec::new(),
             writers: Vec::new(),
             senders: Vec::new(),
+            warm: Vec::new(),
+            looked_at: Time::ZERO,
         })
     }
 
@@ -91,6 +96,7 @@ impl Service {
             self.look_at_pace();
             self.obey();
             self.endpoint.handle_timeout(self.now);
+            self.rest();
             self.attend();
             self.transmit();
             if !more {
@@ -158,6 +164,9 @@ impl Service {
             if open.list_arrivals() {
                 self.arrivals.push(place);
             }
+            if open.list_warm() {
+                self.warm.push(place);
+            }
         }
         self.hear(glued.to);
         if let Some(to) = self.udp.reply_from(glued.to) {
@@ -174,6 +183,16 @@ impl Service {
             }
         }
         self.release();
+    }
+
+    /// Gives the memory of members back that have been idle for a while. As long as there are any, their signs of life wake the
+    /// thread often enough.
+    fn rest(&mut self) {
+        if self.now.since(self.looked_at) >= IDLE {
+            self.looked_at = self.now;
+            let Self { warm, members, .. } = self;
+            warm.retain(|place| members.at(*place).is_some_and(Open::rest));
+        }
     }
 
     /// Makes room where the protocol has done with bytes.
@@ -230,6 +249,9 @@ impl Service {
             if open.list_sent() {
                 self.senders.push(place);
             }
+            if open.list_warm() {
+                self.warm.push(place);
+            }
         }
         news
     }
@@ -280,6 +302,8 @@ const A_FEW: u64 = 3;
 const HURRY: Span = Span::from_micros(40);
 /// How long to let them come: little beside the round trip of any network, much beside the cost of waking up.
 const REST: Duration = Duration::from_micros(50);
+/// Nothing came or went for so long: long enough for memory to be worth more than the time to have it again.
+const IDLE: Span = Span::from_secs(1);
 /// System calls for arrivals before something else has its turn.
 const ROUNDS: usize = 4;
 /// Packets that leave before something else has its turn.

@@ -44,6 +44,13 @@ impl Reassembly {
         }
     }
 
+    /// Gives memory back while nothing happens.
+    pub(crate) fn rest(&mut self) {
+        self.spare = Vec::new();
+        self.early.shrink_to_fit();
+        self.piece.bytes.shrink_to_fit();
+    }
+
     fn append(&mut self, payload: &[u8], buffer: &ReceiveBuffer) {
         if self.piece.bytes.len() + payload.len() > PIECE {
             self.flush(buffer);

@@ -33,6 +33,11 @@ impl Shelf {
         }
     }
 
+    /// Gives memory back while nothing happens.
+    pub(super) fn rest(&mut self) {
+        self.spare = Vec::new();
+    }
+
     /// The message of these packets.
     pub(super) fn take(&mut self, numbers: impl Iterator<Item = u64>) -> Piece {
         let mut message = Piece::default();

@@ -1,37 +1,52 @@
-//! A window that does not overflow what lies below the protocol.
+//! A window that does not overflow what lies below the protocol, and holds no more than the application needs.
 
 use cwnd::Time;
 use cwnd::estimate::RttEstimator;
 
 use super::SYN;
 use super::patience::DEFAULT_RTT;
+use super::sender::LEAST_WINDOW;
 
-/// How many packets a sender may have on their way to a receiver that is not always there to take them in.
+/// How many packets a sender may have on their way to a receiver that is not always there to take them in, and how many may lie
+/// here for an application that is not always there to read.
 ///
 /// What is under way is on the path or waits in the backlog of the receiving host. The path holds what arrives within the least
 /// round-trip time. A sender that may send a multiple of that and the backlog besides is never held back, not even while it
 /// doubles its rate each round trip, and cannot overrun the backlog by more than the multiple.
+///
+/// What is not read yet is bounded by what the application reads in some round trips, or in the time for which it may be kept from
+/// its processor: one that reads gets what the path needs, one that does not costs little.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
-    /// The bound.
+    /// Packets that may be under way.
     pub(super) packets: u64,
+    /// Packets that may be under way or unread.
+    pub(super) room: u64,
+    /// The host's backlog, and this connection's share of it.
     backlog: u64,
-    /// The path's share, and the interval over which it is measured next: its beginning and the packets before.
+    share: u64,
+    /// The path's share, and the interval over which both are measured next: its beginning, the packets before, those read before.
     path: u64,
-    since: Option<(Time, u64)>,
+    since: Option<(Time, u64, u64)>,
 }
 
 impl Allowance {
-    /// For a host that holds `backlog` packets.
+    /// For a host that holds `backlog` packets, and no other connection.
     pub(super) fn new(backlog: u32) -> Self {
         let backlog = u64::from(backlog);
-        Self { packets: backlog, backlog, path: 0, since: None }
+        Self { packets: backlog, room: LEAST_ROOM, backlog, share: backlog, path: 0, since: None }
     }
 
-    /// Packets `..next` have arrived.
-    pub(super) fn advance(&mut self, now: Time, next: u64, rtt: &RttEstimator) {
-        let Some((since, first)) = self.since else {
-            self.since = Some((now, next));
+    /// Of the host's backlog, `part` in `whole` is for this connection.
+    pub(super) fn share(&mut self, (part, whole): (u64, u64)) {
+        self.share = (self.backlog * part / whole).max(2 * LEAST_WINDOW);
+        self.packets = self.share + self.path;
+    }
+
+    /// Packets `..next` have arrived, and `..read` of them have been read.
+    pub(super) fn advance(&mut self, now: Time, next: u64, read: u64, rtt: &RttEstimator) {
+        let Some((since, first, first_read)) = self.since else {
+            self.since = Some((now, next, read));
             return;
         };
         let round = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.min);
@@ -39,16 +54,23 @@ impl Allowance {
         if elapsed < round.max(SYN) {
             return;
         }
-        let arrived = (next - first) as f64 * (round.as_secs_f64() / elapsed.as_secs_f64());
+        let rounds = round.as_secs_f64() / elapsed.as_secs_f64();
+        let arrived = (next - first) as f64 * rounds;
         // A pause of the sender says nothing of the path.
         self.path = ((GROWTH * arrived) as u64).max(self.path - self.path / 8);
-        self.packets = self.backlog + self.path;
-        self.since = Some((now, next));
+        self.packets = self.share + self.path;
+        let ahead = (GROWTH * rounds).max(PAUSE * (SYN.as_secs_f64() / elapsed.as_secs_f64()));
+        self.room = ((ahead * (read - first_read) as f64) as u64).max(self.room - self.room / 8).max(LEAST_ROOM);
+        self.since = Some((now, next, read));
     }
 }
 
 /// A slow start sends twice as much in a round trip as arrived in the one before, and reports are up to a round trip old.
 const GROWTH: f64 = 4.0;
+/// An application on a busy host may be kept from its processor for some tens of milliseconds: eight times UDT's clock.
+const PAUSE: f64 = 8.0;
+/// Packets that may lie unread in any case: three quarters of a megabyte of full ones, five round trips of a slow start.
+const LEAST_ROOM: u64 = 512;
 
 #[cfg(test)]
 mod tests {
@@ -65,14 +87,18 @@ mod tests {
         let mut rtt = RttEstimator::new();
         rtt.on_sample(Span::from_millis(50), Span::ZERO);
         let mut allowance = Allowance::new(100);
-        allowance.advance(at(0), 0, &rtt);
-        allowance.advance(at(40), 1_000, &rtt);
+        allowance.advance(at(0), 0, 0, &rtt);
+        allowance.advance(at(40), 1_000, 0, &rtt);
         assert_eq!(allowance.packets, 100, "less than a round trip");
         // 3,000 packets in 60 ms are 2,500 in 50 ms.
-        allowance.advance(at(60), 3_000, &rtt);
+        allowance.advance(at(60), 3_000, 0, &rtt);
         assert_eq!(allowance.packets, 10_100);
-        allowance.advance(at(160), 3_000, &rtt);
+        allowance.advance(at(160), 3_000, 0, &rtt);
         assert_eq!(allowance.packets, 8_850, "a pause takes an eighth");
+        allowance.share((1, 10));
+        assert_eq!(allowance.packets, 8_760, "others take of the backlog alone");
+        allowance.share((1, 1_000));
+        assert_eq!(allowance.packets, 8_754, "some packets are everybody's");
     }
 
     #[test]
@@ -80,9 +106,29 @@ mod tests {
         let mut rtt = RttEstimator::new();
         rtt.on_sample(Span::from_micros(50), Span::ZERO);
         let mut allowance = Allowance::new(1_000);
-        allowance.advance(at(0), 0, &rtt);
+        allowance.advance(at(0), 0, 0, &rtt);
         // 1.4 million packets in a second: 70 in 50 us.
-        allowance.advance(at(10), 14_000, &rtt);
+        allowance.advance(at(10), 14_000, 0, &rtt);
         assert_eq!(allowance.packets, 1_280);
+    }
+
+    #[test]
+    fn room_follows_what_is_read() {
+        let mut rtt = RttEstimator::new();
+        rtt.on_sample(Span::from_millis(50), Span::ZERO);
+        let mut allowance = Allowance::new(100);
+        allowance.advance(at(0), 0, 0, &rtt);
+        allowance.advance(at(50), 9_000, 0, &rtt);
+        assert_eq!(allowance.room, 512, "nothing is read");
+        allowance.advance(at(100), 18_000, 2_000, &rtt);
+        assert_eq!(allowance.room, 8_000, "four round trips");
+        allowance.advance(at(150), 18_000, 2_000, &rtt);
+        assert_eq!(allowance.room, 7_000, "a pause takes an eighth");
+        // 500 packets in 10 ms, with a round trip of next to nothing: eighty milliseconds' worth.
+        rtt.on_sample(Span::from_micros(50), Span::ZERO);
+        let mut near = Allowance::new(100);
+        near.advance(at(0), 0, 0, &rtt);
+        near.advance(at(10), 500, 500, &rtt);
+        assert_eq!(near.room, 4_000);
     }
 }

@@ -69,6 +69,11 @@ impl Buffer {
         self.base + self.slots.len() as u64
     }
 
+    /// All packets below have been read or are worth nothing.
+    pub(super) fn base(&self) -> u64 {
+        self.base
+    }
+
     /// Packets that fit.
     pub(super) fn capacity(&self) -> u64 {
         self.capacity

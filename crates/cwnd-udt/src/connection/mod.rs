@@ -285,6 +285,17 @@ impl Connection {
         }
     }
 
+    /// Packets of a stream that may be on their way or unread at present, within the receive buffer.
+    #[must_use]
+    pub fn receive_room(&self) -> u64 {
+        self.receiver.room()
+    }
+
+    /// Of what the host holds while it is busy ([`Settings::backlog`]), `part` in `whole` is for this connection.
+    pub(crate) fn share_backlog(&mut self, share: (u64, u64)) {
+        self.receiver.share_backlog(share);
+    }
+
     /// The packets that may be read next, with their lengths: of a stream all there are, in order; otherwise those of the next
     /// complete message.
     pub fn readable(&self) -> impl Iterator<Item = (Slot, u32)> + '_ {

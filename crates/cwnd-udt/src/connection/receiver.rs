@@ -161,7 +161,7 @@ impl Receiver {
         let advances = self.advance();
 
         self.news = true;
-        if self.allowance.as_ref().is_some_and(|allowance| self.edge() >= self.granted + allowance.packets / 4) {
+        if self.allowance.is_some_and(|allowance| self.edge() >= self.granted + (allowance.packets / 4).max(1)) {
             // The bound moves with what arrives, and the sender should not come up against where it was.
             self.again = true;
             self.clock = now;
@@ -242,11 +242,25 @@ impl Receiver {
     /// The application has read `packets` packets, or a message.
     pub(super) fn consume(&mut self, now: Time, packets: u64) {
         self.buffer.consume(packets);
-        let quarter = self.buffer.capacity() / 4;
+        let quarter = self.room() / 4;
         // A sender that knows of little room hears at once that there is much more.
         if self.granted <= self.buffer.next() + quarter && self.edge() >= self.granted + quarter {
             self.again = true;
             self.clock = now;
+        }
+    }
+
+    /// Packets that may be under way or unread: as many as fit, or of a stream what the path and the application need.
+    pub(super) fn room(&self) -> u64 {
+        let capacity = self.buffer.capacity();
+        let needed = self.allowance.filter(|_| self.buffer.is_stream()).map(|allowance| allowance.room);
+        needed.map_or(capacity, |needed| needed.min(capacity))
+    }
+
+    /// Of what the host holds while it is busy, `part` in `whole` is for this connection.
+    pub(super) fn share_backlog(&mut self, (part, whole): (u64, u64)) {
+        if let Some(allowance) = &mut self.allowance {
+            allowance.share((part, whole));
         }
     }
 
@@ -355,9 +369,8 @@ impl Receiver {
 
     /// One past the last number the sender may be granted.
     fn edge(&self) -> u64 {
-        let room =
-            self.allowance.as_ref().map_or(u64::MAX, |allowance| self.buffer.next().saturating_add(allowance.packets));
-        self.buffer.grant().min(room)
+        let under_way = self.allowance.map_or(u64::MAX, |allowance| self.buffer.next() + allowance.packets);
+        (self.buffer.base() + self.room()).min(under_way)
     }
 
     fn acknowledge(&mut self, now: Time, rtt: &RttEstimator) -> FullAck {
@@ -370,7 +383,7 @@ impl Receiver {
         self.repeat_at =
             if self.repeats < MAX_REPEATS { now + answer_time(rtt) * (1 << self.repeats) } else { Time::MAX };
         if let Some(allowance) = &mut self.allowance {
-            allowance.advance(now, next, rtt);
+            allowance.advance(now, next, self.buffer.base(), rtt);
         }
         self.granted = self.edge();
         let room = self.granted.saturating_sub(next);

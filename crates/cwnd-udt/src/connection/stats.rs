@@ -42,7 +42,7 @@ pub struct Stats {
     pub notsent: u64,
     /// Packets the peer has room for beyond what it acknowledged.
     pub snd_wnd: u64,
-    /// Packets there is room for here.
+    /// Packets there is room for here: what the path and the application need, within the receive buffer.
     pub rcv_space: u64,
     /// Silences of the peer that counted as congestion.
     pub timeouts: u64,
@@ -96,7 +96,7 @@ impl Stats {
             in_flight: sender.outstanding.in_flight(),
             notsent: sender.supply.written() - sender.supply.cut_to(),
             snd_wnd: sender.peer_window,
-            rcv_space: receiver.buffer.grant().saturating_sub(receiver.buffer.next()),
+            rcv_space: (receiver.buffer.base() + receiver.room()).saturating_sub(receiver.buffer.next()),
             timeouts: sent.timeouts,
             tail_probes: sent.probes,
             expired: sent.abandoned + sender.supply.expired(),

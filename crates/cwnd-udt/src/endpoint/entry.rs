@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use cwnd::{Span, Time};
 
 use super::Outgoing;
+use super::shares::Part;
 use crate::connection::{Connection, Transmit};
 use crate::handshake::{Agreed, Client, Refusal, Rendezvous};
 use crate::number::SocketId;
@@ -45,6 +46,8 @@ pub(super) struct Open {
     held: Option<Transmit>,
     /// Until then such a client may be setting up what the answer told it, and nothing else leaves.
     quiet_until: Time,
+    /// What it brings of everything that arrives.
+    pub(super) part: Part,
     /// A first word is due: what waits for it at the other end may be a server that has heard nothing, or a rendezvous.
     greet: bool,
     /// What a rendezvous answers to an end that is still asking, and whether it is due.
@@ -157,6 +160,7 @@ impl Open {
             response: None,
             held: None,
             quiet_until: Time::ZERO,
+            part: Part::default(),
             greet: true,
             agreement: None,
             agree: false,

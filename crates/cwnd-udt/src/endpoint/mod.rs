@@ -3,6 +3,7 @@
 mod accept;
 mod departure;
 mod entry;
+mod shares;
 mod table;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -23,6 +24,8 @@ use crate::settings::{Settings, SettingsError};
 use crate::timers::Timers;
 use crate::wire::{Control, Handshake, Packet};
 use entry::{Entry, Open, State};
+use accept::MAX_ANSWERS;
+use shares::Shares;
 use table::Table;
 
 /// What an endpoint begins with.
@@ -64,6 +67,9 @@ pub struct Endpoint {
     events: VecDeque<(Handle, Event)>,
     /// Connections accepted and not yet taken.
     waiting: usize,
+    shares: Shares,
+    /// Questions of strangers that may be answered still, as of then.
+    patience: (u64, Time),
     stats: EndpointStats,
 }
 
@@ -117,7 +123,7 @@ pub struct EndpointStats {
     pub strangers: u64,
     /// Clients turned away.
     pub rejected: u64,
-    /// Answers to handshakes that were not sent for want of room.
+    /// Questions of strangers that were not answered, because there were too many.
     pub unanswered: u64,
 }
 
@@ -143,6 +149,8 @@ impl Endpoint {
             replies: VecDeque::new(),
             events: VecDeque::new(),
             waiting: 0,
+            shares: Shares::default(),
+            patience: (MAX_ANSWERS, Time::ZERO),
             stats: EndpointStats::default(),
         }
     }
@@ -218,7 +226,12 @@ impl Endpoint {
         let stored = match packet {
             Packet::Data(header, payload) => {
                 let length = u32::try_from(payload.len()).ok()?;
-                self.established(arrived.now, place)?.handle_data(arrived, &header, length)
+                self.established(arrived.now, place)?;
+                let open = self.table.get_mut(place)?.open_mut()?;
+                if let Some(share) = self.shares.count(arrived.now, &mut open.part) {
+                    open.connection.share_backlog(share);
+                }
+                open.connection.handle_data(arrived, &header, length)
             }
             Packet::Control { control: Control::Handshake(theirs), .. } => {
                 self.continue_handshake(arrived.now, place, &theirs);

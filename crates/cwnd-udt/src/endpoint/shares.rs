@@ -1,0 +1,83 @@
+//! How the connections of a port share what their host holds while it is busy.
+
+use cwnd::{Span, Time};
+
+/// What has come in lately, in all.
+#[derive(Debug, Default)]
+pub(super) struct Shares {
+    epoch: u64,
+    now: Tally,
+    before: Tally,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    connections: u64,
+    packets: u64,
+}
+
+/// What has come in lately for one connection: in the epoch of its last packet, and in the one before.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    epoch: u64,
+    now: u64,
+    before: u64,
+}
+
+impl Shares {
+    /// Counts a packet for the connection with `part`. With the first of an epoch comes its share anew, as a fraction: what it brought
+    /// of everything in the epoch before, and no less than if all brought the same. All shares together are twice the whole at most.
+    pub(super) fn count(&mut self, now: Time, part: &mut Part) -> Option<(u64, u64)> {
+        let epoch = now.as_nanos() / EPOCH.as_nanos();
+        if epoch != self.epoch {
+            self.before = if epoch == self.epoch + 1 { self.now } else { Tally::default() };
+            (self.epoch, self.now) = (epoch, Tally::default());
+        }
+        self.now.packets += 1;
+        if epoch == part.epoch {
+            part.now += 1;
+            return None;
+        }
+        part.before = if epoch == part.epoch + 1 { part.now } else { 0 };
+        (part.epoch, part.now) = (epoch, 1);
+        self.now.connections += 1;
+        let connections = self.now.connections.max(self.before.connections);
+        let above_average = part.before * connections > self.before.packets;
+        Some(if above_average { (part.before, self.before.packets) } else { (1, connections) })
+    }
+}
+
+/// Twice the clock of acknowledgements: every connection that receives is heard in it, and a crowd is noticed while it still doubles
+/// its windows.
+const EPOCH: Span = Span::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn whoever_is_alone_has_all() {
+        let (mut shares, mut part) = (Shares::default(), Part::default());
+        assert_eq!(shares.count(at(20), &mut part), Some((1, 1)));
+        assert_eq!(shares.count(at(21), &mut part), None);
+        assert_eq!(shares.count(at(40), &mut part), Some((1, 1)));
+        assert_eq!(shares.count(at(400), &mut part), Some((1, 1)), "after a pause");
+    }
+
+    #[test]
+    fn shares_go_by_what_came_and_nobody_has_less_than_an_equal_part() {
+        let mut shares = Shares::default();
+        let mut parts: [Part; 4] = std::array::from_fn(|_| Part::default());
+        for (part, packets) in parts.iter_mut().zip([97, 1, 1, 1]) {
+            for _ in 0..packets {
+                shares.count(at(25), part);
+            }
+        }
+        let next: Vec<_> = parts.iter_mut().map(|part| shares.count(at(45), part)).collect();
+        assert_eq!(next, [Some((97, 100)), Some((1, 4)), Some((1, 4)), Some((1, 4))]);
+    }
+}
