@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::{fs, io};
 
+use crate::check::OPTIONAL;
 use crate::python;
 use crate::step::Step;
 use crate::tool::{BROWSER_PACKAGES, CHROMIUM, CXX, LIBUDT, NODE, NPM, PYTHON, TCPDUMP, TSHARK, chromium};
@@ -15,7 +16,8 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[],
         // Unit, integration and documentation tests, among them the replay of the fuzz corpora and the recorded digests.
         run: |workspace| {
-            run(&mut workspace.cargo(&["test", "--workspace", "--exclude", "cwnd-benches", "--no-fail-fast"]))
+            let command = ["test", "--workspace", "--exclude", "cwnd-benches", "--no-fail-fast"];
+            run(workspace.cargo(&command).args(OPTIONAL))
         },
     },
     Step {

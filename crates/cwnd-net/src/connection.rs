@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cwnd_udt::Handle;
@@ -14,6 +14,7 @@ use crate::port::{Command, User};
 use crate::receive_buffer::ReceiveBuffer;
 use crate::send_buffer::SendBuffer;
 use crate::stats::Stats;
+use crate::waiting::{Bell, Patience, Question, question};
 
 /// Both directions of a connection. The port's thread puts in and takes out; the application waits here.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub(crate) struct Connection {
 #[derive(Debug, Default)]
 pub(crate) struct End {
     why: Mutex<Option<Ended>>,
-    known: Condvar,
+    known: Bell,
 }
 
 /// An application's end of a connection. When it is dropped the connection is closed.
@@ -43,6 +44,8 @@ pub struct Owned {
     pub(crate) connection: Arc<Connection>,
     port: User,
     linger: Duration,
+    /// Whether whoever drops it waits for the peer.
+    patient: bool,
     writing: Turn,
     reading: Turn,
 }
@@ -66,17 +69,13 @@ impl Connection {
 impl End {
     fn set(&self, why: Ended) {
         lock(&self.why).get_or_insert(why);
-        self.known.notify_all();
+        self.known.ring();
     }
 
-    fn wait(&self, deadline: Deadline) -> Option<Ended> {
+    fn wait(&self, patience: Patience<'_>) -> Option<Ended> {
         let mut why = lock(&self.why);
         while why.is_none() {
-            why = match deadline.left() {
-                None => self.known.wait(why).unwrap_or_else(PoisonError::into_inner),
-                Some(left) if left.is_zero() => return None,
-                Some(left) => self.known.wait_timeout(why, left).unwrap_or_else(PoisonError::into_inner).0,
-            };
+            why = self.known.wait(why, patience)?;
         }
         *why
     }
@@ -84,21 +83,35 @@ impl End {
 
 impl Owned {
     pub(crate) fn new(connection: Arc<Connection>, port: User, linger: Duration) -> Self {
-        Self { connection, port, linger, writing: Turn::default(), reading: Turn::default() }
+        Self { connection, port, linger, patient: true, writing: Turn::default(), reading: Turn::default() }
+    }
+
+    /// Whoever drops it does not wait: the thread of the port delivers what was written.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn impatient(mut self) -> Self {
+        self.patient = false;
+        self
     }
 
     /// Copies some of `bytes` for sending; none if the time for writing is up.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<Option<usize>, Ended> {
         let (_turn, deadline) = self.writing.begin();
-        let written = self.connection.send.write(bytes, deadline)?;
-        self.touch();
+        self.write_with(bytes, Patience::Until(deadline))
+    }
+
+    /// Copies some of `bytes` for sending. One call at a time: whoever calls sees to that.
+    pub(crate) fn write_with(&self, bytes: &[u8], patience: Patience<'_>) -> Result<Option<usize>, Ended> {
+        let written = self.connection.send.write(bytes, patience)?;
+        if written.is_some() {
+            self.touch();
+        }
         Ok(written)
     }
 
     /// Copies a message for sending; false if the time for writing is up.
     pub(crate) fn write_message(&self, bytes: &[u8], options: MessageOptions) -> Result<bool, Ended> {
         let (_turn, deadline) = self.writing.begin();
-        let written = self.connection.send.write_message(bytes, options, deadline)?;
+        let written = self.connection.send.write_message(bytes, options, Patience::Until(deadline))?;
         self.touch();
         Ok(written)
     }
@@ -106,7 +119,12 @@ impl Owned {
     /// Fills `out` with bytes that have arrived; none if the time for reading is up.
     pub(crate) fn read(&self, out: &mut [u8]) -> Result<Option<usize>, Ended> {
         let (_turn, deadline) = self.reading.begin();
-        let read = self.connection.receive.read(out, deadline)?;
+        self.read_with(out, Patience::Until(deadline))
+    }
+
+    /// Fills `out` with bytes that have arrived. One call at a time: whoever calls sees to that.
+    pub(crate) fn read_with(&self, out: &mut [u8], patience: Patience<'_>) -> Result<Option<usize>, Ended> {
+        let read = self.connection.receive.read(out, patience)?;
         Ok(read.map(|(size, packets)| {
             self.report(packets);
             size
@@ -116,7 +134,7 @@ impl Owned {
     /// Takes a message that has arrived; none if the time for reading is up.
     pub(crate) fn read_message(&self) -> Result<Option<Vec<u8>>, Ended> {
         let (_turn, deadline) = self.reading.begin();
-        let read = self.connection.receive.read_message(deadline)?;
+        let read = self.connection.receive.read_message(Patience::Until(deadline))?;
         Ok(read.map(|(message, packets)| {
             self.report(packets);
             message
@@ -141,13 +159,19 @@ impl Owned {
     pub(crate) fn close(&self) -> Result<(), CloseError> {
         self.shutdown();
         // The protocol gives up after the time to linger; a little more for its last word.
-        match self.connection.end.wait(Deadline::after(self.linger.checked_add(GRACE))) {
-            Some(Ended::Closed) => Ok(()),
+        let last = Deadline::after(self.linger.checked_add(GRACE));
+        self.ended(Patience::Until(last)).unwrap_or(Err(CloseError::Lingered))
+    }
+
+    /// Waits for the end, and says whether everything was delivered by then; none if it does not come in time.
+    pub(crate) fn ended(&self, patience: Patience<'_>) -> Option<Result<(), CloseError>> {
+        Some(match self.connection.end.wait(patience)? {
+            Ended::Closed => Ok(()),
             // Whatever was written had arrived when the peer closed.
-            Some(Ended::PeerClosed) if self.connection.send.is_empty() => Ok(()),
-            None | Some(Ended::Lingered) => Err(CloseError::Lingered),
-            Some(ended) => Err(CloseError::Ended(ended)),
-        }
+            Ended::PeerClosed if self.connection.send.is_empty() => Ok(()),
+            Ended::Lingered => Err(CloseError::Lingered),
+            ended => Err(CloseError::Ended(ended)),
+        })
     }
 
     /// Ends the connection at once, whatever it holds.
@@ -163,9 +187,13 @@ impl Owned {
 
     /// How the connection is doing; none once it is forgotten.
     pub(crate) fn stats(&self) -> Option<Stats> {
-        let (reply, answer) = mpsc::sync_channel(1);
+        self.ask_for_stats().wait(Patience::Until(Deadline::after(None))).flatten().flatten()
+    }
+
+    pub(crate) fn ask_for_stats(&self) -> Question<Option<Stats>> {
+        let (question, reply) = question();
         self.port.tell(Command::Stats(self.connection.handle, reply));
-        answer.recv().ok().flatten()
+        question
     }
 
     /// Lets the port's thread look at what the application did.
@@ -193,6 +221,10 @@ impl Turn {
 
 impl Drop for Owned {
     fn drop(&mut self) {
+        if !self.patient {
+            self.shutdown();
+            return;
+        }
         // Not while unwinding: whoever panics should not wait for a peer.
         if !std::thread::panicking() {
             // Whoever wants to know calls `close`.

@@ -119,7 +119,7 @@ pub enum Ended {
     /// The peer gave it up, and something sent by one side or the other is lost.
     #[error("the peer gave the connection up")]
     PeerAborted,
-    /// The peer closed it, after everything was delivered.
+    /// The peer closed it, after everything was delivered; or it gave up before more had left it, which UDT does not tell apart.
     #[error("the peer closed the connection")]
     PeerClosed,
     /// The thread of the port is gone.
@@ -140,6 +140,15 @@ impl From<Ended> for io::Error {
             Ended::PeerClosed => io::ErrorKind::BrokenPipe,
         };
         Self::new(kind, ended)
+    }
+}
+
+impl From<CloseError> for io::Error {
+    fn from(error: CloseError) -> Self {
+        match error {
+            CloseError::Ended(ended) => ended.into(),
+            CloseError::Lingered => Self::new(io::ErrorKind::TimedOut, error),
+        }
     }
 }
 

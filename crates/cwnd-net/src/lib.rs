@@ -9,6 +9,8 @@
 //!
 //! Inside, `service` is the thread of a port; `send_buffer` and `receive_buffer` are where it meets the applications.
 
+#[cfg(feature = "tokio")]
+mod asynchronous;
 mod clock;
 mod connection;
 mod error;
@@ -23,8 +25,11 @@ mod socket;
 mod stats;
 mod stream;
 mod udp;
+mod waiting;
 mod waker;
 
+#[cfg(feature = "tokio")]
+pub use asynchronous::{AsyncUdtListener, AsyncUdtStream};
 pub use cwnd_udt::Settings;
 pub use cwnd_udt::connection::MessageOptions;
 pub use cwnd_udt::handshake::Refusal;

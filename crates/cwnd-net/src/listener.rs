@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::net::SocketAddr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Deadline;
@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::port::{Command, Port, User};
 use crate::socket::Socket;
 use crate::stream::UdtStream;
+use crate::waiting::{Bell, Patience};
 
 /// Accepts connections: streams, or with [`UdtMessageListener`] those that carry messages.
 ///
@@ -83,9 +84,13 @@ impl<S: Socket> UdtListener<S> {
     /// Nobody called in time, or the port is shut.
     pub fn accept(&self) -> Result<(S, SocketAddr), AcceptError> {
         let timeout = *self.timeout.lock().unwrap_or_else(PoisonError::into_inner);
-        let owned = self.backlog.take(Deadline::after(timeout))?;
+        let owned = self.accept_with(Patience::Until(Deadline::after(timeout)))?;
         let peer = owned.connection.peer;
         Ok((S::of(owned), peer))
+    }
+
+    pub(crate) fn accept_with(&self, patience: Patience<'_>) -> Result<Owned, AcceptError> {
+        self.backlog.take(patience)
     }
 
     /// Connections as they come, for ever.
@@ -127,7 +132,7 @@ impl<S: Socket> Iterator for Incoming<'_, S> {
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     state: Mutex<State>,
-    news: Condvar,
+    news: Bell,
 }
 
 #[derive(Debug, Default)]
@@ -146,7 +151,7 @@ impl Backlog {
         }
         state.waiting.push_back(owned);
         drop(state);
-        self.news.notify_one();
+        self.news.ring();
     }
 
     /// Nothing is accepted any more. Connections that wait are given up.
@@ -155,11 +160,11 @@ impl Backlog {
         state.shut = true;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        self.news.notify_all();
+        self.news.ring();
         waiting.iter().for_each(Owned::give_up);
     }
 
-    fn take(&self, deadline: Deadline) -> Result<Owned, AcceptError> {
+    fn take(&self, patience: Patience<'_>) -> Result<Owned, AcceptError> {
         let mut state = self.state();
         loop {
             if let Some(owned) = state.waiting.pop_front() {
@@ -169,11 +174,7 @@ impl Backlog {
             if state.shut {
                 return Err(AcceptError::Port);
             }
-            state = match deadline.left() {
-                None => self.news.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(left) if left.is_zero() => return Err(AcceptError::Timeout),
-                Some(left) => self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
-            };
+            state = self.news.wait(state, patience).ok_or(AcceptError::Timeout)?;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use cwnd_udt::{Handle, Settings};
@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::service::Service;
 use crate::stats::Stats;
 use crate::udp::Udp;
+use crate::waiting::Reply;
 use crate::waker::{Waker, waker};
 
 /// What applications and the thread of a port share.
@@ -40,14 +41,16 @@ pub(crate) enum Command {
     Finish(Handle),
     Listen(Box<Settings>, usize, Arc<Backlog>),
     Rendezvous(SocketAddr, Box<Settings>, Answer),
-    Stats(Handle, mpsc::SyncSender<Option<Stats>>),
+    Stats(Handle, Reply<Option<Stats>>),
     Taken(Handle),
     Touched(Handle),
     Unlisten(Arc<Backlog>),
 }
 
 /// Where the outcome of a connection attempt goes.
-pub(crate) type Answer = mpsc::SyncSender<Result<Arc<Connection>, ConnectError>>;
+pub(crate) type Answer = Reply<Outcome>;
+/// What comes of a connection attempt.
+pub(crate) type Outcome = Result<Arc<Connection>, ConnectError>;
 
 impl Port {
     /// Opens a port and starts its thread.
@@ -117,9 +120,15 @@ impl Port {
 impl User {
     /// Hands a command to the thread. An answer that never comes means that the thread is gone.
     pub(crate) fn tell(&self, command: Command) {
-        if let Some(commands) = &mut *self.0.queue() {
-            commands.push(command);
-        }
+        let refused = match &mut *self.0.queue() {
+            Some(commands) => {
+                commands.push(command);
+                None
+            }
+            None => Some(command),
+        };
+        // What waits for an answer hears of it by this.
+        drop(refused);
         self.0.waker.wake();
     }
 

@@ -4,16 +4,16 @@
 //! keeping the thread waiting.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::clock::Deadline;
 use crate::error::Ended;
+use crate::waiting::{Bell, Patience};
 
 /// What one connection holds for reading, shared by its application and the thread of its port.
 #[derive(Debug)]
 pub(crate) struct ReceiveBuffer {
     state: Mutex<State>,
-    news: Condvar,
+    news: Bell,
 }
 
 /// Bytes in order: a part of a stream, or one message.
@@ -40,7 +40,7 @@ struct State {
 
 impl ReceiveBuffer {
     pub(crate) fn new() -> Self {
-        Self { state: Mutex::default(), news: Condvar::new() }
+        Self { state: Mutex::default(), news: Bell::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -51,10 +51,10 @@ impl ReceiveBuffer {
 
 /// The application's side. It reads one call at a time: streams and messengers see to that.
 impl ReceiveBuffer {
-    /// Fills `out` with what is there, waiting for the first byte until `deadline`; none if the time is up. Also returns how many
+    /// Fills `out` with what is there, waiting for the first byte; none if it does not come in time. Also returns how many
     /// packets have been read since the protocol was last told.
-    pub(crate) fn read(&self, out: &mut [u8], deadline: Deadline) -> Result<Option<(usize, u64)>, Ended> {
-        let Some(mut state) = self.wait(deadline)? else { return Ok(None) };
+    pub(crate) fn read(&self, out: &mut [u8], patience: Patience<'_>) -> Result<Option<(usize, u64)>, Ended> {
+        let Some(mut state) = self.wait(patience)? else { return Ok(None) };
         let mut filled = 0;
         while filled < out.len()
             && let Some(piece) = state.pieces.pop_front()
@@ -76,17 +76,17 @@ impl ReceiveBuffer {
         Ok(Some((filled, state.consumed - state.told)))
     }
 
-    /// Takes a message, waiting for one until `deadline`; none if the time is up. Also returns how many packets have been read
+    /// Takes a message, waiting for one; none if it does not come in time. Also returns how many packets have been read
     /// since the protocol was last told.
-    pub(crate) fn read_message(&self, deadline: Deadline) -> Result<Option<(Vec<u8>, u64)>, Ended> {
-        let Some(mut state) = self.wait(deadline)? else { return Ok(None) };
+    pub(crate) fn read_message(&self, patience: Patience<'_>) -> Result<Option<(Vec<u8>, u64)>, Ended> {
+        let Some(mut state) = self.wait(patience)? else { return Ok(None) };
         let Some(piece) = state.pieces.pop_front() else { return Ok(None) };
         state.consumed += piece.packets;
         Ok(Some((piece.bytes, state.consumed - state.told)))
     }
 
-    /// Waits until `deadline` for something to read; none if the time is up. What has arrived can be read after the end.
-    fn wait(&self, deadline: Deadline) -> Result<Option<MutexGuard<'_, State>>, Ended> {
+    /// Waits for something to read; none if it does not come in time. What has arrived can be read after the end.
+    fn wait(&self, patience: Patience<'_>) -> Result<Option<MutexGuard<'_, State>>, Ended> {
         let mut state = self.state();
         loop {
             if !state.pieces.is_empty() {
@@ -96,10 +96,9 @@ impl ReceiveBuffer {
                 return Err(ended);
             }
             state.waiting = true;
-            state = match deadline.left() {
-                None => self.news.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(left) if left.is_zero() => return Ok(None),
-                Some(left) => self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
+            state = match self.news.wait(state, patience) {
+                Some(state) => state,
+                None => return Ok(None),
             };
             state.waiting = false;
         }
@@ -116,7 +115,7 @@ impl ReceiveBuffer {
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         if waiting {
-            self.news.notify_one();
+            self.news.ring();
         }
         Piece { bytes: spare, packets: 0 }
     }
@@ -139,7 +138,7 @@ impl ReceiveBuffer {
     /// Nothing will arrive any more.
     pub(crate) fn end(&self, why: Ended) {
         self.state().ended.get_or_insert(why);
-        self.news.notify_all();
+        self.news.ring();
     }
 }
 
@@ -163,9 +162,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::clock::Deadline;
 
-    fn now() -> Deadline {
-        Deadline::after(Some(Duration::ZERO))
+    fn now() -> Patience<'static> {
+        Patience::Until(Deadline::after(Some(Duration::ZERO)))
     }
 
     fn piece(byte: u8, size: usize) -> Piece {
@@ -201,7 +201,7 @@ mod tests {
     fn a_reader_who_waits_is_woken() {
         let buffer = Arc::new(ReceiveBuffer::new());
         let reader = Arc::clone(&buffer);
-        let thread = thread::spawn(move || reader.read(&mut [0; 4], Deadline::after(None)));
+        let thread = thread::spawn(move || reader.read(&mut [0; 4], Patience::Until(Deadline::after(None))));
         thread::sleep(Duration::from_millis(20));
         buffer.put(piece(7, 2));
         assert_eq!(thread.join().unwrap(), Ok(Some((2, 1))));

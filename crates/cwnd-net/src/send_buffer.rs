@@ -8,12 +8,12 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cwnd_udt::wire::HEADER;
 
-use crate::clock::Deadline;
 use crate::error::Ended;
+use crate::waiting::{Bell, Patience};
 
 /// What one connection holds for sending, shared by its application and the thread of its port. `M` is what an application says
 /// of a message.
@@ -25,7 +25,7 @@ pub(crate) struct SendBuffer<M> {
     capacity: u64,
     slots_per_chunk: u64,
     state: Mutex<State<M>>,
-    room: Condvar,
+    room: Bell,
 }
 
 /// Slots in a row.
@@ -95,7 +95,7 @@ impl<M> SendBuffer<M> {
             ended: None,
         };
         let slots_per_chunk = (CHUNK / (HEADER + payload)).max(1) as u64;
-        Self { payload, capacity, slots_per_chunk, state: Mutex::new(state), room: Condvar::new() }
+        Self { payload, capacity, slots_per_chunk, state: Mutex::new(state), room: Bell::default() }
     }
 
     /// The longest message it can hold, in bytes.
@@ -123,19 +123,19 @@ impl<M> SendBuffer<M> {
 
 /// The application's side. It writes one call at a time: streams and messengers see to that.
 impl<M> SendBuffer<M> {
-    /// Copies some of `bytes`, waiting for room until `deadline`. Returns how many; none if the time is up.
-    pub(crate) fn write(&self, bytes: &[u8], deadline: Deadline) -> Result<Option<usize>, Ended> {
-        let Some(mut state) = self.wait(1, deadline)? else { return Ok(None) };
+    /// Copies some of `bytes`, waiting for room. Returns how many; none if there is none in time.
+    pub(crate) fn write(&self, bytes: &[u8], patience: Patience<'_>) -> Result<Option<usize>, Ended> {
+        let Some(mut state) = self.wait(1, patience)? else { return Ok(None) };
         let size = bytes.len().min(self.room(&state) as usize * self.payload).min(PIECE);
         state.filling = true;
         self.copy(state, &bytes[..size]).filling = false;
         Ok(Some(size))
     }
 
-    /// Copies a message of at most [`longest_message`](Self::longest_message) bytes, waiting for room until `deadline`. Whether
-    /// there was time.
-    pub(crate) fn write_message(&self, bytes: &[u8], about: M, deadline: Deadline) -> Result<bool, Ended> {
-        let Some(mut state) = self.wait(bytes.len().div_ceil(self.payload) as u64, deadline)? else { return Ok(false) };
+    /// Copies a message of at most [`longest_message`](Self::longest_message) bytes, waiting for room. Whether there was
+    /// any in time.
+    pub(crate) fn write_message(&self, bytes: &[u8], about: M, patience: Patience<'_>) -> Result<bool, Ended> {
+        let Some(mut state) = self.wait(bytes.len().div_ceil(self.payload) as u64, patience)? else { return Ok(false) };
         state.filling = true;
         let mut state = self.copy(state, bytes);
         state.filling = false;
@@ -146,8 +146,8 @@ impl<M> SendBuffer<M> {
         Ok(true)
     }
 
-    /// Waits until `deadline` for room for `slots` packets; none if the time is up.
-    fn wait(&self, slots: u64, deadline: Deadline) -> Result<Option<MutexGuard<'_, State<M>>>, Ended> {
+    /// Waits for room for `slots` packets; none if there is none in time.
+    fn wait(&self, slots: u64, patience: Patience<'_>) -> Result<Option<MutexGuard<'_, State<M>>>, Ended> {
         let mut state = self.state();
         loop {
             if let Some(ended) = state.ended {
@@ -160,10 +160,9 @@ impl<M> SendBuffer<M> {
             }
             // Whoever is woken should find room for more than one packet: waking costs more than copying.
             state.wanted = Some(slots.max(state.limit / 4));
-            state = match deadline.left() {
-                None => self.room.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(left) if left.is_zero() => return Ok(None),
-                Some(left) => self.room.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
+            state = match self.room.wait(state, patience) {
+                Some(state) => state,
+                None => return Ok(None),
             };
             state.wanted = None;
         }
@@ -300,7 +299,7 @@ impl<M> SendBuffer<M> {
         {
             state.wanted = None;
             drop(state);
-            self.room.notify_one();
+            self.room.ring();
         }
     }
 
@@ -318,7 +317,7 @@ impl<M> SendBuffer<M> {
     /// Nothing can be written any more.
     pub(crate) fn end(&self, why: Ended) {
         self.state().ended.get_or_insert(why);
-        self.room.notify_all();
+        self.room.ring();
     }
 }
 
@@ -351,10 +350,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::clock::Deadline;
 
     /// Without waiting.
-    fn now() -> Deadline {
-        Deadline::after(Some(Duration::ZERO))
+    fn now() -> Patience<'static> {
+        Patience::Until(Deadline::after(Some(Duration::ZERO)))
     }
 
     fn content(buffer: &SendBuffer<()>, bytes: Range<u64>) -> Option<Vec<u8>> {

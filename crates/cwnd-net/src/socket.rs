@@ -1,15 +1,15 @@
 //! What streams and messengers have in common.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::mpsc;
 
 use cwnd_udt::{Mode, Settings};
 
-use crate::clock::duration;
+use crate::clock::{Deadline, duration};
 use crate::connection::Owned;
 use crate::error::{BindError, ConnectError};
 use crate::options::Options;
-use crate::port::{Answer, Command, Port, User, any};
+use crate::port::{Answer, Command, Outcome, Port, User, any};
+use crate::waiting::{Patience, Question, question};
 
 /// A kind of connection: [`UdtStream`](crate::UdtStream) or [`UdtMessenger`](crate::UdtMessenger).
 pub trait Socket: Kind {}
@@ -37,8 +37,8 @@ pub trait Kind: Sized {
 /// ```
 #[derive(Debug)]
 pub struct UdtPort {
-    user: User,
-    options: Options,
+    pub(crate) user: User,
+    pub(crate) options: Options,
 }
 
 impl UdtPort {
@@ -109,11 +109,21 @@ fn call<S: Socket>(
     options: &Options,
     command: fn(SocketAddr, Box<Settings>, Answer) -> Command,
 ) -> Result<S, ConnectError> {
-    let mut settings = options.settings.clone();
-    settings.mode = S::MODE;
-    let linger = duration(settings.linger);
-    let (answer, outcome) = mpsc::sync_channel(1);
+    let outcome = ask(&user, peer, S::MODE, options, command).wait(Patience::Until(Deadline::after(None)));
+    let connection = outcome.flatten().unwrap_or(Err(ConnectError::Port))?;
+    Ok(S::of(Owned::new(connection, user, duration(options.settings.linger))))
+}
+
+/// Asks the thread of a port for a connection.
+pub(crate) fn ask(
+    user: &User,
+    peer: SocketAddr,
+    mode: Mode,
+    options: &Options,
+    command: fn(SocketAddr, Box<Settings>, Answer) -> Command,
+) -> Question<Outcome> {
+    let settings = Settings { mode, ..options.settings.clone() };
+    let (question, answer) = question();
     user.tell(command(peer, Box::new(settings), answer));
-    let connection = outcome.recv().map_err(|_gone| ConnectError::Port)??;
-    Ok(S::of(Owned::new(connection, user, linger)))
+    question
 }

@@ -108,7 +108,8 @@ impl UdtStream {
         self.0.close()
     }
 
-    /// Closes the stream at once. What was written and has not been delivered is lost.
+    /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not tell the peer how much that
+    /// was: if nothing is missing between what has arrived, its reading ends as if this side had closed.
     pub fn abort(self) {
         self.0.give_up();
     }

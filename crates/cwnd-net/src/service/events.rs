@@ -58,7 +58,7 @@ impl Service {
                     send_error: self.departures.refusal,
                 });
                 // Whoever asked may have gone.
-                let _taken = reply.try_send(stats);
+                let _unwanted = reply.give(stats);
             }
             Command::Taken(handle) => self.endpoint.take(handle),
             Command::Touched(handle) => self.touch(handle),
@@ -93,7 +93,9 @@ impl Service {
         let adapted = adapted(&settings, self.udp.buffer().1);
         match how(&mut self.endpoint, self.now, peer, adapted) {
             Ok(handle) => self.members.insert(handle, Member::Opening(Opening { handle, peer, settings, answer })),
-            Err(error) => answered(&answer, Err(ConnectError::Open(error))),
+            Err(error) => {
+                let _unwanted = answer.give(Err(ConnectError::Open(error)));
+            }
         }
     }
 
@@ -106,7 +108,7 @@ impl Service {
                 Event::Refused(why) => {
                     self.endpoint.remove(handle);
                     if let Some(Member::Opening(Opening { peer, answer, .. })) = self.members.remove(handle) {
-                        answered(&answer, Err(ConnectError::Refused { peer, why }));
+                        let _unwanted = answer.give(Err(ConnectError::Refused { peer, why }));
                     }
                 }
                 Event::Connection(News::Closed(reason)) => {
@@ -136,8 +138,11 @@ impl Service {
 
     fn connected(&mut self, handle: Handle, to: Option<IpAddr>) {
         let Some(Member::Opening(Opening { peer, settings, answer, .. })) = self.members.remove(handle) else { return };
-        if let Some(shared) = self.open(handle, peer, to, &settings) {
-            answered(&answer, Ok(shared));
+        if let Some(shared) = self.open(handle, peer, to, &settings)
+            && answer.give(Ok(shared)).is_err()
+        {
+            // Whoever asked has gone.
+            self.endpoint.with(handle, |connection| connection.abort(self.now));
         }
     }
 
@@ -173,11 +178,6 @@ impl Service {
 fn adapted(settings: &Settings, buffer: usize) -> Settings {
     let backlog = u32::try_from(buffer / KERNEL_PACKET).unwrap_or(u32::MAX).max(*BUFFER.start());
     Settings { burst: settings.burst.max(BURST), backlog: settings.backlog.or(Some(backlog)), ..settings.clone() }
-}
-
-/// Whoever asked may have gone, if his thread has.
-fn answered(answer: &Answer, outcome: Result<Arc<Connection>, ConnectError>) {
-    let _taken = answer.try_send(outcome);
 }
 
 /// Linux charges a socket 2,304 bytes for a packet of 1,500, and grants twice what it tells; a quarter is left for other packets.

@@ -82,10 +82,11 @@ mod tests {
 
     use super::*;
     use crate::clock::Deadline;
+    use crate::waiting::Patience;
 
     fn read(buffer: &ReceiveBuffer) -> Vec<u8> {
         let mut out = [0; 100];
-        let read = buffer.read(&mut out, Deadline::after(Some(Duration::ZERO))).unwrap();
+        let read = buffer.read(&mut out, Patience::Until(Deadline::after(Some(Duration::ZERO)))).unwrap();
         out[..read.map_or(0, |(size, _)| size)].to_vec()
     }
 

@@ -160,6 +160,7 @@ mod tests {
     use super::*;
     use crate::clock::Deadline;
     use crate::udp::Inbox;
+    use crate::waiting::Patience;
 
     const PAYLOAD: usize = 100;
 
@@ -184,7 +185,7 @@ mod tests {
     fn buffer(bytes: usize) -> SendBuffer<()> {
         let buffer = SendBuffer::new(100, PAYLOAD);
         let content: Vec<u8> = (0..bytes).map(|at| (at / PAYLOAD) as u8).collect();
-        buffer.write(&content, Deadline::after(Some(Duration::ZERO))).unwrap();
+        buffer.write(&content, Patience::Until(Deadline::after(Some(Duration::ZERO)))).unwrap();
         buffer.tell(false);
         buffer.tell(true);
         buffer

@@ -39,7 +39,7 @@ impl Allowance {
 
     /// Of the host's backlog, `part` in `whole` is for this connection.
     pub(super) fn share(&mut self, (part, whole): (u64, u64)) {
-        self.share = (self.backlog * part / whole).max(2 * LEAST_WINDOW);
+        self.share = (self.backlog * part / whole).max(LEAST_WINDOW);
         self.packets = self.share + self.path;
     }
 
@@ -98,7 +98,7 @@ mod tests {
         allowance.share((1, 10));
         assert_eq!(allowance.packets, 8_760, "others take of the backlog alone");
         allowance.share((1, 1_000));
-        assert_eq!(allowance.packets, 8_754, "some packets are everybody's");
+        assert_eq!(allowance.packets, 8_752, "some packets are everybody's");
     }
 
     #[test]

@@ -23,8 +23,8 @@ use crate::number::{Seq, SocketId};
 use crate::settings::{Settings, SettingsError};
 use crate::timers::Timers;
 use crate::wire::{Control, Handshake, Packet};
-use entry::{Entry, Open, State};
 use accept::MAX_ANSWERS;
+use entry::{Entry, Open, State};
 use shares::Shares;
 use table::Table;
 

@@ -25,8 +25,8 @@ pub(super) struct Part {
 }
 
 impl Shares {
-    /// Counts a packet for the connection with `part`. With the first of an epoch comes its share anew, as a fraction: what it brought
-    /// of everything in the epoch before, and no less than if all brought the same. All shares together are twice the whole at most.
+    /// Counts a packet for the connection with `part`. With the first of an epoch comes its share anew, as a fraction: half of the
+    /// whole goes by what each brought in the epoch before, half is the same for all.
     pub(super) fn count(&mut self, now: Time, part: &mut Part) -> Option<(u64, u64)> {
         let epoch = now.as_nanos() / EPOCH.as_nanos();
         if epoch != self.epoch {
@@ -42,8 +42,8 @@ impl Shares {
         (part.epoch, part.now) = (epoch, 1);
         self.now.connections += 1;
         let connections = self.now.connections.max(self.before.connections);
-        let above_average = part.before * connections > self.before.packets;
-        Some(if above_average { (part.before, self.before.packets) } else { (1, connections) })
+        let packets = self.before.packets.max(1);
+        Some((part.before * connections + packets, 2 * packets * connections))
     }
 }
 
@@ -62,14 +62,13 @@ mod tests {
     #[test]
     fn whoever_is_alone_has_all() {
         let (mut shares, mut part) = (Shares::default(), Part::default());
-        assert_eq!(shares.count(at(20), &mut part), Some((1, 1)));
+        assert_eq!(shares.count(at(20), &mut part), Some((1, 2)), "nobody knows yet who else comes");
         assert_eq!(shares.count(at(21), &mut part), None);
-        assert_eq!(shares.count(at(40), &mut part), Some((1, 1)));
-        assert_eq!(shares.count(at(400), &mut part), Some((1, 1)), "after a pause");
+        assert_eq!(shares.count(at(40), &mut part), Some((4, 4)));
     }
 
     #[test]
-    fn shares_go_by_what_came_and_nobody_has_less_than_an_equal_part() {
+    fn shares_go_by_what_came_and_half_is_the_same_for_all() {
         let mut shares = Shares::default();
         let mut parts: [Part; 4] = std::array::from_fn(|_| Part::default());
         for (part, packets) in parts.iter_mut().zip([97, 1, 1, 1]) {
@@ -78,6 +77,6 @@ mod tests {
             }
         }
         let next: Vec<_> = parts.iter_mut().map(|part| shares.count(at(45), part)).collect();
-        assert_eq!(next, [Some((97, 100)), Some((1, 4)), Some((1, 4)), Some((1, 4))]);
+        assert_eq!(next, [Some((488, 800)), Some((104, 800)), Some((104, 800)), Some((104, 800))]);
     }
 }

@@ -1,0 +1,55 @@
+//! Copies a file to another host: `copy_async take FILE ADDRESS:PORT` there, then `copy_async give FILE ADDRESS:PORT` here.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{Read, Write};
+
+use cwnd_net::{AsyncUdtListener, AsyncUdtStream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["take", file, address] => runtime.block_on(take(File::create_new(file)?, address)),
+        ["give", file, address] => runtime.block_on(give(File::open(file)?, address)),
+        _ => Err("usage: copy_async take FILE ADDRESS:PORT | copy_async give FILE ADDRESS:PORT".into()),
+    }
+}
+
+async fn take(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
+    let mut listener = AsyncUdtListener::bind(address.parse()?)?;
+    let (mut stream, from) = listener.accept().await?;
+    let mut piece = vec![0; PIECE];
+    let mut bytes = 0;
+    loop {
+        match stream.read(&mut piece).await? {
+            0 => break,
+            // Files have no other way than to block; a server with more to do leaves them to threads.
+            size => {
+                file.write_all(&piece[..size])?;
+                bytes += size;
+            }
+        }
+    }
+    println!("{bytes} bytes from {from}");
+    Ok(())
+}
+
+async fn give(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
+    let mut stream = AsyncUdtStream::connect(address.parse()?).await?;
+    let mut piece = vec![0; PIECE];
+    loop {
+        match file.read(&mut piece)? {
+            0 => break,
+            size => stream.write_all(&piece[..size]).await?,
+        }
+    }
+    // Without this a failure of the last bytes would go unnoticed.
+    stream.close().await?;
+    println!("all of it acknowledged");
+    Ok(())
+}
+
+/// Enough for the cost of a call not to matter.
+const PIECE: usize = 64 * 1024;
