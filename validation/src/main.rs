@@ -57,6 +57,8 @@ pub(crate) enum Error {
     File { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Interop(#[from] cwnd_interop::Error),
+    #[error("under load: {0}")]
+    Load(Box<dyn std::error::Error + Send + Sync>),
     #[error("{}: no marks of the part `{part}`", path.display())]
     NoPart { path: PathBuf, part: String },
     #[error("no part `{given}`; there are: {known}")]

@@ -4,6 +4,7 @@
 
 mod clock;
 pub(crate) mod files;
+mod load;
 mod page;
 mod record;
 mod run;
@@ -15,6 +16,7 @@ use cwnd::Span;
 use cwnd_interop::programs::Programs;
 use cwnd_sim::emulate::Emulation;
 use cwnd_sim::{Loss, QueueLimit};
+use load::Sizes;
 
 use crate::Error;
 use record::{Measured, Records};
@@ -27,6 +29,7 @@ struct Times {
     /// When a run over a long path has settled, and when it ends.
     gigabit_s: [usize; 2],
     lossy_s: [usize; 2],
+    load: Sizes,
 }
 
 /// Measures the `chosen` parts anew, all if none is named, and writes the records and the page. `--quick` among them takes
@@ -38,31 +41,53 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<(), Error> {
     if let Some(unknown) = parts.iter().find(|part| !PARTS.contains(part)) {
         return Err(Error::Part { given: (*unknown).to_owned(), known: PARTS.join(", ") });
     }
-    let asked = |part| parts.is_empty() || parts.contains(&part);
-    let bench = Bench { programs: Programs::build(&Programs::folder())? };
-    let mut records = Records::read(root.join("validation/udt/recorded.json"))?;
+    let asked = |part: &str| parts.is_empty() || parts.contains(&part);
+    let folder = root.join("validation/udt");
+    let mut records = Records::read(folder.join("recorded.json"))?;
+    let mut load = Records::read(folder.join("load.json"))?;
+    if asked("load") {
+        let mut measured = Measured::new("load");
+        measured.put("cwnd", load::measure(&times.load).map_err(Error::Load)?);
+        load.put(measured);
+    }
+    if parts != ["load"] {
+        let bench = Bench { programs: Programs::build(&Programs::folder())? };
+        if asked("files") {
+            files::measure(root, &bench.programs, quick)?;
+        }
+        compare(root, &asked, quick, &bench, &times, &mut records)?;
+    }
+    if quick {
+        print!("{}", page::text(&records, &load));
+        return Ok(());
+    }
+    records.write()?;
+    load.write()?;
+    page::write(root, &records, &load)
+}
+
+/// The parts in which there is somebody to compare with.
+fn compare(
+    root: &Path,
+    asked: &dyn Fn(&str) -> bool,
+    quick: bool,
+    bench: &Bench,
+    times: &Times,
+    records: &mut Records,
+) -> Result<(), Error> {
     if asked("loopback") {
-        records.put(loopback(&bench, &times)?);
+        records.put(loopback(bench, times)?);
     }
     if asked("gigabit") {
-        records.put(gigabit(&bench, &times)?);
+        records.put(gigabit(bench, times)?);
     }
     if asked("loss") {
-        records.put(lossy(&bench, &times)?);
+        records.put(lossy(bench, times)?);
     }
     if asked("simulator") {
         let picture = if quick { root.join("out/udt.svg") } else { root.join("docs/validation/udt.svg") };
         let report = root.join("out/udt.html");
-        records.put(simulator::compare(&bench, times.lossy_s[1] as u64, &report, &picture)?);
-    }
-    if quick {
-        print!("{}", page::text(&records));
-    } else if parts != ["files"] {
-        records.write()?;
-        page::write(root, &records)?;
-    }
-    if asked("files") {
-        files::measure(root, &bench.programs, quick)?;
+        records.put(simulator::compare(bench, times.lossy_s[1] as u64, &report, &picture)?);
     }
     Ok(())
 }
@@ -118,7 +143,7 @@ fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
     Ok(measured)
 }
 
-const PARTS: [&str; 5] = ["loopback", "gigabit", "loss", "simulator", "files"];
+const PARTS: [&str; 6] = ["loopback", "gigabit", "loss", "simulator", "load", "files"];
 
 const LOSSES: [(f64, &str); 3] = [(0.0, "0 %"), (0.001, "0.1 %"), (0.01, "1 %")];
 
@@ -126,6 +151,18 @@ const LOSSES: [(f64, &str); 3] = [(0.0, "0 %"), (0.001, "0.1 %"), (0.01, "1 %")]
 const ALGORITHMS: [&str; 6] = ["udt", "udt:profile=paper", "cubic", "reno", "simd", "highspeed"];
 
 /// Medians of five say something on a host that does other things too.
-const FULL: Times = Times { repetitions: 5, loopback_s: 8, gigabit_s: [10, 20], lossy_s: [5, 20] };
+const FULL: Times = Times {
+    repetitions: 5,
+    loopback_s: 8,
+    gigabit_s: [10, 20],
+    lossy_s: [5, 20],
+    load: Sizes { repetitions: 3, idle: 10_000, crowd: 1_000, bytes: 1_000_000, seconds: 5, stalled: 100 },
+};
 /// A gigabit takes some seconds to recover from the end of its slow start.
-const QUICK: Times = Times { repetitions: 1, loopback_s: 3, gigabit_s: [8, 10], lossy_s: [2, 4] };
+const QUICK: Times = Times {
+    repetitions: 1,
+    loopback_s: 3,
+    gigabit_s: [8, 10],
+    lossy_s: [2, 4],
+    load: Sizes { repetitions: 1, idle: 1_000, crowd: 100, bytes: 1_000_000, seconds: 2, stalled: 20 },
+};

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use super::load::Load;
 use super::record::{Measured, Records, Row};
 use super::{ALGORITHMS, LOSSES};
 use crate::Error;
@@ -11,25 +12,80 @@ use crate::Error;
 type Section = fn(&mut String, &Measured);
 
 /// Writes `docs/udt.md`.
-pub(crate) fn write(root: &Path, records: &Records) -> Result<(), Error> {
+pub(crate) fn write(root: &Path, records: &Records, load: &Records<Load>) -> Result<(), Error> {
     let path = root.join("docs/udt.md");
-    std::fs::write(&path, text(records)).map_err(|source| Error::File { path, source })
+    std::fs::write(&path, text(records, load)).map_err(|source| Error::File { path, source })
 }
 
 /// The page.
-pub(crate) fn text(records: &Records) -> String {
+pub(crate) fn text(records: &Records, load: &Records<Load>) -> String {
     let mut page = PREFACE.to_owned();
     let parts: [(&str, Section); 4] =
         [("loopback", loopback), ("gigabit", gigabit), ("loss", lossy), ("simulator", simulator)];
     for (name, section) in parts {
         if let Some(measured) = records.part(name) {
             section(&mut page, measured);
-            let Measured { revision, system, cores, load, .. } = measured;
-            let _ =
-                writeln!(page, "\nMeasured at revision {revision} on {system}, {cores} cores, load {load} beforehand.");
+            measured_at(&mut page, measured);
         }
     }
+    if let Some(measured) = load.part("load") {
+        measured.rows.iter().flat_map(|row| &row.outcomes).for_each(|load| under_load(&mut page, load));
+        measured_at(&mut page, measured);
+    }
     page
+}
+
+/// Where and when a part was measured.
+pub(super) fn measured_at<O>(page: &mut String, measured: &Measured<O>) {
+    let Measured { revision, system, cores, load, .. } = measured;
+    let _ = writeln!(page, "\nMeasured at revision {revision} on {system}, {cores} cores, load {load} beforehand.");
+}
+
+fn under_load(page: &mut String, load: &Load) {
+    page.push_str(LOAD);
+    let idle = &load.idle;
+    let _ = writeln!(
+        page,
+        "| {} idle connections, after 100 bytes each way | {:.1} KB of memory for each end, {:.1} % of a core for all |",
+        idle.connections,
+        idle.bytes_per_end * 1e-3,
+        idle.cpu * 100.0,
+    );
+    for crowd in &load.crowd {
+        let _ = writeln!(
+            page,
+            "| {} connections with {:.1} MB each at once | first {:.2} s, median {:.2} s, slowest {:.2} s: {:.0} Mbit/s in all |",
+            crowd.connections,
+            crowd.bytes as f64 * 1e-6,
+            crowd.first_s,
+            crowd.median_s,
+            crowd.slowest_s,
+            crowd.connections as f64 * crowd.bytes as f64 * 8e-6 / crowd.slowest_s,
+        );
+    }
+    for flood in &load.flood {
+        let connect = flood.connect_s.map_or("none".to_owned(), |seconds| format!("after {:.0} ms", seconds * 1e3));
+        let _ = writeln!(
+            page,
+            "| {:.0} spoofed handshakes a second beside a transfer{} | {:.0} % of its {:.0} Mbit/s, memory {:+.1} MB, a new connection {connect} |",
+            flood.rate,
+            flood.limit_bps.map_or(String::new(), |limit| format!(" of {:.0} Gbit/s at most", limit * 1e-9)),
+            flood.during_bps / flood.before_bps * 100.0,
+            flood.before_bps * 1e-6,
+            flood.grown as f64 * 1e-6,
+        );
+    }
+    for stalled in &load.stalled {
+        let _ = writeln!(
+            page,
+            "| a transfer beside {} peers that read nothing and {} that read a little | {:.0} % of its {:.0} Mbit/s, {:.2} MB for each of them |",
+            2 * stalled.each,
+            stalled.each,
+            stalled.beside_bps / stalled.alone_bps * 100.0,
+            stalled.alone_bps * 1e-6,
+            stalled.bytes_per_peer * 1e-6,
+        );
+    }
 }
 
 fn loopback(page: &mut String, measured: &Measured) {
@@ -104,7 +160,7 @@ repetitions in `validation/udt/recorded.json`. Competitors take turns within one
 ratios say more. Packets have 1500 bytes with all headers. Processor time is that of the whole sending or receiving program.
 
 To measure again, on a machine that does nothing else: `cargo xtask validate udt`. One part by its name:
-`cargo run --release --package cwnd-validation -- udt loopback`; the parts are `loopback`, `gigabit`, `loss` and `simulator`.
+`cargo run --release --package cwnd-validation -- udt loopback`; the parts are `loopback`, `gigabit`, `loss`, `simulator` and `load`.
 With `--quick` everything takes about three minutes, writes no file, and shows that everything works.
 ";
 
@@ -133,6 +189,17 @@ const LOSSY: &str = "
 Each algorithm drives this project's sender; libudt runs its own. Algorithms that take every loss for congestion are slow here by
 design. UDT acknowledges each 10 ms, so that window algorithms grow in steps.
 
+";
+
+const LOAD: &str = "
+## One port under load
+
+Everything in one program, both ends of each connection; a row is a repetition. Every byte of the crowd is compared. Strangers have 500
+addresses of the loopback and never answer; an unbounded transfer takes both cores, so that what they and the flooding thread cost
+shows in its rate. A new client has to get its answer among the strangers'.
+
+| | |
+| --- | --- |
 ";
 
 const SIMULATOR: &str = "

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::super::page::measured_at;
 use super::super::record::{Measured, Records, Row};
 use super::contestant::Contestant;
 use super::{CONTESTANTS, FULL, Moved, WAYS, row};
@@ -17,7 +18,7 @@ pub(crate) fn text(records: &Records<Moved>) -> String {
             |row: &Row<Moved>| row.median(|moved| moved.seconds.map(|_| moved.cpu_s / (moved.bytes as f64 * 1e-9)));
         page.push_str(CPU);
         table(&mut page, large, "CPU s/GB", |_, row| number(cpu(row), ""));
-        foot(&mut page, large);
+        measured_at(&mut page, large);
     }
     if let Some(small) = records.part("small") {
         page.push_str(SMALL);
@@ -25,7 +26,7 @@ pub(crate) fn text(records: &Records<Moved>) -> String {
             let all = row.median(|moved| Some(moved.seconds? / moved.files as f64 * FULL.small as f64));
             number(all, if who.knows_trees() { "" } else { "~ " })
         });
-        foot(&mut page, small);
+        measured_at(&mut page, small);
     }
     page
 }
@@ -47,11 +48,6 @@ fn number(value: f64, mark: &str) -> String {
         value if value < 100.0 => format!("{mark}{value:.1}"),
         value => format!("{mark}{value:.0}"),
     }
-}
-
-fn foot(page: &mut String, measured: &Measured<Moved>) {
-    let Measured { revision, system, cores, load, .. } = measured;
-    let _ = writeln!(page, "\nMeasured at revision {revision} on {system}, {cores} cores, load {load} beforehand.");
 }
 
 const PREFACE: &str = "\
