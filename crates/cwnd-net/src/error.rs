@@ -9,6 +9,7 @@ use thiserror::Error;
 
 /// Why no port was opened.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum BindError {
     /// The system has no random numbers for names and cookies.
     #[error("no random numbers: {0}")]
@@ -26,6 +27,7 @@ pub enum BindError {
 
 /// Why there is no connection.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ConnectError {
     /// The name of the peer means nothing, or could not be looked up.
     #[error("no address: {0}")]
@@ -51,6 +53,7 @@ pub enum ConnectError {
 
 /// Why a listener accepts nothing any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum AcceptError {
     /// The thread of the port is gone.
     #[error("the port was shut")]
@@ -62,6 +65,7 @@ pub enum AcceptError {
 
 /// Why a message was not taken for sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SendError {
     /// Nothing to send: the protocol has no empty packets.
     #[error("a message of no bytes cannot be sent")]
@@ -84,6 +88,7 @@ pub enum SendError {
 
 /// Why no message was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ReceiveError {
     /// The connection is over, and everything that arrived has been read.
     #[error(transparent)]
@@ -95,6 +100,7 @@ pub enum ReceiveError {
 
 /// Why a connection was not closed in peace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum CloseError {
     /// It had ended before, and what was not acknowledged by then may be lost.
     #[error("not everything was delivered: {0}")]
@@ -106,6 +112,7 @@ pub enum CloseError {
 
 /// Why a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Ended {
     /// This side gave it up.
     #[error("the connection was given up on this side")]

@@ -54,7 +54,9 @@ pub struct Incoming<'a, S> {
 }
 
 impl<S: Socket> UdtListener<S> {
-    /// Listens at `local`; port 0 is one of the system's choice.
+    /// Listens at `local`; port 0 is one of the system's choice. A listener at `[::]` accepts IPv4 too, whose addresses then look like
+    /// `::ffff:192.0.2.1`, unless the system keeps the two apart (`net.ipv6.bindv6only` of Linux); one at `0.0.0.0` accepts IPv4
+    /// alone. Answers leave from the address that was called.
     ///
     /// # Errors
     /// The address is in use or not this host's, or the system refuses something else that is needed.

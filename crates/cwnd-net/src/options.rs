@@ -49,14 +49,17 @@ impl Options {
         self
     }
 
-    /// Packets that may wait to be sent or acknowledged.
+    /// Packets that may wait to be sent or acknowledged, at most: 25,600 (37 MB) unless set, which is enough for 1 Gbit/s over 0.3 s.
+    /// No more wait than keep the network busy, which is twice what it took lately, and memory is only there for those that do.
     #[must_use]
     pub fn send_buffer(mut self, packets: u32) -> Self {
         self.settings.send_buffer = packets;
         self
     }
 
-    /// Packets that may wait to be read or for their predecessors.
+    /// Packets that may wait to be read or for their predecessors, at most: 25,600 (37 MB) unless set. A peer is granted what the
+    /// path and the application need: four times what is read in a round trip, or what is read in 80 ms, and 512 packets at first.
+    /// Messages, which arrive whole, are granted all.
     #[must_use]
     pub fn receive_buffer(mut self, packets: u32) -> Self {
         self.settings.receive_buffer = packets;

@@ -9,6 +9,7 @@ use cwnd_udt::connection;
 /// What the protocol counts and measures, what the socket below it adds, and what holds the connection back. Displayed, it is a
 /// line in the manner of `ss -ti`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Stats {
     /// What the protocol counts and measures.
     pub udt: connection::Stats,

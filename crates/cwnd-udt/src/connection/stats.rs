@@ -7,6 +7,7 @@ use super::{Connection, HEADERS};
 
 /// Counters and measures of a connection, named as `ss -ti` names them where it has them. Packets count headers nowhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Smoothed round-trip time and its mean deviation; none before the first sample.
     pub rtt: Option<Span>,
