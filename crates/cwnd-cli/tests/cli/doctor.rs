@@ -51,11 +51,8 @@ fn findings_are_printed_for_people() {
     let cwnd = Cwnd::new();
     let text = cwnd.succeed(&["doctor"]);
     for check in CHECKS {
-        let line = text.lines().find(|line| line.contains(&check.replace('_', " ")));
-        assert!(
-            line.is_some_and(|line| ["fine", "LIMITS", "unknown"].iter().any(|word| line.starts_with(word))),
-            "{text}"
-        );
+        let words = ["fine   ", "LIMITS ", "unknown"].map(|verdict| format!("{verdict} {}", check.replace('_', " ")));
+        assert!(text.lines().any(|line| words.iter().any(|words| line.starts_with(words))), "{check} in {text}");
     }
     assert!(text.trim_end().ends_with("a fast transfer back"), "{text}");
     let said = cwnd.run(&["doctor", "no.such.host.invalid"]);
