@@ -4,16 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use cwnd::Span;
-use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 
 use super::error::PaperError;
 use super::files::Files;
 use super::ours::Ours;
 use super::published::{Assumption, Published, PublishedResult};
-use crate::cells::{Cells, Key};
+use super::work::Work;
 use crate::probe::{Kept, Probe};
-use crate::run::simulate;
 use crate::scenario::{Scenario, ScenarioError};
 
 /// How long and how often to run.
@@ -40,8 +38,7 @@ pub struct Bench<'a> {
     published: &'a Published,
     result: &'a PublishedResult,
     settings: &'a Settings,
-    cells: &'a Cells,
-    progress: &'a dyn Progress,
+    work: &'a Work<'a>,
     ran: Mutex<Ran>,
 }
 
@@ -69,10 +66,9 @@ impl<'a> Bench<'a> {
     pub(super) fn new(
         (files, published, result): (&'a Files, &'a Published, &'a PublishedResult),
         settings: &'a Settings,
-        cells: &'a Cells,
-        progress: &'a dyn Progress,
+        work: &'a Work<'a>,
     ) -> Self {
-        Self { files, published, result, settings, cells, progress, ran: Mutex::default() }
+        Self { files, published, result, settings, work, ran: Mutex::default() }
     }
 
     /// How long and how often to run. Scenarios know already; this is for what has none.
@@ -115,16 +111,14 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// The simulator refuses a setup, the store cannot be written, or the work was interrupted.
     pub fn run(&self, scenarios: &[Scenario], probe: Probe) -> Result<Vec<Vec<Kept>>, PaperError> {
-        let jobs: Vec<(&Scenario, u64)> =
+        let runs: Vec<(&Scenario, u64)> =
             scenarios.iter().flat_map(|scenario| scenario.seeds().map(move |seed| (scenario, seed))).collect();
-        self.progress.announce(jobs.iter().fold(Span::ZERO, |sum, (scenario, _)| sum + scenario.duration()));
         {
             let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
-            ran.cells += jobs.len();
-            ran.seeds.extend(jobs.iter().map(|(_, seed)| *seed));
+            ran.cells += runs.len();
+            ran.seeds.extend(runs.iter().map(|(_, seed)| *seed));
         }
-        let cell = |(scenario, seed): &(&Scenario, u64)| self.cell(scenario, *seed, &probe);
-        let mut kept = jobs.par_iter().with_max_len(1).map(cell).collect::<Result<Vec<_>, _>>()?.into_iter();
+        let mut kept = self.work.ask(&runs, probe)?.into_iter();
         Ok(scenarios.iter().map(|scenario| kept.by_ref().take(scenario.seeds().len()).collect()).collect())
     }
 
@@ -184,21 +178,6 @@ impl<'a> Bench<'a> {
 
     pub(super) fn into_ran(self) -> Ran {
         self.ran.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn cell(&self, scenario: &Scenario, seed: u64, probe: &Probe) -> Result<Kept, PaperError> {
-        let mut told = Span::ZERO;
-        let kept = self.cells.get_or(Key::of(scenario, seed, probe), || {
-            let trace = simulate(scenario, seed, &mut |passed| {
-                told = told + passed;
-                self.progress.advance(passed)
-            })?;
-            Ok::<_, PaperError>((probe.of)(scenario, &trace))
-        })?;
-        if !self.progress.advance(scenario.duration() - told) {
-            return Err(PaperError::Setup(cwnd_sim::SetupError::Interrupted));
-        }
-        Ok(kept)
     }
 
     fn overrides(&self, scenario: &str) -> Vec<String> {

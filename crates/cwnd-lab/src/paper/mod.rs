@@ -20,9 +20,13 @@ mod recorded;
 mod simd;
 mod tolerance;
 mod verdict;
+mod work;
 mod worst;
 
-use rayon::prelude::*;
+use std::panic::resume_unwind;
+use std::thread;
+
+use cwnd_sim::SetupError;
 
 pub use bench::{Bench, Figure, Findings, Line, Progress, Ran, Scale, Settings};
 pub use error::PaperError;
@@ -35,6 +39,7 @@ pub use recorded::{Difference, Entry, Recorded};
 pub use tolerance::Tolerance;
 pub use verdict::{Counts, Row, Value, Verdict};
 
+use self::work::{Closing, Work};
 use crate::cells::Cells;
 
 /// Every paper, in the order in which they are listed.
@@ -129,11 +134,37 @@ impl Selection {
             .enumerate()
             .flat_map(|(paper, (.., indices))| indices.iter().map(move |index| (paper, *index)))
             .collect();
-        let one = |(paper, index): &(usize, usize)| {
-            let (files, published, _) = &self.papers[*paper];
-            result(files, published, *index, (settings, cells, progress))
-        };
-        let mut results = all.par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>, _>>()?.into_iter();
+        let work = Work::new(cells, progress);
+        let results: Vec<Result<ResultRun, PaperError>> = thread::scope(|scope| {
+            let _closing = Closing(&work);
+            (0..rayon::current_num_threads()).for_each(|_| drop(scope.spawn(|| work.work())));
+            let runner = |(paper, index): &(usize, usize)| {
+                let (files, published, _) = &self.papers[*paper];
+                let (index, settings, work) = (*index, settings, &work);
+                scope.spawn(move || {
+                    let found = result(files, published, index, (settings, work));
+                    if found.is_err() {
+                        work.close();
+                    }
+                    found
+                })
+            };
+            let runners: Vec<_> = all.iter().map(runner).collect();
+            runners.into_iter().map(|runner| runner.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        let (mut runs, mut errors) = (Vec::new(), Vec::new());
+        for result in results {
+            match result {
+                Ok(run) => runs.push(run),
+                Err(error) => errors.push(error),
+            }
+        }
+        // What one runner met, the others take for an interruption.
+        let interrupted = |error: &PaperError| matches!(error, PaperError::Setup(SetupError::Interrupted));
+        if let Some(error) = errors.into_iter().min_by_key(interrupted) {
+            return Err(error);
+        }
+        let mut results = runs.into_iter();
         let runs = self.papers.into_iter().map(|(_, published, indices)| {
             let results = results.by_ref().take(indices.len()).collect();
             PaperRun { published, results }
@@ -153,11 +184,11 @@ fn result(
     files: &'static Files,
     published: &Published,
     index: usize,
-    (settings, cells, progress): (&Settings, &Cells, &dyn Progress),
+    (settings, work): (&Settings, &Work<'_>),
 ) -> Result<ResultRun, PaperError> {
     let result = &published.result[index];
     let id = &published.paper.id;
-    let bench = Bench::new((files, published, result), settings, cells, progress);
+    let bench = Bench::new((files, published, result), settings, work);
     let findings = match files.runner(&result.id) {
         Some(runner) => runner(&bench)?,
         None => Findings::default(),
