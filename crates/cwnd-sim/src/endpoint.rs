@@ -321,6 +321,15 @@ impl Receiver {
         matches!(self, Self::Udt(_) | Self::Datagram(_))
     }
 
+    /// Whether it says what it has to say as soon as data arrives, or nothing.
+    pub(crate) fn answers_at_once(&self) -> bool {
+        match self {
+            Self::Tcp(receiver) => receiver.answers_at_once(),
+            Self::Counter => true,
+            Self::Aggregate(_) | Self::Udt(_) | Self::Routed(_) | Self::Datagram(_) => false,
+        }
+    }
+
     /// When its clock is due.
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {

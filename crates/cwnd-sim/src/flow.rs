@@ -31,6 +31,8 @@ pub(crate) struct Flow {
     pub(crate) ack: Bytes,
     pub(crate) ecn: bool,
     pub(crate) class: Class,
+    /// Its sender takes in acknowledgements [ahead of their time](crate::world).
+    pub(crate) ahead: bool,
     /// Pending events of its timers; those at other times are out of date.
     pub(crate) armed: Armed,
     /// Different data packets that arrived, arrivals with a mark, and arrivals of no use: repeated, or not kept.
@@ -229,6 +231,7 @@ impl Flow {
             ack: Bytes(0),
             ecn: false,
             class: Class::Out,
+            ahead: false,
             armed: Armed::NONE,
             delivered: 0,
             marked: 0,
@@ -282,6 +285,11 @@ impl AccessLine {
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.in_transit.front().map_or(Time::MAX, |packet| packet.due)
+    }
+
+    /// Whether packets take any time on the line.
+    pub(crate) fn takes_time(&self) -> bool {
+        self.delay > Span::ZERO
     }
 
     /// How many packets are on the line.

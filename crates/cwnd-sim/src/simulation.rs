@@ -63,8 +63,11 @@ impl Simulation {
     /// # Errors
     /// The run was interrupted.
     pub fn finish(mut self, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
-        let reached = self.world.simulate(self.end, &mut self.recorder, |world, at| {
-            !(world.handled() + 1).is_multiple_of(EVENTS_PER_PROGRESS) || progress(at.as_nanos())
+        self.world.leave_alone(&self.recorder);
+        let mut asked = 0_u64;
+        let reached = self.world.simulate(self.end, &mut self.recorder, |_, at| {
+            asked += 1;
+            !asked.is_multiple_of(EVENTS_PER_PROGRESS) || progress(at.as_nanos())
         });
         if !reached {
             return Err(SetupError::Interrupted);

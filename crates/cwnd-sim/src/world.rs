@@ -1,5 +1,6 @@
 //! The simulated network and its event loop.
 
+mod ahead;
 mod audit;
 mod crowds;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::traffic::{CbrSetup, Source};
 
 /// Everything that exists in a run.
 pub(crate) struct World {
+    /// Of what is being done, which may be [ahead](ahead) of the event at hand.
     now: Time,
     events: EventSet,
     pub(crate) links: Vec<Link>,
@@ -40,6 +42,12 @@ pub(crate) struct World {
     /// Empty between events.
     requests: Vec<Request>,
     measure_from: Time,
+    /// Nobody looks at it but for samples.
+    alone: bool,
+    /// What is done ahead is done before this.
+    horizon: Time,
+    /// The link that data packets pass ahead of their time, if there is one.
+    ahead: Option<u32>,
     routes: Routes,
     digest: Digest,
     handled: u64,
@@ -60,6 +68,9 @@ impl World {
             free: Vec::new(),
             requests: Vec::new(),
             measure_from,
+            alone: false,
+            horizon: Time::ZERO,
+            ahead: None,
             routes: Routes::default(),
             digest: Digest::new(),
             handled: 0,
@@ -79,6 +90,7 @@ impl World {
             world.crowds.push(Crowd::new(setup, index, path));
             world.arm_crowd(index as u32);
         }
+        world.ahead = world.only_way_there();
         Ok(world)
     }
 
@@ -142,7 +154,12 @@ impl World {
                 recorder.sample(self, self.now);
                 match recorder.next() {
                     Time::MAX => self.events.pop(),
-                    next => self.events.postpone_first(next, component),
+                    next => {
+                        self.events.postpone_first(next, component);
+                        if self.alone {
+                            self.go_ahead(next);
+                        }
+                    }
                 }
             }
             Component::Access(_) | Component::Link(_) => {}
@@ -169,6 +186,7 @@ impl World {
             jitter: Stream::new(setup.seed, &format!("flow {index}: jitter")),
         };
         let mut built = Flow::controlled(flow, &path, birth);
+        built.ahead = self.may_be_ahead(&built);
         if let Some(most) = setup.packet_log {
             built.sender = built.sender.watched(most, built.ecn);
         }
@@ -211,7 +229,10 @@ impl World {
         let flow = &mut self.flows[index as usize];
         let Some(mut packet) = flow.leave_access(index, &mut self.asides) else { return };
         self.events.set_access(index, flow.access.next());
-        self.forward(&mut packet);
+        match self.ahead {
+            Some(link) => self.offer_ahead(link, &mut packet),
+            None => self.forward(&mut packet),
+        }
     }
 
     /// Moves a packet on to the next link of its route, or into the endpoint.
@@ -307,9 +328,12 @@ impl World {
 
     /// Sends all that a receiver has to say now.
     fn hear_receiver(&mut self, index: u32) {
-        while let Some(body) = self.flows[index as usize].receiver.on_timer(self.now) {
+        let now = self.now;
+        while let Some(body) = self.flows[index as usize].receiver.on_timer(now) {
             let (hop, size, ecn, class) = (0, Bytes(0), Ecn::NotCapable, Class::Out);
-            self.answer(&mut Packet { due: self.now, flow: index, hop, size, ecn, class, body });
+            self.answer(&mut Packet { due: now, flow: index, hop, size, ecn, class, body });
+            // Its answer may have gone ahead.
+            self.now = now;
         }
     }
 
@@ -331,7 +355,9 @@ impl World {
         flow.answers += 1;
         (packet.hop, packet.size, packet.class) = (flow.reverse, flow.ack, flow.class);
         packet.ecn = Ecn::NotCapable;
+        let ahead = flow.ahead;
         match self.routes.step(packet.hop) {
+            Step::Link(link) if ahead => self.answer_ahead(link, packet),
             Step::Link(link) => self.offer(link, packet),
             Step::End => self.arrive_at_once(packet),
         }

@@ -109,29 +109,68 @@ impl Link {
     /// Offers a packet, which may be marked.
     #[inline(always)]
     pub(crate) fn offer(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+        if self.is_scheduled() {
+            return self.offer_to_scheduled(now, packet);
+        }
+        match self.admit(now, packet) {
+            Some(left) => self.road.enter(left, packet),
+            None => self.drop_offered(packet),
+        }
+    }
+
+    /// Whether it is known of a packet offered when it leaves, and that does not depend on the one before.
+    pub(crate) fn is_foreseeable(&self) -> bool {
+        !self.is_scheduled() && self.road.steps.is_none()
+    }
+
+    /// Offers a packet, which may be marked, to a link that [`is_foreseeable`](Self::is_foreseeable): what became of it, where it
+    /// leaves before `horizon` nothing but when. For that one there is no event, and it has been counted.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, now: Time, horizon: Time, packet: &mut Packet) -> Result<Time, Verdict> {
+        let Some(left) = self.admit(now, packet) else { return Err(self.drop_offered(packet)) };
+        let at = left + self.road.delay;
+        if at >= horizon {
+            return Err(self.road.enter(left, packet));
+        }
+        self.count_carried(packet.size);
+        Ok(at)
+    }
+
+    /// Takes out the packet at the front if it leaves before `horizon`.
+    pub(crate) fn take_before(&mut self, horizon: Time) -> Option<Packet> {
+        let packet = self.front().filter(|packet| packet.due < horizon).copied()?;
+        self.remove_front(packet.size);
+        Some(packet)
+    }
+
+    /// Puts packets back at the front that were taken out.
+    pub(crate) fn put_back(&mut self, packets: Vec<Packet>) {
+        for packet in packets.into_iter().rev() {
+            self.counts.carried -= 1;
+            self.counts.carried_bytes -= u64::from(packet.size.0);
+            self.road.packets.push_front(packet);
+        }
+    }
+
+    /// When the last bit of a packet leaves the line; none if it is lost or dropped.
+    #[inline(always)]
+    fn admit(&mut self, now: Time, packet: &mut Packet) -> Option<Time> {
         self.counts.offered += 1;
         if self.loss.strikes(now, packet) {
             self.counts.lost += 1;
-            return self.drop_offered(packet);
+            return None;
         }
-        let mut left = now;
-        match &mut self.server {
-            Server::None => {}
-            Server::Fifo(fifo) => {
-                let Some(admitted) = fifo.offer(now, packet) else {
-                    self.counts.dropped += 1;
-                    return self.drop_offered(packet);
-                };
-                if admitted.marked {
-                    packet.ecn = Ecn::Congestion;
-                    self.counts.marked += 1;
-                }
-                self.waits.record(now, admitted.start);
-                left = admitted.finish;
-            }
-            Server::Scheduled(_) => return self.offer_to_scheduled(now, packet),
+        let Server::Fifo(fifo) = &mut self.server else { return Some(now) };
+        let Some(admitted) = fifo.offer(now, packet) else {
+            self.counts.dropped += 1;
+            return None;
+        };
+        if admitted.marked {
+            packet.ecn = Ecn::Congestion;
+            self.counts.marked += 1;
         }
-        self.road.enter(left, packet)
+        self.waits.record(now, admitted.start);
+        Some(admitted.finish)
     }
 
     /// Its queue decides when the line is free: [`catch_up`](Self::catch_up) must come before a look at what leaves.
@@ -157,8 +196,7 @@ impl Link {
     #[inline(always)]
     pub(crate) fn remove_front(&mut self, size: Bytes) {
         self.road.packets.pop_front();
-        self.counts.carried += 1;
-        self.counts.carried_bytes += u64::from(size.0);
+        self.count_carried(size);
     }
 
     /// When the next packet leaves; [`Time::MAX`] if there is none.
@@ -213,6 +251,11 @@ impl Link {
     /// Out of the way of first-in-first-out queues.
     #[cold]
     fn offer_to_scheduled(&mut self, now: Time, packet: &Packet) -> Verdict {
+        self.counts.offered += 1;
+        if self.loss.strikes(now, packet) {
+            self.counts.lost += 1;
+            return self.drop_offered(packet);
+        }
         self.advance(now);
         let Server::Scheduled(scheduled) = &mut self.server else { return self.road.enter(now, packet) };
         let mut verdict = Verdict::Behind;
@@ -233,6 +276,12 @@ impl Link {
             self.counts.marked += u64::from(sent.marked);
             self.road.enter(sent.finish, &sent.packet);
         }
+    }
+
+    #[inline(always)]
+    fn count_carried(&mut self, size: Bytes) {
+        self.counts.carried += 1;
+        self.counts.carried_bytes += u64::from(size.0);
     }
 
     /// Whether such a queue has dropped anything.

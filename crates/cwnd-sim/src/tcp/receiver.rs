@@ -98,6 +98,11 @@ impl Receiver {
         (new, Some(self.acknowledge(data.number, echo)))
     }
 
+    /// Whether no acknowledgement is ever held back.
+    pub(crate) fn answers_at_once(&self) -> bool {
+        self.delayed.is_none()
+    }
+
     /// When a held acknowledgement is due.
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {

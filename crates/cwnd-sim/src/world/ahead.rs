@@ -1,0 +1,161 @@
+//! What is done ahead of its time.
+//!
+//! As a packet enters a first-in-first-out link it is known when it leaves it. Where nothing else can reach what it then meets
+//! before it does, it need not wait in the ring of the link for an event: it goes on at once, with the clock set forward. Everything
+//! happens at the same instants, and to each component in the same order as otherwise.
+//!
+//! - **An answer on the last link to its sender.** Until it arrives, nothing touches that sender but earlier answers, which come over
+//!   the same link, and its own timers, which it passes on the way. What it sends is due on its access line, later still.
+//! - **Data on the one link that leads to all receivers**, where these answer at once over another link that nothing else enters. Both
+//!   links take what they take in the same order, and so does the digest of arrivals.
+//!
+//! A sample looks at everything: what arrives after the next one waits in the ring until that has been taken. A run that is looked at
+//! between two events goes ahead with nothing.
+
+use cwnd::Time;
+
+use super::World;
+use crate::flow::Flow;
+use crate::net::link::Verdict;
+use crate::net::packet::{Body, Packet};
+use crate::recorder::Recorder;
+
+impl World {
+    /// Whether the sender of a new flow may take in answers ahead of time.
+    ///
+    /// Not where what it sends would compete with other events of the same instant. Nor is any flow of a crowd, which waits for its end.
+    pub(super) fn may_be_ahead(&self, flow: &Flow) -> bool {
+        flow.access.takes_time() && self.only_link(flow.reverse).is_some()
+    }
+
+    /// The link that leads to all receivers, if data may pass it ahead of time.
+    pub(super) fn only_way_there(&self) -> Option<u32> {
+        let first = self.flows.first()?;
+        let there = self.only_link(first.forward)?;
+        let mut ways_back = self.flows.iter().map(|flow| flow.reverse).filter(|reverse| *reverse != first.forward);
+        let back = ways_back.next().map(|reverse| (reverse, self.only_link(reverse)));
+        let one_way_back = back.is_none_or(|(route, link)| {
+            link.is_some_and(|link| link != there) && ways_back.all(|reverse| reverse == route)
+        });
+        let alike = self.flows.iter().all(|flow| flow.forward == first.forward && flow.receiver.answers_at_once());
+        (one_way_back && alike && self.crowds.is_empty()).then_some(there)
+    }
+
+    /// The link of a route that has no other, if it is known beforehand when packets leave it.
+    fn only_link(&self, route: u32) -> Option<u32> {
+        let mut links = self.routes.links(route);
+        let link = links.next().filter(|link| self.links[*link as usize].is_foreseeable());
+        link.filter(|_| links.next().is_none())
+    }
+
+    /// The same as [`offer`](Self::offer) for data and the link that leads to all receivers.
+    #[inline(always)]
+    pub(super) fn offer_ahead(&mut self, link: u32, packet: &mut Packet) {
+        packet.hop += 1;
+        match self.links[link as usize].pass(self.now, self.horizon, packet) {
+            Ok(at) => {
+                self.now = at;
+                self.handled += 1;
+                if let Body::Data(data) = packet.body {
+                    self.arrive_at_receiver(packet, &data);
+                }
+            }
+            Err(verdict) => self.heed(link, verdict),
+        }
+    }
+
+    /// The same as [`offer`](Self::offer) for an answer to a sender that may be ahead, and the last link to it.
+    #[inline(always)]
+    pub(super) fn answer_ahead(&mut self, link: u32, packet: &mut Packet) {
+        packet.hop += 1;
+        match self.links[link as usize].pass(self.now, self.horizon, packet) {
+            Ok(at) => self.arrive_ahead(at, packet),
+            Err(verdict) => self.heed(link, verdict),
+        }
+    }
+
+    /// From now on only `recorder` looks at what there is.
+    pub(crate) fn leave_alone(&mut self, recorder: &Recorder) {
+        self.alone = true;
+        if recorder.next() < Time::MAX {
+            self.go_ahead(recorder.next());
+        }
+    }
+
+    /// Nobody looks at anything before `horizon`. Of what waits in rings, that goes on which leaves before it.
+    #[cold]
+    pub(super) fn go_ahead(&mut self, horizon: Time) {
+        self.horizon = horizon;
+        for index in 0..self.links.len() as u32 {
+            if self.links[index as usize].is_foreseeable() {
+                self.answers_go_on(index);
+            }
+        }
+        // After the answers to what had arrived before.
+        let Some(index) = self.ahead else { return };
+        while let Some(mut packet) = self.links[index as usize].take_before(horizon) {
+            self.now = packet.due;
+            self.handled += 1;
+            if let Body::Data(data) = packet.body {
+                self.arrive_at_receiver(&mut packet, &data);
+            }
+        }
+        self.events.set_link(index, self.links[index as usize].next());
+    }
+
+    fn answers_go_on(&mut self, index: u32) {
+        let mut others = Vec::new();
+        while let Some(packet) = self.links[index as usize].take_before(self.horizon) {
+            let flow = &self.flows[packet.flow as usize];
+            // It is on the first link of the way back, which has no other.
+            if flow.ahead && packet.hop == flow.reverse + 1 {
+                self.arrive_ahead(packet.due, &packet);
+            } else {
+                others.push(packet);
+            }
+        }
+        self.links[index as usize].put_back(others);
+        self.events.set_link(index, self.links[index as usize].next());
+    }
+
+    /// An answer arrives at its sender.
+    #[inline(always)]
+    fn arrive_ahead(&mut self, at: Time, packet: &Packet) {
+        let armed = &self.flows[packet.flow as usize].armed;
+        if armed.release <= at || armed.deadline < at {
+            self.pass_timers(at, packet.flow);
+        }
+        self.now = at;
+        self.handled += 1;
+        self.arrive_at_sender(packet.flow, &packet.body);
+    }
+
+    /// The timers of a sender that are due before an answer that arrives at `until`, in the order of
+    /// [`Component`](crate::events::Component). Their events stay where they are, out of date.
+    #[cold]
+    fn pass_timers(&mut self, until: Time, index: u32) {
+        loop {
+            let flow = &mut self.flows[index as usize];
+            let (release, deadline) = (flow.armed.release, flow.armed.deadline);
+            self.now = release.min(deadline);
+            if release <= deadline && release <= until {
+                flow.armed.release = Time::MAX;
+                flow.sender.on_wake(self.now);
+            } else if deadline < until {
+                flow.armed.deadline = Time::MAX;
+                flow.sender.on_deadline(self.now);
+            } else {
+                return;
+            }
+            self.pump(index);
+        }
+    }
+
+    fn heed(&mut self, link: u32, verdict: Verdict) {
+        match verdict {
+            Verdict::First(at) => self.events.set_link(link, at),
+            Verdict::Behind => {}
+            Verdict::Dropped => self.drop_at(link),
+        }
+    }
+}
