@@ -14,6 +14,8 @@ pub struct Case {
     pub flows: u32,
     /// As written in scenarios.
     pub algorithm: &'static str,
+    /// The receivers' windows, packets; none for no bound.
+    pub max_window: Option<f64>,
     /// Of the bottleneck.
     pub rate: &'static str,
     /// Without queueing.
@@ -59,6 +61,17 @@ pub const CASES: &[Case] = &[
         warmup: "200ms",
         ..CLASSIC
     },
+    Case {
+        name: "share",
+        title: "the same, held at the eight packets by their receivers: no overshoot, no loss",
+        flows: 1_000_000,
+        max_window: Some(8.0),
+        rate: "1tbit",
+        rtt: "100ms",
+        duration: "500ms",
+        warmup: "200ms",
+        ..CLASSIC
+    },
 ];
 
 impl Case {
@@ -83,7 +96,10 @@ impl Case {
                 queue: Written::literal("droptail:1bdp"),
                 ..Dumbbell::default()
             }),
-            flow: vec![Flow::group(Written::literal(self.algorithm), self.flows)],
+            flow: vec![Flow {
+                max_window: self.max_window,
+                ..Flow::group(Written::literal(self.algorithm), self.flows)
+            }],
             ..Document::default()
         }
     }
@@ -94,6 +110,7 @@ const CLASSIC: Case = Case {
     title: "16 flows at 1 Gbit/s and 50 ms, as in most papers",
     flows: 16,
     algorithm: "reno",
+    max_window: None,
     rate: "1gbit",
     rtt: "50ms",
     duration: "20s",
