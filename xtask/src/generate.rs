@@ -17,6 +17,7 @@ const GENERATED: &[Generated] = &[
     Generated { path: "docs/json.md", command: &["docs", "json"] },
     Generated { path: "docs/papers.md", command: &["docs", "papers"] },
     Generated { path: "docs/scenario.schema.json", command: &["schema"] },
+    Generated { path: "docs/sweep.schema.json", command: &["schema", "sweep"] },
 ];
 
 /// Whether every generated file is what its command prints now.

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use cwnd_lab::output::{reference, reproduced, to_json};
-use cwnd_lab::scenario;
+use cwnd_lab::{scenario, sweep};
 
 use crate::failure::Failure;
 
@@ -17,6 +17,15 @@ pub(crate) enum Page {
     Papers,
 }
 
+/// What has a schema.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Schema {
+    /// Files for `cwnd run`
+    Scenario,
+    /// Files for `cwnd sweep`
+    Sweep,
+}
+
 /// The text of a page.
 pub(crate) fn page(page: Page) -> Result<String, Failure> {
     Ok(match page {
@@ -26,7 +35,10 @@ pub(crate) fn page(page: Page) -> Result<String, Failure> {
     })
 }
 
-/// The JSON Schema of scenarios.
-pub(crate) fn schema() -> String {
-    to_json(&scenario::schema())
+/// A JSON Schema.
+pub(crate) fn schema(of: Schema) -> String {
+    match of {
+        Schema::Scenario => to_json(&scenario::schema()),
+        Schema::Sweep => to_json(&sweep::schema()),
+    }
 }

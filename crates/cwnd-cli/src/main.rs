@@ -9,6 +9,7 @@ mod clock;
 mod compare;
 mod docs;
 mod doctor;
+mod evaluate;
 mod failure;
 mod files;
 mod model;
@@ -16,6 +17,8 @@ mod overlay;
 mod paper;
 mod progress;
 mod run;
+mod store;
+mod sweep;
 mod udt;
 mod usage;
 
@@ -43,6 +46,10 @@ enum Command {
     Compare(Box<compare::Arguments>),
     /// Simulate a scenario from a TOML file
     Run(run::Arguments),
+    /// Run a scenario at many points with many seeds, on all cores or many machines
+    Sweep(Box<sweep::Arguments>),
+    /// Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC
+    Evaluate(evaluate::Arguments),
     /// Lay what a Linux kernel recorded over a simulated run, in one report
     Overlay(overlay::Arguments),
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
@@ -58,8 +65,12 @@ enum Command {
     /// Measure the simulator itself
     #[command(subcommand)]
     Bench(bench::Command),
-    /// Print the JSON Schema of scenario files, for editors
-    Schema,
+    /// Print the JSON Schema of scenario files, or of sweeps, for editors
+    Schema {
+        /// Of what
+        #[arg(value_enum, default_value_t = docs::Schema::Scenario)]
+        of: docs::Schema,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -79,13 +90,15 @@ fn main() -> ExitCode {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Overlay(arguments) => overlay::run(&arguments),
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Udt(command) => udt::run(&command),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
-        Command::Schema => Ok(docs::schema()),
+        Command::Schema { of } => Ok(docs::schema(of)),
         Command::Completions { shell } => Ok(completions(shell)),
         Command::Docs { page } => docs::page(page),
     };
@@ -123,6 +136,8 @@ Examples:
   cwnd algorithms simd                               its parameters, their ranges, its source
   cwnd model response reno simd highspeed            windows against loss, in closed form
   cwnd paper                                         what five papers printed, and what comes out here
+  cwnd evaluate simd --quick                         the questions of RFC 9743, beside Reno and CUBIC
+  cwnd sweep scenarios/sweep/buffers.toml            a scenario at many points, resumable, on many machines
   cwnd run scenarios/dumbbell.toml                   a scenario of your own
   cwnd run scenarios/dumbbell.toml --set dumbbell.queue=droptail:0.5bdp";
 

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_lab::cells::Cells;
 use cwnd_lab::output::folder::Folder;
 use cwnd_lab::output::{to_json, write_papers};
 use cwnd_lab::paper::{Counts, PaperError, PaperRun, Recorded, Row, Scale, Selection, Settings, Verdict};
@@ -12,6 +11,7 @@ use cwnd_lab::paper::{Counts, PaperError, PaperRun, Recorded, Row, Scale, Select
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::Progress;
+use crate::store::Store;
 use cwnd_lab::output::table::Table;
 
 /// Which results, and how.
@@ -51,12 +51,8 @@ pub(crate) struct Arguments {
     /// Record the verdicts in papers/expected.toml (papers/full.toml with --full), below the current folder
     #[arg(long, conflicts_with = "check")]
     record: bool,
-    /// Where runs are stored, so that none is done twice [default: cwnd/cells in the user's folder for caches]
-    #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
-    store: Option<PathBuf>,
-    /// Store nothing, and use nothing stored
-    #[arg(long)]
-    no_store: bool,
+    #[command(flatten)]
+    store: Store,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -68,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     selection.check(&settings)?;
     let folder = arguments.out.as_deref().map(Folder::start).transpose()?;
     let progress = Progress::open()?;
-    let runs = selection.run(&settings, &arguments.cells(), &progress)?;
+    let runs = selection.run(&settings, &arguments.store.cells(), &progress)?;
     drop(progress);
     if let Some(folder) = folder {
         files::publish(folder, |path| write_papers(path, &files::command(), &settings, &runs))?;
@@ -100,14 +96,6 @@ impl Arguments {
             scale: if self.full { Scale::Full } else { Scale::Quick },
             assumptions: self.set.iter().map(split).collect::<Result<_, Failure>>()?,
         })
-    }
-
-    fn cells(&self) -> Cells {
-        match (&self.store, self.no_store) {
-            (_, true) => Cells::default(),
-            (Some(folder), false) => Cells::stored(folder),
-            (None, false) => caches().map_or_else(Cells::default, |caches| Cells::stored(&caches.join("cwnd/cells"))),
-        }
     }
 }
 
@@ -146,16 +134,6 @@ fn record(scale: Scale, runs: &[PaperRun]) -> Result<(), Failure> {
     fs::write(path, recorded.to_toml()).map_err(|error| Failure::Run(format!("{name}: {error}")))?;
     eprintln!("wrote {name}");
     Ok(())
-}
-
-/// The user's folder for what can be computed again.
-fn caches() -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if cfg!(windows) {
-        return variable("LOCALAPPDATA");
-    }
-    let below_home = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-    variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(below_home)))
 }
 
 fn list(selection: &Selection) -> String {

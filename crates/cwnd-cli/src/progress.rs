@@ -1,9 +1,10 @@
 //! A progress bar on a terminal, and Ctrl-C.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cwnd::Span;
 use cwnd_lab::scenario::Scenario;
+use cwnd_lab::sweep::{Found, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::failure::Failure;
@@ -24,8 +25,7 @@ impl Progress {
 
     /// Starts a bar that learns of its length as work is announced, and listens to Ctrl-C from now on.
     pub(crate) fn open() -> Result<Self, Failure> {
-        ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
-            .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))?;
+        listen()?;
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         bar.set_style(
             ProgressStyle::with_template("{bar:30} {simulated} simulated, {speed} times real time, {eta} left")
@@ -47,6 +47,60 @@ impl Progress {
     }
 }
 
+/// Progress of a sweep in cells.
+pub(crate) struct CellProgress {
+    bar: ProgressBar,
+    computed: AtomicU64,
+    stored: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl CellProgress {
+    /// Starts a bar over so many cells, and listens to Ctrl-C from now on.
+    pub(crate) fn start(cells: u64) -> Result<Self, Failure> {
+        listen()?;
+        let bar = ProgressBar::with_draw_target(Some(cells), ProgressDrawTarget::stderr());
+        bar.set_style(
+            ProgressStyle::with_template("{bar:30} {pos} of {len} cells, {rate}/s, {eta} left{msg}")
+                .expect("the template is well-formed")
+                .with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    let _ = write!(out, "{:.1}", state.per_sec());
+                }),
+        );
+        Ok(Self { bar, computed: AtomicU64::new(0), stored: AtomicU64::new(0), failed: AtomicU64::new(0) })
+    }
+
+    /// How many cells were computed, found in the store, and failed.
+    pub(crate) fn counts(&self) -> [u64; 3] {
+        [&self.computed, &self.stored, &self.failed].map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+impl Watch for CellProgress {
+    fn goes_on(&self) -> bool {
+        !INTERRUPTED.load(Ordering::Relaxed)
+    }
+
+    fn done(&self, found: Found) {
+        self.bar.inc(1);
+        let count = match found {
+            Found::Computed => &self.computed,
+            Found::Stored => &self.stored,
+            Found::Failed => &self.failed,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        if found == Found::Failed {
+            self.bar.set_message(format!(", {} failed", self.failed.load(Ordering::Relaxed)));
+        }
+    }
+}
+
+impl Drop for CellProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 impl cwnd_lab::paper::Progress for Progress {
     fn announce(&self, time: Span) {
         self.bar.inc_length(time.as_nanos());
@@ -61,6 +115,11 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
+}
+
+fn listen() -> Result<(), Failure> {
+    ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
+        .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
 }
 
 fn seconds(nanos: u64) -> f64 {

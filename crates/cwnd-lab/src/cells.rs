@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 use thiserror::Error;
 
+use crate::output::whole::write_whole;
 use crate::probe::{Kept, Probe};
 use crate::scenario::{Document, Scenario};
 
@@ -44,6 +45,12 @@ impl Cells {
     #[must_use]
     pub fn stored(folder: &Path) -> Self {
         Self { folder: Some(folder.to_path_buf()), ..Self::default() }
+    }
+
+    /// The same store with nothing of this process.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        Self { folder: self.folder.clone(), ..Self::default() }
     }
 
     /// The cell of `key`: from this process, from the store, or computed now. Of several threads that ask for the same cell one
@@ -105,12 +112,7 @@ impl Cells {
         }
         text.push_str(END);
         text.push('\n');
-        let partial = path.with_extension(format!("partial-{}", std::process::id()));
-        let parent = path.parent().unwrap_or(folder);
-        let written = fs::create_dir_all(parent)
-            .and_then(|()| fs::write(&partial, text))
-            .and_then(|()| fs::rename(&partial, &path));
-        written.map_err(|error| StoreError { path, error })
+        write_whole(&path, text.as_bytes()).map_err(|error| StoreError { path, error })
     }
 }
 
@@ -150,8 +152,14 @@ impl Key {
 
     /// Folders of at most a few thousand files each.
     fn path(self, folder: &Path) -> PathBuf {
-        let name: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = self.to_string();
         folder.join(&name[..2]).join(&name[2..])
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
     }
 }
 

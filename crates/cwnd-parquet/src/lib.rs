@@ -4,6 +4,8 @@
 //! its `unit` and its `description` in the metadata of its field (Arrow's schema, which Parquet files carry along), and every file
 //! says in its own metadata that it was simulated, by what, and how to do it again. Names and units are those of the CSV files.
 //!
+//! [`Table`] writes any other columns in the same way.
+//!
 //! A crate of its own because Arrow is larger than all the rest: nothing else depends on it.
 
 mod table;

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, ListArray, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -23,18 +24,38 @@ pub struct Table {
 impl Table {
     /// A column of whole numbers.
     pub fn whole(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = u64>) {
-        self.add(name, (DataType::UInt64, unit, description), Arc::new(UInt64Array::from_iter_values(values)));
+        self.add(
+            Field::new(name, DataType::UInt64, false),
+            unit,
+            description,
+            Arc::new(UInt64Array::from_iter_values(values)),
+        );
     }
 
     /// A column of numbers; null for what is none.
     pub fn real(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = f64>) {
         let values: Float64Array = values.map(|value| (!value.is_nan()).then_some(value)).collect();
-        self.add(name, (DataType::Float64, unit, description), Arc::new(values));
+        self.add(Field::new(name, DataType::Float64, true), unit, description, Arc::new(values));
     }
 
     /// A column of text.
     pub fn text<'a>(&mut self, name: &str, description: &str, values: impl Iterator<Item = &'a str>) {
-        self.add(name, (DataType::Utf8, "", description), Arc::new(StringArray::from_iter_values(values)));
+        let values = StringArray::from_iter_values(values);
+        self.add(Field::new(name, DataType::Utf8, false), "", description, Arc::new(values));
+    }
+
+    /// A column of text; null for none.
+    pub fn optional_text<'a>(&mut self, name: &str, description: &str, values: impl Iterator<Item = Option<&'a str>>) {
+        let values: StringArray = values.collect();
+        self.add(Field::new(name, DataType::Utf8, true), "", description, Arc::new(values));
+    }
+
+    /// A column of lists of numbers.
+    pub fn lists<'a>(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = &'a [f64]>) {
+        let lists = values.map(|list| Some(list.iter().copied().map(Some).collect::<Vec<_>>()));
+        let lists = ListArray::from_iter_primitive::<Float64Type, _, _>(lists);
+        let kind = lists.data_type().clone();
+        self.add(Field::new(name, kind, false), unit, description, Arc::new(lists));
     }
 
     /// The table in memory, with units and descriptions in the metadata of its fields.
@@ -64,10 +85,8 @@ impl Table {
         writer.close().map(drop)
     }
 
-    fn add(&mut self, name: &str, (kind, unit, description): (DataType, &str, &str), values: ArrayRef) {
-        let nullable = kind == DataType::Float64;
-        self.fields
-            .push(Field::new(name, kind, nullable).with_metadata([("unit", unit), ("description", description)]));
+    fn add(&mut self, field: Field, unit: &str, description: &str, values: ArrayRef) {
+        self.fields.push(field.with_metadata([("unit", unit), ("description", description)]));
         self.columns.push(values);
     }
 }

@@ -12,6 +12,7 @@ fn generated_files_are_fresh() {
     let cwnd = Cwnd::new();
     for (path, arguments) in [
         ("docs/scenario.schema.json", &["schema"][..]),
+        ("docs/sweep.schema.json", &["schema", "sweep"]),
         ("docs/algorithms.md", &["docs", "algorithms"]),
         ("docs/json.md", &["docs", "json"]),
         ("docs/papers.md", &["docs", "papers"]),
@@ -27,6 +28,7 @@ fn every_json_key_is_documented() {
     let cwnd = Cwnd::new();
     let page = fs::read_to_string(root().join("docs/json.md")).expect("it is checked in");
     let scenario = cwnd.file("short.toml", super::SHORT);
+    let sweep = cwnd.file("s.toml", "scenario = \"short.toml\"\n[grid]\n\"flow.0.algorithm\" = [\"reno\", \"simd\"]\n");
     let short = ["--duration", "2s", "--warmup", "1s"];
     for (title, arguments) in [
         (
@@ -34,6 +36,8 @@ fn every_json_key_is_documented() {
             [&["compare", "reno", "--seeds", "1", "--versus", "cubic", "--json"][..], &short[..]].concat(),
         ),
         ("cwnd run", vec!["run", &scenario, "--json"]),
+        ("cwnd sweep", vec!["sweep", &sweep, "--json", "--no-store"]),
+        ("cwnd evaluate", vec!["evaluate", "reno", "--quick", "--seeds", "1", "--json", "--no-store"]),
         ("cwnd bench sim", [&["bench", "sim", "--rate", "10mbit", "--json"][..], &short[..]].concat()),
         ("cwnd model response", vec!["model", "response", "reno", "new-aimd", "--json"]),
         ("cwnd model convergence", vec!["model", "convergence", "simd", "exp-tcp", "--json"]),

@@ -6,6 +6,7 @@ mod errors;
 mod interrupt;
 mod papers;
 mod results;
+mod sweeps;
 mod traces;
 mod transfer;
 

@@ -120,7 +120,7 @@ fn seconds(nanos: u64) -> String {
 }
 
 /// RFC 4180: a cell with a comma or a quote stands in quotes.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 

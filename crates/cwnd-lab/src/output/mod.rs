@@ -17,17 +17,20 @@ pub mod reproduced;
 pub mod table;
 pub mod text;
 mod traffic;
+pub(crate) mod whole;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use cwnd::Spec;
 use serde::Serialize;
 
 use crate::VERSION;
 use crate::compare::Compared;
+use crate::evaluate::Evaluation;
 use crate::paper::{PaperRun, Row, Settings};
-use crate::report::{PaperPage, index_html, paper_html};
+use crate::report::{PaperPage, evaluation_html, index_html, paper_html};
 use crate::run::Runs;
 
 /// Writes the report, `summary.json` and the traces of a comparison into `folder`. `command` repeats it.
@@ -69,6 +72,15 @@ pub fn write_run(folder: &Path, command: &str, summary: &json::Run, runs: &Runs)
 pub fn write_model(folder: &Path, summary: &impl Serialize, report: &str) -> io::Result<()> {
     write_summary(folder, summary)?;
     std::fs::write(folder.join("report.html"), report)
+}
+
+/// Writes the report and `summary.json` of an evaluation of `algorithm` into `folder`. `command` repeats it.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_evaluation(folder: &Path, command: &str, evaluation: &Evaluation, algorithm: &Spec) -> io::Result<()> {
+    write_summary(folder, evaluation)?;
+    std::fs::write(folder.join("report.html"), evaluation_html(evaluation, algorithm, command))
 }
 
 /// Writes `index.html`, a page per paper and `rows.json` into `folder`. `command` repeats it.

@@ -8,8 +8,10 @@ use serde_json::Value;
 
 use super::diagnosis::Diagnosis;
 use super::json::{Bench, Comparison, Known, Run};
+use crate::evaluate::Evaluation;
 use crate::model::{Card, Convergences, Paths, Responses, Stages};
 use crate::paper::Row;
+use crate::sweep::{Progressed, Swept};
 
 /// `docs/algorithms.md`.
 #[must_use]
@@ -47,6 +49,9 @@ pub fn json() -> String {
     for (command, schema) in [
         ("cwnd compare", schema_for!(Comparison)),
         ("cwnd run", schema_for!(Run)),
+        ("cwnd sweep", schema_for!(Swept)),
+        ("cwnd sweep status", schema_for!(Progressed)),
+        ("cwnd evaluate", schema_for!(Evaluation)),
         ("cwnd bench sim", schema_for!(Bench)),
         ("cwnd doctor", schema_for!(Diagnosis)),
         ("cwnd paper PAPER", schema_for!(Row)),

@@ -171,6 +171,31 @@ pub fn summary(summary: &Summary) -> Kept {
     kept
 }
 
+/// The summary that [`summary`] kept.
+#[must_use]
+pub fn summary_of(kept: &Kept) -> Summary {
+    Measures {
+        utilisation: kept.one("utilisation"),
+        goodput_bps: kept.one("goodput_bps"),
+        flow_goodput_bps: kept.all("flow_goodput_bps").to_vec(),
+        jain: kept.one("jain"),
+        goodput_range: kept.one("goodput_range"),
+        efficiency_index_bps: kept.one("efficiency_index_bps"),
+        stability_index: kept.one("stability_index"),
+        smoothness: kept.one("smoothness"),
+        loss_rate: kept.one("loss_rate"),
+        mark_rate: kept.one("mark_rate"),
+        queue_delay_mean_s: kept.one("queue_delay_mean_s"),
+        queue_delay_p95_s: kept.one("queue_delay_p95_s"),
+        queue_delay_p99_s: kept.one("queue_delay_p99_s"),
+        retransmission_ratio: kept.one("retransmission_ratio"),
+        time_to_90_utilisation_s: kept.one("time_to_90_utilisation_s"),
+        convergence_time_s: kept.one("convergence_time_s"),
+        source_limited_share: kept.one("source_limited_share"),
+        peer_limited_share: kept.one("peer_limited_share"),
+    }
+}
+
 fn transfer(scenario: &Scenario, trace: &Trace) -> Kept {
     let mut kept = Kept::default();
     let each = |of: fn(&FlowTrace) -> Option<f64>| trace.flows.iter().filter_map(of).collect::<Vec<f64>>();
@@ -190,3 +215,35 @@ const COUNTED: [(&str, Column); 3] = [
     ("flow_delivered_packets", |flow| &flow.delivered),
     ("flow_lost_packets", |flow| &flow.lost),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_kept_whole() {
+        let values = (1..=17).map(f64::from).collect::<Vec<_>>();
+        let next = |nth: usize| Some(values[nth]);
+        let whole = Summary {
+            utilisation: next(0),
+            goodput_bps: next(1),
+            flow_goodput_bps: vec![0.5, 1.5],
+            jain: next(2),
+            goodput_range: next(3),
+            efficiency_index_bps: next(4),
+            stability_index: next(5),
+            smoothness: next(6),
+            loss_rate: next(7),
+            mark_rate: next(8),
+            queue_delay_mean_s: next(9),
+            queue_delay_p95_s: next(10),
+            queue_delay_p99_s: next(11),
+            retransmission_ratio: next(12),
+            time_to_90_utilisation_s: next(13),
+            convergence_time_s: None,
+            source_limited_share: next(15),
+            peer_limited_share: next(16),
+        };
+        assert_eq!(summary_of(&summary(&whole)), whole);
+    }
+}

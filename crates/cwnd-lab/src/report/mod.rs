@@ -4,12 +4,13 @@
 //! them. The plots are Vega-Lite specifications built here and drawn by the libraries that the page carries along; under each are
 //! its numbers, as a table and as CSV, from the same data. The page makes no request, and its content policy forbids any.
 //!
-//! [`paper_html`] and [`index_html`] are the pages of reproduced papers, made of the same parts.
+//! [`evaluation_html`], [`paper_html`] and [`index_html`] are the pages of reproduced papers, made of the same parts.
 //!
 //! Curves are thinned for the screen so that their extremes survive; measures are never taken from thinned curves.
 
 pub mod colour;
 mod downsample;
+mod evaluation;
 mod frame;
 pub mod model;
 mod over_time;
@@ -27,6 +28,7 @@ use cwnd_trace::Trace;
 
 use crate::measure::Estimates;
 
+pub use evaluation::evaluation_html;
 pub use page::html;
 pub use papers::{PaperPage, index_html, paper_html};
 

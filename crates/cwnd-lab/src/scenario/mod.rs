@@ -43,7 +43,11 @@ impl Scenario {
     /// # Errors
     /// The first thing wrong with it, with its place in the file or among the overrides.
     pub fn read(name: &str, text: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
-        let source = Source::read(name, text, overrides)?;
+        Self::of(&Source::read(name, text, overrides)?)
+    }
+
+    /// Reads and checks a document whose places are known.
+    pub(crate) fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
         Self::check(source.document()?).map_err(|error| match error.place {
             Place::Key(key) => ScenarioError { place: source.place_of(&key), fault: error.fault },
             _ => error,
@@ -80,6 +84,22 @@ impl Scenario {
         (0..self.document.seeds).map(move |index| first.wrapping_add(u64::from(index)))
     }
 
+    /// The same scenario with `count` seeds from `first` on, and no packets logged.
+    #[must_use]
+    pub fn with_seeds(&self, first: u64, count: u32) -> Self {
+        let document = Document { first_seed: first, seeds: count, ..self.document.clone() };
+        Self { document, setup: Setup { packet_log: None, ..self.setup.clone() }, ..*self }
+    }
+
+    /// The same scenario, measured after another time, which must be below the duration.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn with_warmup(&self, warmup: Span) -> Result<Self, ScenarioError> {
+        let warmup = format!("{}us", warmup.as_nanos().div_ceil(1000));
+        Self::check(Document { warmup: Written::literal(&warmup), ..self.document.clone() })
+    }
+
     /// The link that measures of "the bottleneck" are taken at: the slowest that data crosses, of equals the one with most flows.
     #[must_use]
     pub fn bottleneck(&self) -> usize {
@@ -114,6 +134,15 @@ impl Scenario {
             .collect();
         let carried = max_min(&capacity, &flows).into_iter().zip(&self.setup.flows);
         carried.map(|(rate, flow)| rate * f64::from(flow.payload.0) / f64::from(flow.packet.0)).collect()
+    }
+
+    /// How many data packets the bottleneck can carry in one run: a measure of the work. A million where it has no rate.
+    #[must_use]
+    pub fn packets(&self) -> f64 {
+        let link = &self.setup.links[self.bottleneck];
+        let rate = link.mean_rate(Time::ZERO, Time::ZERO + self.setup.duration);
+        let bits = f64::from(self.document.packet.value().0) * 8.0;
+        rate.map_or(1e6, |rate| rate * self.setup.duration.as_secs_f64() / bits)
     }
 
     /// The document it came from.

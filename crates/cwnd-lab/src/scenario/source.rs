@@ -11,7 +11,7 @@ use super::error::{Fault, Place, ScenarioError};
 use super::quantity;
 
 /// A document and the overrides that were laid over it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Source<'a> {
     name: &'a str,
     text: &'a str,
@@ -26,7 +26,15 @@ impl<'a> Source<'a> {
             place: Place::in_file(name, text, error.span().unwrap_or_default()),
             fault: Fault::Document(one_line(error.message())),
         })?;
-        let mut source = Self { name, text, overrides, root };
+        Self { name, text, overrides: &[], root }.with(overrides)
+    }
+
+    /// The same document with other overrides laid over what it has by now.
+    pub(crate) fn with<'b>(&self, overrides: &'b [String]) -> Result<Source<'b>, ScenarioError>
+    where
+        'a: 'b,
+    {
+        let mut source = Source { name: self.name, text: self.text, overrides, root: self.root.clone() };
         for (index, item) in overrides.iter().enumerate() {
             source.lay_over(index, item).map_err(|reason| ScenarioError {
                 place: Place::Override(item.clone()),
@@ -34,6 +42,18 @@ impl<'a> Source<'a> {
             })?;
         }
         Ok(source)
+    }
+
+    /// The table under a key of the document as a document of its own, in the same file.
+    pub(crate) fn below(&self, key: &str) -> Option<Self> {
+        let value = self.root.get_ref().get(key)?;
+        let DeValue::Table(table) = value.get_ref() else { return None };
+        Some(Self { root: Spanned::new(value.span(), table.clone()), ..*self })
+    }
+
+    /// The document as it was parsed.
+    pub(crate) fn root(&self) -> &DeTable<'a> {
+        self.root.get_ref()
     }
 
     /// The document as a value.
@@ -64,7 +84,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn place(&self, span: Range<usize>) -> Place {
+    /// What is written in a range of bytes of the file.
+    pub(crate) fn text(&self, span: Range<usize>) -> &'a str {
+        self.text.get(span).unwrap_or_default()
+    }
+
+    /// Where a range of bytes is: in the file, or in an override.
+    pub(crate) fn place(&self, span: Range<usize>) -> Place {
         match span.start.checked_sub(self.override_span(0).start).and_then(|index| self.overrides.get(index)) {
             Some(item) => Place::Override(item.clone()),
             None => Place::in_file(self.name, self.text, span),

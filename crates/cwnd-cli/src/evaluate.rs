@@ -1,0 +1,109 @@
+//! `cwnd evaluate`
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use cwnd::Spec;
+use cwnd_lab::evaluate::{Evaluation, Extent, plan};
+use cwnd_lab::output::digits::cell;
+use cwnd_lab::output::table::Table;
+use cwnd_lab::output::{to_json, write_evaluation};
+use cwnd_lab::scenario::Written;
+
+use crate::failure::Failure;
+use crate::files;
+use crate::progress::CellProgress;
+use crate::store::Store;
+
+/// Which algorithm, and how thoroughly.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd evaluate simd --quick
+  cwnd evaluate aimd:b=1/8 --seeds 10 --out out/aimd
+RFC 9743 gives criteria in words and no thresholds, so there are numbers and no verdicts: those of the algorithm beside those of
+Reno and CUBIC in its place, in the same cells. Headings that a simulator cannot answer are listed as not covered.")]
+pub(crate) struct Arguments {
+    /// The algorithm, such as `simd` or `aimd:b=1/8`
+    algorithm: Written<Spec>,
+    /// What it is evaluated against
+    #[arg(long, value_enum, default_value_t = Profile::Rfc9743)]
+    profile: Profile,
+    /// Few settings, 2 seeds of 20 s
+    #[arg(long)]
+    quick: bool,
+    /// Independent runs of each cell [default: 5, or 2 with --quick]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    seeds: Option<u32>,
+    /// Print one JSON document and nothing else; write no files unless --out is given
+    #[arg(long)]
+    json: bool,
+    /// A new folder for report.html and summary.json [default: out/evaluate-DATE-NUMBER]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    store: Store,
+}
+
+/// What an algorithm is evaluated against.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Profile {
+    /// Specifying New Congestion Control Algorithms (BCP 133)
+    Rfc9743,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let Profile::Rfc9743 = arguments.profile;
+    let seeds = arguments.seeds.unwrap_or(if arguments.quick { 2 } else { 5 });
+    let plan = plan(&arguments.algorithm, Extent { quick: arguments.quick, seeds })
+        .map_err(|error| Failure::Input(format!("{}: {}", arguments.algorithm, error.fault)))?;
+    let results = files::Results { json: arguments.json, out: arguments.out.clone() };
+    let folder = results.folder("evaluate")?;
+    let progress = CellProgress::start(plan.len())?;
+    let evaluated = plan.run(&arguments.store.cells(), &progress);
+    drop(progress);
+    let evaluation = evaluated.map_err(|_| {
+        Failure::Stopped("interrupted; what was run is stored, and the same command goes on".to_string())
+    })?;
+    if let Some(folder) = folder {
+        let algorithm = arguments.algorithm.value();
+        files::publish(folder, |path| write_evaluation(path, &files::command(), &evaluation, algorithm))?;
+    }
+    let text = if arguments.json { to_json(&evaluation) } else { print(&evaluation) };
+    if evaluation.failed_cells == 0 {
+        return Ok(text);
+    }
+    crate::print(&text)?;
+    Err(Failure::Run(format!("{} of {} cells failed", evaluation.failed_cells, evaluation.cells)))
+}
+
+fn print(evaluation: &Evaluation) -> String {
+    let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
+    let mut text = format!(
+        "{algorithm} under the headings of RFC 9743, beside Reno and CUBIC in its place\n\
+         {seeds} seeds of {duration_s} s, measured after {warmup_s} s; mean ± half the 95 % confidence interval\n"
+    );
+    for section in &evaluation.sections {
+        text.push_str(&format!("\n{} {}\n", section.number, section.title));
+        if !section.covered {
+            text.push_str(&format!("not covered: {}\n", section.reading));
+            continue;
+        }
+        text.push_str(&format!("{}\n\n", section.reading));
+        let mut table = Table::left();
+        table.row(["path", "traffic", "measure", algorithm.as_str(), "reno", "cubic"]);
+        for row in &section.rows {
+            let (scale, unit) = if row.unit == "s" { (1e3, ", ms") } else { (1.0, "") };
+            table.row([
+                format!("{} {} {}", row.rate, row.rtt, row.queue),
+                row.traffic.clone(),
+                format!("{}{unit}", row.measure),
+                cell(row.algorithm, scale),
+                cell(row.reno, scale),
+                cell(row.cubic, scale),
+            ]);
+        }
+        text.push_str(&table.print());
+    }
+    text
+}

@@ -1,0 +1,158 @@
+//! `cwnd sweep`
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Cwnd, SHORT, root};
+
+/// Four points with two seeds each, two cells to a file.
+const SWEEP: &str = "scenario = \"short.toml\"\n[grid]\n\"flow.0.algorithm\" = [\"reno\", \"simd\"]\n\
+                     \"dumbbell.rtt\" = [\"20ms\", \"40ms\"]\n";
+const CHUNK: [&str; 4] = ["--chunk", "4ms", "--format", "csv"];
+
+fn cwnd() -> Cwnd {
+    let cwnd = Cwnd::new();
+    cwnd.file("short.toml", SHORT);
+    cwnd.file("s.toml", SWEEP);
+    cwnd
+}
+
+/// The rows in a folder, by file.
+fn parts(cwnd: &Cwnd, folder: &str) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(cwnd.path().join(folder).join("cells")).expect("a folder of rows");
+    let read = |path: &Path| fs::read_to_string(path).expect("a file");
+    entries
+        .map(|entry| entry.expect("an entry"))
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), read(&entry.path())))
+        .collect()
+}
+
+#[test]
+fn shards_together_are_the_whole_and_nothing_is_run_twice() {
+    let cwnd = cwnd();
+    let sweep = |more: &[&str]| cwnd.run(&[&["sweep", "s.toml", "--store", "cells"][..], &CHUNK, more].concat());
+    let whole = sweep(&["--out", "whole"]);
+    assert_eq!(whole.code, Some(0), "{}", whole.err);
+    assert!(whole.err.contains("8 cells computed, 0 found in the store, 0 failed"), "{}", whole.err);
+    assert!(
+        whole.out.contains("8 of 8 cells") && whole.out.lines().any(|line| line.starts_with("simd")),
+        "{}",
+        whole.out
+    );
+    let expected = parts(&cwnd, "whole");
+    assert!(expected.len() > 2, "{:?}", expected.keys());
+    assert_eq!(expected.values().map(|text| text.lines().count() - 1).sum::<usize>(), 8);
+
+    for shard in ["2/3", "1/3", "3/3", "1/3"] {
+        let said = sweep(&["--out", "parts", "--shard", shard]);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert!(said.err.contains("0 cells computed"), "{}", said.err);
+    }
+    assert_eq!(parts(&cwnd, "parts"), expected);
+    // Computed anew, on one thread: the same files.
+    let alone = [&["sweep", "s.toml", "--no-store", "--out", "alone"][..], &CHUNK].concat();
+    let output = cwnd.command(&alone).env("RAYON_NUM_THREADS", "1").output().expect("the binary was built");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(parts(&cwnd, "alone"), expected);
+
+    let status = cwnd.succeed(&["sweep", "status", "parts"]);
+    assert!(status.starts_with("8 of 8 cells, "), "{status}");
+    // The folder's own sweep needs no other file.
+    cwnd.succeed(&["sweep", "parts/sweep.toml", "--check"]);
+}
+
+#[test]
+fn a_killed_sweep_goes_on_where_it_was() {
+    let cwnd = Cwnd::new();
+    cwnd.file("s.toml", &format!("[base]\n{}[grid]\nfirst_seed = [1, 3, 5, 7, 9, 11]\n", nested(SHORT)));
+    let arguments = ["sweep", "s.toml", "--store", "cells", "--out", "out", "--format", "csv", "--set", "duration=60s"];
+    let mut child =
+        cwnd.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary was built");
+    let stored =
+        || cwnd.files().iter().filter(|file| file.starts_with("cells/") && file.matches('/').count() == 2).count();
+    while stored() < 2 && child.try_wait().expect("it runs").is_none() {
+        sleep(Duration::from_millis(5));
+    }
+    // Not asked, killed: nothing can be put in order at the end.
+    let _ = child.kill();
+    child.wait().expect("it ends");
+    let said = cwnd.run(&arguments);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(!said.err.contains(" 0 found in the store"), "{}", said.err);
+    let whole =
+        cwnd.run(&["sweep", "s.toml", "--no-store", "--out", "whole", "--format", "csv", "--set", "duration=60s"]);
+    assert_eq!(whole.code, Some(0), "{}", whole.err);
+    assert_eq!(parts(&cwnd, "out"), parts(&cwnd, "whole"));
+}
+
+/// The scenario as it stands below `[base]`.
+fn nested(scenario: &str) -> String {
+    scenario.replace("[dumbbell]", "[base.dumbbell]").replace("[[flow]]", "[[base.flow]]")
+}
+
+#[test]
+fn a_failed_cell_is_recorded_and_the_rest_goes_on() {
+    let cwnd = cwnd();
+    let arguments = [&["sweep", "s.toml", "--store", "cells", "--out", "out", "--json"][..], &CHUNK].concat();
+    cwnd.succeed(&arguments);
+    let files = cwnd.files();
+    let mut cells = files.iter().filter(|file| file.starts_with("cells/") && file.matches('/').count() == 2);
+    // A cell that can be neither read nor stored: its place is taken.
+    let place = cwnd.path().join(cells.next().expect("cells were stored"));
+    fs::remove_file(&place).expect("a file");
+    fs::create_dir_all(place.join("in the way")).expect("a folder");
+
+    let said = cwnd.run(&arguments);
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert!(said.err.contains("error: 1 of 8 cells failed, such as: cannot store a cell in"), "{}", said.err);
+    let document: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!((&document["done_cells"], &document["failed_cells"]), (&7.into(), &1.into()));
+    let status: Value = serde_json::from_str(&cwnd.succeed(&["sweep", "status", "out", "--json"])).expect("JSON");
+    assert_eq!((&status["present_cells"], &status["failed_cells"]), (&8.into(), &1.into()));
+    assert!(status["failures"][0]["error"].as_str().is_some_and(|error| error.starts_with("cannot store")));
+    assert!(parts(&cwnd, "out").values().any(|text| text.contains("cannot store a cell")));
+
+    fs::remove_dir_all(&place).expect("a folder");
+    cwnd.succeed(&arguments);
+    assert!(cwnd.succeed(&["sweep", "status", "out"]).contains("0 cells failed"));
+}
+
+#[test]
+fn what_is_wrong_is_named_and_nothing_is_written() {
+    let cwnd = cwnd();
+    cwnd.file("wrong.toml", &SWEEP.replace("40ms", "40"));
+    fs::create_dir(cwnd.path().join("taken")).expect("writable");
+    cwnd.file("taken/x", "");
+    let before = cwnd.files();
+    for (arguments, expected) in [
+        (&["sweep", "wrong.toml"][..], "error: wrong.toml:4:27: cannot read `40`: expected a time with its unit"),
+        (&["sweep", "nowhere.toml"], "error: cannot read `nowhere.toml`: "),
+        (&["sweep"], "error: name the file of a sweep"),
+        (&["sweep", "s.toml", "--shard", "0/3"], "error: invalid value '0/3' for '--shard <I/N>': expected a shard"),
+        (
+            &["sweep", "s.toml", "--format", "cvs"],
+            "error: invalid value 'cvs' for '--format <FORMAT>': unknown format `cvs`",
+        ),
+        (&["sweep", "s.toml", "--set", "dumbbell.rtt=1ms"], "error: --set dumbbell.rtt=1ms: the sweep gives this key"),
+        (&["sweep", "s.toml", "--out", "taken"], "error: --out: `taken` holds something else than a sweep"),
+        (&["sweep", "status", "taken"], "error: --out: `taken` holds something else than a sweep"),
+    ] {
+        let said = cwnd.run(arguments);
+        assert_eq!(said.code, Some(2), "{arguments:?}: {}", said.err);
+        assert!(said.err.starts_with(expected), "{arguments:?}: {}", said.err);
+        assert_eq!(cwnd.files(), before, "{arguments:?}");
+    }
+    assert!(cwnd.succeed(&["sweep", "s.toml", "--check"]).starts_with("s.toml is a sweep: 4 points, 8 cells, "));
+}
+
+#[test]
+fn the_example_is_a_sweep() {
+    let path = root().join("scenarios/sweep/buffers.toml").display().to_string();
+    assert!(Cwnd::new().succeed(&["sweep", &path, "--check"]).contains("16 points, 80 cells"));
+}

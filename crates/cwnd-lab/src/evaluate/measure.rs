@@ -1,0 +1,119 @@
+//! The numbers of an evaluation.
+
+use crate::measure::mean;
+use crate::probe::Kept;
+
+/// A number of one seed's runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Measure {
+    /// One that is kept under this name.
+    Kept(&'static str),
+    /// The goodput of the contender's flows as a share of that of all; the first so many flows are its own.
+    Share(usize),
+    /// The goodput of the worst-off flow over an equal share.
+    Least,
+    /// Harm (Ware et al. 2019) to the goodput of the others: what they lose against having only themselves there, as a share. The
+    /// first run is the mixture with so many flows of the contender, the second is theirs alone.
+    GoodputHarm(usize),
+    /// Harm to the queueing delay: the part of it in the mixture that they would not have alone.
+    DelayHarm,
+    /// Harm to the share of packets lost, likewise.
+    LossHarm,
+    /// The goodput of the flow with the long round-trip time over that of the one with the short.
+    LongOverShort,
+    /// Mean time to completion of the short flows.
+    Completion,
+    /// Packets a flow sends in so many round trips, over their number.
+    SentPerRound(f64),
+}
+
+impl Measure {
+    pub(super) fn of(self, runs: &[&Kept]) -> Option<f64> {
+        let first = *runs.first()?;
+        let goodput = first.all("flow_goodput_bps");
+        let total: f64 = goodput.iter().sum();
+        let pair = |name: &str| Some((first.one(name)?, runs.get(1)?.one(name)?));
+        // Less is better: harm is the part of what there is that would not be there.
+        let less_is_better = |(with, without): (f64, f64)| (with > 0.0).then(|| (with - without) / with);
+        let value = match self {
+            Self::Kept(name) => first.one(name),
+            Self::Share(own) => Some(goodput.get(..own)?.iter().sum::<f64>() / total),
+            Self::Least => {
+                let least = goodput.iter().copied().reduce(f64::min)?;
+                Some(least * goodput.len() as f64 / total)
+            }
+            Self::GoodputHarm(own) => {
+                let (with, without) = (mean(goodput.get(own..)?)?, mean(runs.get(1)?.all("flow_goodput_bps"))?);
+                Some((without - with) / without)
+            }
+            Self::DelayHarm => less_is_better(pair("queue_delay_mean_s")?),
+            Self::LossHarm => less_is_better(pair("loss_rate")?),
+            Self::LongOverShort => match goodput {
+                [short, long] => Some(long / short),
+                _ => None,
+            },
+            Self::Completion => mean(first.all("flow_completed_s")),
+            Self::SentPerRound(rounds) => mean(first.all("flow_sent_packets")).map(|sent| sent / rounds),
+        };
+        value.filter(|value| value.is_finite())
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Kept("utilisation") => "utilisation",
+            Self::Kept("jain") => "Jain index",
+            Self::Kept("loss_rate") => "loss",
+            Self::Kept("retransmission_ratio") => "retransmitted",
+            Self::Kept("queue_delay_mean_s") => "mean queueing delay",
+            Self::Kept("queue_delay_p99_s") => "99th percentile of queueing delay",
+            Self::Kept("convergence_time_s") => "time to a fair share",
+            Self::Kept("time_to_90_utilisation_s") => "time to 90 % utilisation",
+            Self::Kept(name) => name,
+            Self::Share(_) => "share of the goodput",
+            Self::Least => "worst-off flow over an equal share",
+            Self::GoodputHarm(_) => "harm to goodput",
+            Self::DelayHarm => "harm to delay",
+            Self::LossHarm => "harm to loss",
+            Self::LongOverShort => "goodput of the long round-trip time over the short",
+            Self::Completion => "mean completion of short flows",
+            Self::SentPerRound(_) => "packets sent per round trip and flow",
+        }
+    }
+
+    pub(super) fn unit(self) -> &'static str {
+        match self {
+            Self::Kept(name) if name.ends_with("_s") => "s",
+            Self::Completion => "s",
+            _ => "1",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(flows: &[f64], delay: f64, loss: f64) -> Kept {
+        let mut kept = Kept::default();
+        kept.keep("flow_goodput_bps", flows.to_vec());
+        kept.keep("queue_delay_mean_s", vec![delay]);
+        kept.keep("loss_rate", vec![loss]);
+        kept
+    }
+
+    /// The contender takes 6 of 8, so the other has 2 of the 8 it would have alone: a harm of 3/4, as Ware et al. count it.
+    #[test]
+    fn harm_is_what_the_others_lose() {
+        let (mixture, alone) = (kept(&[6.0, 2.0], 0.04, 0.02), kept(&[8.0], 0.01, 0.02));
+        let of = |measure: Measure| measure.of(&[&mixture, &alone]);
+        assert_eq!(of(Measure::Share(1)), Some(0.75));
+        assert_eq!(of(Measure::GoodputHarm(1)), Some(0.75));
+        assert_eq!(of(Measure::DelayHarm), Some(0.75));
+        assert_eq!(of(Measure::LossHarm), Some(0.0));
+        assert_eq!(of(Measure::Least), Some(0.5));
+        assert_eq!(of(Measure::LongOverShort), Some(2.0 / 6.0));
+        assert_eq!(Measure::LossHarm.of(&[&kept(&[1.0], 0.0, 0.0), &alone]), None);
+        assert_eq!(Measure::Share(1).of(&[&kept(&[0.0, 0.0], 0.0, 0.0)]), None);
+        assert_eq!(Measure::Share(3).of(&[&mixture]), None);
+    }
+}

@@ -1,0 +1,266 @@
+//! Evaluating an algorithm under the headings of a document that says what is to be looked at.
+//!
+//! RFC 9743 asks for evidence and gives its criteria in words, without thresholds. What comes out here are therefore numbers: those
+//! of the algorithm, and of Reno and CUBIC put in its place in the same cells. What the simulator cannot answer is listed as not
+//! covered. [`plan`] makes the cells, which run as those of sweeps do, through the store.
+
+mod measure;
+mod rfc9743;
+
+use cwnd::{Span, Spec};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::VERSION;
+use crate::cells::Cells;
+use crate::measure::Estimate;
+use crate::probe::{Kept, Probe};
+use crate::scenario::{Scenario, ScenarioError, Written};
+use crate::sweep::{Interrupted, Watch, run_cells};
+
+use measure::Measure;
+
+/// The algorithms an evaluated one is set beside.
+pub const REFERENCES: [&str; 2] = ["reno", "cubic"];
+
+/// How long and how often each cell is run, and how many settings there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// A few settings at reduced length.
+    pub quick: bool,
+    /// Independent runs of each cell.
+    pub seeds: u32,
+}
+
+/// An evaluation: `cwnd evaluate --json`.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Evaluation {
+    /// Always `simulated`: what kind of numbers these are.
+    pub kind: &'static str,
+    /// The version of cwnd, with the revision of its sources where it was built in a repository.
+    pub version: &'static str,
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// What it was evaluated against.
+    pub profile: &'static str,
+    /// Whether settings and lengths were reduced.
+    pub quick: bool,
+    /// Independent runs of each cell.
+    pub seeds: u32,
+    /// The length of each run, seconds.
+    pub duration_s: f64,
+    /// Measuring starts after this time, seconds.
+    pub warmup_s: f64,
+    /// The runs, each counted once for each number it is needed for.
+    pub cells: u64,
+    /// Of those, the failed ones; no number has them.
+    pub failed_cells: u64,
+    /// The headings, in the order of the document.
+    pub sections: Vec<Section>,
+}
+
+/// A heading.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Section {
+    /// Its number in the document.
+    pub number: &'static str,
+    /// Its title there.
+    pub title: &'static str,
+    /// What is asked there as it is read here, or why it is not covered.
+    pub reading: &'static str,
+    /// Whether there are numbers.
+    pub covered: bool,
+    /// The numbers.
+    pub rows: Vec<Row>,
+}
+
+/// A number of the algorithm, beside that of the references in its place.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Row {
+    /// The rate of the bottleneck.
+    pub rate: String,
+    /// The round-trip time without queueing.
+    pub rtt: String,
+    /// The queue of the bottleneck.
+    pub queue: String,
+    /// The flows, and what else is there.
+    pub traffic: String,
+    /// The measure.
+    pub measure: &'static str,
+    /// Its unit; 1 for plain numbers.
+    pub unit: &'static str,
+    /// The algorithm's.
+    pub algorithm: Option<Estimate>,
+    /// That of Reno in its place.
+    pub reno: Option<Estimate>,
+    /// That of CUBIC in its place.
+    pub cubic: Option<Estimate>,
+}
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    algorithm: String,
+    extent: Extent,
+    parts: Vec<Part>,
+    jobs: Vec<(Scenario, u64, Probe)>,
+}
+
+/// A heading with its questions.
+#[derive(Clone, Debug)]
+struct Part {
+    number: &'static str,
+    title: &'static str,
+    reading: &'static str,
+    asked: Vec<Asked>,
+}
+
+/// A question with where its answers will be: for each contender the first job of each of its runs, one per seed.
+#[derive(Clone, Debug)]
+struct Asked {
+    path: Path,
+    traffic: String,
+    measures: Vec<Measure>,
+    firsts: [Vec<usize>; 3],
+}
+
+/// The bottleneck.
+#[derive(Clone, Debug)]
+struct Path {
+    rate: &'static str,
+    rtt: &'static str,
+    queue: String,
+    /// What else is set, `key=value`.
+    also: Vec<String>,
+}
+
+/// The plan of evaluating `algorithm` on paths with ordinary routers: one that wants routers of its own (XCP) is out of its element.
+///
+/// # Errors
+/// It cannot be run there.
+pub fn plan(algorithm: &Written<Spec>, extent: Extent) -> Result<Plan, ScenarioError> {
+    let mut plan = Plan { algorithm: algorithm.text().to_string(), extent, parts: Vec::new(), jobs: Vec::new() };
+    rfc9743::sections(&mut plan)?;
+    Ok(plan)
+}
+
+impl Plan {
+    /// How many cells it has, each counted as often as it is needed.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.jobs.len() as u64
+    }
+
+    /// Whether there is nothing to run.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Runs it on all cores.
+    ///
+    /// # Errors
+    /// `watch` ended the work. Cells computed by then are in the store.
+    pub fn run(&self, cells: &Cells, watch: &dyn Watch) -> Result<Evaluation, Interrupted> {
+        let jobs: Vec<(&Scenario, u64, Probe)> =
+            self.jobs.iter().map(|(scenario, seed, probe)| (scenario, *seed, *probe)).collect();
+        let outcomes = run_cells(&jobs, cells, watch)?;
+        let sections = self.parts.iter().map(|part| Section {
+            number: part.number,
+            title: part.title,
+            reading: part.reading,
+            covered: !part.asked.is_empty(),
+            rows: part.asked.iter().flat_map(|asked| self.rows(asked, &outcomes)).collect(),
+        });
+        let (duration, warmup) = self.extent.times();
+        Ok(Evaluation {
+            kind: "simulated",
+            version: VERSION,
+            algorithm: self.algorithm.clone(),
+            profile: "rfc9743",
+            quick: self.extent.quick,
+            seeds: self.extent.seeds,
+            duration_s: duration.as_secs_f64(),
+            warmup_s: warmup.as_secs_f64(),
+            cells: self.len(),
+            failed_cells: outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64,
+            sections: sections.collect(),
+        })
+    }
+
+    fn rows(&self, asked: &Asked, outcomes: &[Result<Kept, String>]) -> Vec<Row> {
+        let estimate = |measure: &Measure, firsts: &[usize]| {
+            let seeds = 0..self.extent.seeds as usize;
+            let values: Vec<f64> = seeds
+                .filter_map(|seed| {
+                    let runs: Option<Vec<&Kept>> =
+                        firsts.iter().map(|first| outcomes[first + seed].as_ref().ok()).collect();
+                    measure.of(&runs?)
+                })
+                .collect();
+            Estimate::over(&values)
+        };
+        let row = |measure: &Measure| {
+            let [algorithm, reno, cubic] = asked.firsts.each_ref().map(|firsts| estimate(measure, firsts));
+            Row {
+                rate: asked.path.rate.to_string(),
+                rtt: asked.path.rtt.to_string(),
+                queue: asked.path.queue.clone(),
+                traffic: asked.traffic.clone(),
+                measure: measure.name(),
+                unit: measure.unit(),
+                algorithm,
+                reno,
+                cubic,
+            }
+        };
+        asked.measures.iter().map(row).collect()
+    }
+
+    fn section(&mut self, number: &'static str, title: &'static str, reading: &'static str) {
+        self.parts.push(Part { number, title, reading, asked: Vec::new() });
+    }
+
+    /// Asks in the last section: `runs` says for a contender which flows share the path, in TOML, and what is kept of each run.
+    fn ask(
+        &mut self,
+        path: Path,
+        traffic: impl Into<String>,
+        measures: &[Measure],
+        runs: impl Fn(&str) -> Vec<(String, Probe)>,
+    ) -> Result<(), ScenarioError> {
+        let contenders = [self.algorithm.clone(), REFERENCES[0].to_string(), REFERENCES[1].to_string()];
+        let mut firsts = [const { Vec::new() }; 3];
+        for (contender, firsts) in contenders.iter().zip(&mut firsts) {
+            for (flows, probe) in runs(contender) {
+                firsts.push(self.jobs.len());
+                let scenario = self.scenario(&path, &flows)?;
+                self.jobs.extend(scenario.seeds().map(|seed| (scenario.clone(), seed, probe)));
+            }
+        }
+        let asked = Asked { path, traffic: traffic.into(), measures: measures.to_vec(), firsts };
+        self.parts.last_mut().expect("a section was begun").asked.push(asked);
+        Ok(())
+    }
+
+    fn scenario(&self, path: &Path, flows: &str) -> Result<Scenario, ScenarioError> {
+        let (duration, warmup) = self.extent.times();
+        let mut items = vec![
+            format!("duration={}ms", duration.as_nanos() / 1_000_000),
+            format!("warmup={}ms", warmup.as_nanos() / 1_000_000),
+            format!("seeds={}", self.extent.seeds),
+            format!("dumbbell.rate={}", path.rate),
+            format!("dumbbell.rtt={}", path.rtt),
+            format!("dumbbell.queue={}", path.queue),
+        ];
+        items.extend(path.also.iter().cloned());
+        Scenario::read("evaluation", flows, &items)
+    }
+}
+
+impl Extent {
+    /// The length of a run, and of its warm-up.
+    fn times(self) -> (Span, Span) {
+        if self.quick { (Span::from_secs(20), Span::from_secs(5)) } else { (Span::from_secs(60), Span::from_secs(20)) }
+    }
+}

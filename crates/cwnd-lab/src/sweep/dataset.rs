@@ -1,0 +1,354 @@
+//! The folder of a sweep: `sweep.toml` and `sweep.json` say what it is, `cells/` has a file of rows per chunk, `failed/` a file per
+//! chunk in which something failed.
+//!
+//! Any number of processes may fill it. A file appears whole, and is the same whoever writes it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, json};
+use thiserror::Error;
+
+use super::table::{Column, Values, columns};
+use super::{Chunk, Row, Sweep};
+use crate::output::csv::quoted;
+use crate::output::to_json;
+use crate::output::whole::write_whole;
+use crate::scenario::{ScenarioError, unknown};
+
+/// The folder of a sweep.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    folder: PathBuf,
+    manifest: Manifest,
+    sweep: Sweep,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartFormat {
+    /// Comma-separated values (RFC 4180); lists have spaces between their numbers.
+    Csv,
+    /// A JSON object per line.
+    JsonLines,
+    /// Parquet; only where the program was built with the feature `parquet`.
+    Parquet,
+}
+
+/// Not a format of rows.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum PartFormatError {
+    /// There is none of this name.
+    #[error("{}", unknown("format", .0, &PartFormat::ALL.map(PartFormat::ending)))]
+    Unknown(String),
+    /// It was left out of this program.
+    #[error(
+        "this program was built without Parquet; build one that has it: cargo install --path crates/cwnd-cli --features parquet"
+    )]
+    WithoutParquet,
+}
+
+/// A folder cannot be that of a sweep.
+#[derive(Debug, Error)]
+pub enum DatasetError {
+    /// It is something else.
+    #[error("`{0}` holds something else than a sweep: name a new folder, or that of a sweep")]
+    NoSweep(PathBuf),
+    /// It is the folder of another sweep.
+    #[error("`{0}` holds another sweep, or one of another program, format or chunk size: name a new folder")]
+    Other(PathBuf),
+    /// Its sweep cannot be read.
+    #[error(transparent)]
+    Sweep(#[from] Box<ScenarioError>),
+    /// It cannot be written.
+    #[error("cannot write `{path}`: {error}")]
+    Unwritable {
+        /// What could not be written.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// How far a sweep's folder is: `cwnd sweep status --json`.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Progressed {
+    /// What tells the sweep from others.
+    pub id: String,
+    /// The runs of the sweep.
+    pub cells: u64,
+    /// The runs in the folder, failed ones among them.
+    pub present_cells: u64,
+    /// Of those, the failed ones.
+    pub failed_cells: u64,
+    /// The files of rows that there will be.
+    pub chunks: u64,
+    /// The files of rows that there are.
+    pub present_chunks: u64,
+    /// Failed runs, at most twenty.
+    pub failures: Vec<Unfinished>,
+}
+
+/// A run that failed.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+pub struct Unfinished {
+    /// Its place in the sweep, from 0.
+    pub cell: u64,
+    /// Its seed.
+    pub seed: u64,
+    /// What the sweep set, `key=value`.
+    pub set: Vec<String>,
+    /// Why.
+    pub error: String,
+}
+
+/// What must be equal for two processes to fill one folder.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct Manifest {
+    id: String,
+    cells: u64,
+    chunk_seconds: f64,
+    format: String,
+}
+
+impl Dataset {
+    /// The folder of `sweep`, cut into chunks of some `chunk_s` seconds: a new one, or one that holds the same.
+    ///
+    /// # Errors
+    /// It holds something else, or cannot be written.
+    pub fn open(folder: &Path, sweep: &Sweep, chunk_s: f64, format: PartFormat) -> Result<Self, DatasetError> {
+        let manifest = Manifest {
+            id: sweep.id(),
+            cells: sweep.len(),
+            chunk_seconds: chunk_s,
+            format: format.ending().to_string(),
+        };
+        let dataset = Self { folder: folder.to_path_buf(), manifest, sweep: sweep.clone() };
+        match read_manifest(folder) {
+            Some(found) if found == dataset.manifest => return Ok(dataset),
+            Some(_) => return Err(DatasetError::Other(folder.to_path_buf())),
+            // An empty folder may have been made for this.
+            None if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) => {
+                // Another process may just be making it: what it wrote first is the sweep.
+                if fs::read_to_string(folder.join(SWEEP)).is_ok_and(|text| text == sweep.to_toml()) {
+                    dataset.put(MANIFEST, to_json(&dataset.manifest).as_bytes())?;
+                    return Ok(dataset);
+                }
+                return Err(DatasetError::NoSweep(folder.to_path_buf()));
+            }
+            None => {}
+        }
+        dataset.put(SWEEP, sweep.to_toml().as_bytes())?;
+        dataset.put(MANIFEST, to_json(&dataset.manifest).as_bytes())?;
+        Ok(dataset)
+    }
+
+    /// The folder of a sweep as it was left.
+    ///
+    /// # Errors
+    /// It is none, or one of a program that would compute something else.
+    pub fn found(folder: &Path) -> Result<Self, DatasetError> {
+        let none = || DatasetError::NoSweep(folder.to_path_buf());
+        let manifest = read_manifest(folder).ok_or_else(none)?;
+        let path = folder.join(SWEEP);
+        let text = fs::read_to_string(&path).map_err(|_| none())?;
+        let sweep = Sweep::read(&path.display().to_string(), &text, folder, &[]).map_err(Box::new)?;
+        if sweep.id() != manifest.id {
+            return Err(DatasetError::Other(folder.to_path_buf()));
+        }
+        Ok(Self { folder: folder.to_path_buf(), manifest, sweep })
+    }
+
+    /// What it is of.
+    #[must_use]
+    pub fn sweep(&self) -> &Sweep {
+        &self.sweep
+    }
+
+    /// Its chunks.
+    #[must_use]
+    pub fn chunks(&self) -> Vec<Chunk> {
+        self.sweep.chunks(self.manifest.chunk_seconds)
+    }
+
+    /// Writes the rows of a chunk, and what failed among them.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn write(&self, chunk: Chunk, rows: &[Row]) -> Result<(), DatasetError> {
+        let format = self.format();
+        let part = format.bytes(&self.sweep, rows).map_err(|error| self.unwritable(&self.part(chunk), error))?;
+        let failures: Vec<Unfinished> = rows.iter().filter_map(|row| self.failure(row)).collect();
+        let failed = format!("{FAILED}/{}.jsonl", chunk.name());
+        if failures.is_empty() {
+            // What failed in an earlier attempt has not failed now.
+            match fs::remove_file(self.folder.join(&failed)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.unwritable(&failed, error)),
+                _ => {}
+            }
+        } else {
+            let lines = failures.iter().map(|failure| json!(failure).to_string() + "\n");
+            self.put(&failed, lines.collect::<String>().as_bytes())?;
+        }
+        self.put(&self.part(chunk), &part)
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn progressed(&self) -> Progressed {
+        let chunks = self.chunks();
+        let present: Vec<&Chunk> =
+            chunks.iter().filter(|chunk| self.folder.join(self.part(**chunk)).exists()).collect();
+        let failed = |chunk: &Chunk| fs::read_to_string(self.folder.join(FAILED).join(chunk.name() + ".jsonl"));
+        let lines: String = present.iter().filter_map(|chunk| failed(chunk).ok()).collect();
+        let failures: Vec<Unfinished> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Progressed {
+            id: self.manifest.id.clone(),
+            cells: self.sweep.len(),
+            present_cells: present.iter().map(|chunk| chunk.len()).sum(),
+            failed_cells: failures.len() as u64,
+            chunks: chunks.len() as u64,
+            present_chunks: present.len() as u64,
+            failures: failures.into_iter().take(SHOWN).collect(),
+        }
+    }
+
+    fn format(&self) -> PartFormat {
+        let named = PartFormat::ALL.into_iter().find(|format| format.ending() == self.manifest.format);
+        named.unwrap_or(PartFormat::Csv)
+    }
+
+    fn part(&self, chunk: Chunk) -> String {
+        format!("{CELLS}/{}.{}", chunk.name(), self.manifest.format)
+    }
+
+    fn failure(&self, row: &Row) -> Option<Unfinished> {
+        let error = row.outcome.as_ref().err()?.clone();
+        let values = &self.sweep.points()[row.cell.point].values;
+        let set = self.sweep.keys().iter().zip(values);
+        let set = set.filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?)));
+        Some(Unfinished { cell: row.cell.index, seed: row.cell.seed, set: set.collect(), error })
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), DatasetError> {
+        write_whole(&self.folder.join(name), bytes).map_err(|error| self.unwritable(name, error))
+    }
+
+    fn unwritable(&self, name: &str, error: io::Error) -> DatasetError {
+        DatasetError::Unwritable { path: self.folder.join(name), error }
+    }
+}
+
+impl PartFormat {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Csv, Self::JsonLines, Self::Parquet];
+    /// What is written unless something else is asked for: Parquet where this program has it.
+    pub const USUAL: Self = if cfg!(feature = "parquet") { Self::Parquet } else { Self::Csv };
+
+    /// Its name, which its files end in.
+    #[must_use]
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::JsonLines => "jsonl",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// The rows in this format.
+    ///
+    /// # Errors
+    /// The writer refuses, or this program was built without it.
+    pub fn bytes(self, sweep: &Sweep, rows: &[Row]) -> io::Result<Vec<u8>> {
+        let columns = columns(sweep, rows);
+        match self {
+            Self::Csv => Ok(csv(&columns, rows.len()).into_bytes()),
+            Self::JsonLines => Ok(json_lines(&columns, rows.len()).into_bytes()),
+            Self::Parquet => parquet(sweep, &columns),
+        }
+    }
+}
+
+impl FromStr for PartFormat {
+    type Err = PartFormatError;
+
+    fn from_str(name: &str) -> Result<Self, PartFormatError> {
+        match Self::ALL.into_iter().find(|format| format.ending() == name) {
+            Some(Self::Parquet) if !cfg!(feature = "parquet") => Err(PartFormatError::WithoutParquet),
+            Some(format) => Ok(format),
+            None => Err(PartFormatError::Unknown(name.to_string())),
+        }
+    }
+}
+
+fn read_manifest(folder: &Path) -> Option<Manifest> {
+    serde_json::from_str(&fs::read_to_string(folder.join(MANIFEST)).ok()?).ok()
+}
+
+fn csv(columns: &[Column], rows: usize) -> String {
+    let mut text = columns.iter().map(|column| quoted(&column.name)).collect::<Vec<_>>().join(",") + "\n";
+    for row in 0..rows {
+        let cells = columns.iter().map(|column| match &column.values {
+            Values::Whole(values) => values[row].to_string(),
+            Values::Real(values) if values[row].is_nan() => String::new(),
+            Values::Real(values) => values[row].to_string(),
+            Values::Text(values) => quoted(values[row].as_deref().unwrap_or_default()),
+            Values::Lists(values) => values[row].iter().map(f64::to_string).collect::<Vec<_>>().join(" "),
+        });
+        text.push_str(&cells.collect::<Vec<_>>().join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// What JSON has no number for is null.
+fn json_lines(columns: &[Column], rows: usize) -> String {
+    let number = |value: f64| Number::from_f64(value).map_or(serde_json::Value::Null, Into::into);
+    let line = |row: usize| {
+        let cells = columns.iter().map(|column| {
+            let value = match &column.values {
+                Values::Whole(values) => json!(values[row]),
+                Values::Real(values) => number(values[row]),
+                Values::Text(values) => json!(values[row]),
+                Values::Lists(values) => values[row].iter().copied().map(number).collect(),
+            };
+            (column.name.clone(), value)
+        });
+        serde_json::Value::from(cells.collect::<Map<_, _>>()).to_string() + "\n"
+    };
+    (0..rows).map(line).collect()
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(sweep: &Sweep, columns: &[Column]) -> io::Result<Vec<u8>> {
+    let mut table = cwnd_parquet::Table::default();
+    for Column { name, unit, description, values } in columns {
+        match values {
+            Values::Whole(values) => table.whole(name, unit, description, values.iter().copied()),
+            Values::Real(values) => table.real(name, unit, description, values.iter().copied()),
+            Values::Text(values) => table.optional_text(name, description, values.iter().map(Option::as_deref)),
+            Values::Lists(values) => table.lists(name, unit, description, values.iter().map(Vec::as_slice)),
+        }
+    }
+    let title = sweep.title().unwrap_or("a sweep");
+    let about = cwnd_parquet::About { title, program: concat!("cwnd ", env!("CWND_VERSION")), command: "cwnd sweep" };
+    let mut bytes = Vec::new();
+    table.write(&mut bytes, &about).map_err(io::Error::other)?;
+    Ok(bytes)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &Sweep, _: &[Column]) -> io::Result<Vec<u8>> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, PartFormatError::WithoutParquet))
+}
+
+const SWEEP: &str = "sweep.toml";
+const MANIFEST: &str = "sweep.json";
+const CELLS: &str = "cells";
+const FAILED: &str = "failed";
+/// A screenful of failures; the files have all.
+const SHOWN: usize = 20;

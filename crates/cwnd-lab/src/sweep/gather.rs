@@ -1,0 +1,87 @@
+//! What a sweep shows: estimates per point.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Row, Sweep};
+use crate::VERSION;
+use crate::measure::{Estimates, Summary};
+use crate::probe::summary_of;
+
+/// What came of a sweep, or of a part of it: `cwnd sweep --json`.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Swept {
+    /// Always `simulated`: what kind of numbers these are.
+    pub kind: &'static str,
+    /// The version of cwnd, with the revision of its sources where it was built in a repository.
+    pub version: &'static str,
+    /// What the sweep shows.
+    pub title: Option<String>,
+    /// What tells the sweep from others.
+    pub id: String,
+    /// The runs of the whole sweep.
+    pub cells: u64,
+    /// The runs of this part that have measures.
+    pub done_cells: u64,
+    /// The runs of this part that failed.
+    pub failed_cells: u64,
+    /// The errors of failed runs, each once.
+    pub errors: Vec<String>,
+    /// Every point of which this part has runs, in the order of the sweep.
+    pub points: Vec<PointResult>,
+}
+
+/// A point of a sweep.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct PointResult {
+    /// What the sweep sets there.
+    pub set: Vec<Setting>,
+    /// Its runs that failed; no measure has them.
+    pub failed: u64,
+    /// Estimates over its runs.
+    #[serde(flatten)]
+    pub measures: Estimates,
+}
+
+/// A key of the scenario and its value.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Setting {
+    /// The key.
+    pub key: String,
+    /// The value as it was written.
+    pub value: String,
+}
+
+/// Estimates per point from the rows of any chunks, in the order of the cells.
+#[must_use]
+pub fn gather(sweep: &Sweep, rows: &[Row]) -> Swept {
+    let mut errors: Vec<String> = rows.iter().filter_map(|row| row.outcome.as_ref().err().cloned()).collect();
+    let failed_cells = errors.len() as u64;
+    errors.sort();
+    errors.dedup();
+    let points = rows.chunk_by(|a, b| a.cell.point == b.cell.point).map(|rows| {
+        let summaries: Vec<Summary> = rows.iter().filter_map(|row| row.outcome.as_ref().ok()).map(summary_of).collect();
+        let values = &sweep.points()[rows[0].cell.point].values;
+        let set = sweep
+            .keys()
+            .iter()
+            .zip(values)
+            .filter_map(|(key, value)| Some(Setting { key: key.clone(), value: value.as_ref()?.text.clone() }));
+        PointResult {
+            set: set.collect(),
+            failed: (rows.len() - summaries.len()) as u64,
+            measures: Estimates::over(&summaries),
+        }
+    });
+    Swept {
+        kind: "simulated",
+        version: VERSION,
+        title: sweep.title().map(str::to_string),
+        id: sweep.id(),
+        cells: sweep.len(),
+        done_cells: rows.len() as u64 - failed_cells,
+        failed_cells,
+        points: points.collect(),
+        errors,
+    }
+}

@@ -1,0 +1,257 @@
+//! Sweeps: one scenario at many points, each run with many seeds.
+//!
+//! A sweep is a base scenario, a grid (keys and their values) or a list of settings, and the seeds of the scenario. Its *points*
+//! are scenarios, its *cells* are runs: a point and a seed. The cells, their order and how they are cut into *chunks* are functions
+//! of the sweep alone, so that any scheduler may hand out chunks to any machines, also twice: a chunk's file is the same each time.
+//!
+//! [`Sweep::read`] checks every point before anything runs. [`run_chunk`] takes cells from the store or computes them; one that
+//! fails is a row with its error, and the others go on. [`Dataset`] is the folder of what came out.
+
+mod dataset;
+mod document;
+mod gather;
+mod run;
+mod table;
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::cells::Key;
+use crate::scenario::{Scenario, ScenarioError};
+
+pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed, Unfinished};
+pub use document::schema;
+pub use gather::{PointResult, Setting, Swept, gather};
+pub use run::{Found, Interrupted, Row, Watch, run_cells, run_chunk};
+pub use table::{Column, Values, columns};
+
+/// A checked sweep: every point of it is a scenario that can be run.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    title: Option<String>,
+    /// The base scenario as TOML, overrides laid over it.
+    base: String,
+    /// The keys that points set, listed ones first, in the order of the file.
+    keys: Vec<String>,
+    /// Settings that are listed: by the index of the key.
+    listed: Vec<Vec<(usize, Value)>>,
+    /// The grid: the index of the key and its values.
+    axes: Vec<(usize, Vec<Value>)>,
+    points: Vec<Point>,
+}
+
+/// What a point sets a key to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// As it was written, in TOML.
+    literal: String,
+    /// Text without its quotes; everything else as it was written.
+    pub text: String,
+    /// The number, if it is one.
+    pub number: Option<f64>,
+}
+
+/// A scenario of a sweep.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// What each key of [`Sweep::keys`] is set to; none where the base's value stays.
+    pub values: Vec<Option<Value>>,
+    /// Its cells.
+    cells: Range<u64>,
+    first_seed: u64,
+    /// What one of its runs will take, seconds of one core, by a rule of thumb.
+    cost_s: f64,
+}
+
+/// A run of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Its place in the sweep, from 0.
+    pub index: u64,
+    /// Indexes [`Sweep::points`].
+    pub point: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Cells in a row, run together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Chunk {
+    /// The first cell.
+    pub first: u64,
+    /// The one after the last.
+    pub end: u64,
+}
+
+/// Every `count`th chunk, from the `index`th on, which is counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+/// Not a shard.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("expected a shard and how many there are, such as `1/8`, from `1/8` to `8/8`")]
+pub struct ShardError;
+
+impl Sweep {
+    /// Reads a TOML document called `name`, in which the name of a scenario's file is relative to `folder`. Overrides
+    /// (`key.key=value`) are laid over the base scenario.
+    ///
+    /// # Errors
+    /// The first thing wrong with the sweep, its base or one of its points, with its place.
+    pub fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
+        document::read(name, text, folder, overrides)
+    }
+
+    /// The sweep as TOML that needs no other file and reads back as the same sweep.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        document::write(self)
+    }
+
+    /// What tells this sweep from others, and from itself under a program that would compute something else.
+    #[must_use]
+    pub fn id(&self) -> String {
+        Key::of_parts(&["sweep", &self.to_toml()]).to_string()
+    }
+
+    /// What it shows, in a line.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The keys of the scenario that its points set.
+    #[must_use]
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// Its scenarios: the listed settings, each over the whole grid, whose last key changes fastest.
+    #[must_use]
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The scenario of a point.
+    #[must_use]
+    pub fn scenario(&self, point: &Point) -> Scenario {
+        let items: Vec<String> = self.items(&point.values).collect();
+        Scenario::read("sweep", &self.base, &items).expect("every point was checked when the sweep was read")
+    }
+
+    /// How many runs it is.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.points.last().map_or(0, |point| point.cells.end)
+    }
+
+    /// Whether it has no runs, which none that was read has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its runs: point by point, the seeds ascending.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> + '_ {
+        self.points.iter().enumerate().flat_map(|(index, point)| {
+            let seed = |cell: u64| point.first_seed.wrapping_add(cell - point.cells.start);
+            point.cells.clone().map(move |cell| Cell { index: cell, point: index, seed: seed(cell) })
+        })
+    }
+
+    /// The runs of a chunk.
+    #[must_use]
+    pub fn cells_of(&self, chunk: Chunk) -> Vec<Cell> {
+        let point = self.points.partition_point(|point| point.cells.end <= chunk.first);
+        let skipped = self.points.get(point).map_or(0, |point| chunk.first - point.cells.start);
+        let cells = self.points.iter().enumerate().skip(point).flat_map(|(index, point)| {
+            let seed = |cell: u64| point.first_seed.wrapping_add(cell - point.cells.start);
+            point.cells.clone().map(move |cell| Cell { index: cell, point: index, seed: seed(cell) })
+        });
+        cells.skip(skipped as usize).take((chunk.end - chunk.first) as usize).collect()
+    }
+
+    /// Cuts it into chunks that take some `seconds` of one core each, by a rule of thumb that looks at nothing but the scenarios:
+    /// the chunks of a sweep are the same on every machine.
+    #[must_use]
+    pub fn chunks(&self, seconds: f64) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        let (mut first, mut cost) = (0, 0.0);
+        for point in &self.points {
+            for cell in point.cells.clone() {
+                cost += point.cost_s;
+                if cost >= seconds {
+                    chunks.push(Chunk { first, end: cell + 1 });
+                    (first, cost) = (cell + 1, 0.0);
+                }
+            }
+        }
+        if first < self.len() {
+            chunks.push(Chunk { first, end: self.len() });
+        }
+        chunks
+    }
+
+    /// What a point lays over the base.
+    fn items<'a>(&'a self, values: &'a [Option<Value>]) -> impl Iterator<Item = String> + 'a {
+        let set = self.keys.iter().zip(values).filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        set.map(|(key, value)| format!("{key}={}", value.literal))
+    }
+}
+
+impl Chunk {
+    /// The name of its files, without an ending.
+    #[must_use]
+    pub fn name(self) -> String {
+        format!("part-{:08}-{:08}", self.first, self.end.saturating_sub(1))
+    }
+
+    /// How many cells it has.
+    #[must_use]
+    pub fn len(self) -> u64 {
+        self.end - self.first
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.end == self.first
+    }
+}
+
+impl Shard {
+    /// Those of `chunks` that are this shard's. All shards together have each chunk once.
+    #[must_use]
+    pub fn of(self, chunks: &[Chunk]) -> Vec<Chunk> {
+        chunks.iter().copied().skip(self.index as usize - 1).step_by(self.count as usize).collect()
+    }
+}
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        let parts = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        let (index, count) = parts.ok_or(ShardError)?;
+        if (1..=count).contains(&index) { Ok(Self { index, count }) } else { Err(ShardError) }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", self.index, self.count)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}

@@ -1,0 +1,181 @@
+//! Running cells: from the store or computed, and no failure of one keeps another from running.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cwnd_sim::SetupError;
+use rayon::prelude::*;
+use thiserror::Error;
+
+use super::{Cell, Chunk, Sweep};
+use crate::cells::{Cells, Key, StoreError};
+use crate::probe::{Kept, Probe};
+use crate::run::simulate;
+use crate::scenario::Scenario;
+
+/// Looks on while cells run.
+pub trait Watch: Sync {
+    /// Asked now and then within a run: whether to go on.
+    fn goes_on(&self) -> bool;
+    /// A cell is done.
+    fn done(&self, found: Found);
+}
+
+/// Where the numbers of a cell came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// They were computed.
+    Computed,
+    /// They were in the store.
+    Stored,
+    /// There are none: the cell failed.
+    Failed,
+}
+
+/// A cell with what came of it: what the probe keeps, or why there is nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The cell.
+    pub cell: Cell,
+    /// What [`Probe::SUMMARY`] keeps, or the error.
+    pub outcome: Result<Kept, String>,
+}
+
+/// [`Watch::goes_on`] said no.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("interrupted")]
+pub struct Interrupted;
+
+/// Runs the cells of a chunk on all cores. The rows are in the order of the cells, and the same however often a chunk is run.
+///
+/// # Errors
+/// `watch` ended the work. Cells computed by then are in the store.
+pub fn run_chunk(sweep: &Sweep, chunk: Chunk, cells: &Cells, watch: &dyn Watch) -> Result<Vec<Row>, Interrupted> {
+    let wanted = sweep.cells_of(chunk);
+    let points: Vec<(usize, Scenario)> = {
+        let mut points: Vec<usize> = wanted.iter().map(|cell| cell.point).collect();
+        points.dedup();
+        points.into_iter().map(|point| (point, sweep.scenario(&sweep.points()[point]))).collect()
+    };
+    let first = points.first().map_or(0, |(point, _)| *point);
+    let jobs: Vec<(&Scenario, u64, Probe)> =
+        wanted.iter().map(|cell| (&points[cell.point - first].1, cell.seed, Probe::SUMMARY)).collect();
+    // What is kept in memory would grow with the sweep, and no cell is asked for twice.
+    let outcomes = run_cells(&jobs, &cells.apart(), watch)?;
+    Ok(wanted.into_iter().zip(outcomes).map(|(cell, outcome)| Row { cell, outcome }).collect())
+}
+
+/// Runs scenarios with a seed and a probe each on all cores: what was kept, in the order of the jobs, or why there is nothing.
+///
+/// # Errors
+/// `watch` ended the work. Cells computed by then are in the store.
+pub fn run_cells(
+    jobs: &[(&Scenario, u64, Probe)],
+    cells: &Cells,
+    watch: &dyn Watch,
+) -> Result<Vec<Result<Kept, String>>, Interrupted> {
+    jobs.par_iter().with_max_len(1).map(|(scenario, seed, probe)| one(scenario, *seed, probe, cells, watch)).collect()
+}
+
+fn one(
+    scenario: &Scenario,
+    seed: u64,
+    probe: &Probe,
+    cells: &Cells,
+    watch: &dyn Watch,
+) -> Result<Result<Kept, String>, Interrupted> {
+    if !watch.goes_on() {
+        return Err(Interrupted);
+    }
+    let mut found = Found::Stored;
+    // A defect that one point of a sweep brings to light must not cost the others. Nothing of the run is used after a panic.
+    let kept = catch_unwind(AssertUnwindSafe(|| {
+        cells.get_or(Key::of(scenario, seed, probe), || {
+            found = Found::Computed;
+            let trace = simulate(scenario, seed, &mut |_| watch.goes_on())?;
+            Ok::<_, Failure>((probe.of)(scenario, &trace))
+        })
+    }));
+    let outcome = match kept {
+        Ok(Ok(kept)) => Ok(kept),
+        Ok(Err(Failure::Setup(SetupError::Interrupted))) => return Err(Interrupted),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(payload) => Err(format!("the simulation panicked: {}", message(&*payload))),
+    };
+    watch.done(if outcome.is_ok() { found } else { Found::Failed });
+    Ok(outcome)
+}
+
+#[derive(Debug, Error)]
+enum Failure {
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn message(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Counted {
+        computed: AtomicUsize,
+        failed: AtomicUsize,
+    }
+
+    impl Watch for Counted {
+        fn goes_on(&self) -> bool {
+            true
+        }
+
+        fn done(&self, found: Found) {
+            match found {
+                Found::Computed => self.computed.fetch_add(1, Ordering::Relaxed),
+                Found::Failed => self.failed.fetch_add(1, Ordering::Relaxed),
+                Found::Stored => 0,
+            };
+        }
+    }
+
+    struct Stopped;
+
+    impl Watch for Stopped {
+        fn goes_on(&self) -> bool {
+            false
+        }
+
+        fn done(&self, _: Found) {}
+    }
+
+    fn scenario() -> Scenario {
+        let text =
+            "duration = \"1s\"\nwarmup = \"100ms\"\n[dumbbell]\nrate = \"1mbit\"\n[[flow]]\nalgorithm = \"reno\"\n";
+        Scenario::read("x.toml", text, &[]).expect("valid")
+    }
+
+    #[test]
+    fn a_panic_is_a_failed_cell_and_the_others_go_on() {
+        let fails = Probe { name: "fails", of: |_, _| panic!("a defect") };
+        let scenario = scenario();
+        let watch = Counted::default();
+        let jobs = [(&scenario, 1, Probe::SUMMARY), (&scenario, 1, fails), (&scenario, 2, Probe::SUMMARY)];
+        let outcomes = run_cells(&jobs, &Cells::default(), &watch).expect("not interrupted");
+        assert!(outcomes[0].is_ok() && outcomes[2].is_ok());
+        assert_eq!(outcomes[1], Err("the simulation panicked: a defect".to_string()));
+        assert_eq!((watch.computed.into_inner(), watch.failed.into_inner()), (2, 1));
+    }
+
+    #[test]
+    fn an_interrupted_run_says_so() {
+        let scenario = scenario();
+        assert_eq!(run_cells(&[(&scenario, 1, Probe::SUMMARY)], &Cells::default(), &Stopped), Err(Interrupted));
+    }
+}

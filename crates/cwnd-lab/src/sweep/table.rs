@@ -1,0 +1,103 @@
+//! Rows as a table: a row per cell, columns with units.
+
+use schemars::schema_for;
+
+use super::{Row, Sweep};
+use crate::measure::Summary;
+
+/// A named column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name, with the unit at its end.
+    pub name: String,
+    /// Its unit; empty for plain numbers and text.
+    pub unit: &'static str,
+    /// What it holds.
+    pub description: String,
+    /// Its cells.
+    pub values: Values,
+}
+
+/// The cells of a column. What a run cannot answer, and what a failed one would have answered, is absent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Whole numbers.
+    Whole(Vec<u64>),
+    /// Real numbers; NaN where there is none.
+    Real(Vec<f64>),
+    /// Text.
+    Text(Vec<Option<String>>),
+    /// Lists of real numbers.
+    Lists(Vec<Vec<f64>>),
+}
+
+/// The columns of `rows`: `cell`, every key of the sweep, `seed`, `error`, and the measures of a summary.
+#[must_use]
+pub fn columns(sweep: &Sweep, rows: &[Row]) -> Vec<Column> {
+    let mut columns = vec![Column {
+        name: "cell".to_string(),
+        unit: "",
+        description: "its place in the sweep, from 0".to_string(),
+        values: Values::Whole(rows.iter().map(|row| row.cell.index).collect()),
+    }];
+    columns.extend((0..sweep.keys().len()).map(|key| parameter(sweep, key, rows)));
+    columns.push(Column {
+        name: "seed".to_string(),
+        unit: "",
+        description: "the seed of the run".to_string(),
+        values: Values::Whole(rows.iter().map(|row| row.cell.seed).collect()),
+    });
+    columns.push(Column {
+        name: "error".to_string(),
+        unit: "",
+        description: "why the run has no measures; none where it has".to_string(),
+        values: Values::Text(rows.iter().map(|row| row.outcome.as_ref().err().cloned()).collect()),
+    });
+    columns.extend(measures().into_iter().map(|(name, description)| {
+        let kept = rows.iter().map(|row| row.outcome.as_ref().ok());
+        let values = match name.as_str() {
+            PER_FLOW => Values::Lists(kept.map(|kept| kept.map_or(&[][..], |kept| kept.all(&name)).to_vec()).collect()),
+            _ => Values::Real(kept.map(|kept| kept.and_then(|kept| kept.one(&name)).unwrap_or(f64::NAN)).collect()),
+        };
+        Column { unit: unit(&name), description, values, name }
+    }));
+    columns
+}
+
+/// A key as a column of numbers where all that the sweep sets it to are numbers, otherwise of text. It does not depend on the rows, so that all
+/// parts of a data set agree.
+fn parameter(sweep: &Sweep, key: usize, rows: &[Row]) -> Column {
+    let of = |row: &Row| sweep.points()[row.cell.point].values[key].as_ref();
+    let numbers =
+        sweep.points().iter().filter_map(|point| point.values[key].as_ref()).all(|value| value.number.is_some());
+    let values = if numbers {
+        Values::Real(rows.iter().map(|row| of(row).and_then(|value| value.number).unwrap_or(f64::NAN)).collect())
+    } else {
+        Values::Text(rows.iter().map(|row| of(row).map(|value| value.text.clone())).collect())
+    };
+    let description = "what the sweep sets this key of the scenario to; none where the base's value stays".to_string();
+    Column { name: sweep.keys()[key].clone(), unit: "", description, values }
+}
+
+/// The names of the measures with what they mean, as they are declared.
+fn measures() -> Vec<(String, String)> {
+    let schema = schema_for!(Summary);
+    let properties = schema.get("properties").and_then(serde_json::Value::as_object);
+    let described = properties.into_iter().flatten().map(|(name, property)| {
+        let meaning = property.get("description").and_then(serde_json::Value::as_str).unwrap_or_default();
+        (name.clone(), meaning.replace('\n', " "))
+    });
+    described.collect()
+}
+
+/// Keys carry their unit.
+fn unit(name: &str) -> &'static str {
+    match name {
+        name if name.ends_with("_bps") => "bit/s",
+        name if name.ends_with("_s") => "s",
+        _ => "",
+    }
+}
+
+/// The measure with a value per flow.
+const PER_FLOW: &str = "flow_goodput_bps";

@@ -1,0 +1,254 @@
+//! Sweeps: what their cells are, how they are cut, and what is refused.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use cwnd_lab::cells::Cells;
+use cwnd_lab::sweep::{
+    Chunk, Dataset, DatasetError, Found, PartFormat, Row, Shard, Sweep, Values, Watch, columns, gather, run_chunk,
+};
+
+const SWEEP: &str = r#"
+title = "small"
+
+[base]
+duration = "2s"
+warmup = "500ms"
+seeds = 3
+first_seed = 7
+
+[base.dumbbell]
+rate = "2mbit"
+rtt = "20ms"
+
+[[base.flow]]
+algorithm = "reno"
+count = 2
+
+[grid]
+"flow.0.algorithm" = ["reno", "aimd:b=1/8"]
+dumbbell.rtt = ["20ms", "40ms"]
+
+[[cell]]
+"flow.0.count" = 1
+
+[[cell]]
+"flow.0.count" = 2
+"dumbbell.loss" = 0.01
+"#;
+
+struct Quiet;
+
+impl Watch for Quiet {
+    fn goes_on(&self) -> bool {
+        true
+    }
+
+    fn done(&self, _: Found) {}
+}
+
+fn read(text: &str, sets: &[&str]) -> Result<Sweep, String> {
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    Sweep::read("s.toml", text, Path::new(""), &sets).map_err(|error| error.to_string())
+}
+
+fn sweep() -> Sweep {
+    read(SWEEP, &[]).expect("valid")
+}
+
+fn run(sweep: &Sweep, chunks: &[Chunk]) -> Vec<Row> {
+    let cells = Cells::default();
+    chunks.iter().flat_map(|chunk| run_chunk(sweep, *chunk, &cells, &Quiet).expect("not interrupted")).collect()
+}
+
+#[test]
+fn points_are_listed_settings_over_the_grid() {
+    let sweep = sweep();
+    assert_eq!(sweep.keys(), ["flow.0.count", "dumbbell.loss", "flow.0.algorithm", "dumbbell.rtt"]);
+    let shown: Vec<String> = sweep
+        .points()
+        .iter()
+        .map(|point| {
+            let values = point.values.iter().map(|value| value.as_ref().map_or("-".to_string(), ToString::to_string));
+            values.collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    let expected = [
+        "1 - reno 20ms",
+        "1 - reno 40ms",
+        "1 - aimd:b=1/8 20ms",
+        "1 - aimd:b=1/8 40ms",
+        "2 0.01 reno 20ms",
+        "2 0.01 reno 40ms",
+        "2 0.01 aimd:b=1/8 20ms",
+        "2 0.01 aimd:b=1/8 40ms",
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(sweep.len(), 24);
+    let cells: Vec<_> = sweep.cells().collect();
+    assert_eq!((cells[4].index, cells[4].point, cells[4].seed), (4, 1, 8));
+    let scenario = sweep.scenario(&sweep.points()[6]);
+    let flow = &scenario.document().flow[0];
+    assert_eq!((flow.algorithm.text(), flow.count), ("aimd:b=1/8", 2));
+}
+
+#[test]
+fn a_sweep_written_out_is_the_same_sweep() {
+    let sweep = sweep();
+    let again = read(&sweep.to_toml(), &[]).expect("what was written can be read");
+    assert_eq!(again.to_toml(), sweep.to_toml());
+    assert_eq!(again.id(), sweep.id());
+    assert!(again.cells().eq(sweep.cells()));
+    let set = read(SWEEP, &["duration=3s"]).expect("valid");
+    assert_ne!(set.id(), sweep.id());
+    assert_eq!(set.scenario(&set.points()[0]).duration(), cwnd::Span::from_secs(3));
+}
+
+#[test]
+fn chunks_have_every_cell_once_and_shards_every_chunk() {
+    let sweep = sweep();
+    // By the rule of thumb a run of 2 s at 2 Mbit/s takes 1 ms and 333 packets of half a microsecond.
+    for seconds in [0.0, 0.001, 0.004, 10.0] {
+        let chunks = sweep.chunks(seconds);
+        let cells: Vec<_> = chunks.iter().flat_map(|chunk| sweep.cells_of(*chunk)).collect();
+        assert!(sweep.cells().eq(cells), "{seconds}");
+        for count in [1, 2, 5, 40] {
+            let mut dealt: Vec<Chunk> = Vec::new();
+            for index in 1..=count {
+                let shard: Shard = format!("{index}/{count}").parse().expect("a shard");
+                dealt.extend(shard.of(&chunks));
+            }
+            dealt.sort();
+            assert_eq!(dealt, chunks);
+        }
+    }
+    assert_eq!(sweep.chunks(0.0).len(), 24);
+    assert_eq!(sweep.chunks(10.0).len(), 1);
+    assert_eq!(sweep.chunks(0.003).len(), 8);
+    assert!(["0/2", "3/2", "1", "a/b", "1/0"].iter().all(|text| text.parse::<Shard>().is_err()));
+}
+
+#[test]
+fn rows_do_not_depend_on_the_chunks() {
+    let sweep = sweep();
+    let whole = run(&sweep, &sweep.chunks(10.0));
+    let mut pieces = sweep.chunks(0.004);
+    pieces.reverse();
+    let mut rows = run(&sweep, &pieces);
+    rows.sort_by_key(|row| row.cell.index);
+    assert_eq!(rows, whole);
+    let swept = gather(&sweep, &whole);
+    assert_eq!((swept.points.len(), swept.done_cells, swept.failed_cells), (8, 24, 0));
+    assert_eq!(swept.points[0].measures.goodput_bps.expect("measured").n, 3);
+}
+
+#[test]
+fn columns_have_parameters_seeds_and_measures_with_units() {
+    let sweep = sweep();
+    let mut rows = run(&sweep, &sweep.chunks(0.003)[..1]);
+    rows[1].outcome = Err("no luck".to_string());
+    let columns = columns(&sweep, &rows);
+    let named = |name: &str| columns.iter().find(|column| column.name == name).expect(name);
+    let first: Vec<&str> = columns.iter().take(7).map(|column| column.name.as_str()).collect();
+    assert_eq!(first[..2], ["cell", "flow.0.count"]);
+    assert_eq!(first[5..], ["seed", "error"]);
+    assert_eq!(named("flow.0.count").values, Values::Real(vec![1.0; 3]));
+    assert_eq!(named("flow.0.algorithm").values, Values::Text(vec![Some("reno".to_string()); 3]));
+    assert_eq!(named("seed").values, Values::Whole(vec![7, 8, 9]));
+    assert_eq!(named("error").values, Values::Text(vec![None, Some("no luck".to_string()), None]));
+    assert_eq!((named("goodput_bps").unit, named("queue_delay_p99_s").unit), ("bit/s", "s"));
+    assert!(named("goodput_bps").description.starts_with("Payload bits"));
+    let Values::Real(goodput) = &named("goodput_bps").values else { panic!("numbers") };
+    assert!(goodput[0] > 1e6 && goodput[1].is_nan());
+    let Values::Lists(flows) = &named("flow_goodput_bps").values else { panic!("lists") };
+    assert_eq!((flows[0].len(), flows[1].len()), (1, 0));
+    let names: BTreeSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names.len(), columns.len(), "no name twice");
+}
+
+#[test]
+fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
+    let folder = tempfile::TempDir::new().expect("a directory");
+    let path = folder.path().join("out");
+    let sweep = sweep();
+    let dataset = Dataset::open(&path, &sweep, 0.004, PartFormat::Csv).expect("a new folder");
+    let chunks = dataset.chunks();
+    let mut rows = run(&sweep, &chunks[..1]);
+    let good = rows.clone();
+    rows[0].outcome = Err("no luck".to_string());
+    dataset.write(chunks[0], &rows).expect("writable");
+    let found = Dataset::found(&path).expect("it was made").progressed();
+    assert_eq!((found.cells, found.present_cells, found.failed_cells), (24, chunks[0].len(), 1));
+    assert_eq!((found.chunks, found.present_chunks), (chunks.len() as u64, 1));
+    assert_eq!(found.failures[0].set, ["flow.0.count=1", "flow.0.algorithm=reno", "dumbbell.rtt=20ms"]);
+    assert_eq!((found.failures[0].seed, found.failures[0].error.as_str()), (7, "no luck"));
+
+    // A later attempt takes the failure back, and writing twice changes nothing.
+    let part = path.join("cells").join(format!("{}.csv", chunks[0].name()));
+    dataset.write(chunks[0], &good).expect("writable");
+    let text = std::fs::read_to_string(&part).expect("a part");
+    dataset.write(chunks[0], &good).expect("writable");
+    assert_eq!(std::fs::read_to_string(&part).expect("a part"), text);
+    assert!(text.starts_with("cell,flow.0.count,dumbbell.loss,flow.0.algorithm,dumbbell.rtt,seed,error,utilisation,"));
+    assert!(text.lines().nth(1).expect("a row").starts_with("0,1,,reno,20ms,7,,"));
+    assert_eq!(dataset.progressed().failed_cells, 0);
+
+    assert!(Dataset::open(&path, &sweep, 0.004, PartFormat::Csv).is_ok());
+    let other = read(SWEEP, &["duration=3s"]).expect("valid");
+    for (sweep, seconds, format) in
+        [(&other, 0.004, PartFormat::Csv), (&sweep, 1.0, PartFormat::Csv), (&sweep, 0.004, PartFormat::JsonLines)]
+    {
+        assert!(matches!(Dataset::open(&path, sweep, seconds, format), Err(DatasetError::Other(_))));
+    }
+    std::fs::write(folder.path().join("x"), "").expect("writable");
+    let taken = Dataset::open(folder.path(), &sweep, 0.004, PartFormat::Csv);
+    assert!(matches!(taken, Err(DatasetError::NoSweep(_))));
+}
+
+#[test]
+fn json_lines_have_null_for_what_is_missing() {
+    let sweep = sweep();
+    let mut rows = run(&sweep, &sweep.chunks(0.003)[..1]);
+    rows[1].outcome = Err("no luck".to_string());
+    let bytes = PartFormat::JsonLines.bytes(&sweep, &rows).expect("text");
+    let lines: Vec<serde_json::Value> =
+        String::from_utf8(bytes).expect("text").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[0]["flow.0.algorithm"], "reno");
+    assert!(lines[0]["dumbbell.loss"].is_null() && lines[0]["error"].is_null());
+    assert_eq!(lines[1]["error"], "no luck");
+    assert!(lines[1]["goodput_bps"].is_null() && lines[0]["goodput_bps"].is_f64());
+}
+
+#[test]
+fn what_is_wrong_is_named_where_it_was_written() {
+    let with = |from: &str, to: &str| {
+        assert!(SWEEP.contains(from), "{from}");
+        SWEEP.replace(from, to)
+    };
+    let cases = [
+        (with("\"aimd:b=1/8\"", "\"amd\""), "s.toml:19:31: unknown algorithm `amd`; did you mean"),
+        (
+            with("dumbbell.rtt = [\"20ms\"", "dumbbell.rat = [\"20ms\""),
+            "s.toml:20:17: unknown key `rat`; did you mean `rate`?",
+        ),
+        (with("\"40ms\"", "40"), "s.toml:20:25: invalid type: integer `40`, expected a time"),
+        (with("0.01", "2"), "s.toml:27:19: cannot read `2`: expected the probability"),
+        (with("[\"20ms\", \"40ms\"]", "\"20ms\""), "s.toml:20:16: `dumbbell.rtt` needs a list of values"),
+        (with("[\"20ms\", \"40ms\"]", "[]"), "s.toml:20:16: `dumbbell.rtt` has no values"),
+        (with("dumbbell.rtt", "flow.0.count"), "s.toml:20:16: `flow.0.count` has its values in `[[cell]]` already"),
+        (with("rate = \"2mbit\"", "rate = \"2\""), "s.toml:11:8: cannot read `2`: expected a rate"),
+        (with("[grid]", "[gird]"), "s.toml:18:2: unknown key `gird`; did you mean `grid`?"),
+        (with("title =", "scenario = \"x.toml\"\ntitle ="), "s.toml:5:"),
+        ("title = \"x\"\n".to_string(), "s.toml:1:1: no base scenario"),
+        ("scenario = \"nowhere.toml\"\n".to_string(), "s.toml:1:12: cannot read `nowhere.toml`"),
+    ];
+    for (text, expected) in cases {
+        let error = read(&text, &[]).expect_err(expected);
+        assert!(error.starts_with(expected), "expected {expected}\nfound    {error}");
+    }
+    let error = read(SWEEP, &["flow.0.algorithm=simd"]).expect_err("it is varied");
+    assert_eq!(error, "--set flow.0.algorithm=simd: the sweep gives this key its values");
+    let error = read(SWEEP, &["duration=1"]).expect_err("no unit");
+    assert!(error.starts_with("--set duration=1: "), "{error}");
+}
