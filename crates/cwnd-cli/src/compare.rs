@@ -1,9 +1,12 @@
 //! `cwnd compare`
 
+use std::str::FromStr;
+
 use clap::Args;
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::compare::{Comparison, DEFAULT};
+use cwnd_lab::measure::Until;
 use cwnd_lab::output::{json, text, to_json, write_comparison};
 use cwnd_lab::scenario::{Document, Dumbbell, Ecn, Queue, Written};
 use cwnd_sim::{Era, Loss, RecoveryScheme};
@@ -62,14 +65,38 @@ pub(crate) struct Arguments {
     /// Length of a run
     #[arg(long, default_value = "60s")]
     duration: Written<Span>,
-    /// Measure after this time
+    /// Measure after this time, or after the one that MSER-5 finds in a run of each beforehand: auto
     #[arg(long, default_value = "10s")]
-    warmup: Written<Span>,
+    warmup: Warmup,
     /// Independent runs of each algorithm
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     seeds: u32,
+    /// Add seeds until the 95 % interval of each goodput is narrow enough: `ci<2%`
+    #[arg(long, value_name = "RULE")]
+    until: Option<Until>,
+    /// At most so many seeds with --until
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    max_seeds: u32,
+    /// Show differences from the first algorithm too, taken seed by seed
+    #[arg(long)]
+    paired: bool,
     #[command(flatten)]
     files: files::Results,
+}
+
+/// When measuring starts.
+#[derive(Clone, Debug)]
+enum Warmup {
+    Auto,
+    Fixed(Written<Span>),
+}
+
+impl FromStr for Warmup {
+    type Err = <Written<Span> as FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "auto" { Ok(Self::Auto) } else { text.parse().map(Self::Fixed) }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -79,26 +106,52 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         [] => DEFAULT.map(Written::literal).to_vec(),
         given => given.to_vec(),
     };
-    let base = arguments.document();
-    let comparison = Comparison::new(&base, &algorithms, arguments.versus.as_ref(), arguments.flows, arguments.ecn)
-        .map_err(|error| Failure::of_flags(&error))?;
-    let progress = Progress::start(comparison.scenarios())?;
+    let comparison = |warmup: &Written<Span>| {
+        Comparison::new(
+            &arguments.document(warmup),
+            &algorithms,
+            arguments.versus.as_ref(),
+            arguments.flows,
+            arguments.ecn,
+        )
+        .map_err(|error| Failure::of_flags(&error))
+    };
+    let first = match &arguments.warmup {
+        Warmup::Fixed(warmup) => comparison(warmup)?,
+        Warmup::Auto => comparison(&Written::literal("0s"))?,
+    };
+    let progress = Progress::start(first.scenarios())?;
+    let advance = |passed| progress.advance(passed);
     let folder = files.folder("compare")?;
-    let compared = comparison.run(&|passed| progress.advance(passed))?;
+    let comparison = match &arguments.warmup {
+        Warmup::Fixed(_) => first,
+        Warmup::Auto => {
+            let found = first.warmup(&advance)?.ok_or_else(|| Failure::Run(UNSETTLED.to_string()))?;
+            comparison(&Written::literal(&format!("{}ms", found.as_nanos() / 1_000_000)))?
+        }
+    };
+    let compared = match arguments.until {
+        Some(until) => comparison.run_until(until, arguments.max_seeds, &advance)?,
+        None => comparison.run(&advance)?,
+    };
     drop(progress);
 
     let document = json::Comparison::of(&compared).expect("at least one algorithm was asked for");
     if let Some(folder) = folder {
         files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;
     }
-    Ok(if json { to_json(&document) } else { text::comparison(&compared) })
+    if json {
+        return Ok(to_json(&document));
+    }
+    let paired = if arguments.paired { text::differences(&compared) } else { String::new() };
+    Ok(text::comparison(&compared) + &paired)
 }
 
 impl Arguments {
-    fn document(&self) -> Document {
+    fn document(&self, warmup: &Written<Span>) -> Document {
         Document {
             duration: self.duration.clone(),
-            warmup: self.warmup.clone(),
+            warmup: warmup.clone(),
             seeds: self.seeds,
             era: self.era.clone(),
             recovery: self.recovery.clone(),
@@ -114,3 +167,5 @@ impl Arguments {
         }
     }
 }
+
+const UNSETTLED: &str = "--warmup auto: an algorithm does not settle in the first half of the duration; give a longer --duration, or a time";

@@ -1,12 +1,12 @@
 //! Compares algorithms: each alone with equal flows on the same path, and each against one other.
 
-use cwnd::Spec;
 use cwnd::registry::Transport;
+use cwnd::{Span, Spec};
 use cwnd_sim::SetupError;
 use cwnd_trace::{FlowTrace, Trace};
 
-use crate::measure::{Estimate, Estimates, Window, mean, peer_limited_share, source_limited_share};
-use crate::run::{Progress, Runs, run};
+use crate::measure::{Estimate, Estimates, Until, Window, mean, paired, peer_limited_share, source_limited_share};
+use crate::run::{Progress, Runs, run, run_until, warmup};
 use crate::scenario::{Document, Ecn, Flow, Scenario, ScenarioError, Written};
 
 /// What is to be compared.
@@ -114,6 +114,24 @@ impl Comparison {
         self.run_by(|scenarios| run(scenarios, progress))
     }
 
+    /// Runs everything, and adds seeds until the goodput of every row is known well enough, or there are `most`.
+    ///
+    /// # Errors
+    /// The simulator refuses a setup, or `progress` ended the work.
+    pub fn run_until(self, until: Until, most: u32, progress: Progress<'_>) -> Result<Compared, SetupError> {
+        self.run_by(|scenarios| run_until(scenarios, until, most, progress))
+    }
+
+    /// The time after which all of the scenarios have left their beginnings behind; none where one has not by half of its duration.
+    ///
+    /// # Errors
+    /// The simulator refuses a setup, or `progress` ended the work.
+    pub fn warmup(&self, progress: Progress<'_>) -> Result<Option<Span>, SetupError> {
+        let times =
+            self.scenarios().map(|scenario| warmup(scenario, progress)).collect::<Result<Option<Vec<_>>, _>>()?;
+        Ok(times.map(|times| times.into_iter().max().unwrap_or(Span::ZERO)))
+    }
+
     /// Has `runner` run everything: one result per scenario, in their order.
     ///
     /// # Errors
@@ -148,6 +166,17 @@ impl Compared {
         let (index, best) = values.iter().copied().reduce(|a, b| if ahead(b.1.mean, a.1.mean) { b } else { a })?;
         let alone = values.iter().all(|(other, value)| *other == index || !value.overlaps(&best));
         (alone && values.len() > 1).then_some(index)
+    }
+
+    /// How far a row is from the first in a column: the mean over seeds of the difference in each. None for the first itself.
+    #[must_use]
+    pub fn difference(&self, row: usize, column: &Column) -> Option<Estimate> {
+        let each = |row: &Row| -> Vec<Option<f64>> {
+            let one = |run| (column.of)(&Estimates::over(std::slice::from_ref(run))).map(|value| value.mean);
+            row.alone.summaries.iter().map(one).collect()
+        };
+        let (first, other) = (self.rows.first()?, self.rows.get(row).filter(|_| row > 0)?);
+        paired(&each(other), &each(first))
     }
 
     /// What to look at before believing the numbers.

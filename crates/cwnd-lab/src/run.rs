@@ -5,7 +5,7 @@ use cwnd_sim::SetupError;
 use cwnd_trace::Trace;
 use rayon::prelude::*;
 
-use crate::measure::{Estimates, Summary, summarise};
+use crate::measure::{Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, mser5, summarise};
 use crate::scenario::Scenario;
 
 /// A scenario with the traces of its runs.
@@ -51,6 +51,55 @@ pub fn run_in_turn(scenarios: Vec<Scenario>, progress: Progress<'_>) -> Result<V
         Ok(Runs { scenario, traces, summaries })
     });
     runs.collect()
+}
+
+/// Runs every seed of every scenario, then adds seeds to all of them until the goodput of each is known well enough, or there are
+/// `most` of them. See [`Until`] for what that does to the intervals.
+///
+/// # Errors
+/// The simulator refuses a setup, or `progress` ended the work.
+pub fn run_until(
+    scenarios: Vec<Scenario>,
+    until: Until,
+    most: u32,
+    progress: Progress<'_>,
+) -> Result<Vec<Runs>, SetupError> {
+    let mut all = run(scenarios, progress)?;
+    loop {
+        let seeds = all.iter().map(|runs| runs.traces.len() as u32).max().unwrap_or(most);
+        let known = |runs: &Runs| runs.estimates().goodput_bps.is_none_or(|goodput| until.met(&goodput));
+        if seeds >= most || all.iter().all(known) {
+            return Ok(all);
+        }
+        let more = Until::more(seeds).min(most - seeds);
+        let first = |runs: &Runs| runs.scenario.document().first_seed;
+        let next = |runs: &Runs| runs.scenario.with_seeds(first(runs).wrapping_add(u64::from(seeds)), more);
+        let added = run(all.iter().map(next).collect(), progress)?;
+        for (runs, added) in all.iter_mut().zip(added) {
+            runs.scenario = runs.scenario.with_seeds(first(runs), seeds + more);
+            runs.traces.extend(added.traces);
+            runs.summaries.extend(added.summaries);
+        }
+    }
+}
+
+/// When `scenario` has left its beginning behind, by [`mser5`] on the goodput of all flows in intervals of 200 ms, averaged over its
+/// seeds. None where it has not by half of its duration. The runs that this takes are not those to measure: they chose the time.
+///
+/// # Errors
+/// The simulator refuses a setup, or `progress` ended the work.
+pub fn warmup(scenario: &Scenario, progress: Progress<'_>) -> Result<Option<Span>, SetupError> {
+    let seeds: Vec<u64> = scenario.seeds().collect();
+    let series = seeds.par_iter().with_max_len(1).map(|seed| -> Result<Vec<f64>, SetupError> {
+        let trace = simulate(scenario, *seed, &mut |passed| progress(passed))?;
+        let whole = Window { from: 0, to: trace.end };
+        let flows = trace.flows.iter().filter_map(|flow| goodput_series(&trace, flow, whole, SHORT_INTERVAL));
+        Ok(flows.reduce(|sum, next| sum.iter().zip(&next).map(|(a, b)| a + b).collect()).unwrap_or_default())
+    });
+    let series = series.collect::<Result<Vec<_>, _>>()?;
+    let length = series.iter().map(Vec::len).min().unwrap_or(0);
+    let averaged: Vec<f64> = (0..length).map(|at| series.iter().map(|one| one[at]).sum()).collect();
+    Ok(mser5(&averaged).map(|cut| Span::from_nanos(cut as u64 * SHORT_INTERVAL)))
 }
 
 impl Runs {

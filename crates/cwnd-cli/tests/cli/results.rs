@@ -161,6 +161,50 @@ fn a_run_repeats_the_digest_of_a_bench() {
 }
 
 #[test]
+fn seeds_are_added_until_the_interval_is_narrow() {
+    let cwnd = Cwnd::new();
+    let run = |more: &[&str]| json(&cwnd.succeed(&[&COMPARE[..], &["--loss", "0.01", "--json"], more].concat()));
+    let seeds = |document: &Value| document["algorithms"][0]["goodput_bps"]["n"].as_u64().expect("a count");
+    let few = run(&["--until", "ci<1000%"]);
+    assert_eq!((seeds(&few), &few["seeds"]), (2, &2.into()));
+    // 2, then one more, then one more.
+    let more = run(&["--until", "ci<0.0001%", "--max-seeds", "4"]);
+    assert_eq!((seeds(&more), &more["seeds"]), (4, &4.into()));
+    // The first seeds are the same, and none is run twice.
+    let digests = |document: &Value| document["algorithms"][0]["digests"].as_array().expect("a list").clone();
+    assert_eq!(digests(&more)[..2], digests(&few)[..]);
+    assert_eq!(digests(&more), digests(&run(&["--until", "ci<0.0001%", "--max-seeds", "4"])));
+    let all: std::collections::BTreeSet<String> = digests(&more).iter().map(ToString::to_string).collect();
+    assert_eq!(all.len(), 4);
+    let said = cwnd.run(&["compare", "reno", "--until", "2%"]);
+    assert!(said.err.contains("cannot read `2%`: expected how narrow the 95 % interval is to be"), "{}", said.err);
+}
+
+#[test]
+fn differences_are_taken_seed_by_seed() {
+    let cwnd = Cwnd::new();
+    let document = json(&cwnd.succeed(&[&COMPARE[..], &["--json"]].concat()));
+    let [first, second] = [0, 1].map(|row| &document["algorithms"][row]);
+    assert_eq!(first["differences"], Value::Array(Vec::new()));
+    let found = second["differences"].as_array().expect("a list").iter().find(|one| one["key"] == "goodput_bps");
+    let mean = |value: &Value| value["mean"].as_f64().expect("a number");
+    let expected = mean(&second["goodput_bps"]) - mean(&first["goodput_bps"]);
+    assert!((mean(&found.expect("it is there")["difference"]) - expected).abs() < 1.0);
+    let text = cwnd.succeed(&[&COMPARE[..], &["--paired", "--out", "x"]].concat());
+    assert!(text.contains("\nDifferences from reno, seed by seed\n"), "{text}");
+}
+
+#[test]
+fn the_warm_up_can_be_found() {
+    let cwnd = Cwnd::new();
+    let auto =
+        ["compare", "reno", "--rate", "10mbit", "--duration", "20s", "--warmup", "auto", "--seeds", "2", "--json"];
+    let warmup = json(&cwnd.succeed(&auto))["warmup_s"].as_f64().expect("a number");
+    // The path is full within a second of slow start, and a cut would follow a sawtooth at most.
+    assert!((0.0..=10.0).contains(&warmup) && (warmup * 5.0).fract().abs() < 1e-9, "{warmup}");
+}
+
+#[test]
 fn an_evaluation_has_every_heading_and_no_verdict() {
     let cwnd = Cwnd::new();
     let arguments = ["evaluate", "aimd:b=1/8", "--quick", "--seeds", "1", "--store", "cells"];

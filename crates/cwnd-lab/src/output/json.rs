@@ -57,10 +57,21 @@ pub struct Algorithm {
     pub measures: Estimates,
     /// Keys in which it is better than all others, their intervals apart.
     pub best_in: Vec<&'static str>,
+    /// How far it is from the first algorithm in the measures that are compared, seed by seed; empty for the first.
+    pub differences: Vec<Difference>,
     /// Together with as many flows of the algorithm it was set against.
     pub versus: Option<Versus>,
     /// A digest of everything each run delivered, per seed: equal digests are equal runs.
     pub digests: Vec<String>,
+}
+
+/// A paired difference.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Difference {
+    /// The key of the measure.
+    pub key: &'static str,
+    /// The mean over seeds of this algorithm's value less that of the first, with the interval of that mean.
+    pub difference: Estimate,
 }
 
 /// An algorithm against another.
@@ -245,6 +256,12 @@ impl Comparison {
                 .zip(&best)
                 .filter(|(_, at)| **at == Some(index))
                 .map(|(column, _)| column.key)
+                .collect(),
+            differences: COLUMNS
+                .iter()
+                .filter_map(|column| {
+                    Some(Difference { key: column.key, difference: compared.difference(index, column)? })
+                })
                 .collect(),
             versus: row.versus.as_ref().map(Versus::of),
             digests: digests(&row.alone.traces),

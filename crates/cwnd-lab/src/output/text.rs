@@ -23,6 +23,21 @@ pub fn comparison(compared: &Compared) -> String {
     text
 }
 
+/// How far the algorithms of a comparison are from the first, seed by seed: what `cwnd compare --paired` adds.
+#[must_use]
+pub fn differences(compared: &Compared) -> String {
+    let Some(first) = compared.rows.first() else { return String::new() };
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
+    let mut table = Table::default();
+    table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
+    table.row(std::iter::once("").chain(columns.iter().map(|column| column.unit)));
+    for (index, row) in compared.rows.iter().enumerate().skip(1) {
+        let cells = columns.iter().map(|column| cell(compared.difference(index, column), column.scale));
+        table.row(std::iter::once(row.algorithm.clone()).chain(cells));
+    }
+    format!("\nDifferences from {}, seed by seed\n\n{}", first.algorithm, table.print())
+}
+
 /// What `cwnd run` prints.
 #[must_use]
 pub fn run(document: &json::Run) -> String {
