@@ -96,7 +96,7 @@ impl World {
 
     /// Handles all that happens up to `until`, while `go_on` says so before each event, whose instant it is told. Whether `until`
     /// was reached.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn simulate(
         &mut self,
         until: Time,
