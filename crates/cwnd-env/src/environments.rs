@@ -1,0 +1,94 @@
+//! Many environments in one array.
+
+use std::sync::Arc;
+
+use crate::course::Course;
+use crate::environment::{Environment, Totals};
+use crate::observation::FEATURES;
+
+/// Environments on one course that are stepped together, on the thread of the caller.
+///
+/// One whose episode has ended starts the next with the step after: that step takes no action and has no reward, and its observation is
+/// the first of the new episode (Gymnasium calls this autoreset mode "next step").
+pub struct Environments {
+    members: Vec<Environment>,
+    ended: Vec<bool>,
+}
+
+impl Environments {
+    /// `count` environments, of which number `n` has the seed `seed + n`.
+    #[must_use]
+    pub fn new(course: &Arc<Course>, count: usize, seed: u64) -> Self {
+        let member = |nth: usize| Environment::new(Arc::clone(course), seed.wrapping_add(nth as u64));
+        Self { members: (0..count).map(member).collect(), ended: vec![false; count] }
+    }
+
+    /// Starts the next episode everywhere, with `seed` the first of other series.
+    ///
+    /// # Panics
+    /// `observations` has not [`FEATURES`] numbers per steered flow and environment.
+    pub fn reset(&mut self, seed: Option<u64>, observations: &mut [f32]) {
+        self.ended.fill(false);
+        let width = self.width(observations.len());
+        for ((nth, member), observations) in (0_u64..).zip(&mut self.members).zip(observations.chunks_exact_mut(width))
+        {
+            member.reset(seed.map(|seed| seed.wrapping_add(nth)));
+            member.observe(observations);
+        }
+    }
+
+    /// Takes an action per steered flow of each environment, and lets a step pass everywhere. `ended` says where it was the last of
+    /// its episode.
+    ///
+    /// # Panics
+    /// The slices have not the lengths of their kind.
+    pub fn step(&mut self, actions: &[f32], observations: &mut [f32], rewards: &mut [f32], ended: &mut [bool]) {
+        let width = self.width(observations.len());
+        let steered = width / FEATURES.len();
+        assert!(actions.len() == rewards.len() && actions.len() == self.members.len() * steered, "one action each");
+        assert_eq!(ended.len(), self.members.len(), "one end each");
+        let actions = actions.chunks_exact(steered);
+        let outcomes = observations.chunks_exact_mut(width).zip(rewards.chunks_exact_mut(steered));
+        let members = self.members.iter_mut().zip(&mut self.ended);
+        for ((((member, over), actions), (observations, rewards)), ended) in
+            members.zip(actions).zip(outcomes).zip(ended)
+        {
+            *over = if *over {
+                member.reset(None);
+                member.observe(observations);
+                rewards.fill(0.0);
+                false
+            } else {
+                member.step(actions, observations, rewards)
+            };
+            *ended = *over;
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// What each steered flow of environment `index` got over the episode so far.
+    ///
+    /// # Panics
+    /// There are not so many.
+    pub fn totals(&self, index: usize) -> impl Iterator<Item = Totals> {
+        self.members[index].totals()
+    }
+
+    /// The length of one environment's observation.
+    fn width(&self, whole: usize) -> usize {
+        let width = self.members.first().map_or(FEATURES.len(), |member| member.course().steered() * FEATURES.len());
+        assert_eq!(whole, self.members.len() * width, "an observation per steered flow");
+        width
+    }
+}

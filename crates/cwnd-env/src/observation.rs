@@ -1,0 +1,121 @@
+//! What a learner sees of a step.
+
+/// A number of an observation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feature {
+    /// Its name.
+    pub name: &'static str,
+    /// The least it can be.
+    pub low: f32,
+    /// The most it can be; what lies above is cut.
+    pub high: f32,
+    /// What it means.
+    pub help: &'static str,
+}
+
+/// One step of one flow as its sender saw it. Times in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) duration: f64,
+    pub(crate) sent: f64,
+    pub(crate) delivered: f64,
+    pub(crate) lost: f64,
+    pub(crate) marked: f64,
+    /// Mean round-trip time, and that of the step before.
+    pub(crate) rtt: f64,
+    pub(crate) rtt_before: f64,
+    /// The least of the flow so far.
+    pub(crate) min_rtt: f64,
+    /// The best delivery rate of a step so far, this one included, packets per second.
+    pub(crate) best_rate: f64,
+    pub(crate) window: f64,
+}
+
+/// The numbers of an observation, in order. All of them are 0 before the flow has had a packet delivered.
+pub const FEATURES: [Feature; 8] = [
+    Feature {
+        name: "goodput",
+        low: 0.0,
+        high: 1.0,
+        help: "delivery rate of the step over the best of any step of the episode",
+    },
+    Feature { name: "delay", low: 0.0, high: 10.0, help: "mean round-trip time over the least one seen, minus 1" },
+    Feature {
+        name: "delay_gradient",
+        low: -1.0,
+        high: 1.0,
+        help: "change of the mean round-trip time since the last step, per time",
+    },
+    Feature { name: "loss", low: 0.0, high: 1.0, help: "packets found lost, of those delivered or found lost" },
+    Feature {
+        name: "marks",
+        low: 0.0,
+        high: 1.0,
+        help: "acknowledged packets that echo a congestion mark, of those delivered",
+    },
+    Feature {
+        name: "window",
+        low: -10.0,
+        high: 10.0,
+        help: "binary logarithm of the window over the best delivery rate times the least round-trip time",
+    },
+    Feature { name: "sent", low: 0.0, high: 10.0, help: "packets sent for each one delivered" },
+    Feature { name: "duration", low: 0.0, high: 10.0, help: "length of the step over the least round-trip time" },
+];
+
+impl Report {
+    /// Share of the packets whose fate is known.
+    pub(crate) fn loss(&self) -> f64 {
+        self.lost / (self.delivered + self.lost).max(1.0)
+    }
+
+    /// Writes the observation.
+    pub(crate) fn observe(&self, into: &mut [f32]) {
+        if self.min_rtt <= 0.0 || self.best_rate <= 0.0 {
+            into.fill(0.0);
+            return;
+        }
+        let values = [
+            self.delivered / self.duration / self.best_rate,
+            self.rtt / self.min_rtt - 1.0,
+            (self.rtt - self.rtt_before) / self.duration,
+            self.loss(),
+            self.marked / self.delivered.max(1.0),
+            libm::log2(self.window / (self.best_rate * self.min_rtt)),
+            self.sent / self.delivered.max(1.0),
+            self.duration / self.min_rtt,
+        ];
+        for ((slot, value), feature) in into.iter_mut().zip(values).zip(FEATURES) {
+            *slot = (value as f32).clamp(feature.low, feature.high);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_observation() {
+        let report = Report {
+            duration: 0.2,
+            sent: 30.0,
+            delivered: 15.0,
+            lost: 5.0,
+            marked: 3.0,
+            rtt: 0.15,
+            rtt_before: 0.17,
+            min_rtt: 0.1,
+            best_rate: 150.0,
+            window: 60.0,
+        };
+        let mut seen = [0.0; 8];
+        report.observe(&mut seen);
+        let expected = [0.5, 0.5, -0.1, 0.25, 0.2, 2.0, 2.0, 2.0];
+        for ((found, expected), feature) in seen.iter().zip(expected).zip(FEATURES) {
+            assert!((found - expected).abs() < 1e-6, "{}: {found}, not {expected}", feature.name);
+        }
+        Report { rtt: 3.0, ..report }.observe(&mut seen);
+        assert!((seen[1] - 10.0).abs() < 1e-6, "cut at the edge of the space");
+    }
+}
