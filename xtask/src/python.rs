@@ -26,7 +26,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     run(environment.command("stubtest").arg("cwnd").arg("--mypy-config-file").arg(&settings))?;
     let mut tests = environment.command("pytest");
     tests.arg("--config-file").arg(&settings).arg("--doctest-modules").arg(sources.join("tests"));
-    run(tests.arg(sources.join("README.md")).args(["--pyargs", "cwnd"]))
+    run(tests.arg(sources.join("README.md")).arg(sources.join("docs")).args(["--pyargs", "cwnd"]))
 }
 
 /// A virtual environment, whose programs run beside it: in the folder of the sources they would find those, not the wheel.

@@ -8,6 +8,7 @@
 
 mod compare;
 mod failure;
+mod gym;
 mod metrics;
 mod model;
 mod outside;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::compare::{Compared, compare};
+    #[pymodule_export]
+    use crate::gym::{Environments, Memory, features};
     #[pymodule_export]
     use crate::metrics::{
         coefficient_of_variation, estimate, jain, kendall, max_min, relative_range, spearman, stability_index,

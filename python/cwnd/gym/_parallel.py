@@ -1,0 +1,136 @@
+"""Several steered flows on one network, as PettingZoo has it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.spaces import Space
+from gymnasium.utils import seeding
+from numpy.typing import ArrayLike
+from pettingzoo import ParallelEnv
+
+from cwnd.gym._course import Course, Reals, episode
+
+__all__ = ["SharedBottleneckEnv"]
+
+
+class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike]):
+    """Learners set the windows of flows that share a network; each agent is a flow.
+
+    A step is the longest of their smoothed round trips, and goes on until ``packets`` packets per flow were delivered,
+    on average. Until a flow has started and had a packet delivered, its observation and its reward are 0. All agents
+    are there from the start to the end.
+
+    Parameters
+    ----------
+    agents : int or sequence of int
+        Which flows are steered: the first so many, or those with these numbers.
+    **options
+        Those of :class:`BottleneckEnv`. Goodput counts as a share of the whole capacity.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"name": "cwnd_shared_bottleneck_v0", "render_modes": []}
+
+    def __init__(self, agents: Any = 2, *, render_mode: None = None, **options: Any) -> None:
+        if render_mode is not None:
+            raise ValueError("there is nothing to render")
+        self.render_mode = None
+        self._course = Course(1, agents=agents, **options)
+        self.possible_agents = [f"flow_{index}" for index in range(len(self._course.names))]
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: Course.observation_space() for agent in self.possible_agents}
+        self.action_spaces = {agent: Course.action_space() for agent in self.possible_agents}
+        self._seeded = False
+
+    def observation_space(self, agent: str) -> Space[Any]:
+        """Give the space of an agent's observations.
+
+        Parameters
+        ----------
+        agent : str
+            The agent.
+
+        Returns
+        -------
+        gymnasium.spaces.Space
+            The same object each time.
+        """
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space[Any]:
+        """Give the space of an agent's actions.
+
+        Parameters
+        ----------
+        agent : str
+            The agent.
+
+        Returns
+        -------
+        gymnasium.spaces.Space
+            The same object each time.
+        """
+        return self.action_spaces[agent]
+
+    def reset(
+        self,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,  # noqa: ARG002 - the interface has it
+    ) -> tuple[dict[str, Reals], dict[str, dict[str, Any]]]:
+        """Start the next episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Starts a series of episodes; without it the series goes on.
+        options : dict, optional
+            There are none.
+
+        Returns
+        -------
+        observations : dict
+            By agent.
+        infos : dict
+            An empty one for each agent.
+        """
+        if seed is None and not self._seeded:
+            seed = int(seeding.np_random()[0].integers(2**63))
+        self._seeded = True
+        self.agents = list(self.possible_agents)
+        self._course.native.reset(seed)
+        return self._observations(), {agent: {} for agent in self.agents}
+
+    def step(
+        self, actions: dict[str, ArrayLike]
+    ) -> tuple[dict[str, Reals], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Take an action for each flow, and let a step pass.
+
+        Parameters
+        ----------
+        actions : dict
+            One number from -1 to 1 by agent.
+
+        Returns
+        -------
+        observations, rewards, terminations, truncations, infos : dict
+            As :meth:`BottleneckEnv.step`, by agent.
+        """
+        course = self._course
+        for index, agent in enumerate(self.possible_agents):
+            course.actions[0, index] = np.asarray(actions.get(agent, 0.0), np.float32).reshape(-1)[0]
+        course.native.step()
+        agents = self.agents
+        over = bool(course.ended[0])
+        observations = self._observations()
+        rewards = {agent: float(reward) for agent, reward in zip(agents, course.rewards[0], strict=True)}
+        totals = course.native.totals(0) if over else []
+        infos: dict[str, dict[str, Any]] = {agent: {} for agent in agents}
+        for agent, total in zip(agents, totals, strict=False):
+            infos[agent]["episode"] = episode(total)
+        if over:
+            self.agents = []
+        return observations, rewards, dict.fromkeys(agents, False), dict.fromkeys(agents, over), infos
+
+    def _observations(self) -> dict[str, Reals]:
+        return {agent: seen.copy() for agent, seen in zip(self.agents, self._course.observations[0], strict=True)}

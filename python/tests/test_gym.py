@@ -1,0 +1,146 @@
+"""Environments for learners: the interfaces' own checkers, determinism, and the physics seen through them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import parallel_api_test, parallel_seed_test
+
+import cwnd
+import cwnd.gym
+
+PATH: dict[str, Any] = {"rate": "12mbit", "rtt": "100ms", "queue": 1.0, "loss": 0.0}
+
+
+def walk(env: cwnd.gym.BottleneckVectorEnv, seed: int, steps: int) -> np.ndarray[Any, Any]:
+    """Take actions that depend on what is seen, and note all of that."""
+    observations, _ = env.reset(seed=seed)
+    seen = [observations]
+    for _ in range(steps):
+        observations, rewards, _, truncated, _ = env.step(0.3 - observations[:, 1:2] - observations[:, 3:4])
+        seen += [observations, rewards[:, None], truncated[:, None]]
+    return np.concatenate([np.asarray(part, np.float64).ravel() for part in seen])
+
+
+def test_gymnasium_finds_nothing_wrong() -> None:
+    env = gymnasium.make("cwnd/Bottleneck-v0", steps=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        check_env(env.unwrapped)
+
+
+def test_pettingzoo_finds_nothing_wrong() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        parallel_api_test(cwnd.gym.SharedBottleneckEnv(3, steps=20), num_cycles=100)
+        parallel_seed_test(lambda: cwnd.gym.SharedBottleneckEnv(2, steps=20), num_cycles=50)
+
+
+def test_equal_seeds_are_equal_episodes() -> None:
+    first = walk(cwnd.gym.BottleneckVectorEnv(5, steps=30), 7, 70)
+    assert np.all(np.isfinite(first))
+    np.testing.assert_array_equal(first, walk(cwnd.gym.BottleneckVectorEnv(5, steps=30), 7, 70))
+    assert not np.array_equal(first, walk(cwnd.gym.BottleneckVectorEnv(5, steps=30), 8, 70))
+
+
+def test_one_of_many_is_one() -> None:
+    many = gymnasium.make_vec("cwnd/Bottleneck-v0", num_envs=4, vectorization_mode="vector_entry_point", steps=25)
+    single = cwnd.gym.BottleneckEnv(steps=25)
+    rows, _ = many.reset(seed=10)
+    row, _ = single.reset(seed=13)
+    np.testing.assert_array_equal(rows[3], row)
+    for _ in range(25):
+        rows, rewards, _, ended, infos = many.step(np.full((4, 1), 0.1, np.float32))
+        row, reward, _, truncated, info = single.step([0.1])
+        np.testing.assert_array_equal(rows[3], row)
+        assert (rewards[3], ended[3]) == (np.float32(reward), truncated)
+    assert infos["episode"]["reward"][3] == info["episode"]["reward"]
+    # The step after is the first of the next episode.
+    rows, rewards, _, ended, _ = many.step(np.ones((4, 1), np.float32))
+    row, _ = single.reset()
+    np.testing.assert_array_equal(rows[3], row)
+    assert not rewards.any()
+    assert not ended.any()
+
+
+def test_memory_is_not_copied() -> None:
+    env = cwnd.gym.BottleneckVectorEnv(2, copy=False, **PATH)
+    first, _ = env.reset(seed=1)
+    second, *_ = env.step(np.zeros((2, 1), np.float32))
+    assert np.shares_memory(first, second)
+    del env
+    assert np.all(np.isfinite(second)), "the array keeps the memory"
+    kept, _ = cwnd.gym.BottleneckVectorEnv(2, **PATH).reset(seed=1)
+    assert kept.flags.owndata
+
+
+def test_a_window_of_one_product_fills_the_path() -> None:
+    # 12 Mbit/s and 100 ms are 100 packets of 1500 bytes; the first window has 10.
+    env = cwnd.gym.BottleneckEnv(gain=9.0, **PATH)
+    env.reset(seed=1)
+    env.step([1.0])
+    for _ in range(30):
+        observation, reward, *_ = env.step([0.0])
+    seen = dict(zip(cwnd.gym.FEATURES, observation.tolist(), strict=True))
+    assert reward == pytest.approx(1.0, abs=0.05)
+    assert seen["window"] == pytest.approx(0.0, abs=0.1)
+    assert seen["delay"] < 0.1
+    assert seen["loss"] == 0.0
+
+
+def test_algorithms_are_measured_like_learners() -> None:
+    reno = cwnd.gym.evaluate("reno", episodes=4, seed=1, **PATH)
+    still = cwnd.gym.evaluate(lambda seen: np.zeros((len(seen), 1)), episodes=4, seed=1, **PATH)
+    assert reno.goodput > 0.9
+    assert reno.delay > 1.2
+    # Ten packets of a hundred, alone.
+    assert still.goodput == pytest.approx(0.1, abs=0.02)
+    assert still.delay == pytest.approx(1.0, abs=0.1)
+
+
+def test_flows_of_a_scenario_arrive_when_it_says() -> None:
+    scenario = cwnd.Scenario.dumbbell(["reno", "reno", "cubic"], rate="12mbit", rtt="40ms", duration="20s", warmup="0s")
+    scenario["flow.1.start"] = "5s"
+    env = cwnd.gym.SharedBottleneckEnv([0, 1], scenario=scenario, rate=None, rtt=None, queue=None, loss=None)
+    observations, _ = env.reset(seed=1)
+    waited = 0
+    while not observations["flow_1"].any():
+        observations, rewards, *_ = env.step({})
+        assert rewards["flow_1"] == 0.0
+        waited += 1
+    assert waited > 20
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(cwnd.ArgumentError, match="gain must be above 0"):
+        cwnd.gym.BottleneckEnv(gain=0.0)
+    with pytest.raises(cwnd.ArgumentError, match="rate: "):
+        cwnd.gym.BottleneckEnv(rate="fast")
+    with pytest.raises(cwnd.ArgumentError, match="there is no flow 3"):
+        cwnd.gym.BottleneckEnv(agents=[3], scenario=cwnd.Scenario.dumbbell("reno"))
+    with pytest.raises(cwnd.ArgumentError, match="`udt` cannot steer here"):
+        cwnd.gym.BottleneckEnv(algorithm="udt")
+    with pytest.raises(cwnd.AlgorithmError, match="did you mean `reno`"):
+        cwnd.gym.BottleneckEnv(algorithm="rneo")
+    with pytest.raises(cwnd.ArgumentError, match="num_envs must be 1"):
+        cwnd.gym.BottleneckVectorEnv(0)
+    with pytest.raises(cwnd.ArgumentError, match="reward must be"):
+        cwnd.gym.BottleneckEnv(reward="praise")
+    with pytest.raises(ValueError, match="one flow is steered here"):
+        cwnd.gym.BottleneckEnv(agents=2)
+
+
+def test_the_example_trains() -> None:
+    example = Path(__file__).parents[1] / "examples" / "train.py"
+    command = [sys.executable, str(example), "--generations", "1", "--episodes", "2"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert "generation  1" in shown
+    assert [line.split()[0] for line in shown.splitlines()[-4:]] == ["learner", "reno", "cubic", "vegas"]
