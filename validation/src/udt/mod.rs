@@ -9,6 +9,7 @@ mod page;
 mod record;
 mod run;
 mod simulator;
+mod staged;
 
 use std::path::Path;
 
@@ -29,6 +30,8 @@ struct Times {
     /// When a run over a long path has settled, and when it ends.
     gigabit_s: [usize; 2],
     lossy_s: [usize; 2],
+    /// How long one more or one fewer flow runs.
+    stage_s: usize,
     load: Sizes,
 }
 
@@ -89,6 +92,9 @@ fn compare(
         let report = root.join("out/udt.html");
         records.put(simulator::compare(bench, times.lossy_s[1] as u64, &report, &picture)?);
     }
+    if asked("table-1") {
+        records.put(staged::measure(times.stage_s)?);
+    }
     Ok(())
 }
 
@@ -143,7 +149,7 @@ fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
     Ok(measured)
 }
 
-const PARTS: [&str; 6] = ["loopback", "gigabit", "loss", "simulator", "load", "files"];
+const PARTS: [&str; 7] = ["loopback", "gigabit", "loss", "simulator", "table-1", "load", "files"];
 
 const LOSSES: [(f64, &str); 3] = [(0.0, "0 %"), (0.001, "0.1 %"), (0.01, "1 %")];
 
@@ -156,6 +162,7 @@ const FULL: Times = Times {
     loopback_s: 8,
     gigabit_s: [10, 20],
     lossy_s: [5, 20],
+    stage_s: 20,
     load: Sizes { repetitions: 3, idle: 10_000, crowd: 1_000, bytes: 1_000_000, seconds: 5, stalled: 100 },
 };
 /// A gigabit takes some seconds to recover from the end of its slow start.
@@ -164,5 +171,6 @@ const QUICK: Times = Times {
     loopback_s: 3,
     gigabit_s: [8, 10],
     lossy_s: [2, 4],
+    stage_s: 3,
     load: Sizes { repetitions: 1, idle: 1_000, crowd: 100, bytes: 1_000_000, seconds: 2, stalled: 20 },
 };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::load::Load;
 use super::record::{Measured, Records, Row};
-use super::{ALGORITHMS, LOSSES};
+use super::{ALGORITHMS, LOSSES, staged};
 use crate::Error;
 
 /// Writes the section of a part.
@@ -20,8 +20,13 @@ pub(crate) fn write(root: &Path, records: &Records, load: &Records<Load>) -> Res
 /// The page.
 pub(crate) fn text(records: &Records, load: &Records<Load>) -> String {
     let mut page = PREFACE.to_owned();
-    let parts: [(&str, Section); 4] =
-        [("loopback", loopback), ("gigabit", gigabit), ("loss", lossy), ("simulator", simulator)];
+    let parts: [(&str, Section); 5] = [
+        ("loopback", loopback),
+        ("gigabit", gigabit),
+        ("loss", lossy),
+        ("simulator", simulator),
+        ("table-1", staged_flows),
+    ];
     for (name, section) in parts {
         if let Some(measured) = records.part(name) {
             section(&mut page, measured);
@@ -38,7 +43,10 @@ pub(crate) fn text(records: &Records, load: &Records<Load>) -> String {
 /// Where and when a part was measured.
 pub(super) fn measured_at<O>(page: &mut String, measured: &Measured<O>) {
     let Measured { revision, system, cores, load, .. } = measured;
-    let _ = writeln!(page, "\nMeasured at revision {revision} on {system}, {cores} cores, load {load} beforehand.");
+    // With more programs than cores no real socket is in time.
+    let busy = if *load > *cores as f64 { ": provisional, on a busy machine" } else { "" };
+    let _ =
+        writeln!(page, "\nMeasured at revision {revision} on {system}, {cores} cores, load {load} beforehand{busy}.");
 }
 
 fn under_load(page: &mut String, load: &Load) {
@@ -149,6 +157,37 @@ fn simulator(page: &mut String, measured: &Measured) {
     }
 }
 
+fn staged_flows(page: &mut String, measured: &Measured) {
+    page.push_str(TABLE_1);
+    type Of = fn(&Row) -> f64;
+    let used: Of = |row| row.goodput() / (staged::RATE as f64 * PAYLOAD_SHARE);
+    let fair: Of = |row| row.median(|outcome| outcome.jain);
+    let unsteady: Of = |row| row.median(|outcome| outcome.stability_index);
+    for algorithm in staged::ALGORITHMS {
+        let _ = writeln!(page, "\n`{algorithm}`:\n");
+        page.push_str(
+            "| stage | flows | share of the link: paper | simulator | wire | Jain index: paper | simulator | wire ",
+        );
+        page.push_str("| SI: paper | simulator | wire |\n");
+        let _ = writeln!(page, "|{}", " --- |".repeat(11));
+        for stage in 1..=staged::STAGE_COUNT {
+            let _ = write!(page, "| {stage} | {} |", stage.min(staged::STAGE_COUNT + 1 - stage));
+            // The paper's aggregates are of 1 Gbit/s.
+            for (what, scale, digits, of) in
+                [("aggregate", 1e-3, 2, used), ("Jain index", 1.0, 3, fair), ("SI", 1.0, 2, unsteady)]
+            {
+                let printed = staged::printed(what, stage).map_or(f64::NAN, |printed| printed * scale);
+                let ours =
+                    staged::SIDES.map(|side| measured.row(&staged::row(algorithm, side, stage)).map_or(f64::NAN, of));
+                for value in std::iter::once(printed).chain(ours) {
+                    let _ = write!(page, " {value:.digits$} |");
+                }
+            }
+            page.push('\n');
+        }
+    }
+}
+
 /// 1456 of the 1500 bytes of a packet are the application's.
 const PAYLOAD_SHARE: f64 = 1456.0 / 1500.0;
 
@@ -160,8 +199,8 @@ repetitions in `validation/udt/recorded.json`. Competitors take turns within one
 ratios say more. Packets have 1500 bytes with all headers. Processor time is that of the whole sending or receiving program.
 
 To measure again, on a machine that does nothing else: `cargo xtask validate udt`. One part by its name:
-`cargo run --release --package cwnd-validation -- udt loopback`; the parts are `loopback`, `gigabit`, `loss`, `simulator` and `load`.
-With `--quick` everything takes about three minutes, writes no file, and shows that everything works.
+`cargo run --release --package cwnd-validation -- udt loopback`; the parts are `loopback`, `gigabit`, `loss`, `simulator`, `table-1`
+and `load`. With `--quick` everything takes about five minutes, writes no file, and shows that everything works.
 ";
 
 const LOOPBACK: &str = "
@@ -214,4 +253,14 @@ which losses share a report is a matter of microseconds: the depth of the valley
 
 ![Throughput, rate, losses and queue over time, simulated and real](validation/udt.svg)
 
+";
+
+const TABLE_1: &str = "
+## Table 1 of the DAIMD paper, scaled down
+
+The paper's flows between Chicago and Amsterdam had 1 Gbit/s, 104 ms and stages of 100 s. Here all is on one host: `cwnd udt link` with
+100 Mbit/s, 52 ms each way and a queue of 100 packets (an eighth of a bandwidth-delay product, as in `papers/daimd/testbed.toml`),
+stages of 20 s. Four flows start one after the other and stop in the opposite order. SI is the stability index over seconds (0 is
+steady). Once on real sockets, once the same in the simulator; what was printed stands beside them and is no target at this scale. A
+share is of what the link can carry; the paper's is of 1 Gbit/s.
 ";

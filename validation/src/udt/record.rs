@@ -125,15 +125,7 @@ mod tests {
 
     #[test]
     fn medians() {
-        let outcome = |goodput_bps| Outcome {
-            goodput_bps,
-            sender_cpu_s_per_gb: 0.0,
-            receiver_cpu_s_per_gb: 0.0,
-            retransmitted: None,
-            link_late_p99_s: None,
-            link_cpu: None,
-            link_overruns: None,
-        };
+        let outcome = |goodput_bps| Outcome { goodput_bps, ..Outcome::default() };
         let row = |values: &[f64]| Row { who: String::new(), outcomes: values.iter().copied().map(outcome).collect() };
         assert_eq!(row(&[3.0, 1.0, 50.0]).goodput(), 3.0);
         assert_eq!(row(&[4.0, 1.0]).goodput(), 2.5);

@@ -39,7 +39,7 @@ pub(crate) struct Plan<'a> {
 }
 
 /// What came of it.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Outcome {
     pub(crate) goodput_bps: f64,
@@ -54,6 +54,11 @@ pub(crate) struct Outcome {
     pub(crate) link_cpu: Option<f64>,
     /// Datagrams that the link did not get to read.
     pub(crate) link_overruns: Option<u64>,
+    /// Of the rates of several flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) jain: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stability_index: Option<f64>,
 }
 
 /// A relay on a thread of its own.
@@ -88,6 +93,7 @@ impl Bench {
             link_late_p99_s: link.as_ref().and_then(|link| link.forth.late_p99_s),
             link_cpu: link.as_ref().map(|link| link.cpu_s / link.duration_s),
             link_overruns: link.as_ref().map(|link| link.overruns),
+            ..Outcome::default()
         };
         println!("{}: {:.1} Mbit/s", plan.who.name(), outcome.goodput_bps * 1e-6);
         Ok(outcome)
@@ -125,14 +131,14 @@ impl Bench {
 }
 
 impl Link {
-    fn start(target: std::net::SocketAddr, emulation: &Emulation) -> Result<Self, Error> {
+    pub(crate) fn start(target: std::net::SocketAddr, emulation: &Emulation) -> Result<Self, Error> {
         let relay = Relay::bind(cwnd_link::Plan {
             listen: std::net::SocketAddr::from(([127, 0, 0, 1], 0)),
             target,
             forth: emulation.clone(),
             back: Emulation { loss: cwnd_sim::Loss::None, ..emulation.clone() },
             seed: 1,
-            clients: 1,
+            clients: CLIENTS,
             idle: Span::from_secs(60),
             spin: SPIN,
             samples: true,
@@ -143,7 +149,7 @@ impl Link {
         Ok(Self { stop, thread: thread::spawn(move || relay.run(&told, None)), at })
     }
 
-    fn stop(self) -> Result<Report, Error> {
+    pub(crate) fn stop(self) -> Result<Report, Error> {
         self.stop.store(true, Ordering::Relaxed);
         Ok(self.thread.join().expect("the relay does not panic")?)
     }
@@ -176,10 +182,7 @@ pub(crate) fn tcp(seconds: usize) -> Result<Outcome, Error> {
         goodput_bps: end("/end/sum_received/bits_per_second")?,
         sender_cpu_s_per_gb: per_gb(end("/end/cpu_utilization_percent/host_total")?),
         receiver_cpu_s_per_gb: per_gb(end("/end/cpu_utilization_percent/remote_total")?),
-        retransmitted: None,
-        link_late_p99_s: None,
-        link_cpu: None,
-        link_overruns: None,
+        ..Outcome::default()
     };
     println!("TCP (iperf3): {:.1} Mbit/s", outcome.goodput_bps * 1e-6);
     Ok(outcome)
@@ -190,6 +193,9 @@ pub(crate) fn free() -> Result<std::net::SocketAddr, Error> {
     let bound = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
     bound.map_err(|source| Error::File { path: "127.0.0.1:0".into(), source })
 }
+
+/// As many as there are flows at a time, at most.
+const CLIENTS: usize = super::staged::FLOWS;
 
 /// At 1 Gbit/s a packet is due each 12 µs, which no sleep can tell apart.
 const SPIN: Span = Span::from_micros(20);

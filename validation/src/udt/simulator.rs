@@ -170,12 +170,8 @@ fn outcome(trace: &Trace) -> Outcome {
         trace.at.get(from).zip(trace.at.last()).map_or(f64::NAN, |(first, last)| (last - first) as f64 * 1e-9);
     Outcome {
         goodput_bps: grown(&flow.delivered) * Bytes(flow.payload).bits() / seconds,
-        sender_cpu_s_per_gb: 0.0,
-        receiver_cpu_s_per_gb: 0.0,
         retransmitted: Some(grown(&flow.retransmitted) / grown(&flow.sent)),
-        link_late_p99_s: None,
-        link_cpu: None,
-        link_overruns: None,
+        ..Outcome::default()
     }
 }
 
