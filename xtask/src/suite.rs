@@ -16,8 +16,18 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[],
         // Unit, integration and documentation tests, among them the replay of the fuzz corpora and the recorded digests.
         run: |workspace| {
-            let command = ["test", "--workspace", "--exclude", "cwnd-benches", "--no-fail-fast"];
-            run(workspace.cargo(&command).args(OPTIONAL))
+            let others = ["--exclude", "cwnd-benches", "--exclude", "cwnd-parquet"];
+            run(workspace.cargo(&["test", "--workspace", "--no-fail-fast"]).args(others).args(OPTIONAL))
+        },
+    },
+    Step {
+        name: "parquet",
+        needs: &[],
+        // By itself, because Arrow takes longer to build than all the rest: the crate, and the command that has it.
+        run: |workspace| {
+            run(&mut workspace.cargo(&["test", "--package", "cwnd-parquet"]))?;
+            let command = ["test", "--package", "cwnd-cli", "--features", "parquet", "--test", "cli", "--", "traces", "sweeps"];
+            run(&mut workspace.cargo(&command))
         },
     },
     Step {

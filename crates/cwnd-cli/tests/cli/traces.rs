@@ -47,6 +47,19 @@ fn formats_are_named() {
     assert_eq!(cwnd.files(), ["x.toml"]);
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_are_whole() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("x.toml", SHORT);
+    cwnd.succeed(&["run", &name, "--trace", "parquet", "--out", "run"]);
+    for table in ["flows", "flow_samples", "links", "link_samples"] {
+        let file = std::fs::read(cwnd.path().join(format!("run/traces/{table}.parquet"))).expect(table);
+        // A file begins and, behind what says where all is, ends with the same four bytes.
+        assert!(file.len() > 8 && file.starts_with(b"PAR1") && file.ends_with(b"PAR1"), "{table}");
+    }
+}
+
 #[test]
 fn a_kernel_is_laid_over_a_run() {
     let cwnd = Cwnd::new();
