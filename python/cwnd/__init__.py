@@ -12,7 +12,7 @@ True
 
 from __future__ import annotations
 
-from cwnd import errors, metrics, model
+from cwnd import errors, metrics, model, plot
 from cwnd._algorithm import CongestionControl, WindowRule
 from cwnd._algorithms import AlgorithmInfo, Parameter, algorithm, algorithms
 from cwnd._compare import compare
@@ -66,5 +66,6 @@ __all__ = [
     "model",
     "paper",
     "papers",
+    "plot",
     "run",
 ]

@@ -6,10 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cwnd import _native
 from cwnd._table import Table
+
+if TYPE_CHECKING:
+    from cwnd.plot import ComparisonCharts, ComparisonPlots, RunCharts, RunPlots
 
 __all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", "Versus"]
 
@@ -151,6 +154,20 @@ class RunResult:
         digests: list[str] = self.document["digests"]
         return digests
 
+    @property
+    def plot(self) -> RunPlots:
+        """Plots on matplotlib: ``result.plot()`` for the usual ones, its methods for one each."""
+        from cwnd.plot import RunPlots  # noqa: PLC0415  (it is made of what this module has)
+
+        return RunPlots(self)
+
+    @property
+    def chart(self) -> RunCharts:
+        """Charts on Altair, one per method."""
+        from cwnd.plot import RunCharts  # noqa: PLC0415  (it is made of what this module has)
+
+        return RunCharts(self)
+
     def __str__(self) -> str:
         return self._native.text()
 
@@ -254,6 +271,20 @@ class Comparison:
         """What to look at before believing the numbers."""
         warnings: list[str] = self.document["warnings"]
         return warnings
+
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Plots on matplotlib: ``comparison.plot()`` for the usual ones, its methods for one each."""
+        from cwnd.plot import ComparisonPlots  # noqa: PLC0415  (it is made of what this module has)
+
+        return ComparisonPlots(self)
+
+    @property
+    def chart(self) -> ComparisonCharts:
+        """Charts on Altair, one per method."""
+        from cwnd.plot import ComparisonCharts  # noqa: PLC0415  (it is made of what this module has)
+
+        return ComparisonCharts(self)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Hand :attr:`table` over through Arrow's C stream interface."""

@@ -1,0 +1,560 @@
+"""Plots on matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cwnd.errors import ArgumentError
+from cwnd.plot._colour import GRID, MUTED, SHADE, TEXT
+from cwnd.plot._curves import Axis, Curves, Run, pooled, shares, trade_off, trade_off_axes
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from cwnd._results import Comparison, RunResult
+
+__all__ = ["ComparisonPlots", "RunPlots", "heatmap"]
+
+
+class RunPlots:
+    """Plots of a run on matplotlib: ``result.plot()`` shows the usual ones, its methods one each.
+
+    Every method draws into `ax` if that is given, and returns the axes, whose titles, limits and lines are free to be
+    changed. Runs of one seed are drawn: the first, unless `seed` says otherwise. Up to eight flows are drawn, the same
+    number of each algorithm, unless `flows` names them. The warm-up is shaded.
+    """
+
+    def __init__(self, result: RunResult) -> None:
+        self._result = result
+
+    def __call__(self, *, seed: int | None = None) -> Figure:
+        """Draw window, goodput, queue, round-trip time, fairness over time, and the phase plane where flows share.
+
+        Parameters
+        ----------
+        seed : int, optional
+            The run to draw.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Six plots; four for a single flow.
+        """
+        pyplot = _pyplot()
+        several = len(Run(self._result, seed).flows) > 1
+        with pyplot.rc_context(STYLE):
+            figure, grid = pyplot.subplots(
+                3 if several else 2, 2, figsize=(9, 7.5 if several else 5), layout="constrained"
+            )
+        cells = grid.flat
+        self.window(seed=seed, ax=next(cells))
+        self.goodput(seed=seed, ax=next(cells))
+        self.queue(seed=seed, ax=next(cells))
+        self.rtt(seed=seed, ax=next(cells))
+        if several:
+            self.fairness(seed=seed, ax=next(cells))
+            self.phase(seed=seed, ax=next(cells))
+        return figure  # type: ignore[no-any-return]
+
+    def series(
+        self,
+        column: str,
+        *,
+        flows: Sequence[str] | None = None,
+        seed: int | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw a column of the traces over time: of every flow, or of the bottleneck.
+
+        Parameters
+        ----------
+        column : str
+            A column of ``result.trace``, internals of algorithms included, or of ``result.link_trace``.
+        flows : sequence of str, optional
+            The flows to draw.
+        seed : int, optional
+            The run to draw.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a line per flow.
+        """
+        return _curves(Run(self._result, seed).series(column, flows), ax)
+
+    def window(self, *, flows: Sequence[str] | None = None, seed: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the congestion window of every flow over time, packets.
+
+        Parameters
+        ----------
+        flows : sequence of str, optional
+            The flows to draw.
+        seed : int, optional
+            The run to draw.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a line per flow.
+        """
+        return self.series("window_packets", flows=flows, seed=seed, ax=ax)
+
+    def rtt(self, *, flows: Sequence[str] | None = None, seed: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the smoothed round-trip time of every flow over time, ms.
+
+        Parameters
+        ----------
+        flows : sequence of str, optional
+            The flows to draw.
+        seed : int, optional
+            The run to draw.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a line per flow.
+        """
+        return self.series("srtt_s", flows=flows, seed=seed, ax=ax)
+
+    def queue(self, *, seed: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the packets that wait at the bottleneck over time.
+
+        Parameters
+        ----------
+        seed : int, optional
+            The run to draw.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With one line.
+        """
+        return self.series("queue_packets", seed=seed, ax=ax)
+
+    def goodput(
+        self,
+        *,
+        interval: float | None = None,
+        flows: Sequence[str] | None = None,
+        seed: int | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the goodput of every flow over time, Mbit/s, below the rate of the bottleneck.
+
+        Parameters
+        ----------
+        interval : float, optional
+            Average over so many seconds; 0.2, or a round trip if that is longer.
+        flows : sequence of str, optional
+            The flows to draw.
+        seed : int, optional
+            The run to draw.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a line per flow, and a dashed one for the bottleneck.
+        """
+        return _curves(Run(self._result, seed).goodput(interval, flows), ax)
+
+    def utilisation(self, *, interval: float | None = None, seed: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the share of the bottleneck's rate that was carried, over time.
+
+        Parameters
+        ----------
+        interval : float, optional
+            Average over so many seconds; 0.2, or a round trip if that is longer.
+        seed : int, optional
+            The run to draw.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With one line.
+        """
+        return _curves(Run(self._result, seed).utilisation(interval), ax)
+
+    def fairness(self, *, interval: float = 1.0, seed: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draw Jain's index of the goodputs of all flows over time.
+
+        Parameters
+        ----------
+        interval : float
+            Goodputs are averages over so many seconds: the shorter, the less fair.
+        seed : int, optional
+            The run to draw.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With one line, and a dashed one at the least there can be.
+        """
+        return _curves(Run(self._result, seed).fairness(interval), ax)
+
+    def phase(
+        self,
+        flows: tuple[str, str] | None = None,
+        *,
+        interval: float | None = None,
+        seed: int | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the phase plane: the goodput of one flow against that of another (Chiu and Jain 1989).
+
+        Parameters
+        ----------
+        flows : tuple of str, optional
+            Two flows; the first, and the first of another algorithm if there is one.
+        interval : float, optional
+            Average over so many seconds; 0.2, or a round trip if that is longer.
+        seed : int, optional
+            The run to draw.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Dashed: equal shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
+        """
+        phase = Run(self._result, seed).phase(flows, interval)
+        axes = _axes(ax, (4, 4))
+        ends = [0.0, phase.largest]
+        axes.plot(ends, ends, color=MUTED, linewidth=1, dashes=(6, 4), label="equal shares")
+        if phase.full is not None:
+            axes.plot(
+                [0, phase.full], [phase.full, 0], color=MUTED, linewidth=1, dashes=(2, 3), label="bottleneck full"
+            )
+        path = phase.path
+        axes.plot(path.x, path.y, color=path.colour, linewidth=0.8, alpha=0.35)
+        strength = np.linspace(0.15, 1.0, len(path.x))
+        axes.scatter(path.x, path.y, s=7, color=path.colour, alpha=strength, linewidths=0, zorder=3)  # type: ignore[arg-type]
+        axes.plot(path.x[-1:], path.y[-1:], "o", color=TEXT, fillstyle="none", label="end")
+        _ends(axes, phase.x, phase.y)
+        _titled(axes, "Phase plane")
+        axes.set_aspect("equal")
+        _legend(axes)
+        return axes
+
+    def cdf(
+        self,
+        column: str = "srtt_s",
+        *,
+        flows: Sequence[str] | None = None,
+        seed: int | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the distribution of a column over the sampled instants after the warm-up.
+
+        Parameters
+        ----------
+        column : str
+            A column of ``result.trace`` or ``result.link_trace``, or ``goodput_bps`` for averages over 0.2 s.
+        flows : sequence of str, optional
+            The flows to draw.
+        seed : int, optional
+            The run to draw.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a line per flow, or one for the bottleneck.
+        """
+        return _curves(Run(self._result, seed).cdf(column, flows), ax)
+
+
+class ComparisonPlots:
+    """Plots of a comparison on matplotlib: ``comparison.plot()`` shows the usual ones, its methods one each."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+
+    def __call__(self) -> Figure:
+        """Draw what utilisation costs in delay, and the share of every flow.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Two plots.
+        """
+        pyplot = _pyplot()
+        with pyplot.rc_context(STYLE):
+            figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+        self.trade_off(ax=left)
+        self.shares(ax=right)
+        return figure  # type: ignore[no-any-return]
+
+    def trade_off(self, *, ax: Axes | None = None) -> Axes:
+        """Draw utilisation against the 95th percentile of queueing delay: better is up and to the left (RFC 7928).
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a point per algorithm and its 95 % intervals over seeds.
+        """
+        axes = _axes(ax, (4.5, 3.6))
+        points = trade_off(self._comparison)
+        for index, point in enumerate(points):
+            axes.errorbar(
+                point.x[0],
+                point.y[0],
+                xerr=_whiskers(point.x),
+                yerr=_whiskers(point.y),
+                fmt=MARKERS[index % len(MARKERS)],
+                color=point.colour,
+                elinewidth=1.0,
+                label=point.label,
+            )
+        _ends(axes, *trade_off_axes(points))
+        _titled(axes, "Utilisation and delay")
+        _legend(axes)
+        return axes
+
+    def shares(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the goodput of every flow, with its 95 % interval over seeds.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a bar per flow, Mbit/s.
+        """
+        axes = _axes(ax, (4.5, 3.6))
+        bars = shares(self._comparison)
+        rows = list(dict.fromkeys(bar.group for bar in bars))
+        for bar in bars:
+            each = 0.8 / max(sum(other.group == bar.group for other in bars), 1)
+            height = rows.index(bar.group) - 0.4 + each * (int(bar.label) - 0.5)
+            axes.barh(
+                height, bar.x[0], height=0.9 * each, xerr=_whiskers(bar.x), color=bar.colour, alpha=0.75,
+                error_kw={"elinewidth": 1.0, "ecolor": TEXT},
+            )  # fmt: skip
+        axes.set_yticks(range(len(rows)), rows)
+        axes.invert_yaxis()
+        _ends(axes, Axis("Goodput (Mbit/s)", low=0.0), Axis(""))
+        _titled(axes, "Shares of flows")
+        return axes
+
+    def cdf(self, column: str = "srtt_s", *, seed: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the distribution of a column for every algorithm, over the sampled instants after the warm-up.
+
+        Parameters
+        ----------
+        column : str
+            As in :meth:`RunPlots.cdf`; the flows of an algorithm count together.
+        seed : int, optional
+            The runs to draw; the first if not given.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a line per algorithm.
+        """
+        return _curves(pooled(self._comparison, column, seed), ax)
+
+
+def heatmap(
+    rows: Mapping[str, Any] | Iterable[Mapping[str, Any]] | Any,
+    x: str,
+    y: str,
+    value: str,
+    *,
+    title: str | None = None,
+    limits: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a grid of results: a cell per value of `x` and `y`, coloured by `value`.
+
+    Parameters
+    ----------
+    rows : data frame, mapping of columns, or iterable of mappings
+        One row per run: a data frame of polars or pandas, a :class:`cwnd.Table`, or plain dictionaries.
+    x, y : str
+        The columns that say where a row belongs. Numbers are put in order; text keeps the order it comes in.
+    value : str
+        The column to draw. Rows of the same cell, seeds mostly, are averaged; a cell without a number stays empty.
+    title : str, optional
+        The title of the colours, with the unit; the name of the column if not given.
+    limits : tuple of float, optional
+        The values at the ends of the colours; the least and the largest if not given.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With the mean written into each cell, if they are not many.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such column.
+
+    Examples
+    --------
+    >>> from cwnd import plot
+    >>> rows = [{"rate": "10mbit", "loss": p, "share": 0.5 - p} for p in (0.0, 0.1)]
+    >>> axes = plot.heatmap(rows, "rate", "loss", "share")
+    >>> [text.get_text() for text in axes.texts]
+    ['0.5', '0.4']
+    """
+    columns = {name: _column(rows, name) for name in (x, y, value)}
+    across, down = _order(columns[x]), _order(columns[y])
+    cells: dict[tuple[int, int], list[float]] = {}
+    for at_x, at_y, number in zip(*columns.values(), strict=True):
+        if number is not None and np.isfinite(number):
+            cells.setdefault((down.index(at_y), across.index(at_x)), []).append(float(number))
+    grid = np.full((len(down), len(across)), np.nan)
+    for place, numbers in cells.items():
+        grid[place] = np.mean(numbers)
+    axes = _axes(ax, (max(1.2 + 0.75 * len(across), 3.5), max(1.0 + 0.5 * len(down), 2.5)))
+    low, high = limits or (None, None)
+    image = axes.imshow(grid, cmap="viridis", vmin=low, vmax=high, aspect="auto", origin="lower")
+    axes.set_xticks(range(len(across)), [_written(name) for name in across])
+    axes.set_yticks(range(len(down)), [_written(name) for name in down])
+    axes.set(xlabel=x, ylabel=y)
+    axes.grid(visible=False)
+    bar = axes.figure.colorbar(image, ax=axes)
+    bar.set_label(title or value, fontsize=8)
+    bar.ax.tick_params(labelsize=8)
+    if grid.size <= WRITTEN_CELLS:
+        for (row, column), number in np.ndenumerate(grid):
+            if np.isfinite(number):
+                dark = float(image.norm(float(number))) < 0.6  # type: ignore[arg-type]  # where white is easier to read on viridis than black
+                axes.text(
+                    column, row, f"{number:.3g}", ha="center", va="center", fontsize=7, color="white" if dark else TEXT
+                )
+    return axes
+
+
+def _column(rows: Any, name: str) -> list[Any]:
+    if not hasattr(rows, "columns") and not isinstance(rows, Mapping):
+        rows = list(rows)
+        columns = rows[0].keys() if rows else ()
+    else:
+        columns = rows.keys() if isinstance(rows, Mapping) else rows.columns
+    if name not in columns:
+        raise ArgumentError(f"no column `{name}`, expected one of {', '.join(map(str, columns))}")
+    values = [row[name] for row in rows] if isinstance(rows, list) else rows[name]
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def _order(values: list[Any]) -> list[Any]:
+    found = list(dict.fromkeys(values))
+    return sorted(found) if all(isinstance(value, (int, float)) for value in found) else found
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+def _curves(curves: Curves, ax: Axes | None) -> Axes:
+    axes = _axes(ax, (6, 3))
+    if curves.warmup > 0:
+        axes.axvspan(0, curves.warmup, color=SHADE, linewidth=0, zorder=0)
+    for curve in curves.curves:
+        (line,) = axes.plot(curve.x, curve.y, color=curve.colour, linewidth=1.2, label=curve.label)
+        if curve.dash[1]:
+            line.set_dashes(curve.dash)
+        if curves.steps:
+            line.set_drawstyle("steps-post")
+    for rule in curves.rules:
+        axes.axhline(rule.y, color=MUTED, linewidth=1, dashes=(4, 3), zorder=1, label=rule.words)
+    _ends(axes, curves.x, curves.y)
+    _titled(axes, curves.title.split(" (", maxsplit=1)[0])
+    if len(curves.curves) + len(curves.rules) > 1:
+        _legend(axes)
+    return axes
+
+
+def _ends(axes: Axes, x: Axis, y: Axis) -> None:
+    axes.set(xlabel=x.title, ylabel=y.title)
+    axes.set_xlim(x.low, x.high)
+    axes.set_ylim(y.low, y.high)
+
+
+def _whiskers(ends: tuple[float, float, float]) -> npt.NDArray[np.float64]:
+    mean, low, high = ends
+    return np.array([[mean - low], [high - mean]])
+
+
+def _legend(axes: Axes) -> None:
+    axes.legend(fontsize=7, handlelength=2.8, edgecolor="none", framealpha=0.8)
+
+
+def _titled(axes: Axes, title: str) -> None:
+    axes.set_title(title, loc="left", fontsize=9)
+
+
+def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    if ax is not None:
+        return ax
+    pyplot = _pyplot()
+    with pyplot.rc_context(STYLE):
+        axes: Axes = pyplot.subplots(figsize=size, layout="constrained")[1]
+    return axes
+
+
+def _pyplot() -> ModuleType:
+    try:
+        from matplotlib import pyplot  # noqa: PLC0415  (an optional dependency)
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'cwnd[plot]'") from error
+    return pyplot
+
+
+STYLE = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": MUTED,
+    "axes.grid": True,
+    "axes.labelcolor": TEXT,
+    "axes.labelsize": 8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.dpi": 110,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "xtick.color": MUTED,
+    "xtick.labelsize": 8,
+    "ytick.color": MUTED,
+    "ytick.labelsize": 8,
+}
+"""Of axes made here; the axes of others keep theirs."""
+
+MARKERS = "os^DvXPh"
+WRITTEN_CELLS = 120
+"""Numbers in more cells than this cannot be read."""
