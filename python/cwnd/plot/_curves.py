@@ -322,7 +322,7 @@ def _ends(estimate: Estimate, scale: float, most: float) -> tuple[float, float, 
 
 def _rises(at: Numbers, counts: Numbers, step: float, end: float) -> tuple[Numbers, Numbers]:
     """Find by how much a count rose per second in every whole interval; times are their middles."""
-    edges: Numbers = step * np.arange(int(end / step + 1e-9) + 1)
+    edges = np.arange(int(end / step + 1e-9) + 1, dtype=np.float64) * step
     rates: Numbers = np.asarray(np.diff(np.interp(edges, at, counts)) / step, dtype=np.float64)
     return edges[:-1] + step / 2, rates
 
