@@ -5,14 +5,28 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwnd._native import Ack, Congestion, Control, Start, View
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Algorithm", "CongestionControl", "Outside", "WindowRule", "fresh", "label"]
 
 
-class CongestionControl(ABC):
+class _Copied:
+    """Copies its plain state without the general machinery, for the model copies algorithms at every step."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        for name, value in vars(self).items():
+            vars(twin)[name] = value if type(value) in _PLAIN else copy.deepcopy(value, memo)
+        return twin
+
+
+class CongestionControl(_Copied, ABC):
     """An algorithm: state and a rule, told what happened and asked what it wants.
 
     Subclass it, and give the class, or an object of it, wherever an algorithm is named: in a scenario, to
@@ -121,7 +135,7 @@ class CongestionControl(ABC):
         return {}
 
 
-class WindowRule(ABC):
+class WindowRule(_Copied, ABC):
     """The rule of a window algorithm; what all window algorithms share is around it.
 
     That is slow start, timeouts, one decrease per window of data, undo, and the habits of an era, exactly as for the
@@ -136,8 +150,9 @@ class WindowRule(ABC):
     ...     def cut(self, w, view):
     ...         return w / 2
 
-    It is given wherever a :class:`CongestionControl` is. It must be possible to copy its state with
-    :func:`copy.deepcopy`: that happens at every cut, for a cut that proves wrong is taken back.
+    It is given wherever a :class:`CongestionControl` is. Its state is its attributes (no ``__slots__``). It must be
+    possible to copy them with :func:`copy.deepcopy`: that happens at every cut, for a cut that proves wrong is taken
+    back.
     """
 
     name: ClassVar[str] = ""
@@ -274,6 +289,8 @@ class WindowRule(ABC):
         """
         return {}
 
+
+_PLAIN = frozenset({bool, float, int, str, type(None)})
 
 Outside = CongestionControl | WindowRule | type[CongestionControl] | type[WindowRule]
 """An algorithm in Python: an object or its class."""

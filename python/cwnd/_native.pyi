@@ -3,6 +3,45 @@ from typing import Any, Literal, final
 
 from cwnd._algorithm import Algorithm, Outside
 
+__all__ = [
+    "VERSION",
+    "Ack",
+    "Compared",
+    "Congestion",
+    "Control",
+    "RateSample",
+    "Remote",
+    "Rtt",
+    "Runs",
+    "Start",
+    "Table",
+    "View",
+    "algorithm",
+    "algorithms",
+    "axioms",
+    "coefficient_of_variation",
+    "compare",
+    "complete",
+    "convergence",
+    "estimate",
+    "jain",
+    "kendall",
+    "max_min",
+    "measures",
+    "paper",
+    "papers",
+    "relative_range",
+    "response",
+    "rounds",
+    "run",
+    "scenario",
+    "schema",
+    "spearman",
+    "stability_index",
+    "to_toml",
+    "udt",
+]
+
 VERSION: str
 
 def algorithm(name: str) -> str: ...

@@ -12,9 +12,7 @@ import numpy.typing as npt
 from cwnd import _native
 
 if TYPE_CHECKING:
-    import pandas
     import polars
-    import pyarrow
 
 __all__ = ["Field", "Table"]
 
@@ -99,7 +97,7 @@ class Table:
 
         return polars.DataFrame(self)
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> Any:
         """Make a table of pyarrow.
 
         Returns
@@ -111,7 +109,7 @@ class Table:
 
         return pyarrow.table(self)
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> Any:
         """Make a data frame of pandas.
 
         Returns

@@ -47,8 +47,8 @@ def jain(shares: npt.ArrayLike) -> float | None:
     Examples
     --------
     >>> import cwnd
-    >>> cwnd.metrics.jain([3, 1])
-    0.8
+    >>> cwnd.metrics.jain([1, 1, 0, 0])
+    0.5
     """
     return _native.jain(_numbers("shares", shares))
 

@@ -453,7 +453,7 @@ def udt(
     --------
     >>> import cwnd
     >>> cwnd.model.udt("1gbit").intervals_to_90
-    751
+    750
     """
     settings = {
         "capacity": capacity,

@@ -75,7 +75,7 @@ def test_unknown_algorithms() -> None:
     with pytest.raises(cwnd.ArgumentError, match="at least one"):
         cwnd.compare([], **SHORT)
     with pytest.raises(cwnd.AlgorithmError, match="did you mean `simd`"):
-        cwnd.algorithm("smid")
+        cwnd.algorithm("simmd")
 
 
 def test_algorithms_are_described() -> None:

@@ -42,7 +42,7 @@ class Reno(cwnd.WindowRule):
 class Fixed(cwnd.CongestionControl):
     """A window that never changes."""
 
-    def __init__(self, window: float = 4.0) -> None:
+    def __init__(self, window: float = 20.0) -> None:
         self.window = window
 
     def control(self) -> cwnd.Control | float:
@@ -88,11 +88,8 @@ def test_beside_the_built_in_ones() -> None:
 
 
 def test_in_the_model() -> None:
-    ours, theirs = cwnd.model.rounds([Simd, "simd"])
+    ours, theirs = cwnd.model.rounds([Simd, "simd"], events=2)
     assert [event.before_packets for event in ours.events] == [event.before_packets for event in theirs.events]
-    [row] = cwnd.model.convergence([Reno])
-    assert row.kind == "model"
-    assert row.t1_rtt == pytest.approx(25.0, abs=0.1)
     random, closed = cwnd.model.response([Reno, "reno"], loss=[1e-3], random=2)
     assert random.random_window_packets == closed.random_window_packets
     assert random.window_packets is None
@@ -148,7 +145,6 @@ def test_records_say_what_happened() -> None:
             seen.setdefault("limits", set()).add(view.limit)
             seen["ack"] = (ack.newly, ack.marked)
             seen["view"] = view
-            seen["sample"] = ack.sample
 
         def epoch(self, before: float | None, after: float, view: cwnd.View) -> None:
             seen.setdefault("epochs", []).append((before, after))
@@ -161,7 +157,6 @@ def test_records_say_what_happened() -> None:
     assert 0.019 < view.rtt.min <= view.rtt.smoothed < 0.1
     assert 7.9 < view.now <= 8.0
     assert view.delivered > 10_000
-    assert seen["sample"].rate == pytest.approx(20e6 / 12_000, rel=0.1)
     before, after = seen["epochs"][-1]
     assert after == before / 2
     assert "now" in repr(view)
@@ -205,7 +200,7 @@ def test_what_cannot_be_copied_comes_out() -> None:
     [
         (lambda: float("nan"), "window: .*is not a number of packets"),
         (lambda: float("inf"), "window: .*is not a number of packets"),
-        (lambda: "much", "float"),
+        (lambda: "much", "number"),
         (lambda: cwnd.Control(1.0, rate=0.0), "rate: 0"),
         (lambda: cwnd.Control(1.0, rate=1.0, spread=1.0), "one of them"),
         (lambda: cwnd.Control(1.0, pair_every=1), "below 2"),

@@ -16,7 +16,7 @@ def test_papers_are_listed_and_run() -> None:
     assert pl.DataFrame(list(rows), strict=False).height == len(rows)
     assert rows[:1][0] == rows[0]
     with pytest.raises(cwnd.ArgumentError, match="did you mean `simd`"):
-        cwnd.paper("smid")
+        cwnd.paper("simmd")
 
 
 def test_the_response_of_reno_is_known() -> None:

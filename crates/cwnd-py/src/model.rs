@@ -13,9 +13,9 @@ use cwnd_parquet::Tables;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
-use crate::outside::{Troubles, written};
+use crate::outside::{Troubles, is_outside, written};
 use crate::table::Table;
-use crate::work::apart;
+use crate::work::{apart, attached};
 
 /// Windows against loss.
 #[derive(FromPyObject)]
@@ -192,8 +192,9 @@ fn with<T: Send>(
     if algorithms.is_empty() {
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }
-    let result = apart(py, |_| Ok(job(&algorithms.iter().map(Written::value).collect::<Vec<_>>())));
-    troubles.or(result)
+    let job = || job(&algorithms.iter().map(Written::value).collect::<Vec<_>>());
+    let python = algorithms.iter().any(|algorithm| is_outside(algorithm.value()));
+    troubles.or(apart(py, |_| if python { attached(job) } else { Ok(job()) }))
 }
 
 /// Those that grow by round trips or reports: what routers or a receiver's half would tell is not modelled.

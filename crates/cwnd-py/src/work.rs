@@ -10,6 +10,7 @@ use cwnd::Span;
 use cwnd_lab::run::{Progress, Runs, run, run_in_turn};
 use cwnd_lab::scenario::Scenario;
 use pyo3::prelude::*;
+use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
 use crate::failure::Failure;
 use crate::outside::{self, Troubles};
@@ -65,6 +66,14 @@ pub(crate) fn all(py: Python<'_>, scenarios: Vec<Scenario>, troubles: &Troubles)
     let mut runs: Vec<(usize, Runs)> = places.into_iter().zip(runs).collect();
     runs.sort_by_key(|(place, _)| *place);
     Ok(runs.into_iter().map(|(_, runs)| runs).collect())
+}
+
+/// Does `job`, which calls into Python over and over, where all parallel work is done by one thread that holds the interpreter's
+/// lock: taking it for each call takes longer than the call.
+pub(crate) fn attached<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+    let pool = ThreadPoolBuilder::new().num_threads(1);
+    let known = |thread: ThreadBuilder| Python::attach(|_| thread.run());
+    pool.build_scoped(known, |pool| pool.install(job)).map_err(|error| Failure::Unexpected(error.to_string()))
 }
 
 /// Does `job`, and makes an error of a panic: none may reach the interpreter.

@@ -77,14 +77,14 @@ pub(crate) fn written(given: &Bound<'_, PyAny>, troubles: &Arc<Troubles>) -> Res
     Ok(Spec::outside(&label, Arc::new(maker)).into())
 }
 
+/// Whether an algorithm is in Python.
+pub(crate) fn is_outside(algorithm: &Spec) -> bool {
+    !cwnd::ALGORITHMS.iter().any(|entry| entry.name == algorithm.entry().name)
+}
+
 /// Whether a flow of `scenario` has an algorithm in Python.
 pub(crate) fn inhabits(scenario: &Scenario) -> bool {
-    let known = cwnd::ALGORITHMS;
-    scenario
-        .document()
-        .flow
-        .iter()
-        .any(|group| !known.iter().any(|entry| entry.name == group.algorithm.value().entry().name))
+    scenario.document().flow.iter().any(|group| is_outside(group.algorithm.value()))
 }
 
 /// Starts flows with objects of Python.
