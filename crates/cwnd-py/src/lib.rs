@@ -6,6 +6,8 @@
 //! Runs go on without the interpreter's lock, on all cores, except where an algorithm is written in Python ([`work`]). Nothing
 //! here panics on input; what goes wrong becomes an exception of `cwnd.errors` ([`failure`]).
 
+#![expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned by the function it is handed to")]
+
 mod compare;
 mod failure;
 mod gym;

@@ -101,6 +101,9 @@ pub(crate) fn convergence(
     })?
 }
 
+/// An algorithm's label, how many of the rows are its own, and what every flow did.
+type Walk = (String, usize, Table);
+
 /// The document of `cwnd model rounds --json`; and for each algorithm its label, how many of the rows are its own, and what every
 /// flow did over time.
 #[pyfunction]
@@ -108,7 +111,7 @@ pub(crate) fn rounds(
     py: Python<'_>,
     algorithms: Vec<Bound<'_, PyAny>>,
     settings: Rounds,
-) -> Result<(String, Vec<(String, usize, Table)>), Failure> {
+) -> Result<(String, Vec<Walk>), Failure> {
     let setup = settings.setup()?;
     with(py, &algorithms, |specs| {
         synchronous(specs)?;

@@ -35,7 +35,7 @@ pub(crate) fn apart<T: Send>(
             let mut signal = None;
             while ended.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
                 if signal.is_none()
-                    && let Err(error) = Python::attach(|py| py.check_signals())
+                    && let Some(error) = interrupted()
                 {
                     stop.store(true, Ordering::Relaxed);
                     signal = Some(error);
@@ -56,7 +56,7 @@ pub(crate) fn all(py: Python<'_>, scenarios: Vec<Scenario>, troubles: &Troubles)
     let mut runs = if inside.is_empty() { Vec::new() } else { apart(py, |progress| Ok(run(inside, progress)?))? };
     let (others, outside): (Vec<usize>, Vec<Scenario>) = outside.into_iter().unzip();
     let go_on = |_: Span| {
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
+        if let Some(error) = interrupted() {
             troubles.note(error);
         }
         !troubles.any()
@@ -79,6 +79,11 @@ pub(crate) fn attached<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, Fai
 /// Does `job`, and makes an error of a panic: none may reach the interpreter.
 pub(crate) fn whole<T>(job: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| Err(broken()))
+}
+
+/// What a signal raised, if one has come: `KeyboardInterrupt` for Ctrl-C.
+fn interrupted() -> Option<PyErr> {
+    Python::attach(|py| py.check_signals().err())
 }
 
 fn broken() -> Failure {
