@@ -111,10 +111,10 @@ def test_flows_of_a_scenario_arrive_when_it_says() -> None:
     scenario["flow.1.start"] = "5s"
     env = cwnd.gym.SharedBottleneckEnv([0, 1], scenario=scenario, rate=None, rtt=None, queue=None, loss=None)
     observations, _ = env.reset(seed=1)
-    waited = 0
+    rewards, waited = {"flow_1": 0.0}, 0
     while not observations["flow_1"].any():
-        observations, rewards, *_ = env.step({})
         assert rewards["flow_1"] == 0.0
+        observations, rewards, *_ = env.step({})
         waited += 1
     assert waited > 20
 

@@ -26,7 +26,8 @@ pub(crate) const STEPS: &[Step] = &[
         // By itself, because Arrow takes longer to build than all the rest: the crate, and the command that has it.
         run: |workspace| {
             run(&mut workspace.cargo(&["test", "--package", "cwnd-parquet"]))?;
-            let command = ["test", "--package", "cwnd-cli", "--features", "parquet", "--test", "cli", "--", "traces", "sweeps"];
+            let command =
+                ["test", "--package", "cwnd-cli", "--features", "parquet", "--test", "cli", "--", "traces", "sweeps"];
             run(&mut workspace.cargo(&command))
         },
     },

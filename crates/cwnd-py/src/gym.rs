@@ -193,7 +193,7 @@ impl Settings {
     fn options(&self) -> Result<Options, Failure> {
         let refused = |option: &str, error: quantity::QuantityError| Failure::Argument(format!("{option}: {error}"));
         let rate = |text: &str| quantity::bit_rate(text).map(|rate| rate.0).map_err(|error| refused("rate", error));
-        let rtt = |text: &str| quantity::span(text).map(|rtt| rtt.as_secs_f64()).map_err(|error| refused("rtt", error));
+        let rtt = |text: &str| quantity::span(text).map(cwnd::Span::as_secs_f64).map_err(|error| refused("rtt", error));
         let written = |range: &Option<(String, String)>, read: &dyn Fn(&str) -> Result<f64, Failure>| match range {
             Some((low, high)) => Ok::<_, Failure>(Some(Range { low: read(low)?, high: read(high)? })),
             None => Ok(None),

@@ -3,8 +3,8 @@
 //! A thin front over the lab, like the command line: it hands over what the lab makes (documents as JSON text, tables through
 //! Arrow's C interface) and lets Python's algorithms into it. What people import is `python/cwnd`, written in Python over this.
 //!
-//! Runs go on without the interpreter's lock, on all cores, except where an algorithm is written in Python ([`work`]). Nothing
-//! here panics on input; what goes wrong becomes an exception of `cwnd.errors` ([`failure`]).
+//! Runs go on without the interpreter's lock, on all cores, except where an algorithm is written in Python (`work`). Nothing
+//! here panics on input; what goes wrong becomes an exception of `cwnd.errors` (`failure`).
 
 #![expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned by the function it is handed to")]
 

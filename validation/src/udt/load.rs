@@ -219,7 +219,8 @@ fn strangers(sockets: &[UdpSocket], to: SocketAddr, flooding: &AtomicBool, sent:
     while flooding.load(Ordering::Relaxed) {
         let due = (began.elapsed().as_secs_f64() * FLOOD) as u64;
         // In bursts of half a millisecond, and not more to make up for what was missed.
-        for _ in count..due.min(count + 50) {
+        let until = due.min(count + 50);
+        while count < until {
             let _lost = sockets[count as usize % sockets.len()].send_to(&word, to);
             count += 1;
         }
@@ -298,7 +299,11 @@ impl Transfer {
         };
         thread::scope(|scope| {
             scope.spawn(|| {
-                while going.load(Ordering::Relaxed) && (&self.client).write_all(&[1; 65_536]).is_ok() {}
+                while going.load(Ordering::Relaxed) {
+                    if (&self.client).write_all(&[1; 65_536]).is_err() {
+                        break;
+                    }
+                }
                 self.client.clone().abort();
             });
             scope.spawn(|| {
