@@ -26,7 +26,7 @@ use crate::traffic::{CbrSetup, Source};
 
 /// Everything that exists in a run.
 pub(crate) struct World {
-    /// Of what is being done, which may be [ahead](ahead) of the event at hand.
+    /// Of what is being done, which may be [`ahead`] of the event at hand.
     now: Time,
     events: EventSet,
     pub(crate) links: Vec<Link>,
