@@ -1,4 +1,4 @@
-"""How the documentation is built: ``sphinx-build -W python/docs OUT``, with the package installed. Nothing is fetched."""
+"""How the documentation is built: ``sphinx-build -W python/docs OUT``, with the package installed, fetching nothing."""
 
 import warnings
 
@@ -21,7 +21,6 @@ nb_execution_timeout = 120
 nb_merge_streams = True
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
-suppress_warnings = ["toc.empty_glob"]  # guides that are not written yet
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the sections of the docstrings have them

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use crate::workspace::{Workspace, run};
 
-/// Builds the wheel, installs it into a fresh virtual environment, and runs linter, type checkers, tests and examples there.
+/// Builds the wheel, installs it into a fresh virtual environment, and runs linter, type checkers, tests and examples there; the
+/// documentation is tested and built, which runs the notebooks and draws the gallery.
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     let scratch = workspace.scratch().join("python");
     fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
@@ -26,7 +27,11 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     run(environment.command("stubtest").arg("cwnd").arg("--mypy-config-file").arg(&settings))?;
     let mut tests = environment.command("pytest");
     tests.arg("--config-file").arg(&settings).arg("--doctest-modules").arg(sources.join("tests"));
-    run(tests.arg(sources.join("README.md")).arg(sources.join("docs")).args(["--pyargs", "cwnd"]))
+    tests.arg(sources.join("README.md")).arg(sources.join("docs"));
+    run(tests.args(["--pyargs", "cwnd"]).env("MPLBACKEND", "Agg"))?;
+    let mut pages = environment.command("sphinx-build");
+    pages.args(["--quiet", "--fail-on-warning", "--fresh-env"]).arg(sources.join("docs"));
+    run(pages.arg(scratch.join("docs")))
 }
 
 /// A virtual environment, whose programs run beside it: in the folder of the sources they would find those, not the wheel.

@@ -47,12 +47,8 @@ class RunPlots:
         matplotlib.figure.Figure
             Six plots; four for a single flow.
         """
-        pyplot = _pyplot()
         several = len(Run(self._result, seed).flows) > 1
-        with pyplot.rc_context(STYLE):
-            figure, grid = pyplot.subplots(
-                3 if several else 2, 2, figsize=(9, 7.5 if several else 5), layout="constrained"
-            )
+        figure, grid = _figure((9, 7.5), (3, 2)) if several else _figure((9, 5), (2, 2))
         cells = grid.flat
         self.window(seed=seed, ax=next(cells))
         self.goodput(seed=seed, ax=next(cells))
@@ -61,7 +57,7 @@ class RunPlots:
         if several:
             self.fairness(seed=seed, ax=next(cells))
             self.phase(seed=seed, ax=next(cells))
-        return figure  # type: ignore[no-any-return]
+        return figure
 
     def series(
         self,
@@ -300,12 +296,11 @@ class ComparisonPlots:
         matplotlib.figure.Figure
             Two plots.
         """
-        pyplot = _pyplot()
-        with pyplot.rc_context(STYLE):
-            figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+        figure, grid = _figure((9, 3.8), (1, 2))
+        left, right = grid.flat
         self.trade_off(ax=left)
         self.shares(ax=right)
-        return figure  # type: ignore[no-any-return]
+        return figure
 
     def trade_off(self, *, ax: Axes | None = None) -> Axes:
         """Draw utilisation against the 95th percentile of queueing delay: better is up and to the left (RFC 7928).
@@ -523,10 +518,16 @@ def _titled(axes: Axes, title: str) -> None:
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     if ax is not None:
         return ax
-    pyplot = _pyplot()
-    with pyplot.rc_context(STYLE):
-        axes: Axes = pyplot.subplots(figsize=size, layout="constrained")[1]
+    axes: Axes = _figure(size, (1, 1))[1].item()
     return axes
+
+
+def _figure(size: tuple[float, float], cells: tuple[int, int]) -> tuple[Figure, Any]:
+    # The figure comes first: what starts the backend of a notebook must outlive the context.
+    pyplot = _pyplot()
+    figure = pyplot.figure(figsize=size, dpi=110, layout="constrained")
+    with pyplot.rc_context(STYLE):
+        return figure, figure.subplots(*cells, squeeze=False)
 
 
 def _pyplot() -> ModuleType:
@@ -545,7 +546,6 @@ STYLE = {
     "axes.labelsize": 8,
     "axes.spines.right": False,
     "axes.spines.top": False,
-    "figure.dpi": 110,
     "grid.color": GRID,
     "grid.linewidth": 0.7,
     "xtick.color": MUTED,
