@@ -108,7 +108,7 @@ class RunResult:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """Everything that was measured, as ``cwnd run --json`` prints it: keys carry their unit."""
+        """Everything that was measured, as ``cwnd run --json`` prints it. Keys carry their unit."""
         loaded: dict[str, Any] = json.loads(self._native.to_json())
         return loaded
 
@@ -150,13 +150,13 @@ class RunResult:
 
     @property
     def digests(self) -> list[str]:
-        """A digest of everything each run delivered, per seed: equal digests are equal runs."""
+        """A digest of everything each run delivered, per seed. Equal digests are equal runs."""
         digests: list[str] = self.document["digests"]
         return digests
 
     @property
     def plot(self) -> RunPlots:
-        """Plots on matplotlib: ``result.plot()`` for the usual ones, its methods for one each."""
+        """Plots on matplotlib; ``result.plot()`` draws the usual ones, its methods one each."""
         from cwnd.plot import RunPlots  # noqa: PLC0415  (it is made of what this module has)
 
         return RunPlots(self)
@@ -240,7 +240,7 @@ class Comparison:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """Everything that was measured, as ``cwnd compare --json`` prints it: keys carry their unit."""
+        """Everything that was measured, as ``cwnd compare --json`` prints it. Keys carry their unit."""
         loaded: dict[str, Any] = json.loads(self._native.to_json())
         return loaded
 
@@ -263,7 +263,7 @@ class Comparison:
 
     @cached_property
     def table(self) -> Table:
-        """A row per algorithm and measure: algorithm, measure, unit, mean, ci95, n."""
+        """A row per algorithm and measure, with the columns algorithm, measure, unit, mean, ci95, n."""
         return Table(self._native.table())
 
     @property
@@ -274,7 +274,7 @@ class Comparison:
 
     @property
     def plot(self) -> ComparisonPlots:
-        """Plots on matplotlib: ``comparison.plot()`` for the usual ones, its methods for one each."""
+        """Plots on matplotlib; ``comparison.plot()`` draws the usual ones, its methods one each."""
         from cwnd.plot import ComparisonPlots  # noqa: PLC0415  (it is made of what this module has)
 
         return ComparisonPlots(self)
