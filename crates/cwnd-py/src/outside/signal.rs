@@ -122,7 +122,7 @@ impl View {
         self.told.round
     }
 
-    /// What last held the sender: `window`, `rate`, `source` or `peer`.
+    /// What last held the sender, one of `window`, `rate`, `source` or `peer`.
     #[getter]
     fn limit(&self) -> &'static str {
         match self.told.limit {
@@ -251,7 +251,7 @@ impl RateSample {
         self.told.prior_in_flight
     }
 
-    /// The application or the receiver held the sender: the sample is a lower bound.
+    /// The application or the receiver held the sender, so that the sample is a lower bound.
     #[getter]
     fn limited(&self) -> bool {
         self.told.limited
@@ -401,7 +401,7 @@ impl From<cwnd::Congestion> for Congestion {
 
 #[pymethods]
 impl Congestion {
-    /// What happened: `loss`, `mark`, `delay` or `timeout`.
+    /// What happened, one of `loss`, `mark`, `delay` or `timeout`.
     #[getter]
     fn cause(&self) -> &'static str {
         match self.told.cause {
