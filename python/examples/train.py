@@ -8,6 +8,7 @@ finds the weights: try many, keep the best eighth, draw the next ones around the
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ POLICIES = 64
 PATHS = 8  # for each of them
 STEPS = 120
 # What no sender can know decides what is good: the reward is Orca's power.
-OPTIONS = {"rate": ("2mbit", "20mbit"), "rtt": ("20ms", "80ms"), "queue": (0.5, 4.0), "reward": "power"}
+OPTIONS: dict[str, Any] = {"rate": ("2mbit", "20mbit"), "rtt": ("20ms", "80ms"), "queue": (0.5, 4.0), "reward": "power"}
 
 
 def train(generations: int, seed: int) -> NDArray[np.float64]:
@@ -56,8 +57,8 @@ def main() -> None:
     print("".join(f"{weight:16.2f}" for weight in weights))
 
     print(f"\n{'':>12}  goodput   delay    loss  reward per step")
-    learner = lambda seen: np.tanh(seen @ weights[:-1] + weights[-1])[:, None]  # noqa: E731
-    for name, policy in {"learner": learner, "reno": "reno", "cubic": "cubic", "vegas": "vegas"}.items():
+    policies: dict[str, Any] = {"learner": lambda seen: np.tanh(seen @ weights[:-1] + weights[-1])[:, None]}
+    for name, policy in (policies | {name: name for name in ("reno", "cubic", "vegas")}).items():
         # Seeds that training has not seen.
         score = cwnd.gym.evaluate(policy, episodes=arguments.episodes, seed=2**40, steps=STEPS, **OPTIONS)
         print(f"{name:>12}  {score.goodput:7.3f} {score.delay:7.2f} {score.loss:7.4f} {score.reward / STEPS:16.3f}")

@@ -23,7 +23,7 @@ PATH: dict[str, Any] = {"rate": "12mbit", "rtt": "100ms", "queue": 1.0, "loss": 
 def walk(env: cwnd.gym.BottleneckVectorEnv, seed: int, steps: int) -> np.ndarray[Any, Any]:
     """Take actions that depend on what is seen, and note all of that."""
     observations, _ = env.reset(seed=seed)
-    seen = [observations]
+    seen: list[np.ndarray[Any, Any]] = [observations]
     for _ in range(steps):
         observations, rewards, _, truncated, _ = env.step(0.3 - observations[:, 1:2] - observations[:, 3:4])
         seen += [observations, rewards[:, None], truncated[:, None]]

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 try:
     import gymnasium
-except ImportError as error:  # pragma: no cover
-    raise ImportError("cwnd.gym needs Gymnasium and PettingZoo: pip install 'cwnd[gym]'") from error
+except ImportError as _error:  # pragma: no cover
+    raise ImportError("cwnd.gym needs Gymnasium and PettingZoo: pip install 'cwnd[gym]'") from _error
 
 from cwnd.gym._course import FEATURES, Feature
 from cwnd.gym._evaluate import Score, evaluate
