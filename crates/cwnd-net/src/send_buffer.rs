@@ -28,8 +28,8 @@ pub(crate) struct SendBuffer<M> {
     room: Bell,
 }
 
-/// Slots in a row.
-pub(crate) type Chunk = Arc<Mutex<Box<[u8]>>>;
+/// Slots in a row, as far as they have been used.
+pub(crate) type Chunk = Arc<Mutex<Vec<u8>>>;
 
 /// Where a packet lies.
 #[derive(Clone, Debug)]
@@ -173,7 +173,7 @@ impl<M> SendBuffer<M> {
         while !bytes.is_empty() {
             let index = ((state.tail - state.first) / self.slots_per_chunk) as usize;
             if index == state.chunks.len() {
-                let chunk = state.spare.pop().unwrap_or_else(|| self.chunk());
+                let chunk = state.spare.pop().unwrap_or_default();
                 state.chunks.push_back(chunk);
             }
             let chunk = Arc::clone(&state.chunks[index]);
@@ -192,6 +192,7 @@ impl<M> SendBuffer<M> {
     /// Copies bytes from `filled` of slot `tail` on, to the end of the chunk at most. Returns how many.
     fn fill(&self, chunk: &Chunk, tail: u64, filled: usize, bytes: &[u8]) -> usize {
         let mut chunk = chunk.lock().unwrap_or_else(PoisonError::into_inner);
+        self.extend(&mut chunk, self.place(tail) + (filled + bytes.len()).div_ceil(self.payload) * self.stride());
         let slots = chunk[self.place(tail)..].chunks_exact_mut(self.stride());
         let mut rest = bytes;
         for (index, slot) in slots.enumerate() {
@@ -206,8 +207,14 @@ impl<M> SendBuffer<M> {
         bytes.len() - rest.len()
     }
 
-    fn chunk(&self) -> Chunk {
-        Arc::new(Mutex::new(vec![0; self.slots_per_chunk as usize * self.stride()].into()))
+    /// Makes a chunk `wanted` bytes long, as far as chunks go. Who writes little never takes the memory of a whole one.
+    fn extend(&self, chunk: &mut Vec<u8>, wanted: usize) {
+        let whole = self.slots_per_chunk as usize * self.stride();
+        if wanted > whole / FEW && chunk.is_empty() {
+            *chunk = vec![0; whole];
+        } else if wanted.min(whole) > chunk.len() {
+            chunk.resize(if wanted > whole / FEW { whole } else { wanted }, 0);
+        }
     }
 
     /// The place of a slot's header in its chunk.
@@ -303,7 +310,7 @@ impl<M> SendBuffer<M> {
         }
     }
 
-    /// Gives memory back while nothing happens: a chunk is a hundred times what an idle connection costs otherwise.
+    /// Gives memory back while nothing happens: a chunk may be a hundred times what an idle connection costs otherwise.
     pub(crate) fn rest(&self) {
         let mut state = self.state();
         state.spare.clear();
@@ -340,6 +347,8 @@ impl<M> State<M> {
 
 /// Bytes of a chunk: several of the longest trains of datagrams that one system call takes.
 const CHUNK: usize = 256 * 1024;
+/// Of which more than this part is used, a chunk is made whole: growing piece by piece would copy what is there each time.
+const FEW: usize = 8;
 /// Packets that may wait here although the network seems to need none: about 256 KiB, ten milliseconds at 200 Mbit/s.
 const LEAST: u64 = 180;
 /// Bytes copied before the protocol hears of them: enough to pay for the locks, few enough for sending to begin meanwhile.
@@ -447,6 +456,21 @@ mod tests {
         assert_eq!(buffer.tell(true), (1_000, false));
         assert_eq!(content(&buffer, 1_500..2_500), Some(vec![2; 1_000]));
         assert_eq!(held(&buffer), 1);
+    }
+
+    #[test]
+    fn a_chunk_is_as_long_as_what_was_written() {
+        let buffer = SendBuffer::<()>::new(1_000, 1_000);
+        let held = |buffer: &SendBuffer<()>| buffer.state().chunks[0].lock().unwrap().len();
+        buffer.write(&[1; 100], now()).unwrap();
+        assert_eq!(held(&buffer), HEADER + 1_000);
+        buffer.write(&[2; 900], now()).unwrap();
+        assert_eq!(held(&buffer), HEADER + 1_000);
+        buffer.write(&[3; 1_001], now()).unwrap();
+        assert_eq!(held(&buffer), 3 * (HEADER + 1_000));
+        assert_eq!(buffer.tell(true), (2_000, false));
+        assert_eq!(content(&buffer, 0..1_000), Some([[1; 100].as_slice(), &[2; 900]].concat()));
+        assert_eq!(content(&buffer, 1_000..2_000), Some(vec![3; 1_000]));
     }
 
     #[test]
