@@ -87,7 +87,6 @@ impl Owned {
     }
 
     /// Whoever drops it does not wait: the thread of the port delivers what was written.
-    #[cfg(feature = "tokio")]
     pub(crate) fn impatient(mut self) -> Self {
         self.patient = false;
         self
@@ -232,6 +231,12 @@ impl Drop for Owned {
         }
         // Nothing, if it is over; otherwise the peer was given up, or there is no time for it.
         self.port.tell(Command::Abort(self.connection.handle));
+        if lock(&self.connection.end.why).is_none_or(|why| why == Ended::Aborted) {
+            // The program may end now, and with it the thread. A peer that is not told takes the silence for a pause.
+            let (question, reply) = question();
+            self.port.tell(Command::Flush(reply));
+            let _told = question.wait(Patience::Until(Deadline::after(Some(GRACE))));
+        }
     }
 }
 

@@ -149,6 +149,8 @@ impl Backlog {
         let mut state = self.state();
         if state.shut {
             owned.give_up();
+            // This is the thread for which others wait.
+            drop(owned.impatient());
             return;
         }
         state.waiting.push_back(owned);

@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Abort(Handle),
     Connect(SocketAddr, Box<Settings>, Answer),
     Finish(Handle),
+    /// Answered once what may leave has left.
+    Flush(Reply<()>),
     Listen(Box<Settings>, usize, Arc<Backlog>),
     Rendezvous(SocketAddr, Box<Settings>, Answer),
     Stats(Handle, Reply<Option<Stats>>),

@@ -43,6 +43,7 @@ impl Service {
                     self.touch(handle);
                 }
             }
+            Command::Flush(reply) => self.flushes.push(reply),
             Command::Listen(settings, backlog, queue) => {
                 // The settings were checked when the port was opened.
                 if self.endpoint.listen(adapted(&settings, self.udp.buffer().1), backlog).is_ok() {

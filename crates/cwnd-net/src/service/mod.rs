@@ -29,6 +29,7 @@ use crate::listener::Backlog;
 use crate::options::Options;
 use crate::port::{Command, Port};
 use crate::udp::{Glued, Inbox, Udp};
+use crate::waiting::Reply;
 use crate::waker::{Interest, Sleeper};
 
 /// What the thread works with.
@@ -59,6 +60,8 @@ pub(crate) struct Service {
     /// Places of members that hold memory they may not need for long, and when they were last looked at.
     warm: Vec<usize>,
     looked_at: Time,
+    /// Those who wait until what may leave has left.
+    flushes: Vec<Reply<()>>,
 }
 
 impl Service {
@@ -85,6 +88,7 @@ impl Service {
             senders: Vec::new(),
             warm: Vec::new(),
             looked_at: Time::ZERO,
+            flushes: Vec::new(),
         })
     }
 
@@ -216,6 +220,10 @@ impl Service {
             }
         }
         self.departures.flush(&self.udp);
+        for reply in self.flushes.drain(..) {
+            // Whoever waited may have lost patience.
+            let _unwanted = reply.give(());
+        }
         self.strangers.clear();
         // A connection may have said its last word.
         self.hear(None);
