@@ -14,8 +14,7 @@ use std::time::Duration;
 use common::{listen, local, options, pattern};
 use cwnd::Span;
 use cwnd_net::{Options, UdtListener, UdtPort, UdtStream};
-use cwnd_udt::wire::{Handshake, Request};
-use cwnd_udt::{Control, Packet, Seq, SocketId};
+use cwnd_udt::testing::first_word;
 
 /// Bytes `from..` of `content`, through a connection.
 fn carry(client: &UdtStream, server: &UdtStream, content: &[u8]) {
@@ -137,23 +136,6 @@ fn a_flood_of_strangers_stops_neither_transfers_nor_new_clients() {
         carry(&another, &accepted, &pattern(2, 100_000));
         flooding.store(false, Ordering::Relaxed);
     });
-}
-
-fn first_word() -> Vec<u8> {
-    let handshake = Handshake {
-        version: 4,
-        socket_type: 1,
-        isn: Seq::MAX,
-        mss: 1500,
-        window: 8192,
-        request: Request::Regular,
-        id: SocketId::new(1),
-        cookie: 0,
-        address: [0; 16],
-    };
-    let mut word = Vec::new();
-    Packet::Control { timestamp_us: 0, to: None, control: Control::Handshake(handshake) }.encode(&mut word);
-    word
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! What must hold for any datagram. Behind the feature `testing`, for the tests, the fuzz target and the replay of its corpus.
+//! What must hold for any datagram, and what strangers say. Behind the feature `testing`, for tests, the fuzz target and the replay of
+//! its corpus, and measurements.
 
-use crate::wire::Packet;
+use crate::number::{Seq, SocketId};
+use crate::wire::{Control, Handshake, Packet, Request};
 
 /// Reads `datagram`. If it is a packet, writes it and reads it again.
 ///
@@ -14,4 +16,23 @@ pub fn check_datagram(datagram: &[u8]) {
     assert_eq!(again.as_ref(), Ok(&packet), "{datagram:?}");
     packet.encode(&mut twice);
     assert_eq!(once, twice);
+}
+
+/// The first datagram of a client that calls a listener, before it has been given a cookie. Floods are made of it.
+#[must_use]
+pub fn first_word() -> Vec<u8> {
+    let handshake = Handshake {
+        version: 4,
+        socket_type: 1,
+        isn: Seq::MAX,
+        mss: 1500,
+        window: 8192,
+        request: Request::Regular,
+        id: SocketId::new(1),
+        cookie: 0,
+        address: [0; 16],
+    };
+    let mut word = Vec::new();
+    Packet::Control { timestamp_us: 0, to: None, control: Control::Handshake(handshake) }.encode(&mut word);
+    word
 }

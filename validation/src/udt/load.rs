@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 
 use cwnd::{BitRate, Span};
 use cwnd_net::{Options, UdtListener, UdtPort, UdtStream};
-use cwnd_udt::wire::{Handshake, Request};
-use cwnd_udt::{Control, Packet, Seq, SocketId};
+use cwnd_udt::testing::first_word;
 use serde::{Deserialize, Serialize};
 
 /// What came of it.
@@ -202,19 +201,7 @@ fn flood(sizes: &Sizes, limit_bps: Option<f64>) -> Result<Flood, Failure> {
 
 /// First words of clients that do not exist, 100,000 a second as far as one thread can.
 fn strangers(sockets: &[UdpSocket], to: SocketAddr, flooding: &AtomicBool, sent: &AtomicU64) {
-    let handshake = Handshake {
-        version: 4,
-        socket_type: 1,
-        isn: Seq::MAX,
-        mss: 1500,
-        window: 8192,
-        request: Request::Regular,
-        id: SocketId::new(1),
-        cookie: 0,
-        address: [0; 16],
-    };
-    let mut word = Vec::new();
-    Packet::Control { timestamp_us: 0, to: None, control: Control::Handshake(handshake) }.encode(&mut word);
+    let word = first_word();
     let (began, mut count) = (now(), 0_u64);
     while flooding.load(Ordering::Relaxed) {
         let due = (began.elapsed().as_secs_f64() * FLOOD) as u64;
