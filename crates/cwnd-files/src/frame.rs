@@ -71,6 +71,7 @@ pub(crate) struct Modified {
 
 /// What arrived is no frame.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Malformed {
     /// The first bytes are not those of this protocol.
     #[error("the other side speaks another protocol")]
@@ -305,6 +306,7 @@ impl<T: Read + Write> Frames<T> {
 }
 
 /// Reads any bytes as a conversation would, until they end or are wrong; how many frames that were. For fuzzing.
+#[cfg(any(test, feature = "testing"))]
 #[must_use]
 pub fn frames_in(bytes: &[u8]) -> usize {
     let mut frames = Frames::new(io::Cursor::new(bytes.to_vec()));

@@ -24,7 +24,9 @@ mod take;
 mod tree;
 mod walk;
 
-pub use frame::{Malformed, frames_in};
+pub use frame::Malformed;
+#[cfg(any(test, feature = "testing"))]
+pub use frame::frames_in;
 pub use name::{BadName, Name, RESERVED};
 pub use outcome::{Event, Outcome, Reason, Role, TransferError};
 pub use session::{Serving, answer, fetch, send};

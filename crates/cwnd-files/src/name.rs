@@ -17,6 +17,7 @@ pub struct Name(Vec<u8>);
 
 /// What is wrong with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum BadName {
     /// More than 4096 bytes, or a component of more than 255.
     #[error("the name is too long: at most 4096 bytes, and 255 between two `/`")]

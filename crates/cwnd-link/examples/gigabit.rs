@@ -18,17 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for spin in [Span::ZERO, Span::from_micros(20), Span::from_micros(100)] {
         let server = UdpSocket::bind("127.0.0.1:0")?;
         let link = Emulation::new(Some(1_000_000_000), Span::from_millis(50), QueueLimit::Packets(8333));
-        let relay = Relay::bind(Plan {
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            target: server.local_addr()?,
-            forth: link.clone(),
-            back: link,
-            seed: 1,
-            clients: 1,
-            idle: Span::from_secs(10),
-            spin,
-            samples: false,
-        })?;
+        let mut plan = Plan::new(SocketAddr::from(([127, 0, 0, 1], 0)), server.local_addr()?, link);
+        plan.spin = spin;
+        let relay = Relay::bind(plan)?;
         let (at, stop) = (relay.local()?, AtomicBool::new(false));
         let (sent, gaps, report) = thread::scope(|scope| {
             let relay = scope.spawn(|| relay.run(&stop, None));

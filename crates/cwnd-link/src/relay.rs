@@ -23,7 +23,22 @@ use crate::socket::{Buffers, Socket, overruns};
 use crate::way::Way;
 
 /// What a relay is to do.
+///
+/// ```
+/// use cwnd::Span;
+/// use cwnd_link::{Plan, Relay};
+/// use cwnd_sim::QueueLimit;
+/// use cwnd_sim::emulate::Emulation;
+///
+/// let link = Emulation::new(Some(100_000_000), Span::from_millis(25), QueueLimit::Packets(417));
+/// let mut plan = Plan::new("127.0.0.1:0".parse()?, "127.0.0.1:9000".parse()?, link);
+/// plan.clients = 1;
+/// let relay = Relay::bind(plan)?;
+/// println!("send to {}", relay.local()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Plan {
     /// Where clients send to; port 0 for any that is free.
     pub listen: SocketAddr,
@@ -45,8 +60,20 @@ pub struct Plan {
     pub samples: bool,
 }
 
+impl Plan {
+    /// The same link both ways for up to 8 clients, each remembered for a minute of silence; seed 1; it sleeps whenever it can, and
+    /// takes no samples.
+    #[must_use]
+    pub fn new(listen: SocketAddr, target: SocketAddr, link: Emulation) -> Self {
+        let back = link.clone();
+        let (idle, spin) = (Span::from_secs(60), Span::ZERO);
+        Self { listen, target, forth: link, back, seed: 1, clients: 8, idle, spin, samples: false }
+    }
+}
+
 /// Why a relay could not start or go on.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum RelayError {
     /// A link's setup.
     #[error(transparent)]

@@ -11,6 +11,7 @@ use crate::way::Counts;
 
 /// What has come through a relay, and how well it kept time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// How long it ran.
     pub duration_s: f64,
@@ -33,6 +34,7 @@ pub struct Report {
 
 /// The way forth at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Sample {
     /// Seconds since 1970, so that others' records can be laid beside it.
     pub unix_s: f64,
@@ -56,6 +58,7 @@ pub struct Sample {
 
 /// One direction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct WayReport {
     /// Datagrams that came.
     pub offered: u64,

@@ -25,6 +25,7 @@ pub struct Wire<E> {
 
 /// What has come through a wire.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WireReport {
     /// How long it ran.
     pub duration_s: f64,

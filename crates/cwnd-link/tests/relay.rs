@@ -20,17 +20,9 @@ struct Running {
 
 impl Running {
     fn start(target: SocketAddr, forth: &Emulation, spin: Span) -> Self {
-        let plan = Plan {
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            target,
-            forth: forth.clone(),
-            back: Emulation { loss: Loss::None, ..forth.clone() },
-            seed: 1,
-            clients: 4,
-            idle: Span::from_secs(10),
-            spin,
-            samples: false,
-        };
+        let mut plan = Plan::new(SocketAddr::from(([127, 0, 0, 1], 0)), target, forth.clone());
+        plan.back.loss = Loss::None;
+        plan.spin = spin;
         let relay = Relay::bind(plan).expect("the loopback can be bound");
         let at = relay.local().expect("it is bound");
         let stop = Arc::new(AtomicBool::new(false));

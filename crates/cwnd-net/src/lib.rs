@@ -93,11 +93,15 @@ mod udp;
 mod waiting;
 mod waker;
 
+// What options, statistics and errors are made of.
+pub use {cwnd, cwnd_udt};
+
 #[cfg(feature = "tokio")]
 pub use asynchronous::{AsyncUdtListener, AsyncUdtStream};
-pub use cwnd_udt::Settings;
 pub use cwnd_udt::connection::MessageOptions;
+pub use cwnd_udt::endpoint::OpenError;
 pub use cwnd_udt::handshake::Refusal;
+pub use cwnd_udt::{Settings, SettingsError};
 pub use error::{AcceptError, BindError, CloseError, ConnectError, Ended, ReceiveError, SendError};
 pub use listener::{Incoming, UdtListener, UdtMessageListener};
 pub use messenger::UdtMessenger;

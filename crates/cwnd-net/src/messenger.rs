@@ -22,8 +22,8 @@ use crate::stats::Stats;
 ///
 /// let listener = UdtMessageListener::bind("127.0.0.1:0".parse()?)?;
 /// let client = UdtMessenger::connect(listener.local_addr())?;
-/// client.send(b"one", MessageOptions { ttl: None, in_order: true })?;
-/// client.send(b"two", MessageOptions { ttl: None, in_order: true })?;
+/// client.send(b"one", MessageOptions::new().in_order())?;
+/// client.send(b"two", MessageOptions::new().in_order())?;
 /// let (server, _from) = listener.accept()?;
 /// assert_eq!(server.receive()?, b"one");
 /// assert_eq!(server.receive()?, b"two");

@@ -122,7 +122,8 @@ pub(crate) fn ask(
     options: &Options,
     command: fn(SocketAddr, Box<Settings>, Answer) -> Command,
 ) -> Question<Outcome> {
-    let settings = Settings { mode, ..options.settings.clone() };
+    let mut settings = options.settings.clone();
+    settings.mode = mode;
     let (question, answer) = question();
     user.tell(command(peer, Box::new(settings), answer));
     question

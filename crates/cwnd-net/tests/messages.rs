@@ -11,7 +11,7 @@ use common::{listen, options, pattern};
 use cwnd::Span;
 use cwnd_net::{MessageOptions, ReceiveError, SendError, UdtMessenger, UdtStream};
 
-const IN_ORDER: MessageOptions = MessageOptions { ttl: None, in_order: true };
+const IN_ORDER: MessageOptions = MessageOptions::new().in_order();
 
 #[test]
 fn messages_keep_their_bounds_both_ways() {
@@ -69,7 +69,7 @@ fn a_message_that_outlives_its_time_is_dropped_and_the_next_arrives() {
     for _ in 0..200 {
         client.send(&[1; 1_000], IN_ORDER).unwrap();
     }
-    client.send(&[2; 1_000], MessageOptions { ttl: Some(Span::from_millis(50)), in_order: true }).unwrap();
+    client.send(&[2; 1_000], IN_ORDER.ttl(Span::from_millis(50))).unwrap();
     client.send(&[3; 1_000], IN_ORDER).unwrap();
     thread::sleep(Duration::from_millis(200));
     let got: Vec<u8> = (0..201).map(|_| server.receive().unwrap()[0]).collect();
@@ -85,10 +85,7 @@ fn messages_that_outlive_their_time_make_room_although_nobody_reads() {
     client.set_write_timeout(Some(Duration::from_secs(2)));
     for number in 0..400_u32 {
         client
-            .send(
-                &[&number.to_be_bytes()[..], &[0; 4_000]].concat(),
-                MessageOptions { ttl: Some(Span::from_millis(10)), in_order: true },
-            )
+            .send(&[&number.to_be_bytes()[..], &[0; 4_000]].concat(), IN_ORDER.ttl(Span::from_millis(10)))
             .unwrap_or_else(|error| panic!("message {number}: {error}"));
     }
     assert!(client.stats().unwrap().udt.expired > 100);

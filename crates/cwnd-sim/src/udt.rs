@@ -37,13 +37,11 @@ pub(crate) struct Receiver {
 /// Both ends of a flow that starts at `now`.
 pub(crate) fn ends(setup: &FlowSetup, start: &Start, backlog: Backlog, now: Time) -> (Sender, Receiver) {
     let window = setup.max_window.map_or(UNBOUNDED, |window| (window as u32).max(1));
-    let settings = Settings {
-        send_buffer: UNBOUNDED,
-        receive_buffer: window,
-        keep_alive: Span::MAX,
-        dead_after: Span::MAX,
-        ..Settings::new(setup.algorithm.clone())
-    };
+    let mut settings = Settings::new(setup.algorithm.clone());
+    settings.send_buffer = UNBOUNDED;
+    settings.receive_buffer = window;
+    settings.keep_alive = Span::MAX;
+    settings.dead_after = Span::MAX;
     // A packet has all of the headers, as a datagram over IPv4.
     let payload = setup.packet.0.saturating_sub(HEADERS).max(1);
     let agreed = Agreed {

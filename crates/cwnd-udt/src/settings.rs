@@ -18,6 +18,7 @@ pub enum Mode {
 
 /// The choices for a connection or a listener. [`Settings::check`] tells whether they can be used; whatever takes settings asks it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Settings {
     /// The congestion control.
     pub algorithm: Spec,
@@ -52,6 +53,7 @@ pub struct Settings {
 
 /// Settings that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SettingsError {
     /// An algorithm that hears what UDT's packets cannot carry.
     #[error("`{0}` cannot drive UDT, whose packets have no room for what it hears from its receiver or from routers")]

@@ -283,13 +283,15 @@ impl Partner<'_> {
 
     fn messages(&mut self, count: u64, size: usize, ttl_ms: i64, in_order: bool) -> Result<(), Failed> {
         let ttl = u64::try_from(ttl_ms).ok().map(Span::from_millis);
+        let mut options = MessageOptions::new();
+        (options.ttl, options.in_order) = (ttl, in_order);
         for _ in 0..count {
             let number = self.next_message;
             self.next_message += 1;
             let mut message: Vec<u8> = (0..size as u64).map(|at| message_byte(number, at)).collect();
             let head = message.len().min(4);
             message[..head].copy_from_slice(&number.to_le_bytes()[..head]);
-            self.messenger()?.send(&message, MessageOptions { ttl, in_order }).map_err(wrong)?;
+            self.messenger()?.send(&message, options).map_err(wrong)?;
             self.told.sent += size as u64;
         }
         Ok(())

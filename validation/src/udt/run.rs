@@ -132,17 +132,13 @@ impl Bench {
 
 impl Link {
     pub(crate) fn start(target: std::net::SocketAddr, emulation: &Emulation) -> Result<Self, Error> {
-        let relay = Relay::bind(cwnd_link::Plan {
-            listen: std::net::SocketAddr::from(([127, 0, 0, 1], 0)),
-            target,
-            forth: emulation.clone(),
-            back: Emulation { loss: cwnd_sim::Loss::None, ..emulation.clone() },
-            seed: 1,
-            clients: CLIENTS,
-            idle: Span::from_secs(60),
-            spin: SPIN,
-            samples: true,
-        })?;
+        let local = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut plan = cwnd_link::Plan::new(local, target, emulation.clone());
+        plan.back.loss = cwnd_sim::Loss::None;
+        plan.clients = CLIENTS;
+        plan.spin = SPIN;
+        plan.samples = true;
+        let relay = Relay::bind(plan)?;
         let at = relay.local().map_err(|source| Error::File { path: "link".into(), source })?;
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);

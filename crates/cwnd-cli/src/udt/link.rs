@@ -97,17 +97,13 @@ impl Arguments {
     fn plan(&self) -> Result<Plan, Failure> {
         let forth = self.emulation(*self.loss.value())?;
         let loss_back = self.loss_back.as_ref().map_or(*self.loss.value(), |loss| *loss.value());
-        Ok(Plan {
-            listen: self.listen,
-            target: self.target,
-            back: Emulation { loss: loss_back, ..forth.clone() },
-            forth,
-            seed: self.seed,
-            clients: self.clients,
-            idle: *self.idle.value(),
-            spin: *self.spin.value(),
-            samples: false,
-        })
+        let mut plan = Plan::new(self.listen, self.target, forth);
+        plan.back.loss = loss_back;
+        plan.seed = self.seed;
+        plan.clients = self.clients;
+        plan.idle = *self.idle.value();
+        plan.spin = *self.spin.value();
+        Ok(plan)
     }
 
     fn emulation(&self, loss: Loss) -> Result<Emulation, Failure> {

@@ -178,7 +178,10 @@ impl Service {
 /// the socket's own buffer, of `buffer` bytes, holds what comes in while this thread waits for a processor.
 fn adapted(settings: &Settings, buffer: usize) -> Settings {
     let backlog = u32::try_from(buffer / KERNEL_PACKET).unwrap_or(u32::MAX).max(*BUFFER.start());
-    Settings { burst: settings.burst.max(BURST), backlog: settings.backlog.or(Some(backlog)), ..settings.clone() }
+    let mut adapted = settings.clone();
+    adapted.burst = settings.burst.max(BURST);
+    adapted.backlog = settings.backlog.or(Some(backlog));
+    adapted
 }
 
 /// Linux charges a socket 2,304 bytes for a packet of 1,500, and grants twice what it tells; a quarter is left for other packets.

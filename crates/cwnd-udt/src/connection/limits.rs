@@ -12,6 +12,7 @@ pub(super) struct Limits {
 
 /// Time a sender spent under each of its limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Spent {
     /// The congestion control's window was full.
     pub window: Span,

@@ -10,8 +10,9 @@ use crate::number::MessageNumber;
 use crate::settings::Mode;
 use crate::wire::Position;
 
-/// How a message is to be treated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a message is to be treated: unless said otherwise it is never given up, and delivered as soon as it is whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MessageOptions {
     /// After this time the message is given up, if it has not arrived by then; never if none.
     pub ttl: Option<Span>,
@@ -21,6 +22,7 @@ pub struct MessageOptions {
 
 /// A message was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SendError {
     /// The connection is being closed, or is.
     #[error("the connection is closed")]
@@ -87,6 +89,28 @@ pub(super) struct Cut {
     pub(super) in_order: bool,
     /// When it loses its worth.
     pub(super) expires: Time,
+}
+
+impl MessageOptions {
+    /// Without a time to live, in any order.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { ttl: None, in_order: false }
+    }
+
+    /// Given up after `span`.
+    #[must_use]
+    pub const fn ttl(mut self, span: Span) -> Self {
+        self.ttl = Some(span);
+        self
+    }
+
+    /// Not delivered before the messages sent ahead of it.
+    #[must_use]
+    pub const fn in_order(mut self) -> Self {
+        self.in_order = true;
+        self
+    }
 }
 
 impl Supply {

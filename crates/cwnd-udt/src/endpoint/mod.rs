@@ -30,6 +30,7 @@ use table::Table;
 
 /// What an endpoint begins with.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EndpointConfig {
     /// From the operating system's source of randomness: the cookies' key, ids and initial numbers all come from it. Whoever knows
     /// it can forge packets.
@@ -91,6 +92,7 @@ pub enum Event {
 
 /// A connection cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum OpenError {
     /// As many as there may be.
     #[error("no room for another connection")]
@@ -114,6 +116,7 @@ pub struct Stored {
 
 /// What an endpoint counts beside its connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EndpointStats {
     /// Datagrams that are no packets of UDT.
     pub malformed: u64,

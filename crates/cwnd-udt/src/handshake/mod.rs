@@ -44,6 +44,7 @@ pub struct Agreed {
 
 /// Why there is no connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The other side carries messages where we carry a stream, or the reverse.
     #[error("the other side is not set to {0:?}")]

@@ -73,6 +73,7 @@ pub enum Control<'a> {
 
 /// A datagram that is no packet of UDT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Malformed {
     /// A packet of data without data.
     #[error("a packet of data carries none")]

@@ -118,7 +118,9 @@ impl Application {
     fn send(&mut self, now: Time, bytes: u64, connection: &mut Connection) -> Result<u64, String> {
         let in_order = self.draw.chance(0.5);
         let ttl = self.ttl.filter(|_| self.draw.chance(0.5));
-        match connection.send_message(now, bytes, MessageOptions { ttl, in_order }) {
+        let mut options = MessageOptions::new();
+        (options.ttl, options.in_order) = (ttl, in_order);
+        match connection.send_message(now, bytes, options) {
             Ok(_) => {
                 let sent = Sent { end: self.written + bytes, in_order, mortal: ttl.is_some(), delivered: false };
                 self.messages.insert(self.written, sent);

@@ -123,15 +123,13 @@ impl Plan {
         let draw = &mut draw;
         let algorithm = if draw.chance(0.7) { "udt:profile=udt4" } else { draw.pick(&OTHER_ALGORITHMS) };
         let mode = draw.pick(&[Mode::Stream, Mode::Messages]);
-        let settings = Settings {
-            mode,
-            mss: draw.pick(&[76, 576, 1500, 1500, 9000]),
-            send_buffer: draw.between(32, 2000) as u32,
-            receive_buffer: draw.between(32, 2000) as u32,
-            connect_timeout: Span::from_secs(10),
-            linger: Span::from_secs(3600),
-            ..Settings::new(Spec::parse(algorithm).expect("an algorithm of the registry"))
-        };
+        let mut settings = Settings::new(Spec::parse(algorithm).expect("an algorithm of the registry"));
+        settings.mode = mode;
+        settings.mss = draw.pick(&[76, 576, 1500, 1500, 9000]);
+        settings.send_buffer = draw.between(32, 2000) as u32;
+        settings.receive_buffer = draw.between(32, 2000) as u32;
+        settings.connect_timeout = Span::from_secs(10);
+        settings.linger = Span::from_secs(3600);
         let packets_per_second = draw.magnitude(200.0, 20_000.0);
         let bits = f64::from(settings.mss) * 8.0 * packets_per_second;
         let delay = Span::from_secs_f64(draw.magnitude(0.0001, 0.15));

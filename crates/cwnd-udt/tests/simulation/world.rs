@@ -90,12 +90,11 @@ impl World {
         let ends = [0, 1].map(|index| {
             let mut entropy = [0; 32];
             entropy[..8].copy_from_slice(&draw.next().to_le_bytes());
+            let mut config = EndpointConfig::new(entropy);
+            config.initial_number = plan.initial_number;
             End {
                 plan: plan.hosts[index].clone(),
-                endpoint: Endpoint::new(&EndpointConfig {
-                    initial_number: plan.initial_number,
-                    ..EndpointConfig::new(entropy)
-                }),
+                endpoint: Endpoint::new(&config),
                 draw: Draw::new(draw.next()),
                 handle: None,
                 application: Application::new(&plan, draw.next()),

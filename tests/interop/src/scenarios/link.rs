@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use cwnd::Span;
 use cwnd_interop::Error;
 use cwnd_link::{Plan, Relay};
 use cwnd_sim::emulate::Emulation;
@@ -19,17 +18,7 @@ pub(crate) struct Path {
 
 /// Both directions of a link in front of `target`.
 pub(crate) fn between(target: SocketAddr, emulation: &Emulation) -> Result<Path, Error> {
-    let relay = Relay::bind(Plan {
-        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-        target,
-        forth: emulation.clone(),
-        back: emulation.clone(),
-        seed: 1,
-        clients: 8,
-        idle: Span::from_secs(60),
-        spin: Span::ZERO,
-        samples: false,
-    })?;
+    let relay = Relay::bind(Plan::new(SocketAddr::from(([127, 0, 0, 1], 0)), target, emulation.clone()))?;
     let at = relay.local()?;
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
