@@ -1,0 +1,64 @@
+//! The examples, as their users run them.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use std::io::{BufRead, BufReader};
+use std::net::UdpSocket;
+use std::process::{Child, Command, Stdio};
+
+/// A program that is killed when the test is done with it.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// An example, which `cargo test` builds beside the tests.
+fn example(name: &str, arguments: &[&str]) -> Command {
+    let tests = std::env::current_exe().unwrap();
+    let path = tests.parent().unwrap().with_file_name("examples").join(name);
+    assert!(path.exists(), "{} is built by `cargo test`, unless it is told which targets", path.display());
+    let mut command = Command::new(path);
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn both_echoes_answer_both_clients() {
+    for server in ["echo", "echo_async"] {
+        let mut command = example(server, &["serve", "127.0.0.1:0"]);
+        let mut running = Running(command.stdout(Stdio::piped()).spawn().unwrap());
+        // Kept open: it says something of every client.
+        let mut says = BufReader::new(running.0.stdout.take().unwrap());
+        let mut line = String::new();
+        says.read_line(&mut line).unwrap();
+        let address = line.trim().rsplit(' ').next().unwrap();
+        for client in ["echo", "echo_async"] {
+            let said = example(client, &[address, "over UDT"]).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&said.stdout), "over UDT\n", "{client} at {server}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn both_copies_copy() {
+    let folder = std::env::temp_dir().join(format!("cwnd-net-copies-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let here = folder.join("here").to_str().unwrap().to_owned();
+    let content: Vec<u8> = (0..3_000_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    std::fs::write(&here, &content).unwrap();
+    for (taker, giver) in [("copy", "copy_async"), ("copy_async", "copy")] {
+        // A port that was free a moment ago.
+        let address = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let there = folder.join(taker).to_str().unwrap().to_owned();
+        let mut running = Running(example(taker, &["take", &there, &address]).spawn().unwrap());
+        // A client asks again for three seconds.
+        assert!(example(giver, &["give", &here, &address]).status().unwrap().success());
+        assert!(running.0.wait().unwrap().success());
+        assert!(std::fs::read(&there).unwrap() == content, "{giver} to {taker}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
