@@ -277,6 +277,11 @@ impl<T: Read + Write> Frames<T> {
         self.io.get_mut().flush()
     }
 
+    /// The other side hears nothing any more. What it said before can still be heard.
+    pub(crate) fn fall_silent(&mut self) {
+        self.out.clear();
+    }
+
     /// Hears something, after everything has been said.
     pub(crate) fn receive(&mut self) -> io::Result<Frame<'_>> {
         if !self.out.is_empty() && self.io.buffer().is_empty() {

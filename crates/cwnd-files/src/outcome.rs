@@ -36,13 +36,13 @@ pub enum Reason {
     #[error("there is another file of this name")]
     Exists = 1,
     /// A folder stands where the file should go, or the other way round.
-    #[error("something that is no such file has its name")]
+    #[error("something of another kind has its name")]
     NotAFile = 2,
     /// At the taker.
     #[error("there is not enough room for it")]
     Space = 3,
     /// Another transfer writes the same file.
-    #[error("another transfer of it is under way")]
+    #[error("another transfer of it is or was under way")]
     Busy = 4,
     /// At the giver.
     #[error("it was changed while it was sent")]
@@ -57,7 +57,7 @@ pub enum Reason {
     #[error("its name cannot be used")]
     Name = 8,
     /// A symbolic link, a device, a socket.
-    #[error("it is no ordinary file")]
+    #[error("it is a link, a device or a socket")]
     Special = 9,
     /// What the taker has is not what the giver sent.
     #[error("its hash differs")]

@@ -65,6 +65,15 @@ pub(crate) fn proven(root: &Dir, wanted: &Wanted) -> u64 {
     if groups(wanted.size) > 1 { count().unwrap_or(0) } else { 0 }
 }
 
+/// Waits for another transfer of the same file, whose groups may be of use; whether it has ended before long. It may have lost its peer
+/// just now, and be about to write down what has come.
+pub(crate) fn wait_for_others(root: &Dir, name: &Name) -> bool {
+    let (parent, last) = name.split();
+    let unfinished = subfolder(root, parent).and_then(|folder| folder.open(Names::of(last).part));
+    // What is not there is nobody's.
+    unfinished.and_then(|file| lock(&file.into_std())).unwrap_or(true)
+}
+
 /// Takes away what a transfer left that ended after the file was in its place.
 pub(crate) fn forget(root: &Dir, name: &Name) {
     let (parent, last) = name.split();

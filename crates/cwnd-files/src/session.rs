@@ -1,6 +1,6 @@
 //! A whole transfer over one connection, from the greeting to the end.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 
 use crate::frame::{Frame, Frames};
 use crate::give::{Let, give};
@@ -81,8 +81,11 @@ pub fn answer<T: Read + Write>(
     watch: &mut dyn FnMut(Event<'_>) -> bool,
 ) -> Result<Outcome, TransferError> {
     let mut frames = Frames::new(connection);
-    let result = admit(&mut frames, folder, serving, watch);
-    part_with(&mut frames, result)
+    match admit(&mut frames, folder, serving, watch) {
+        // To its client that is a connection lost, and it may find another server here soon.
+        Err(TransferError::Interrupted) => Err(TransferError::Interrupted),
+        result => part_with(&mut frames, result),
+    }
 }
 
 fn admit<T: Read + Write>(
@@ -130,13 +133,23 @@ pub(crate) fn be_let_in<T: Read + Write>(frames: &mut Frames<T>) -> Result<(), T
     }
 }
 
-/// Tells the other end why, if the transfer ends here.
+/// Tells the other end why, if the transfer ends here; or says why the other end has ended it.
 fn part_with<T: Read + Write>(
     frames: &mut Frames<T>,
     result: Result<Outcome, TransferError>,
 ) -> Result<Outcome, TransferError> {
     if let Err(error) = &result {
         let text = match error {
+            TransferError::Io(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+                // What the other end said before it left tells more.
+                frames.fall_silent();
+                while let Ok(frame) = frames.receive() {
+                    if let Frame::Refusal(text) = frame {
+                        return Err(TransferError::Refused(text.to_owned()));
+                    }
+                }
+                return result;
+            }
             TransferError::Io(_) | TransferError::Refused(_) => return result,
             error => error.to_string(),
         };
@@ -151,3 +164,42 @@ const VERSION: u8 = 1;
 
 /// Names in one request; a folder needs one.
 const MOST_NAMES: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Cursor};
+
+    use super::*;
+
+    /// A connection whose other end has said something and left.
+    struct Left(Cursor<Vec<u8>>);
+
+    impl Read for Left {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.0.read(out)
+        }
+    }
+
+    impl Write for Left {
+        fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+            Err(ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn who_has_left_may_have_said_why() {
+        let end = |frames: &[Frame<'_>]| {
+            let mut said = Vec::new();
+            frames.iter().for_each(|frame| frame.encode(&mut said));
+            send(Left(Cursor::new(said)), &[], &mut |_| true).unwrap_err()
+        };
+        let error = end(&[Frame::Welcome, Frame::Send { from: 0 }, Frame::Refusal("the disk is full")]);
+        assert!(matches!(&error, TransferError::Refused(why) if why == "the disk is full"), "{error}");
+        let error = end(&[Frame::Welcome]);
+        assert!(matches!(&error, TransferError::Io(_)) && error.is_of_the_connection(), "{error}");
+    }
+}

@@ -11,7 +11,7 @@ use crate::give::BATCH;
 use crate::name::{Name, shown};
 use crate::outcome::{Event, Outcome, Reason, TransferError, Watch};
 use crate::part::{self, Part};
-use crate::tree::GROUP;
+use crate::tree::{GROUP, groups};
 use crate::walk::{Folder, modified};
 
 /// What a taker may do.
@@ -280,6 +280,9 @@ impl<T: Read + Write> Taker<'_, T> {
 fn decide(folder: &Dir, rules: &Taking, room: &mut u64, entry: &Entry<'_>) -> Answer {
     let refuse = |reason| Answer::Refuse(shown(entry.name), reason);
     let Ok(name) = entry.name() else { return refuse(Reason::Name) };
+    if !entry.folder && groups(entry.size) > 1 && !part::wait_for_others(folder, &name) {
+        return refuse(Reason::Busy);
+    }
     let there = folder.symlink_metadata(name.as_path()).ok();
     if entry.folder {
         return match folder.create_dir_all(name.as_path()) {

@@ -63,16 +63,18 @@ pub(crate) struct Unavailable {
 }
 
 impl Source {
-    /// The file or folder at `path`, under the last component of its path.
+    /// The file or folder at `path`, under the last component of its path: if that is a link, what it leads to under the link's name.
     ///
     /// # Errors
     /// There is none, or it cannot be given.
     pub fn at(path: &Path) -> io::Result<Self> {
+        let asked = path.file_name();
         let path = path.canonicalize()?;
         let unnamed = || io::Error::new(io::ErrorKind::InvalidInput, "the root of the file system has no name");
         let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(unnamed)?;
-        Name::new(name.as_bytes()).map_err(|bad| io::Error::new(io::ErrorKind::InvalidInput, bad))?;
-        Ok(Self { folder: Folder::open(parent)?, path: name.into(), name: name.as_bytes().to_vec() })
+        let called = asked.unwrap_or(name).as_bytes();
+        Name::new(called).map_err(|bad| io::Error::new(io::ErrorKind::InvalidInput, bad))?;
+        Ok(Self { folder: Folder::open(parent)?, path: name.into(), name: called.to_vec() })
     }
 
     /// What `wanted` names below `folder`, under its last component; everything, under its own names, if `wanted` is empty.
