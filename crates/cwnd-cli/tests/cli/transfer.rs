@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -178,6 +178,8 @@ fn files_are_fetched_sent_and_left_alone() {
         (&["udt", "recv", address, "none"], 1, "none: there is none"),
         (&["udt", "recv", address, "--dir", "nowhere"], 2, "--dir: nowhere"),
         (&["udt", "send", "nowhere", address], 2, "nowhere: "),
+        (&["udt", "send", "out", "127.0.0.1"], 2, "a port is missing"),
+        (&["udt", "serve", address], 1, address),
         (&["udt", "recv", address, "--libudt"], 2, "exactly one name"),
     ] {
         let said = cwnd.run(arguments);
@@ -187,4 +189,74 @@ fn files_are_fetched_sent_and_left_alone() {
     let readers = Server::start(&cwnd, &["--dir", "inbox"], "127.0.0.1:0");
     let said = cwnd.run(&["udt", "send", "out", &readers.address]);
     assert!(said.code == Some(1) && said.err.contains("files are not taken here"), "{}", said.err);
+}
+
+/// Waits until some groups of the large file lie in the inbox.
+fn wait_for_groups(cwnd: &Cwnd) {
+    let deep = cwnd.path().join("inbox/out/deep");
+    let unfinished = || {
+        let parts = fs::read_dir(&deep).into_iter().flatten().flatten();
+        parts.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).max().unwrap_or(0)
+    };
+    while unfinished() < 5 << 20 {
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// Presses Ctrl-C.
+fn interrupt(process: &Child) {
+    let kill = Command::new("kill").args(["-INT", &process.id().to_string()]).status().expect("kill runs");
+    assert!(kill.success());
+}
+
+/// From where the large file came last, according to the lines of `--json-stream`.
+fn resumed_from(lines: &str) -> u64 {
+    let events = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    let mut begun = events.filter(|event| event["event"] == "begin" && event["name"] == "out/deep/large");
+    begun.next_back().and_then(|event| event["from"].as_u64()).expect("it begins")
+}
+
+/// The server hears of it at once, and keeps what has come.
+#[test]
+fn an_interrupted_client_goes_on_where_it_was() {
+    let (cwnd, expected) = place();
+    let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
+    let mut command = cwnd.command(&["udt", "send", "out", &server.address, "--rate-limit", "100mbit"]);
+    let client = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary was built");
+    wait_for_groups(&cwnd);
+    interrupt(&client);
+    assert_eq!(client.wait_with_output().expect("it ends").status.code(), Some(130));
+    let said = cwnd.succeed(&["udt", "send", "out", &server.address, "--json-stream"]);
+    assert!(resumed_from(&said) >= 4 << 20, "{said}");
+    assert_eq!(content(&cwnd.path().join("inbox")), expected);
+}
+
+#[test]
+fn an_interrupted_server_keeps_what_has_come() {
+    let (cwnd, expected) = place();
+    let serving = ["--dir", "inbox", "--writable"];
+    let mut server = Server::start(&cwnd, &serving, "127.0.0.1:0");
+    let address = server.address.clone();
+    let mut command = cwnd.command(&["udt", "send", "out", &address, "--rate-limit", "100mbit", "--json-stream"]);
+    let client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    wait_for_groups(&cwnd);
+    interrupt(&server.child);
+    assert!(server.child.wait().expect("it ends").success());
+    let _server = Server::start(&cwnd, &serving, &address);
+    let said = Said::of(&client.wait_with_output().expect("it ends"));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(resumed_from(&said.out) >= 4 << 20, "{}", said.out);
+    assert_eq!(content(&cwnd.path().join("inbox")), expected);
+}
+
+#[test]
+fn files_move_although_nobody_reads_of_it() {
+    let (cwnd, expected) = place();
+    let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
+    let mut command = cwnd.command(&["udt", "send", "out", &server.address, "--json-stream"]);
+    let mut client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    drop(client.stdout.take());
+    let said = Said::of(&client.wait_with_output().expect("it ends"));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(content(&cwnd.path().join("inbox")), expected);
 }

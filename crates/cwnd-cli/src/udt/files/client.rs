@@ -1,18 +1,21 @@
 //! A client's transfer: over as many connections as it takes.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use cwnd_files::{Event, Outcome, TransferError};
-use cwnd_net::{Options, UdtStream};
+use cwnd_net::{ConnectError, Options, UdtStream};
 
-use super::report::Report;
+use super::report::{Report, put};
 use crate::failure::Failure;
 
 /// Where the server is, and how often a lost connection is replaced.
 pub(super) struct Client<'a> {
     pub(super) server: &'a str,
+    /// Where files are taken to, if they are.
+    pub(super) folder: Option<&'a Path>,
     pub(super) options: Options,
     pub(super) retries: u32,
     pub(super) json: bool,
@@ -55,10 +58,17 @@ impl Client<'_> {
                             let _closed = stream.close();
                             return finish(&report, &outcome);
                         }
+                        Err(TransferError::File { name, error }) => {
+                            let path = self.folder.unwrap_or(Path::new("")).join(name.to_string());
+                            return Err(Failure::Run(format!("{}: {error}", path.display())));
+                        }
                         Err(error) => (error.is_of_the_connection(), error.to_string()),
                     }
                 }
                 // At first, a server that is not there is an error; later it may come back.
+                Err(ConnectError::Refused { peer, why }) if peer.to_string() == self.server => {
+                    (failures > 0, why.to_string())
+                }
                 Err(error) => (failures > 0, error.to_string()),
             };
             if super::interrupted() {
@@ -82,7 +92,7 @@ fn finish(report: &Report, outcome: &Outcome) -> Result<String, Failure> {
     if outcome.failed == 0 {
         return Ok(text);
     }
-    print!("{text}");
+    put(&text);
     let files = if outcome.failed == 1 { "a file has" } else { "some files have" };
     Err(Failure::Run(format!("{files} not moved")))
 }

@@ -38,6 +38,16 @@ impl Travel {
     }
 }
 
+/// A host, by name or address, and a port.
+fn server_address(text: &str) -> Result<String, String> {
+    let (host, port) = text.rsplit_once(':').ok_or("a port is missing, as in 192.0.2.1:9001")?;
+    let bare = host.contains(':') && !host.starts_with('[');
+    if host.is_empty() || bare || port.parse().map_or(true, |port: u16| port == 0) {
+        return Err("not host:port, as in 192.0.2.1:9001 or [2001:db8::1]:9001".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 /// Bounds on how long the other end may say and take nothing.
 fn be_patient(stream: &UdtStream) {
     stream.set_read_timeout(Some(PATIENCE));
@@ -65,3 +75,18 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Clear text stays on this host unless an address says otherwise.
 const LOCAL: &str = "127.0.0.1:9001";
+
+#[cfg(test)]
+mod tests {
+    use super::server_address;
+
+    #[test]
+    fn a_server_has_a_host_and_a_port() {
+        for good in ["192.0.2.1:9001", "[::1]:9001", "example.org:1"] {
+            assert_eq!(server_address(good).as_deref(), Ok(good));
+        }
+        for bad in ["192.0.2.1", "photos", ":9001", "::1:9001", "example.org:0", "example.org:70000", "example.org:"] {
+            assert!(server_address(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -30,6 +30,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     libudt: bool,
     /// The server, as host:port
+    #[arg(value_parser = super::server_address)]
     server: String,
     /// Names of files and folders at the server [default: everything]
     #[arg(value_name = "NAME")]
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     };
     let names = names.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
     let rules = Taking::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
-    let client = Client { server, options: travel.options(), retries: *retries, json: *json_stream };
+    let client = Client { server, folder: Some(dir), options: travel.options(), retries: *retries, json: *json_stream };
     client.run(|stream, watch| cwnd_files::fetch(stream, &names, &folder, &rules, watch))
 }
 

@@ -1,5 +1,6 @@
 //! What a transfer shows: a bar and lines for people, or a JSON object per line.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 use cwnd_files::{Event, Outcome};
@@ -134,7 +135,7 @@ impl Report {
         let limited_by = stream.stats().map(|stats| stats.limited_by());
         if self.json {
             let (bytes, of) = (self.settled, self.total);
-            print!("{}", line(&Line::Progress { bytes, of, bits_per_second, seconds_left, limited_by }));
+            put(&line(&Line::Progress { bytes, of, bits_per_second, seconds_left, limited_by }));
             return;
         }
         let limit = limited_by.map_or(String::new(), |limit| format!(", limited by {limit}"));
@@ -146,11 +147,22 @@ impl Report {
     /// A line for programs, or one for people where there is any.
     fn say(&self, json: &Line<'_>, text: impl FnOnce() -> Option<String>) {
         if self.json {
-            print!("{}", line(json));
+            put(&line(json));
         } else if let Some(text) = text() {
-            self.bar.suspend(|| eprintln!("{text}"));
+            self.bar.suspend(|| tell(&text));
         }
     }
+}
+
+/// Text on standard output, whether somebody reads it or not: files move all the same.
+pub(super) fn put(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// A line on standard error, whether somebody reads it or not.
+pub(super) fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 fn line(value: &Line<'_>) -> String {

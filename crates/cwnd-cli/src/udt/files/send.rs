@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Where they go, as host:port
-    #[arg(value_name = "HOST:PORT")]
+    #[arg(value_name = "HOST:PORT", value_parser = super::server_address)]
     server: String,
     #[command(flatten)]
     travel: Travel,
@@ -41,6 +41,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let open =
         |path: &PathBuf| Source::at(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())));
     let sources = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let client = Client { server, options: travel.options(), retries: *retries, json: *json_stream };
+    let client = Client { server, folder: None, options: travel.options(), retries: *retries, json: *json_stream };
     client.run(|stream, watch| cwnd_files::send(stream, &sources, watch))
 }

@@ -1,6 +1,5 @@
 //! `cwnd udt serve`
 
-use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use clap::Args;
 use cwnd_files::{Event, Folder, Serving, Taking, TransferError};
 use cwnd_net::{AcceptError, UdtListener, UdtStream};
 
+use super::report::tell;
 use super::{Travel, demo, recv};
 use crate::failure::Failure;
 
@@ -52,8 +52,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { libudt, dir, writable, force, sync, travel, listen } = arguments;
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
     super::listen_to_interrupts(|| {})?;
-    let listener: UdtListener =
-        UdtListener::bind_with(*listen, &travel.options()).map_err(|error| Failure::Run(error.to_string()))?;
+    let listener: UdtListener = UdtListener::bind_with(*listen, &travel.options())
+        .map_err(|error| Failure::Run(format!("{listen}: {error}")))?;
     listener.set_timeout(Some(LOOK));
     eprintln!("serving {} at {}", dir.display(), listener.local_addr());
     if !listen.ip().is_loopback() {
@@ -85,6 +85,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             }
             busy.fetch_sub(1, Ordering::Relaxed);
         });
+    }
+    // Transfers end with the next bytes: clients are told, and what has come of large files is kept.
+    for _ in 0..LAST_LOOKS {
+        if busy.load(Ordering::Relaxed) == 0 {
+            break;
+        }
+        thread::sleep(LOOK);
     }
     Ok(String::new())
 }
@@ -122,11 +129,6 @@ fn serve_demo(mut stream: UdtStream, client: SocketAddr, dir: &Path) {
     });
 }
 
-/// A line on standard error, whether somebody reads it or not.
-fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
-}
-
 /// An address with its port, or a port of the loopback.
 fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let alone = text.parse().map(|port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
@@ -135,6 +137,9 @@ fn listen_address(text: &str) -> Result<SocketAddr, String> {
 
 /// How often Ctrl-C is looked at.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// Two seconds for transfers to end, when the server does.
+const LAST_LOOKS: u32 = 10;
 
 /// How long a demo client may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
