@@ -10,6 +10,28 @@
 //! Where to start: [`send`] and [`fetch`] are the clients, [`answer`] is the server. They block. The connection needs room for
 //! 128 KiB on the way from the taker to the giver, as sockets have.
 //!
+//! ```
+//! use std::os::unix::net::UnixStream;
+//! use cwnd_files::{Folder, Serving, Source, Taking, answer, send};
+//!
+//! let place = tempfile::tempdir()?;
+//! let (letter, inbox) = (place.path().join("letter"), place.path().join("inbox"));
+//! std::fs::write(&letter, "dear all")?;
+//! std::fs::create_dir(&inbox)?;
+//!
+//! let (here, there) = UnixStream::pair()?;
+//! let folder = Folder::open(&inbox)?;
+//! let server = std::thread::spawn(move || answer(there, &folder, &Serving::writing(Taking::new()), &mut |_| true));
+//! let outcome = send(here, &[Source::at(&letter)?], &mut |event| {
+//!     println!("{event:?}");
+//!     true
+//! })?;
+//! assert_eq!((outcome.whole, outcome.failed), (1, 0));
+//! assert_eq!(server.join().unwrap()?, outcome);
+//! assert_eq!(std::fs::read(inbox.join("letter"))?, b"dear all");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Symbolic links, devices and sockets are not given away. Times of last change and permission bits of files are kept; owners and
 //! the attributes of folders are not.
 

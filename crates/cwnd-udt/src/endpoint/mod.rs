@@ -49,6 +49,36 @@ pub struct EndpointConfig {
 /// [`poll_event`](Self::poll_event) until it gives none, and at last [`poll_transmit`](Self::poll_transmit) until it gives none,
 /// which is also what sets the timers anew. Answers to strangers leave first; then connections take turns of up to 16 packets,
 /// each in the order its own documentation states.
+///
+/// ```
+/// use std::net::SocketAddr;
+/// use cwnd::Time;
+/// use cwnd_udt::connection::Arrived;
+/// use cwnd_udt::endpoint::Event;
+/// use cwnd_udt::{Endpoint, EndpointConfig, Settings};
+///
+/// // A network that takes no time.
+/// fn carry(now: Time, from: (&mut Endpoint, SocketAddr), to: &mut Endpoint) {
+///     while let Some(departure) = from.0.poll_transmit(now) {
+///         let mut datagram = Vec::new();
+///         departure.encode(&mut datagram);
+///         to.handle(Arrived { now, coalesced: false }, from.1, &datagram);
+///     }
+/// }
+///
+/// let (here, there) = ("192.0.2.1:9000".parse()?, "192.0.2.2:9000".parse()?);
+/// let mut client = Endpoint::new(&EndpointConfig::new([1; 32]));
+/// let mut server = Endpoint::new(&EndpointConfig::new([2; 32]));
+/// server.listen(Settings::default(), 8)?;
+/// client.connect(Time::ZERO, there, Settings::default())?;
+/// for _ in 0..2 {
+///     carry(Time::ZERO, (&mut client, here), &mut server);
+///     carry(Time::ZERO, (&mut server, there), &mut client);
+/// }
+/// assert!(matches!(server.poll_event(), Some((_, Event::Accepted { .. }))));
+/// assert!(matches!(client.poll_event(), Some((_, Event::Connected))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Endpoint {
     random: ChaCha20Rng,
