@@ -237,9 +237,8 @@ Everything in one program, both ends of each connection; a row is a repetition. 
 addresses of the loopback and never answer; an unbounded transfer takes both cores, so that what they and the flooding thread cost
 shows in its rate. A new client has to get its answer among the strangers'.
 
-Of the memory of many idle connections, 4 KB each are theirs. The rest are pages that glibc's allocator keeps: small blocks have moved
-into what connections gave back when they came to rest. With `GLIBC_TUNABLES=glibc.malloc.mmap_threshold=32768` in the environment 10,000
-came to 3.8 KB for each end.
+Of the memory of many idle connections, 4 KB each are theirs. What there is beyond are pages that glibc's allocator keeps: small blocks
+have moved into what connections gave back when they came to rest.
 
 | | |
 | --- | --- |
