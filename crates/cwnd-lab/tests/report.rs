@@ -222,6 +222,18 @@ fn names_cannot_leave_their_place() {
 }
 
 #[test]
+fn rows_of_one_algorithm_have_the_colours_of_their_labels() {
+    let udt = Rule { name: "udt", ..RULES[0] };
+    let rows = ["simulator", "wire"].map(|label| (label.to_string(), vec![sawtooth(&[&udt], 20, 1)]));
+    let warnings = vec!["the run called `wire` is one of sockets".to_string()];
+    let page = html(&Report { warnings, ..report(&rows) });
+    assert!(page.contains("<li>the run called <code>wire</code> is one of sockets</li>"));
+    let colours: Vec<&str> =
+        page.split("class=\"swatch\" style=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(colours.len() >= 2 && colours[0] != colours[1], "{colours:?}");
+}
+
+#[test]
 fn a_page_stays_small_however_much_ran() {
     let rule = &RULES[0];
     let rows: Vec<(String, Vec<Trace>)> =

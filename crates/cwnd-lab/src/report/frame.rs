@@ -14,6 +14,8 @@ pub(super) struct Frame {
     pub(super) palette: Palette,
     /// The labels of the rows, made unique.
     pub(super) labels: Vec<String>,
+    /// The algorithms of which several rows have all their flows.
+    repeated: Vec<String>,
     /// Pixel columns of a plot over time: fewer where there is much to draw, so that the page stays small.
     pub(super) columns: usize,
     /// Averages of rates over time are taken over this long, nanoseconds.
@@ -49,6 +51,10 @@ impl Frame {
             trace.flows.iter().map(|flow| flow.algorithm.as_str()).chain(crowds)
         });
         let labels = report.rows.iter().map(|row| row.label.as_str());
+        let mut repeated: Vec<String> =
+            report.rows.iter().filter(|row| !mixed(row.trace)).map(|row| first(row).to_string()).collect();
+        repeated.sort_unstable();
+        repeated = repeated.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone()).collect();
         let series: usize = report.rows.iter().map(|row| SERIES_PER_FLOW * drawn_flows(row.trace).len() + 1).sum();
         let columns = (POINTS / (2 * series.max(1))).clamp(MIN_COLUMNS, MAX_COLUMNS);
         let end = traces().map(|trace| trace.end).max().unwrap_or(0);
@@ -61,6 +67,7 @@ impl Frame {
         let srtt = traces().flat_map(|trace| &trace.flows).flat_map(|flow| &flow.srtt).copied();
         Self {
             palette: Palette::new(algorithms.chain(labels.clone())),
+            repeated,
             labels: unique(&labels.map(str::to_string).collect::<Vec<_>>()),
             columns,
             interval,
@@ -75,7 +82,7 @@ impl Frame {
     pub(super) fn drawn(&self, row: &Row<'_>) -> Drawn {
         let flows = drawn_flows(row.trace);
         let all = &row.trace.flows;
-        let mixed = all.windows(2).any(|pair| pair[0].algorithm != pair[1].algorithm);
+        let mixed = mixed(row.trace);
         let names: Vec<String> = flows
             .iter()
             .map(|index| &all[*index])
@@ -86,15 +93,22 @@ impl Frame {
         };
         Drawn {
             labels: unique(&names),
-            colours: flows.iter().map(|index| self.palette.variable(&all[*index].algorithm).into()).collect(),
+            colours: flows
+                .iter()
+                .map(|index| if mixed { self.palette.variable(&all[*index].algorithm) } else { self.row_colour(row) })
+                .map(Value::from)
+                .collect(),
             dashes: flows.iter().map(|index| json!(colour::dash(nth(*index)))).collect(),
             flows,
         }
     }
 
-    /// The colour of a row: that of its first flow, since a label is free text.
+    /// The colour of a row: that of its first flow, since a label is free text; that of the label where it and others have one
+    /// algorithm, and it is another host that tells them apart.
     pub(super) fn row_colour(&self, row: &Row<'_>) -> String {
-        self.palette.variable(row.trace.flows.first().map_or(row.label.as_str(), |flow| &flow.algorithm))
+        let algorithm = first(row);
+        let alike = !mixed(row.trace) && self.repeated.iter().any(|repeated| repeated == algorithm);
+        self.palette.variable(if alike { &row.label } else { algorithm })
     }
 }
 
@@ -106,6 +120,16 @@ impl Drawn {
         }
         format!(" {} of {} flows are drawn.", self.flows.len(), trace.flows.len())
     }
+}
+
+/// Whether its flows have several algorithms.
+fn mixed(trace: &Trace) -> bool {
+    trace.flows.windows(2).any(|pair| pair[0].algorithm != pair[1].algorithm)
+}
+
+/// The algorithm of the first flow.
+fn first<'a>(row: &'a Row<'_>) -> &'a str {
+    row.trace.flows.first().map_or(row.label.as_str(), |flow| &flow.algorithm)
 }
 
 /// The link that the plots of a row show.

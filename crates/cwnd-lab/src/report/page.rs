@@ -77,7 +77,13 @@ pub(super) fn open(
     if !warnings.is_empty() {
         out.push_str("<div class=\"warnings\" role=\"note\" aria-label=\"Warnings\"><ul>");
         for warning in warnings {
-            let _ = write!(out, "<li>{}</li>", Escaped(warning));
+            out.push_str("<li>");
+            // What stands between backticks is code, here as on a terminal.
+            for (nth, part) in warning.split('`').enumerate() {
+                let (open, close) = if nth % 2 == 1 { ("<code>", "</code>") } else { ("", "") };
+                let _ = write!(out, "{open}{}{close}", Escaped(part));
+            }
+            out.push_str("</li>");
         }
         out.push_str("</ul></div>");
     }
