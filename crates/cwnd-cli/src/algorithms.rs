@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Some(name) = &arguments.name else { return Ok(list(arguments.json)) };
     if arguments.card {
         let spec = Spec::parse(name).map_err(|error| Failure::Input(error.to_string()))?;
-        let card = model::card(&spec);
+        let card = model::card(&spec, &|| true);
         return Ok(if arguments.json { to_json(&card) } else { print_card(&card) });
     }
     let known = Known::of(registry::find(name).map_err(|error| Failure::Input(error.to_string()))?);

@@ -22,7 +22,7 @@ const PAIR: Pair = Pair { capacity: 100.0, windows: [10.0, 40.0], epsilon: 1.0 }
 #[test]
 fn documents_have_the_keys_that_others_read() {
     let algorithms = specs(["reno", "aimd:b=1/16", "iiad", "simd:beta=1/16"]);
-    let convergence = json(&model::convergences(&algorithms.each_ref(), PAIR));
+    let convergence = json(&model::convergences(&algorithms.each_ref(), PAIR, &|| true));
     let expected = [(25.0, 30.0, 122.67), (258.333, 30.0, 1701.78), (853.125, 15.0, 6724.89), (74.653, 0.0, 0.0)];
     for (at, (t1, delta, t2)) in expected.into_iter().enumerate() {
         let row = &convergence["rows"][at];
@@ -33,7 +33,7 @@ fn documents_have_the_keys_that_others_read() {
         }
     }
     let [reno, udt] = &specs(["reno", "udt"]);
-    let response = json(&model::responses(&[reno, udt], &[1e-3], Span::from_millis(100), Bytes(1500), 0));
+    let response = json(&model::responses(&[reno, udt], &[1e-3], Span::from_millis(100), Bytes(1500), 0, &|| true));
     let row = &response["rows"][0];
     assert_eq!((row["algorithm"].as_str(), row["loss"].as_f64()), (Some("reno"), Some(1e-3)));
     assert!((row["window_packets"].as_f64().expect("a number") - 38.73).abs() < 0.005);
@@ -47,16 +47,16 @@ fn pages_have_the_plots_of_their_results() {
     let chosen = algorithms.each_ref();
     let printed = Printed { command: "cwnd model <b>", text: "a < b", algorithms: &chosen };
     let rtt = Span::from_millis(100);
-    let response = report::response(&model::responses(&chosen, &[1e-4, 1e-2], rtt, Bytes(1500), 2), printed);
+    let response = report::response(&model::responses(&chosen, &[1e-4, 1e-2], rtt, Bytes(1500), 2, &|| true), printed);
     let walks = model::convergence_walks(&chosen, PAIR);
-    let convergence = report::convergence(&model::convergences(&chosen, PAIR), &walks, printed);
+    let convergence = report::convergence(&model::convergences(&chosen, PAIR, &|| true), &walks, printed);
     let setup = Setup {
         flows: model::flows(&[(20.0, None), (20.0, Some(Span::from_millis(200)))]),
         capacity: Packets(100.0),
         events: 5,
         ..Setup::default()
     };
-    let walks = model::walks(&chosen, &setup);
+    let walks = model::walks(&chosen, &setup, &|| true);
     let rounds = report::rounds(&Paths::of(&setup, &walks), &walks, printed);
     let path = Udt {
         capacity: BitRate(1e9),
@@ -92,7 +92,7 @@ fn a_round_trip_of_its_own_shows_in_the_paths() {
         events: 1,
         ..Setup::default()
     };
-    let paths = json(&Paths::of(&setup, &model::walks(&[reno], &setup)));
+    let paths = json(&Paths::of(&setup, &model::walks(&[reno], &setup, &|| true)));
     assert_eq!(paths["flow_rtt_s"], serde_json::json!([0.1, 0.2]));
     // 20 + t and 20 + t/2, the second worth half: 20 + t + 10 + t/4 = 100.
     assert!((paths["rows"][0]["at_rtt"].as_f64().expect("a number") - 56.0).abs() < 1e-6);

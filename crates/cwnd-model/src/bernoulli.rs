@@ -7,6 +7,7 @@ use cwnd::{CongestionControl, Pacing};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::GoOn;
 use crate::response::{Law, Path};
 
 /// Packets sent per round trip, the mean over `packets` packets, each lost with probability `p`, 0 < p <= 1.
@@ -17,12 +18,15 @@ use crate::response::{Law, Path};
 ///
 /// The run starts at the mean of the closed form, at TCP's where there is none, and forgets a tenth of its packets before counting
 /// begins. None for algorithms that set a rate or follow the delay, since what they do depends on a capacity, and for rules that outgrow
-/// the losses, so that the run has fewer than 100 round trips.
+/// the losses, so that the run has fewer than 100 round trips; also where it was not to go on.
 #[must_use]
-pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> Option<f64> {
+pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64, go_on: GoOn<'_>) -> Option<f64> {
     let mut losses = Xoshiro256PlusPlus::seed_from_u64(seed);
     let threshold = (p * libm::exp2(64.0)) as u64;
-    mean(spec, &start(spec, p, rtt, seed), packets, rtt, move |_| losses.next_u64() < threshold)
+    let mut lost = move |_| losses.next_u64() < threshold;
+    // Asking costs more than a packet.
+    let asked = |number: u64| number.is_multiple_of(BETWEEN_ASKS) && !go_on();
+    mean(spec, &start(spec, p, rtt, seed), packets, rtt, |number| (!asked(number)).then(|| lost(number)))
 }
 
 /// The mean number of packets per round trip over `packets` packets, of which every `period`-th is lost; `period` at least 1. All
@@ -30,7 +34,8 @@ pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> O
 #[must_use]
 pub fn mean_window_periodic(spec: &Spec, period: u64, packets: u64, rtt: Span) -> Option<f64> {
     let period = period.max(1);
-    mean(spec, &start(spec, 1.0 / period as f64, rtt, 1), packets, rtt, |number| (number + 1).is_multiple_of(period))
+    let start = start(spec, 1.0 / period as f64, rtt, 1);
+    mean(spec, &start, packets, rtt, |number| Some((number + 1).is_multiple_of(period)))
 }
 
 /// In congestion avoidance at the mean of the closed form; of TCP where there is none.
@@ -41,8 +46,8 @@ fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
     Start { window, threshold: Some(window), seed, ..Start::default() }
 }
 
-/// Packets per round trip where `lost` says which packets are.
-fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMut(u64) -> bool) -> Option<f64> {
+/// Packets per round trip where `lost` says which packets are; none where it has no answer.
+fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMut(u64) -> Option<bool>) -> Option<f64> {
     let mut algorithm = spec.start(start);
     let by_rate = matches!(algorithm.control().pacing, Pacing::At(_));
     if spec.entry().transport != Transport::Acked || by_rate || BY_DELAY.contains(&spec.entry().name) {
@@ -58,7 +63,7 @@ fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMu
         }
         view.now += rtt.mul_f64(1.0 / w);
         view.next = number + 1;
-        if lost(number) {
+        if lost(number)? {
             view.lost += 1;
             algorithm.on_congestion(&view, &Congestion::loss(number, 1));
         } else {
@@ -92,6 +97,8 @@ pub(crate) fn view(rtt: Span) -> View {
 const BY_DELAY: [&str; 2] = ["vegas", "fast"];
 /// A rule that grows by an eighth per round trip and is not held by losses sends 10^7 packets in fewer.
 const LEAST_ROUNDS: f64 = 100.0;
+/// Packets: a few milliseconds even where an algorithm is interpreted.
+const BETWEEN_ASKS: u64 = 4096;
 
 #[cfg(test)]
 mod tests {
@@ -104,7 +111,8 @@ mod tests {
             [("reno", 41.41), ("aimd:b=1/16", 39.08), ("simd", 39.02), ("simd:loss=periodic", 46.51)]
         {
             let spec = Spec::parse(text).expect("an algorithm");
-            let found = mean_window(&spec, 1e-3, 10_000_000, Span::from_millis(100), 1).expect("a window algorithm");
+            let found =
+                mean_window(&spec, 1e-3, 10_000_000, Span::from_millis(100), 1, &|| true).expect("a window algorithm");
             assert!((found / expected - 1.0).abs() < 0.02, "{text}: {found} for {expected}");
         }
     }
@@ -123,7 +131,8 @@ mod tests {
     fn additive_decrease_has_the_closed_form_also_under_random_loss() {
         // A packet more per round trip and three less per loss: 1/(3p) packets, whatever the losses' order.
         let aiad = Spec::parse("aiad").expect("registered");
-        let found = mean_window(&aiad, 1e-2, 3_000_000, Span::from_millis(100), 1).expect("a window algorithm");
+        let found =
+            mean_window(&aiad, 1e-2, 3_000_000, Span::from_millis(100), 1, &|| true).expect("a window algorithm");
         assert!((found / 33.333 - 1.0).abs() < 0.02, "{found}");
     }
 
@@ -131,7 +140,7 @@ mod tests {
     fn rates_and_delays_have_no_such_response_and_a_runaway_none_at_all() {
         for text in ["udt", "vegas", "fast", "miad"] {
             let spec = Spec::parse(text).expect("registered");
-            assert_eq!(mean_window(&spec, 1e-3, 3_000_000, Span::from_millis(100), 1), None);
+            assert_eq!(mean_window(&spec, 1e-3, 3_000_000, Span::from_millis(100), 1, &|| true), None);
         }
     }
 }

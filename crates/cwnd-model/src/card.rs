@@ -7,7 +7,8 @@
 use cwnd::registry::Spec;
 use cwnd::units::Packets;
 
-use crate::rounds::{Clock, Event, FlowSetup, Run, Setup, run};
+use crate::GoOn;
+use crate::rounds::{Clock, Event, FlowSetup, Run, Setup, run_while};
 
 /// One number of a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,10 +27,10 @@ pub struct Axiom {
 
 /// The card of an algorithm with its parameters.
 #[must_use]
-pub fn card(spec: &Spec) -> [Axiom; 8] {
-    let pair = settled(&[(spec, 10.0), (spec, 70.0)]);
+pub fn card(spec: &Spec, go_on: GoOn<'_>) -> [Axiom; 8] {
+    let pair = settled(&[(spec, 10.0), (spec, 70.0)], go_on);
     let reno = Spec::parse("reno").expect("registered");
-    let beside_reno = settled(&[(spec, 50.0), (&reno, 50.0)]);
+    let beside_reno = settled(&[(spec, 50.0), (&reno, 50.0)], go_on);
     let events = pair.as_ref().map(|pair| pair.events.as_slice()).unwrap_or_default();
     let means = pair.as_ref().map(|pair| pair.means.as_slice()).unwrap_or_default();
     let least = means.iter().copied().reduce(libm::fmin);
@@ -75,14 +76,14 @@ pub fn card(spec: &Spec) -> [Axiom; 8] {
         },
         Axiom {
             name: "aggressiveness",
-            value: doubling(spec),
+            value: doubling(spec, go_on),
             unit: "round trips",
             definition: "from half the capacity to all of it, alone, after congestion at half of it",
             source: SIMD,
         },
         Axiom {
             name: "responsiveness",
-            value: halving(spec),
+            value: halving(spec, go_on),
             unit: "round trips",
             definition: "congestion without end, from its first sign until half is left; TCP's is 1",
             source: SIMD,
@@ -112,8 +113,8 @@ struct Settled {
 }
 
 /// None if congestion never came.
-fn settled(flows: &[(&Spec, f64)]) -> Option<Settled> {
-    let Run { trace, events } = run(&Setup { rounds: ROUNDS, ..setup(flows) });
+fn settled(flows: &[(&Spec, f64)], go_on: GoOn<'_>) -> Option<Settled> {
+    let Run { trace, events } = run_while(&Setup { rounds: ROUNDS, ..setup(flows) }, go_on);
     let half = trace.at.partition_point(|at| *at < trace.end / 2);
     let nanos = trace.end - trace.at.get(half)?;
     let mean = |delivered: &[u64]| {
@@ -126,8 +127,8 @@ fn settled(flows: &[(&Spec, f64)]) -> Option<Settled> {
 }
 
 /// The capacity doubles when it is first reached.
-fn doubling(spec: &Spec) -> Option<f64> {
-    let Run { trace, events } = run(&Setup { events: 2, ..doubled(spec, &[]) });
+fn doubling(spec: &Spec, go_on: GoOn<'_>) -> Option<f64> {
+    let Run { trace, events } = run_while(&Setup { events: 2, ..doubled(spec, &[]) }, go_on);
     let [first, second] = events.as_slice() else { return None };
     let rtt = Setup::default().rtt.as_nanos() as f64;
     let samples = trace.at.iter().map(|at| *at as f64 / rtt).zip(&trace.flows[0].in_flight);
@@ -139,8 +140,8 @@ fn doubling(spec: &Spec) -> Option<f64> {
 
 /// When the doubled capacity is reached, it falls to a packet: every signal from then on is congestion. Each counts for the time
 /// to the next.
-fn halving(spec: &Spec) -> Option<f64> {
-    let events = run(&Setup { events: SIGNALS, ..doubled(spec, &[Packets(1.0)]) }).events;
+fn halving(spec: &Spec, go_on: GoOn<'_>) -> Option<f64> {
+    let events = run_while(&Setup { events: SIGNALS, ..doubled(spec, &[Packets(1.0)]) }, go_on).events;
     let [_, first, second, ..] = events.as_slice() else { return None };
     let halved = events.iter().skip(1).find(|event| event.after[0] <= first.before[0] / 2.0)?;
     Some(halved.at - first.at + (second.at - first.at))
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str, name: &str) -> f64 {
-        let card = card(&Spec::parse(text).expect("an algorithm"));
+        let card = card(&Spec::parse(text).expect("an algorithm"), &|| true);
         let axiom = card.iter().find(|axiom| axiom.name == name).expect("on every card");
         axiom.value.unwrap_or_else(|| panic!("{text} has no {name}"))
     }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use cwnd::registry::Transport;
 use cwnd::{Packets, Span, Spec, quantity};
-use cwnd_lab::model::{self, Pair, Paths, Setup};
+use cwnd_lab::model::{self, GoOn, Pair, Paths, Setup};
 use cwnd_lab::output::to_json;
 use cwnd_lab::scenario::Written;
 use cwnd_parquet::Tables;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
-use crate::outside::{Troubles, is_outside, written};
+use crate::outside::{Troubles, written};
 use crate::table::Table;
 use crate::work::{apart, attached};
 
@@ -76,7 +76,7 @@ pub(crate) fn response(
     let rtt = round_trip("rtt", &rtt)?;
     let packet = read("packet", &packet, quantity::bytes)?;
     count("random", random, 0..=1000)?;
-    with(py, &algorithms, |specs| to_json(&model::responses(specs, &loss, rtt, packet, random)))
+    with(py, &algorithms, |specs, go_on| to_json(&model::responses(specs, &loss, rtt, packet, random, go_on)))
 }
 
 /// The document of `cwnd model convergence --json`.
@@ -95,9 +95,9 @@ pub(crate) fn convergence(
     };
     fits(&start, capacity)?;
     let pair = Pair { capacity, windows: [one, other], epsilon };
-    with(py, &algorithms, |specs| {
+    with(py, &algorithms, |specs, go_on| {
         synchronous(specs)?;
-        Ok(to_json(&model::convergences(specs, pair)))
+        Ok(to_json(&model::convergences(specs, pair, go_on)))
     })?
 }
 
@@ -113,9 +113,9 @@ pub(crate) fn rounds(
     settings: Rounds,
 ) -> Result<(String, Vec<Walk>), Failure> {
     let setup = settings.setup()?;
-    with(py, &algorithms, |specs| {
+    with(py, &algorithms, |specs, go_on| {
         synchronous(specs)?;
-        let walks = model::walks(specs, &setup);
+        let walks = model::walks(specs, &setup, go_on);
         let found = walks.iter().map(|walk| {
             let table = Table::of(Tables::FlowSamples.of(&[(setup.seed, &walk.run.trace)]))?;
             Ok((walk.algorithm.label().to_string(), walk.run.events.len(), table))
@@ -142,9 +142,9 @@ pub(crate) fn udt(py: Python<'_>, settings: Udt) -> Result<String, Failure> {
 /// The document of `cwnd algorithms NAME --card --json`.
 #[pyfunction]
 pub(crate) fn axioms(py: Python<'_>, algorithm: Bound<'_, PyAny>) -> Result<String, Failure> {
-    with(py, &[algorithm], |specs| {
+    with(py, &[algorithm], |specs, go_on| {
         synchronous(specs)?;
-        Ok(specs.iter().map(|spec| to_json(&model::card(spec))).collect())
+        Ok(specs.iter().map(|spec| to_json(&model::card(spec, go_on))).collect())
     })?
 }
 
@@ -187,7 +187,7 @@ impl Rounds {
 fn with<T: Send>(
     py: Python<'_>,
     algorithms: &[Bound<'_, PyAny>],
-    job: impl FnOnce(&[&Spec]) -> T + Send,
+    job: impl FnOnce(&[&Spec], GoOn<'_>) -> T + Send,
 ) -> Result<T, Failure> {
     let troubles: Arc<Troubles> = Arc::default();
     let algorithms: Vec<Written<Spec>> =
@@ -195,9 +195,12 @@ fn with<T: Send>(
     if algorithms.is_empty() {
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }
-    let job = || job(&algorithms.iter().map(Written::value).collect::<Vec<_>>());
-    let python = algorithms.iter().any(|algorithm| is_outside(algorithm.value()));
-    troubles.or(apart(py, |_| if python { attached(job) } else { Ok(job()) }))
+    let python = algorithms.iter().any(|algorithm| algorithm.value().is_outside());
+    let algorithms: Vec<&Spec> = algorithms.iter().map(Written::value).collect();
+    troubles.or(apart(py, |progress| {
+        let job = || job(&algorithms, &|| progress(Span::ZERO) && !troubles.any());
+        if python { attached(job) } else { Ok(job()) }
+    }))
 }
 
 /// Those that grow by round trips or reports: what routers or a receiver's half would tell is not modelled.

@@ -483,6 +483,12 @@ impl Spec {
         Self { entry: &OUTSIDE, values: Values::none(&[]), text: label.to_string(), maker: Some(maker) }
     }
 
+    /// Whether it is one that is not in the registry.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        self.maker.is_some()
+    }
+
     /// What the algorithm declares of itself.
     #[must_use]
     pub fn entry(&self) -> &'static Entry {

@@ -45,7 +45,7 @@ impl Convergence {
         let pair = Pair { capacity: self.capacity, windows: [one, other], epsilon: self.epsilon };
         let folder = self.output.folder()?;
         let algorithms = synchronous(&self.algorithms)?;
-        let document = model::convergences(&algorithms, pair);
+        let document = model::convergences(&algorithms, pair, &|| true);
         let mut text = format!(
             "Two flows from {one} and {other} packets, capacity {} packets, equal within {} packets\n\n",
             self.capacity, self.epsilon

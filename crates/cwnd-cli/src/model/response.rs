@@ -44,7 +44,7 @@ impl Response {
     pub(super) fn run(&self) -> Result<String, Failure> {
         let folder = self.output.folder()?;
         let algorithms = specs(&self.algorithms);
-        let document = model::responses(&algorithms, &self.loss, self.rtt, self.packet, self.random);
+        let document = model::responses(&algorithms, &self.loss, self.rtt, self.packet, self.random, &|| true);
         let mut text = format!(
             "One packet in every 1/p lost; {} ms, {} B (closed form)\n\n",
             document.rtt_s * 1e3,

@@ -84,7 +84,7 @@ impl Rounds {
         };
         let folder = self.output.folder()?;
         let algorithms = synchronous(&self.algorithms)?;
-        let walks = model::walks(&algorithms, &setup);
+        let walks = model::walks(&algorithms, &setup, &|| true);
         let document = Paths::of(&setup, &walks);
         let mut text = format!(
             "{} flows, capacity {} packets per {} ms (model)\n\n",

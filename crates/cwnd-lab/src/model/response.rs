@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::CLOSED_FORM;
+use super::{CLOSED_FORM, GoOn};
 use crate::measure::Estimate;
 
 /// Windows against loss: `cwnd model response --json`.
@@ -50,7 +50,14 @@ pub struct ResponseRow {
 
 /// The deterministic response of `algorithms` at each of `losses`, and that under random loss over `random_seeds` seeds from 1 on.
 #[must_use]
-pub fn responses(algorithms: &[&Spec], losses: &[f64], rtt: Span, packet: Bytes, random_seeds: u32) -> Responses {
+pub fn responses(
+    algorithms: &[&Spec],
+    losses: &[f64],
+    rtt: Span,
+    packet: Bytes,
+    random_seeds: u32,
+    go_on: GoOn<'_>,
+) -> Responses {
     let path = Path { rtt: rtt.as_secs_f64(), packet };
     let mut rows = Vec::new();
     for spec in algorithms {
@@ -62,7 +69,7 @@ pub fn responses(algorithms: &[&Spec], losses: &[f64], rtt: Span, packet: Bytes,
                 algorithm: spec.label().to_string(),
                 loss: *loss,
                 kind: if response.is_some() { CLOSED_FORM } else { NOT_DEFINED },
-                random_window_packets: random_window(spec, *loss, rtt, random_seeds),
+                random_window_packets: random_window(spec, *loss, rtt, random_seeds, go_on),
                 window_packets: mean,
                 peak_packets: response.map(|response| response.peak),
                 epoch_rtt: response.map(|response| response.rounds),
@@ -74,10 +81,10 @@ pub fn responses(algorithms: &[&Spec], losses: &[f64], rtt: Span, packet: Bytes,
     Responses { version: crate::VERSION, rtt_s: path.rtt, packet_bytes: packet.0, rows }
 }
 
-fn random_window(spec: &Spec, loss: f64, rtt: Span, seeds: u32) -> Option<Estimate> {
+fn random_window(spec: &Spec, loss: f64, rtt: Span, seeds: u32, go_on: GoOn<'_>) -> Option<Estimate> {
     let packets = (LOSSES / loss) as u64;
     let runs: Vec<u64> = (1..=u64::from(seeds)).collect();
-    let mean = |seed: &u64| cwnd_model::bernoulli::mean_window(spec, loss, packets, rtt, *seed);
+    let mean = |seed: &u64| cwnd_model::bernoulli::mean_window(spec, loss, packets, rtt, *seed, go_on);
     Estimate::over(&runs.par_iter().filter_map(mean).collect::<Vec<f64>>())
 }
 
@@ -92,7 +99,7 @@ mod tests {
     #[test]
     fn an_algorithm_without_a_law_has_a_row_without_numbers() {
         let specs = ["new-aimd", "reno"].map(|text| Spec::parse(text).expect("registered"));
-        let document = responses(&specs.each_ref(), &[1e-4, 1e-2], Span::from_millis(100), Bytes(1500), 0);
+        let document = responses(&specs.each_ref(), &[1e-4, 1e-2], Span::from_millis(100), Bytes(1500), 0, &|| true);
         let windows: Vec<_> = document.rows.iter().map(|row| row.window_packets.map(f64::round)).collect();
         assert_eq!(windows, [None, None, Some(122.0), Some(12.0)]);
     }

@@ -8,7 +8,7 @@ use cwnd_model::rounds::{self, Clock, Event, FlowSetup, Run, Setup};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CLOSED_FORM, MODEL};
+use super::{CLOSED_FORM, GoOn, MODEL};
 use crate::measure::jain;
 
 /// Two flows under synchronous feedback: `cwnd model convergence --json`.
@@ -94,10 +94,10 @@ pub struct Pair {
 
 /// The convergence of two flows of each of `algorithms`.
 #[must_use]
-pub fn convergences(algorithms: &[&Spec], pair: Pair) -> Convergences {
+pub fn convergences(algorithms: &[&Spec], pair: Pair, go_on: GoOn<'_>) -> Convergences {
     let rows = algorithms.iter().map(|spec| match scheme(spec) {
         Some(scheme) => closed_convergence(spec, scheme, pair),
-        None => run_convergence(spec, pair),
+        None => run_convergence(spec, pair, go_on),
     });
     Convergences {
         version: crate::VERSION,
@@ -119,10 +119,10 @@ pub struct Walk {
 
 /// Runs each of `algorithms` on the flows of `setup`, all of which take it in turn.
 #[must_use]
-pub fn walks(algorithms: &[&Spec], setup: &Setup) -> Vec<Walk> {
+pub fn walks(algorithms: &[&Spec], setup: &Setup, go_on: GoOn<'_>) -> Vec<Walk> {
     let walk = |spec: &&Spec| {
         let flows = setup.flows.iter().map(|flow| FlowSetup { algorithm: (*spec).clone(), ..flow.clone() }).collect();
-        Walk { algorithm: (*spec).clone(), run: rounds::run(&Setup { flows, ..setup.clone() }) }
+        Walk { algorithm: (*spec).clone(), run: rounds::run_while(&Setup { flows, ..setup.clone() }, go_on) }
     };
     algorithms.iter().map(walk).collect()
 }
@@ -139,7 +139,7 @@ pub fn flows(of: &[(f64, Option<Span>)]) -> Vec<FlowSetup> {
 /// The flows that [`convergences`] is about, each until it is seen to be fair or after a hundred times of congestion.
 #[must_use]
 pub fn convergence_walks(algorithms: &[&Spec], pair: Pair) -> Vec<Walk> {
-    let mut walks = walks(algorithms, &Setup { events: DRAWN_EVENTS, ..convergence_setup(pair) });
+    let mut walks = walks(algorithms, &Setup { events: DRAWN_EVENTS, ..convergence_setup(pair) }, &|| true);
     for walk in &mut walks {
         let fair = walk.run.events.iter().position(|event| gap(event) < pair.epsilon);
         walk.run.events.truncate(fair.map_or(usize::MAX, |at| at + 1));
@@ -207,8 +207,8 @@ fn closed_convergence(spec: &Spec, scheme: Scheme, pair: Pair) -> ConvergenceRow
     }
 }
 
-fn run_convergence(spec: &Spec, pair: Pair) -> ConvergenceRow {
-    let walk = walks(&[spec], &Setup { events: MOST_EVENTS, ..convergence_setup(pair) });
+fn run_convergence(spec: &Spec, pair: Pair, go_on: GoOn<'_>) -> ConvergenceRow {
+    let walk = walks(&[spec], &Setup { events: MOST_EVENTS, ..convergence_setup(pair) }, go_on);
     let events = walk.iter().flat_map(|walk| &walk.run.events);
     let first = events.clone().next();
     let fair = events.clone().find(|event| gap(event) < pair.epsilon);
@@ -253,8 +253,8 @@ mod tests {
         let pair = Pair { capacity: 100.0, windows: [10.0, 80.0], epsilon: 1.0 };
         for text in ["reno", "aimd:b=1/16", "simd"] {
             let spec = Spec::parse(text).expect("an algorithm");
-            let closed = convergences(&[&spec], pair).rows.remove(0);
-            let ran = run_convergence(&spec, pair);
+            let closed = convergences(&[&spec], pair, &|| true).rows.remove(0);
+            let ran = run_convergence(&spec, pair, &|| true);
             assert_eq!((closed.kind, ran.kind), (CLOSED_FORM, MODEL));
             for (closed, ran) in [
                 (closed.t1_rtt, ran.t1_rtt),

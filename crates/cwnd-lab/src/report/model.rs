@@ -21,7 +21,7 @@ pub fn response(document: &Responses, printed: Printed<'_>) -> String {
     let (low, high) = range(&losses);
     let grid = logarithmic(low, high.max(low * 10.0).min(1.0));
     let rtt = Span::from_secs(1).mul_f64(document.rtt_s);
-    let curves = responses(printed.algorithms, &grid, rtt, Bytes(document.packet_bytes), 0);
+    let curves = responses(printed.algorithms, &grid, rtt, Bytes(document.packet_bytes), 0, &|| true);
     let groups = curves.rows.chunks(grid.len()).zip(&lines.labels).map(|(rows, label)| {
         let known = rows.iter().filter_map(|row| Some((row.loss, row.window_packets?)));
         let (losses, windows) = known.unzip();

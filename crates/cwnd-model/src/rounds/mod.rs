@@ -14,6 +14,8 @@ use cwnd::registry::{Spec, Transport};
 use cwnd::units::{Bytes, Packets, Span, Time};
 use cwnd_trace::Trace;
 
+use crate::GoOn;
+
 use flow::Flow;
 use record::Recorder;
 
@@ -109,8 +111,14 @@ impl Default for Setup {
 /// Runs a setup.
 #[must_use]
 pub fn run(setup: &Setup) -> Run {
+    run_while(setup, &|| true)
+}
+
+/// Runs a setup, and asks once per round trip whether to go on.
+#[must_use]
+pub fn run_while(setup: &Setup, go_on: GoOn<'_>) -> Run {
     let mut host = Host::new(setup.clone());
-    host.run();
+    host.run(go_on);
     let end = host.now();
     Run { trace: host.recorder.finish(end, host.steps_done), events: host.events }
 }
@@ -126,6 +134,15 @@ struct Host {
     /// Steps per round trip.
     steps: u32,
     steps_done: u64,
+    kept: Option<Kept>,
+}
+
+/// The flows some steps ago, to which they return when congestion falls into a step. An algorithm from outside costs more to copy than
+/// to ask, and equal signals give equal flows.
+struct Kept {
+    flows: Vec<Flow>,
+    at: f64,
+    steps: u32,
 }
 
 impl Host {
@@ -139,15 +156,18 @@ impl Host {
         let report_steps = setup.rtt.as_nanos().div_ceil(REPORT.as_nanos());
         let steps = if reports { steps.max(u32::try_from(report_steps).unwrap_or(u32::MAX)) } else { steps };
         let recorder = Recorder::new(&setup);
-        Self { setup, flows, recorder, events: Vec::new(), at: 0.0, steps, steps_done: 0 }
+        Self { setup, flows, recorder, events: Vec::new(), at: 0.0, steps, steps_done: 0, kept: None }
     }
 
-    fn run(&mut self) {
+    fn run(&mut self, go_on: GoOn<'_>) {
         self.recorder.sample(self.now(), &self.flows);
         while self.at < self.setup.rounds && self.events.len() < self.setup.events {
             self.step();
             if self.steps_done.is_multiple_of(u64::from(self.steps)) {
                 self.recorder.sample(self.now(), &self.flows);
+                if !go_on() {
+                    break;
+                }
             }
         }
         self.recorder.sample(self.now(), &self.flows);
@@ -156,18 +176,22 @@ impl Host {
     fn step(&mut self) {
         self.steps_done += 1;
         let before = self.load();
-        let undone = self.exact().then(|| self.flows.clone());
+        let exact = self.exact();
+        if exact && self.kept.as_ref().is_none_or(|kept| kept.steps == STEPS_KEPT) {
+            self.kept = Some(Kept { flows: self.flows.clone(), at: self.at, steps: 0 });
+        }
         let length = 1.0 / f64::from(self.steps);
         self.advance(length);
         let after = self.load();
         if after < self.setup.capacity.0 {
+            self.kept.iter_mut().for_each(|kept| kept.steps += 1);
             return;
         }
         // Rules apply to a step as a whole, so the sum is a line within it: this is where it reaches the capacity.
         let share = (self.setup.capacity.0 - before) / (after - before);
-        if let Some(undone) = undone.filter(|_| share > 0.0 && share < 1.0) {
-            self.flows = undone;
-            self.at -= length;
+        if let Some(kept) = self.kept.take().filter(|_| share > 0.0 && share < 1.0) {
+            (self.flows, self.at) = (kept.flows, kept.at);
+            (0..kept.steps).for_each(|_| self.advance(length));
             self.advance(share * length);
         }
         self.congest();
@@ -222,5 +246,7 @@ impl Host {
     }
 }
 
+/// A sixteenth of the copies, for at most as many steps again at each congestion.
+const STEPS_KEPT: u32 = 16;
 /// UDT's SYN: how often a receiver reports.
 const REPORT: Span = cwnd::rate::udt::SYN;

@@ -139,7 +139,7 @@ pub(super) fn alpha(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     let (seeds, packets) = bench.by_scale((10, 2_000_000), (10, 10_000_000));
     for (name, text) in [("SIMD, alpha", SIMD), ("SIMD, alpha_P", SIMD_PERIODIC), ("AIMD", "aimd:b=1/16"), ("TCP", TCP)]
     {
-        let means = (1..=seeds).filter_map(|seed| bernoulli::mean_window(&spec(text), P, packets, rtt, seed));
+        let means = (1..=seeds).filter_map(|seed| bernoulli::mean_window(&spec(text), P, packets, rtt, seed, &|| true));
         findings.value(format!("random loss of {P}: {name}"), Ours::Runs(means.collect()));
     }
     Ok(findings)
