@@ -1,9 +1,10 @@
-"""What Python costs: importing the package, starting a run, and an algorithm in Python per acknowledgement.
+"""What Python costs: importing the package, starting a run, an algorithm in Python per acknowledgement, evaluations.
 
 ``python costs.py [COMMAND]``: the command line's program is compared with if it is given.
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -129,8 +130,22 @@ def per_ack() -> None:
         print(f"{name}: {taken / packets * 1e9:.0f} ns per packet delivered and acknowledged ({packets} packets)")
 
 
+def evaluations() -> None:
+    """Count the cells of the standard grid in an hour, on all cores of which the process has the use."""
+    for algorithm, settings in (("simd", {"seeds": 1}), ("simd", {"quick": True}), (Rule, {"quick": True})):
+        start = time.perf_counter()
+        evaluation = cwnd.evaluate(algorithm, **settings)
+        taken = time.perf_counter() - start
+        cells, length = (evaluation.document[key] for key in ("cells", "duration_s"))
+        print(
+            f"cwnd.evaluate, {evaluation.algorithm}, {settings}: {cells} cells of {length:.0f} s in {taken:.1f} s,"
+            f" {cells / taken * 3600:,.0f} per hour on {len(os.sched_getaffinity(0))} cores"
+        )
+
+
 if __name__ == "__main__":
     print(json.dumps({"cwnd": cwnd.__version__, "python": sys.version.split()[0]}))
     import_time()
     overhead(sys.argv[1] if len(sys.argv) > 1 else None)
     per_ack()
+    evaluations()

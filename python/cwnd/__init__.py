@@ -12,10 +12,11 @@ True
 
 from __future__ import annotations
 
-from cwnd import errors, metrics, model, plot
+from cwnd import errors, metrics, model, plot, statistics
 from cwnd._algorithm import CongestionControl, WindowRule
 from cwnd._algorithms import AlgorithmInfo, Parameter, algorithm, algorithms
 from cwnd._compare import compare
+from cwnd._evaluate import Evaluation, EvaluationRow, EvaluationSection, evaluate
 from cwnd._native import VERSION as __version__  # noqa: N811  (Python's name for it)
 from cwnd._native import Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View
 from cwnd._paper import Paper, PaperResult, PaperRow, PaperRows, paper, papers
@@ -38,6 +39,9 @@ __all__ = [
     "CwndError",
     "Estimate",
     "Estimates",
+    "Evaluation",
+    "EvaluationRow",
+    "EvaluationSection",
     "Field",
     "Paper",
     "PaperResult",
@@ -62,10 +66,12 @@ __all__ = [
     "algorithms",
     "compare",
     "errors",
+    "evaluate",
     "metrics",
     "model",
     "paper",
     "papers",
     "plot",
     "run",
+    "statistics",
 ]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cwnd import _native
 from cwnd._table import Table
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", "Versus"]
 
 _MEASURES = _native.measures()
+
+Native = TypeVar("Native", bound=_native.Runs | _native.Compared | _native.Evaluated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +102,21 @@ class Estimates(Mapping[str, Estimate]):
         return "\n".join(f"{name}: {value}" for name, value in self.items())
 
 
-class RunResult:
-    """The runs of one scenario over its seeds. ``print`` shows what the command line shows."""
+class Documented(Generic[Native]):
+    """What the command line prints as one document."""
 
-    def __init__(self, native: _native.Runs) -> None:
-        self._native = native
+    def __init__(self, native: Native) -> None:
+        self._native: Native = native
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """Everything that was measured, as ``cwnd run --json`` prints it. Keys carry their unit."""
+        """Everything that was measured, as ``--json`` of the command prints it. Keys carry their unit."""
         loaded: dict[str, Any] = json.loads(self._native.to_json())
         return loaded
+
+
+class RunResult(Documented[_native.Runs]):
+    """The runs of one scenario over its seeds. ``print`` shows what the command line shows."""
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -200,12 +206,15 @@ class Versus:
 class ComparisonRow(Estimates):
     """One algorithm of a comparison: its measures by their names, as in :class:`Estimates`."""
 
-    __slots__ = ("algorithm", "best_in", "result", "versus")
+    __slots__ = ("algorithm", "best_in", "differences", "result", "versus")
 
     algorithm: str
     """The algorithm as it was written."""
     best_in: tuple[str, ...]
     """Measures in which it is better than all others, their intervals apart."""
+    differences: Mapping[str, Estimate]
+    """How far it is from the first algorithm, by the names of the measures that are compared: the mean over seeds of
+    its value less that of the first, with the interval of that mean. Empty for the first."""
     result: RunResult
     """Its runs, all flows its own."""
     versus: Versus | None
@@ -215,6 +224,7 @@ class ComparisonRow(Estimates):
         super().__init__(document)
         self.algorithm = document["algorithm"]
         self.best_in = tuple(document["best_in"])
+        self.differences = {one["key"]: Estimate(**one["difference"]) for one in document["differences"]}
         self.result = alone
         self.versus = None
         other = document["versus"]
@@ -228,21 +238,16 @@ class ComparisonRow(Estimates):
         return f"<cwnd.ComparisonRow of {self.algorithm}>"
 
 
-class Comparison:
+class Comparison(Documented[_native.Compared]):
     """Algorithms beside each other on one path. ``print`` shows the table of the command line.
 
     It is a table itself: ``polars.DataFrame(result)`` has a row per algorithm and measure, with the mean, half the
     width of its 95 % interval and the number of runs.
     """
 
-    def __init__(self, native: _native.Compared) -> None:
-        self._native = native
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """Everything that was measured, as ``cwnd compare --json`` prints it. Keys carry their unit."""
-        loaded: dict[str, Any] = json.loads(self._native.to_json())
-        return loaded
+    def __init__(self, native: _native.Compared, paired: bool = False) -> None:
+        super().__init__(native)
+        self._paired = paired
 
     @cached_property
     def rows(self) -> tuple[ComparisonRow, ...]:
@@ -265,6 +270,11 @@ class Comparison:
     def table(self) -> Table:
         """A row per algorithm and measure, with the columns algorithm, measure, unit, mean, ci95, n."""
         return Table(self._native.table())
+
+    @cached_property
+    def differences(self) -> Table:
+        """How far each algorithm is from the first, seed by seed: the columns of :attr:`table`, of the differences."""
+        return Table(self._native.differences())
 
     @property
     def warnings(self) -> list[str]:
@@ -291,7 +301,7 @@ class Comparison:
         return self.table.__arrow_c_stream__(requested_schema)
 
     def __str__(self) -> str:
-        return self._native.text()
+        return self._native.text(self._paired)
 
     def __repr__(self) -> str:
         return f"<cwnd.Comparison of {', '.join(row.algorithm for row in self.rows)}>"

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cwnd import _native
+from cwnd._numbers import numbers
 from cwnd._results import Estimate
 from cwnd.errors import ArgumentError
 
@@ -50,7 +51,7 @@ def jain(shares: npt.ArrayLike) -> float | None:
     >>> cwnd.metrics.jain([1, 1, 0, 0])
     0.5
     """
-    return _native.jain(_numbers("shares", shares))
+    return _native.jain(numbers("shares", shares))
 
 
 def relative_range(shares: npt.ArrayLike) -> float | None:
@@ -72,7 +73,7 @@ def relative_range(shares: npt.ArrayLike) -> float | None:
     >>> cwnd.metrics.relative_range([3, 1])
     1.0
     """
-    return _native.relative_range(_numbers("shares", shares))
+    return _native.relative_range(numbers("shares", shares))
 
 
 def coefficient_of_variation(values: npt.ArrayLike) -> float | None:
@@ -94,7 +95,7 @@ def coefficient_of_variation(values: npt.ArrayLike) -> float | None:
     >>> cwnd.metrics.coefficient_of_variation([2.0, 2.0])
     0.0
     """
-    return _native.coefficient_of_variation(_numbers("values", values))
+    return _native.coefficient_of_variation(numbers("values", values))
 
 
 def stability_index(series: Iterable[npt.ArrayLike]) -> float | None:
@@ -121,7 +122,7 @@ def stability_index(series: Iterable[npt.ArrayLike]) -> float | None:
     >>> cwnd.metrics.stability_index([[2, 2], [1, 3]])
     0.3535533905932738
     """
-    return _native.stability_index([_numbers("series", flow) for flow in series])
+    return _native.stability_index([numbers("series", flow) for flow in series])
 
 
 def max_min(
@@ -157,7 +158,7 @@ def max_min(
     if any(link < 0 for route in routes for link in route):
         raise ArgumentError("routes: a link is counted from 0")
     paths = [(list(route), demand) for route, demand in zip(routes, asked, strict=True)]
-    return np.array(_native.max_min(_numbers("capacity", capacity), paths))
+    return np.array(_native.max_min(numbers("capacity", capacity), paths))
 
 
 def spearman(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
@@ -179,7 +180,7 @@ def spearman(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
     >>> cwnd.metrics.spearman([1, 2, 3], [10, 20, 40])
     1.0
     """
-    return _native.spearman(_numbers("one", one), _numbers("other", other))
+    return _native.spearman(numbers("one", one), numbers("other", other))
 
 
 def kendall(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
@@ -201,7 +202,7 @@ def kendall(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
     >>> cwnd.metrics.kendall([1, 2, 3], [3, 2, 1])
     -1.0
     """
-    return _native.kendall(_numbers("one", one), _numbers("other", other))
+    return _native.kendall(numbers("one", one), numbers("other", other))
 
 
 def estimate(values: npt.ArrayLike) -> Estimate | None:
@@ -223,16 +224,5 @@ def estimate(values: npt.ArrayLike) -> Estimate | None:
     >>> print(cwnd.metrics.estimate([1, 2, 3, 4, 5]))
     3 ± 2
     """
-    found = _native.estimate(_numbers("values", values))
+    found = _native.estimate(numbers("values", values))
     return None if found is None else Estimate(*found)
-
-
-def _numbers(name: str, values: npt.ArrayLike) -> list[float]:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{name}: expected numbers: {error}") from None
-    if array.ndim != 1:
-        raise ArgumentError(f"{name}: expected one dimension, got {array.ndim}")
-    numbers: list[float] = array.tolist()
-    return numbers

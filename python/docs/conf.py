@@ -29,5 +29,8 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 
+# Names of attributes and kinds of arguments are looked up as references, and several classes have a `rate`.
+suppress_warnings = ["ref.python"]
+
 # The kernel's own libraries warn of what is theirs.
 warnings.filterwarnings("ignore", category=DeprecationWarning)

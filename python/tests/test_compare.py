@@ -52,9 +52,64 @@ def test_the_papers_algorithms_are_compared_by_default() -> None:
     assert result["reno"]["jain"].ci95 is None
 
 
+def test_seeds_are_added_until_the_goodput_is_known() -> None:
+    few = cwnd.compare(["reno", "simd"], loss=1e-3, **SHORT)
+    assert not all(narrow(row) for row in few.rows)
+    known = cwnd.compare(["reno", "simd"], loss=1e-3, until="ci<2%", **SHORT)
+    assert all(narrow(row) for row in known.rows)
+    seeds = {row["goodput_bps"].n for row in known.rows}
+    assert seeds <= {3, 4, 6, 9, 13, 19, 28, 42, 63, 94, 100}  # half as many again, every time
+    # The first of them are the same runs.
+    assert known["reno"].result.digests[:2] == few["reno"].result.digests
+    bounded = cwnd.compare(["reno", "simd"], loss=1e-3, until="ci<0.001%", max_seeds=3, **SHORT)
+    assert {row["goodput_bps"].n for row in bounded.rows} == {3}
+
+
+def narrow(row: cwnd.ComparisonRow) -> bool:
+    goodput = row["goodput_bps"]
+    return goodput.ci95 is not None and goodput.ci95 <= 0.02 * goodput.mean
+
+
+class Reno(cwnd.WindowRule):
+    def grow(self, w: float, view: cwnd.View) -> float:
+        return 1.0 / w
+
+    def cut(self, w: float, view: cwnd.View) -> float:
+        return w / 2.0
+
+
+def test_the_warm_up_is_found() -> None:
+    path: dict[str, Any] = {"rate": "10mbit", "rtt": "40ms", "seeds": 2, "flows": 1}
+    found = cwnd.compare(["reno", Reno], warmup="auto", duration="12s", until="ci<50%", **path)
+    warmup = found.document["warmup_s"]
+    assert 0 <= warmup <= 6
+    assert warmup == pytest.approx(round(warmup))  # five intervals of 200 ms
+    told = cwnd.compare(["reno"], warmup=f"{warmup}s", duration="12s", **path)
+    assert dict(told["reno"]) == dict(found["reno"]) == dict(found["Reno"])
+    with pytest.raises(cwnd.ArgumentError, match=r"warmup: .*longer `duration`"):
+        cwnd.compare(["reno"], warmup="auto", duration="1s", **path)
+
+
+def test_differences_are_taken_seed_by_seed() -> None:
+    result = cwnd.compare(["reno", "cubic"], **{**SHORT, "seeds": 4}, paired=True)
+    assert "Differences from reno, seed by seed" in str(result)
+    assert "Differences from" not in str(cwnd.compare(["reno", "cubic"], **SHORT))
+    assert not result["reno"].differences
+    difference = result["cubic"].differences["queue_delay_mean_s"]
+    cubic, reno = (result[name].result.summary["queue_delay_mean_s"] for name in ("cubic", "reno"))
+    expected = cwnd.statistics.paired(cubic, reno)
+    assert expected is not None
+    assert (difference.mean, difference.low) == pytest.approx((expected.value, expected.low))
+    frame = pl.DataFrame(result.differences)
+    assert frame.columns == ["algorithm", "measure", "unit", "mean", "ci95", "n"]
+    delay = frame.row(by_predicate=pl.col("measure") == "queue_delay_mean_s", named=True)
+    assert (delay["algorithm"], delay["unit"], delay["mean"]) == ("cubic", "s", difference.mean)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        ({"until": "2%"}, "until: cannot read `2%`"),
         ({"rate": "fast"}, "rate: "),
         ({"warmup": "9s"}, "warmup: .*less than the duration"),
         ({"flows": 0}, "flows: .*at least 1"),

@@ -1,5 +1,10 @@
 """Papers, closed forms and metrics."""
 
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import polars as pl
 import pytest
@@ -39,6 +44,50 @@ def test_udt_needs_its_window_on_long_paths() -> None:
     [row] = found.delays
     assert row.loss < 0.1 * row.loss_by_rate_alone
     assert [stage.stage for stage in found.stages] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "rounds(['reno'], capacity=1e9, start=[1, 2], rounds=1_000_000, steps=4096)",
+        "rounds([Reno], capacity=1e9, start=[1, 2], rounds=1_000_000, steps=4096)",
+        "response(['reno'], loss=[1e-9], random=2)",
+        "response([Reno], loss=[1e-9], random=2)",
+        "convergence([Reno], capacity=1e9, start=(1, 2))",
+    ],
+)
+def test_ctrl_c_ends_models(call: str) -> None:
+    code = (
+        "import cwnd, sys\n"
+        "class Reno(cwnd.WindowRule):\n"
+        "    def grow(self, w, view): return 1 / w\n"
+        "    def cut(self, w, view): return w / 2\n"
+        "print('go', flush=True)\n"
+        "try:\n"
+        f"    cwnd.model.{call}\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit(7)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.5)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 7
+        assert time.monotonic() - began < 5
+
+
+def test_what_a_rule_raises_in_a_model_ends_it_at_once() -> None:
+    class Fails(cwnd.WindowRule):
+        def grow(self, w: float, view: cwnd.View) -> float:
+            raise LookupError("no growth")
+
+        def cut(self, w: float, view: cwnd.View) -> float:
+            return w / 2
+
+    with pytest.raises(LookupError, match="no growth"):
+        cwnd.model.rounds([Fails], capacity=1e9, start=[1, 2], rounds=1_000_000, steps=4096)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::compare::{Comparison, DEFAULT};
 use cwnd_lab::measure::Until;
 use cwnd_lab::output::{json, text, to_json, write_comparison};
+use cwnd_lab::run::run as run_all;
 use cwnd_lab::scenario::{Document, Dumbbell, Ecn, Queue, Written};
 use cwnd_sim::{Era, Loss, RecoveryScheme};
 
@@ -126,7 +127,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let comparison = match &arguments.warmup {
         Warmup::Fixed(_) => first,
         Warmup::Auto => {
-            let found = first.warmup(&advance)?.ok_or_else(|| Failure::Run(UNSETTLED.to_string()))?;
+            let found = first
+                .warmup(|scenarios| run_all(scenarios, &advance))?
+                .ok_or_else(|| Failure::Run(UNSETTLED.to_string()))?;
             comparison(&Written::literal(&format!("{}ms", found.as_nanos() / 1_000_000)))?
         }
     };

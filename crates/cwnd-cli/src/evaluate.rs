@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use cwnd::Spec;
-use cwnd_lab::evaluate::{Evaluation, Extent, plan};
-use cwnd_lab::output::digits::cell;
-use cwnd_lab::output::table::Table;
-use cwnd_lab::output::{to_json, write_evaluation};
+use cwnd_lab::evaluate::{Extent, plan};
+use cwnd_lab::output::{text, to_json, write_evaluation};
 use cwnd_lab::scenario::Written;
 
 use crate::failure::Failure;
@@ -54,8 +52,7 @@ enum Profile {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Profile::Rfc9743 = arguments.profile;
-    let seeds = arguments.seeds.unwrap_or(if arguments.quick { 2 } else { 5 });
-    let plan = plan(&arguments.algorithm, Extent { quick: arguments.quick, seeds })
+    let plan = plan(&arguments.algorithm, Extent::new(arguments.quick, arguments.seeds))
         .map_err(|error| Failure::Input(format!("{}: {}", arguments.algorithm, error.fault)))?;
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };
     let folder = results.folder("evaluate")?;
@@ -69,41 +66,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         let algorithm = arguments.algorithm.value();
         files::publish(folder, |path| write_evaluation(path, &files::command(), &evaluation, algorithm))?;
     }
-    let text = if arguments.json { to_json(&evaluation) } else { print(&evaluation) };
+    let text = if arguments.json { to_json(&evaluation) } else { text::evaluation(&evaluation) };
     if evaluation.failed_cells == 0 {
         return Ok(text);
     }
     crate::print(&text)?;
     Err(Failure::Run(format!("{} of {} cells failed", evaluation.failed_cells, evaluation.cells)))
-}
-
-fn print(evaluation: &Evaluation) -> String {
-    let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
-    let mut text = format!(
-        "{algorithm} under the headings of RFC 9743, beside Reno and CUBIC in its place\n\
-         {seeds} seeds of {duration_s} s, measured after {warmup_s} s; mean ± half the 95 % confidence interval\n"
-    );
-    for section in &evaluation.sections {
-        text.push_str(&format!("\n{} {}\n", section.number, section.title));
-        if !section.covered {
-            text.push_str(&format!("not covered: {}\n", section.reading));
-            continue;
-        }
-        text.push_str(&format!("{}\n\n", section.reading));
-        let mut table = Table::left();
-        table.row(["path", "traffic", "measure", algorithm.as_str(), "reno", "cubic"]);
-        for row in &section.rows {
-            let (scale, unit) = if row.unit == "s" { (1e3, ", ms") } else { (1.0, "") };
-            table.row([
-                format!("{} {} {}", row.rate, row.rtt, row.queue),
-                row.traffic.clone(),
-                format!("{}{unit}", row.measure),
-                cell(row.algorithm, scale),
-                cell(row.reno, scale),
-                cell(row.cubic, scale),
-            ]);
-        }
-        text.push_str(&table.print());
-    }
-    text
 }

@@ -6,7 +6,7 @@ use cwnd_sim::SetupError;
 use cwnd_trace::{FlowTrace, Trace};
 
 use crate::measure::{Estimate, Estimates, Until, Window, mean, paired, peer_limited_share, source_limited_share};
-use crate::run::{Progress, Runs, run, run_until, warmup};
+use crate::run::{Progress, Runs, run, run_until};
 use crate::scenario::{Document, Ecn, Flow, Scenario, ScenarioError, Written};
 
 /// What is to be compared.
@@ -119,16 +119,17 @@ impl Comparison {
     /// # Errors
     /// The simulator refuses a setup, or `progress` ended the work.
     pub fn run_until(self, until: Until, most: u32, progress: Progress<'_>) -> Result<Compared, SetupError> {
-        self.run_by(|scenarios| run_until(scenarios, until, most, progress))
+        self.run_by(|scenarios| run_until(scenarios, until, most, |more| run(more, progress)))
     }
 
-    /// The time after which all of the scenarios have left their beginnings behind; none where one has not by half of its duration.
+    /// The time after which all of the scenarios have left their beginnings behind, found in runs by `runner`; none where one has not
+    /// by half of its duration.
     ///
     /// # Errors
-    /// The simulator refuses a setup, or `progress` ended the work.
-    pub fn warmup(&self, progress: Progress<'_>) -> Result<Option<Span>, SetupError> {
-        let times =
-            self.scenarios().map(|scenario| warmup(scenario, progress)).collect::<Result<Option<Vec<_>>, _>>()?;
+    /// Those of `runner`.
+    pub fn warmup<E>(&self, runner: impl FnOnce(Vec<Scenario>) -> Result<Vec<Runs>, E>) -> Result<Option<Span>, E> {
+        let runs = runner(self.scenarios().cloned().collect())?;
+        let times: Option<Vec<Span>> = runs.iter().map(Runs::settled).collect();
         Ok(times.map(|times| times.into_iter().max().unwrap_or(Span::ZERO)))
     }
 

@@ -53,18 +53,18 @@ pub fn run_in_turn(scenarios: Vec<Scenario>, progress: Progress<'_>) -> Result<V
     runs.collect()
 }
 
-/// Runs every seed of every scenario, then adds seeds to all of them until the goodput of each is known well enough, or there are
-/// `most` of them. See [`Until`] for what that does to the intervals.
+/// Has `runner` run every seed of every scenario, then adds seeds to all of them until the goodput of each is known well enough, or
+/// there are `most` of them. See [`Until`] for what that does to the intervals.
 ///
 /// # Errors
-/// The simulator refuses a setup, or `progress` ended the work.
-pub fn run_until(
+/// Those of `runner`.
+pub fn run_until<E>(
     scenarios: Vec<Scenario>,
     until: Until,
     most: u32,
-    progress: Progress<'_>,
-) -> Result<Vec<Runs>, SetupError> {
-    let mut all = run(scenarios, progress)?;
+    mut runner: impl FnMut(Vec<Scenario>) -> Result<Vec<Runs>, E>,
+) -> Result<Vec<Runs>, E> {
+    let mut all = runner(scenarios)?;
     loop {
         let seeds = all.iter().map(|runs| runs.traces.len() as u32).max().unwrap_or(most);
         let known = |runs: &Runs| runs.estimates().goodput_bps.is_none_or(|goodput| until.met(&goodput));
@@ -74,7 +74,7 @@ pub fn run_until(
         let more = Until::more(seeds).min(most - seeds);
         let first = |runs: &Runs| runs.scenario.document().first_seed;
         let next = |runs: &Runs| runs.scenario.with_seeds(first(runs).wrapping_add(u64::from(seeds)), more);
-        let added = run(all.iter().map(next).collect(), progress)?;
+        let added = runner(all.iter().map(next).collect())?;
         for (runs, added) in all.iter_mut().zip(added) {
             runs.scenario = runs.scenario.with_seeds(first(runs), seeds + more);
             runs.traces.extend(added.traces);
@@ -83,30 +83,26 @@ pub fn run_until(
     }
 }
 
-/// When `scenario` has left its beginning behind, by [`mser5`] on the goodput of all flows in intervals of 200 ms, averaged over its
-/// seeds. None where it has not by half of its duration. The runs that this takes are not those to measure: they chose the time.
-///
-/// # Errors
-/// The simulator refuses a setup, or `progress` ended the work.
-pub fn warmup(scenario: &Scenario, progress: Progress<'_>) -> Result<Option<Span>, SetupError> {
-    let seeds: Vec<u64> = scenario.seeds().collect();
-    let series = seeds.par_iter().with_max_len(1).map(|seed| -> Result<Vec<f64>, SetupError> {
-        let trace = simulate(scenario, *seed, &mut |passed| progress(passed))?;
-        let whole = Window { from: 0, to: trace.end };
-        let flows = trace.flows.iter().filter_map(|flow| goodput_series(&trace, flow, whole, SHORT_INTERVAL));
-        Ok(flows.reduce(|sum, next| sum.iter().zip(&next).map(|(a, b)| a + b).collect()).unwrap_or_default())
-    });
-    let series = series.collect::<Result<Vec<_>, _>>()?;
-    let length = series.iter().map(Vec::len).min().unwrap_or(0);
-    let averaged: Vec<f64> = (0..length).map(|at| series.iter().map(|one| one[at]).sum()).collect();
-    Ok(mser5(&averaged).map(|cut| Span::from_nanos(cut as u64 * SHORT_INTERVAL)))
-}
-
 impl Runs {
     /// The measures over all seeds.
     #[must_use]
     pub fn estimates(&self) -> Estimates {
         Estimates::over(&self.summaries)
+    }
+
+    /// When they have left their beginning behind, by [`mser5`] on the goodput of all flows in intervals of 200 ms, averaged over the
+    /// seeds. None where they have not by half of their duration. Such runs are not those to measure: they chose the time.
+    #[must_use]
+    pub fn settled(&self) -> Option<Span> {
+        let series = self.traces.iter().map(|trace| -> Vec<f64> {
+            let whole = Window { from: 0, to: trace.end };
+            let flows = trace.flows.iter().filter_map(|flow| goodput_series(trace, flow, whole, SHORT_INTERVAL));
+            flows.reduce(|sum, next| sum.iter().zip(&next).map(|(a, b)| a + b).collect()).unwrap_or_default()
+        });
+        let series: Vec<Vec<f64>> = series.collect();
+        let length = series.iter().map(Vec::len).min().unwrap_or(0);
+        let averaged: Vec<f64> = (0..length).map(|at| series.iter().map(|one| one[at]).sum()).collect();
+        mser5(&averaged).map(|cut| Span::from_nanos(cut as u64 * SHORT_INTERVAL))
     }
 }
 

@@ -5,8 +5,10 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use cwnd_lab::compare::{Compared as LabCompared, Comparison, DEFAULT};
+use cwnd_lab::compare::{COLUMNS, Compared as LabCompared, Comparison, DEFAULT};
+use cwnd_lab::measure::{Estimate, Until};
 use cwnd_lab::output::{json, text, to_json};
+use cwnd_lab::run::run_until;
 use cwnd_lab::scenario::{Document, Dumbbell, Place, ScenarioError, Written};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -23,14 +25,15 @@ pub(crate) struct Compared {
     compared: Arc<LabCompared>,
 }
 
-/// Sets each algorithm on the same path. `settings` are the keys of the path and the runs, as text.
+/// Sets each algorithm on the same path. `settings` are the keys of the path and the runs, as text; `seeds` says how many,
+/// by what rule more are added, and at most how many there may be then.
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,
     algorithms: Option<Vec<Bound<'_, PyAny>>>,
     versus: Option<Bound<'_, PyAny>>,
     flows: u32,
-    seeds: u32,
+    seeds: (u32, Option<&str>, u32),
     settings: Settings,
 ) -> Result<Compared, Failure> {
     let troubles = Arc::default();
@@ -42,10 +45,27 @@ pub(crate) fn compare(
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }
     let versus = versus.map(|algorithm| written(&algorithm, &troubles)).transpose()?;
-    let base = Document { seeds, ..document(&settings)? };
-    let comparison =
-        Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(&settings, "ecn")?).map_err(of_arguments)?;
-    let compared = comparison.run_by(|scenarios| work::all(py, scenarios, &troubles))?;
+    let (seeds, until, most) = seeds;
+    let until: Option<Until> = until.map(|rule| parse("until", rule)).transpose()?;
+    let comparison = |settings: &Settings| {
+        let base = Document { seeds, ..document(settings)? };
+        Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(settings, "ecn")?).map_err(of_arguments)
+    };
+    let auto = settings.get("warmup").is_some_and(|warmup| warmup == "auto");
+    let comparison = if auto {
+        let with = |warmup: String| {
+            [settings.clone(), Settings::from([("warmup".to_string(), warmup)])].into_iter().flatten().collect()
+        };
+        let found = comparison(&with("0s".to_string()))?.warmup(|scenarios| work::all(py, scenarios, &troubles))?;
+        let found = found.ok_or_else(|| Failure::Argument(UNSETTLED.to_string()))?;
+        comparison(&with(format!("{}ms", found.as_nanos() / 1_000_000)))?
+    } else {
+        comparison(&settings)?
+    };
+    let compared = comparison.run_by(|scenarios| match until {
+        Some(until) => run_until(scenarios, until, most, |more| work::all(py, more, &troubles)),
+        None => work::all(py, scenarios, &troubles),
+    })?;
     Ok(Compared { compared: Arc::new(compared) })
 }
 
@@ -56,9 +76,10 @@ impl Compared {
         to_json(&json::Comparison::of(&self.compared).expect("at least one algorithm was asked for"))
     }
 
-    /// What `cwnd compare` prints.
-    fn text(&self) -> String {
-        text::comparison(&self.compared)
+    /// What `cwnd compare` prints, with `--paired` if so.
+    fn text(&self, paired: bool) -> String {
+        let differences = if paired { text::differences(&self.compared) } else { String::new() };
+        text::comparison(&self.compared) + &differences
     }
 
     /// A row per algorithm and measure.
@@ -69,19 +90,27 @@ impl Compared {
                 serde_json::to_value(&row.estimates).map_err(|error| Failure::Unexpected(error.to_string()))?;
             for (measure, unit, ..) in MEASURES {
                 if let Some(mean) = estimates[measure]["mean"].as_f64() {
-                    let number = |key: &str| estimates[measure][key].as_f64().unwrap_or(f64::NAN);
-                    cells.push((row.algorithm.as_str(), measure, unit, mean, number("ci95"), number("n")));
+                    let number = |key: &str| estimates[measure][key].as_f64();
+                    let n = number("n").unwrap_or(0.0) as usize;
+                    cells.push((row.algorithm.as_str(), measure, unit, Estimate { mean, ci95: number("ci95"), n }));
                 }
             }
         }
-        let mut table = cwnd_parquet::Table::default();
-        table.text("algorithm", "as written", cells.iter().map(|cell| cell.0));
-        table.text("measure", "what was measured", cells.iter().map(|cell| cell.1));
-        table.text("unit", "of the measure; empty for a plain number", cells.iter().map(|cell| cell.2));
-        table.real("mean", "", "over independent seeds, in the unit of the row", cells.iter().map(|cell| cell.3));
-        table.real("ci95", "", "half the width of its 95 % Student t interval", cells.iter().map(|cell| cell.4));
-        table.whole("n", "", "runs that had a value", cells.iter().map(|cell| cell.5 as u64));
-        Table::of(table)
+        estimates(&cells, "over independent seeds, in the unit of the row")
+    }
+
+    /// How far each algorithm is from the first: a row per algorithm but the first and measure that is compared.
+    fn differences(&self) -> Result<Table, Failure> {
+        let mut cells = Vec::new();
+        for (index, row) in self.compared.rows.iter().enumerate() {
+            for column in &COLUMNS {
+                let unit =
+                    MEASURES.iter().find(|(measure, ..)| *measure == column.key).map_or("", |(_, unit, ..)| unit);
+                let found = self.compared.difference(index, column);
+                cells.extend(found.map(|difference| (row.algorithm.as_str(), column.key, unit, difference)));
+            }
+        }
+        estimates(&cells, "of the differences from the first algorithm, seed by seed, in the unit of the row")
     }
 
     /// The runs of a row, all flows its own.
@@ -99,6 +128,19 @@ impl Compared {
     fn check(&self, row: usize) -> PyResult<()> {
         if row < self.compared.rows.len() { Ok(()) } else { Err(PyIndexError::new_err(row)) }
     }
+}
+
+/// A row per algorithm and measure, with its unit.
+fn estimates(cells: &[(&str, &str, &str, Estimate)], mean: &str) -> Result<Table, Failure> {
+    let mut table = cwnd_parquet::Table::default();
+    table.text("algorithm", "as written", cells.iter().map(|cell| cell.0));
+    table.text("measure", "what was measured", cells.iter().map(|cell| cell.1));
+    table.text("unit", "of the measure; empty for a plain number", cells.iter().map(|cell| cell.2));
+    table.real("mean", "", mean, cells.iter().map(|cell| cell.3.mean));
+    let half = cells.iter().map(|cell| cell.3.ci95.unwrap_or(f64::NAN));
+    table.real("ci95", "", "half the width of its 95 % Student t interval", half);
+    table.whole("n", "", "runs that had a value", cells.iter().map(|cell| cell.3.n as u64));
+    Table::of(table)
 }
 
 type Settings = BTreeMap<String, String>;
@@ -124,9 +166,11 @@ fn document(settings: &Settings) -> Result<Document, Failure> {
 }
 
 fn read<T: FromStr<Err: Display>>(settings: &Settings, key: &str) -> Result<Option<T>, Failure> {
-    let value =
-        settings.get(key).map(|text| text.parse().map_err(|error| Failure::Argument(format!("{key}: {error}"))));
-    value.transpose()
+    settings.get(key).map(|text| parse(key, text)).transpose()
+}
+
+fn parse<T: FromStr<Err: Display>>(argument: &str, text: &str) -> Result<T, Failure> {
+    text.parse().map_err(|error| Failure::Argument(format!("{argument}: {error}")))
 }
 
 /// A fault in a scenario that was made from arguments, which are named after its keys.
@@ -143,3 +187,5 @@ fn of_arguments(error: ScenarioError) -> Failure {
         _ => Failure::Scenario(error),
     }
 }
+
+const UNSETTLED: &str = "warmup: auto finds that an algorithm does not settle in the first half of the duration: give a longer `duration`, or a time";

@@ -9,6 +9,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned by the function it is handed to")]
 
 mod compare;
+mod evaluate;
 mod failure;
 mod gym;
 mod metrics;
@@ -18,6 +19,7 @@ mod paper;
 mod registry;
 mod runs;
 mod scenario;
+mod statistics;
 mod table;
 mod work;
 
@@ -27,6 +29,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::compare::{Compared, compare};
+    #[pymodule_export]
+    use crate::evaluate::{Evaluated, evaluate};
     #[pymodule_export]
     use crate::gym::{Environments, Memory, features};
     #[pymodule_export]
@@ -45,6 +49,8 @@ mod _native {
     use crate::runs::{Runs, measures, run};
     #[pymodule_export]
     use crate::scenario::{complete, scenario, schema, to_toml};
+    #[pymodule_export]
+    use crate::statistics::{bca, bca_by, bca_ratio, mser5, paired, t_interval};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

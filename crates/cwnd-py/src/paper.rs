@@ -6,12 +6,11 @@ use cwnd::Span;
 use cwnd_lab::cells::Cells;
 use cwnd_lab::output::to_json;
 use cwnd_lab::paper::{PaperError, PaperRun, Progress, Row, Scale, Selection, Settings};
-use cwnd_lab::run;
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::work::apart;
+use crate::work::{Heard, apart};
 
 /// The papers and their results.
 #[pyfunction]
@@ -43,9 +42,6 @@ pub(crate) fn paper(
     let runs = apart(py, |progress| Ok(selection.run(&settings, &cells, &Heard(progress))?))?;
     Ok(to_json(&runs.iter().flat_map(PaperRun::rows).collect::<Vec<&Row>>()))
 }
-
-/// Asks whether to go on.
-struct Heard<'a>(run::Progress<'a>);
 
 impl Progress for Heard<'_> {
     fn announce(&self, _time: Span) {}

@@ -7,13 +7,16 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd::Span;
+use cwnd_lab::cells::Cells;
 use cwnd_lab::run::{Progress, Runs, run, run_in_turn};
 use cwnd_lab::scenario::Scenario;
+use cwnd_lab::sweep::{Found, Interrupted, Job, Outcome, Watch, run_cells, run_cells_in_turn};
+use cwnd_sim::SetupError;
 use pyo3::prelude::*;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
 use crate::failure::Failure;
-use crate::outside::{self, Troubles};
+use crate::outside::Troubles;
 
 /// Does `job` on a thread of its own, without the interpreter's lock. The calling thread looks for signals meanwhile: Ctrl-C has
 /// `job` hear from its progress that it should end, and becomes `KeyboardInterrupt`.
@@ -47,25 +50,71 @@ pub(crate) fn apart<T: Send>(
     })
 }
 
-/// Runs every seed of every scenario: on all cores without the interpreter's lock, except where an algorithm is in Python. Those
-/// run one after the other on the calling thread, which holds the lock: threads would only hand it to each other.
+/// Runs every seed of every scenario, as [`divided`].
 pub(crate) fn all(py: Python<'_>, scenarios: Vec<Scenario>, troubles: &Troubles) -> Result<Vec<Runs>, Failure> {
+    divided(
+        scenarios,
+        |scenario| scenario,
+        |inside| apart(py, |progress| Ok(run(inside, progress)?)),
+        |outside| here(troubles, |progress| Ok(run_in_turn(outside, progress)?)),
+    )
+}
+
+/// Runs cells, as [`divided`].
+pub(crate) fn cells(
+    py: Python<'_>,
+    jobs: Vec<Job<'_>>,
+    cells: &Cells,
+    troubles: &Troubles,
+) -> Result<Vec<Outcome>, Failure> {
+    divided(
+        jobs,
+        |(scenario, ..)| scenario,
+        |inside| apart(py, |progress| run_cells(&inside, cells, &Heard(progress)).map_err(stopped)),
+        |outside| here(troubles, |progress| run_cells_in_turn(&outside, cells, &Heard(progress)).map_err(stopped)),
+    )
+}
+
+/// Does jobs on all cores without the interpreter's lock, except where an algorithm is in Python. Those are done one after the other on
+/// the calling thread, which holds the lock: threads would only hand it to each other. What comes of them is in the order of the jobs.
+fn divided<Job, T>(
+    jobs: Vec<Job>,
+    scenario: impl Fn(&Job) -> &Scenario,
+    apart: impl FnOnce(Vec<Job>) -> Result<Vec<T>, Failure>,
+    here: impl FnOnce(Vec<Job>) -> Result<Vec<T>, Failure>,
+) -> Result<Vec<T>, Failure> {
     let (outside, inside): (Vec<_>, Vec<_>) =
-        scenarios.into_iter().enumerate().partition(|(_, scenario)| outside::inhabits(scenario));
-    let (mut places, inside): (Vec<usize>, Vec<Scenario>) = inside.into_iter().unzip();
-    let mut runs = if inside.is_empty() { Vec::new() } else { apart(py, |progress| Ok(run(inside, progress)?))? };
-    let (others, outside): (Vec<usize>, Vec<Scenario>) = outside.into_iter().unzip();
+        jobs.into_iter().enumerate().partition(|(_, job)| scenario(job).has_outside());
+    let (mut places, inside): (Vec<usize>, Vec<Job>) = inside.into_iter().unzip();
+    let (others, outside): (Vec<usize>, Vec<Job>) = outside.into_iter().unzip();
+    let mut done = if inside.is_empty() { Vec::new() } else { apart(inside)? };
+    done.extend(if outside.is_empty() { Vec::new() } else { here(outside)? });
+    places.extend(others);
+    let mut done: Vec<(usize, T)> = places.into_iter().zip(done).collect();
+    done.sort_by_key(|(place, _)| *place);
+    Ok(done.into_iter().map(|(_, one)| one).collect())
+}
+
+/// Does `job` on the calling thread, with the interpreter's lock; its progress ends it where an algorithm or a signal raised something.
+fn here<T>(troubles: &Troubles, job: impl FnOnce(Progress<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
     let go_on = |_: Span| {
         if let Some(error) = interrupted() {
             troubles.note(error);
         }
         !troubles.any()
     };
-    runs.extend(troubles.or(whole(|| Ok(run_in_turn(outside, &go_on)?)))?);
-    places.extend(others);
-    let mut runs: Vec<(usize, Runs)> = places.into_iter().zip(runs).collect();
-    runs.sort_by_key(|(place, _)| *place);
-    Ok(runs.into_iter().map(|(_, runs)| runs).collect())
+    troubles.or(whole(|| job(&go_on)))
+}
+
+/// A progress that only asks whether to go on.
+pub(crate) struct Heard<'a>(pub(crate) Progress<'a>);
+
+impl Watch for Heard<'_> {
+    fn goes_on(&self) -> bool {
+        (self.0)(Span::ZERO)
+    }
+
+    fn done(&self, _found: Found) {}
 }
 
 /// Does `job`, which calls into Python over and over, where all parallel work is done by one thread that holds the interpreter's
@@ -84,6 +133,10 @@ pub(crate) fn whole<T>(job: impl FnOnce() -> Result<T, Failure>) -> Result<T, Fa
 /// What a signal raised, if one has come: `KeyboardInterrupt` for Ctrl-C.
 fn interrupted() -> Option<PyErr> {
     Python::attach(|py| py.check_signals().err())
+}
+
+fn stopped(_: Interrupted) -> Failure {
+    Failure::Simulation(SetupError::Interrupted)
 }
 
 fn broken() -> Failure {

@@ -15,8 +15,8 @@ use crate::VERSION;
 use crate::cells::Cells;
 use crate::measure::Estimate;
 use crate::probe::{Kept, Probe};
-use crate::scenario::{Scenario, ScenarioError, Written};
-use crate::sweep::{Interrupted, Watch, run_cells};
+use crate::scenario::{Document, Flow, Scenario, ScenarioError, Source, Written};
+use crate::sweep::{Interrupted, Job, Outcome, Watch, run_cells};
 
 use measure::Measure;
 
@@ -100,10 +100,17 @@ pub struct Row {
 /// What is to be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    algorithm: String,
+    algorithm: Written<Spec>,
     extent: Extent,
     parts: Vec<Part>,
-    jobs: Vec<(Scenario, u64, Probe)>,
+    /// Each is run with every seed.
+    runs: Vec<(Scenario, Probe)>,
+}
+
+/// What shares the path in a run, and what is kept of it.
+struct Traffic {
+    flows: Vec<Flow>,
+    probe: Probe,
 }
 
 /// A heading with its questions.
@@ -115,13 +122,13 @@ struct Part {
     asked: Vec<Asked>,
 }
 
-/// A question with where its answers will be: for each contender the first job of each of its runs, one per seed.
+/// A question with what is run for it: for each contender its runs.
 #[derive(Clone, Debug)]
 struct Asked {
     path: Path,
     traffic: String,
     measures: Vec<Measure>,
-    firsts: [Vec<usize>; 3],
+    runs: [Vec<usize>; 3],
 }
 
 /// The bottleneck.
@@ -139,7 +146,7 @@ struct Path {
 /// # Errors
 /// It cannot be run there.
 pub fn plan(algorithm: &Written<Spec>, extent: Extent) -> Result<Plan, ScenarioError> {
-    let mut plan = Plan { algorithm: algorithm.text().to_string(), extent, parts: Vec::new(), jobs: Vec::new() };
+    let mut plan = Plan { algorithm: algorithm.clone(), extent, parts: Vec::new(), runs: Vec::new() };
     rfc9743::sections(&mut plan)?;
     Ok(plan)
 }
@@ -148,13 +155,13 @@ impl Plan {
     /// How many cells it has, each counted as often as it is needed.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.jobs.len() as u64
+        self.runs.len() as u64 * u64::from(self.extent.seeds)
     }
 
     /// Whether there is nothing to run.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.jobs.is_empty()
+        self.len() == 0
     }
 
     /// Runs it on all cores.
@@ -162,9 +169,17 @@ impl Plan {
     /// # Errors
     /// `watch` ended the work. Cells computed by then are in the store.
     pub fn run(&self, cells: &Cells, watch: &dyn Watch) -> Result<Evaluation, Interrupted> {
-        let jobs: Vec<(&Scenario, u64, Probe)> =
-            self.jobs.iter().map(|(scenario, seed, probe)| (scenario, *seed, *probe)).collect();
-        let outcomes = run_cells(&jobs, cells, watch)?;
+        self.run_by(|jobs| run_cells(&jobs, cells, watch))
+    }
+
+    /// Has `runner` run it: what was kept of each job or why there is nothing, in their order.
+    ///
+    /// # Errors
+    /// Those of `runner`.
+    pub fn run_by<E>(&self, runner: impl FnOnce(Vec<Job<'_>>) -> Result<Vec<Outcome>, E>) -> Result<Evaluation, E> {
+        let jobs =
+            self.runs.iter().flat_map(|(scenario, probe)| scenario.seeds().map(move |seed| (scenario, seed, *probe)));
+        let outcomes = runner(jobs.collect())?;
         let sections = self.parts.iter().map(|part| Section {
             number: part.number,
             title: part.title,
@@ -176,7 +191,7 @@ impl Plan {
         Ok(Evaluation {
             kind: "simulated",
             version: VERSION,
-            algorithm: self.algorithm.clone(),
+            algorithm: self.algorithm.text().to_string(),
             profile: "rfc9743",
             quick: self.extent.quick,
             seeds: self.extent.seeds,
@@ -188,20 +203,20 @@ impl Plan {
         })
     }
 
-    fn rows(&self, asked: &Asked, outcomes: &[Result<Kept, String>]) -> Vec<Row> {
-        let estimate = |measure: &Measure, firsts: &[usize]| {
-            let seeds = 0..self.extent.seeds as usize;
-            let values: Vec<f64> = seeds
+    fn rows(&self, asked: &Asked, outcomes: &[Outcome]) -> Vec<Row> {
+        let seeds = self.extent.seeds as usize;
+        let estimate = |measure: &Measure, runs: &[usize]| {
+            let values: Vec<f64> = (0..seeds)
                 .filter_map(|seed| {
                     let runs: Option<Vec<&Kept>> =
-                        firsts.iter().map(|first| outcomes[first + seed].as_ref().ok()).collect();
+                        runs.iter().map(|run| outcomes[run * seeds + seed].as_ref().ok()).collect();
                     measure.of(&runs?)
                 })
                 .collect();
             Estimate::over(&values)
         };
         let row = |measure: &Measure| {
-            let [algorithm, reno, cubic] = asked.firsts.each_ref().map(|firsts| estimate(measure, firsts));
+            let [algorithm, reno, cubic] = asked.runs.each_ref().map(|runs| estimate(measure, runs));
             Row {
                 rate: asked.path.rate.to_string(),
                 rtt: asked.path.rtt.to_string(),
@@ -221,29 +236,28 @@ impl Plan {
         self.parts.push(Part { number, title, reading, asked: Vec::new() });
     }
 
-    /// Asks in the last section: `runs` says for a contender which flows share the path, in TOML, and what is kept of each run.
+    /// Asks in the last section: `runs` says what runs it takes for a contender.
     fn ask(
         &mut self,
         path: Path,
         traffic: impl Into<String>,
         measures: &[Measure],
-        runs: impl Fn(&str) -> Vec<(String, Probe)>,
+        runs: impl Fn(&Written<Spec>) -> Vec<Traffic>,
     ) -> Result<(), ScenarioError> {
-        let contenders = [self.algorithm.clone(), REFERENCES[0].to_string(), REFERENCES[1].to_string()];
-        let mut firsts = [const { Vec::new() }; 3];
-        for (contender, firsts) in contenders.iter().zip(&mut firsts) {
-            for (flows, probe) in runs(contender) {
-                firsts.push(self.jobs.len());
-                let scenario = self.scenario(&path, &flows)?;
-                self.jobs.extend(scenario.seeds().map(|seed| (scenario.clone(), seed, probe)));
+        let contenders = [self.algorithm.clone(), Written::literal(REFERENCES[0]), Written::literal(REFERENCES[1])];
+        let mut asked = [const { Vec::new() }; 3];
+        for (contender, asked) in contenders.iter().zip(&mut asked) {
+            for Traffic { flows, probe } in runs(contender) {
+                asked.push(self.runs.len());
+                self.runs.push((self.scenario(&path, flows)?, probe));
             }
         }
-        let asked = Asked { path, traffic: traffic.into(), measures: measures.to_vec(), firsts };
+        let asked = Asked { path, traffic: traffic.into(), measures: measures.to_vec(), runs: asked };
         self.parts.last_mut().expect("a section was begun").asked.push(asked);
         Ok(())
     }
 
-    fn scenario(&self, path: &Path, flows: &str) -> Result<Scenario, ScenarioError> {
+    fn scenario(&self, path: &Path, flows: Vec<Flow>) -> Result<Scenario, ScenarioError> {
         let (duration, warmup) = self.extent.times();
         let mut items = vec![
             format!("duration={}ms", duration.as_nanos() / 1_000_000),
@@ -254,11 +268,18 @@ impl Plan {
             format!("dumbbell.queue={}", path.queue),
         ];
         items.extend(path.also.iter().cloned());
-        Scenario::read("evaluation", flows, &items)
+        let base: Document = Source::read("evaluation", "", &items)?.document()?;
+        Scenario::check(Document { flow: flows, ..base })
     }
 }
 
 impl Extent {
+    /// The usual number of seeds where none is given: 5, or 2 where it is to be quick.
+    #[must_use]
+    pub fn new(quick: bool, seeds: Option<u32>) -> Self {
+        Self { quick, seeds: seeds.unwrap_or(if quick { 2 } else { 5 }) }
+    }
+
     /// The length of a run, and of its warm-up.
     fn times(self) -> (Span, Span) {
         if self.quick { (Span::from_secs(20), Span::from_secs(5)) } else { (Span::from_secs(60), Span::from_secs(20)) }

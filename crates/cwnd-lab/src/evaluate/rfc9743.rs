@@ -2,10 +2,12 @@
 //!
 //! Rate, round-trip time and buffer are crossed, as section 6 asks for a range of each; everything else is varied alone.
 
+use cwnd::{Span, Spec};
+
 use super::measure::Measure;
-use super::{Path, Plan, REFERENCES};
+use super::{Path, Plan, REFERENCES, Traffic};
 use crate::probe::Probe;
-use crate::scenario::ScenarioError;
+use crate::scenario::{Flow, ScenarioError, Written};
 
 const UTILISATION: Measure = Measure::Kept("utilisation");
 const JAIN: Measure = Measure::Kept("jain");
@@ -39,12 +41,12 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
     );
     let mut lossy = path("10mbit", "50ms", "droptail:1bdp");
     lossy.also.push("dumbbell.loss=0.5".to_string());
-    plan.ask(lossy, "2 flows, 50 % random loss", &[Measure::SentPerRound(rounds)], |x| vec![summary(flows(x, 2))])?;
+    plan.ask(lossy, "2 flows, 50 % random loss", &[Measure::SentPerRound(rounds)], |x| vec![summary([flows(x, 2)])])?;
     plan.ask(
         path("1mbit", "50ms", "droptail:10p"),
         "32 flows",
         &[LOSS, Measure::Kept("retransmission_ratio"), UTILISATION],
-        |x| vec![summary(flows(x, 32))],
+        |x| vec![summary([flows(x, 32)])],
     )?;
     plan.section(
         "5.1.2",
@@ -53,7 +55,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
          bandwidth-delay products.",
     );
     for queue in ["droptail:4bdp", "droptail:16bdp"] {
-        plan.ask(path("10mbit", "50ms", queue), "2 flows", &[DELAY, DELAY_P99], |x| vec![summary(flows(x, 2))])?;
+        plan.ask(path("10mbit", "50ms", queue), "2 flows", &[DELAY, DELAY_P99], |x| vec![summary([flows(x, 2)])])?;
     }
     plan.section(
         "5.1.3",
@@ -62,7 +64,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
          bandwidth-delay products, where the RFC reports the failure of BBRv1.",
     );
     for queue in ["droptail:0.125bdp", "droptail:0.5bdp", "droptail:1bdp"] {
-        plan.ask(path("10mbit", "50ms", queue), "8 flows", &[LOSS], |x| vec![summary(flows(x, 8))])?;
+        plan.ask(path("10mbit", "50ms", queue), "8 flows", &[LOSS], |x| vec![summary([flows(x, 8)])])?;
     }
     plan.section(
         "5.1.4",
@@ -72,7 +74,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
     );
     for count in [2, 8, 32] {
         plan.ask(path("100mbit", "50ms", "droptail:1bdp"), format!("{count} flows"), &[JAIN, Measure::Least], |x| {
-            vec![summary(flows(x, count))]
+            vec![summary([flows(x, count)])]
         })?;
     }
     let start = warmup.as_secs_f64();
@@ -80,11 +82,11 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
         path("10mbit", "50ms", "droptail:1bdp"),
         "2 flows, the second starts at the end of the warm-up",
         &[Measure::Kept("convergence_time_s")],
-        |x| vec![summary(flows(x, 1) + &flows(x, 1) + &format!("start = \"{start}s\"\n"))],
+        |x| vec![summary([flows(x, 1), Flow { start: Some(seconds(start)), ..flows(x, 1) }])],
     )?;
     for queue in ["droptail:0.25bdp", "droptail:1bdp", "droptail:4bdp"] {
         plan.ask(path("10mbit", "50ms", queue), "2 flows, 50 and 150 ms", &[Measure::LongOverShort], |x| {
-            vec![summary(flows(x, 1) + &flows(x, 1) + "extra_rtt = \"100ms\"\n")]
+            vec![summary([flows(x, 1), Flow { extra_rtt: Some(Written::literal("100ms")), ..flows(x, 1) }])]
         })?;
     }
     plan.section(
@@ -94,7 +96,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
          by one beside a long flow of the same algorithm.",
     );
     plan.ask(path("10mbit", "50ms", "droptail:1bdp"), "1 long and 10 short flows", &[Measure::Completion], |x| {
-        vec![(flows(x, 1) + &short(x, start), Probe::TRANSFER)]
+        vec![transfers(flows(x, 1), short(x, start))]
     })
 }
 
@@ -108,11 +110,12 @@ fn mixed(plan: &mut Plan) -> Result<(), ScenarioError> {
          and CUBIC are the yardstick: the harm that the standard algorithms do in the same place.",
     );
     for opponent in REFERENCES {
+        let other = Written::literal(opponent);
         for path in grid(plan) {
             let measures =
                 [Measure::Share(1), Measure::GoodputHarm(1), Measure::DelayHarm, Measure::LossHarm, Measure::Least];
             plan.ask(path, format!("1 flow against 1 of {opponent}"), &measures, |x| {
-                vec![summary(flows(x, 1) + &flows(opponent, 1)), summary(flows(opponent, 1))]
+                vec![summary([flows(x, 1), flows(&other, 1)]), summary([flows(&other, 1)])]
             })?;
         }
         let crowd = path("100mbit", "50ms", "droptail:1bdp");
@@ -120,7 +123,7 @@ fn mixed(plan: &mut Plan) -> Result<(), ScenarioError> {
             crowd,
             format!("8 flows against 8 of {opponent}"),
             &[Measure::Share(8), Measure::GoodputHarm(8)],
-            |x| vec![summary(flows(x, 8) + &flows(opponent, 8)), summary(flows(opponent, 8))],
+            |x| vec![summary([flows(x, 8), flows(&other, 8)]), summary([flows(&other, 8)])],
         )?;
     }
     plan.section(
@@ -130,9 +133,9 @@ fn mixed(plan: &mut Plan) -> Result<(), ScenarioError> {
          queue that a constant 2 Mbit/s shares with 2 flows.",
     );
     for queue in ["droptail:1bdp", "droptail:4bdp"] {
-        plan.ask(path("10mbit", "50ms", queue), "2 flows beside 2 Mbit/s", &[DELAY_P99, LOSS], |x| {
-            vec![summary(flows(x, 2) + "[[cbr]]\nrate = \"cbr:2mbit\"\n")]
-        })?;
+        let mut shared = path("10mbit", "50ms", queue);
+        shared.also.push("cbr=[{ rate = \"cbr:2mbit\" }]".to_string());
+        plan.ask(shared, "2 flows beside 2 Mbit/s", &[DELAY_P99, LOSS], |x| vec![summary([flows(x, 2)])])?;
     }
     plan.section(
         "5.2.3",
@@ -142,11 +145,12 @@ fn mixed(plan: &mut Plan) -> Result<(), ScenarioError> {
     );
     let start = plan.extent.times().1.as_secs_f64();
     for opponent in REFERENCES {
+        let other = Written::literal(opponent);
         plan.ask(
             path("10mbit", "50ms", "droptail:1bdp"),
             format!("1 long flow, 10 short of {opponent}"),
             &[Measure::Completion],
-            |x| vec![(flows(x, 1) + &short(opponent, start), Probe::TRANSFER)],
+            |x| vec![transfers(flows(x, 1), short(&other, start))],
         )?;
     }
     Ok(())
@@ -160,7 +164,7 @@ fn general(plan: &mut Plan) -> Result<(), ScenarioError> {
         "First-in-first-out queues over a range of rates, delays and depths. Read here: 2 flows alone over the whole grid.",
     );
     for path in grid(plan) {
-        plan.ask(path, "2 flows", &[UTILISATION, JAIN, DELAY, LOSS], |x| vec![summary(flows(x, 2))])?;
+        plan.ask(path, "2 flows", &[UTILISATION, JAIN, DELAY, LOSS], |x| vec![summary([flows(x, 2)])])?;
     }
     plan.section("6.2", "Tunnel Behavior", "No tunnels and no nested control here.");
     plan.section(
@@ -169,7 +173,7 @@ fn general(plan: &mut Plan) -> Result<(), ScenarioError> {
         "Stable capacity and no loss but that of queues: the grid of 6.1 is of this kind. Read here: one flow in the middle of it.",
     );
     plan.ask(path("100mbit", "50ms", "droptail:1bdp"), "1 flow", &[UTILISATION, DELAY, LOSS], |x| {
-        vec![summary(flows(x, 1))]
+        vec![summary([flows(x, 1)])]
     })?;
     plan.section(
         "6.4",
@@ -184,11 +188,11 @@ fn general(plan: &mut Plan) -> Result<(), ScenarioError> {
     ] {
         let mut path = path("10mbit", "50ms", "droptail:1bdp");
         path.also.push(format!("dumbbell.loss={loss}"));
-        plan.ask(path, format!("2 flows, {words}"), &[UTILISATION], |x| vec![summary(flows(x, 2))])?;
+        plan.ask(path, format!("2 flows, {words}"), &[UTILISATION], |x| vec![summary([flows(x, 2)])])?;
     }
     let mut varying = path("10mbit", "50ms", "droptail:60p");
     varying.also.push(schedule("{ at = \"1s\", rate = \"5mbit\" }", Some("2s")));
-    plan.ask(varying, "2 flows, every second 5 Mbit/s", &[UTILISATION, DELAY_P99], |x| vec![summary(flows(x, 2))])
+    plan.ask(varying, "2 flows, every second 5 Mbit/s", &[UTILISATION, DELAY_P99], |x| vec![summary([flows(x, 2)])])
 }
 
 /// Section 7.
@@ -200,10 +204,10 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     );
     for queue in ["red:1bdp", "codel:1000p", "pie:1000p", "fq_codel:1000p"] {
         plan.ask(path("10mbit", "50ms", queue), "2 flows", &[UTILISATION, DELAY, LOSS], |x| {
-            vec![summary(flows(x, 2))]
+            vec![summary([flows(x, 2)])]
         })?;
         plan.ask(path("10mbit", "50ms", queue), "1 flow against 1 of cubic", &[Measure::Share(1)], |x| {
-            vec![summary(flows(x, 1) + &flows("cubic", 1))]
+            vec![summary([flows(x, 1), flows(&Written::literal("cubic"), 1)])]
         })?;
     }
     plan.section("7.2", "Operation with the Envelope Set by Network Circuit Breakers", "No circuit breakers here.");
@@ -214,11 +218,11 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     );
     let mut varying = path("10mbit", "50ms", "droptail:1bdp");
     varying.also.push(schedule("{ at = \"1s\", extra_delay = \"20ms\" }", Some("2s")));
-    plan.ask(varying, "2 flows", &[UTILISATION, DELAY], |x| vec![summary(flows(x, 2))])?;
+    plan.ask(varying, "2 flows", &[UTILISATION, DELAY], |x| vec![summary([flows(x, 2)])])?;
     plan.section("7.4", "Internet of Things and Constrained Nodes", "Power and processors are not modelled.");
     plan.section("7.5", "Paths with High Delay", "Satellites. Read here: 2 flows at a round-trip time of 600 ms.");
     let measures = [UTILISATION, Measure::Kept("time_to_90_utilisation_s"), DELAY];
-    plan.ask(path("50mbit", "600ms", "droptail:1bdp"), "2 flows", &measures, |x| vec![summary(flows(x, 2))])?;
+    plan.ask(path("50mbit", "600ms", "droptail:1bdp"), "2 flows", &measures, |x| vec![summary([flows(x, 2)])])?;
     plan.section("7.6", "Misbehaving Nodes", "All senders and receivers here do as they should.");
     plan.section("7.7", "Extreme Packet Reordering", "Packets never overtake each other in the simulator.");
     let (duration, warmup) = plan.extent.times();
@@ -235,7 +239,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
         &format!("{{ at = \"{middle}s\", rate = \"outage\" }}, {{ at = \"{back}s\", rate = \"10mbit\" }}"),
         None,
     ));
-    plan.ask(outage, "2 flows", &[UTILISATION, LOSS], |x| vec![summary(flows(x, 2))])?;
+    plan.ask(outage, "2 flows", &[UTILISATION, LOSS], |x| vec![summary([flows(x, 2)])])?;
     plan.section(
         "7.9",
         "Sudden Changes in the Path",
@@ -248,7 +252,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
             .also
             .push(schedule(&format!("{{ at = \"{middle}s\", rate = \"{to}\", extra_delay = \"40ms\" }}"), None));
         plan.ask(changed, format!("2 flows, {words}"), &[UTILISATION, LOSS, DELAY_P99], |x| {
-            vec![summary(flows(x, 2))]
+            vec![summary([flows(x, 2)])]
         })?;
     }
     plan.section("7.10", "Multipath Transport", "A flow has one path here.");
@@ -258,7 +262,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
         "Latencies below 2 ms. Read here: 8 flows at 1 Gbit/s and half a millisecond; no signalling beyond drops.",
     );
     plan.ask(path("1gbit", "500us", "droptail:100p"), "8 flows", &[UTILISATION, JAIN, LOSS, DELAY_P99], |x| {
-        vec![summary(flows(x, 8))]
+        vec![summary([flows(x, 8)])]
     })
 }
 
@@ -284,18 +288,30 @@ fn schedule(steps: &str, repeat: Option<&str>) -> String {
     format!("dumbbell.schedule={{ steps = [{steps}]{repeat} }}")
 }
 
-fn flows(algorithm: &str, count: usize) -> String {
-    format!("[[flow]]\nalgorithm = {algorithm:?}\ncount = {count}\n")
+fn flows(algorithm: &Written<Spec>, count: u32) -> Flow {
+    Flow::group(algorithm.clone(), count)
 }
 
 /// Ten flows of 70 packets, one a second from `start` on.
-fn short(algorithm: &str, start: f64) -> String {
-    let one = |nth: i32| flows(algorithm, 1) + &format!("size = \"70p\"\nstart = \"{}s\"\n", start + f64::from(nth));
-    (0..10).map(one).collect()
+fn short(algorithm: &Written<Spec>, start: f64) -> impl Iterator<Item = Flow> {
+    let one = move |nth: i32| Flow {
+        size: Some(Written::literal("70p")),
+        start: Some(seconds(start + f64::from(nth))),
+        ..flows(algorithm, 1)
+    };
+    (0..10).map(one)
 }
 
-fn summary(flows: String) -> (String, Probe) {
-    (flows, Probe::SUMMARY)
+fn seconds(time: f64) -> Written<Span> {
+    Written::literal(&format!("{time}s"))
+}
+
+fn summary(flows: impl Into<Vec<Flow>>) -> Traffic {
+    Traffic { flows: flows.into(), probe: Probe::SUMMARY }
+}
+
+fn transfers(long: Flow, short: impl Iterator<Item = Flow>) -> Traffic {
+    Traffic { flows: std::iter::once(long).chain(short).collect(), probe: Probe::TRANSFER }
 }
 
 /// Depths of a buffer, in bandwidth-delay products.

@@ -32,7 +32,10 @@ pub use maxmin::{Path, max_min};
 pub use rank::{Best, Rank, goodput_fraction, ranks, throughput_ratio};
 pub use sender::{flow_loss_rate, peer_limited_share, retransmission_ratio, source_limited_share};
 pub use speed::{aggressiveness, responsiveness};
-pub use statistics::{Estimate, Resampled, Until, UntilError, bca, mean, mser5, paired, sample_deviation, student_t95};
+pub use statistics::{
+    Estimate, Resampled, Until, UntilError, bca, differences, mean, mser5, paired, quantile, ratio, sample_deviation,
+    student_t, t_interval,
+};
 pub use summary::{Estimates, Measures, Summary, summarise};
 pub use throughput::{coefficient_of_variation, goodput, goodput_series, stability_index, wire_throughput};
 

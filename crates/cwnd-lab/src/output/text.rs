@@ -4,6 +4,7 @@ use super::digits::cell;
 use super::json;
 use super::table::Table;
 use crate::compare::{COLUMNS, Column, Compared};
+use crate::evaluate::Evaluation;
 use crate::scenario::{Document, Dumbbell, Scenario};
 
 /// What `cwnd compare` prints.
@@ -36,6 +37,39 @@ pub fn differences(compared: &Compared) -> String {
         table.row(std::iter::once(row.algorithm.clone()).chain(cells));
     }
     format!("\nDifferences from {}, seed by seed\n\n{}", first.algorithm, table.print())
+}
+
+/// What `cwnd evaluate` prints.
+#[must_use]
+pub fn evaluation(evaluation: &Evaluation) -> String {
+    let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
+    let mut text = format!(
+        "{algorithm} under the headings of RFC 9743, beside Reno and CUBIC in its place\n\
+         {seeds} seeds of {duration_s} s, measured after {warmup_s} s; mean ± half the 95 % confidence interval\n"
+    );
+    for section in &evaluation.sections {
+        text.push_str(&format!("\n{} {}\n", section.number, section.title));
+        if !section.covered {
+            text.push_str(&format!("not covered: {}\n", section.reading));
+            continue;
+        }
+        text.push_str(&format!("{}\n\n", section.reading));
+        let mut table = Table::left();
+        table.row(["path", "traffic", "measure", algorithm.as_str(), "reno", "cubic"]);
+        for row in &section.rows {
+            let (scale, unit) = if row.unit == "s" { (1e3, ", ms") } else { (1.0, "") };
+            table.row([
+                format!("{} {} {}", row.rate, row.rtt, row.queue),
+                row.traffic.clone(),
+                format!("{}{unit}", row.measure),
+                cell(row.algorithm, scale),
+                cell(row.reno, scale),
+                cell(row.cubic, scale),
+            ]);
+        }
+        text.push_str(&table.print());
+    }
+    text
 }
 
 /// What `cwnd run` prints.

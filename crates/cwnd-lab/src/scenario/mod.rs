@@ -112,6 +112,12 @@ impl Scenario {
         self.setup.flows.iter().map(endless)
     }
 
+    /// Whether a flow has an algorithm that is not in the registry.
+    #[must_use]
+    pub fn has_outside(&self) -> bool {
+        self.document.flow.iter().any(|group| group.algorithm.value().is_outside())
+    }
+
     /// What max-min fairness would give each flow if all of them were there all the time, and nothing else: payload bits per
     /// second, at the mean rates of the links after the warm-up. Infinite for a flow that crosses no link with a rate. A flow whose application is slower than that has what its
     /// application hands over.

@@ -26,7 +26,7 @@ use crate::scenario::{Scenario, ScenarioError};
 pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed, Unfinished};
 pub use document::schema;
 pub use gather::{PointResult, Setting, Swept, gather};
-pub use run::{Found, Interrupted, Row, Watch, run_cells, run_chunk};
+pub use run::{Found, Interrupted, Job, Outcome, Row, Watch, run_cells, run_cells_in_turn, run_chunk};
 pub use table::{Column, Values, columns};
 
 /// A checked sweep: every point of it is a scenario that can be run.

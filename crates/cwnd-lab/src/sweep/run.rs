@@ -32,13 +32,19 @@ pub enum Found {
     Failed,
 }
 
+/// A run to do: a scenario with a seed, and what is kept of it.
+pub type Job<'a> = (&'a Scenario, u64, Probe);
+
+/// What came of one: what was kept, or why there is nothing.
+pub type Outcome = Result<Kept, String>;
+
 /// A cell with what came of it: what the probe keeps, or why there is nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The cell.
     pub cell: Cell,
     /// What [`Probe::SUMMARY`] keeps, or the error.
-    pub outcome: Result<Kept, String>,
+    pub outcome: Outcome,
 }
 
 /// [`Watch::goes_on`] said no.
@@ -58,23 +64,28 @@ pub fn run_chunk(sweep: &Sweep, chunk: Chunk, cells: &Cells, watch: &dyn Watch) 
         points.into_iter().map(|point| (point, sweep.scenario(&sweep.points()[point]))).collect()
     };
     let first = points.first().map_or(0, |(point, _)| *point);
-    let jobs: Vec<(&Scenario, u64, Probe)> =
+    let jobs: Vec<Job<'_>> =
         wanted.iter().map(|cell| (&points[cell.point - first].1, cell.seed, Probe::SUMMARY)).collect();
     // What is kept in memory would grow with the sweep, and no cell is asked for twice.
     let outcomes = run_cells(&jobs, &cells.apart(), watch)?;
     Ok(wanted.into_iter().zip(outcomes).map(|(cell, outcome)| Row { cell, outcome }).collect())
 }
 
-/// Runs scenarios with a seed and a probe each on all cores: what was kept, in the order of the jobs, or why there is nothing.
+/// Runs scenarios with a seed and a probe each on all cores: what was kept, in the order of the jobs, or why there is nothing. Those
+/// with an algorithm from outside, whose rule is no part of a cell's key, are run each time and never stored.
 ///
 /// # Errors
 /// `watch` ended the work. Cells computed by then are in the store.
-pub fn run_cells(
-    jobs: &[(&Scenario, u64, Probe)],
-    cells: &Cells,
-    watch: &dyn Watch,
-) -> Result<Vec<Result<Kept, String>>, Interrupted> {
+pub fn run_cells(jobs: &[Job<'_>], cells: &Cells, watch: &dyn Watch) -> Result<Vec<Outcome>, Interrupted> {
     jobs.par_iter().with_max_len(1).map(|(scenario, seed, probe)| one(scenario, *seed, probe, cells, watch)).collect()
+}
+
+/// The same on the calling thread, one after the other: for algorithms from outside that would only wait for each other.
+///
+/// # Errors
+/// `watch` ended the work.
+pub fn run_cells_in_turn(jobs: &[Job<'_>], cells: &Cells, watch: &dyn Watch) -> Result<Vec<Outcome>, Interrupted> {
+    jobs.iter().map(|(scenario, seed, probe)| one(scenario, *seed, probe, cells, watch)).collect()
 }
 
 fn one(
@@ -83,18 +94,19 @@ fn one(
     probe: &Probe,
     cells: &Cells,
     watch: &dyn Watch,
-) -> Result<Result<Kept, String>, Interrupted> {
+) -> Result<Outcome, Interrupted> {
     if !watch.goes_on() {
         return Err(Interrupted);
     }
     let mut found = Found::Stored;
+    let mut compute = || {
+        found = Found::Computed;
+        let trace = simulate(scenario, seed, &mut |_| watch.goes_on())?;
+        Ok::<_, Failure>((probe.of)(scenario, &trace))
+    };
     // A defect that one point of a sweep brings to light must not cost the others. Nothing of the run is used after a panic.
     let kept = catch_unwind(AssertUnwindSafe(|| {
-        cells.get_or(Key::of(scenario, seed, probe), || {
-            found = Found::Computed;
-            let trace = simulate(scenario, seed, &mut |_| watch.goes_on())?;
-            Ok::<_, Failure>((probe.of)(scenario, &trace))
-        })
+        if scenario.has_outside() { compute() } else { cells.get_or(Key::of(scenario, seed, probe), compute) }
     }));
     let outcome = match kept {
         Ok(Ok(kept)) => Ok(kept),
@@ -121,7 +133,10 @@ fn message(payload: &(dyn Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use cwnd::{Ack, Congestion, CongestionControl, Control, Maker, Packets, Spec, Start, View};
 
     use super::*;
 
@@ -171,6 +186,46 @@ mod tests {
         assert!(outcomes[0].is_ok() && outcomes[2].is_ok());
         assert_eq!(outcomes[1], Err("the simulation panicked: a defect".to_string()));
         assert_eq!((watch.computed.into_inner(), watch.failed.into_inner()), (2, 1));
+    }
+
+    #[test]
+    fn what_comes_from_outside_is_never_stored() {
+        let mut document = scenario().document().clone();
+        document.flow[0].algorithm = Spec::outside("reno", Arc::new(Fixed)).into();
+        let outside = Scenario::check(document).expect("valid");
+        let (folder, watch) = (tempfile::TempDir::new().expect("a directory"), Counted::default());
+        let cells = Cells::stored(folder.path());
+        let job = [(&outside, 1, Probe::SUMMARY)];
+        let twice = [run_cells(&job, &cells, &watch), run_cells_in_turn(&job, &cells, &watch)];
+        assert_eq!(twice[0], twice[1]);
+        // Of the same name, and yet another cell than that of the built-in one.
+        let built_in = run_cells(&[(&scenario(), 1, Probe::SUMMARY)], &cells, &watch).expect("not interrupted");
+        assert_ne!(twice[0].as_ref(), Ok(&built_in));
+        assert_eq!(watch.computed.into_inner(), 3);
+    }
+
+    /// A window of two packets.
+    #[derive(Clone, Debug)]
+    struct Fixed;
+
+    impl Maker for Fixed {
+        fn start(&self, _: &Start) -> Box<dyn CongestionControl> {
+            Box::new(Self)
+        }
+    }
+
+    impl CongestionControl for Fixed {
+        fn control(&self) -> Control {
+            Control::window(Packets(2.0))
+        }
+
+        fn on_ack(&mut self, _: &View, _: &Ack) {}
+
+        fn on_congestion(&mut self, _: &View, _: &Congestion) {}
+
+        fn boxed_clone(&self) -> Box<dyn CongestionControl> {
+            Box::new(self.clone())
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cwnd::window::Window;
 use cwnd::{CongestionControl, Control as Asked, Maker, Packets, Spec, Start as Begin, View as Seen};
-use cwnd_lab::scenario::{Scenario, Written};
+use cwnd_lab::scenario::Written;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
@@ -75,16 +75,6 @@ pub(crate) fn written(given: &Bound<'_, PyAny>, troubles: &Arc<Troubles>) -> Res
     let label: String = bases.getattr("label")?.call1((given,))?.extract()?;
     let maker = Outside { given: given.clone().unbind(), rule, troubles: Arc::clone(troubles) };
     Ok(Spec::outside(&label, Arc::new(maker)).into())
-}
-
-/// Whether an algorithm is in Python.
-pub(crate) fn is_outside(algorithm: &Spec) -> bool {
-    !cwnd::ALGORITHMS.iter().any(|entry| entry.name == algorithm.entry().name)
-}
-
-/// Whether a flow of `scenario` has an algorithm in Python.
-pub(crate) fn inhabits(scenario: &Scenario) -> bool {
-    scenario.document().flow.iter().any(|group| is_outside(group.algorithm.value()))
 }
 
 /// Starts flows with objects of Python.

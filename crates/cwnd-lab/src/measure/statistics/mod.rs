@@ -9,7 +9,7 @@ use core::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use bootstrap::{Resampled, bca};
+pub use bootstrap::{Resampled, bca, quantile, ratio};
 pub use sequential::{Until, UntilError};
 pub use warmup::mser5;
 
@@ -30,10 +30,7 @@ impl Estimate {
     /// Only values of independent runs belong here: samples within one run depend on each other.
     #[must_use]
     pub fn over(values: &[f64]) -> Option<Self> {
-        let mean = mean(values)?;
-        let n = values.len();
-        let ci95 = sample_deviation(values).map(|deviation| student_t95(n - 1) * deviation / libm::sqrt(n as f64));
-        Some(Self { mean, ci95, n })
+        Some(Self { mean: mean(values)?, ci95: t_interval(values, 0.95), n: values.len() })
     }
 
     /// The ends of the interval; both the mean itself with a single run.
@@ -55,12 +52,25 @@ impl Estimate {
     }
 }
 
-/// The mean difference `a − b` over common seeds. Runs of one seed share what the seed draws, so their difference varies less than
-/// either; and the interval of the difference answers what overlapping intervals leave open. Seeds that lack either are left out.
+/// Half the width of the Student t interval of probability `level`, 0 to 1, around the mean of one value per independent run. None below
+/// two values.
+#[must_use]
+pub fn t_interval(values: &[f64], level: f64) -> Option<f64> {
+    let n = values.len();
+    sample_deviation(values).map(|deviation| student_t(n - 1, level) * deviation / libm::sqrt(n as f64))
+}
+
+/// The mean difference `a − b` over common seeds, see [`differences`].
 #[must_use]
 pub fn paired(a: &[Option<f64>], b: &[Option<f64>]) -> Option<Estimate> {
-    let differences: Vec<f64> = a.iter().zip(b).filter_map(|(a, b)| Some((*a)? - (*b)?)).collect();
-    Estimate::over(&differences)
+    Estimate::over(&differences(a, b))
+}
+
+/// The differences `a − b` over common seeds. Runs of one seed share what the seed draws, so their difference varies less than either;
+/// and the interval of its mean answers what overlapping intervals leave open. Seeds that lack either are left out.
+#[must_use]
+pub fn differences(a: &[Option<f64>], b: &[Option<f64>]) -> Vec<f64> {
+    a.iter().zip(b).filter_map(|(a, b)| Some((*a)? - (*b)?)).collect()
 }
 
 /// The arithmetic mean; none of nothing.
@@ -79,16 +89,16 @@ pub fn sample_deviation(values: &[f64]) -> Option<f64> {
     Some(libm::sqrt(squares / (values.len() - 1) as f64))
 }
 
-/// The two-sided 95 % quantile of Student's t with `freedom` degrees of freedom, at least 1: P(|T| ≤ t) = 0.95.
+/// The two-sided quantile of Student's t with `freedom` degrees of freedom, at least 1: P(|T| ≤ t) = `level`, 0 to 1.
 ///
 /// With θ = atan(t / √ν), P(|T| ≤ t) is a finite sum for whole ν (Abramowitz & Stegun 26.7.3 and 26.7.4); θ is found by bisection.
 #[must_use]
-pub fn student_t95(freedom: usize) -> f64 {
+pub fn student_t(freedom: usize, level: f64) -> f64 {
     let freedom = freedom.max(1);
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     for _ in 0..BISECTIONS {
         let middle = 0.5 * (low + high);
-        if central_probability(middle, freedom) < 0.95 {
+        if central_probability(middle, freedom) < level {
             low = middle;
         } else {
             high = middle;
@@ -135,7 +145,12 @@ mod tests {
             (100_000, 1.960),
         ];
         for (freedom, expected) in table {
-            assert!((student_t95(freedom) - expected).abs() < 5e-4, "{freedom}: {}", student_t95(freedom));
+            let t = student_t(freedom, 0.95);
+            assert!((t - expected).abs() < 5e-4, "{freedom}: {t}");
+        }
+        for (freedom, level, expected) in [(4, 0.9, 2.132), (9, 0.99, 3.250), (1, 0.5, 1.0)] {
+            let t = student_t(freedom, level);
+            assert!((t - expected).abs() < 5e-4, "{freedom}, {level}: {t}");
         }
     }
 

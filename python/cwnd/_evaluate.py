@@ -1,0 +1,206 @@
+"""Evaluating an algorithm under the headings of RFC 9743."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cwnd import _native
+from cwnd._algorithm import Algorithm
+from cwnd._results import Documented, Estimate
+from cwnd._table import Table
+from cwnd.errors import ArgumentError
+
+__all__ = ["Evaluation", "EvaluationRow", "EvaluationSection", "evaluate"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRow:
+    """A number of an algorithm, beside those of Reno and CUBIC put in its place.
+
+    Attributes
+    ----------
+    rate, rtt, queue : str
+        The bottleneck: its rate, the round-trip time without queueing, and its queue.
+    traffic : str
+        The flows, and what else is there.
+    measure : str
+        What was measured.
+    unit : str
+        Of all of these; 1 for plain numbers.
+    algorithm, reno, cubic : Estimate or None
+        Means over seeds; None where no run could answer.
+    """
+
+    rate: str
+    rtt: str
+    queue: str
+    traffic: str
+    measure: str
+    unit: str
+    algorithm: Estimate | None
+    reno: Estimate | None
+    cubic: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSection:
+    """A heading of the RFC.
+
+    Attributes
+    ----------
+    number : str
+        Its number, such as ``5.1.2``.
+    title : str
+        Its title.
+    reading : str
+        What is asked there as it is read here, or why it is not covered.
+    covered : bool
+        Whether there are numbers.
+    rows : tuple of EvaluationRow
+        The numbers.
+    """
+
+    number: str
+    title: str
+    reading: str
+    covered: bool
+    rows: tuple[EvaluationRow, ...]
+
+
+class Evaluation(Documented[_native.Evaluated]):
+    """What :func:`evaluate` found. ``print`` shows what the command line shows, ``evaluation["5.1.2"]`` is a heading.
+
+    It is a table itself: ``polars.DataFrame(evaluation)`` has a row per heading, setting, measure and algorithm.
+    """
+
+    def __init__(self, native: _native.Evaluated, command: str) -> None:
+        super().__init__(native)
+        self._command = command
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm as it was written."""
+        name: str = self.document["algorithm"]
+        return name
+
+    @property
+    def failed_cells(self) -> int:
+        """How many of its runs failed; no number has them."""
+        failed: int = self.document["failed_cells"]
+        return failed
+
+    @cached_property
+    def sections(self) -> tuple[EvaluationSection, ...]:
+        """The headings in the order of the RFC."""
+        return tuple(
+            EvaluationSection(**{**section, "rows": tuple(_row(row) for row in section["rows"])})
+            for section in self.document["sections"]
+        )
+
+    @property
+    def not_covered(self) -> dict[str, str]:
+        """Headings without numbers, by ``number title``, with the reason of each."""
+        return {f"{one.number} {one.title}": one.reading for one in self.sections if not one.covered}
+
+    @cached_property
+    def table(self) -> Table:
+        """A row per heading, setting, measure and algorithm: mean, half of the 95 % interval, and number of runs."""
+        return Table(self._native.table())
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report, one HTML page that refers to nothing outside itself.
+
+        Parameters
+        ----------
+        path : path
+            The file; one that exists is replaced.
+
+        Returns
+        -------
+        Path
+            The same.
+        """
+        target = Path(path)
+        target.write_text(self._native.html(self._command), encoding="utf-8")
+        return target
+
+    def __getitem__(self, number: str) -> EvaluationSection:
+        """Find a heading by its number."""
+        for section in self.sections:
+            if section.number == number:
+                return section
+        raise KeyError(number)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand :attr:`table` over through Arrow's C stream interface."""
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __str__(self) -> str:
+        return self._native.text()
+
+    def __repr__(self) -> str:
+        covered = sum(section.covered for section in self.sections)
+        return f"<cwnd.Evaluation of {self.algorithm}: {covered} of {len(self.sections)} headings covered>"
+
+
+def evaluate(
+    algorithm: Algorithm,
+    profile: str = "rfc9743",
+    *,
+    quick: bool = False,
+    seeds: int | None = None,
+    store: str | os.PathLike[str] | None = None,
+) -> Evaluation:
+    """Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC in its place.
+
+    The RFC gives criteria in words and no thresholds, so there are numbers and no verdicts. Runs take all cores; those
+    of an algorithm in Python go on one after the other, which takes its time: begin with ``quick=True``.
+
+    Parameters
+    ----------
+    algorithm : algorithm
+        Text such as ``simd`` or ``aimd:b=1/8``, or one in Python.
+    profile : str
+        What it is evaluated against; there is ``rfc9743``.
+    quick : bool
+        Few settings, and runs of 20 s instead of 60 s.
+    seeds : int, optional
+        Independent runs of each cell, 1 to 1000; 5 if not given, or 2 with `quick`.
+    store : path, optional
+        A folder in which runs are kept, so that none is done twice; nothing is kept if not given. Runs with an
+        algorithm in Python are never kept: nothing tells whether its code has changed.
+
+    Returns
+    -------
+    Evaluation
+        The numbers under their headings; ``print`` shows them, :meth:`Evaluation.report` writes the page.
+
+    Raises
+    ------
+    AlgorithmError
+        The algorithm is unknown or one of its parameters is not accepted.
+    ArgumentError
+        Another argument is not accepted.
+    KeyboardInterrupt
+        Ctrl-C. What was computed by then is in the store.
+    """
+    if profile != "rfc9743":
+        raise ArgumentError(f"profile: expected `rfc9743`, got `{profile}`")
+    folder = None if store is None else os.fspath(store)
+    found = _native.evaluate(algorithm, quick, seeds, folder)
+    given = {"quick": quick, "seeds": seeds, "store": folder}
+    settings = "".join(f", {key}={value!r}" for key, value in given.items() if value not in (None, False))
+    named = repr(algorithm) if isinstance(algorithm, str) else json.loads(found.to_json())["algorithm"]
+    return Evaluation(found, f"cwnd.evaluate({named}{settings})")
+
+
+def _row(document: Mapping[str, Any]) -> EvaluationRow:
+    contenders = ("algorithm", "reno", "cubic")
+    found = {name: None if document[name] is None else Estimate(**document[name]) for name in contenders}
+    return EvaluationRow(**{**document, **found})

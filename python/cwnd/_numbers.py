@@ -1,0 +1,56 @@
+"""Numbers as people give them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cwnd.errors import ArgumentError
+
+__all__ = ["array", "numbers"]
+
+
+def array(name: str, values: npt.ArrayLike, dimensions: int) -> npt.NDArray[np.float64]:
+    """Read an array of so many dimensions.
+
+    Parameters
+    ----------
+    name : str
+        What the argument is called.
+    values : array_like
+        What was given.
+    dimensions : int
+        How many it must have.
+
+    Returns
+    -------
+    ndarray
+        Of floating-point numbers.
+    """
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name}: expected numbers: {error}") from None
+    if found.ndim != dimensions:
+        wanted = "one dimension" if dimensions == 1 else f"{dimensions} dimensions"
+        raise ArgumentError(f"{name}: expected {wanted}, got {found.ndim}")
+    return found
+
+
+def numbers(name: str, values: npt.ArrayLike) -> list[float]:
+    """Read a list of numbers.
+
+    Parameters
+    ----------
+    name : str
+        What the argument is called.
+    values : array_like
+        What was given, of one dimension.
+
+    Returns
+    -------
+    list of float
+        As the extension takes them.
+    """
+    read: list[float] = array(name, values, 1).tolist()
+    return read
