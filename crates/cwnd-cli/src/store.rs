@@ -21,17 +21,7 @@ impl Store {
         match (&self.store, self.no_store) {
             (_, true) => Cells::default(),
             (Some(folder), false) => Cells::stored(folder),
-            (None, false) => caches().map_or_else(Cells::default, |caches| Cells::stored(&caches.join("cwnd/cells"))),
+            (None, false) => Cells::of_user(),
         }
     }
-}
-
-/// The user's folder for what can be computed again.
-fn caches() -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if cfg!(windows) {
-        return variable("LOCALAPPDATA");
-    }
-    let below_home = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-    variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(below_home)))
 }

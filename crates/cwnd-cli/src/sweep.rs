@@ -1,20 +1,15 @@
 //! `cwnd sweep`
 
-use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
 
 use clap::{Args, Subcommand};
 use cwnd::Span;
-use cwnd_lab::compare::{COLUMNS, Column};
-use cwnd_lab::output::digits::cell;
-use cwnd_lab::output::table::Table;
-use cwnd_lab::output::to_json;
+use cwnd_lab::output::{text, to_json};
 use cwnd_lab::scenario::Written;
-use cwnd_lab::sweep::{
-    Chunk, Dataset, DatasetError, Interrupted, PartFormat, Progressed, Row, Shard, Sweep, Swept, Watch, gather,
-    run_chunk,
-};
-use rayon::prelude::*;
+use cwnd_lab::sweep::{Dataset, DatasetError, PartFormat, Shard, Stopped, Sweep, gather, run_chunks};
 
 use crate::failure::Failure;
 use crate::progress::CellProgress;
@@ -29,6 +24,7 @@ Examples:
   cwnd sweep scenarios/sweep/buffers.toml
   cwnd sweep scenarios/sweep/buffers.toml --set duration=20s --set seeds=2 --out out/buffers
   cwnd sweep buffers.toml --out /shared/buffers --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
+  cwnd sweep buffers.toml --scheduler tcp://127.0.0.1:8786
   cwnd sweep status out/buffers
 Runs that were done before are found in the store, so an interrupted sweep goes on with the same command. A run that fails is a row
 with its error; then the exit code is 1. docs/sweeps.md says how sweeps are written and what is in the files, docs/cluster.md how
@@ -36,13 +32,13 @@ to run one on many machines."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<Other>,
     #[command(flatten)]
     run: Run,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum Other {
     /// Say how far the folder of a sweep is, and what failed
     Status {
         /// The folder
@@ -67,6 +63,9 @@ struct Run {
     /// Run one part of several, such as 3/8; all parts together are the sweep
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+    /// Run on the Dask cluster of this scheduler, such as tcp://host:8786, by way of the Python package (docs/cluster.md)
+    #[arg(long, value_name = "ADDRESS")]
+    scheduler: Option<String>,
     /// How much work goes into a file, in seconds of one core by a rule of thumb
     #[arg(long, value_name = "TIME", default_value = "10s")]
     chunk: Written<Span>,
@@ -85,10 +84,11 @@ struct Run {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     match (&arguments.command, &arguments.run.sweep) {
-        (Some(Command::Status { folder, json }), _) => {
+        (Some(Other::Status { folder, json }), _) => {
             let progressed = Dataset::found(folder)?.progressed();
-            Ok(if *json { to_json(&progressed) } else { status(&progressed) })
+            Ok(if *json { to_json(&progressed) } else { text::sweep_status(&progressed) })
         }
+        (None, Some(_)) if arguments.run.scheduler.is_some() => Err(in_python()),
         (None, Some(path)) => arguments.run.run(path),
         (None, None) => Err(Failure::Input("name the file of a sweep: `cwnd sweep --help`".to_string())),
     }
@@ -114,16 +114,16 @@ impl Run {
         };
         let chunks = self.shard.map_or_else(|| chunks.clone(), |shard| shard.of(&chunks));
         let progress = CellProgress::start(chunks.iter().map(|chunk| chunk.len()).sum())?;
-        let rows = self.run_chunks(&sweep, &chunks, dataset.as_ref(), &progress);
+        let rows = run_chunks(&sweep, &chunks, &self.store.cells(), dataset.as_ref(), &progress);
         let [computed, stored, failed] = progress.counts();
         drop(progress);
         let rows = rows.map_err(|error| match error {
-            Stop::Interrupted => Failure::Stopped(format!(
+            Stopped::Interrupted(_) => Failure::Stopped(format!(
                 "interrupted after {} of {} cells; the same command goes on from there",
                 computed + stored,
                 chunks.iter().map(|chunk| chunk.len()).sum::<u64>()
             )),
-            Stop::Dataset(error) => Failure::Run(error.to_string()),
+            Stopped::Dataset(error) => Failure::Run(error.to_string()),
         })?;
 
         let swept = gather(&sweep, &rows);
@@ -133,7 +133,7 @@ impl Run {
                 folder.display()
             );
         }
-        let text = if self.json { to_json(&swept) } else { print(&sweep, &swept) };
+        let text = if self.json { to_json(&swept) } else { text::sweep(&sweep, &swept) };
         if failed == 0 {
             return Ok(text);
         }
@@ -156,83 +156,24 @@ impl Run {
         };
         self.out.clone().or_else(|| (!self.json).then(usual))
     }
-
-    /// Chunks side by side, so that no core waits for the last cell of one.
-    fn run_chunks(
-        &self,
-        sweep: &Sweep,
-        chunks: &[Chunk],
-        dataset: Option<&Dataset>,
-        watch: &dyn Watch,
-    ) -> Result<Vec<Row>, Stop> {
-        let cells = self.store.cells();
-        let run = |chunk: &Chunk| {
-            let rows = run_chunk(sweep, *chunk, &cells, watch)?;
-            if let Some(dataset) = dataset {
-                dataset.write(*chunk, &rows)?;
-            }
-            Ok(rows)
-        };
-        let rows = chunks.par_iter().with_max_len(1).map(run).collect::<Result<Vec<_>, Stop>>()?;
-        Ok(rows.into_iter().flatten().collect())
-    }
 }
 
-/// Why the chunks were not all run.
-enum Stop {
-    Interrupted,
-    Dataset(DatasetError),
-}
-
-fn print(sweep: &Sweep, swept: &Swept) -> String {
-    let mut text = swept.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
-    let Swept { cells, done_cells, points, .. } = swept;
-    text.push_str(&format!("{done_cells} of {cells} cells; mean ± half the 95 % confidence interval\n\n"));
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
-    let mut table = Table::default();
-    let short = |key: &String| key.rsplit('.').next().unwrap_or_default().to_string();
-    let keys = sweep.keys();
-    table.row(keys.iter().map(short).chain(columns.iter().map(|column| column.heading.to_string())));
-    table.row(keys.iter().map(|_| "").chain(columns.iter().map(|column| column.unit)));
-    for point in points.iter().take(MAX_ROWS) {
-        let set = keys.iter().map(|key| {
-            let found = point.set.iter().find(|setting| setting.key == *key);
-            found.map_or("–".to_string(), |setting| setting.value.clone())
-        });
-        table.row(set.chain(columns.iter().map(|column| cell((column.of)(&point.measures), column.scale))));
-    }
-    text.push_str(&table.print());
-    if points.len() > MAX_ROWS {
-        text.push_str(&format!("and {} more points: see the files, or --json\n", points.len() - MAX_ROWS));
-    }
-    text
-}
-
-fn status(progressed: &Progressed) -> String {
-    let Progressed { cells, present_cells, failed_cells, chunks, present_chunks, failures, .. } = progressed;
-    let mut text =
-        format!("{present_cells} of {cells} cells, {present_chunks} of {chunks} files, {failed_cells} cells failed\n");
-    for failure in failures {
-        text.push_str(&format!(
-            "  cell {}, seed {}, {}: {}\n",
-            failure.cell,
-            failure.seed,
-            failure.set.join(" "),
-            failure.error
-        ));
-    }
-    text
-}
-
-impl From<Interrupted> for Stop {
-    fn from(_: Interrupted) -> Self {
-        Self::Interrupted
-    }
-}
-
-impl From<DatasetError> for Stop {
-    fn from(error: DatasetError) -> Self {
-        Self::Dataset(error)
+/// Has the Python package do what this process was asked for, with the same arguments and in its place: Dask speaks to Python alone.
+/// Returns where that cannot be.
+fn in_python() -> Failure {
+    let python = env::var_os("CWND_PYTHON").unwrap_or_else(|| "python3".into());
+    let shown = python.display();
+    let needed = "the Python package with Dask: `pip install './python[dask]'` in the repository, and `CWND_PYTHON` names \
+                  an interpreter other than `python3`";
+    match Command::new(&python).args(["-c", FINDS_PACKAGE]).status() {
+        Err(error) => Failure::Input(format!("--scheduler: cannot run `{shown}`: {error}; it needs {needed}")),
+        Ok(status) if !status.success() => Failure::Input(format!(
+            "--scheduler: `{shown}` finds no package `cwnd` with `distributed`; it needs {needed}"
+        )),
+        Ok(_) => {
+            let error = Command::new(&python).args(["-m", "cwnd"]).args(env::args_os().skip(1)).exec();
+            Failure::Input(format!("--scheduler: cannot run `{shown}`: {error}"))
+        }
     }
 }
 
@@ -242,5 +183,6 @@ impl From<DatasetError> for Failure {
     }
 }
 
-/// Two screens; more rows are no table to judge.
-const MAX_ROWS: usize = 60;
+/// Ends well where Python has what `--scheduler` needs. Looking for packages takes a tenth of the time of importing them.
+const FINDS_PACKAGE: &str =
+    "import importlib.util as u, sys; sys.exit(not (u.find_spec('cwnd') and u.find_spec('distributed')))";

@@ -47,6 +47,12 @@ impl Cells {
         Self { folder: Some(folder.to_path_buf()), ..Self::default() }
     }
 
+    /// Cells where every command keeps them: in the user's folder for what can be computed again, if there is one.
+    #[must_use]
+    pub fn of_user() -> Self {
+        caches().map_or_else(Self::default, |caches| Self::stored(&caches.join("cwnd/cells")))
+    }
+
     /// The same store with nothing of this process.
     #[must_use]
     pub fn apart(&self) -> Self {
@@ -67,11 +73,11 @@ impl Cells {
         if let Some(kept) = &*kept {
             return Ok(kept.clone());
         }
-        let found = match self.read(key) {
+        let found = match self.find(key) {
             Some(found) => found,
             None => {
                 let computed = compute()?;
-                self.write(key, &computed)?;
+                self.keep(key, &computed)?;
                 computed
             }
         };
@@ -79,8 +85,9 @@ impl Cells {
         Ok(found)
     }
 
-    /// A file that cannot be read, or is not whole, is as good as none: the cell is computed again.
-    fn read(&self, key: Key) -> Option<Kept> {
+    /// What is stored under `key`. A file that cannot be read, or is not whole, is as good as none: the cell is computed again.
+    #[must_use]
+    pub fn find(&self, key: Key) -> Option<Kept> {
         let text = fs::read_to_string(key.path(self.folder.as_ref()?)).ok()?;
         let mut lines = text.lines();
         if lines.next() != Some(FORMAT) {
@@ -98,7 +105,11 @@ impl Cells {
         None
     }
 
-    fn write(&self, key: Key, kept: &Kept) -> Result<(), StoreError> {
+    /// Stores a cell that was computed elsewhere.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep(&self, key: Key, kept: &Kept) -> Result<(), StoreError> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let path = key.path(folder);
         // Shortest digits that read back as the same number.
@@ -163,8 +174,17 @@ impl fmt::Display for Key {
     }
 }
 
+fn caches() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if cfg!(windows) {
+        return variable("LOCALAPPDATA");
+    }
+    let below_home = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
+    variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(below_home)))
+}
+
 /// A hash of the sources of everything a run goes through.
-const SOURCES: &str = env!("CWND_SOURCES");
+pub(crate) const SOURCES: &str = env!("CWND_SOURCES");
 /// The first line of a cell.
 const FORMAT: &str = "cwnd cell 1";
 /// The last one.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use cwnd_lab::cells::Cells;
 use cwnd_lab::sweep::{
-    Chunk, Dataset, DatasetError, Found, PartFormat, Row, Shard, Sweep, Values, Watch, columns, gather, run_chunk,
+    Chunk, Dataset, DatasetError, Found, PartFormat, Pending, Row, Shard, Sweep, Task, TaskError, Values, Watch,
+    columns, gather, run_chunk,
 };
 
 const SWEEP: &str = r#"
@@ -140,6 +141,61 @@ fn rows_do_not_depend_on_the_chunks() {
     let swept = gather(&sweep, &whole);
     assert_eq!((swept.points.len(), swept.done_cells, swept.failed_cells), (8, 24, 0));
     assert_eq!(swept.points[0].measures.goodput_bps.expect("measured").n, 3);
+}
+
+#[test]
+fn a_task_run_elsewhere_gives_the_rows_of_here() {
+    let sweep = sweep();
+    let [chunk] = sweep.chunks(10.0)[..] else { panic!("one chunk") };
+    let expected = run(&sweep, &[chunk]);
+    let folder = tempfile::TempDir::new().expect("a directory");
+    let cells = Cells::stored(folder.path());
+    // Some are in the store: from the middle of a point to that of another.
+    run_chunk(&sweep, Chunk { first: 4, end: 10 }, &cells, &Quiet).expect("not interrupted");
+    let pending = Pending::of(&sweep, chunk, &cells);
+    assert_eq!((pending.chunk(), pending.found(), pending.missing()), (chunk, 6, 18));
+    let task = pending.task(&sweep);
+    let travelled = Task::read(&task.to_string()).expect("what was written can be read");
+    assert_eq!((&travelled, travelled.key()), (&task, task.key()));
+    let outcomes = travelled.run(&Quiet).expect("it can be run");
+    assert_eq!(travelled.run(&Quiet).expect("it can be run"), outcomes, "a task may be run twice");
+    let short = outcomes[1..].to_vec();
+    let error = pending.clone().finish(&sweep, short, &cells).expect_err("one is missing");
+    assert_eq!(error.to_string(), "asked for 18 cells, and 17 came back");
+    assert_eq!(pending.finish(&sweep, outcomes, &cells), Ok(expected.clone()));
+
+    // All are in the store now: nothing is left to do.
+    let again = Pending::of(&sweep, chunk, &cells);
+    assert_eq!((again.found(), again.missing()), (24, 0));
+    assert_eq!(again.finish(&sweep, Vec::new(), &cells), Ok(expected));
+}
+
+#[test]
+fn a_failure_elsewhere_is_a_row_and_is_not_stored() {
+    let sweep = sweep();
+    let chunk = Chunk { first: 0, end: 2 };
+    let folder = tempfile::TempDir::new().expect("a directory");
+    let cells = Cells::stored(folder.path());
+    let pending = Pending::of(&sweep, chunk, &cells);
+    let mut outcomes = pending.task(&sweep).run(&Quiet).expect("it can be run");
+    outcomes[1] = Err("no luck".to_string());
+    let rows = pending.finish(&sweep, outcomes, &cells).expect("as many as were asked for");
+    assert_eq!(rows[1].outcome, Err("no luck".to_string()));
+    assert_eq!(Pending::of(&sweep, chunk, &cells).missing(), 1);
+}
+
+#[test]
+fn a_task_of_another_program_is_refused() {
+    let sweep = sweep();
+    let chunk = sweep.chunks(0.0)[0];
+    let text = Pending::of(&sweep, chunk, &Cells::default()).task(&sweep).to_string();
+    let mut document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    document["sources"] = "another hash".into();
+    document["version"] = "0.0.7".into();
+    let error = Task::read(&document.to_string()).expect_err("other sources");
+    assert!(matches!(error, TaskError::Other(_)));
+    assert!(error.to_string().contains("and cwnd 0.0.7 asks, whose simulator differs"), "{error}");
+    assert!(matches!(Task::read("{}"), Err(TaskError::Text(_))));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Cwnd, SHORT, root};
+use super::{Cwnd, SHORT, Said, root};
 
 /// Four points with two seeds each, two cells to a file.
 const SWEEP: &str = "scenario = \"short.toml\"\n[grid]\n\"flow.0.algorithm\" = [\"reno\", \"simd\"]\n\
@@ -149,6 +149,34 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         assert_eq!(cwnd.files(), before, "{arguments:?}");
     }
     assert!(cwnd.succeed(&["sweep", "s.toml", "--check"]).starts_with("s.toml is a sweep: 4 points, 8 cells, "));
+}
+
+/// A Python that has the package gets the command as it was given; any other is an error that names what to install.
+#[cfg(unix)]
+#[test]
+fn a_scheduler_is_the_business_of_python() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let cwnd = cwnd();
+    let python = |name: &str, text: &str| {
+        let path = cwnd.path().join(cwnd.file(name, text));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file of ours");
+        path
+    };
+    let with = python("with", "#!/bin/sh\ntest \"$1\" = -m && echo \"$@\" && exit 3\nexit 0\n");
+    let without = python("without", "#!/bin/sh\nexit 1\n");
+    let sweep = ["sweep", "s.toml", "--scheduler", "tcp://h:1", "--shard", "1/2", "--set", "seeds=3"];
+    let run = |python: &Path| {
+        Said::of(&cwnd.command(&sweep).env("CWND_PYTHON", python).output().expect("the binary was built"))
+    };
+    let said = run(&with);
+    assert_eq!((said.code, said.out), (Some(3), format!("-m cwnd {}\n", sweep.join(" "))));
+    for (path, expected) in [(without.as_path(), "finds no package `cwnd`"), (Path::new("/nowhere"), "cannot run")] {
+        let said = run(path);
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert!(said.err.starts_with("error: --scheduler: ") && said.err.contains(expected), "{}", said.err);
+        assert!(said.err.contains("pip install './python[dask]'"), "{}", said.err);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::table::Table;
 use crate::compare::{COLUMNS, Column, Compared};
 use crate::evaluate::Evaluation;
 use crate::scenario::{Document, Dumbbell, Scenario};
+use crate::sweep::{Progressed, Sweep, Swept};
 
 /// What `cwnd compare` prints.
 #[must_use]
@@ -131,6 +132,50 @@ pub fn run(document: &json::Run) -> String {
     text
 }
 
+/// What `cwnd sweep` prints.
+#[must_use]
+pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
+    let mut text = swept.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
+    let Swept { cells, done_cells, points, .. } = swept;
+    text.push_str(&format!("{done_cells} of {cells} cells; mean ± half the 95 % confidence interval\n\n"));
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
+    let mut table = Table::default();
+    let short = |key: &String| key.rsplit('.').next().unwrap_or_default().to_string();
+    let keys = sweep.keys();
+    table.row(keys.iter().map(short).chain(columns.iter().map(|column| column.heading.to_string())));
+    table.row(keys.iter().map(|_| "").chain(columns.iter().map(|column| column.unit)));
+    for point in points.iter().take(MAX_POINTS) {
+        let set = keys.iter().map(|key| {
+            let found = point.set.iter().find(|setting| setting.key == *key);
+            found.map_or("–".to_string(), |setting| setting.value.clone())
+        });
+        table.row(set.chain(columns.iter().map(|column| cell((column.of)(&point.measures), column.scale))));
+    }
+    text.push_str(&table.print());
+    if points.len() > MAX_POINTS {
+        text.push_str(&format!("and {} more points: see the files, or --json\n", points.len() - MAX_POINTS));
+    }
+    text
+}
+
+/// What `cwnd sweep status` prints.
+#[must_use]
+pub fn sweep_status(progressed: &Progressed) -> String {
+    let Progressed { cells, present_cells, failed_cells, chunks, present_chunks, failures, .. } = progressed;
+    let mut text =
+        format!("{present_cells} of {cells} cells, {present_chunks} of {chunks} files, {failed_cells} cells failed\n");
+    for failure in failures {
+        text.push_str(&format!(
+            "  cell {}, seed {}, {}: {}\n",
+            failure.cell,
+            failure.seed,
+            failure.set.join(" "),
+            failure.error
+        ));
+    }
+    text
+}
+
 fn cbr(flows: &[json::Cbr]) -> String {
     if flows.is_empty() {
         return String::new();
@@ -225,3 +270,5 @@ fn versus(compared: &Compared) -> String {
 
 /// A terminal's height; more rows are no table to judge.
 const MAX_ROWS: usize = 24;
+/// Two of them: points of a sweep are compared with each other.
+const MAX_POINTS: usize = 60;

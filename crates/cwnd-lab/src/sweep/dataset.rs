@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, json};
 use thiserror::Error;
 
+#[cfg(feature = "parquet")]
+use super::table::arrow;
 use super::table::{Column, Values, columns};
 use super::{Chunk, Row, Sweep};
 use crate::output::csv::quoted;
@@ -325,19 +327,10 @@ fn json_lines(columns: &[Column], rows: usize) -> String {
 
 #[cfg(feature = "parquet")]
 fn parquet(sweep: &Sweep, columns: &[Column]) -> io::Result<Vec<u8>> {
-    let mut table = cwnd_parquet::Table::default();
-    for Column { name, unit, description, values } in columns {
-        match values {
-            Values::Whole(values) => table.whole(name, unit, description, values.iter().copied()),
-            Values::Real(values) => table.real(name, unit, description, values.iter().copied()),
-            Values::Text(values) => table.optional_text(name, description, values.iter().map(Option::as_deref)),
-            Values::Lists(values) => table.lists(name, unit, description, values.iter().map(Vec::as_slice)),
-        }
-    }
     let title = sweep.title().unwrap_or("a sweep");
     let about = cwnd_parquet::About { title, program: concat!("cwnd ", env!("CWND_VERSION")), command: "cwnd sweep" };
     let mut bytes = Vec::new();
-    table.write(&mut bytes, &about).map_err(io::Error::other)?;
+    arrow(columns).write(&mut bytes, &about).map_err(io::Error::other)?;
     Ok(bytes)
 }
 

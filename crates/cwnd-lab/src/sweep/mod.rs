@@ -5,10 +5,12 @@
 //! of the sweep alone, so that any scheduler may hand out chunks to any machines, also twice: a chunk's file is the same each time.
 //!
 //! [`Sweep::read`] checks every point before anything runs. [`run_chunk`] takes cells from the store or computes them; one that
-//! fails is a row with its error, and the others go on. [`Dataset`] is the folder of what came out.
+//! fails is a row with its error, and the others go on. [`Dataset`] is the folder of what came out. [`Task`] is what a worker on
+//! another machine needs of a chunk.
 
 mod dataset;
 mod document;
+mod elsewhere;
 mod gather;
 mod run;
 mod table;
@@ -25,8 +27,13 @@ use crate::scenario::{Scenario, ScenarioError};
 
 pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed, Unfinished};
 pub use document::schema;
+pub use elsewhere::{CountError, Pending, Task, TaskError};
 pub use gather::{PointResult, Setting, Swept, gather};
-pub use run::{Found, Interrupted, Job, Outcome, Row, Watch, run_cells, run_cells_in_turn, run_chunk};
+pub use run::{
+    Found, Interrupted, Job, Outcome, Row, Stopped, Watch, run_cells, run_cells_in_turn, run_chunk, run_chunks,
+};
+#[cfg(feature = "parquet")]
+pub use table::arrow;
 pub use table::{Column, Values, columns};
 
 /// A checked sweep: every point of it is a scenario that can be run.

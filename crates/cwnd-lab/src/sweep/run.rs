@@ -7,7 +7,7 @@ use cwnd_sim::SetupError;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::{Cell, Chunk, Sweep};
+use super::{Cell, Chunk, Dataset, DatasetError, Sweep};
 use crate::cells::{Cells, Key, StoreError};
 use crate::probe::{Kept, Probe};
 use crate::run::simulate;
@@ -51,6 +51,39 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("interrupted")]
 pub struct Interrupted;
+
+/// Why chunks were not all run.
+#[derive(Debug, Error)]
+pub enum Stopped {
+    /// Rows cannot be written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// [`Watch::goes_on`] said no.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+/// Runs chunks side by side on all cores, so that no core waits for the last cell of one, and writes the rows of each as it ends.
+///
+/// # Errors
+/// `watch` ended the work, or rows cannot be written. Cells computed by then are in the store.
+pub fn run_chunks(
+    sweep: &Sweep,
+    chunks: &[Chunk],
+    cells: &Cells,
+    dataset: Option<&Dataset>,
+    watch: &dyn Watch,
+) -> Result<Vec<Row>, Stopped> {
+    let run = |chunk: &Chunk| {
+        let rows = run_chunk(sweep, *chunk, cells, watch)?;
+        if let Some(dataset) = dataset {
+            dataset.write(*chunk, &rows)?;
+        }
+        Ok(rows)
+    };
+    let rows = chunks.par_iter().with_max_len(1).map(run).collect::<Result<Vec<_>, Stopped>>()?;
+    Ok(rows.into_iter().flatten().collect())
+}
 
 /// Runs the cells of a chunk on all cores. The rows are in the order of the cells, and the same however often a chunk is run.
 ///

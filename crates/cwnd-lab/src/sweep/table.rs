@@ -64,6 +64,22 @@ pub fn columns(sweep: &Sweep, rows: &[Row]) -> Vec<Column> {
     columns
 }
 
+/// Columns as a table of Arrow, with units and descriptions in the metadata of its fields.
+#[cfg(feature = "parquet")]
+#[must_use]
+pub fn arrow(columns: &[Column]) -> cwnd_parquet::Table {
+    let mut table = cwnd_parquet::Table::default();
+    for Column { name, unit, description, values } in columns {
+        match values {
+            Values::Whole(values) => table.whole(name, unit, description, values.iter().copied()),
+            Values::Real(values) => table.real(name, unit, description, values.iter().copied()),
+            Values::Text(values) => table.optional_text(name, description, values.iter().map(Option::as_deref)),
+            Values::Lists(values) => table.lists(name, unit, description, values.iter().map(Vec::as_slice)),
+        }
+    }
+    table
+}
+
 /// A key as a column of numbers where all that the sweep sets it to are numbers, otherwise of text. It does not depend on the rows, so that all
 /// parts of a data set agree.
 fn parameter(sweep: &Sweep, key: usize, rows: &[Row]) -> Column {

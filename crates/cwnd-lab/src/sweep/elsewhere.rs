@@ -1,0 +1,179 @@
+//! Cells that are run elsewhere: by a worker that has this program, and neither the sweep nor its store.
+//!
+//! Whoever has the sweep makes [`Pending`] of a chunk, sends its [`Task`] to a worker, and makes rows of what comes back. A task is a
+//! function of its text: it may be run anywhere, any number of times, and its outcomes are those of running the cells here.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{Cell, Chunk, Interrupted, Job, Outcome, Row, Sweep, Watch, run_cells_in_turn};
+use crate::VERSION;
+use crate::cells::{Cells, Key, SOURCES};
+use crate::probe::Probe;
+use crate::scenario::{Scenario, ScenarioError};
+
+/// A chunk of which the store may have some cells.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    chunk: Chunk,
+    found: Vec<Row>,
+    missing: Vec<Cell>,
+}
+
+/// Cells to be run, one after the other.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    version: String,
+    sources: String,
+    base: String,
+    points: Vec<Part>,
+}
+
+/// Some runs of a point.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct Part {
+    set: Vec<String>,
+    seeds: Vec<u64>,
+}
+
+/// A task cannot be run.
+#[derive(Debug, Error)]
+pub enum TaskError {
+    /// The caller ended it.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    /// It was made by a program that would compute something else.
+    #[error(
+        "cwnd {VERSION} runs here, and cwnd {0} asks, whose simulator differs: install the same build on both sides"
+    )]
+    Other(String),
+    /// Its base with what a point sets is no scenario.
+    #[error(transparent)]
+    Scenario(#[from] Box<ScenarioError>),
+    /// It is no task.
+    #[error("not a task of cwnd {VERSION}: {0}")]
+    Text(#[from] serde_json::Error),
+}
+
+/// What came back is not what was asked for.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("asked for {asked} cells, and {got} came back")]
+pub struct CountError {
+    asked: usize,
+    got: usize,
+}
+
+impl Pending {
+    /// Looks for the cells of `chunk` in the store.
+    #[must_use]
+    pub fn of(sweep: &Sweep, chunk: Chunk, cells: &Cells) -> Self {
+        let mut pending = Self { chunk, found: Vec::new(), missing: Vec::new() };
+        let wanted = sweep.cells_of(chunk);
+        for runs in wanted.chunk_by(|a, b| a.point == b.point) {
+            let scenario = sweep.scenario(&sweep.points()[runs[0].point]);
+            for cell in runs {
+                match cells.find(Key::of(&scenario, cell.seed, &Probe::SUMMARY)) {
+                    Some(kept) => pending.found.push(Row { cell: *cell, outcome: Ok(kept) }),
+                    None => pending.missing.push(*cell),
+                }
+            }
+        }
+        pending
+    }
+
+    /// Which chunk it is.
+    #[must_use]
+    pub fn chunk(&self) -> Chunk {
+        self.chunk
+    }
+
+    /// How many of its cells the store has.
+    #[must_use]
+    pub fn found(&self) -> usize {
+        self.found.len()
+    }
+
+    /// How many of its cells are to be run.
+    #[must_use]
+    pub fn missing(&self) -> usize {
+        self.missing.len()
+    }
+
+    /// What is to be run.
+    #[must_use]
+    pub fn task(&self, sweep: &Sweep) -> Task {
+        let parts = self.missing.chunk_by(|a, b| a.point == b.point).map(|runs| Part {
+            set: sweep.items(&sweep.points()[runs[0].point].values).collect(),
+            seeds: runs.iter().map(|cell| cell.seed).collect(),
+        });
+        let points = parts.collect();
+        Task { version: VERSION.to_string(), sources: SOURCES.to_string(), base: sweep.base.clone(), points }
+    }
+
+    /// The rows of the chunk, with what came of its task, cell by cell. Numbers are stored; one that cannot be is a failed cell, as
+    /// where cells are run here.
+    ///
+    /// # Errors
+    /// There are more outcomes, or fewer, than cells that were asked for.
+    pub fn finish(self, sweep: &Sweep, outcomes: Vec<Outcome>, cells: &Cells) -> Result<Vec<Row>, CountError> {
+        if outcomes.len() != self.missing.len() {
+            return Err(CountError { asked: self.missing.len(), got: outcomes.len() });
+        }
+        let mut rows = self.found;
+        let mut outcomes = outcomes.into_iter();
+        for runs in self.missing.chunk_by(|a, b| a.point == b.point) {
+            let scenario = sweep.scenario(&sweep.points()[runs[0].point]);
+            for (cell, outcome) in runs.iter().zip(outcomes.by_ref()) {
+                let outcome = outcome.and_then(|kept| {
+                    let stored = cells.keep(Key::of(&scenario, cell.seed, &Probe::SUMMARY), &kept);
+                    stored.map(|()| kept).map_err(|error| error.to_string())
+                });
+                rows.push(Row { cell: *cell, outcome });
+            }
+        }
+        rows.sort_by_key(|row| row.cell.index);
+        Ok(rows)
+    }
+}
+
+impl Task {
+    /// Reads what [`Task::to_string`] wrote.
+    ///
+    /// # Errors
+    /// It is no task, or one of a program that would compute something else.
+    pub fn read(text: &str) -> Result<Self, TaskError> {
+        let task: Self = serde_json::from_str(text)?;
+        if task.sources == SOURCES { Ok(task) } else { Err(TaskError::Other(task.version)) }
+    }
+
+    /// Equal tasks have equal keys, and what would compute something else has another.
+    #[must_use]
+    pub fn key(&self) -> String {
+        Key::of_parts(&["task", &self.to_string()]).to_string()
+    }
+
+    /// Runs its cells one after the other on the thread that calls: whoever hands out tasks hands them out to threads. Nothing is
+    /// stored.
+    ///
+    /// # Errors
+    /// `watch` ended it, or it names a scenario that cannot be run.
+    pub fn run(&self, watch: &dyn Watch) -> Result<Vec<Outcome>, TaskError> {
+        let mut outcomes = Vec::new();
+        for Part { set, seeds } in &self.points {
+            let scenario = Scenario::read("task", &self.base, set).map_err(Box::new)?;
+            let jobs: Vec<Job<'_>> = seeds.iter().map(|seed| (&scenario, *seed, Probe::SUMMARY)).collect();
+            outcomes.extend(run_cells_in_turn(&jobs, &Cells::default(), watch)?);
+        }
+        Ok(outcomes)
+    }
+}
+
+/// Text for [`Task::read`].
+impl fmt::Display for Task {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
