@@ -23,6 +23,7 @@ from cwnd._paper import Paper, PaperResult, PaperRow, PaperRows, paper, papers
 from cwnd._results import Comparison, ComparisonRow, Estimate, Estimates, RunResult, Versus
 from cwnd._run import run
 from cwnd._scenario import Scenario
+from cwnd._sweep import FailedCell, Sweep, SweepPoint, SweepResult, sweep
 from cwnd._table import Field, Table
 from cwnd.errors import AlgorithmError, ArgumentError, CwndError, ScenarioError, SimulationError, StoreError
 
@@ -42,6 +43,7 @@ __all__ = [
     "Evaluation",
     "EvaluationRow",
     "EvaluationSection",
+    "FailedCell",
     "Field",
     "Paper",
     "PaperResult",
@@ -57,6 +59,9 @@ __all__ = [
     "SimulationError",
     "Start",
     "StoreError",
+    "Sweep",
+    "SweepPoint",
+    "SweepResult",
     "Table",
     "Versus",
     "View",
@@ -74,4 +79,5 @@ __all__ = [
     "plot",
     "run",
     "statistics",
+    "sweep",
 ]

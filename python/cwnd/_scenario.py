@@ -13,7 +13,7 @@ from cwnd import _native
 from cwnd._algorithm import Algorithm, CongestionControl, Outside, WindowRule
 from cwnd.errors import ScenarioError
 
-__all__ = ["Scenario"]
+__all__ = ["Scenario", "written"]
 
 
 class Scenario(MutableMapping[str, Any]):
@@ -70,7 +70,7 @@ class Scenario(MutableMapping[str, Any]):
             The file cannot be read.
         """
         text = Path(path).read_text(encoding="utf-8")
-        overrides = [f"{key}={_written(value)}" for key, value in (changes or {}).items()]
+        overrides = [f"{key}={written(value)}" for key, value in (changes or {}).items()]
         return cls(json.loads(_native.scenario(os.fspath(path), text, overrides)))
 
     @classmethod
@@ -280,5 +280,5 @@ def _plain(value: object) -> Any:
     return value
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(_plain(value))

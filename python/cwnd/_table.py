@@ -68,11 +68,13 @@ class Table:
         return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
     def __getitem__(self, column: str) -> npt.NDArray[Any]:
-        """Copy a column; numbers that are not there are ``nan``, text comes as objects."""
+        """Copy a column; numbers that are not there are ``nan``, text and lists come as objects."""
         kind, values = self._native.column(column)
         if isinstance(values, bytes):
             return np.frombuffer(values, dtype=kind)
-        return np.array(values, dtype=object)
+        objects = np.empty(len(values), dtype=object)
+        objects[:] = values  # lists of equal length would become a second dimension otherwise
+        return objects
 
     def __repr__(self) -> str:
         return f"<cwnd.Table of {len(self)} rows: {', '.join(self.columns)}>"

@@ -25,7 +25,10 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     run(environment.command("mypy").arg("--config-file").arg(&settings))?;
     run(environment.command("mypy").arg("--config-file").arg(&settings).args(checked))?;
     run(environment.command("stubtest").arg("cwnd").arg("--mypy-config-file").arg(&settings))?;
+    // Some tests compare with the command.
+    run(&mut workspace.cargo(&["build", "--package", "cwnd-cli"]))?;
     let mut tests = environment.command("pytest");
+    tests.env("CWND_COMMAND", workspace.program("cwnd"));
     tests.arg("--config-file").arg(&settings).arg("--doctest-modules").arg(sources.join("tests"));
     tests.arg(sources.join("README.md")).arg(sources.join("docs"));
     run(tests.args(["--pyargs", "cwnd"]).env("MPLBACKEND", "Agg"))?;

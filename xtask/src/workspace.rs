@@ -22,8 +22,16 @@ impl Workspace {
 
     /// The folder for what chores leave behind.
     pub(crate) fn scratch(&self) -> PathBuf {
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), PathBuf::from);
-        target.join("xtask")
+        self.target().join("xtask")
+    }
+
+    /// A program of the workspace, where cargo leaves it when tests are built.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.target().join("debug").join(name)
+    }
+
+    fn target(&self) -> PathBuf {
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), PathBuf::from)
     }
 
     /// A cargo command in the repository, of the toolchain that runs this program.

@@ -3,6 +3,7 @@
 use cwnd::registry::SpecError;
 use cwnd_lab::cells::StoreError;
 use cwnd_lab::scenario::ScenarioError;
+use cwnd_lab::sweep::DatasetError;
 use cwnd_sim::SetupError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -17,6 +18,9 @@ pub(crate) enum Failure {
     /// A value given to a function is not accepted.
     #[error("{0}")]
     Argument(String),
+    /// A folder of results cannot be written.
+    #[error(transparent)]
+    Folder(DatasetError),
     /// Python raised something.
     #[error(transparent)]
     Python(#[from] PyErr),
@@ -41,7 +45,7 @@ impl Failure {
             Self::Algorithm(_) => "AlgorithmError",
             Self::Argument(_) => "ArgumentError",
             Self::Scenario(_) => "ScenarioError",
-            Self::Store(_) => "StoreError",
+            Self::Folder(_) | Self::Store(_) => "StoreError",
             Self::Simulation(_) | Self::Unexpected(_) | Self::Python(_) => "SimulationError",
         }
     }

@@ -20,6 +20,7 @@ mod registry;
 mod runs;
 mod scenario;
 mod statistics;
+mod sweep;
 mod table;
 mod work;
 
@@ -48,9 +49,11 @@ mod _native {
     #[pymodule_export]
     use crate::runs::{Runs, measures, run};
     #[pymodule_export]
-    use crate::scenario::{complete, scenario, schema, to_toml};
+    use crate::scenario::{complete, literal, scenario, schema, to_toml};
     #[pymodule_export]
     use crate::statistics::{bca, bca_by, bca_ratio, mser5, paired, t_interval};
+    #[pymodule_export]
+    use crate::sweep::{Sweep, Sweeping, Swept, sweep_task};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -28,6 +28,13 @@ pub(crate) fn to_toml(document: &str) -> Result<String, Failure> {
     toml::to_string(&value).map_err(|error| Failure::Argument(error.to_string()))
 }
 
+/// A JSON value as it is written in TOML on one line.
+#[pyfunction]
+pub(crate) fn literal(value: &str) -> Result<String, Failure> {
+    let value: toml::Value = serde_json::from_str(value).map_err(|error| Failure::Argument(error.to_string()))?;
+    Ok(value.to_string())
+}
+
 /// The JSON Schema of scenarios.
 #[pyfunction]
 pub(crate) fn schema() -> String {

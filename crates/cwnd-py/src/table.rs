@@ -41,7 +41,7 @@ impl Table {
         schema.fields().iter().map(field).collect()
     }
 
-    /// A column: its type in NumPy's notation with its bytes, or `str` with a list.
+    /// A column: its type in NumPy's notation with its bytes, `str` with a list, or `list` with a list of lists of numbers.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
         let column = self.batch.column_by_name(name).ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
         match column.data_type() {
@@ -53,6 +53,13 @@ impl Table {
                 let values = column.as_primitive::<Float64Type>().iter();
                 let values = values.flat_map(|value| value.unwrap_or(f64::NAN).to_le_bytes());
                 Ok(("<f8", bytes(py, values)))
+            }
+            DataType::List(_) => {
+                let lists = column.as_list::<i32>().iter().map(|list| {
+                    let numbers = list.map(|list| list.as_primitive::<Float64Type>().values().to_vec());
+                    numbers.unwrap_or_default()
+                });
+                Ok(("list", PyList::new(py, lists.collect::<Vec<_>>())?.into_any()))
             }
             _ => Ok(("str", PyList::new(py, column.as_string::<i32>().iter())?.into_any())),
         }

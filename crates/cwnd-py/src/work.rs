@@ -24,8 +24,17 @@ pub(crate) fn apart<T: Send>(
     py: Python<'_>,
     job: impl FnOnce(Progress<'_>) -> Result<T, Failure> + Send,
 ) -> Result<T, Failure> {
-    let stop = AtomicBool::new(false);
-    let go_on = |_: Span| !stop.load(Ordering::Relaxed);
+    watched(py, |go_on| job(&|_: Span| go_on.load(Ordering::Relaxed)), |_| Ok(()))
+}
+
+/// The same for a `job` that looks whether to go on. The calling thread also looks at how far it is, several times a second; an
+/// exception of `look` ends the job as Ctrl-C does.
+pub(crate) fn watched<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&AtomicBool) -> Result<T, Failure> + Send,
+    look: impl Fn(Python<'_>) -> PyResult<()> + Sync,
+) -> Result<T, Failure> {
+    let go_on = AtomicBool::new(true);
     py.detach(|| {
         thread::scope(|scope| {
             let (working, ended) = channel::<()>();
@@ -35,17 +44,17 @@ pub(crate) fn apart<T: Send>(
                 drop(working);
                 result
             });
-            let mut signal = None;
+            let mut raised = None;
             while ended.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
-                if signal.is_none()
-                    && let Some(error) = interrupted()
+                if raised.is_none()
+                    && let Some(error) = interrupted().or_else(|| Python::attach(|py| look(py).err()))
                 {
-                    stop.store(true, Ordering::Relaxed);
-                    signal = Some(error);
+                    go_on.store(false, Ordering::Relaxed);
+                    raised = Some(error);
                 }
             }
             let result = worker.join().unwrap_or_else(|_| Err(broken()));
-            signal.map_or(result, |error| Err(error.into()))
+            raised.map_or(result, |error| Err(error.into()))
         })
     })
 }

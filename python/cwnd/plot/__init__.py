@@ -6,8 +6,17 @@ line's reports. Neither library is needed for anything else: ``pip install 'cwnd
 
 from __future__ import annotations
 
-from cwnd.plot._charts import ComparisonCharts, RunCharts
+from cwnd.plot._charts import ComparisonCharts, RunCharts, SweepCharts
 from cwnd.plot._colour import colour
-from cwnd.plot._figures import ComparisonPlots, RunPlots, heatmap
+from cwnd.plot._figures import ComparisonPlots, RunPlots, SweepPlots, heatmap
 
-__all__ = ["ComparisonCharts", "ComparisonPlots", "RunCharts", "RunPlots", "colour", "heatmap"]
+__all__ = [
+    "ComparisonCharts",
+    "ComparisonPlots",
+    "RunCharts",
+    "RunPlots",
+    "SweepCharts",
+    "SweepPlots",
+    "colour",
+    "heatmap",
+]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cwnd.plot._colour import MUTED, SHADE, TEXT
-from cwnd.plot._curves import Axis, Curves, Run, pooled, shares, trade_off, trade_off_axes
+from cwnd.plot._curves import Axis, Curves, Run, grids, only, pooled, shares, shown, trade_off, trade_off_axes
 
 if TYPE_CHECKING:
     import altair
 
     from cwnd._results import Comparison, RunResult
+    from cwnd._sweep import SweepResult
 
-__all__ = ["ComparisonCharts", "RunCharts"]
+__all__ = ["ComparisonCharts", "RunCharts", "SweepCharts"]
 
 
 class RunCharts:
@@ -309,6 +310,75 @@ class ComparisonCharts:
             With a line per algorithm.
         """
         return _curves(pooled(self._comparison, column, seed))
+
+
+class SweepCharts:
+    """Charts of a sweep on Altair, one per method; the arguments are those of :class:`SweepPlots`."""
+
+    def __init__(self, result: SweepResult) -> None:
+        self._result = result
+
+    def heatmap(
+        self,
+        measure: str = "utilisation",
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        where: Mapping[str, object] | None = None,
+        limits: tuple[float, float] | None = None,
+    ) -> altair.LayerChart:
+        """Chart a measure over two keys of the sweep.
+
+        Parameters
+        ----------
+        measure : str
+            A column of ``result.table`` with a number per run.
+        x, y : str, optional
+            Keys of the sweep, or ``seed``; the last two that vary if not given.
+        where : mapping, optional
+            The values of the other keys: ``{"flow.0.algorithm": "simd"}``.
+        limits : tuple of float, optional
+            The values at the ends of the colours; the least and the largest if not given.
+
+        Returns
+        -------
+        altair.LayerChart
+            With the mean over seeds written into each cell.
+
+        Raises
+        ------
+        ArgumentError
+            There is no such measure, key or value, or another key varies.
+        """
+        alt = _altair()
+        grid = only(grids(self._result, measure, x, y, where))
+        across, down = ([shown(value) for value in values] for values in (grid.across, grid.down))
+        values = [
+            {"x": at_x, "y": at_y, "value": number, "shown": f"{number:.3g}"}
+            for at_y, row in zip(down, grid.values.tolist(), strict=True)
+            for at_x, number in zip(across, row, strict=True)
+            if np.isfinite(number)
+        ]
+        place = {
+            "x": alt.X("x", type="nominal", sort=across, title=grid.x, axis=alt.Axis(labelAngle=0)),
+            "y": alt.Y("y", type="nominal", sort=down[::-1], title=grid.y),
+        }
+        numbers = [value["value"] for value in values]
+        low, high = limits or (min(numbers, default=0.0), max(numbers, default=1.0))
+        scale = alt.Scale(scheme="viridis", domain=[low, high])
+        chart = alt.Chart(alt.Data(values=values))
+        bright = alt.datum.value >= low + 0.6 * (high - low)
+        layers = [
+            chart.mark_rect().encode(
+                color=alt.Color("value", type="quantitative", scale=scale, title=grid.title), **place
+            ),
+            chart.mark_text(fontSize=10).encode(
+                text=alt.Text("shown", type="nominal"),
+                color=alt.condition(bright, alt.value(TEXT), alt.value("white")),
+                **place,
+            ),
+        ]
+        return _finished(alt.layer(*layers), grid.title, max(60 * len(across), 180), max(36 * len(down), 120))
 
 
 def _curves(curves: Curves) -> altair.LayerChart:

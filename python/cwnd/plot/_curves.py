@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +15,24 @@ from cwnd.plot._colour import DASHES, MUTED, colour
 
 if TYPE_CHECKING:
     from cwnd._results import Comparison, Estimate, RunResult
+    from cwnd._sweep import SweepResult
     from cwnd._table import Table
 
 __all__ = [
     "Axis",
     "Curve",
     "Curves",
+    "Grid",
     "Interval",
     "Phase",
     "Rule",
     "Run",
+    "averaged",
+    "grids",
+    "only",
     "pooled",
     "shares",
+    "shown",
     "trade_off",
     "trade_off_axes",
 ]
@@ -96,6 +102,19 @@ class Interval:
     colour: str
     x: tuple[float, float, float]
     y: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Means over a grid: `values` has a row per entry of `down`, a column per entry of `across`, ``nan`` for none."""
+
+    across: list[Any]
+    down: list[Any]
+    values: Numbers
+    x: str = ""
+    y: str = ""
+    title: str = ""
+    setting: dict[str, Any] = field(default_factory=dict)
 
 
 class Run:
@@ -309,6 +328,82 @@ def shares(comparison: Comparison) -> tuple[Interval, ...]:
     )
 
 
+def averaged(right: Sequence[Any], up: Sequence[Any], numbers: Sequence[Any], /, **about: Any) -> Grid:
+    """Average the numbers of each cell; along the axes numbers are put in order, text is left as it comes."""
+    across, down = _order(right), _order(up)
+    cells: dict[tuple[int, int], list[float]] = {}
+    for at_x, at_y, number in zip(right, up, numbers, strict=True):
+        if number is not None and np.isfinite(number):
+            cells.setdefault((down.index(at_y), across.index(at_x)), []).append(float(number))
+    values = np.full((len(down), len(across)), np.nan)
+    for place, found in cells.items():
+        values[place] = np.mean(found)
+    return Grid(across, down, values, **about)
+
+
+def grids(
+    result: SweepResult, measure: str, x: str | None, y: str | None, where: Mapping[str, object] | None
+) -> tuple[Grid, ...]:
+    """Average a measure of a sweep over seeds, for two of its keys: a grid for every combination of the others."""
+    table = result.table
+    known = [*result.keys, "seed"]
+    measures = [name for name in table.columns if name not in {*known, "cell", "error"} and table[name].dtype != object]
+    if measure not in measures:
+        raise ArgumentError(f"measure: no `{measure}`, expected one of {', '.join(measures)}")
+    columns = {key: [_set(value) for value in table[key].tolist()] for key in known}
+    for key in [*(where or {}), *(name for name in (x, y) if name is not None)]:
+        if key not in columns:
+            raise ArgumentError(f"no key `{key}` in this sweep, expected one of {', '.join(known)}")
+    rows = np.ones(len(table), dtype=bool)
+    for key, value in (where or {}).items():
+        rows &= np.array([found == value for found in columns[key]])
+        if not rows.any():
+            raise ArgumentError(f"where: no cells with `{key}` at {value!r}; it has {_list(columns[key])}")
+    chosen = np.flatnonzero(rows)
+    columns = {key: [values[row] for row in chosen] for key, values in columns.items()}
+    varied = [key for key in result.keys if len(_order(columns[key])) > 1]
+    x = x or next((key for key in reversed(varied) if key != y), result.keys[-1])
+    y = y or next((key for key in reversed(varied) if key != x), "seed")
+    others = [key for key in varied if key not in (x, y)]
+    axis = _axis(measure)
+    title = axis.title if axis.title != measure else measure.replace("_", " ").capitalize()
+    numbers = (table[measure][chosen] * axis.scale).tolist()
+    settings = [tuple(columns[key][row] for key in others) for row in range(len(chosen))]
+    found = []
+    for setting in dict.fromkeys(settings):
+        own = [row for row, other in enumerate(settings) if other == setting]
+        places = ([values[row] for row in own] for values in (columns[x], columns[y], numbers))
+        found.append(averaged(*places, x=x, y=y, title=title, setting=dict(zip(others, setting, strict=True))))
+    return tuple(found)
+
+
+def only(found: tuple[Grid, ...]) -> Grid:
+    """Take the one grid there is; several differ in keys that belong into `where`."""
+    if len(found) > 1:
+        values = {key: [grid.setting[key] for grid in found] for key in found[0].setting}
+        missing = "; ".join(f"`{key}`, which has {_list(own)}" for key, own in values.items())
+        raise ArgumentError(f"where: give a value of {missing}")
+    return found[0]
+
+
+def shown(value: Any) -> str:
+    """Write a value of a key as an axis has it; none where the base's value stays."""
+    return "base" if value is None else f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+def _set(value: Any) -> Any:
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _list(values: Sequence[Any]) -> str:
+    return ", ".join(repr(value) for value in _order(values))
+
+
+def _order(values: Sequence[Any]) -> list[Any]:
+    found = list(dict.fromkeys(values))
+    return sorted(found) if all(isinstance(value, (int, float)) for value in found) else found
+
+
 def _labels(comparison: Comparison) -> list[str]:
     """Name the rows; an algorithm that is there twice has its place in front."""
     names = [row.algorithm for row in comparison.rows]
@@ -354,7 +449,14 @@ UNITS = {
     "_ns": ("s", 1e-9),
     "_s": ("ms", 1e3),
 }
-TITLES = {"srtt_s": ("Round-trip time (ms)", 1e3), "timeouts": ("Time-outs", 1.0)}
+TITLES = {
+    "jain": ("Jain's index", 1.0),
+    "queue_delay_mean_s": ("Mean queueing delay (ms)", 1e3),
+    "queue_delay_p95_s": ("95th percentile of queueing delay (ms)", 1e3),
+    "queue_delay_p99_s": ("99th percentile of queueing delay (ms)", 1e3),
+    "srtt_s": ("Round-trip time (ms)", 1e3),
+    "timeouts": ("Time-outs", 1.0),
+}
 
 MAX_FLOWS = 8
 """More lines than this in one plot cannot be told apart."""

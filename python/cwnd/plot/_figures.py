@@ -10,7 +10,20 @@ import numpy.typing as npt
 
 from cwnd.errors import ArgumentError
 from cwnd.plot._colour import GRID, MUTED, SHADE, TEXT
-from cwnd.plot._curves import Axis, Curves, Run, pooled, shares, trade_off, trade_off_axes
+from cwnd.plot._curves import (
+    Axis,
+    Curves,
+    Grid,
+    Run,
+    averaged,
+    grids,
+    only,
+    pooled,
+    shares,
+    shown,
+    trade_off,
+    trade_off_axes,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -19,8 +32,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cwnd._results import Comparison, RunResult
+    from cwnd._sweep import SweepResult
 
-__all__ = ["ComparisonPlots", "RunPlots", "heatmap"]
+__all__ = ["ComparisonPlots", "RunPlots", "SweepPlots", "heatmap"]
 
 
 class RunPlots:
@@ -382,6 +396,97 @@ class ComparisonPlots:
         return _curves(pooled(self._comparison, column, seed), ax)
 
 
+class SweepPlots:
+    """Plots of a sweep on matplotlib: ``result.plot()`` shows a measure over all keys, its methods one plot each."""
+
+    def __init__(self, result: SweepResult) -> None:
+        self._result = result
+
+    def __call__(
+        self,
+        measure: str = "utilisation",
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        where: Mapping[str, object] | None = None,
+    ) -> Figure:
+        """Draw heat maps of a measure: one for every combination of the keys that are not on the axes.
+
+        Parameters
+        ----------
+        measure : str
+            A column of ``result.table`` with a number per run.
+        x, y : str, optional
+            Keys of the sweep, or ``seed``; the last two that vary if not given.
+        where : mapping, optional
+            Draw only the cells with these values: ``{"flow.0.algorithm": "simd"}``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            With the means over seeds, all in the same colours.
+
+        Raises
+        ------
+        ArgumentError
+            There is no such measure, key or value, or there would be too many plots.
+        """
+        found = grids(self._result, measure, x, y, where)
+        if len(found) > MOST_PLOTS:
+            others = ", ".join(f"`{key}`" for key in found[0].setting)
+            raise ArgumentError(f"where: {len(found)} plots are too many; give values of {others}")
+        across = min(len(found), 3)
+        down = -(-len(found) // across)
+        width, height = _size(found[0])
+        figure, cells = _figure((width * across, height * down), (down, across))
+        numbers = np.concatenate([grid.values.ravel() for grid in found])
+        numbers = numbers[np.isfinite(numbers)]
+        limits = (float(numbers.min()), float(numbers.max())) if len(numbers) else None
+        for grid, axes in zip(found, cells.flat, strict=False):
+            _grid(grid, limits, axes)
+        for axes in list(cells.flat)[len(found) :]:
+            axes.set_axis_off()
+        return figure
+
+    def heatmap(
+        self,
+        measure: str = "utilisation",
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        where: Mapping[str, object] | None = None,
+        limits: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw a measure over two keys of the sweep.
+
+        Parameters
+        ----------
+        measure : str
+            A column of ``result.table`` with a number per run.
+        x, y : str, optional
+            Keys of the sweep, or ``seed``; the last two that vary if not given.
+        where : mapping, optional
+            The values of the other keys: ``{"flow.0.algorithm": "simd"}``.
+        limits : tuple of float, optional
+            The values at the ends of the colours; the least and the largest if not given.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With the mean over seeds written into each cell, if they are not many.
+
+        Raises
+        ------
+        ArgumentError
+            There is no such measure, key or value, or another key varies.
+        """
+        grid = only(grids(self._result, measure, x, y, where))
+        return _grid(grid, limits, _axes(ax, _size(grid)))
+
+
 def heatmap(
     rows: Mapping[str, Any] | Iterable[Mapping[str, Any]] | Any,
     x: str,
@@ -428,32 +533,8 @@ def heatmap(
     ['0.5', '0.4']
     """
     columns = {name: _column(rows, name) for name in (x, y, value)}
-    across, down = _order(columns[x]), _order(columns[y])
-    cells: dict[tuple[int, int], list[float]] = {}
-    for at_x, at_y, number in zip(*columns.values(), strict=True):
-        if number is not None and np.isfinite(number):
-            cells.setdefault((down.index(at_y), across.index(at_x)), []).append(float(number))
-    grid = np.full((len(down), len(across)), np.nan)
-    for place, numbers in cells.items():
-        grid[place] = np.mean(numbers)
-    axes = _axes(ax, (max(1.2 + 0.75 * len(across), 3.5), max(1.0 + 0.5 * len(down), 2.5)))
-    low, high = limits or (None, None)
-    image = axes.imshow(grid, cmap="viridis", vmin=low, vmax=high, aspect="auto", origin="lower")
-    axes.set_xticks(range(len(across)), [_written(name) for name in across])
-    axes.set_yticks(range(len(down)), [_written(name) for name in down])
-    axes.set(xlabel=x, ylabel=y)
-    axes.grid(visible=False)
-    bar = axes.figure.colorbar(image, ax=axes)
-    bar.set_label(title or value, fontsize=8)
-    bar.ax.tick_params(labelsize=8)
-    if grid.size <= WRITTEN_CELLS:
-        for (row, column), number in np.ndenumerate(grid):
-            if np.isfinite(number):
-                dark = float(image.norm(float(number))) < 0.6  # type: ignore[arg-type]  # where white is easier to read on viridis than black
-                axes.text(
-                    column, row, f"{number:.3g}", ha="center", va="center", fontsize=7, color="white" if dark else TEXT
-                )
-    return axes
+    grid = averaged(*columns.values(), x=x, y=y, title=title or value)
+    return _grid(grid, limits, _axes(ax, _size(grid)))
 
 
 def _column(rows: Any, name: str) -> list[Any]:
@@ -468,13 +549,30 @@ def _column(rows: Any, name: str) -> list[Any]:
     return values.tolist() if hasattr(values, "tolist") else list(values)
 
 
-def _order(values: list[Any]) -> list[Any]:
-    found = list(dict.fromkeys(values))
-    return sorted(found) if all(isinstance(value, (int, float)) for value in found) else found
+def _size(grid: Grid) -> tuple[float, float]:
+    return max(1.2 + 0.75 * len(grid.across), 3.5), max(1.0 + 0.5 * len(grid.down), 2.5)
 
 
-def _written(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+def _grid(grid: Grid, limits: tuple[float, float] | None, axes: Axes) -> Axes:
+    low, high = limits or (None, None)
+    image = axes.imshow(grid.values, cmap="viridis", vmin=low, vmax=high, aspect="auto", origin="lower")
+    axes.set_xticks(range(len(grid.across)), [shown(name) for name in grid.across])
+    axes.set_yticks(range(len(grid.down)), [shown(name) for name in grid.down])
+    axes.set(xlabel=grid.x, ylabel=grid.y)
+    axes.grid(visible=False)
+    bar = axes.figure.colorbar(image, ax=axes)
+    bar.set_label(grid.title, fontsize=8)
+    bar.ax.tick_params(labelsize=8)
+    if grid.setting:
+        _titled(axes, ", ".join(f"{key} {shown(value)}" for key, value in grid.setting.items()))
+    if grid.values.size <= WRITTEN_CELLS:
+        for (row, column), number in np.ndenumerate(grid.values):
+            if np.isfinite(number):
+                dark = float(image.norm(float(number))) < 0.6  # type: ignore[arg-type]  # where white is easier to read on viridis than black
+                axes.text(
+                    column, row, f"{number:.3g}", ha="center", va="center", fontsize=7, color="white" if dark else TEXT
+                )
+    return axes
 
 
 def _curves(curves: Curves, ax: Axes | None) -> Axes:
@@ -558,3 +656,5 @@ STYLE = {
 MARKERS = "os^DvXPh"
 WRITTEN_CELLS = 120
 """Numbers in more cells than this cannot be read."""
+MOST_PLOTS = 12
+"""More heat maps than this are no figure."""

@@ -1,0 +1,353 @@
+//! Sweeps: read and checked, run here, or handed out in tasks and gathered.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use cwnd::Span;
+use cwnd_lab::cells::Cells;
+use cwnd_lab::output::{text, to_json};
+use cwnd_lab::probe::Kept;
+use cwnd_lab::scenario::Written;
+use cwnd_lab::sweep::{
+    Chunk, Dataset, DatasetError, Found, PartFormat, Pending, Row, Shard, Stopped, Sweep as LabSweep,
+    Swept as LabSwept, Task, TaskError, Watch, arrow, columns, gather, run_chunks,
+};
+use cwnd_sim::SetupError;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+use crate::table::Table;
+use crate::work::{self, whole};
+
+/// A checked sweep.
+#[pyclass(frozen, module = "cwnd._native")]
+pub(crate) struct Sweep {
+    sweep: LabSweep,
+}
+
+/// A sweep, or a shard of it, on its way.
+#[pyclass(frozen, module = "cwnd._native")]
+pub(crate) struct Sweeping {
+    sweep: LabSweep,
+    chunks: Vec<Chunk>,
+    cells: Cells,
+    dataset: Option<Dataset>,
+    counts: Counts,
+    /// What is run elsewhere, by the index of its chunk.
+    pending: Mutex<BTreeMap<usize, Pending>>,
+    rows: Mutex<BTreeMap<Chunk, Vec<Row>>>,
+}
+
+/// What came of a sweep.
+#[pyclass(frozen, module = "cwnd._native")]
+pub(crate) struct Swept {
+    sweep: LabSweep,
+    rows: Vec<Row>,
+    swept: LabSwept,
+}
+
+/// What came of a cell, as it travels: its numbers by name, or an error.
+type Outcome = (Vec<(String, Vec<f64>)>, Option<String>);
+/// A failed cell: its place, its seed, what the sweep set, and why.
+type Failed<'a> = (u64, u64, Vec<(&'a str, &'a str)>, &'a str);
+
+#[pymethods]
+impl Sweep {
+    /// Reads a TOML document called `name`; files it names are relative to `folder`.
+    #[new]
+    fn new(name: &str, text: &str, folder: PathBuf, overrides: Vec<String>) -> Result<Self, Failure> {
+        Ok(Self { sweep: LabSweep::read(name, text, &folder, &overrides)? })
+    }
+
+    fn to_toml(&self) -> String {
+        self.sweep.to_toml()
+    }
+
+    fn id(&self) -> String {
+        self.sweep.id()
+    }
+
+    fn keys(&self) -> Vec<String> {
+        self.sweep.keys().to_vec()
+    }
+
+    /// How many points and cells it has.
+    fn size(&self) -> (usize, u64) {
+        (self.sweep.points().len(), self.sweep.len())
+    }
+
+    /// How many chunks of some such time it is cut into.
+    fn chunks(&self, chunk: &str) -> Result<usize, Failure> {
+        Ok(self.sweep.chunks(seconds(chunk)?).len())
+    }
+}
+
+#[pymethods]
+impl Sweeping {
+    #[new]
+    fn new(
+        sweep: &Sweep,
+        chunk: &str,
+        shard: Option<&str>,
+        store: Store,
+        out: Option<PathBuf>,
+        format: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let sweep = sweep.sweep.clone();
+        let seconds = seconds(chunk)?;
+        let shard: Option<Shard> = shard.map(|text| text.parse().map_err(named("shard"))).transpose()?;
+        let format = format.map_or(Ok(PartFormat::USUAL), |name| name.parse().map_err(named("format")))?;
+        let chunks = sweep.chunks(seconds);
+        let dataset = out.map(|folder| Dataset::open(&folder, &sweep, seconds, format)).transpose()?;
+        Ok(Self {
+            chunks: shard.map_or_else(|| chunks.clone(), |shard| shard.of(&chunks)),
+            cells: store.cells(),
+            sweep,
+            dataset,
+            counts: Counts::default(),
+            pending: Mutex::default(),
+            rows: Mutex::default(),
+        })
+    }
+
+    /// How many chunks it has.
+    fn __len__(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// How many cells it has.
+    fn cells(&self) -> u64 {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    /// Cells computed, found in the store, and failed, so far.
+    fn counts(&self) -> (u64, u64, u64) {
+        let Counts { computed, stored, failed } = &self.counts;
+        let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (now(computed), now(stored), now(failed))
+    }
+
+    /// Runs all of it here. `heard` is called now and then, and may end it by an exception.
+    fn run(&self, py: Python<'_>, heard: Py<PyAny>) -> Result<(), Failure> {
+        let job = |go_on: &AtomicBool| {
+            let watch = Watched { counts: &self.counts, go_on };
+            Ok(run_chunks(&self.sweep, &self.chunks, &self.cells, self.dataset.as_ref(), &watch)?)
+        };
+        let rows = work::watched(py, job, |py| heard.call0(py).map(drop))?;
+        let mut rows = rows.into_iter().peekable();
+        let mut kept = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        for chunk in &self.chunks {
+            let own = std::iter::from_fn(|| rows.next_if(|row| (chunk.first..chunk.end).contains(&row.cell.index)));
+            kept.insert(*chunk, own.collect());
+        }
+        Ok(())
+    }
+
+    /// What of a chunk is to be run elsewhere, with a key that equal tasks have in common. None if the store has all of it: then it
+    /// is done.
+    fn task(&self, py: Python<'_>, index: usize) -> Result<Option<(String, String)>, Failure> {
+        let chunk = *self.chunks.get(index).ok_or_else(|| PyIndexError::new_err(index))?;
+        py.detach(|| {
+            whole(|| {
+                let pending = Pending::of(&self.sweep, chunk, &self.cells);
+                self.counts.stored.fetch_add(pending.found() as u64, Ordering::Relaxed);
+                if pending.missing() == 0 {
+                    self.done(pending, Vec::new())?;
+                    return Ok(None);
+                }
+                let task = pending.task(&self.sweep);
+                self.pending.lock().unwrap_or_else(PoisonError::into_inner).insert(index, pending);
+                Ok(Some((task.key(), task.to_string())))
+            })
+        })
+    }
+
+    /// Takes what came of a task, and writes the chunk. A second time changes nothing.
+    fn take(&self, py: Python<'_>, index: usize, outcomes: Vec<Outcome>) -> Result<(), Failure> {
+        let outcomes = outcomes.into_iter().map(|(numbers, error)| {
+            let mut kept = Kept::default();
+            numbers.into_iter().for_each(|(name, values)| kept.keep(name, values));
+            error.map_or(Ok(kept), Err)
+        });
+        self.taken(py, index, |_| outcomes.collect())
+    }
+
+    /// Takes note that a task cannot be run: all its cells failed.
+    fn lose(&self, py: Python<'_>, index: usize, why: &str) -> Result<(), Failure> {
+        self.taken(py, index, |missing| vec![Err(why.to_string()); missing])
+    }
+
+    /// What came of it.
+    fn swept(&self) -> Swept {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows: Vec<Row> = rows.values().flatten().cloned().collect();
+        Swept { swept: gather(&self.sweep, &rows), sweep: self.sweep.clone(), rows }
+    }
+}
+
+impl Sweeping {
+    fn taken(
+        &self,
+        py: Python<'_>,
+        index: usize,
+        outcomes: impl FnOnce(usize) -> Vec<Result<Kept, String>>,
+    ) -> Result<(), Failure> {
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        let Some(pending) = pending else { return Ok(()) };
+        let outcomes = outcomes(pending.missing());
+        py.detach(|| whole(|| self.done(pending, outcomes)))
+    }
+
+    fn done(&self, pending: Pending, outcomes: Vec<Result<Kept, String>>) -> Result<(), Failure> {
+        let (chunk, missing) = (pending.chunk(), pending.missing() as u64);
+        let rows = pending.finish(&self.sweep, outcomes, &self.cells);
+        let rows = rows.map_err(|error| Failure::Unexpected(error.to_string()))?;
+        let failed = rows.iter().filter(|row| row.outcome.is_err()).count() as u64;
+        if let Some(dataset) = &self.dataset {
+            dataset.write(chunk, &rows)?;
+        }
+        self.counts.failed.fetch_add(failed, Ordering::Relaxed);
+        self.counts.computed.fetch_add(missing - failed, Ordering::Relaxed);
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner).insert(chunk, rows);
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Swept {
+    /// The document of `cwnd sweep --json`.
+    fn to_json(&self) -> String {
+        to_json(&self.swept)
+    }
+
+    /// What `cwnd sweep` prints.
+    fn text(&self) -> String {
+        text::sweep(&self.sweep, &self.swept)
+    }
+
+    /// A row per cell.
+    fn table(&self) -> Result<Table, Failure> {
+        Table::of(arrow(&columns(&self.sweep, &self.rows)))
+    }
+
+    /// The keys that its points set.
+    fn keys(&self) -> Vec<String> {
+        self.sweep.keys().to_vec()
+    }
+
+    /// Its failed cells.
+    fn failed(&self) -> Vec<Failed<'_>> {
+        let failed = self.rows.iter().filter_map(|row| {
+            let values = &self.sweep.points()[row.cell.point].values;
+            let set = self.sweep.keys().iter().zip(values);
+            let set = set.filter_map(|(key, value)| Some((key.as_str(), value.as_ref()?.text.as_str())));
+            Some((row.cell.index, row.cell.seed, set.collect(), row.outcome.as_ref().err()?.as_str()))
+        });
+        failed.collect()
+    }
+}
+
+/// Does a task of a sweep that is elsewhere, on the calling thread.
+#[pyfunction]
+pub(crate) fn sweep_task(py: Python<'_>, task: &str) -> Result<Vec<Outcome>, Failure> {
+    let outcomes = py.detach(|| {
+        whole(|| {
+            let go_on = AtomicBool::new(true);
+            let watch = Watched { counts: &Counts::default(), go_on: &go_on };
+            Ok(Task::read(task)?.run(&watch)?)
+        })
+    })?;
+    let plain = |kept: &Kept| kept.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
+    Ok(outcomes
+        .into_iter()
+        .map(|outcome| match outcome {
+            Ok(kept) => (plain(&kept), None),
+            Err(error) => (Vec::new(), Some(error)),
+        })
+        .collect())
+}
+
+/// Where cells are kept: a folder, or where every command keeps them.
+#[derive(FromPyObject)]
+pub(crate) enum Store {
+    Usual(bool),
+    Folder(PathBuf),
+}
+
+impl Store {
+    fn cells(self) -> Cells {
+        match self {
+            Self::Usual(true) => Cells::of_user(),
+            Self::Usual(false) => Cells::default(),
+            Self::Folder(folder) => Cells::stored(&folder),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    computed: AtomicU64,
+    stored: AtomicU64,
+    failed: AtomicU64,
+}
+
+struct Watched<'a> {
+    counts: &'a Counts,
+    go_on: &'a AtomicBool,
+}
+
+impl Watch for Watched<'_> {
+    fn goes_on(&self) -> bool {
+        self.go_on.load(Ordering::Relaxed)
+    }
+
+    fn done(&self, found: Found) {
+        let count = match found {
+            Found::Computed => &self.counts.computed,
+            Found::Stored => &self.counts.stored,
+            Found::Failed => &self.counts.failed,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn seconds(chunk: &str) -> Result<f64, Failure> {
+    let chunk: Written<Span> = chunk.parse().map_err(named("chunk"))?;
+    Ok(chunk.value().as_secs_f64())
+}
+
+fn named<E: std::fmt::Display>(argument: &'static str) -> impl Fn(E) -> Failure {
+    move |error| Failure::Argument(format!("{argument}: {error}"))
+}
+
+impl From<DatasetError> for Failure {
+    fn from(error: DatasetError) -> Self {
+        match error {
+            DatasetError::Sweep(error) => (*error).into(),
+            DatasetError::Unwritable { .. } => Self::Folder(error),
+            DatasetError::NoSweep(_) | DatasetError::Other(_) => Self::Argument(format!("out: {error}")),
+        }
+    }
+}
+
+impl From<Stopped> for Failure {
+    fn from(error: Stopped) -> Self {
+        match error {
+            Stopped::Dataset(error) => error.into(),
+            Stopped::Interrupted(_) => SetupError::Interrupted.into(),
+        }
+    }
+}
+
+impl From<TaskError> for Failure {
+    fn from(error: TaskError) -> Self {
+        match error {
+            TaskError::Interrupted(_) => SetupError::Interrupted.into(),
+            TaskError::Scenario(error) => (*error).into(),
+            TaskError::Other(_) | TaskError::Text(_) => Self::Argument(error.to_string()),
+        }
+    }
+}

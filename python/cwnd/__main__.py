@@ -1,0 +1,102 @@
+"""``python -m cwnd sweep``: the command line's sweeps, here or on a Dask cluster."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from cwnd import __version__, errors
+from cwnd._sweep import Sweep, sweep
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a sweep as ``cwnd sweep`` does, with the same options, output and exit codes.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        What stands behind the name of the program.
+
+    Returns
+    -------
+    int
+        0 done, 1 cells failed, 2 the input is wrong and nothing was run, 130 interrupted.
+    """
+    parser = _parser()
+    try:
+        return _sweep(parser.parse_args(arguments))
+    except (errors.SimulationError, errors.StoreError) as error:
+        return _failed(str(error), 1)
+    except (errors.CwndError, ImportError) as error:
+        return _failed(str(error), 2)
+    except KeyboardInterrupt:
+        return _failed("interrupted; the same command goes on from there", 130)
+
+
+def _sweep(given: argparse.Namespace) -> int:
+    if given.store is not None and given.no_store:
+        raise errors.ArgumentError("--store and --no-store cannot be used together")
+    path: Path = given.sweep
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise errors.ArgumentError(f"cannot read `{path}`: {error.strerror}") from error
+    chosen = Sweep._read(str(path), text, str(path.parent), given.set)
+    if given.check:
+        print(f"{path} is a sweep: {chosen.points} points, {chosen.cells} cells, {chosen.chunks(given.chunk)} chunks")
+        return 0
+    out = given.out or (None if given.json else Path("out") / f"sweep-{path.stem}")
+    store = given.store or not given.no_store
+    result = sweep(
+        chosen, out=out, store=store, shard=given.shard, chunk=given.chunk, format=given.format, client=given.scheduler
+    )
+    failed = len(result.failed)
+    if out is not None:
+        counts = f"{result.computed} cells computed, {result.stored} found in the store, {failed} failed"
+        print(f"wrote {out}: {counts}", file=sys.stderr)
+    print(result._native.to_json() if given.json else result, end="", flush=True)
+    if failed:
+        first = result.document["errors"][0]
+        return _failed(f"{failed} of {len(result.table)} cells failed, such as: {first}", 1)
+    return 0
+
+
+def _failed(why: str, code: int) -> int:
+    print(f"error: {why}", file=sys.stderr)
+    return code
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m cwnd", description="Sweeps, here or on a Dask cluster", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"cwnd {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser("sweep", help="run a scenario at many points with many seeds", allow_abbrev=False)
+    run.add_argument("sweep", type=Path, metavar="SWEEP", help="a TOML file")
+    run.add_argument(
+        "--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler: tcp://host:8786"
+    )
+    run.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the base scenario"
+    )
+    run.add_argument("--check", action="store_true", help="only check the sweep, and say what it would run")
+    run.add_argument("--shard", metavar="I/N", help="run one part of several, such as 3/8")
+    run.add_argument("--chunk", default="10s", metavar="TIME", help="how much work goes into a file and a task: 10s")
+    run.add_argument("--format", help="how rows are written: parquet, csv or jsonl [default: parquet]")
+    run.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    run.add_argument("--out", type=Path, metavar="DIR", help="the folder of results [default: out/sweep-NAME]")
+    run.add_argument("--store", type=Path, metavar="DIR", help="where runs are stored, so that none is done twice")
+    run.add_argument("--no-store", action="store_true", help="store nothing, and use nothing stored")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

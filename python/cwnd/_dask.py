@@ -1,0 +1,151 @@
+"""Sweeps on Dask: chunks go to workers as tasks, their rows come back."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError, sleep
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from cwnd import _native
+from cwnd.errors import ArgumentError, SimulationError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["run"]
+
+
+def run(sweeping: _native.Sweeping, client: Client | str, tell: Callable[[], None]) -> None:
+    """Run a sweep on the workers of a cluster.
+
+    Rows are written here and nowhere else, each chunk's when its task comes back: that a worker dies, or that a task is
+    done twice, can change nothing. Tasks are named after what they compute, so that Dask takes equal ones for one.
+
+    Parameters
+    ----------
+    sweeping : Sweeping
+        The sweep.
+    client : distributed.Client or str
+        The cluster, or the address of its scheduler.
+    tell : callable
+        Called now and then.
+    """
+    with _connected(client) as connected:
+        import distributed  # noqa: PLC0415  (an optional dependency)
+
+        left = _tasks(sweeping)
+        # By identity: points that are the same scenario have futures of one task.
+        running: dict[int, tuple[int, Any]] = {}
+        ended: Any = distributed.as_completed(loop=connected.loop, raise_errors=False)  # type: ignore[no-untyped-call]
+        work = _work()
+
+        def hand_out() -> None:
+            while len(running) < AHEAD and (task := next(left, None)) is not None:
+                index, key, text = task
+                future = connected.submit(work, text, key=f"cwnd-sweep-{key}", pure=True)
+                running[id(future)] = index, future
+                ended.add(future)
+
+        try:
+            hand_out()
+            tell()
+            while running:
+                batch = list(ended.next_batch())
+                for future, came in zip(batch, _fetched(connected, batch), strict=True):
+                    index, _ = running.pop(id(future))
+                    future.release()
+                    _come_back(sweeping, index, came)
+                hand_out()
+                tell()
+        finally:
+            # Not cancelled: that goes by the name, and would end the same work of others, or of the next attempt.
+            for _, future in running.values():
+                future.release()
+            # Dask forgets in another thread. The next attempt must not be told what failed in this one.
+            with suppress(RuntimeError):
+                connected.sync(sleep, 0)
+
+
+def _work() -> Callable[[str], Any]:
+    """Make what workers do.
+
+    A function within a function goes to them as code, not as a name that they would have to find: a worker without
+    cwnd fails at its task, with a word about it, instead of ending.
+    """
+
+    def work(task: str) -> Any:
+        from cwnd import _native  # noqa: PLC0415  (of the worker)
+
+        return _native.sweep_task(task)
+
+    return work
+
+
+def _tasks(sweeping: _native.Sweeping) -> Iterator[tuple[int, str, str]]:
+    """List what the store has not."""
+    for index in range(len(sweeping)):
+        task = sweeping.task(index)
+        if task is not None:
+            yield index, *task
+
+
+def _fetched(client: Any, futures: list[Any]) -> list[Any]:
+    """Fetch what came of tasks: outcomes, or what was raised. What a worker has taken with it is done again."""
+    try:
+        # Together, because asking costs more than an answer.
+        fetched: list[Any] = client.gather(futures)
+    except (Exception, CancelledError):
+        fetched = [_each(future) for future in futures]
+    return fetched
+
+
+def _each(future: Any) -> Any:
+    try:
+        return future.result()
+    except (Exception, CancelledError) as error:
+        return error
+
+
+def _come_back(sweeping: _native.Sweeping, index: int, came: Any) -> None:
+    from distributed import KilledWorker  # noqa: PLC0415  (an optional dependency)
+
+    if isinstance(came, KilledWorker):
+        sweeping.lose(index, f"its worker died, and those that had it after that one: {came}")
+    elif isinstance(came, BaseException):
+        raise SimulationError(_reason(came)) from came
+    else:
+        sweeping.take(index, came)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, ImportError):
+        return f"client: a worker cannot import cwnd ({error}): install the build of this machine on all of them"
+    if isinstance(error, CancelledError):
+        return f"client: the cluster has given up: {error}"
+    return f"client: a worker refused its task: {error}"
+
+
+@contextmanager
+def _connected(client: Client | str) -> Iterator[Any]:
+    try:
+        import distributed  # noqa: PLC0415  (an optional dependency)
+    except ImportError as error:
+        raise ImportError("clusters need Dask: pip install 'cwnd[dask]'") from error
+    if isinstance(client, str):
+        try:
+            opened = distributed.Client(client, set_as_default=False)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:
+            raise ArgumentError(f"client: no scheduler at `{client}`: {error}") from error
+        with opened:
+            yield opened
+    elif isinstance(client, distributed.Client) and not client.asynchronous:
+        yield client
+    else:
+        raise ArgumentError(
+            "client: expected a distributed.Client that is not asynchronous, or the address of a scheduler"
+        )
+
+
+AHEAD = 2000
+"""Tasks handed out at once: an adaptive cluster sees what there is to do, and its scheduler keeps megabytes of it."""

@@ -1,0 +1,404 @@
+"""Sweeps: one scenario at many points, here or on a cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwnd import _native
+from cwnd._progress import told
+from cwnd._results import Estimates
+from cwnd._scenario import Scenario, written
+from cwnd._table import Table
+from cwnd.errors import ArgumentError, ScenarioError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from cwnd.plot import SweepCharts, SweepPlots
+
+__all__ = ["FailedCell", "Sweep", "SweepPoint", "SweepResult", "sweep"]
+
+
+class Sweep:
+    """One scenario at many points, each with many seeds.
+
+    Every setting of `cells` is run at every combination of `grid`, with every seed of the base. A sweep is checked when
+    it is made, all its points included.
+
+    Parameters
+    ----------
+    base : Scenario, mapping or path
+        What stays the same; a path names a scenario file.
+    grid : mapping, optional
+        Dotted keys of the scenario, each with its values: ``{"dumbbell.rtt": ["20ms", "100ms"]}``. The last key
+        changes fastest.
+    cells : sequence of mapping, optional
+        What is set together: ``[{"dumbbell.rate": "1gbit", "duration": "20s"}, ...]``.
+    seeds : int, optional
+        Runs of every point; those of the base if not given.
+    title : str, optional
+        What it shows, in a line.
+
+    Raises
+    ------
+    ScenarioError
+        The first thing wrong with the base or a point.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> base = cwnd.Scenario.dumbbell("reno", rate="20mbit", duration="4s", warmup="1s")
+    >>> sweep = cwnd.Sweep(base, grid={"dumbbell.rtt": ["20ms", "40ms"], "flow.0.count": [1, 2, 4]}, seeds=2)
+    >>> sweep.points, sweep.cells
+    (6, 12)
+    """
+
+    def __init__(
+        self,
+        base: Scenario | Mapping[str, Any] | str | os.PathLike[str],
+        *,
+        grid: Mapping[str, Sequence[object]] | None = None,
+        cells: Sequence[Mapping[str, object]] | None = None,
+        seeds: int | None = None,
+        title: str | None = None,
+    ) -> None:
+        if isinstance(base, (str, os.PathLike)):
+            base = Scenario.from_toml(base)
+        scenario = Scenario(base.document if isinstance(base, Scenario) else base)
+        if seeds is not None:
+            scenario["seeds"] = seeds
+        scenario.to_toml()  # refuses what a file, and so another machine, cannot have
+        plain, _ = scenario.lowered()
+        about = {} if title is None else {"title": title}
+        parts = [_native.to_toml(json.dumps({**about, "base": json.loads(plain)}))]
+        if grid:
+            parts.append("[grid]\n" + _lines(grid))
+        parts += ["[[cell]]\n" + _lines(cell) for cell in cells or ()]
+        self._native = _native.Sweep("sweep", "\n".join(parts), "", [])
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str], *, changes: Mapping[str, object] | None = None) -> Sweep:
+        """Read a sweep file.
+
+        Parameters
+        ----------
+        path : path
+            A TOML file, such as those below ``scenarios/sweep/`` of the project.
+        changes : mapping, optional
+            Dotted keys of the base and what to set them to: ``{"duration": "20s"}``.
+
+        Returns
+        -------
+        Sweep
+            Checked.
+
+        Raises
+        ------
+        ScenarioError
+            The first thing wrong with it, with its line.
+        OSError
+            The file cannot be read.
+        """
+        text = Path(path).read_text(encoding="utf-8")
+        return cls._read(os.fspath(path), text, os.fspath(Path(path).parent), _overrides(changes))
+
+    @classmethod
+    def from_text(cls, text: str, *, changes: Mapping[str, object] | None = None) -> Sweep:
+        """Read the text of a sweep file.
+
+        Parameters
+        ----------
+        text : str
+            A TOML document. A scenario's file that it names is looked for in the working directory.
+        changes : mapping, optional
+            Dotted keys of the base and what to set them to.
+
+        Returns
+        -------
+        Sweep
+            Checked.
+
+        Raises
+        ------
+        ScenarioError
+            The first thing wrong with it, with its line.
+        """
+        return cls._read("sweep", text, "", _overrides(changes))
+
+    @classmethod
+    def _read(cls, name: str, text: str, folder: str, overrides: list[str]) -> Sweep:
+        sweep = cls.__new__(cls)
+        sweep._native = _native.Sweep(name, text, folder, overrides)
+        return sweep
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the scenario that its points set, those of `cells` first."""
+        return self._native.keys()
+
+    @property
+    def points(self) -> int:
+        """How many scenarios it has."""
+        return self._native.size()[0]
+
+    @property
+    def cells(self) -> int:
+        """How many runs it has: points times seeds."""
+        return self._native.size()[1]
+
+    @property
+    def id(self) -> str:
+        """What tells it from others, and from itself under a program that would compute something else."""
+        return self._native.id()
+
+    def chunks(self, chunk: str = "10s") -> int:
+        """Count the pieces it is cut into.
+
+        Parameters
+        ----------
+        chunk : str
+            How long each takes on one core, by a rule of thumb.
+
+        Returns
+        -------
+        int
+            Files of rows, and tasks on a cluster.
+        """
+        return self._native.chunks(chunk)
+
+    def to_toml(self) -> str:
+        """Write the sweep as a sweep file.
+
+        Returns
+        -------
+        str
+            TOML that needs no other file.
+        """
+        return self._native.to_toml()
+
+    def __repr__(self) -> str:
+        return f"<cwnd.Sweep of {self.points} points, {self.cells} cells: {', '.join(self.keys)}>"
+
+
+@dataclass(frozen=True)
+class FailedCell:
+    """A run of a sweep that has no measures.
+
+    Attributes
+    ----------
+    cell : int
+        Its place in the sweep, from 0.
+    seed : int
+        Its seed.
+    set : dict
+        What the sweep set there.
+    error : str
+        Why.
+    """
+
+    cell: int
+    seed: int
+    set: dict[str, str]
+    error: str
+
+
+class SweepPoint(Estimates):
+    """A point of a sweep: its measures by their names, as in :class:`Estimates`."""
+
+    __slots__ = ("failed", "set")
+
+    set: dict[str, str]
+    """What the sweep sets there, as it was written."""
+    failed: int
+    """Its runs that failed; no measure has them."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        super().__init__(document)
+        self.set = {setting["key"]: setting["value"] for setting in document["set"]}
+        self.failed = document["failed"]
+
+
+class SweepResult:
+    """What came of a sweep, or of a shard of it. ``print`` shows the table of the command line.
+
+    It is a table itself: ``polars.DataFrame(result)`` has a row per cell.
+    """
+
+    def __init__(self, native: _native.Swept, out: Path | None, counts: tuple[int, int, int]) -> None:
+        self._native = native
+        self.out = out
+        """The folder of its files, if there is one."""
+        self.computed, self.stored, _ = counts
+
+    computed: int
+    """Cells that were run now."""
+    stored: int
+    """Cells that were in the store."""
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """Everything that was measured, as ``cwnd sweep --json`` prints it. Keys carry their unit."""
+        loaded: dict[str, Any] = json.loads(self._native.to_json())
+        return loaded
+
+    @cached_property
+    def points(self) -> tuple[SweepPoint, ...]:
+        """Every point with its measures over all seeds, in the order of the sweep."""
+        return tuple(SweepPoint(point) for point in self.document["points"])
+
+    @cached_property
+    def table(self) -> Table:
+        """A row per cell: ``cell``, the keys of the sweep, ``seed``, ``error``, and every measure."""
+        return Table(self._native.table())
+
+    @cached_property
+    def failed(self) -> tuple[FailedCell, ...]:
+        """Cells without measures, each with its error. The next attempt runs them again."""
+        return tuple(FailedCell(cell, seed, dict(set_), error) for cell, seed, set_, error in self._native.failed())
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the scenario that its points set."""
+        return self._native.keys()
+
+    @property
+    def plot(self) -> SweepPlots:
+        """Plots on matplotlib; ``result.plot()`` draws heat maps of a measure over all keys."""
+        from cwnd.plot import SweepPlots  # noqa: PLC0415  (it is made of what this module has)
+
+        return SweepPlots(self)
+
+    @property
+    def chart(self) -> SweepCharts:
+        """Charts on Altair, one per method."""
+        from cwnd.plot import SweepCharts  # noqa: PLC0415  (it is made of what this module has)
+
+        return SweepCharts(self)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand :attr:`table` over through Arrow's C stream interface."""
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __str__(self) -> str:
+        return self._native.text()
+
+    def __repr__(self) -> str:
+        return f"<cwnd.SweepResult of {len(self.table)} cells, {len(self.failed)} failed>"
+
+
+def sweep(
+    sweep: Sweep | str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | bool = True,
+    set: Mapping[str, object] | None = None,  # noqa: A002  (the word of the command line)
+    shard: str | None = None,
+    chunk: str = "10s",
+    format: str | None = None,  # noqa: A002  (the word of the command line)
+    client: Client | str | None = None,
+    progress: bool | Callable[[int, int, int], object] | None = None,
+) -> SweepResult:
+    """Run a sweep: on all cores of this machine, or on a Dask cluster.
+
+    Runs that were done before are found in the store, so that a sweep that was interrupted, by Ctrl-C or otherwise,
+    goes on when it is called again. A run that fails is a row with its error, and the others go on.
+
+    Parameters
+    ----------
+    sweep : Sweep, path or str
+        What to run: made here, a sweep file, or the text of one (anything with more than one line).
+    out : path, optional
+        A folder for the files of ``cwnd sweep``, a new one or that of the same sweep; none are written if not given.
+    store : path or bool
+        The folder in which single runs are kept. True: ``cwnd/cells`` in the user's folder for caches, as the command
+        line does. False: nothing is kept, and an interrupted sweep starts anew.
+    set : mapping, optional
+        Dotted keys of the base and what to set them to: ``{"duration": "20s"}``. Not of a :class:`Sweep`, which has its
+        own.
+    shard : str, optional
+        Run one part of several, such as ``"3/8"``; all parts together are the sweep.
+    chunk : str
+        How much work goes into a file and into a task of a cluster: time on one core, by a rule of thumb.
+    format : str, optional
+        How rows are written to `out`: ``parquet`` (if not given), ``csv`` or ``jsonl``.
+    client : distributed.Client or str, optional
+        Run on the workers of this Dask cluster; text is the address of its scheduler. Store and folder are those of
+        this machine, which all rows come back to. The workers need the same build of cwnd.
+    progress : bool or callable, optional
+        True shows a bar on standard error, False none; if not given there is one if that is a terminal. A function is
+        called with the cells that are done, those of them that failed, and all.
+
+    Returns
+    -------
+    SweepResult
+        A row per cell, estimates per point, and what failed.
+
+    Raises
+    ------
+    ScenarioError
+        The first thing wrong with the sweep, its base or a point, with its line.
+    ArgumentError
+        Another argument is not accepted, or the folder holds something else.
+    StoreError
+        The folder of results cannot be written.
+    SimulationError
+        The workers cannot run the tasks: another build of cwnd, say.
+    KeyboardInterrupt
+        Ctrl-C. Cells that were done are in the store.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> base = cwnd.Scenario.dumbbell("reno", rate="20mbit", duration="4s", warmup="1s", seeds=2)
+    >>> grid = {"flow.0.algorithm": ["reno", "simd"], "dumbbell.rtt": ["20ms", "40ms"]}
+    >>> result = cwnd.sweep(cwnd.Sweep(base, grid=grid), store=False)
+    >>> len(result.table), len(result.failed)
+    (8, 0)
+    >>> result.points[0].set
+    {'flow.0.algorithm': 'reno', 'dumbbell.rtt': '20ms'}
+    """
+    chosen = _chosen(sweep, set)
+    folder = None if out is None else Path(out)
+    place = store if isinstance(store, bool) else os.fspath(store)
+    sweeping = _native.Sweeping(chosen._native, chunk, shard, place, out if out is None else os.fspath(out), format)
+    with told(sweeping, progress) as tell:
+        if client is None:
+            sweeping.run(tell)
+        else:
+            from cwnd import _dask  # noqa: PLC0415  (what it needs is optional)
+
+            _dask.run(sweeping, client, tell)
+    return SweepResult(sweeping.swept(), folder, sweeping.counts())
+
+
+def _chosen(sweep: Sweep | str | os.PathLike[str], changes: Mapping[str, object] | None) -> Sweep:
+    if isinstance(sweep, Sweep):
+        if changes:
+            raise ArgumentError("set: a cwnd.Sweep has its base; change that, or give the file of a sweep")
+        return sweep
+    if isinstance(sweep, str) and "\n" in sweep:
+        return Sweep.from_text(sweep, changes=changes)
+    return Sweep.from_toml(sweep, changes=changes)
+
+
+def _overrides(changes: Mapping[str, object] | None) -> list[str]:
+    return [f"{key}={written(value)}" for key, value in (changes or {}).items()]
+
+
+def _lines(values: Mapping[str, object]) -> str:
+    """Keys and values as TOML, in their order, which decides the order of the cells."""
+    try:
+        lines = [f"{_literal(key)} = {_literal(value)}\n" for key, value in values.items()]
+    except TypeError as error:
+        raise ScenarioError(f"a sweep has text, numbers, lists and dictionaries: {error}") from None
+    return "".join(lines)
+
+
+def _literal(value: object) -> str:
+    return _native.literal(json.dumps(list(value) if isinstance(value, (tuple, range)) else value))
