@@ -101,8 +101,15 @@ fn rows(specs: &[Spec], levels: &[Level], losses: f64) -> Result<Vec<Compared>, 
     let packet = scenario.setup(0).flows[0].packet;
     let algorithms: Vec<&Spec> = specs.iter().collect();
     let of = |level: &Level| {
-        let rows =
-            responses(&algorithms, &[level.loss], round_trip(&scenario), packet, scenario.seeds().len() as u32).rows;
+        let rows = responses(
+            &algorithms,
+            &[level.loss],
+            round_trip(&scenario),
+            packet,
+            scenario.seeds().len() as u32,
+            &|| true,
+        )
+        .rows;
         let level = *level;
         rows.into_iter().map(move |model| Compared { level, losses, after: losses / 10.0, model, simulated: None })
     };
