@@ -140,7 +140,7 @@ impl Pending {
 }
 
 impl Task {
-    /// Reads what [`Task::to_string`] wrote.
+    /// Reads a task as it is displayed.
     ///
     /// # Errors
     /// It is no task, or one of a program that would compute something else.
