@@ -1,6 +1,5 @@
 //! The kinds of endpoint: acknowledging every packet, reporting on a clock, or not answering at all.
 
-use cwnd::estimate::Spent;
 use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Rtt, Span, Time};
 use cwnd_trace::PacketLog;
 use cwnd_udt::Message;
@@ -200,8 +199,8 @@ impl Sender {
         facts!(self, facts => facts.counts, sender => sender.counts())
     }
 
-    /// Time spent under each limit.
-    pub(crate) fn limited(&self, now: Time) -> Spent {
+    /// Time spent for want of data, and of room at the receiver.
+    pub(crate) fn limited(&self, now: Time) -> (Span, Span) {
         facts!(self, facts => facts.limits.spent(now), sender => sender.limited(now))
     }
 

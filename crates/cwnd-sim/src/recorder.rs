@@ -1,6 +1,5 @@
 //! Samples the state of a run into columns.
 
-use cwnd::estimate::Spent;
 use cwnd::{Packets, Span, Time};
 use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
 
@@ -80,7 +79,7 @@ impl Recorder {
         self.trace.at.push(now.as_nanos());
         for (column, flow) in self.trace.flows.iter_mut().zip(&world.flows) {
             let counts = flow.sender.counts();
-            let Spent { source, peer, .. } = flow.sender.limited(now);
+            let (source, peer) = flow.sender.limited(now);
             column.sent.push(counts.sent);
             column.retransmitted.push(counts.retransmitted);
             column.delivered.push(flow.delivered);

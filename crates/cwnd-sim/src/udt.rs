@@ -3,7 +3,6 @@
 //! Each end is a whole [`Connection`]. What they say to each other travels as values; sizes, queues and losses are those of the
 //! network. The handshake is left out, and so are the keep-alives: nobody here vanishes without a word.
 
-use cwnd::estimate::Spent;
 use cwnd::{Algorithm, Packets, Rtt, Span, Start, Time};
 use cwnd_udt::connection::{Arrived, Connection, OutData, Transmit};
 use cwnd_udt::wire::Position;
@@ -124,9 +123,10 @@ impl Sender {
         }
     }
 
-    /// Time spent under each limit.
-    pub(crate) fn limited(&self, now: Time) -> Spent {
-        self.core.stats(now).limited
+    /// Time spent for want of data, and of room at the receiver.
+    pub(crate) fn limited(&self, now: Time) -> (Span, Span) {
+        let spent = self.core.stats(now).limited;
+        (spent.source, spent.peer)
     }
 
     /// The round-trip time.

@@ -1,11 +1,12 @@
 //! The host of the congestion control: facts go in, a window and a spacing come out.
 
-use cwnd::estimate::{Limits, RttEstimator};
+use cwnd::estimate::RttEstimator;
 use cwnd::{
     Ack, Algorithm, Bytes, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Remote, Span, Start, Time,
     View,
 };
 
+use super::limits::Limits;
 use crate::settings::Settings;
 
 /// An algorithm with the facts it is shown.
@@ -45,7 +46,7 @@ impl Host {
         Self {
             algorithm,
             control,
-            limits: Limits::new(now, Limit::Source),
+            limits: Limits::new(now),
             delivered: 0,
             lost: 0,
             round: 0,

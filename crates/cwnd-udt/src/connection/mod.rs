@@ -13,6 +13,7 @@ mod buffer;
 mod closing;
 mod gaps;
 mod host;
+mod limits;
 mod measure;
 mod outstanding;
 mod pacer;
@@ -29,10 +30,10 @@ mod transmit;
 use std::collections::VecDeque;
 
 use cwnd::estimate::RttEstimator;
-pub use cwnd::estimate::Spent;
 use cwnd::{Algorithm, Bytes, Rtt, Span, Start, Time};
 
 use self::closing::Closing;
+pub use self::limits::Spent;
 use self::receiver::Receiver;
 use self::sender::Sender;
 pub use self::stats::Stats;

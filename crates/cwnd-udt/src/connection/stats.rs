@@ -1,8 +1,8 @@
 //! What a connection counts and measures.
 
-use cwnd::estimate::Spent;
 use cwnd::{BitRate, Bytes, Limit, Packets, Span, Time};
 
+use super::limits::Spent;
 use super::{Connection, HEADERS};
 
 /// Counters and measures of a connection, named as `ss -ti` names them where it has them. Packets count headers nowhere.

@@ -176,7 +176,7 @@ fn the_limits_of_a_sender_add_up() {
     world.ends[0].to_write = 2_000_000;
     world.run(3000);
     let stats = world.ends[0].core.stats(world.now);
-    let Spent { window, rate, source, peer, .. } = stats.limited;
+    let Spent { window, rate, source, peer } = stats.limited;
     assert_eq!(window + rate + source + peer, Span::from_secs(3));
     assert_eq!((stats.limit, stats.unacked, stats.notsent), (Limit::Source, 0, 0));
     assert!(source > Span::from_secs(1), "{stats:?}");

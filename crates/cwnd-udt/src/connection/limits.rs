@@ -1,11 +1,10 @@
 //! What holds the sender back, and for how long it has.
 
-use crate::signal::Limit;
-use crate::units::{Span, Time};
+use cwnd::{Limit, Span, Time};
 
 /// The current limit, and the time spent under each.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub(super) struct Limits {
     current: Limit,
     since: Time,
     spent: Spent,
@@ -26,43 +25,34 @@ pub struct Spent {
 }
 
 impl Limits {
-    /// No time spent yet; `first` holds the sender.
-    #[must_use]
-    pub fn new(now: Time, first: Limit) -> Self {
-        Self { current: first, since: now, spent: Spent::default() }
+    /// A sender without data.
+    pub(super) fn new(now: Time) -> Self {
+        Self { current: Limit::Source, since: now, spent: Spent::default() }
     }
 
     /// What last held the sender.
-    #[must_use]
-    pub fn current(&self) -> Limit {
+    pub(super) fn current(&self) -> Limit {
         self.current
     }
 
     /// `limit` holds the sender from now on.
-    #[inline]
-    pub fn set(&mut self, now: Time, limit: Limit) {
+    pub(super) fn set(&mut self, now: Time, limit: Limit) {
         if limit != self.current {
-            self.change(now, limit);
+            self.spent = self.spent(now);
+            self.current = limit;
+            self.since = now;
         }
     }
 
-    #[cold]
-    fn change(&mut self, now: Time, limit: Limit) {
-        self.spent = self.spent(now);
-        self.current = limit;
-        self.since = now;
-    }
-
     /// There is data again: what holds it will show.
-    pub fn end_source(&mut self, now: Time) {
+    pub(super) fn end_source(&mut self, now: Time) {
         if self.current == Limit::Source {
             self.set(now, Limit::Window);
         }
     }
 
     /// Time spent so far.
-    #[must_use]
-    pub fn spent(&self, now: Time) -> Spent {
+    pub(super) fn spent(&self, now: Time) -> Spent {
         let mut spent = self.spent;
         let held = match self.current {
             Limit::Window => &mut spent.window,
@@ -82,17 +72,12 @@ mod tests {
     #[test]
     fn time_is_counted_under_the_limit_that_held() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
-        let mut limits = Limits::new(at(0), Limit::Source);
+        let mut limits = Limits::new(at(0));
         limits.set(at(10), Limit::Rate);
         limits.set(at(15), Limit::Rate);
         limits.set(at(30), Limit::Peer);
         let spent = limits.spent(at(35));
         assert_eq!((spent.source, spent.rate), (Span::from_millis(10), Span::from_millis(20)));
         assert_eq!((spent.peer, spent.window), (Span::from_millis(5), Span::ZERO));
-        limits.end_source(at(35));
-        assert_eq!(limits.current(), Limit::Peer);
-        limits.set(at(40), Limit::Source);
-        limits.end_source(at(41));
-        assert_eq!((limits.current(), limits.spent(at(42)).source), (Limit::Window, Span::from_millis(11)));
     }
 }
