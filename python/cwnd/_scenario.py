@@ -70,8 +70,7 @@ class Scenario(MutableMapping[str, Any]):
             The file cannot be read.
         """
         text = Path(path).read_text(encoding="utf-8")
-        overrides = [f"{key}={written(value)}" for key, value in (changes or {}).items()]
-        return cls(json.loads(_native.scenario(os.fspath(path), text, overrides)))
+        return cls(json.loads(_native.scenario(os.fspath(path), text, overrides(changes))))
 
     @classmethod
     def from_text(cls, text: str) -> Scenario:
@@ -278,6 +277,11 @@ def _plain(value: object) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value
+
+
+def overrides(changes: Mapping[str, object] | None) -> list[str]:
+    """Write changes as ``--set`` takes them."""
+    return [f"{key}={written(value)}" for key, value in (changes or {}).items()]
 
 
 def written(value: object) -> str:

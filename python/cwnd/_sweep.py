@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cwnd import _native
 from cwnd._progress import told
 from cwnd._results import Estimates
-from cwnd._scenario import Scenario, written
+from cwnd._scenario import Scenario, overrides
 from cwnd._table import Table
 from cwnd.errors import ArgumentError, ScenarioError
 
@@ -106,7 +106,7 @@ class Sweep:
             The file cannot be read.
         """
         text = Path(path).read_text(encoding="utf-8")
-        return cls._read(os.fspath(path), text, os.fspath(Path(path).parent), _overrides(changes))
+        return cls._read(os.fspath(path), text, os.fspath(Path(path).parent), overrides(changes))
 
     @classmethod
     def from_text(cls, text: str, *, changes: Mapping[str, object] | None = None) -> Sweep:
@@ -129,7 +129,7 @@ class Sweep:
         ScenarioError
             The first thing wrong with it, with its line.
         """
-        return cls._read("sweep", text, "", _overrides(changes))
+        return cls._read("sweep", text, "", overrides(changes))
 
     @classmethod
     def _read(cls, name: str, text: str, folder: str, overrides: list[str]) -> Sweep:
@@ -385,10 +385,6 @@ def _chosen(sweep: Sweep | str | os.PathLike[str], changes: Mapping[str, object]
     if isinstance(sweep, str) and "\n" in sweep:
         return Sweep.from_text(sweep, changes=changes)
     return Sweep.from_toml(sweep, changes=changes)
-
-
-def _overrides(changes: Mapping[str, object] | None) -> list[str]:
-    return [f"{key}={written(value)}" for key, value in (changes or {}).items()]
 
 
 def _lines(values: Mapping[str, object]) -> str:

@@ -1,10 +1,7 @@
 """Evaluations under the headings of RFC 9743."""
 
 import json
-import signal
-import subprocess
-import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -130,24 +127,8 @@ def test_errors_name_the_argument() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["'cubic'", "Reno"])
-def test_ctrl_c_ends_it(algorithm: str, tmp_path: Path) -> None:
-    code = (
-        "import cwnd, sys\n"
-        "class Reno(cwnd.WindowRule):\n"
-        "    def grow(self, w, view): return 1 / w\n"
-        "    def cut(self, w, view): return w / 2\n"
-        "print('go', flush=True)\n"
-        "try:\n"
-        f"    cwnd.evaluate({algorithm}, store={str(tmp_path)!r}, seeds=20)\n"
-        "except KeyboardInterrupt:\n"
-        "    sys.exit(7)\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(2.0)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 7
+def test_ctrl_c_ends_it(algorithm: str, tmp_path: Path, ends_by_ctrl_c: Callable[[str], None]) -> None:
+    ends_by_ctrl_c(f"cwnd.evaluate({algorithm}, store={str(tmp_path)!r}, seeds=20)")
 
 
 def test_the_document_is_that_of_the_command_line(reno: cwnd.Evaluation) -> None:
