@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cwnd_lab::output::folder::Folder;
 use cwnd_lab::output::{to_json, write_papers};
-use cwnd_lab::paper::{Counts, PaperError, PaperRun, Recorded, Row, Scale, Selection, Settings, Verdict};
+use cwnd_lab::paper::{PaperError, PaperRun, Recorded, Row, Scale, Selection, Settings, Verdict};
 
 use crate::failure::Failure;
 use crate::files;
@@ -174,7 +174,7 @@ fn print(runs: &[PaperRun]) -> String {
 
 /// A line per paper.
 fn counts(runs: &[PaperRun]) -> String {
-    let line = |run: &PaperRun| format!("{}: {}\n", run.published.paper.id, Counts::of(run.rows()));
+    let line = |run: &PaperRun| format!("{}: {}\n", run.published.paper.id, run.counts());
     runs.iter().map(line).collect()
 }
 

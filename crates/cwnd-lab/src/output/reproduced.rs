@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::paper::{Entry, Files, PAPERS, PaperError, Published, PublishedResult, Recorded, Scale, Verdict};
+use crate::paper::{
+    Counts, Entry, Files, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, Scale, Verdict,
+};
 
 /// `docs/papers.md` with its tables made anew.
 ///
@@ -28,27 +30,30 @@ fn replaced(page: &str, files: &Files, table: &str) -> String {
     }
 }
 
-/// The counts of each result, then every row that is not a match.
+/// The counts of the paper at each length, those of each result, then every row that is not a match.
 fn tables(published: &Published, records: &[Recorded; 2]) -> String {
     let paper = &published.paper.id;
-    let mut text =
-        String::from("\n| result | what | match | miss | undecided | not reproducible |\n|---|---|---|---|---|---|\n");
-    let mut exceptions = String::new();
-    for result in &published.result {
-        let mut counts = [0; 4];
-        for row in &result.rows {
-            let Some(entry) = entry(records, paper, &result.id, &row.id) else { continue };
-            let Some(at) = Verdict::ALL.iter().position(|verdict| *verdict == entry.verdict) else { continue };
-            if let Some(count) = counts.get_mut(at) {
-                *count += 1;
-            }
-            if matches!(entry.verdict, Verdict::Miss | Verdict::Undecided) {
-                exception(&mut exceptions, result, &row.id, entry);
-            }
+    let rows = || published.result.iter().flat_map(|result| result.rows.iter().map(move |row| (result, row)));
+    let mut text = format!("\n| on record |{}", header(1));
+    for (recorded, length) in records.iter().zip(["--full", "--quick"]) {
+        let verdicts = rows().filter_map(|(result, row)| Some(recorded.entry(paper, &result.id, &row.id)?.verdict));
+        let counts = Counts::of(verdicts);
+        if counts != Counts::default() {
+            let _ = writeln!(text, "| `cwnd paper {paper} {length}` |{}", cells(counts));
         }
-        let cells: Vec<String> =
-            counts.iter().map(|count| if *count == 0 { String::new() } else { count.to_string() }).collect();
-        let _ = writeln!(text, "| `{}` | {} | {} |", result.id, result.title, cells.join(" | "));
+    }
+    let _ = write!(text, "\n| result | what |{}", header(2));
+    for result in &published.result {
+        let entries = result.rows.iter().filter_map(|row| entry(records, paper, &result.id, &row.id));
+        let counts = Counts::of(entries.map(|entry| entry.verdict));
+        let _ = writeln!(text, "| `{}` | {} |{}", result.id, result.title, cells(counts));
+    }
+    let mut exceptions = String::new();
+    for (result, row) in rows() {
+        let entry = entry(records, paper, &result.id, &row.id);
+        if let Some(entry) = entry.filter(|entry| matches!(entry.verdict, Verdict::Miss | Verdict::Undecided)) {
+            exception(&mut exceptions, result, row, entry);
+        }
     }
     if !exceptions.is_empty() {
         let _ = write!(
@@ -60,8 +65,19 @@ fn tables(published: &Published, records: &[Recorded; 2]) -> String {
     text
 }
 
-fn exception(out: &mut String, result: &PublishedResult, id: &str, entry: &Entry) {
-    let Some(row) = result.rows.iter().find(|row| row.id == id) else { return };
+/// The names of the columns of [`cells`], and the line below the names of these and the `columns` before them.
+fn header(columns: usize) -> String {
+    let names = SHOWN.map(|verdict| format!(" {verdict} |"));
+    format!("{}\n|{}\n", names.concat(), "---|".repeat(columns + SHOWN.len()))
+}
+
+/// One cell per verdict; nothing instead of zero.
+fn cells(counts: Counts) -> String {
+    let cell = |count| if count == 0 { "  |".to_string() } else { format!(" {count} |") };
+    SHOWN.map(|verdict| cell(counts.get(verdict))).concat()
+}
+
+fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, entry: &Entry) {
     let published = row.published.as_ref().map_or_else(|| "–".to_string(), ToString::to_string);
     let tolerance = row.tolerance.as_ref().map(ToString::to_string).unwrap_or_default();
     let reason = match entry.verdict {
@@ -69,7 +85,7 @@ fn exception(out: &mut String, result: &PublishedResult, id: &str, entry: &Entry
         _ => "the interval reaches across the edge",
     };
     let Entry { verdict, ours } = entry;
-    let cells = [&result.id, id, &published, ours, &tolerance, &verdict.to_string(), reason];
+    let cells = [&result.id, &row.id, &published, ours, &tolerance, &verdict.to_string(), reason];
     let cells = cells.map(|cell| cell.replace('|', "\\|"));
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
@@ -78,5 +94,8 @@ fn exception(out: &mut String, result: &PublishedResult, id: &str, entry: &Entry
 fn entry<'a>(records: &'a [Recorded; 2], paper: &str, result: &str, row: &str) -> Option<&'a Entry> {
     records.iter().find_map(|recorded| recorded.entry(paper, result, row))
 }
+
+/// The verdicts that have a column: where there is nothing to compare, there is nothing on record.
+const SHOWN: [Verdict; 4] = [Verdict::Match, Verdict::Miss, Verdict::Undecided, Verdict::NotReproducible];
 
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/papers.md"));

@@ -178,6 +178,12 @@ impl PaperRun {
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.results.iter().flat_map(|result| &result.rows)
     }
+
+    /// How many of them have which verdict.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts::of(self.rows().map(|row| row.verdict))
+    }
 }
 
 fn result(

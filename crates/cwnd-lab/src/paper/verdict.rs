@@ -174,12 +174,12 @@ impl Row {
 }
 
 impl Counts {
-    /// Counts the verdicts of rows.
+    /// Counts verdicts.
     #[must_use]
-    pub fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
+    pub fn of(verdicts: impl IntoIterator<Item = Verdict>) -> Self {
         let mut counts = Self::default();
-        for row in rows {
-            counts.0[row.verdict as usize] += 1;
+        for verdict in verdicts {
+            counts.0[verdict as usize] += 1;
         }
         counts
     }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::colour::{self, Palette};
 use super::page::{Escaped, figure, opening, scripts, seed_text};
 use super::plot::{Group, Plot, Table, by_text};
-use crate::paper::{Assumption, Confidence, Counts, Figure, PaperRun, ResultRun, Row, Scale, Settings, Value, Verdict};
+use crate::paper::{Assumption, Confidence, Figure, PaperRun, ResultRun, Row, Scale, Settings, Value, Verdict};
 
 /// What a page of a paper shows besides the runs.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
         Escaped(&paper.authors.join(", ")),
         Escaped(&paper.venue),
         Escaped(&paper.simulator),
-        Counts::of(run.rows()),
+        run.counts(),
         length(page.settings.scale)
     );
     out.push_str(
@@ -78,7 +78,7 @@ pub fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
     out.push_str("</tr></thead><tbody>");
     for run in runs {
         let paper = &run.published.paper;
-        let counts = Counts::of(run.rows());
+        let counts = run.counts();
         let (id, title) = (Escaped(&paper.id), Escaped(&paper.title));
         let _ = write!(out, "<tr><th scope=\"row\"><a href=\"{id}.html\">{id}</a>: {title}</th>");
         for verdict in Verdict::ALL {
