@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::paper::{
-    Counts, Entry, Files, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, Scale, Verdict,
+    Counts, Entry, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, Scale, Verdict,
 };
 
 /// `docs/papers.md` with its tables made anew.
@@ -13,16 +13,19 @@ use crate::paper::{
 pub fn papers() -> Result<String, PaperError> {
     let records = [Recorded::at(Scale::Full)?, Recorded::at(Scale::Quick)?];
     let mut page = PAGE.to_string();
+    let mut summary = format!("\n| on record |{}", header(1));
     for files in PAPERS {
         let published = Published::read(&files.path("published.toml"), files.published)?;
-        page = replaced(&page, files, &tables(&published, &records));
+        count(&mut summary, &published, &records);
+        page = replaced(&page, files.id, &tables(&published, &records));
     }
-    Ok(page)
+    summary.push('\n');
+    Ok(replaced(&page, "all", &summary))
 }
 
-/// The page with what stands between the markers of a paper replaced.
-fn replaced(page: &str, files: &Files, table: &str) -> String {
-    let (begin, end) = (format!("<!-- tables of {} -->\n", files.id), format!("<!-- end of {} -->", files.id));
+/// The page with what stands between the markers called `id` replaced.
+fn replaced(page: &str, id: &str, table: &str) -> String {
+    let (begin, end) = (format!("<!-- tables of {id} -->\n"), format!("<!-- end of {id} -->"));
     let parts = page.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
     match parts {
         Some((before, after)) => format!("{before}{begin}{table}{end}{after}"),
@@ -30,26 +33,36 @@ fn replaced(page: &str, files: &Files, table: &str) -> String {
     }
 }
 
-/// The counts of the paper at each length, those of each result, then every row that is not a match.
-fn tables(published: &Published, records: &[Recorded; 2]) -> String {
+/// The rows of a paper with what they belong to.
+fn rows(published: &Published) -> impl Iterator<Item = (&PublishedResult, &PublishedRow)> {
+    published.result.iter().flat_map(|result| result.rows.iter().map(move |row| (result, row)))
+}
+
+/// The counts of a paper at each length that is on record.
+fn count(out: &mut String, published: &Published, records: &[Recorded; 2]) {
     let paper = &published.paper.id;
-    let rows = || published.result.iter().flat_map(|result| result.rows.iter().map(move |row| (result, row)));
-    let mut text = format!("\n| on record |{}", header(1));
     for (recorded, length) in records.iter().zip(["--full", "--quick"]) {
-        let verdicts = rows().filter_map(|(result, row)| Some(recorded.entry(paper, &result.id, &row.id)?.verdict));
-        let counts = Counts::of(verdicts);
+        let verdict = |(result, row): (&PublishedResult, &PublishedRow)| {
+            Some(recorded.entry(paper, &result.id, &row.id)?.verdict)
+        };
+        let counts = Counts::of(rows(published).filter_map(verdict));
         if counts != Counts::default() {
-            let _ = writeln!(text, "| `cwnd paper {paper} {length}` |{}", cells(counts));
+            let _ = writeln!(out, "| `cwnd paper {paper} {length}` |{}", cells(counts));
         }
     }
-    let _ = write!(text, "\n| result | what |{}", header(2));
+}
+
+/// The counts of each result, then every row that is not a match.
+fn tables(published: &Published, records: &[Recorded; 2]) -> String {
+    let paper = &published.paper.id;
+    let mut text = format!("\n| result | what |{}", header(2));
     for result in &published.result {
         let entries = result.rows.iter().filter_map(|row| entry(records, paper, &result.id, &row.id));
         let counts = Counts::of(entries.map(|entry| entry.verdict));
         let _ = writeln!(text, "| `{}` | {} |{}", result.id, result.title, cells(counts));
     }
     let mut exceptions = String::new();
-    for (result, row) in rows() {
+    for (result, row) in rows(published) {
         let entry = entry(records, paper, &result.id, &row.id);
         if let Some(entry) = entry.filter(|entry| matches!(entry.verdict, Verdict::Miss | Verdict::Undecided)) {
             exception(&mut exceptions, result, row, entry);
