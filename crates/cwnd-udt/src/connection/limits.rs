@@ -79,5 +79,10 @@ mod tests {
         let spent = limits.spent(at(35));
         assert_eq!((spent.source, spent.rate), (Span::from_millis(10), Span::from_millis(20)));
         assert_eq!((spent.peer, spent.window), (Span::from_millis(5), Span::ZERO));
+        limits.end_source(at(35));
+        assert_eq!(limits.current(), Limit::Peer);
+        limits.set(at(40), Limit::Source);
+        limits.end_source(at(41));
+        assert_eq!((limits.current(), limits.spent(at(42)).source), (Limit::Window, Span::from_millis(11)));
     }
 }
