@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::workspace::run;
@@ -57,6 +58,17 @@ fn is_debian(os_release: &str) -> bool {
     value("ID") == "debian" || value("ID_LIKE").split_whitespace().any(|like| like == "debian")
 }
 
+/// The megabytes that are free where `path` is, if `df` tells.
+pub(crate) fn free_megabytes(path: &Path) -> Option<u64> {
+    let output = Command::new("df").arg("-Pk").arg(path).output().ok().filter(|output| output.status.success())?;
+    available(&String::from_utf8_lossy(&output.stdout)).map(|kilobytes| kilobytes / 1024)
+}
+
+/// The fourth column of the second line, by POSIX what is available.
+fn available(df: &str) -> Option<u64> {
+    df.lines().nth(1)?.split_whitespace().nth(3)?.parse().ok()
+}
+
 fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output();
     id.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
@@ -64,7 +76,7 @@ fn is_root() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_debian;
+    use super::{available, is_debian};
 
     #[test]
     fn debian_is_known_by_its_release_file() {
@@ -73,5 +85,15 @@ mod tests {
         assert!(is_debian("ID=mint\nID_LIKE=\"ubuntu debian\"\n"));
         assert!(!is_debian("ID=fedora\nVARIANT_ID=debian\n"));
         assert!(!is_debian(""));
+    }
+
+    #[test]
+    fn what_is_free_is_read_off_df() {
+        let header = "Filesystem     1024-blocks     Used Available Capacity Mounted on\n";
+        assert_eq!(
+            available(&format!("{header}/dev/vda        263174212 89541044   5474312      95% /\n")),
+            Some(5_474_312)
+        );
+        assert_eq!(available(header), None);
     }
 }

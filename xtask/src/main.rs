@@ -15,7 +15,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use machine::Machine;
+use machine::{Machine, free_megabytes};
 use step::Step;
 use workspace::Workspace;
 
@@ -23,7 +23,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let workspace = Workspace::here();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["test", names @ ..] => run(&[check::STEPS, suite::STEPS].concat(), names, &workspace),
+        ["test", names @ ..] => {
+            warn_of_a_full_disk(&workspace);
+            run(&[check::STEPS, suite::STEPS].concat(), names, &workspace)
+        }
         ["check", names @ ..] => run(check::STEPS, names, &workspace),
         ["validate", names @ ..] => run(validate::STEPS, names, &workspace),
         ["generate"] => match generate::rewrite(&workspace) {
@@ -54,10 +57,22 @@ fn run(steps: &[Step], names: &[&str], workspace: &Workspace) -> ExitCode {
     if summary.good() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// A build that finds no room ends in the middle, and not always with a message that says so.
+fn warn_of_a_full_disk(workspace: &Workspace) {
+    let target = workspace.target();
+    if let Some(free) = free_megabytes(&target).filter(|free| *free < WHOLE_RUN_MEGABYTES) {
+        let target = target.display();
+        println!("warning: {free} MB are free where {target} is; a whole run from nothing takes {WHOLE_RUN_MEGABYTES}");
+    }
+}
+
 fn usage_error(reason: &str) -> ExitCode {
     eprint!("error: {reason}\n\n{USAGE}");
     ExitCode::from(2)
 }
+
+/// What all steps leave in an empty target folder, rounded up; half of it with `CARGO_INCREMENTAL=0`.
+const WHOLE_RUN_MEGABYTES: u64 = 9000;
 
 const USAGE: &str = "\
 Usage: cargo xtask <CHORE>

@@ -30,7 +30,8 @@ impl Workspace {
         self.target().join("debug").join(name)
     }
 
-    fn target(&self) -> PathBuf {
+    /// The folder cargo builds in.
+    pub(crate) fn target(&self) -> PathBuf {
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), PathBuf::from)
     }
 
