@@ -4,7 +4,7 @@ use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Rtt, Span, Time};
 use cwnd_trace::PacketLog;
 use cwnd_udt::Message;
 
-use crate::era::Era;
+use crate::era::{Era, MarkedAtOne};
 use crate::facts::Counts;
 use crate::net::packet::{Body, Data, Header};
 use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
@@ -17,6 +17,8 @@ use crate::{datagram, routed, tcp, udt};
 pub(crate) struct SenderConfig {
     pub(crate) algorithm: Algorithm,
     pub(crate) era: Era,
+    /// As the era has it, or nothing where marks are echoed packet by packet.
+    pub(crate) marked_at_one: MarkedAtOne,
     pub(crate) recovery: RecoveryScheme,
     pub(crate) backlog: Backlog,
     pub(crate) max_window: f64,

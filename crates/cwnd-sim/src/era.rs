@@ -17,6 +17,18 @@ pub enum Recovery {
     Proportional,
 }
 
+/// What a sender does about a congestion mark that finds its window at one packet, where no cut can go further. It concerns echoes
+/// that last until they are confirmed ([`AckEcho::Latch`](crate::AckEcho::Latch)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkedAtOne {
+    /// Nothing: it goes on with a packet per round trip.
+    GoesOn,
+    /// It sends no new packet before its retransmission timer, which starts anew, has expired (RFC 3168 section 6.1.2).
+    Waits,
+    /// The same, and each wait that follows another at once is twice as long (`ecn_backoff_` of ns-2).
+    BacksOff,
+}
+
 /// The habits of TCP endpoints at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Era {
@@ -41,6 +53,8 @@ pub struct Era {
     /// NewReno's timer runs on from the first partial acknowledgement, so that many losses in a window end in a time-out instead
     /// of a round trip each (RFC 6582 section 4, "impatient"); ns-2 starts it anew with every one.
     pub impatient: bool,
+    /// What a congestion mark does to a window of one packet.
+    pub marked_at_one: MarkedAtOne,
 }
 
 impl Era {
@@ -60,6 +74,7 @@ impl Era {
         limited_transmit: false,
         recovery: Recovery::Sack1,
         impatient: false,
+        marked_at_one: MarkedAtOne::BacksOff,
     };
 
     /// The same with windows reduced to real numbers (`precisionReduce_`): what authors needed whose decrease is a few packets in
@@ -112,6 +127,7 @@ impl Era {
         limited_transmit: true,
         recovery: Recovery::Proportional,
         impatient: false,
+        marked_at_one: MarkedAtOne::GoesOn,
     };
 
     /// What the RFCs ask for today: RFC 6928 (ten packets to start with), RFC 6298 (time-out), RFC 3042, RFC 9438.
@@ -126,6 +142,7 @@ impl Era {
         limited_transmit: true,
         recovery: Recovery::Proportional,
         impatient: true,
+        marked_at_one: MarkedAtOne::Waits,
     };
 
     /// The era called `name`.

@@ -7,6 +7,7 @@ use cwnd::window::Policy;
 use cwnd::{Bytes, Packets, Span, Start, Time};
 
 use crate::endpoint::{Receiver, Sender, SenderConfig};
+use crate::era::MarkedAtOne;
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
@@ -169,6 +170,7 @@ impl Flow {
         let config = |backlog| SenderConfig {
             algorithm: setup.algorithm.start(&algorithm_start),
             era,
+            marked_at_one: if setup.ecn == Some(AckEcho::Latch) { era.marked_at_one } else { MarkedAtOne::GoesOn },
             recovery: setup.recovery,
             backlog,
             max_window: setup.max_window.unwrap_or(f64::INFINITY),

@@ -26,7 +26,7 @@ mod watch;
 mod world;
 
 pub use cwnd_trace::{Passage, Passing, Trace};
-pub use era::{Era, Recovery};
+pub use era::{Era, MarkedAtOne, Recovery};
 pub use net::setup::{
     Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, LinkSetup, Loss,
     PieSetup, QueueLimit, RedSetup, RioSetup, Schedule, Tap, VcpSetup, XcpSetup,

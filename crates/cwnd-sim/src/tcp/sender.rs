@@ -8,6 +8,7 @@ use cwnd::{
 use super::recovery::{News, Recovery};
 use super::timer::RetransmissionTimer;
 use crate::endpoint::{SenderConfig, Wishes};
+use crate::era::MarkedAtOne;
 use crate::facts::{Facts, Pacer};
 use crate::net::packet::{Ack, Body, Data};
 use crate::traffic::source::Backlog;
@@ -48,6 +49,11 @@ pub(crate) struct Sender<R> {
     pacer: Pacer,
     /// The number of the packet that tells the receiver that a mark was acted upon; 0, which has nothing to tell, before the first.
     confirming: u64,
+    marked_at_one: MarkedAtOne,
+    /// No new packet leaves before the timer has expired, since a mark found the window at one packet.
+    held: bool,
+    /// How often the next wait is doubled if it follows on that packet.
+    doublings: u32,
     backlog: Backlog,
     /// Whole packets the receiver takes.
     peer_window: u64,
@@ -64,6 +70,9 @@ impl<R: Recovery> Sender<R> {
             timer: RetransmissionTimer::new(&config.era),
             pacer: Pacer::new(now, config.paced),
             confirming: 0,
+            marked_at_one: config.marked_at_one,
+            held: false,
+            doublings: 0,
             backlog: config.backlog,
             peer_window: Packets(config.max_window).whole(),
         }
@@ -124,14 +133,7 @@ impl<R: Recovery> Sender<R> {
             self.ask();
         }
         if ack.marked {
-            let event = Congestion::mark(self.recovery.acked().saturating_sub(1));
-            self.algorithm.on_congestion(&self.view(now, in_flight), &event);
-            self.ask();
-            // Once per window, whether the algorithm cut for this mark or for a loss just before: without it the receiver would
-            // echo for ever, and no window grows on an echo.
-            if self.recovery.acked() >= self.confirming {
-                self.confirming = self.recovery.next();
-            }
+            self.on_mark(now, in_flight);
         }
         // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a time-out, also where it
         // names what has arrived.
@@ -153,9 +155,34 @@ impl<R: Recovery> Sender<R> {
         }
         self.recovery.regulate(news, self.orders.window);
         if self.recovery.outstanding() == 0 {
-            self.timer.stop();
+            if !self.held {
+                self.timer.stop();
+            }
             self.backlog.rest(now);
         }
+    }
+
+    /// An acknowledgement echoes a mark.
+    fn on_mark(&mut self, now: Time, in_flight: u64) {
+        let acked = self.recovery.acked();
+        let one = self.orders.allowed == 1;
+        self.algorithm.on_congestion(&self.view(now, in_flight), &Congestion::mark(acked.saturating_sub(1)));
+        self.ask();
+        // Once per window, whether the algorithm cut for this mark or for a loss just before: without it the receiver would echo
+        // for ever, and no window grows on an echo.
+        if acked < self.confirming {
+            return;
+        }
+        // A cut that ends at the floor would have gone below it.
+        self.held = one && self.orders.window.0 <= 1.0 && self.marked_at_one != MarkedAtOne::GoesOn;
+        if self.held {
+            let doublings = if acked == self.confirming + 1 { self.doublings } else { 0 };
+            self.doublings = doublings + u32::from(self.marked_at_one == MarkedAtOne::BacksOff);
+            self.timer.start_doubled(now, doublings, &self.facts.rtt);
+        } else {
+            self.doublings = 0;
+        }
+        self.confirming = self.recovery.next();
     }
 
     /// Routers said something, which came with an acknowledgement that is told apart.
@@ -168,6 +195,11 @@ impl<R: Recovery> Sender<R> {
     /// The timer may have expired.
     pub(crate) fn on_deadline(&mut self, now: Time) {
         if !self.timer.has_expired(now, &self.facts.rtt) {
+            return;
+        }
+        if std::mem::take(&mut self.held) && self.recovery.outstanding() == 0 {
+            // Nothing is lost: this was the wait after a mark.
+            self.timer.stop();
             return;
         }
         let view = self.view(now, self.in_flight());
@@ -210,6 +242,7 @@ impl<R: Recovery> Sender<R> {
     fn is_unbound(&self, now: Time) -> bool {
         self.recovery.at_rest()
             && self.recovery.outstanding() > 0
+            && !self.held
             && self.orders.probe == Probe::None
             && !self.pacer.spaces(self.orders.pacing)
             && !self.pacer.waits(now)
@@ -237,7 +270,7 @@ impl<R: Recovery> Sender<R> {
     fn poll(&mut self, now: Time) -> Option<Data> {
         self.pacer.pass();
         let urgent = self.recovery.urgent();
-        if !urgent && self.recovery.room(self.orders.allowed) == 0 {
+        if !urgent && (self.held || self.recovery.room(self.orders.allowed) == 0) {
             self.facts.limits.set(now, Limit::Window);
             return None;
         }
@@ -374,13 +407,12 @@ mod tests {
     use crate::era::Era;
     use crate::net::packet::Block;
 
-    /// RFC 5681 section 3.2, step 1: the first two duplicates "MUST NOT change cwnd", whether or not they name what has arrived.
-    #[test]
-    fn duplicates_before_a_recovery_change_no_window() {
-        let reno = Spec::parse("reno").expect("registered").start(&Start::default());
+    fn sender(era: Era) -> Sender<Sack> {
+        let start = Start { window: Packets(era.initial_window), ..Start::default() };
         let config = SenderConfig {
-            algorithm: reno,
-            era: Era::MODERN,
+            algorithm: Spec::parse("reno").expect("registered").start(&start),
+            era,
+            marked_at_one: era.marked_at_one,
             recovery: crate::RecoveryScheme::Sack,
             backlog: Backlog::default(),
             max_window: f64::INFINITY,
@@ -388,7 +420,13 @@ mod tests {
             payload: Bytes(1460),
             paced: false,
         };
-        let mut sender = Sender::new(config, Sack::new(&Era::MODERN), Time::ZERO);
+        Sender::new(config, Sack::new(&era), Time::ZERO)
+    }
+
+    /// RFC 5681 section 3.2, step 1: the first two duplicates "MUST NOT change cwnd", whether or not they name what has arrived.
+    #[test]
+    fn duplicates_before_a_recovery_change_no_window() {
+        let mut sender = sender(Era::MODERN);
         let mut window_after = |cumulative, arrived| {
             while sender.poll(Time::ZERO).is_some() {}
             let sack = [Block { first: u32::from(arrived > 0), end: arrived }, Block::default(), Block::default()];
@@ -400,5 +438,35 @@ mod tests {
         assert_eq!(window_after(2, 2), (Packets(12.0), 3));
         assert_eq!(window_after(2, 3), (Packets(12.0), 4));
         assert_eq!(window_after(2, 4), (Packets(6.0), 5));
+    }
+
+    /// RFC 3168 section 6.1.2: with a window of one packet, the next one leaves when the timer expires.
+    #[test]
+    fn a_mark_at_one_packet_waits_for_the_timer() {
+        let waits = |marked_at_one| {
+            let mut sender = sender(Era { marked_at_one, initial_window: 1.0, ..Era::NS2_2006 });
+            let mut now = Time::ZERO;
+            let rtt = Span::from_millis(100);
+            // The first three packets are marked, the fourth is not, the fifth is.
+            [true, true, true, false, true].map(|marked| {
+                let sent = std::iter::from_fn(|| sender.poll(now)).map(|data| data.number).last();
+                let cumulative = sent.expect("one may leave") + 1;
+                let arrived = now + rtt;
+                sender.on_ack(arrived, &Ack { cumulative, echo: now, sack: [Block::default(); 3], marked });
+                assert_eq!(sender.timer.deadline() < Time::MAX, sender.held, "nothing else is to be waited for");
+                now = arrived;
+                if sender.held {
+                    assert!(sender.poll(now).is_none(), "nothing leaves before the timer expires");
+                    now = sender.timer.deadline();
+                    sender.on_deadline(now);
+                }
+                now.since(arrived)
+            })
+        };
+        assert_eq!(waits(MarkedAtOne::GoesOn), [Span::ZERO; 5]);
+        // The time-out of RFC 6298 after one, two and three samples of 100 ms; growth ends the row, and a window of two is cut.
+        let micros = |all: [u64; 5]| all.map(Span::from_micros);
+        assert_eq!(waits(MarkedAtOne::Waits), micros([300_000, 250_000, 212_500, 0, 0]));
+        assert_eq!(waits(MarkedAtOne::BacksOff), micros([300_000, 2 * 250_000, 4 * 212_500, 0, 0]));
     }
 }

@@ -103,8 +103,13 @@ impl RetransmissionTimer {
 
     /// It expired, and starts anew with a time-out twice as long.
     pub(crate) fn back_off(&mut self, now: Time, exact: &RttEstimator) {
-        self.backoff = (self.backoff + 1).min(MAX_DOUBLINGS);
         self.expired = true;
+        self.start_doubled(now, self.backoff + 1, exact);
+    }
+
+    /// Starts it anew with a time-out that is doubled so many times.
+    pub(crate) fn start_doubled(&mut self, now: Time, doublings: u32, exact: &RttEstimator) {
+        self.backoff = doublings.min(MAX_DOUBLINGS);
         self.started = now;
         self.settle(exact);
     }
