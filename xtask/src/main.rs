@@ -62,7 +62,9 @@ fn warn_of_a_full_disk(workspace: &Workspace) {
     let target = workspace.target();
     if let Some(free) = free_megabytes(&target).filter(|free| *free < WHOLE_RUN_MEGABYTES) {
         let target = target.display();
-        println!("warning: {free} MB are free where {target} is; a whole run from nothing takes {WHOLE_RUN_MEGABYTES}");
+        println!(
+            "warning: {free} MB are free where {target} is; a whole run from nothing may take {WHOLE_RUN_MEGABYTES}"
+        );
     }
 }
 
@@ -71,7 +73,7 @@ fn usage_error(reason: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// What all steps leave in an empty target folder, rounded up; half of it with `CARGO_INCREMENTAL=0`.
+/// What all steps may leave in an empty target folder. With `CARGO_INCREMENTAL=0` it is little more than half of that.
 const WHOLE_RUN_MEGABYTES: u64 = 9000;
 
 const USAGE: &str = "\

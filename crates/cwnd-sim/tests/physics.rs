@@ -3,8 +3,9 @@
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
     AckEcho, CbrSetup, Class, CoDelSetup, CrowdSetup, Discipline, DrrSetup, Dumbbell, Era, FlowSetup, FqCoDelSetup,
-    Gap, GilbertElliott, Loss, Pages, ParkingLot, Pause, PieSetup, QueueLimit, RateChange, RateSchedule, Reassembly,
-    RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule, Setup, SetupError, Sizes, Source, Trace, Variation,
+    Gap, GilbertElliott, Loss, MarkedAtOne, Pages, ParkingLot, Pause, PieSetup, QueueLimit, RateChange, RateSchedule,
+    Reassembly, RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule, Setup, SetupError, Sizes, Source, Trace,
+    Variation,
 };
 use proptest::prelude::*;
 
@@ -195,6 +196,32 @@ fn red_with_ecn_marks_instead_of_dropping() {
         assert!(load > 0.95, "{load}");
         // 20 packets are 12 ms, 60 are 36 ms.
         assert!((8.0..40.0).contains(&wait), "{wait} ms");
+    }
+}
+
+#[test]
+fn where_one_packet_each_is_too_much_marked_senders_wait() {
+    // 2 Mbit/s x 48 ms = 8 packets for 40 flows: with one packet each, 32 wait in the queue, 192 ms.
+    let wait = |marked_at_one, echo| {
+        let bell = Dumbbell::new(2 * MBIT, Span::from_millis(48), QueueLimit::Packets(200));
+        let era = Era { marked_at_one, ..Era::NS2_2006 };
+        let mut setup = bell.setup(&vec![spec("reno"); 40], era, Span::from_secs(60), Span::from_secs(20), 1);
+        let red = RedSetup { mark: true, min: 4.0, max: 4.0, weight: 1.0, ..RedSetup::default() };
+        setup.links[0].discipline = Discipline::Red(red);
+        setup.flows.iter_mut().for_each(|flow| flow.ecn = Some(echo));
+        let trace = run(&setup);
+        let load = (0..40).map(|flow| measured(&trace, flow)).sum::<u64>() as f64 * 12_000.0 / (40.0 * 2e6);
+        (trace.links[0].wait.mean().expect("packets waited") / 1e6, load)
+    };
+    let (goes_on, full) = wait(MarkedAtOne::GoesOn, AckEcho::Latch);
+    assert!(goes_on > 150.0 && full > 0.99, "{goes_on} ms, {full}");
+    let (waits, load) = wait(MarkedAtOne::Waits, AckEcho::Latch);
+    assert!(waits < goes_on / 2.0 && load > 0.9, "{waits} ms, {load}");
+    let (backs_off, load) = wait(MarkedAtOne::BacksOff, AckEcho::Latch);
+    assert!(backs_off < waits && load > 0.8, "{backs_off} ms, {load}");
+    // With an echo per packet a sender knows how many were marked, and does not wait.
+    for marked_at_one in [MarkedAtOne::Waits, MarkedAtOne::BacksOff] {
+        assert_eq!(wait(marked_at_one, AckEcho::PerPacket), wait(MarkedAtOne::GoesOn, AckEcho::PerPacket));
     }
 }
 
