@@ -266,12 +266,13 @@ def test_a_worker_that_is_killed_costs_nothing(client: Client, tmp_path: Path) -
             for pid in heard:
                 os.kill(pid, signal.SIGKILL)
 
-    result = cwnd.sweep(long, client=client, store=False, out=tmp_path / "out", chunk="100ms", progress=kill)
+    # A task per cell, so that both workers are busy when the first rows come back.
+    result = cwnd.sweep(long, client=client, store=False, out=tmp_path / "out", chunk="1ms", progress=kill)
     assert len(heard) == 1
     assert heard[0] not in client.run(os.getpid).values()
     assert result.table["cell"].tolist() == list(range(16))
     assert (result.computed, result.failed) == (16, ())
-    serial = cwnd.sweep(long, store=False, out=tmp_path / "serial", chunk="100ms")
+    serial = cwnd.sweep(long, store=False, out=tmp_path / "serial", chunk="1ms")
     assert rows(result) == rows(serial)
     assert files(result) == files(serial)
 
@@ -319,19 +320,22 @@ def _harmless() -> None:
     native.sweep_task = getattr(native, "usual", native.sweep_task)
 
 
-def test_ctrl_c_on_a_cluster_leaves_what_is_done(client: Client, tmp_path: Path) -> None:
-    # Of its own, so that the cluster has none of it, and long enough that not all comes back at once.
-    long = cwnd.Sweep(cwnd.Scenario({**BASE, "duration": "90s"}), grid=GRID)
+def test_ctrl_c_on_a_cluster_leaves_what_is_done(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of its own, so that the cluster has none of it, and handed out one by one, so that not all can come back at once.
+    own = cwnd.Sweep(cwnd.Scenario({**BASE, "duration": "4s"}), grid=GRID)
+    monkeypatch.setattr(_dask, "AHEAD", 1)
 
     def interrupt(done: int, _: int, total: int) -> None:
         if 0 < done < total:
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        cwnd.sweep(long, client=client, store=tmp_path, chunk="100ms", progress=interrupt)
-    result = cwnd.sweep(long, client=client, store=tmp_path, chunk="100ms")
+        cwnd.sweep(own, client=client, store=tmp_path, chunk="1ms", progress=interrupt)
+    result = cwnd.sweep(own, client=client, store=tmp_path, chunk="1ms")
     assert result.stored > 0
-    assert rows(result) == rows(cwnd.sweep(long, store=False))
+    assert rows(result) == rows(cwnd.sweep(own, store=False))
 
 
 def test_a_task_that_comes_back_twice_is_taken_once(tmp_path: Path) -> None:
