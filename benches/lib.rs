@@ -4,7 +4,7 @@
 //! `cargo bench -p cwnd-benches --bench simulate` measures each case more often and keeps the results (criterion).
 
 use cwnd_lab::bench::Case;
-use cwnd_lab::scenario::Scenario;
+use cwnd_run::scenario::Scenario;
 use cwnd_sim::{Setup, Trace};
 
 pub mod yardstick;

@@ -238,7 +238,7 @@ await check('no error or warning on the console', () => assert(faults.length ===
 await check('no request leaves the page', () => assert(requests.length === 0, requests.join(' | ')));
 
 await check('the plotting libraries are those listed', async () => {
-  const vendor = join(dirname(fileURLToPath(import.meta.url)), '../../crates/cwnd-lab/assets/vendor');
+  const vendor = join(dirname(fileURLToPath(import.meta.url)), '../../crates/cwnd-report/assets/vendor');
   const listed = [...(await readFile(join(vendor, 'VERSIONS'), 'utf8')).matchAll(/^\S+\s+\S+\s+(\S+\.js)\s+([0-9a-f]{64})$/gm)];
   assert(listed.length === 3, `${listed.length} libraries are listed`);
   for (const [, name, sum] of listed) {

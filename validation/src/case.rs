@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwnd_lab::scenario::Scenario;
+use cwnd_run::scenario::Scenario;
 use serde::Deserialize;
 
 use crate::{Error, Experiment};

@@ -1,6 +1,6 @@
 //! The side of `cwnd`.
 
-use cwnd_lab::run::{Runs, run as run_all};
+use cwnd_run::run::{Runs, run as run_all};
 use cwnd_trace::Trace;
 
 use crate::outcome::Outcome;

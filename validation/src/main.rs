@@ -18,7 +18,7 @@ mod udt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cwnd_lab::scenario::Scenario;
+use cwnd_run::scenario::Scenario;
 use thiserror::Error;
 
 use case::{Case, Cases, Pair};
@@ -70,7 +70,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Relay(#[from] cwnd_link::RelayError),
     #[error("{0}")]
-    Scenario(Box<cwnd_lab::scenario::ScenarioError>),
+    Scenario(Box<cwnd_run::scenario::ScenarioError>),
     #[error("{0}")]
     Setup(#[from] cwnd_sim::SetupError),
     #[error("case `{0}` is not one that ns-3 is set up for: a dumbbell with a queue in packets and bulk flows")]

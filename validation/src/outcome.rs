@@ -1,6 +1,6 @@
 //! What one run gives, here or elsewhere.
 
-use cwnd_lab::measure::{Estimate, Summary};
+use cwnd_run::measure::{Estimate, Summary};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Measure;

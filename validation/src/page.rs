@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-use cwnd_lab::measure::Estimate;
+use cwnd_run::measure::Estimate;
 
 use crate::case::{Case, Cases, Measure, Note};
 use crate::outcome::estimate;

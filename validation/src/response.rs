@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use cwnd::registry::{ALGORITHMS, Transport};
 use cwnd::{Span, Spec};
-use cwnd_lab::measure::{Estimate, Window, wire_throughput};
 use cwnd_lab::model::{ResponseRow, responses};
-use cwnd_lab::run::{Runs, run as run_all};
-use cwnd_lab::scenario::Scenario;
+use cwnd_run::measure::{Estimate, Window, wire_throughput};
+use cwnd_run::run::{Runs, run as run_all};
+use cwnd_run::scenario::Scenario;
 use cwnd_trace::Trace;
 use serde::Deserialize;
 

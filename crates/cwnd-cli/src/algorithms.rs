@@ -3,12 +3,12 @@
 use clap::Args;
 use cwnd::registry::{self, ALGORITHMS, Spec};
 use cwnd_lab::model;
-use cwnd_lab::output::json::Known;
-use cwnd_lab::output::to_json;
+use cwnd_report::json::Known;
+use cwnd_run::files::to_json;
 
 use crate::failure::Failure;
-use cwnd_lab::output::digits::number;
-use cwnd_lab::output::table::Table;
+use cwnd_report::table::Table;
+use cwnd_run::measure::digits::number;
 
 /// Which algorithm, and how to print it.
 #[derive(Args, Debug)]

@@ -4,8 +4,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand};
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::bench::{CASES, Case};
-use cwnd_lab::output::{json::Bench, to_json};
-use cwnd_lab::scenario::{Document, Dumbbell, Flow, Queue, Scenario, Written};
+use cwnd_report::json::Bench;
+use cwnd_run::files::to_json;
+use cwnd_run::scenario::{Document, Dumbbell, Flow, Queue, Scenario, Written};
 
 use crate::clock::timed;
 use crate::failure::Failure;

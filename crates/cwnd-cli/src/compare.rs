@@ -6,10 +6,11 @@ use clap::Args;
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::compare::{Comparison, DEFAULT};
-use cwnd_lab::measure::Until;
-use cwnd_lab::output::{json, text, to_json, write_comparison};
-use cwnd_lab::run::run as run_all;
-use cwnd_lab::scenario::{Document, Dumbbell, Ecn, Queue, Written};
+use cwnd_report::{json, text, write_comparison};
+use cwnd_run::files::to_json;
+use cwnd_run::measure::Until;
+use cwnd_run::run::run as run_all;
+use cwnd_run::scenario::{Document, Dumbbell, Ecn, Queue, Written};
 use cwnd_sim::{Era, Loss, RecoveryScheme};
 
 use crate::failure::Failure;

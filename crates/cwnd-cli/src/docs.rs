@@ -1,8 +1,10 @@
 //! Pages generated from the code.
 
 use clap::ValueEnum;
-use cwnd_lab::output::{reference, reproduced, to_json};
-use cwnd_lab::{scenario, sweep};
+use cwnd_lab::sweep;
+use cwnd_report::{reference, reproduced};
+use cwnd_run::files::to_json;
+use cwnd_run::scenario;
 
 use crate::failure::Failure;
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use cwnd::Spec;
 use cwnd_lab::evaluate::{Extent, plan};
-use cwnd_lab::output::{text, to_json, write_evaluation};
-use cwnd_lab::scenario::Written;
+use cwnd_report::{text, write_evaluation};
+use cwnd_run::files::to_json;
+use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
 use crate::files;

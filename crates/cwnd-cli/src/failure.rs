@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use cwnd_lab::output::folder::FolderError;
-use cwnd_lab::scenario::{Place, ScenarioError};
+use cwnd_run::files::FolderError;
+use cwnd_run::scenario::{Place, ScenarioError};
 use cwnd_sim::SetupError;
 use thiserror::Error;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_lab::output::folder::{Folder, fresh};
+use cwnd_run::files::{Folder, fresh};
 
 use crate::clock;
 use crate::failure::Failure;

@@ -32,7 +32,7 @@ use failure::Failure;
 
 /// Congestion control: compare algorithms in a deterministic packet simulator
 #[derive(Debug, Parser)]
-#[command(name = "cwnd", version = cwnd_lab::VERSION, after_help = EXAMPLES)]
+#[command(name = "cwnd", version = cwnd_run::VERSION, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

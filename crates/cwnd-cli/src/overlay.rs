@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd::Span;
-use cwnd_lab::measure::{Window, goodput};
-use cwnd_lab::output::{json, write_run};
 use cwnd_lab::overlay::{KernelFlow, import, overlay};
-use cwnd_lab::run::{Runs, run as run_all};
-use cwnd_lab::scenario::{Document, Scenario, Written};
+use cwnd_report::{json, write_run};
+use cwnd_run::measure::{Window, goodput};
+use cwnd_run::run::{Runs, run as run_all};
+use cwnd_run::scenario::{Document, Scenario, Written};
 use cwnd_sim::Trace;
 
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::Progress;
-use cwnd_lab::output::table::Table;
+use cwnd_report::table::Table;
 
 /// What was simulated, and what was measured.
 #[derive(Args, Debug)]

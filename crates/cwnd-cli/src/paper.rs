@@ -4,15 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_lab::output::folder::Folder;
-use cwnd_lab::output::{to_json, write_papers};
-use cwnd_lab::paper::{PaperError, PaperRun, Recorded, Row, Scale, Selection, Settings, Verdict};
+use cwnd_papers::{PaperError, PaperRun, Recorded, Row, Scale, Selection, Settings, Verdict};
+use cwnd_report::write_papers;
+use cwnd_run::files::Folder;
+use cwnd_run::files::to_json;
 
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::Progress;
 use crate::store::Store;
-use cwnd_lab::output::table::Table;
+use cwnd_report::table::Table;
 
 /// Which results, and how.
 #[derive(Args, Debug)]

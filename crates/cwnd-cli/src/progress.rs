@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cwnd::Span;
-use cwnd_lab::scenario::Scenario;
 use cwnd_lab::sweep::{Found, Watch};
+use cwnd_run::scenario::Scenario;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::failure::Failure;
@@ -101,7 +101,7 @@ impl Drop for CellProgress {
     }
 }
 
-impl cwnd_lab::paper::Progress for Progress {
+impl cwnd_papers::Progress for Progress {
     fn announce(&self, time: Span) {
         self.bar.inc_length(time.as_nanos());
     }

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
-use cwnd_lab::output::formats::{Format, write_formats};
-use cwnd_lab::output::{json, text, to_json, write_run};
-use cwnd_lab::run::{Runs, run as run_all};
-use cwnd_lab::scenario::Scenario;
+use cwnd_report::formats::{Format, write_formats};
+use cwnd_report::{json, text, write_run};
+use cwnd_run::files::to_json;
+use cwnd_run::run::{Runs, run as run_all};
+use cwnd_run::scenario::Scenario;
 
 use crate::failure::Failure;
 use crate::files;

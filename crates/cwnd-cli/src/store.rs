@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cwnd_lab::cells::Cells;
+use cwnd_run::cells::Cells;
 
 /// Which store, if any.
 #[derive(Args, Debug)]

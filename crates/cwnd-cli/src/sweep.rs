@@ -7,9 +7,10 @@ use std::{env, fs};
 
 use clap::{Args, Subcommand};
 use cwnd::Span;
-use cwnd_lab::output::{text, to_json};
-use cwnd_lab::scenario::Written;
 use cwnd_lab::sweep::{Dataset, DatasetError, PartFormat, Shard, Stopped, Sweep, gather, run_chunks};
+use cwnd_report::text;
+use cwnd_run::files::to_json;
+use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
 use crate::progress::CellProgress;

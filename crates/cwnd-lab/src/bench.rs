@@ -1,6 +1,6 @@
 //! The cases on which the speed of the simulator is measured.
 
-use crate::scenario::{Document, Dumbbell, Flow, Written};
+use cwnd_run::scenario::{Document, Dumbbell, Flow, Written};
 
 /// A dumbbell with a queue of one bandwidth-delay product each way, acknowledgements for every packet, and nothing recorded over
 /// time.
@@ -120,7 +120,7 @@ const CLASSIC: Case = Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Scenario;
+    use cwnd_run::scenario::Scenario;
 
     #[test]
     fn every_case_can_be_run() {

@@ -3,11 +3,10 @@
 use cwnd::registry::Transport;
 use cwnd::{Span, Spec};
 use cwnd_sim::SetupError;
-use cwnd_trace::{FlowTrace, Trace};
 
-use crate::measure::{Estimate, Estimates, Until, Window, mean, paired, peer_limited_share, source_limited_share};
-use crate::run::{Progress, Runs, run, run_until};
-use crate::scenario::{Document, Ecn, Flow, Scenario, ScenarioError, Written};
+use cwnd_run::measure::{Estimate, Estimates, Until, mean, paired};
+use cwnd_run::run::{Progress, Runs, run, run_until};
+use cwnd_run::scenario::{Document, Ecn, Flow, Scenario, ScenarioError, Written};
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -213,38 +212,6 @@ impl Versus {
     }
 }
 
-impl Runs {
-    /// What to look at before believing the numbers: a flow held back by something else than its algorithm, where the scenario
-    /// does not say so itself; an algorithm that lives on marks and heard of none.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        let worst = |of: fn(&Trace, &FlowTrace, Window) -> Option<f64>, concerned: &[bool]| {
-            let shares = self.traces.iter().flat_map(|trace| {
-                let flows = trace.flows.iter().zip(concerned).filter(|(_, concerned)| **concerned);
-                flows.filter_map(|(flow, _)| of(trace, flow, Window::measured(trace)))
-            });
-            shares.fold(0.0, f64::max)
-        };
-        let endless: Vec<bool> = self.scenario.endless().collect();
-        let limits = [
-            ("receiver", worst(peer_limited_share, &vec![true; endless.len()])),
-            ("source", worst(source_limited_share, &endless)),
-        ];
-        let held = limits.into_iter().filter(|(_, share)| *share > HELD_SHARE);
-        let held = held.map(|(what, share)| format!("a flow was {what}-limited {:.0} % of the time", share * 100.0));
-        let links = || self.traces.iter().flat_map(|trace| &trace.links);
-        let unmarked = links().all(|link| link.marked.last().is_none_or(|marked| *marked == 0));
-        let groups = self.scenario.document().flow.iter().map(|group| group.algorithm.value().entry().name);
-        let named = BY_MARKS.into_iter().filter(|name| unmarked && groups.clone().any(|group| group == *name));
-        held.chain(named.map(|name| {
-            format!(
-                "no packet was marked, without which `{name}` is Reno: it wants ECN (per packet) and a queue that marks"
-            )
-        }))
-        .collect()
-    }
-}
-
 /// The columns of a comparison, in the order of a table.
 pub const COLUMNS: [Column; 9] = [
     Column {
@@ -345,9 +312,3 @@ pub const DEFAULT: [&str; 12] = [
     "highspeed",
     "scalable",
 ];
-
-/// Algorithms for which a mark is more than a loss in time.
-const BY_MARKS: [&str; 1] = ["dctcp"];
-
-/// Above this share of the time, a flow held by its source or its receiver says little of its algorithm.
-const HELD_SHARE: f64 = 0.05;

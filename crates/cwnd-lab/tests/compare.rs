@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwnd::{CongestionControl, Maker, Span, Spec, Start};
 use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT, Row};
-use cwnd_lab::measure::{Estimate, Estimates};
-use cwnd_lab::output::folder::{Folder, FolderError, fresh};
-use cwnd_lab::run::{Runs, run};
-use cwnd_lab::scenario::{Document, Dumbbell, Ecn, Scenario, Written};
+use cwnd_run::files::{Folder, FolderError, fresh};
+use cwnd_run::measure::{Estimate, Estimates};
+use cwnd_run::run::{Runs, run};
+use cwnd_run::scenario::{Document, Dumbbell, Ecn, Scenario, Written};
 use cwnd_sim::SetupError;
 
 fn base() -> Document {
@@ -70,8 +70,8 @@ fn progress_adds_up_and_ends_a_run() {
     assert_eq!(result.err(), Some(SetupError::Interrupted));
 }
 
-fn group(name: &str) -> cwnd_lab::scenario::Flow {
-    cwnd_lab::scenario::Flow::group(Written::literal(name), 2)
+fn group(name: &str) -> cwnd_run::scenario::Flow {
+    cwnd_run::scenario::Flow::group(Written::literal(name), 2)
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cwnd_lab::cells::Cells;
 use cwnd_lab::sweep::{
     Chunk, Dataset, DatasetError, Found, PartFormat, Pending, Row, Shard, Sweep, Task, TaskError, Values, Watch,
     columns, gather, run_chunk,
 };
+use cwnd_run::cells::Cells;
 
 const SWEEP: &str = r#"
 title = "small"

@@ -6,10 +6,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use cwnd_lab::compare::{COLUMNS, Compared as LabCompared, Comparison, DEFAULT};
-use cwnd_lab::measure::{Estimate, Until};
-use cwnd_lab::output::{json, text, to_json};
-use cwnd_lab::run::run_until;
-use cwnd_lab::scenario::{Document, Dumbbell, Place, ScenarioError, Written};
+use cwnd_report::{json, text};
+use cwnd_run::files::to_json;
+use cwnd_run::measure::{Estimate, Until};
+use cwnd_run::run::run_until;
+use cwnd_run::scenario::{Document, Dumbbell, Place, ScenarioError, Written};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 

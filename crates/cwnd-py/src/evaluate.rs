@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cwnd::Spec;
-use cwnd_lab::cells::Cells;
 use cwnd_lab::evaluate::{Evaluation, Extent, REFERENCES, plan};
-use cwnd_lab::output::{text, to_json};
-use cwnd_lab::report::evaluation_html;
+use cwnd_report::page::evaluation_html;
+use cwnd_report::text;
+use cwnd_run::cells::Cells;
+use cwnd_run::files::to_json;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;

@@ -1,9 +1,9 @@
 //! Errors of the lab as exceptions of `cwnd.errors`.
 
 use cwnd::registry::SpecError;
-use cwnd_lab::cells::StoreError;
-use cwnd_lab::scenario::ScenarioError;
 use cwnd_lab::sweep::DatasetError;
+use cwnd_run::cells::StoreError;
+use cwnd_run::scenario::ScenarioError;
 use cwnd_sim::SetupError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;

@@ -57,5 +57,5 @@ mod _native {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    const VERSION: &str = cwnd_lab::VERSION;
+    const VERSION: &str = cwnd_run::VERSION;
 }

@@ -1,6 +1,6 @@
 //! Measures over plain numbers.
 
-use cwnd_lab::measure;
+use cwnd_run::measure;
 use pyo3::prelude::*;
 
 /// Jain's index.

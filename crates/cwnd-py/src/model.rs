@@ -7,9 +7,9 @@ use std::sync::Arc;
 use cwnd::registry::Transport;
 use cwnd::{Packets, Span, Spec, quantity};
 use cwnd_lab::model::{self, GoOn, Pair, Paths, Setup};
-use cwnd_lab::output::to_json;
-use cwnd_lab::scenario::Written;
 use cwnd_parquet::Tables;
+use cwnd_run::files::to_json;
+use cwnd_run::scenario::Written;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;

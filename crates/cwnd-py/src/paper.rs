@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use cwnd::Span;
-use cwnd_lab::cells::Cells;
-use cwnd_lab::output::to_json;
-use cwnd_lab::paper::{PaperError, PaperRun, Progress, Row, Scale, Selection, Settings};
+use cwnd_papers::{PaperError, PaperRun, Progress, Row, Scale, Selection, Settings};
+use cwnd_run::cells::Cells;
+use cwnd_run::files::to_json;
 use pyo3::prelude::*;
 use serde_json::json;
 

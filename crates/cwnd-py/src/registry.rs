@@ -1,8 +1,8 @@
 //! What algorithms there are.
 
 use cwnd::registry::{self, ALGORITHMS};
-use cwnd_lab::output::json::Known;
-use cwnd_lab::output::to_json;
+use cwnd_report::json::Known;
+use cwnd_run::files::to_json;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;

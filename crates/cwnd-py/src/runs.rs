@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use cwnd_lab::compare;
-use cwnd_lab::measure::{
+use cwnd_parquet::Tables;
+use cwnd_report::{json, text};
+use cwnd_run::files::to_json;
+use cwnd_run::measure::{
     Summary, Window, flow_loss_rate, goodput, peer_limited_share, retransmission_ratio, source_limited_share,
 };
-use cwnd_lab::output::{json, text, to_json};
-use cwnd_lab::run::Runs as LabRuns;
-use cwnd_parquet::Tables;
+use cwnd_run::run::Runs as LabRuns;
 use cwnd_trace::{FlowTrace, Trace};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cwnd_lab::output::to_json;
-use cwnd_lab::scenario::{self as lab, Scenario};
+use cwnd_run::files::to_json;
+use cwnd_run::scenario::{self as lab, Scenario};
 use pyo3::prelude::*;
 
 use crate::failure::Failure;

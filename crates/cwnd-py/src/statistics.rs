@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use cwnd_lab::measure;
+use cwnd_run::measure;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;

@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cwnd::Span;
-use cwnd_lab::cells::Cells;
-use cwnd_lab::output::{text, to_json};
-use cwnd_lab::probe::Kept;
-use cwnd_lab::scenario::Written;
 use cwnd_lab::sweep::{
     Chunk, Dataset, DatasetError, Found, PartFormat, Pending, Row, Shard, Stopped, Sweep as LabSweep,
     Swept as LabSwept, Task, TaskError, Watch, arrow, columns, gather, run_chunks,
 };
+use cwnd_report::text;
+use cwnd_run::cells::Cells;
+use cwnd_run::files::to_json;
+use cwnd_run::probe::Kept;
+use cwnd_run::scenario::Written;
 use cwnd_sim::SetupError;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;

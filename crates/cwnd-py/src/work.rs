@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd::Span;
-use cwnd_lab::cells::Cells;
-use cwnd_lab::run::{Progress, Runs, run, run_in_turn};
-use cwnd_lab::scenario::Scenario;
 use cwnd_lab::sweep::{Found, Interrupted, Job, Outcome, Watch, run_cells, run_cells_in_turn};
+use cwnd_run::cells::Cells;
+use cwnd_run::run::{Progress, Runs, run, run_in_turn};
+use cwnd_run::scenario::Scenario;
 use cwnd_sim::SetupError;
 use pyo3::prelude::*;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use cwnd::{Bytes, Span, Spec};
 use cwnd_interop::programs::Sample;
-use cwnd_lab::measure::{Estimates, summarise};
-use cwnd_lab::report::{Report, Row, html};
-use cwnd_lab::run::run;
-use cwnd_lab::scenario::Scenario;
 use cwnd_link::Sample as LinkSample;
+use cwnd_report::page::{Report, Row, html};
+use cwnd_run::measure::{Estimates, summarise};
+use cwnd_run::run::run;
+use cwnd_run::scenario::Scenario;
 use cwnd_sim::QueueLimit;
 use cwnd_sim::emulate::Emulation;
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};

@@ -7,12 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cwnd::{Span, Spec};
-use cwnd_lab::measure::{jain, mean, stability_index};
-use cwnd_lab::paper::{PAPERS, Published, PublishedValue};
-use cwnd_lab::probe::stages::STAGES;
-use cwnd_lab::run::run;
-use cwnd_lab::scenario::Scenario;
 use cwnd_net::{Options, UdtListener, UdtStream};
+use cwnd_papers::{PAPERS, Published, PublishedValue};
+use cwnd_run::measure::{jain, mean, stability_index};
+use cwnd_run::probe::stages::STAGES;
+use cwnd_run::run::run;
+use cwnd_run::scenario::Scenario;
 use cwnd_sim::QueueLimit;
 use cwnd_sim::emulate::Emulation;
 

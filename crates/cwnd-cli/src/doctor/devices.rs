@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
 use std::process::Command;
 
-use cwnd_lab::output::diagnosis::Finding;
+use cwnd_report::diagnosis::Finding;
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{getsockopt, sockopt};
 
@@ -158,7 +158,7 @@ const JUMBO: u32 = 16_384;
 
 #[cfg(test)]
 mod tests {
-    use cwnd_lab::output::diagnosis::Verdict;
+    use cwnd_report::diagnosis::Verdict;
 
     use super::*;
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use cwnd_lab::output::diagnosis::Finding;
 use cwnd_net::{UdtListener, UdtStream};
+use cwnd_report::diagnosis::Finding;
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::{FAST, PACKET, mend, rate, verdict};

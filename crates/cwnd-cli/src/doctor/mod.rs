@@ -8,8 +8,8 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::Args;
-use cwnd_lab::output::diagnosis::{Diagnosis, Verdict};
-use cwnd_lab::output::to_json;
+use cwnd_report::diagnosis::{Diagnosis, Verdict};
+use cwnd_run::files::to_json;
 
 use crate::failure::Failure;
 
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let mut findings = sockets::look();
     findings.extend(devices::look(peer));
     findings.extend(machine::look(&arguments.dir));
-    let diagnosis = Diagnosis { version: cwnd_lab::VERSION, peer: arguments.host.clone(), findings };
+    let diagnosis = Diagnosis { version: cwnd_run::VERSION, peer: arguments.host.clone(), findings };
     Ok(if arguments.json { to_json(&diagnosis) } else { print(&diagnosis) })
 }
 
@@ -106,7 +106,7 @@ const PACKET: u32 = 1500;
 
 #[cfg(test)]
 mod tests {
-    use cwnd_lab::output::diagnosis::Finding;
+    use cwnd_report::diagnosis::Finding;
 
     use super::*;
 

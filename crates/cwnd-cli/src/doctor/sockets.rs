@@ -5,8 +5,8 @@ use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use cwnd_lab::output::diagnosis::Finding;
 use cwnd_net::{Options, UdtPort};
+use cwnd_report::diagnosis::Finding;
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -170,7 +170,7 @@ const SEGMENT: usize = 1_400;
 
 #[cfg(test)]
 mod tests {
-    use cwnd_lab::output::diagnosis::Verdict;
+    use cwnd_report::diagnosis::Verdict;
 
     use super::*;
 

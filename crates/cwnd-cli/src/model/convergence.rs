@@ -3,13 +3,13 @@
 use clap::Args;
 use cwnd::Spec;
 use cwnd_lab::model::{self, Pair};
-use cwnd_lab::report::model::{self as report, Printed};
-use cwnd_lab::scenario::Written;
+use cwnd_report::page::model::{self as report, Printed};
+use cwnd_run::scenario::Written;
 
 use super::{Output, check_sum, checked, synchronous, window};
 use crate::failure::Failure;
-use cwnd_lab::output::digits::number;
-use cwnd_lab::output::table::Table;
+use cwnd_report::table::Table;
+use cwnd_run::measure::digits::number;
 
 /// Convergence times.
 #[derive(Args, Debug)]

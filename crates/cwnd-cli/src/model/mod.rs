@@ -11,10 +11,11 @@ use clap::{Args, Subcommand};
 use cwnd::registry::Transport;
 use cwnd::units::Span;
 use cwnd::{Spec, quantity};
-use cwnd_lab::output::folder::Folder;
-use cwnd_lab::output::{to_json, write_model};
-use cwnd_lab::report::model::Printed;
-use cwnd_lab::scenario::Written;
+use cwnd_report::page::model::Printed;
+use cwnd_report::write_model;
+use cwnd_run::files::Folder;
+use cwnd_run::files::to_json;
+use cwnd_run::scenario::Written;
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -4,13 +4,13 @@ use clap::Args;
 use cwnd::units::{Bytes, Span};
 use cwnd::{Spec, quantity};
 use cwnd_lab::model;
-use cwnd_lab::report::model::{self as report, Printed};
-use cwnd_lab::scenario::Written;
+use cwnd_report::page::model::{self as report, Printed};
+use cwnd_run::scenario::Written;
 
 use super::{Output, probability, round_trip, specs};
 use crate::failure::Failure;
-use cwnd_lab::output::digits::{cell, number};
-use cwnd_lab::output::table::Table;
+use cwnd_report::table::Table;
+use cwnd_run::measure::digits::{cell, number};
 
 /// Response functions.
 #[derive(Args, Debug)]

@@ -4,13 +4,13 @@ use clap::Args;
 use cwnd::Spec;
 use cwnd::units::{Packets, Span};
 use cwnd_lab::model::{self, Paths, Setup};
-use cwnd_lab::report::model::{self as report, Printed};
-use cwnd_lab::scenario::Written;
+use cwnd_report::page::model::{self as report, Printed};
+use cwnd_run::scenario::Written;
 
 use super::{Output, check_sum, checked, round_trip, synchronous, window};
 use crate::failure::Failure;
-use cwnd_lab::output::digits::number;
-use cwnd_lab::output::table::Table;
+use cwnd_report::table::Table;
+use cwnd_run::measure::digits::number;
 
 /// Paths under synchronous feedback.
 #[derive(Args, Debug)]

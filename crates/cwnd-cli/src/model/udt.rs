@@ -4,12 +4,12 @@ use clap::Args;
 use cwnd::quantity;
 use cwnd::units::{BitRate, Bytes, Span};
 use cwnd_lab::model;
-use cwnd_lab::report::model::{self as report, Printed};
+use cwnd_report::page::model::{self as report, Printed};
 
 use super::{Output, probability, round_trip};
 use crate::failure::Failure;
-use cwnd_lab::output::digits::number;
-use cwnd_lab::output::table::Table;
+use cwnd_report::table::Table;
+use cwnd_run::measure::digits::number;
 
 /// UDT's stages.
 #[derive(Args, Debug)]

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_lab::output::to_json;
-use cwnd_lab::scenario::{Queue, Written};
 use cwnd_link::{Plan, Relay, RelayError};
+use cwnd_run::files::to_json;
+use cwnd_run::scenario::{Queue, Written};
 use cwnd_sim::Loss;
 use cwnd_sim::emulate::{Emulation, Reordering};
 

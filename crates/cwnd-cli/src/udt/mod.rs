@@ -6,8 +6,8 @@ mod perf;
 
 use clap::Subcommand;
 use cwnd::{BitRate, Spec};
-use cwnd_lab::scenario::Written;
 use cwnd_net::Options;
+use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
 

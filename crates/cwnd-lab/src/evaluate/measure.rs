@@ -1,7 +1,7 @@
 //! The numbers of an evaluation.
 
-use crate::measure::mean;
-use crate::probe::Kept;
+use cwnd_run::measure::mean;
+use cwnd_run::probe::Kept;
 
 /// A number of one seed's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,12 +11,12 @@ use cwnd::{Span, Spec};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::VERSION;
-use crate::cells::Cells;
-use crate::measure::Estimate;
-use crate::probe::{Kept, Probe};
-use crate::scenario::{Document, Flow, Scenario, ScenarioError, Source, Written};
 use crate::sweep::{Interrupted, Job, Outcome, Watch, run_cells};
+use cwnd_run::VERSION;
+use cwnd_run::cells::Cells;
+use cwnd_run::measure::Estimate;
+use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::scenario::{Document, Flow, Scenario, ScenarioError, Source, Written};
 
 use measure::Measure;
 

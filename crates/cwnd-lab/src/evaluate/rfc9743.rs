@@ -6,8 +6,8 @@ use cwnd::{Span, Spec};
 
 use super::measure::Measure;
 use super::{Path, Plan, REFERENCES, Traffic};
-use crate::probe::Probe;
-use crate::scenario::{Flow, ScenarioError, Written};
+use cwnd_run::probe::Probe;
+use cwnd_run::scenario::{Flow, ScenarioError, Written};
 
 const UTILISATION: Measure = Measure::Kept("utilisation");
 const JAIN: Measure = Measure::Kept("jain");

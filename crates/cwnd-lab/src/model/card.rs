@@ -44,5 +44,5 @@ pub fn card(spec: &Spec, go_on: GoOn<'_>) -> Card {
         definition: axiom.definition,
         source: axiom.source,
     });
-    Card { version: crate::VERSION, algorithm: spec.label().to_string(), kind: MODEL, axioms: axioms.into() }
+    Card { version: cwnd_run::VERSION, algorithm: spec.label().to_string(), kind: MODEL, axioms: axioms.into() }
 }

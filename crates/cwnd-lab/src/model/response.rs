@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CLOSED_FORM, GoOn};
-use crate::measure::Estimate;
+use cwnd_run::measure::Estimate;
 
 /// Windows against loss: `cwnd model response --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -78,7 +78,7 @@ pub fn responses(
             });
         }
     }
-    Responses { version: crate::VERSION, rtt_s: path.rtt, packet_bytes: packet.0, rows }
+    Responses { version: cwnd_run::VERSION, rtt_s: path.rtt, packet_bytes: packet.0, rows }
 }
 
 fn random_window(spec: &Spec, loss: f64, rtt: Span, seeds: u32, go_on: GoOn<'_>) -> Option<Estimate> {

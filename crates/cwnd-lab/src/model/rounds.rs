@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CLOSED_FORM, GoOn, MODEL};
-use crate::measure::jain;
+use cwnd_run::measure::jain;
 
 /// Two flows under synchronous feedback: `cwnd model convergence --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -100,7 +100,7 @@ pub fn convergences(algorithms: &[&Spec], pair: Pair, go_on: GoOn<'_>) -> Conver
         None => run_convergence(spec, pair, go_on),
     });
     Convergences {
-        version: crate::VERSION,
+        version: cwnd_run::VERSION,
         capacity_packets: pair.capacity,
         start_packets: pair.windows,
         epsilon_packets: pair.epsilon,
@@ -163,7 +163,7 @@ impl Paths {
             .iter()
             .flat_map(|walk| walk.run.events.iter().enumerate().map(move |(at, event)| row(walk, at, event)));
         Self {
-            version: crate::VERSION,
+            version: cwnd_run::VERSION,
             kind: MODEL,
             capacity_packets: setup.capacity.0,
             rtt_s: setup.rtt.as_secs_f64(),

@@ -126,7 +126,7 @@ pub fn stages(path: Udt<'_>) -> Stages {
         }
     });
     Stages {
-        version: crate::VERSION,
+        version: cwnd_run::VERSION,
         kind: CLOSED_FORM,
         capacity_bps: capacity.0,
         rtt_s,

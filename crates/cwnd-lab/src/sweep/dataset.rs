@@ -17,10 +17,10 @@ use thiserror::Error;
 use super::table::arrow;
 use super::table::{Column, Values, columns};
 use super::{Chunk, Row, Sweep};
-use crate::output::csv::quoted;
-use crate::output::to_json;
-use crate::output::whole::write_whole;
-use crate::scenario::{ScenarioError, unknown};
+use cwnd_run::files::quoted;
+use cwnd_run::files::to_json;
+use cwnd_run::files::write_whole;
+use cwnd_run::scenario::{ScenarioError, unknown};
 
 /// The folder of a sweep.
 #[derive(Clone, Debug)]
@@ -328,7 +328,7 @@ fn json_lines(columns: &[Column], rows: usize) -> String {
 #[cfg(feature = "parquet")]
 fn parquet(sweep: &Sweep, columns: &[Column]) -> io::Result<Vec<u8>> {
     let title = sweep.title().unwrap_or("a sweep");
-    let about = cwnd_parquet::About { title, program: concat!("cwnd ", env!("CWND_VERSION")), command: "cwnd sweep" };
+    let about = cwnd_parquet::About { title, program: cwnd_run::PROGRAM, command: "cwnd sweep" };
     let mut bytes = Vec::new();
     arrow(columns).write(&mut bytes, &about).map_err(io::Error::other)?;
     Ok(bytes)

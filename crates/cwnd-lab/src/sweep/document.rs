@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Point, Sweep, Value};
-use crate::scenario::{Document, Fault, Place, Scenario, ScenarioError, Source};
+use cwnd_run::scenario::{Document, Fault, Place, Scenario, ScenarioError, Source};
 
 /// A sweep of cwnd: a base scenario, and what is set in it. Every setting of `[[cell]]` is run at every point of `[grid]`, with
 /// every seed of the scenario.

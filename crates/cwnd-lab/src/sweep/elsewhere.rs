@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Cell, Chunk, Interrupted, Job, Outcome, Row, Sweep, Watch, run_cells_in_turn};
-use crate::VERSION;
-use crate::cells::{Cells, Key, SOURCES};
-use crate::probe::Probe;
-use crate::scenario::{Scenario, ScenarioError};
+use cwnd_run::VERSION;
+use cwnd_run::cells::{Cells, Key, SOURCES};
+use cwnd_run::probe::Probe;
+use cwnd_run::scenario::{Scenario, ScenarioError};
 
 /// A chunk of which the store may have some cells.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Row, Sweep};
-use crate::VERSION;
-use crate::measure::{Estimates, Summary};
-use crate::probe::summary_of;
+use cwnd_run::VERSION;
+use cwnd_run::measure::{Estimates, Summary};
+use cwnd_run::probe::summary_of;
 
 /// What came of a sweep, or of a part of it: `cwnd sweep --json`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]

@@ -22,8 +22,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::cells::Key;
-use crate::scenario::{Scenario, ScenarioError};
+use cwnd_run::cells::Key;
+use cwnd_run::scenario::{Scenario, ScenarioError};
 
 pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed, Unfinished};
 pub use document::schema;

@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use super::{Cell, Chunk, Dataset, DatasetError, Sweep};
-use crate::cells::{Cells, Key, StoreError};
-use crate::probe::{Kept, Probe};
-use crate::run::simulate;
-use crate::scenario::Scenario;
+use cwnd_run::cells::{Cells, Key, StoreError};
+use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::run::simulate;
+use cwnd_run::scenario::Scenario;
 
 /// Looks on while cells run.
 pub trait Watch: Sync {

@@ -3,7 +3,7 @@
 use schemars::schema_for;
 
 use super::{Row, Sweep};
-use crate::measure::Summary;
+use cwnd_run::measure::Summary;
 
 /// A named column.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cwnd::window::Window;
 use cwnd::{CongestionControl, Control as Asked, Maker, Packets, Spec, Start as Begin, View as Seen};
-use cwnd_lab::scenario::Written;
+use cwnd_run::scenario::Written;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 

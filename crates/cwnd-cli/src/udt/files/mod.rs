@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use clap::Args;
 use cwnd::{BitRate, Spec};
-use cwnd_lab::scenario::Written;
 use cwnd_net::{Options, UdtStream};
+use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
 

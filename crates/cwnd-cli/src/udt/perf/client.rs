@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use cwnd_lab::output::to_json;
 use cwnd_net::UdtStream;
+use cwnd_run::files::to_json;
 
 use super::Arguments;
 use super::exchange::{self, Request, Side, Until, VERSION};

@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 
 use clap::Args;
 use cwnd::{BitRate, Span, Spec};
-use cwnd_lab::scenario::Written;
 use cwnd_net::Options;
+use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
 

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use cwnd_lab::output::to_json;
 use cwnd_net::{UdtListener, UdtStream};
+use cwnd_run::files::to_json;
 
 use super::Arguments;
 use super::exchange::{self, Request, Side, Until, VERSION};

@@ -1,0 +1,129 @@
+//! Figs. 1 and 2: test flows where cross traffic leaves a pattern of bandwidth.
+
+use super::environment::{Scheme, bits, flows};
+use crate::{Bench, Findings, Ours, PaperError};
+use cwnd_run::probe::{Kept, Probe, available};
+
+/// What cross traffic takes of 10 Mbit/s per test flow, over and over.
+struct Pattern {
+    /// Length of a repetition, milliseconds.
+    period: u64,
+    /// Mbit/s per test flow, and from when to when within a repetition, milliseconds.
+    taken: Vec<(f64, u64, u64)>,
+}
+
+impl Pattern {
+    /// Fig. 1(a): 1 to 10 Mbit/s in steps of 1 over 5 s, then down.
+    fn saw_tooth() -> Self {
+        Self { period: 5000, taken: (1..10).map(|step| (1.0, 0, step * 500)).collect() }
+    }
+
+    /// Fig. 1(b): 10 Mbit/s for 4 s, 5 Mbit/s for 1 s.
+    fn high_periods() -> Self {
+        Self { period: 5000, taken: vec![(5.0, 4000, 5000)] }
+    }
+
+    /// Fig. 2(a): 1 and 10 Mbit/s, 5 s each.
+    fn sudden_rise() -> Self {
+        Self { period: 10_000, taken: vec![(9.0, 0, 5000)] }
+    }
+
+    /// Fig. 2(b): 10 Mbit/s.
+    fn steady() -> Self {
+        Self { period: 5000, taken: Vec::new() }
+    }
+
+    /// What is left to a test flow on average, Mbit/s.
+    fn mean(&self) -> f64 {
+        let taken = self.taken.iter().map(|(rate, from, to)| rate * (to - from) as f64);
+        10.0 - taken.sum::<f64>() / self.period as f64
+    }
+
+    /// What a scheme on it changes in the scenario.
+    fn changes(&self, bench: &Bench<'_>, scheme: &Scheme) -> Result<Vec<String>, PaperError> {
+        let flows = flows(bench)?;
+        let end = bench.scenario("pattern", &[])?.duration().as_nanos() / 1_000_000;
+        let cbr = self.taken.iter().map(|(rate, from, to)| {
+            let starts = (0..end.div_ceil(self.period)).map(|nth| nth * self.period);
+            let on: Vec<String> = starts.map(|start| format!("\"{}ms..{}ms\"", start + from, start + to)).collect();
+            format!("{{rate=\"cbr:{}bit\",on=[{}]}}", bits(rate * flows), on.join(","))
+        });
+        Ok(vec![
+            format!("flow.0.algorithm={}", scheme.algorithm),
+            format!("flow.0.count={flows}"),
+            format!("dumbbell.rate={}bit", bits(10.0 * flows)),
+            format!("cbr=[{}]", cbr.collect::<Vec<_>>().join(",")),
+        ])
+    }
+
+    /// The runs of each scheme on it.
+    fn runs(&self, bench: &Bench<'_>, schemes: &[Scheme]) -> Result<Vec<Vec<Kept>>, PaperError> {
+        let scenario = |scheme: &Scheme| bench.scenario("pattern", &self.changes(bench, scheme)?);
+        let scenarios = schemes.iter().map(scenario).collect::<Result<Vec<_>, _>>()?;
+        bench.run(&scenarios, Probe::SUMMARY)
+    }
+
+    /// Goodput of each scheme as a share of what was available; the measured time holds whole repetitions.
+    fn goodputs(&self, bench: &Bench<'_>, runs: &[Vec<Kept>]) -> Result<Vec<Ours>, PaperError> {
+        let available = self.mean() * 1e6 * flows(bench)?;
+        Ok(runs.iter().map(|runs| Ours::mean(runs, "goodput_bps").map(|goodput| goodput / available)).collect())
+    }
+}
+
+pub(super) fn first(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let schemes = Scheme::chosen(bench)?;
+    let (tooth, periods) = (Pattern::saw_tooth(), Pattern::high_periods());
+    let on_tooth = tooth.runs(bench, &schemes)?;
+    let on_a = tooth.goodputs(bench, &on_tooth)?;
+    let on_b = periods.goodputs(bench, &periods.runs(bench, &schemes)?)?;
+    findings.value("goodput on (a), AIMD less AIAD", on_a[0].minus(&on_a[1]));
+    findings.value("loss on (a), AIAD less AIMD", loss(&on_tooth[1]).minus(&loss(&on_tooth[0])));
+    findings.value("goodput on (b), AIAD less AIMD", on_b[1].minus(&on_b[0]));
+    // From rest, so that the first high periods are there to be seen.
+    let changes = [periods.changes(bench, &schemes[1])?, vec!["warmup=0s".to_string()]].concat();
+    let windows = bench.run(&[bench.scenario("pattern", &changes)?], available::WINDOWS)?.remove(0);
+    for period in 1..=3 {
+        let rise = |kept: &Kept| {
+            let ends = kept.all("high_end_packets");
+            Some(ends.get(period)? - ends.get(period - 1)?)
+        };
+        let row = format!("AIAD's window at the end of high period {} less {period}", period + 1);
+        findings.value(row, Ours::over(&windows, rise));
+    }
+    panels(&mut findings, &[("a", on_a), ("b", on_b)]);
+    Ok(findings)
+}
+
+pub(super) fn second(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let schemes = Scheme::chosen(bench)?;
+    let goodputs = |pattern: &Pattern| pattern.goodputs(bench, &pattern.runs(bench, &schemes)?);
+    let (rise, steady) = (goodputs(&Pattern::sudden_rise())?, goodputs(&Pattern::steady())?);
+    findings.value("goodput on (a), AIMD less AIAD", rise[0].minus(&rise[1]));
+    findings.value("goodput on (a), AIMD, too slow", rise[0].clone());
+    findings.value("goodput on (a), AIAD, too slow", rise[1].clone());
+    findings.value("goodput on (b), |AIMD less AIAD|", steady[0].minus(&steady[1]).map(f64::abs));
+    let lesser = if steady[0].value() < steady[1].value() { &steady[0] } else { &steady[1] };
+    findings.value("goodput on (b), MIMD less the lesser of AIMD and AIAD", steady[2].minus(lesser));
+    panels(&mut findings, &[("a", rise), ("b", steady)]);
+    Ok(findings)
+}
+
+/// Packets that senders found lost, percent of those they sent.
+fn loss(runs: &[Kept]) -> Ours {
+    let total = |kept: &Kept, name: &str| kept.all(name).iter().sum::<f64>();
+    Ours::over(runs, |kept| Some(total(kept, "flow_lost_packets") / total(kept, "flow_sent_packets") * 100.0))
+}
+
+/// The goodput of each scheme on each panel.
+fn panels(findings: &mut Findings, panels: &[(&str, Vec<Ours>)]) {
+    for (panel, goodputs) in panels {
+        for (name, goodput) in ["AIMD", "AIAD"].into_iter().zip(goodputs) {
+            findings.value(format!("goodput on ({panel}), {name}"), goodput.clone());
+        }
+        for (name, goodput) in ["MIMD", "MIAD"].into_iter().zip(&goodputs[2..]) {
+            findings.beside(format!("goodput on ({panel}), {name}"), "", goodput.clone());
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The four linear schemes under recovery schemes and routers.
+
+use super::environment::{Environment, Router, Scheme, Scores, Setting, flows};
+use crate::{Bench, Findings, Ours, PaperError};
+use cwnd_run::measure::Best;
+use cwnd_run::probe::available;
+
+/// Positions in [`Scheme::chosen`].
+const AIMD: usize = 0;
+const AIAD: usize = 1;
+const MIMD: usize = 2;
+const MIAD: usize = 3;
+
+const RECOVERIES: [&str; 2] = ["reno", "sack"];
+const ROUTERS: [Router; 3] = [Router::DropTail, Router::Red, Router::Drr];
+
+fn chosen(bench: &Bench<'_>, recovery: &'static str, router: Router) -> Result<Scores, PaperError> {
+    let environments = Environment::available(bench)?;
+    Scores::of(bench, Setting { recovery, router }, &Scheme::chosen(bench)?, &environments)
+}
+
+/// The lesser of AIMD and AIAD less the greater of MIMD and MIAD.
+fn additive_lead(means: &[f64]) -> f64 {
+    means[AIMD].min(means[AIAD]) - means[MIMD].max(means[MIAD])
+}
+
+pub(super) fn reno(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let scores = chosen(bench, "reno", Router::DropTail)?;
+    findings.value("goodput, |AIMD less AIAD|", scores.each("goodput", |means| (means[AIMD] - means[AIAD]).abs()));
+    let row = "goodput, lesser of AIMD and AIAD less greater of MIMD and MIAD";
+    findings.value(row, scores.each("goodput", additive_lead));
+    findings.value("fairness, AIAD less AIMD", scores.each("fairness", |means| means[AIAD] - means[AIMD]));
+    findings.value("fairness, AIMD", scores.mean(AIMD, "fairness"));
+    let loss = |scheme| scores.mean(scheme, "loss");
+    findings
+        .order("loss of the additive increases", [("AIMD", loss(AIMD)), ("AIAD", loss(AIAD)), ("MIAD", loss(MIAD))]);
+    let parts = [("AIMD", loss(AIMD)), ("MIMD", loss(MIMD)), ("MIAD", loss(MIAD))];
+    findings.order("loss of the multiplicative decreases", parts);
+    let row = "delay, lesser of AIMD and AIAD less greater of MIMD and MIAD";
+    findings.value(row, scores.each("delay", additive_lead));
+    Ok(findings)
+}
+
+pub(super) fn summary(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    for recovery in RECOVERIES {
+        let mut fairness = Vec::new();
+        for router in ROUTERS {
+            let scores = chosen(bench, recovery, router)?;
+            let name = Setting { recovery, router }.name();
+            let row = format!("c1: environments of 10 without the best goodput, least over schemes, {name}");
+            findings.value(row, Ours::Runs(scores.tables("goodput").iter().map(|table| least_beaten(table)).collect()));
+            let row = format!("c3: goodput of the best less AIAD, {name}");
+            let behind = |means: &[f64]| means.iter().copied().fold(f64::NEG_INFINITY, f64::max) - means[AIAD];
+            findings.value(row, scores.each("goodput", behind));
+            fairness.push((router, scores.mean(AIAD, "fairness")));
+            match (recovery, router) {
+                ("reno", Router::DropTail) => traditional(&mut findings, &scores),
+                ("reno", Router::Drr) => {
+                    let row = "c5: Reno + DRR, goodput, lesser of AIMD and AIAD less greater of MIMD and MIAD";
+                    findings.value(row, scores.each("goodput", additive_lead));
+                }
+                ("sack", Router::Drr) => modern(&mut findings, &scores),
+                _ => {}
+            }
+        }
+        let recovery = if recovery == "reno" { "Reno" } else { "SACK" };
+        for (router, fair) in &fairness[1..] {
+            let row = format!("c4: fairness of AIAD under {} over that under DropTail, {recovery}", router.name());
+            findings.value(row, fair.per(&fairness[0].1));
+        }
+    }
+    small_part(bench, &mut findings)?;
+    responsiveness(bench, &mut findings)?;
+    Ok(findings)
+}
+
+/// In how many environments a scheme is not within 0.005 of the best goodput: the least over schemes.
+fn least_beaten(table: &[Vec<f64>]) -> f64 {
+    let environments = table.first().map_or(0, Vec::len);
+    let best = |e: usize| table.iter().map(|row| row[e]).fold(f64::NEG_INFINITY, f64::max);
+    let beaten = |row: &Vec<f64>| (0..environments).filter(|e| row[*e] < best(*e) - 0.005).count();
+    table.iter().map(beaten).min().unwrap_or(0) as f64
+}
+
+/// Claim c2: Reno and DropTail.
+fn traditional(findings: &mut Findings, scores: &Scores) {
+    let ranks = scores.ranks("goodput", Best::Largest);
+    let seeds = ranks[AIMD].0.values().len();
+    let least =
+        |seed: usize| ranks[AIMD + 1..].iter().map(|(total, _)| total.values()[seed]).fold(f64::INFINITY, f64::min);
+    let row = "c2: Reno + DropTail, D of AIMD less the least of the others";
+    findings.value(row, ranks[AIMD].0.minus(&Ours::Runs((0..seeds).map(least).collect())));
+    let row = "c2: Reno + DropTail, fairness, AIAD less AIMD";
+    findings.value(row, scores.each("fairness", |means| means[AIAD] - means[AIMD]));
+}
+
+/// Claim c6: SACK and fair queueing.
+fn modern(findings: &mut Findings, scores: &Scores) {
+    let least = |means: &[f64]| means[AIMD].min(means[AIAD]).min(means[MIMD]);
+    let range = |means: &[f64]| means[AIMD].max(means[AIAD]).max(means[MIMD]) - least(means);
+    findings.value("c6: SACK + DRR, goodput, range of AIMD, AIAD and MIMD", scores.each("goodput", range));
+    let row = "c6: SACK + DRR, goodput, least of AIMD, AIAD and MIMD less MIAD";
+    findings.value(row, scores.each("goodput", |means| least(means) - means[MIAD]));
+}
+
+/// Claim c7: a small multiplicative part in AIAD's decrease.
+fn small_part(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), PaperError> {
+    let setting = Setting { recovery: "sack", router: Router::DropTail };
+    let assumed: f64 = bench.assumed_as("small-part")?;
+    let parts = [assumed, 0.01, 0.05];
+    let plain = Scheme::aiad(1.0, 3.0);
+    let schemes: Vec<Scheme> = std::iter::once(plain).chain(parts.map(Scheme::with_part)).collect();
+    let scores = Scores::of(bench, setting, &schemes, &Environment::available(bench)?)?;
+    let fairness = |scheme| scores.mean(scheme, "fairness").per(&scores.mean(0, "fairness"));
+    let goodput = |scheme| scores.mean(scheme, "goodput").minus(&scores.mean(0, "goodput"));
+    let row = "c7: SACK + DropTail, fairness of AIAD with a small multiplicative part over that without";
+    findings.value(row, fairness(1));
+    let row = "c7: SACK + DropTail, goodput of AIAD with a small multiplicative part less that without";
+    findings.value(row, goodput(1));
+    for (index, part) in parts.iter().enumerate().skip(1) {
+        findings.beside(format!("c7: fairness with c = {part} over that without"), "", fairness(index + 1));
+        findings.beside(format!("c7: goodput with c = {part} less that without"), "", goodput(index + 1));
+    }
+    Ok(())
+}
+
+/// Claim c8: how long a rise from 1 to 10 Mbit/s per flow takes under fair queueing.
+fn responsiveness(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), PaperError> {
+    let schemes = Scheme::chosen(bench)?;
+    let flows = flows(bench)?;
+    let scenario = |scheme: &Scheme| {
+        let changes = [
+            format!("flow.0.algorithm={}", scheme.algorithm),
+            format!("flow.0.count={flows}"),
+            format!("dumbbell.rate={flows}mbit"),
+            format!(r#"dumbbell.schedule={{steps=[{{at="50s",rate="{}mbit"}}]}}"#, 10.0 * flows),
+            // The rise comes at 50 s; the slowest needs minutes.
+            "duration=200s".to_string(),
+        ];
+        bench.scenario("fair", &changes)
+    };
+    let scenarios = schemes.iter().map(scenario).collect::<Result<Vec<_>, _>>()?;
+    let runs = bench.run(&scenarios, available::RISE)?;
+    let time = |scheme: usize| Ours::mean(&runs[scheme], "time_to_90_s");
+    let row = "c8: DRR, time to 90 % after a rise from 1 to 10 Mbit/s";
+    findings.order(row, [("MIMD", time(MIMD)), ("AIMD", time(AIMD))]);
+    let row = "c8: DRR, time to 90 % after a rise from 1 to 10 Mbit/s, beside AIAD";
+    findings.order(row, [("MIMD", time(MIMD)), ("AIAD", time(AIAD))]);
+    Ok(())
+}
+
+pub(super) fn beyond(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let environments = Environment::available(bench)?;
+    let mut schemes = Scheme::chosen(bench)?;
+    schemes.push(Scheme::with_part(bench.assumed_as("small-part")?));
+    for recovery in RECOVERIES {
+        for router in [Router::DropTail, Router::Red, Router::RedEcn, Router::Drr] {
+            let setting = Setting { recovery, router };
+            let scores = Scores::of(bench, setting, &schemes, &environments)?;
+            let ranks = scores.ranks("goodput", Best::Largest);
+            for (index, (scheme, (total, worst))) in schemes.iter().zip(ranks).enumerate() {
+                let row = |what: &str| format!("{}, {}: {what}", setting.name(), scheme.name);
+                findings.beside(row("goodput"), "", scores.mean(index, "goodput"));
+                findings.beside(row("D of goodput"), "", total);
+                findings.beside(row("C of goodput"), "", worst);
+                findings.beside(row("fairness"), "", scores.mean(index, "fairness"));
+                findings.beside(row("loss"), "%", scores.mean(index, "loss"));
+                findings.beside(row("delay"), "ms", scores.mean(index, "delay"));
+            }
+        }
+    }
+    Ok(findings)
+}

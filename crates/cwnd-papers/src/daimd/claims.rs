@@ -1,0 +1,124 @@
+//! What the text claims of steps, of TCP, and of other algorithms: sections I, II, III, V and VIII.
+
+use cwnd::rate::daimd::{Alpha, Increase};
+use cwnd::rate::udt::increase;
+use cwnd::units::{BitRate, Rate};
+use cwnd::{Packets, Spec};
+use cwnd_model::friendly::tcp_recovery_time;
+use cwnd_model::rounds::{FlowSetup, Setup, run};
+use cwnd_model::udt::{is_friendly, stage, tcp_friendliness};
+
+use super::PACKET;
+use crate::worst::Worst;
+use crate::{Bench, Findings, Ours, PaperError};
+use cwnd_run::measure::jain;
+
+pub(super) fn tcp_recovery(_: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    for (name, rate) in [("1 Gbit/s", 1e9), ("10 Gbit/s", 1e10)] {
+        for payload in [1472.0, 1500.0] {
+            let minutes = tcp_recovery_time(rate, 0.2, payload) / 60.0;
+            findings.value(format!("{name}, packets that carry {payload} bytes"), Ours::Exact(minutes));
+        }
+    }
+    Ok(findings)
+}
+
+pub(super) fn friendliness(_: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let capacities = (-30..=30).map(|n| 1e8 * libm::pow(10.0, f64::from(n) / 10.0));
+    let broken = capacities.filter(|l| (stage(*l, 0, PACKET).increase >= 1.0 - ROUNDING) != (*l > 1e8));
+    findings.value(
+        "capacities where alpha_0 >= 1 packet and L <= 100 Mbit/s, or neither, of 61",
+        Ours::Exact(broken.count() as f64),
+    );
+    let mut largest: f64 = 0.0;
+    for e in 6..=11 {
+        for l in [libm::pow(10.0, f64::from(e)), libm::pow(10.0, f64::from(e - 1)) * (1.0 + 1e-6)] {
+            let friendly =
+                (0..=600).map(|n| 1e-6 * libm::pow(10.0, f64::from(n) / 100.0)).filter(|rtt| is_friendly(l, *rtt));
+            largest = friendly.map(|rtt| tcp_friendliness(l, 0, rtt)).fold(largest, f64::max);
+        }
+    }
+    findings.value("eq. 20 holds: largest TF of stage 0, on 10^e and 10^(e-1) (1 + 1e-6)", Ours::Exact(largest));
+    for (name, l, rtt, k) in [
+        ("L = 1 Gbit/s, RTT 100 ms, k = 0", 1e9, 0.1, 0),
+        ("L = 1 Gbit/s, RTT 100 ms, k = 1", 1e9, 0.1, 1),
+        ("L = 100 Mbit/s, RTT 100 ms, k = 0", 1e8, 0.1, 0),
+        ("L = 100 Mbit/s, RTT 10 ms, k = 0", 1e8, 0.01, 0),
+    ] {
+        findings.value(format!("TF: {name}"), Ours::Exact(tcp_friendliness(l, k, rtt)));
+    }
+    Ok(findings)
+}
+
+const ROUNDING: f64 = 1e-9;
+
+pub(super) fn fairness_index(_: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let power = Alpha::parse(POWER, PACKET).expect("an increase as the registry reads it");
+    let eq8 = |x: f64| increase(BitRate(CAPACITY - Rate(x).to_bits(PACKET).0), PACKET) / cwnd::rate::udt::SYN;
+    let mut cut = Worst::default();
+    let (mut least, mut stuck, mut least_eq8) = (f64::INFINITY, 0, f64::INFINITY);
+    for rates in draws() {
+        let change = |step: &dyn Fn(f64) -> f64| {
+            let after: Vec<f64> = rates.iter().map(|x| step(*x)).collect();
+            jain(&after).zip(jain(&rates)).map_or(f64::NAN, |(after, before)| after - before)
+        };
+        cut.see_error(change(&|x| x / 1.125));
+        let rise = change(&|x| x + power.alpha(Rate(x)).0);
+        least = least.min(rise);
+        let largest = rates.iter().copied().fold(0.0, f64::max);
+        let smallest = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        stuck += u32::from(largest > 1.01 * smallest && rise <= 0.0);
+        least_eq8 = least_eq8.min(change(&|x| x + eq8(x).0));
+    }
+    findings.value("a cut of all: largest change of FI", cut.ours());
+    findings.value("increase that falls as a power: smallest change of FI", Ours::Exact(least));
+    findings.value(
+        "increase that falls as a power: draws with rates 1 % apart in which FI does not rise",
+        Ours::Exact(f64::from(stuck)),
+    );
+    findings.value("eq. 8 with L = 1 Gbit/s: smallest change of FI", Ours::Exact(least_eq8));
+    Ok(findings)
+}
+
+/// A thousand lists of 2 to 50 rates between 100 kbit/s and just below 1 Gbit/s, packets per second; an even sequence of the golden
+/// ratio over the logarithm. Every fourth list lies within a percent, where steps of eq. 8 can make two rates change places.
+fn draws() -> impl Iterator<Item = Vec<f64>> {
+    let mut k = 0.0;
+    (0..1000).map(move |n| {
+        let mut part = || {
+            k += 1.0;
+            (k * GOLDEN_RATIO).fract()
+        };
+        let middle = 8.0 + part();
+        let count = 2 + n % 49;
+        let draw = |_| {
+            let log10 = if n % 4 == 0 { middle + 0.004 * (part() - 0.5) } else { 5.0 + 4.0 * part() };
+            BitRate(libm::pow(10.0, log10).min(0.9999 * CAPACITY)).to_packets(PACKET).0
+        };
+        (0..count).map(draw).collect()
+    })
+}
+
+const GOLDEN_RATIO: f64 = 0.618_033_988_749_894_9;
+/// `x + alpha(x)` does not fall: alpha is at most a 83rd of the rate from which it falls.
+const POWER: &str = "120kbit@10mbit^-0.5";
+const CAPACITY: f64 = 1e9;
+
+pub(super) fn related_work(_: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let flow = |window| {
+        let algorithm = Spec::parse("scalable").expect("in the registry");
+        FlowSetup { algorithm, window: Packets(window), rtt: None }
+    };
+    let flows = [100.0, 300.0].map(flow).to_vec();
+    let setup = Setup { flows, capacity: Packets(1000.0), rounds: 1e6, events: 100, ..Setup::default() };
+    let mut change = Worst::default();
+    for event in run(&setup).events {
+        change.see_error(event.after[1] / event.after[0] - 3.0);
+    }
+    findings.value("Scalable: change of the ratio of two windows over 100 synchronous events", change.ours());
+    Ok(findings)
+}

@@ -1,0 +1,86 @@
+//! Flows that come and go between Chicago and Amsterdam: Table 1, Fig. 7, section V, in simulation.
+
+use super::{PROFILES, udt};
+use crate::{Bench, Findings, Ours, PaperError};
+use cwnd_run::measure::jain;
+use cwnd_run::probe::Kept;
+use cwnd_run::probe::stages::STAGES;
+
+/// From start to start and from stop to stop of four flows.
+const STAGE_COUNT: usize = 7;
+
+fn runs(bench: &Bench<'_>, profile: &str) -> Result<Vec<Kept>, PaperError> {
+    let algorithm = udt(bench, profile)?;
+    let changes: Vec<String> = (0..4).map(|flow| format!("flow.{flow}.algorithm={algorithm}")).collect();
+    Ok(bench.run(&[bench.scenario("testbed", &changes)?], STAGES)?.remove(0))
+}
+
+fn stage(kept: &Kept, stage: usize, what: &str) -> Vec<f64> {
+    kept.all(&format!("stage_{stage}_{what}")).to_vec()
+}
+
+fn aggregate(kept: &Kept, n: usize) -> Option<f64> {
+    let rates = stage(kept, n, "throughput_bps");
+    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() * 1e-6)
+}
+
+/// The smallest or largest, by `pick`, of what the stages of a run have.
+fn extreme(pick: fn(f64, f64) -> f64, of: impl Fn(usize) -> Option<f64>) -> Option<f64> {
+    let values: Option<Vec<f64>> = (1..=STAGE_COUNT).map(of).collect();
+    values?.into_iter().reduce(pick)
+}
+
+pub(super) fn table_1(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    for profile in PROFILES {
+        let runs = runs(bench, profile)?;
+        for n in 1..=STAGE_COUNT {
+            let one = |what: &str| Ours::mean(&runs, &format!("stage_{n}_{what}"));
+            let fair = Ours::over(&runs, |kept| jain(&stage(kept, n, "throughput_bps")));
+            findings.value(format!("{profile}: aggregate, stage {n}"), Ours::over(&runs, |kept| aggregate(kept, n)));
+            findings.value(format!("{profile}: Jain index, stage {n}"), fair);
+            findings.value(format!("{profile}: SI, stage {n}"), one("si"));
+            let rtt = one("rtt_s").map(|rtt| rtt * 1e3);
+            if profile == "paper" {
+                findings.value(format!("{profile}: round trip, stage {n}"), rtt);
+            } else {
+                findings.beside(format!("{profile}: round trip, stage {n}"), "ms", rtt);
+            }
+        }
+        for (flow, last) in [(1, 7), (2, 6), (3, 5), (4, 4)] {
+            for n in flow..=last {
+                let rate = |kept: &Kept| Some(stage(kept, n, "throughput_bps").get(flow - 1)? * 1e-6);
+                findings.beside(format!("{profile}: flow {flow}, stage {n}"), "Mbit/s", Ours::over(&runs, rate));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+pub(super) fn claims(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    for profile in PROFILES {
+        let runs = runs(bench, profile)?;
+        let largest = |what: &'static str| {
+            Ours::over(&runs, |kept| extreme(f64::max, |n| kept.one(&format!("stage_{n}_{what}"))))
+        };
+        findings.value(format!("{profile}: largest loss rate of a stage"), largest("loss"));
+        if profile == "paper" {
+            findings.value("paper: largest mean round trip of a stage", largest("rtt_s").map(|rtt| rtt * 1e3));
+        }
+    }
+    Ok(findings)
+}
+
+pub(super) fn figure_7(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    for profile in PROFILES {
+        let runs = runs(bench, profile)?;
+        let fair = |kept: &Kept| extreme(f64::min, |n| jain(&stage(kept, n, "late_bps")));
+        let total = |kept: &Kept| extreme(f64::min, |n| aggregate(kept, n));
+        findings
+            .value(format!("{profile}: smallest Jain index over the second half of a stage"), Ours::over(&runs, fair));
+        findings.value(format!("{profile}: smallest aggregate of a stage"), Ours::over(&runs, total));
+    }
+    Ok(findings)
+}

@@ -1,0 +1,192 @@
+//! Runs of several algorithms on one bottleneck along a sweep.
+
+use cwnd_sim::QueueLimit;
+
+use super::red;
+use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::scenario::Scenario;
+
+/// The runs of every algorithm along a sweep.
+pub(super) struct Sweep {
+    pub(super) points: Vec<f64>,
+    /// Room before the bottleneck at each point, packets.
+    limits: Vec<f64>,
+    /// By algorithm, then by point.
+    series: Vec<(String, Vec<Vec<Kept>>)>,
+}
+
+impl Sweep {
+    /// Runs what `scenario` makes of an algorithm at each of the points.
+    pub(super) fn run(
+        bench: &Bench<'_>,
+        points: &[f64],
+        algorithms: &[(&str, String)],
+        scenario: impl Fn(&str, f64) -> Result<Scenario, PaperError>,
+    ) -> Result<Self, PaperError> {
+        let pairs = algorithms.iter().flat_map(|(_, algorithm)| points.iter().map(move |point| (algorithm, *point)));
+        let scenarios = pairs.map(|(algorithm, point)| scenario(algorithm, point)).collect::<Result<Vec<_>, _>>()?;
+        let limits = scenarios.iter().take(points.len()).map(limit).collect();
+        let mut runs = bench.run(&scenarios, Probe::SUMMARY)?.into_iter();
+        let series = algorithms.iter().map(|(name, _)| (name.to_string(), runs.by_ref().take(points.len()).collect()));
+        Ok(Self { points: points.to_vec(), limits, series: series.collect() })
+    }
+
+    /// What `of` draws from each run of an algorithm at a point; nothing where the sweep does not go.
+    pub(super) fn at(&self, name: &str, point: f64, of: impl Fn(&Kept) -> Option<f64>) -> Ours {
+        let place = self.points.iter().position(|known| *known == point);
+        let series = self.series.iter().find(|(known, _)| known == name);
+        match (place, series) {
+            (Some(place), Some((_, runs))) => Ours::over(&runs[place], of),
+            _ => Ours::Runs(Vec::new()),
+        }
+    }
+
+    pub(super) fn utilisation(&self, name: &str, point: f64) -> Ours {
+        self.at(name, point, |kept| kept.one("utilisation"))
+    }
+
+    /// The mean queue over its limit.
+    pub(super) fn queue(&self, name: &str, point: f64) -> Ours {
+        let place = self.points.iter().position(|known| *known == point);
+        let limit = place.map_or(f64::NAN, |place| self.limits[place]);
+        self.at(name, point, |kept| Some(kept.all("link_queue_packets").first()? / limit))
+    }
+
+    /// Of the others than `name`, the one that `better` prefers at a point, by the mean of what `of` draws.
+    pub(super) fn extreme(&self, name: &str, of: impl Fn(&str) -> Ours, better: impl Fn(f64, f64) -> bool) -> Ours {
+        let others = self.series.iter().map(|(other, _)| other.as_str()).filter(|other| *other != name);
+        let named = others.map(of).filter(|ours| ours.value().is_some());
+        named
+            .reduce(|one, other| {
+                let (a, b) = (one.value().unwrap_or(f64::NAN), other.value().unwrap_or(f64::NAN));
+                if better(b, a) { other } else { one }
+            })
+            .unwrap_or(Ours::Runs(Vec::new()))
+    }
+
+    /// The smallest, or the largest, over points of what `of` says.
+    pub(super) fn over_points(&self, of: impl Fn(f64) -> Ours, better: impl Fn(f64, f64) -> bool) -> Ours {
+        let all = self.points.iter().map(|point| of(*point)).filter(|ours| ours.value().is_some());
+        all.reduce(|one, other| {
+            let (a, b) = (one.value().unwrap_or(f64::NAN), other.value().unwrap_or(f64::NAN));
+            if better(b, a) { other } else { one }
+        })
+        .unwrap_or(Ours::Runs(Vec::new()))
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.series.iter().map(|(name, _)| name.as_str())
+    }
+
+    pub(super) fn figure(&self, findings: &mut Findings, x: &'static str, unit: f64) {
+        type Of<'a> = &'a dyn Fn(&str, f64) -> Ours;
+        let (used, waiting): (Of<'_>, Of<'_>) =
+            (&|name, point| self.utilisation(name, point), &|name, point| self.queue(name, point));
+        for (title, y, of) in
+            [("Utilisation", "Utilisation", used), ("Mean queue", "Mean queue over its limit", waiting)]
+        {
+            findings.figure(Figure {
+                title,
+                caption: "Means over runs.".to_string(),
+                x,
+                y,
+                log: (true, false),
+                curves: self.curves(unit, of),
+            });
+        }
+    }
+
+    /// What `of` says of each algorithm, over the points times `unit`.
+    pub(super) fn curves(&self, unit: f64, of: impl Fn(&str, f64) -> Ours) -> Vec<Line> {
+        let line = |name: &str| Line {
+            name: name.to_string(),
+            published: false,
+            points: self.points.iter().filter_map(|point| Some((point * unit, of(name, *point).value()?))).collect(),
+        };
+        self.names().map(line).collect()
+    }
+
+    /// Every point of every algorithm.
+    pub(super) fn report(&self, findings: &mut Findings, points: impl Fn(f64) -> String) {
+        for name in self.names() {
+            for point in self.points.iter().copied() {
+                let row = |measure: &str| format!("{name}, {}: {measure}", points(point));
+                findings.beside(row("utilisation"), "", self.utilisation(name, point));
+                findings.beside(row("mean queue over its limit"), "", self.queue(name, point));
+                findings.beside(row("drops"), "%", self.at(name, point, drops).map(|rate| rate * 100.0));
+                findings.beside(row("marks"), "%", self.at(name, point, marked).map(|rate| rate * 100.0));
+            }
+        }
+    }
+}
+
+/// Room before the bottleneck, the first link.
+pub(super) fn limit(scenario: &Scenario) -> f64 {
+    match scenario.setup(1).links.first().map(|link| link.queue) {
+        Some(QueueLimit::Packets(packets)) => f64::from(packets),
+        _ => f64::INFINITY,
+    }
+}
+
+pub(super) fn drops(kept: &Kept) -> Option<f64> {
+    kept.all("link_loss_rate").first().copied()
+}
+
+pub(super) fn marked(kept: &Kept) -> Option<f64> {
+    kept.all("link_mark_rate").first().copied()
+}
+
+pub(super) fn larger(one: f64, other: f64) -> bool {
+    one > other
+}
+
+pub(super) fn smaller(one: f64, other: f64) -> bool {
+    one < other
+}
+
+/// What varies on the dumbbell besides the algorithm.
+#[derive(Clone, Copy)]
+pub(super) struct Load {
+    /// Mbit/s.
+    pub(super) rate: f64,
+    /// Each way.
+    pub(super) flows: u32,
+    pub(super) marks: bool,
+}
+
+impl Load {
+    /// The capacity sweep has 16 flows each way.
+    pub(super) fn of_capacity(rate: f64) -> Self {
+        Self { rate, flows: 16, marks: true }
+    }
+}
+
+/// The dumbbell with `algorithm` in both directions.
+pub(super) fn dumbbell(
+    bench: &Bench<'_>,
+    algorithm: &str,
+    load: Load,
+    changes: &[String],
+) -> Result<Scenario, PaperError> {
+    let Load { rate, flows, marks } = load;
+    let own = [
+        format!("dumbbell.rate={}bit", rate * 1e6),
+        format!("dumbbell.queue={}", red(bench, 1.0, marks)?),
+        format!("flow.0.algorithm={algorithm}"),
+        format!("flow.1.algorithm={algorithm}"),
+        format!("flow.0.count={flows}"),
+        format!("flow.1.count={flows}"),
+    ];
+    bench.scenario("dumbbell", &[&own, changes].concat())
+}
+
+pub(super) fn capacities(bench: &Bench<'_>) -> Result<Vec<f64>, PaperError> {
+    bench.assumed_as("capacities")
+}
+
+/// Capacities for what varies besides: up to where a run takes seconds.
+pub(super) fn moderate(bench: &Bench<'_>) -> Result<Vec<f64>, PaperError> {
+    let highest = bench.by_scale(40.0, 640.0);
+    Ok(capacities(bench)?.into_iter().filter(|rate| *rate <= highest).collect())
+}

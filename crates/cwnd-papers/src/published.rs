@@ -1,0 +1,313 @@
+//! What a paper printed, and what is assumed where it is silent: `papers/ID/published.toml`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bench::Scale;
+use super::tolerance::Tolerance;
+use cwnd_run::scenario::{Fault, ScenarioError, Source};
+
+/// A paper's numbers, the gaps in its description, and how its runs are shortened.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The paper itself.
+    pub paper: Paper,
+    /// What is assumed where the paper is silent.
+    #[serde(default)]
+    pub assumption: Vec<Assumption>,
+    /// What `--quick` changes in a scenario: overrides as for `--set`, by the name of the scenario.
+    #[serde(default)]
+    pub quick: BTreeMap<String, Vec<String>>,
+    /// Printed numbers that several results share; their runners know the shape.
+    #[serde(default)]
+    pub data: toml::Table,
+    /// Every table, figure and checkable claim.
+    pub result: Vec<PublishedResult>,
+}
+
+/// A paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// How it is called here: `simd`.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its authors.
+    pub authors: Vec<String>,
+    /// Where and when it appeared.
+    pub venue: String,
+    /// What its authors ran.
+    pub simulator: String,
+}
+
+/// Something the paper does not say, and what is taken instead.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assumption {
+    /// What `--set` calls it.
+    pub key: String,
+    /// What is assumed.
+    pub value: toml::Value,
+    /// What `--quick` takes instead, where `value` would take long.
+    #[serde(default)]
+    pub quick: Option<toml::Value>,
+    /// The keys it sets, by scenario. None for what a runner reads itself.
+    #[serde(default)]
+    pub sets: BTreeMap<String, Vec<String>>,
+    /// What the paper leaves open.
+    pub missing: String,
+    /// Why this and nothing else.
+    pub basis: String,
+    /// How sure that is.
+    pub confidence: Confidence,
+    /// The results it matters to.
+    pub results: Vec<String>,
+}
+
+/// How well an assumption is founded.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// Found in another text of the authors, in their code, or in the simulator's.
+    Sourced,
+    /// Follows from other numbers of the paper.
+    Inferred,
+    /// The usual choice.
+    Guess,
+}
+
+/// A table, a figure, or a claim of the text.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedResult {
+    /// How it is called: `table-3`.
+    pub id: String,
+    /// What it shows, in a line.
+    pub title: String,
+    /// Where it is printed.
+    pub source: String,
+    /// What is done with it.
+    #[serde(default)]
+    pub kind: Kind,
+    /// Why it is not compared.
+    #[serde(default)]
+    pub why: Option<String>,
+    /// The scenarios beside this file that it runs.
+    #[serde(default)]
+    pub scenarios: Vec<String>,
+    /// Its rows.
+    #[serde(default)]
+    pub rows: Vec<PublishedRow>,
+    /// Printed numbers that are no rows of their own; its runner knows their shape.
+    #[serde(default)]
+    pub data: toml::Table,
+}
+
+/// One published number or statement.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedRow {
+    /// What it is about; unique within the result.
+    pub id: String,
+    /// What was printed.
+    #[serde(default)]
+    pub published: Option<PublishedValue>,
+    /// Whether it was.
+    #[serde(default)]
+    pub basis: Basis,
+    /// Its unit; empty for a plain number.
+    #[serde(default)]
+    pub unit: String,
+    /// What counts as reproduced.
+    #[serde(default)]
+    pub tolerance: Option<Tolerance>,
+    /// What is done with it, where that differs from the result.
+    #[serde(default)]
+    pub kind: Option<Kind>,
+    /// Why it is not compared.
+    #[serde(default)]
+    pub why: Option<String>,
+    /// Why ours differs, where it does.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// A number or a statement.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(untagged)]
+pub enum PublishedValue {
+    /// A number.
+    Number(f64),
+    /// A statement.
+    Text(String),
+}
+
+/// Whether a published value is printed.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// As printed.
+    #[default]
+    Printed,
+    /// It follows from printed formulas or numbers.
+    Derived,
+}
+
+/// What is done with a result or a row.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Compared with ours.
+    #[default]
+    Compared,
+    /// There is nothing to compare.
+    Illustration,
+    /// The paper does not say enough, or contradicts itself.
+    NotReproducible,
+}
+
+impl Published {
+    /// Reads the text of a file called `name`.
+    ///
+    /// # Errors
+    /// The first thing wrong with it, with its line.
+    pub fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
+        let source = Source::read(name, text, &[])?;
+        let published: Self = source.document()?;
+        match published.fault() {
+            Some((key, reason)) => Err(ScenarioError { place: source.place_of(&key), fault: Fault::Document(reason) }),
+            None => Ok(published),
+        }
+    }
+
+    /// The result called `id`.
+    #[must_use]
+    pub fn result(&self, id: &str) -> Option<&PublishedResult> {
+        self.result.iter().find(|result| result.id == id)
+    }
+
+    /// The first contradiction, with the key it is at.
+    fn fault(&self) -> Option<(String, String)> {
+        for (at, result) in self.result.iter().enumerate() {
+            let key = format!("result.{at}");
+            if self.result[..at].iter().any(|other| other.id == result.id) {
+                return Some((format!("{key}.id"), format!("there is another result `{}`", result.id)));
+            }
+            if result.kind != Kind::Compared && result.why.is_none() {
+                return Some((key, format!("`{}` is not compared and does not say `why`", result.id)));
+            }
+            if result.kind == Kind::Compared && result.rows.is_empty() {
+                return Some((key, format!("`{}` is compared and has no `rows`", result.id)));
+            }
+            let fault = (0..result.rows.len()).find_map(|row| result.row_fault(row).map(|reason| (row, reason)));
+            if let Some((row, reason)) = fault {
+                return Some((format!("{key}.rows.{row}"), reason));
+            }
+        }
+        for (at, assumption) in self.assumption.iter().enumerate() {
+            let key = format!("assumption.{at}");
+            if self.assumption[..at].iter().any(|other| other.key == assumption.key) {
+                return Some((format!("{key}.key"), format!("there is another assumption `{}`", assumption.key)));
+            }
+            if let Some(unknown) = assumption.results.iter().find(|id| self.result(id).is_none()) {
+                return Some((format!("{key}.results"), format!("there is no result `{unknown}`")));
+            }
+            if !matches!(assumption.value, toml::Value::Table(_) | toml::Value::Datetime(_)) {
+                continue;
+            }
+            return Some((format!("{key}.value"), "a number, a text or a list is assumed".to_string()));
+        }
+        None
+    }
+}
+
+impl PublishedResult {
+    fn row_fault(&self, at: usize) -> Option<String> {
+        let row = &self.rows[at];
+        let id = &row.id;
+        if self.rows[..at].iter().any(|other| other.id == *id) {
+            return Some(format!("there is another row `{id}`"));
+        }
+        let kind = row.kind.unwrap_or(self.kind);
+        let number = row.published.as_ref().and_then(PublishedValue::number);
+        match (&row.tolerance, kind) {
+            (None, Kind::Compared) => Some(format!("row `{id}` is compared and has no `tolerance`")),
+            (Some(_), Kind::Illustration | Kind::NotReproducible) => {
+                Some(format!("row `{id}` is not compared and has a `tolerance`"))
+            }
+            (Some(tolerance), Kind::Compared) => {
+                let needs = tolerance.needs_published() && number.is_none();
+                tolerance
+                    .fault()
+                    .map(str::to_string)
+                    .or_else(|| needs.then(|| format!("the tolerance of row `{id}` needs a `published` number")))
+            }
+            (None, _) if row.why.is_none() && self.why.is_none() => {
+                Some(format!("row `{id}` is not compared and does not say `why`"))
+            }
+            (None, _) => None,
+        }
+    }
+}
+
+impl PublishedValue {
+    /// The number, if it is one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for PublishedValue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(out, "{number}"),
+            Self::Text(text) => out.write_str(text),
+        }
+    }
+}
+
+impl Assumption {
+    /// Its value at a scale, as `--set` would write it.
+    #[must_use]
+    pub fn text(&self, scale: Scale) -> String {
+        match self.quick.as_ref().filter(|_| scale == Scale::Quick).unwrap_or(&self.value) {
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "[paper]\nid = \"x\"\ntitle = \"X\"\nauthors = [\"A\"]\nvenue = \"V\"\nsimulator = \"S\"\n";
+
+    fn fault(rest: &str) -> String {
+        Published::read("published.toml", &format!("{HEAD}{rest}")).expect_err("it is wrong").to_string()
+    }
+
+    const RESULT: &str = "[[result]]\nid = \"t\"\ntitle = \"T\"\nsource = \"Table 1\"\n";
+
+    #[test]
+    fn errors_name_the_file_the_line_and_what_is_wrong() {
+        let row = |row: &str| fault(&format!("{RESULT}rows = [\n  {{ id = \"a\", {row} }},\n]\n"));
+        assert!(row("published = 1").starts_with("published.toml:12:3: row `a` is compared and has no `tolerance`"));
+        assert!(row("tolerance = { relative = 0.1 }").contains("needs a `published` number"));
+        assert!(row("tolerance = { ratio-within = 1 }, published = 2").contains("a ratio is above 1"));
+        assert!(row("kind = \"illustration\"").contains("does not say `why`"));
+        assert!(row("tolerance = { relativ = 0.1 }").contains("did you mean `relative`?"));
+        assert!(fault(RESULT).contains("is compared and has no `rows`"));
+        assert!(fault(&format!("{RESULT}kind = \"illustration\"\n")).contains("does not say `why`"));
+        assert!(fault(&format!("{RESULT}unit = \"s\"\n")).starts_with("published.toml:11:1: unknown key `unit`"));
+    }
+}

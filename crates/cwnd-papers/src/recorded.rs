@@ -1,0 +1,152 @@
+//! Verdicts on record: `papers/expected.toml` for `--quick`, `papers/full.toml` for `--full`.
+//!
+//! A verdict that changes must be recorded anew in the commit that changes it; [`Recorded::differences`] finds those that were
+//! not. Our numbers are recorded beside them, for the documentation, and not compared.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::verdict::{Row, Verdict};
+use super::{PaperRun, Scale};
+use cwnd_run::scenario::{ScenarioError, Source};
+
+/// What was recorded: by paper, result and row.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Recorded(BTreeMap<String, BTreeMap<String, BTreeMap<String, Entry>>>);
+
+/// What was recorded of a row.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Entry {
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Ours, for people.
+    pub ours: String,
+}
+
+/// A row whose verdict is not the recorded one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Paper, result and row.
+    pub row: [String; 3],
+    /// The verdict on record; none if there is none.
+    pub recorded: Option<Verdict>,
+    /// The verdict now, with ours; none if the row is gone.
+    pub now: Option<(Verdict, String)>,
+}
+
+impl Recorded {
+    /// What is on record for `scale`.
+    ///
+    /// # Errors
+    /// The file is wrong.
+    pub fn at(scale: Scale) -> Result<Self, ScenarioError> {
+        let (name, text) = match scale {
+            Scale::Quick => ("papers/expected.toml", super::files::paper_file!("expected.toml")),
+            Scale::Full => ("papers/full.toml", super::files::paper_file!("full.toml")),
+        };
+        Self::read(name, text)
+    }
+
+    /// Reads the text of a file called `name`.
+    ///
+    /// # Errors
+    /// The first thing wrong with it.
+    pub fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
+        Source::read(name, text, &[])?.document()
+    }
+
+    /// The file as text.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = String::from(HEAD);
+        for (paper, results) in &self.0 {
+            for (result, rows) in results {
+                text.push_str(&format!("\n[{paper}.{result}]\n"));
+                for (row, Entry { verdict, ours }) in rows {
+                    let verdict = toml::Value::try_from(verdict).expect("a verdict is a word");
+                    let (row, ours) = (quoted(row), quoted(ours));
+                    text.push_str(&format!("{row} = {{ verdict = {verdict}, ours = {ours} }}\n"));
+                }
+            }
+        }
+        text
+    }
+
+    /// Records the results that were run in place of what was on record for them; others stay.
+    pub fn update(&mut self, runs: &[PaperRun]) {
+        for run in runs {
+            for result in &run.results {
+                let kept: Vec<&Row> = result.rows.iter().filter(|row| compared(row)).collect();
+                let entry = |row: &Row| (row.row.clone(), Entry { verdict: row.verdict, ours: row.ours_text() });
+                let id = run.published.result[result.index].id.clone();
+                let results = self.0.entry(run.published.paper.id.clone()).or_default();
+                if kept.is_empty() {
+                    results.remove(&id);
+                } else {
+                    results.insert(id, kept.into_iter().map(entry).collect());
+                }
+            }
+        }
+    }
+
+    /// What was recorded of a row.
+    #[must_use]
+    pub fn entry(&self, paper: &str, result: &str, row: &str) -> Option<&Entry> {
+        self.0.get(paper)?.get(result)?.get(row)
+    }
+
+    /// Where the results that were run differ from the record, in their order.
+    #[must_use]
+    pub fn differences(&self, runs: &[PaperRun]) -> Vec<Difference> {
+        let mut found = Vec::new();
+        for run in runs {
+            for result in &run.results {
+                let (paper, id) = (&run.published.paper.id, &run.published.result[result.index].id);
+                let place = |row: &str| [paper.clone(), id.clone(), row.to_string()];
+                for row in result.rows.iter().filter(|row| compared(row)) {
+                    let recorded = self.entry(paper, id, &row.row).map(|entry| entry.verdict);
+                    if recorded != Some(row.verdict) {
+                        let now = Some((row.verdict, row.ours_text()));
+                        found.push(Difference { row: place(&row.row), recorded, now });
+                    }
+                }
+                for (row, entry) in self.0.get(paper).and_then(|results| results.get(id)).into_iter().flatten() {
+                    if !result.rows.iter().any(|now| now.row == *row && compared(now)) {
+                        found.push(Difference { row: place(row), recorded: Some(entry.verdict), now: None });
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [paper, result, row] = &self.row;
+        write!(out, "{paper} {result}, {row}: ")?;
+        match (self.recorded, &self.now) {
+            (None, None) => write!(out, "nothing"),
+            (None, Some((now, ours))) => write!(out, "not on record, now {now} ({ours})"),
+            (Some(recorded), None) => write!(out, "{recorded} on record, the row is gone"),
+            (Some(recorded), Some((now, ours))) => write!(out, "{recorded} on record, now {now} ({ours})"),
+        }
+    }
+}
+
+/// Rows that the paper has nothing for have no verdict that could change.
+fn compared(row: &Row) -> bool {
+    row.verdict != Verdict::Illustration
+}
+
+fn quoted(text: &str) -> toml::Value {
+    toml::Value::String(text.to_string())
+}
+
+const HEAD: &str = "\
+# Verdicts on record, written by `cwnd paper --record`. `cwnd paper --check` compares with them: a verdict changes only together
+# with this file. Numbers are here for the documentation and are not compared.
+";

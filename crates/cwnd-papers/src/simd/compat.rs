@@ -1,0 +1,306 @@
+//! n SIMD and n TCP flows at one bottleneck: Table 2, Figs. 6 to 8.
+
+use cwnd_sim::{Discipline, QueueLimit};
+
+use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use cwnd_run::measure::{mean, sample_deviation};
+use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::scenario::Scenario;
+
+/// Rates of the bottleneck, Mbit/s.
+const RATES: [u32; 2] = [15, 60];
+
+/// What stands before the bottleneck.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Queue {
+    Marking,
+    Dropping,
+    DropTail,
+}
+
+impl Queue {
+    /// The queue of Table 2 before a link of `rate` Mbit/s.
+    fn write(self, bench: &Bench<'_>, rate: u32) -> Result<String, PaperError> {
+        let product = f64::from(rate) * 1e6 * bench.assumed_as::<f64>("bdp-rtt")? / PACKET_BITS;
+        let packets = |products: f64| (products * product).round();
+        Ok(match self {
+            Self::DropTail => format!("droptail:{}p", packets(1.5)),
+            Self::Marking | Self::Dropping => format!(
+                "red:{}p,min=0.15,max=0.5,max_p=0.1,weight=0.002,gentle=yes,wait=yes,bytes={},ecn={},mark_limit={}",
+                packets(2.5),
+                bench.assumed("red-mode")?,
+                if self == Self::Marking { "yes" } else { "no" },
+                bench.assumed("mark-limit")?,
+            ),
+        })
+    }
+}
+
+/// The packets of Table 2.
+const PACKET_BITS: f64 = 8000.0;
+
+/// The scenario with `n` flows of each class.
+fn scenario(
+    bench: &Bench<'_>,
+    queue: Queue,
+    (rate, n): (u32, u32),
+    window: Option<&str>,
+) -> Result<Scenario, PaperError> {
+    let mut changes = vec![
+        format!("dumbbell.rate={rate}mbit"),
+        format!("dumbbell.queue={}", queue.write(bench, rate)?),
+        format!("flow.0.count={n}"),
+        format!("flow.1.count={n}"),
+    ];
+    for group in 0..3 {
+        if queue == Queue::Marking {
+            changes.push(format!("flow.{group}.ecn=latch"));
+        }
+        changes.extend(window.map(|window| format!("flow.{group}.max_window={window}")));
+    }
+    bench.scenario("compat", &changes)
+}
+
+/// The runs of one number of flows at one rate.
+struct Point {
+    rate: u32,
+    n: u32,
+    runs: Vec<Kept>,
+}
+
+impl Point {
+    /// All rates and numbers of flows, with the assumed window.
+    fn all(bench: &Bench<'_>, queue: Queue) -> Result<Vec<Self>, PaperError> {
+        let assumed = bench.assumed("window")?;
+        let window = (assumed != "unlimited").then_some(assumed.as_str());
+        Self::of(bench, queue, &bench.assumed_as::<Vec<u32>>("flows")?, window)
+    }
+
+    /// Both rates and these numbers of flows.
+    fn of(bench: &Bench<'_>, queue: Queue, flows: &[u32], window: Option<&str>) -> Result<Vec<Self>, PaperError> {
+        let pairs: Vec<(u32, u32)> = RATES.into_iter().flat_map(|rate| flows.iter().map(move |n| (rate, *n))).collect();
+        let scenarios =
+            pairs.iter().map(|pair| scenario(bench, queue, *pair, window)).collect::<Result<Vec<_>, _>>()?;
+        let runs = bench.run(&scenarios, Probe::SUMMARY)?;
+        Ok(pairs.into_iter().zip(runs).map(|((rate, n), runs)| Self { rate, n, runs }).collect())
+    }
+
+    /// What is kept of all runs but one.
+    fn rest(&self, left_out: Option<usize>) -> impl Iterator<Item = &Kept> {
+        self.runs.iter().enumerate().filter(move |(run, _)| Some(*run) != left_out).map(|(_, kept)| kept)
+    }
+
+    /// Goodputs of the SIMD flows and of the TCP flows of a run, over the fair share.
+    fn classes<'a>(&self, kept: &'a Kept) -> Option<[impl Iterator<Item = f64> + 'a; 2]> {
+        let goodputs = kept.all("flow_goodput_bps");
+        let n = self.n as usize;
+        let fair = f64::from(self.rate) * 1e6 / (2.0 * f64::from(self.n));
+        let class = |from: usize| goodputs.get(from..from + n).map(|class| class.iter().map(move |x| x / fair));
+        Some([class(0)?, class(n)?])
+    }
+
+    /// Mean goodput of the SIMD flows and of the TCP flows, over the fair share.
+    fn means(&self, left_out: Option<usize>) -> Option<[f64; 2]> {
+        let mut all = [Vec::new(), Vec::new()];
+        for kept in self.rest(left_out) {
+            all.iter_mut().zip(self.classes(kept)?).for_each(|(all, class)| all.extend(class));
+        }
+        Some([mean(&all[0])?, mean(&all[1])?])
+    }
+
+    /// The mean of SIMD over that of TCP.
+    fn ratio(&self, left_out: Option<usize>) -> Option<f64> {
+        let [simd, tcp] = self.means(left_out)?;
+        Some(simd / tcp)
+    }
+
+    /// The share of packets lost or marked at the bottleneck, the first link of a dumbbell.
+    fn rate_of_losses(&self) -> f64 {
+        let first = |kept: &Kept, name| kept.all(name).first().copied().unwrap_or(f64::NAN);
+        let rates = self.runs.iter().map(|kept| first(kept, "link_loss_rate") + first(kept, "link_mark_rate"));
+        mean(&rates.collect::<Vec<f64>>()).unwrap_or(f64::NAN)
+    }
+
+    /// Standard deviation over mean of the goodputs of all flows of both classes in all runs.
+    fn variation(&self, left_out: Option<usize>) -> Option<f64> {
+        let mut all = Vec::new();
+        for kept in self.rest(left_out) {
+            self.classes(kept)?.into_iter().for_each(|class| all.extend(class));
+        }
+        Some(sample_deviation(&all)? / mean(&all)?)
+    }
+
+    /// The variance of goodputs over the fair share within a class and over runs, mean of both classes.
+    fn variance(&self, left_out: Option<usize>) -> Option<f64> {
+        let mut all = [Vec::new(), Vec::new()];
+        for kept in self.rest(left_out) {
+            all.iter_mut().zip(self.classes(kept)?).for_each(|(all, class)| all.extend(class));
+        }
+        let [simd, tcp] = [sample_deviation(&all[0])?, sample_deviation(&all[1])?];
+        Some((simd * simd + tcp * tcp) / 2.0)
+    }
+}
+
+fn runs(points: &[Point]) -> usize {
+    points.iter().map(|point| point.runs.len()).min().unwrap_or(0)
+}
+
+/// The mean over points of what `of` says of each, all runs but one.
+fn over<'a>(
+    points: impl IntoIterator<Item = &'a Point>,
+    of: fn(&Point, Option<usize>) -> Option<f64>,
+    left_out: Option<usize>,
+) -> Option<f64> {
+    mean(&points.into_iter().map(|point| of(point, left_out)).collect::<Option<Vec<f64>>>()?)
+}
+
+/// What Figs. 6 to 8 have in common: the ratios of class means where losses are not heavy, every point beside them, and the figure.
+fn shares(findings: &mut Findings, points: &[Point], losses: &'static str) {
+    for rate in RATES {
+        let light = || points.iter().filter(|point| point.rate == rate && point.rate_of_losses() < HEAVY);
+        let by_ratio = |one: &&Point, other: &&Point| {
+            let ratio = |point: &Point| point.ratio(None).unwrap_or(f64::NAN);
+            ratio(one).total_cmp(&ratio(other))
+        };
+        for (which, point) in [("smallest", light().min_by(by_ratio)), ("largest", light().max_by(by_ratio))] {
+            let ours = point.map_or(Ours::Runs(Vec::new()), |point| {
+                Ours::jackknife(point.runs.len(), |left_out| point.ratio(left_out))
+            });
+            findings
+                .value(format!("{rate} Mbit/s: {which} ratio of class means SIMD/TCP, n with a rate below 10 %"), ours);
+        }
+    }
+    for point in points {
+        let Point { rate, n, .. } = point;
+        let jackknife = |of: &dyn Fn(Option<usize>) -> Option<f64>| Ours::jackknife(point.runs.len(), of);
+        let row = |what: &str| format!("{rate} Mbit/s, n = {n}: {what}");
+        findings.beside(row("SIMD/TCP"), "", jackknife(&|left_out| point.ratio(left_out)));
+        findings.beside(row("variation of throughput"), "", jackknife(&|left_out| point.variation(left_out)));
+        findings.beside(row(losses), "%", Ours::Exact(point.rate_of_losses() * 100.0));
+    }
+    let mut curves = Vec::new();
+    for rate in RATES {
+        for (class, name) in ["SIMD", "TCP"].into_iter().enumerate() {
+            let at = |point: &Point| Some((2.0 * f64::from(point.n), point.means(None)?[class]));
+            let points = points.iter().filter(|point| point.rate == rate).filter_map(at).collect();
+            curves.push(Line { name: format!("{name}, {rate} Mbit/s"), published: false, points });
+        }
+    }
+    findings.figure(Figure {
+        title: "Mean throughput of each class",
+        caption: "Over the fair share of all flows; means over flows and runs.".to_string(),
+        x: "Flows of both classes",
+        y: "Throughput over the fair share",
+        log: (true, false),
+        curves,
+    });
+}
+
+/// The row of Figs. 6 and 7 that asks whether SIMD falls behind where losses are frequent.
+fn behind(findings: &mut Findings, points: &[Point]) {
+    let with = |accepted: fn(f64) -> bool| points.iter().filter(move |point| accepted(point.rate_of_losses()));
+    let difference = |left_out| {
+        Some(
+            over(with(|rate| rate > 0.05), Point::ratio, left_out)?
+                - over(with(|rate| rate < 0.01), Point::ratio, left_out)?,
+        )
+    };
+    findings.value(
+        "mean ratio where the rate is above 5 % less that where it is below 1 %",
+        Ours::jackknife(runs(points), difference),
+    );
+}
+
+/// The rate of losses and marks up to which the paper calls SIMD compatible.
+const HEAVY: f64 = 0.1;
+
+pub(super) fn figure_6(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let points = Point::all(bench, Queue::Marking)?;
+    shares(&mut findings, &points, "marks and drops");
+    behind(&mut findings, &points);
+    let wide = |n| points.iter().find(|point| point.rate == 60 && point.n == n);
+    for n in [1, 2] {
+        let times = |left_out| Some(wide(n)?.variation(left_out)? / wide(8)?.variation(left_out)?);
+        findings.value(
+            format!("60 Mbit/s: variation of throughput, n = {n} over n = 8"),
+            Ours::jackknife(runs(&points), times),
+        );
+    }
+    Ok(findings)
+}
+
+pub(super) fn figure_7(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let points = Point::all(bench, Queue::Dropping)?;
+    shares(&mut findings, &points, "drops");
+    behind(&mut findings, &points);
+    Ok(findings)
+}
+
+pub(super) fn figure_8(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    let points = Point::all(bench, Queue::DropTail)?;
+    let red = Point::all(bench, Queue::Dropping)?;
+    shares(&mut findings, &points, "drops");
+    let count = runs(&points).min(runs(&red));
+    let less = |left_out| Some(over(&points, Point::ratio, left_out)? - over(&red, Point::ratio, left_out)?);
+    findings.value("mean ratio over n less that of Fig. 7", Ours::jackknife(count, less));
+    let times = |left_out| Some(over(&points, Point::variance, left_out)? / over(&red, Point::variance, left_out)?);
+    findings.value("mean variance of throughput over that of Fig. 7", Ours::jackknife(count, times));
+    Ok(findings)
+}
+
+pub(super) fn window(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    for (name, queue) in
+        [("RED, marks", Queue::Marking), ("RED, drops", Queue::Dropping), ("DropTail", Queue::DropTail)]
+    {
+        for point in Point::of(bench, queue, &FEW, Some(PRINTED_WINDOW))? {
+            let Point { rate, n, .. } = point;
+            let ratio = Ours::jackknife(point.runs.len(), |left_out| point.ratio(left_out));
+            findings.beside(format!("{name}, {rate} Mbit/s, n = {n}: SIMD/TCP"), "", ratio);
+            let losses = Ours::Exact(point.rate_of_losses() * 100.0);
+            findings.beside(format!("{name}, {rate} Mbit/s, n = {n}: drops and marks"), "%", losses);
+        }
+    }
+    Ok(findings)
+}
+
+/// Flows of each class whose windows can pass that.
+const FEW: [u32; 3] = [1, 2, 4];
+/// Of Table 2, packets.
+const PRINTED_WINDOW: &str = "128";
+
+pub(super) fn table_2(bench: &Bench<'_>) -> Result<Findings, PaperError> {
+    let mut findings = Findings::default();
+    for rate in RATES {
+        let limit = |queue| -> Result<(f64, Discipline), PaperError> {
+            let setup = scenario(bench, queue, (rate, 1), None)?.setup(1);
+            let link = &setup.links[0];
+            let packets = match link.queue {
+                QueueLimit::Packets(packets) => f64::from(packets),
+                QueueLimit::Bytes(_) | QueueLimit::Unlimited => f64::NAN,
+            };
+            Ok((packets, link.discipline))
+        };
+        let (red, discipline) = limit(Queue::Dropping)?;
+        findings.value(format!("{rate} Mbit/s: RED limit 2.5 BDP"), Ours::Exact(red));
+        if let Discipline::Red(early) = discipline {
+            findings.value(format!("{rate} Mbit/s: RED min_th 0.15 Q"), Ours::Exact(early.min));
+            findings.value(format!("{rate} Mbit/s: RED max_th 0.5 Q"), Ours::Exact(early.max));
+            if rate == RATES[0] {
+                findings.value("w_q", Ours::Exact(early.weight));
+                findings.value("max_p", Ours::Exact(early.max_p));
+            }
+        }
+        findings.value(format!("{rate} Mbit/s: DropTail limit 1.5 BDP"), Ours::Exact(limit(Queue::DropTail)?.0));
+    }
+    let shared = scenario(bench, Queue::Dropping, (RATES[0], 1), Some(PRINTED_WINDOW))?;
+    let document = shared.document();
+    findings.value("packet size", Ours::Exact(f64::from(document.packet.value().0)));
+    findings.value("TCP timer granularity", Ours::Exact(document.era.value().granularity.as_secs_f64()));
+    let window = document.flow.first().and_then(|flow| flow.max_window);
+    findings.value("maximum window", Ours::Exact(window.unwrap_or(f64::INFINITY)));
+    Ok(findings)
+}

@@ -1,0 +1,140 @@
+//! Traces as tables: one row per seed, sampled instant, and flow or link.
+
+use std::io::{self, Write};
+
+use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+
+use cwnd_run::files::quoted;
+use cwnd_run::run::Runs;
+
+/// Writes the flows of all runs. Curves are cumulative since the start; `goodput_bps` is over the time since the row before. A
+/// cell is empty where there is no value.
+///
+/// # Errors
+/// The writer fails.
+pub fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
+    let internals = internals(&runs.traces);
+    write!(out, "seed,time_s,flow,algorithm")?;
+    for (name, _) in FLOW_CURVES {
+        write!(out, ",{name}_packets")?;
+    }
+    write!(out, ",timeouts,window_packets,in_flight_packets,srtt_s,pacing_rate_packets_per_s,goodput_bps")?;
+    for name in &internals {
+        write!(out, ",{name}")?;
+    }
+    writeln!(out)?;
+    for (seed, trace) in runs.scenario.seeds().zip(&runs.traces) {
+        for (index, at) in trace.at.iter().enumerate() {
+            for flow in &trace.flows {
+                write!(out, "{seed},{},{},{}", seconds(*at), quoted(&flow.name), quoted(&flow.algorithm))?;
+                for (_, curve) in FLOW_CURVES {
+                    write!(out, ",{}", curve(flow)[index])?;
+                }
+                write!(out, ",{}", flow.timeouts[index])?;
+                write_number(out, flow.window[index])?;
+                write!(out, ",{}", flow.in_flight[index])?;
+                write_number(out, flow.srtt[index])?;
+                write_number(out, flow.pacing_rate[index])?;
+                write_number(out, goodput(trace, flow, index))?;
+                for name in &internals {
+                    let column = flow.internals.iter().find(|(internal, _)| internal == name);
+                    write_number(out, column.map_or(f64::NAN, |(_, values)| values[index]))?;
+                }
+                writeln!(out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes the links of all runs. Curves are cumulative since the start; `capacity_bytes` is what the line could have carried, empty
+/// for a link of pure delay.
+///
+/// # Errors
+/// The writer fails.
+pub fn write_links(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
+    writeln!(
+        out,
+        "seed,time_s,link,offered_packets,dropped_packets,lost_packets,marked_packets,carried_packets,carried_bytes,\
+         capacity_bytes,queue_packets,queue_bytes"
+    )?;
+    for (seed, trace) in runs.scenario.seeds().zip(&runs.traces) {
+        for (index, at) in trace.at.iter().enumerate() {
+            for link in &trace.links {
+                let curves =
+                    [&link.offered, &link.dropped, &link.lost, &link.marked, &link.carried, &link.carried_bytes];
+                write!(out, "{seed},{},{}", seconds(*at), quoted(&link.name))?;
+                for curve in curves {
+                    write!(out, ",{}", curve[index])?;
+                }
+                let capacity = capacity_bytes(link, *at, index).map_or(String::new(), |bytes| bytes.to_string());
+                writeln!(out, ",{capacity},{},{}", link.queue_packets[index], link.queue_bytes[index])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whole bytes that the line could have carried up to the sample at `index`, taken at `at`.
+fn capacity_bytes(link: &LinkTrace, at: u64, index: usize) -> Option<u64> {
+    let constant = |rate: u64| u64::try_from(u128::from(rate) * u128::from(at) / BIT_NANOS_PER_BYTE_SECOND).ok();
+    link.rate.and_then(|rate| link.capacity_bytes.get(index).copied().or_else(|| constant(rate)))
+}
+
+const BIT_NANOS_PER_BYTE_SECOND: u128 = 8_000_000_000;
+
+type Curve = fn(&FlowTrace) -> &[u64];
+
+const FLOW_CURVES: [(&str, Curve); 5] = [
+    ("sent", |flow| &flow.sent),
+    ("retransmitted", |flow| &flow.retransmitted),
+    ("delivered", |flow| &flow.delivered),
+    ("lost", |flow| &flow.lost),
+    ("marked", |flow| &flow.marked),
+];
+
+/// The names of all internals, in the order of their first appearance.
+fn internals(traces: &[Trace]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (name, _) in traces.iter().flat_map(|trace| &trace.flows).flat_map(|flow| &flow.internals) {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Payload bits delivered since the sample before, per second.
+fn goodput(trace: &Trace, flow: &FlowTrace, index: usize) -> f64 {
+    let Some(before) = index.checked_sub(1) else { return f64::NAN };
+    let packets = (flow.delivered[index] - flow.delivered[before]) as f64;
+    packets * f64::from(flow.payload) * 8.0 / ((trace.at[index] - trace.at[before]) as f64 * 1e-9)
+}
+
+/// An empty cell for what is not a number.
+fn write_number(out: &mut impl Write, number: f64) -> io::Result<()> {
+    if number.is_nan() { write!(out, ",") } else { write!(out, ",{number}") }
+}
+
+fn seconds(nanos: u64) -> String {
+    format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_could_have_carried_its_rate_or_its_schedule() {
+        let mut link = LinkTrace { rate: Some(100_000_000), ..LinkTrace::default() };
+        assert_eq!(capacity_bytes(&link, 1_500_000_000, 0), Some(18_750_000));
+        link.capacity_bytes = vec![0, 7];
+        assert_eq!(capacity_bytes(&link, 1_500_000_000, 1), Some(7));
+        assert_eq!(capacity_bytes(&LinkTrace { rate: None, ..link }, 1_500_000_000, 1), None);
+    }
+
+    #[test]
+    fn seconds_have_all_digits() {
+        assert_eq!(seconds(1_050_000_000), "1.050000000");
+    }
+}

@@ -1,0 +1,409 @@
+//! What `--json` prints and `summary.json` holds. Keys carry their unit; numbers are in base SI units.
+
+use cwnd::registry::{Entry, Family, Transport};
+use cwnd_trace::Trace;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use super::traffic::{Arrivals, Cbr, Completion};
+use cwnd_lab::compare::{self, COLUMNS, Compared};
+use cwnd_run::measure::{
+    Estimate, Estimates, Window, flow_loss_rate, goodput, peer_limited_share, retransmission_ratio,
+    source_limited_share, summarise,
+};
+use cwnd_run::run::Runs;
+use cwnd_run::scenario::{Document, Scenario};
+
+/// How a result came about.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Origin {
+    /// Always `simulated`: what kind of numbers these are.
+    pub kind: &'static str,
+    /// The version of cwnd, with the revision of its sources where it was built in a repository.
+    pub version: &'static str,
+    /// The scenario, as it can be written to a file and run again.
+    pub scenario: Document,
+    /// How many independent runs.
+    pub seeds: u32,
+    /// The seed of the first; the others follow one by one.
+    pub first_seed: u64,
+    /// The length of each run, seconds.
+    pub duration_s: f64,
+    /// Measuring starts after this time, seconds.
+    pub warmup_s: f64,
+}
+
+/// A comparison: `cwnd compare --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Comparison {
+    /// How it came about. The scenario has no flows: each algorithm was put on it in turn.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// Flows per algorithm.
+    pub flows: u32,
+    /// One object per algorithm, in the order asked for.
+    pub algorithms: Vec<Algorithm>,
+    /// What to look at before believing the numbers, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// One algorithm of a comparison.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Algorithm {
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// All flows its own.
+    #[serde(flatten)]
+    pub measures: Estimates,
+    /// Keys in which it is better than all others, their intervals apart.
+    pub best_in: Vec<&'static str>,
+    /// How far it is from the first algorithm in the measures that are compared, seed by seed; empty for the first.
+    pub differences: Vec<Difference>,
+    /// Together with as many flows of the algorithm it was set against.
+    pub versus: Option<Versus>,
+    /// A digest of everything each run delivered, per seed: equal digests are equal runs.
+    pub digests: Vec<String>,
+}
+
+/// A paired difference.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Difference {
+    /// The key of the measure.
+    pub key: &'static str,
+    /// The mean over seeds of this algorithm's value less that of the first, with the interval of that mean.
+    pub difference: Estimate,
+}
+
+/// An algorithm against another.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Versus {
+    /// The other algorithm.
+    pub algorithm: String,
+    /// The share of the goodput of all flows, 0..=1.
+    pub share: Option<Estimate>,
+    /// The mean goodput of its flows over that of the other's.
+    pub goodput_ratio: Option<Estimate>,
+    /// The measures of both together; `flow_goodput_bps` lists the algorithm's flows first.
+    #[serde(flatten)]
+    pub measures: Estimates,
+}
+
+/// One scenario: `cwnd run --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Run {
+    /// How it came about.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The link that measures without a link's name are taken at.
+    pub bottleneck: String,
+    /// All flows together.
+    #[serde(flatten)]
+    pub measures: Estimates,
+    /// Every flow, in the order of the scenario.
+    pub flows: Vec<Flow>,
+    /// Every flow without congestion control, in the order of the scenario.
+    pub cbr: Vec<Cbr>,
+    /// Every crowd of flows that come and go, in the order of the scenario.
+    pub arrivals: Vec<Arrivals>,
+    /// Every link, in the order of the scenario.
+    pub links: Vec<Link>,
+    /// What to look at before believing the numbers, a sentence each.
+    pub warnings: Vec<String>,
+    /// A digest of everything each run delivered, per seed: equal digests are equal runs.
+    pub digests: Vec<String>,
+}
+
+/// One flow of a scenario.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Flow {
+    /// Its name.
+    pub flow: String,
+    /// Its algorithm as it was written.
+    pub algorithm: String,
+    /// Payload bits that arrived for the first time, per second.
+    pub goodput_bps: Option<Estimate>,
+    /// Packets it had to deliver; null for a flow without end.
+    pub size_packets: Option<u64>,
+    /// Time from its start to the arrival of the last of them, seconds. Runs that ended before are left out.
+    pub completion_time_s: Option<Estimate>,
+    /// What max-min fairness would give it if all flows of this list were there all the time and no others, payload bits per
+    /// second; null if nothing limits it.
+    pub fair_share_bps: Option<f64>,
+    /// Packets the sender found lost as a share of those it sent.
+    pub loss_rate: Option<Estimate>,
+    /// Retransmissions as a share of the data packets sent.
+    pub retransmission_ratio: Option<Estimate>,
+    /// Share of the time during which its application had nothing to send, 0..=1.
+    pub source_limited_share: Option<Estimate>,
+    /// Share of the time during which the receiver's window held it, 0..=1.
+    pub peer_limited_share: Option<Estimate>,
+}
+
+/// One link of a scenario.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Link {
+    /// Its name.
+    pub link: String,
+    /// Its rate, bit/s; null for a link of pure delay.
+    pub rate_bps: Option<u64>,
+    /// Share of its rate that was carried, 0..=1.
+    pub utilisation: Option<Estimate>,
+    /// Packets dropped or lost at random as a share of those offered.
+    pub loss_rate: Option<Estimate>,
+    /// Packets marked as a share of those offered.
+    pub mark_rate: Option<Estimate>,
+    /// Mean time packets waited, seconds.
+    pub queue_delay_mean_s: Option<Estimate>,
+    /// The 95th percentile of that.
+    pub queue_delay_p95_s: Option<Estimate>,
+    /// The 99th percentile of that.
+    pub queue_delay_p99_s: Option<Estimate>,
+}
+
+/// The speed of the simulator: `cwnd bench sim --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Bench {
+    /// How it came about.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// Flows.
+    pub flows: u32,
+    /// Time the simulation took, seconds; one run on one core.
+    pub wall_s: f64,
+    /// Simulated time over wall time.
+    pub real_time_factor: f64,
+    /// Data packets that reached their receivers, per second of wall time.
+    pub delivered_packets_per_s: f64,
+    /// Events handled, per second of wall time.
+    pub events_per_s: f64,
+    /// Growth of the process's largest resident memory during the run, over the number of flows; null where the system does not
+    /// tell. It contains the packets in the network.
+    pub bytes_per_flow: Option<f64>,
+    /// Share of the bottleneck's rate that was carried after the warm-up, 0..=1.
+    pub utilisation: Option<f64>,
+    /// Data packets that reached their receivers.
+    pub delivered_packets: u64,
+    /// Packets dropped or lost at random on all links.
+    pub dropped_packets: u64,
+    /// Data packets sent again.
+    pub retransmitted_packets: u64,
+    /// A digest of everything the run delivered; `cwnd run` of the same scenario has the same.
+    pub digest: String,
+}
+
+/// What is known of an algorithm: `cwnd algorithms --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Known {
+    /// Its name.
+    pub name: &'static str,
+    /// One line about it.
+    pub title: &'static str,
+    /// `core` (subject of a paper), `baseline` (what others compare with) or `named` (only mentioned).
+    pub family: &'static str,
+    /// `acked` (every packet acknowledged, as in TCP), `reported` (reports on a clock, as in UDT), `datagram` (nothing is sent twice,
+    /// and the receiver's half reports when it likes, as in DCCP) or `routed` (as `acked`, with what routers write on packets).
+    pub transport: &'static str,
+    /// Paper and equation, RFC and section, or the code it follows.
+    pub source: &'static str,
+    /// Where it departs from its source, a sentence each.
+    pub deviations: &'static [&'static str],
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of an algorithm.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Parameter {
+    /// Its key in `name:key=value`.
+    pub name: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// Its unit; empty for a plain number.
+    pub unit: &'static str,
+    /// Its default, or how that is derived.
+    pub default: String,
+    /// The accepted values.
+    pub accepted: String,
+}
+
+impl Origin {
+    fn of(scenario: &Scenario) -> Self {
+        Self {
+            kind: "simulated",
+            version: cwnd_run::VERSION,
+            scenario: scenario.document().clone(),
+            seeds: scenario.document().seeds,
+            first_seed: scenario.document().first_seed,
+            duration_s: scenario.duration().as_secs_f64(),
+            warmup_s: scenario.warmup().as_secs_f64(),
+        }
+    }
+}
+
+impl Comparison {
+    /// The document of a comparison; none of no algorithms.
+    #[must_use]
+    pub fn of(compared: &Compared) -> Option<Self> {
+        let first = &compared.rows.first()?.alone.scenario;
+        let mut origin = Origin::of(first);
+        let flows = origin.scenario.flow.drain(..).map(|group| group.count).sum();
+        let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| compared.best(column)).collect();
+        let algorithms = compared.rows.iter().enumerate().map(|(index, row)| Algorithm {
+            algorithm: row.algorithm.clone(),
+            measures: row.estimates.clone(),
+            best_in: COLUMNS
+                .iter()
+                .zip(&best)
+                .filter(|(_, at)| **at == Some(index))
+                .map(|(column, _)| column.key)
+                .collect(),
+            differences: COLUMNS
+                .iter()
+                .filter_map(|column| {
+                    Some(Difference { key: column.key, difference: compared.difference(index, column)? })
+                })
+                .collect(),
+            versus: row.versus.as_ref().map(Versus::of),
+            digests: digests(&row.alone.traces),
+        });
+        Some(Self { origin, flows, algorithms: algorithms.collect(), warnings: compared.warnings() })
+    }
+}
+
+impl Versus {
+    fn of(versus: &compare::Versus) -> Self {
+        Self {
+            algorithm: versus.opponent.clone(),
+            share: versus.share,
+            goodput_ratio: versus.ratio,
+            measures: versus.runs.estimates(),
+        }
+    }
+}
+
+impl Run {
+    /// The document of one scenario's runs; none without runs.
+    #[must_use]
+    pub fn of(runs: &Runs) -> Option<Self> {
+        let first = runs.traces.first()?;
+        let shares = runs.scenario.fair_shares().into_iter().enumerate();
+        let flows = shares.map(|(index, share)| Flow::of(runs, first, index, share));
+        let links = (0..first.links.len()).map(|index| Link::of(runs, first, index));
+        Some(Self {
+            origin: Origin::of(&runs.scenario),
+            bottleneck: first.links.get(runs.scenario.bottleneck()).map_or_else(String::new, |link| link.name.clone()),
+            measures: runs.estimates(),
+            flows: flows.collect(),
+            cbr: (0..first.cbr.len()).map(|index| Cbr::of(runs, first, index)).collect(),
+            arrivals: (0..first.crowds.len()).map(|index| Arrivals::of(runs, first, index)).collect(),
+            links: links.collect(),
+            warnings: runs.warnings(),
+            digests: digests(&runs.traces),
+        })
+    }
+}
+
+impl Flow {
+    fn of(runs: &Runs, first: &Trace, index: usize, fair_share: f64) -> Self {
+        let over = |of: fn(&Trace, usize, Window) -> Option<f64>| {
+            let values = runs.traces.iter().filter_map(|trace| of(trace, index, Window::measured(trace)));
+            Estimate::over(&values.collect::<Vec<_>>())
+        };
+        Self {
+            flow: first.flows[index].name.clone(),
+            algorithm: first.flows[index].algorithm.clone(),
+            goodput_bps: over(|trace, at, window| goodput(trace, &trace.flows[at], window)),
+            size_packets: first.flows[index].size,
+            completion_time_s: over(|trace, at, _| trace.flows[at].completed.map(|nanos| nanos as f64 * 1e-9)),
+            fair_share_bps: Some(fair_share).filter(|share| share.is_finite()),
+            loss_rate: over(|trace, at, window| flow_loss_rate(trace, &trace.flows[at], window)),
+            retransmission_ratio: over(|trace, at, window| {
+                retransmission_ratio(trace, std::slice::from_ref(&trace.flows[at]), window)
+            }),
+            source_limited_share: over(|trace, at, window| source_limited_share(trace, &trace.flows[at], window)),
+            peer_limited_share: over(|trace, at, window| peer_limited_share(trace, &trace.flows[at], window)),
+        }
+    }
+}
+
+impl Link {
+    fn of(runs: &Runs, first: &Trace, index: usize) -> Self {
+        let summaries: Vec<_> = runs.traces.iter().map(|trace| summarise(trace, index)).collect();
+        let measures = Estimates::over(&summaries);
+        Self {
+            link: first.links[index].name.clone(),
+            rate_bps: first.links[index].rate,
+            utilisation: measures.utilisation,
+            loss_rate: measures.loss_rate,
+            mark_rate: measures.mark_rate,
+            queue_delay_mean_s: measures.queue_delay_mean_s,
+            queue_delay_p95_s: measures.queue_delay_p95_s,
+            queue_delay_p99_s: measures.queue_delay_p99_s,
+        }
+    }
+}
+
+impl Bench {
+    /// The document of one timed run: `wall_s` seconds, `grown` bytes of resident memory.
+    #[must_use]
+    pub fn of(scenario: &Scenario, trace: &Trace, wall_s: f64, grown: Option<u64>) -> Self {
+        let flows = trace.flows.len() as u32;
+        let last = |curve: &[u64]| curve.last().copied().unwrap_or(0);
+        let delivered = trace.flows.iter().map(|flow| last(&flow.delivered)).sum::<u64>();
+        let per_wall_second = |count: u64| count as f64 / wall_s;
+        Self {
+            origin: Origin::of(scenario),
+            flows,
+            wall_s,
+            real_time_factor: scenario.duration().as_secs_f64() / wall_s,
+            delivered_packets_per_s: per_wall_second(delivered),
+            events_per_s: per_wall_second(trace.events),
+            bytes_per_flow: grown.map(|grown| grown as f64 / f64::from(flows)),
+            utilisation: summarise(trace, scenario.bottleneck()).utilisation,
+            delivered_packets: delivered,
+            dropped_packets: trace.links.iter().map(|link| last(&link.dropped) + last(&link.lost)).sum(),
+            retransmitted_packets: trace.flows.iter().map(|flow| last(&flow.retransmitted)).sum(),
+            digest: digest(trace),
+        }
+    }
+}
+
+impl Known {
+    /// What is known of an algorithm.
+    #[must_use]
+    pub fn of(entry: &Entry) -> Self {
+        let parameters = entry.parameters.iter().map(|parameter| Parameter {
+            name: parameter.name,
+            help: parameter.help,
+            unit: parameter.unit,
+            default: parameter.default_text(),
+            accepted: parameter.accepted(),
+        });
+        Self {
+            name: entry.name,
+            title: entry.title,
+            family: match entry.family {
+                Family::Core => "core",
+                Family::Baseline => "baseline",
+                Family::Named => "named",
+            },
+            transport: match entry.transport {
+                Transport::Acked => "acked",
+                Transport::Reported => "reported",
+                Transport::Datagram => "datagram",
+                Transport::Routed => "routed",
+            },
+            source: entry.source,
+            deviations: entry.deviations,
+            parameters: parameters.collect(),
+        }
+    }
+}
+
+fn digests(traces: &[Trace]) -> Vec<String> {
+    traces.iter().map(digest).collect()
+}
+
+fn digest(trace: &Trace) -> String {
+    format!("{:016x}", trace.digest)
+}

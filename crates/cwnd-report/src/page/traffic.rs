@@ -1,0 +1,184 @@
+//! Traffic that nothing controls, and flows that come and go: rates over time, and how long the flows took.
+
+use serde_json::{Value, json};
+
+use super::Report;
+use super::colour;
+use super::frame::{Frame, MAX_FLOWS, middles, whole};
+use super::plot::{Group, Plot, Table, bit_rate_axis, by_text, number, time_axis, unique};
+use cwnd_run::measure::Curve;
+use cwnd_trace::{Histogram, Trace};
+
+/// The plots of the row at `index`: none where all its traffic is long flows.
+pub(super) fn plots(report: &Report<'_>, frame: &Frame, index: usize) -> Vec<Plot> {
+    let scene = Scene { frame, trace: report.rows[index].trace, index };
+    [scene.cbr(), scene.crowds(), scene.completion()].into_iter().flatten().collect()
+}
+
+struct Scene<'a> {
+    frame: &'a Frame,
+    trace: &'a Trace,
+    index: usize,
+}
+
+/// Something that asks for packets, and gets some through.
+struct Stream<'a> {
+    name: &'a str,
+    colour: String,
+    /// Cumulative packets.
+    asked: &'a [u64],
+    asked_bytes: u32,
+    delivered: &'a [u64],
+    delivered_bytes: u32,
+}
+
+impl Scene<'_> {
+    fn cbr(&self) -> Option<Plot> {
+        let streams = self.trace.cbr.iter().map(|flow| Stream {
+            name: &flow.name,
+            colour: "var(--text)".to_string(),
+            asked: &flow.sent,
+            asked_bytes: flow.packet,
+            delivered: &flow.delivered,
+            delivered_bytes: flow.packet,
+        });
+        let caption = "Flows without congestion control, headers included: what arrived. Faint: what was sent.";
+        self.streams(
+            "cbr",
+            "Uncontrolled traffic",
+            caption,
+            ("sent_bps", "delivered_bps"),
+            &streams.collect::<Vec<_>>(),
+        )
+    }
+
+    fn crowds(&self) -> Option<Plot> {
+        let streams = self.trace.crowds.iter().map(|crowd| Stream {
+            name: &crowd.name,
+            colour: self.frame.palette.variable(&crowd.algorithm),
+            asked: &crowd.requested,
+            asked_bytes: crowd.payload,
+            delivered: &crowd.delivered,
+            delivered_bytes: crowd.payload,
+        });
+        let caption = "Flows that come and go, together: payload that arrived. Faint: what the flows let in asked for.";
+        self.streams(
+            "arrivals",
+            "Arriving flows",
+            caption,
+            ("requested_bps", "goodput_bps"),
+            &streams.collect::<Vec<_>>(),
+        )
+    }
+
+    /// What was asked for and what arrived over time, a line each per stream.
+    fn streams(
+        &self,
+        id: &str,
+        title: &'static str,
+        caption: &str,
+        (asked, arrived): (&'static str, &'static str),
+        streams: &[Stream<'_>],
+    ) -> Option<Plot> {
+        let drawn = &streams[..streams.len().min(MAX_FLOWS)];
+        let labels = unique(&drawn.iter().map(|stream| stream.name.to_string()).collect::<Vec<_>>());
+        let interval = self.frame.interval;
+        let rate = |packets: &[u64], bytes: u32| -> Option<Vec<f64>> {
+            let series = Curve::new(&self.trace.at, packets).series(whole(self.trace), interval)?;
+            Some(series.into_iter().map(|packets| packets * 8.0 * f64::from(bytes)).collect())
+        };
+        let groups = drawn.iter().zip(&labels).filter_map(|(stream, label)| {
+            let asked = rate(stream.asked, stream.asked_bytes)?;
+            let arrived = rate(stream.delivered, stream.delivered_bytes)?;
+            Some(Group { texts: vec![label.clone()], numbers: vec![middles(asked.len(), interval), asked, arrived] })
+        });
+        let table = Table { name: "table", columns: vec!["flow", "time_s", asked, arrived], groups: groups.collect() };
+        let largest = table.groups.iter().flat_map(|group| &group.numbers[1..]).flatten().copied().fold(0.0, f64::max);
+        let colours: Vec<Value> = drawn.iter().map(|stream| stream.colour.clone().into()).collect();
+        let dashes: Vec<Value> = (0..drawn.len()).map(|nth| json!(colour::dash(nth))).collect();
+        let line = |field: &str, opacity: f64| {
+            json!({
+                "mark": { "type": "line", "strokeWidth": 1.2, "strokeJoin": "round", "opacity": opacity },
+                "encoding": {
+                    "x": time_axis(self.frame.end_s),
+                    "y": bit_rate_axis(field, "Rate", largest.max(1.0)),
+                    "color": by_text("flow", &labels, &colours),
+                    "strokeDash": by_text("flow", &labels, &dashes),
+                },
+            })
+        };
+        let remark = if drawn.len() < streams.len() {
+            format!(" {} of {} are drawn.", drawn.len(), streams.len())
+        } else {
+            String::new()
+        };
+        let caption = format!("{caption} Averaged over {} ms.{remark}", number(interval as f64 / 1e6));
+        self.finish(id, title, &caption, &[line(asked, FAINT), line(arrived, 1.0)], table)
+    }
+
+    /// The distribution of completion times, one curve per crowd and class of size.
+    fn completion(&self) -> Option<Plot> {
+        let mut groups = Vec::new();
+        for crowd in &self.trace.crowds {
+            let mut above = 0;
+            for class in &crowd.classes {
+                let sizes = match class.up_to {
+                    u64::MAX => format!("more than {above} packets"),
+                    up_to => format!("{} to {up_to} packets", above + 1),
+                };
+                above = class.up_to;
+                if let Some((times, shares)) = distribution(&class.arrived) {
+                    let name = format!("{}, {sizes}", crowd.name);
+                    groups.push(Group { texts: vec![name], numbers: vec![times, shares] });
+                }
+            }
+        }
+        groups.truncate(MAX_FLOWS);
+        let labels: Vec<String> = groups.iter().map(|group| group.texts[0].clone()).collect();
+        let dashes: Vec<Value> = (0..labels.len()).map(|nth| json!(colour::dash(nth))).collect();
+        let table = Table { name: "table", columns: vec!["flows", "completion_s", "share"], groups };
+        let layer = json!({
+            "mark": { "type": "line", "interpolate": "step-after", "strokeWidth": 1.4, "color": "var(--text)" },
+            "encoding": {
+                "x": { "field": "completion_s", "type": "quantitative", "title": "Completion time (s)", "scale": { "type": "log" } },
+                "y": { "field": "share", "type": "quantitative", "title": "Share of flows", "scale": { "domain": [0, 1] } },
+                "strokeDash": by_text("flows", &labels, &dashes),
+            },
+        });
+        let caption = "Share of the flows of a size that were complete within this time, from their start to the arrival of the last \
+                       packet; those let in after the warm-up, and complete at the end of the run.";
+        self.finish("completion", "Completion times", caption, &[layer], table)
+    }
+
+    fn finish(&self, id: &str, title: &'static str, caption: &str, layers: &[Value], table: Table) -> Option<Plot> {
+        if table.is_empty() {
+            return None;
+        }
+        let words = (title, self.frame.labels[self.index].as_str(), caption);
+        let size = (json!("container"), HEIGHT);
+        Some(Plot::new(format!("{id}-{}", self.index + 1), words, size, layers, vec![table]))
+    }
+}
+
+/// Times in seconds and the share of flows that took no longer, in steps that can be seen; none of no flows.
+fn distribution(times: &Histogram) -> Option<(Vec<f64>, Vec<f64>)> {
+    let (mut at, mut shares) = (Vec::new(), Vec::new());
+    let (mut seen, mut kept) = (0, -1.0);
+    for (nanos, count) in times.buckets() {
+        seen += count;
+        let share = seen as f64 / times.count() as f64;
+        if nanos > 0 && (share - kept >= STEP || seen == times.count()) {
+            at.push(nanos as f64 / 1e9);
+            shares.push(share);
+            kept = share;
+        }
+    }
+    (!at.is_empty()).then_some((at, shares))
+}
+
+/// Pixels, as the plots beside them.
+const HEIGHT: u32 = 210;
+/// What was asked for stands behind what came of it.
+const FAINT: f64 = 0.35;
+/// Steps finer than this cannot be seen at this height.
+const STEP: f64 = 1.0 / 200.0;

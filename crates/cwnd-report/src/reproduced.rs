@@ -1,0 +1,114 @@
+//! The tables of `docs/papers.md`: what is on record of each paper. The words around them are written by hand.
+
+use std::fmt::Write;
+
+use cwnd_papers::{
+    Counts, Entry, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, Scale, Verdict,
+};
+
+/// `docs/papers.md` with its tables made anew.
+///
+/// # Errors
+/// A file of a paper, or a record, is wrong.
+pub fn papers() -> Result<String, PaperError> {
+    let records = [Recorded::at(Scale::Full)?, Recorded::at(Scale::Quick)?];
+    let mut page = PAGE.to_string();
+    let mut summary = format!("\n| on record |{}", header(1));
+    for files in PAPERS {
+        let published = Published::read(&files.path("published.toml"), files.published)?;
+        count(&mut summary, &published, &records);
+        page = replaced(&page, files.id, &tables(&published, &records));
+    }
+    summary.push('\n');
+    Ok(replaced(&page, "all", &summary))
+}
+
+/// The page with what stands between the markers called `id` replaced.
+fn replaced(page: &str, id: &str, table: &str) -> String {
+    let (begin, end) = (format!("<!-- tables of {id} -->\n"), format!("<!-- end of {id} -->"));
+    let parts = page.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
+    match parts {
+        Some((before, after)) => format!("{before}{begin}{table}{end}{after}"),
+        None => format!("{page}\n{begin}{table}{end}\n"),
+    }
+}
+
+/// The rows of a paper with what they belong to.
+fn rows(published: &Published) -> impl Iterator<Item = (&PublishedResult, &PublishedRow)> {
+    published.result.iter().flat_map(|result| result.rows.iter().map(move |row| (result, row)))
+}
+
+/// The counts of a paper at each length that is on record.
+fn count(out: &mut String, published: &Published, records: &[Recorded; 2]) {
+    let paper = &published.paper.id;
+    for (recorded, length) in records.iter().zip(["--full", "--quick"]) {
+        let verdict = |(result, row): (&PublishedResult, &PublishedRow)| {
+            Some(recorded.entry(paper, &result.id, &row.id)?.verdict)
+        };
+        let counts = Counts::of(rows(published).filter_map(verdict));
+        if counts != Counts::default() {
+            let _ = writeln!(out, "| `cwnd paper {paper} {length}` |{}", cells(counts));
+        }
+    }
+}
+
+/// The counts of each result, then every row that is not a match.
+fn tables(published: &Published, records: &[Recorded; 2]) -> String {
+    let paper = &published.paper.id;
+    let mut text = format!("\n| result | what |{}", header(2));
+    for result in &published.result {
+        let entries = result.rows.iter().filter_map(|row| entry(records, paper, &result.id, &row.id));
+        let counts = Counts::of(entries.map(|entry| entry.verdict));
+        let _ = writeln!(text, "| `{}` | {} |{}", result.id, result.title, cells(counts));
+    }
+    let mut exceptions = String::new();
+    for (result, row) in rows(published) {
+        let entry = entry(records, paper, &result.id, &row.id);
+        if let Some(entry) = entry.filter(|entry| matches!(entry.verdict, Verdict::Miss | Verdict::Undecided)) {
+            exception(&mut exceptions, result, row, entry);
+        }
+    }
+    if !exceptions.is_empty() {
+        let _ = write!(
+            text,
+            "\nRows that are no match:\n\n| result | row | published | ours | tolerance | verdict | reason |\n|---|---|---|---|---|---|---|\n{exceptions}"
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// The names of the columns of [`cells`], and the line below the names of these and the `columns` before them.
+fn header(columns: usize) -> String {
+    let names = SHOWN.map(|verdict| format!(" {verdict} |"));
+    format!("{}\n|{}\n", names.concat(), "---|".repeat(columns + SHOWN.len()))
+}
+
+/// One cell per verdict; nothing instead of zero.
+fn cells(counts: Counts) -> String {
+    let cell = |count| if count == 0 { "  |".to_string() } else { format!(" {count} |") };
+    SHOWN.map(|verdict| cell(counts.get(verdict))).concat()
+}
+
+fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, entry: &Entry) {
+    let published = row.published.as_ref().map_or_else(|| "–".to_string(), ToString::to_string);
+    let tolerance = row.tolerance.as_ref().map(ToString::to_string).unwrap_or_default();
+    let reason = match entry.verdict {
+        Verdict::Miss => row.reason.as_deref().unwrap_or_default(),
+        _ => "the interval reaches across the edge",
+    };
+    let Entry { verdict, ours } = entry;
+    let cells = [&result.id, &row.id, &published, ours, &tolerance, &verdict.to_string(), reason];
+    let cells = cells.map(|cell| cell.replace('|', "\\|"));
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
+}
+
+/// What is on record at full length, or else at reduced length.
+fn entry<'a>(records: &'a [Recorded; 2], paper: &str, result: &str, row: &str) -> Option<&'a Entry> {
+    records.iter().find_map(|recorded| recorded.entry(paper, result, row))
+}
+
+/// The verdicts that have a column: where there is nothing to compare, there is nothing on record.
+const SHOWN: [Verdict; 4] = [Verdict::Match, Verdict::Miss, Verdict::Undecided, Verdict::NotReproducible];
+
+const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/papers.md"));

@@ -1,0 +1,274 @@
+//! Results as text for a terminal.
+
+use super::json;
+use super::table::Table;
+use cwnd_lab::compare::{COLUMNS, Column, Compared};
+use cwnd_lab::evaluate::Evaluation;
+use cwnd_lab::sweep::{Progressed, Sweep, Swept};
+use cwnd_run::measure::digits::cell;
+use cwnd_run::scenario::{Document, Dumbbell, Scenario};
+
+/// What `cwnd compare` prints.
+#[must_use]
+pub fn comparison(compared: &Compared) -> String {
+    let mut text = compared.rows.first().map_or_else(String::new, |row| heading(&row.alone.scenario));
+    text.push_str(&alone(compared));
+    let against = compared.rows.iter().find_map(|row| row.versus.as_ref().map(|versus| (row, &versus.opponent)));
+    if let Some((row, opponent)) = against {
+        let flows = row.alone.scenario.document().flow[0].count;
+        text.push_str(&format!("\n{} of each algorithm together with {flows} of {opponent}\n\n", counted(flows)));
+        text.push_str(&versus(compared));
+    }
+    for warning in compared.warnings() {
+        text.push_str(&format!("warning: {warning}\n"));
+    }
+    text
+}
+
+/// How far the algorithms of a comparison are from the first, seed by seed: what `cwnd compare --paired` adds.
+#[must_use]
+pub fn differences(compared: &Compared) -> String {
+    let Some(first) = compared.rows.first() else { return String::new() };
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
+    let mut table = Table::default();
+    table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
+    table.row(std::iter::once("").chain(columns.iter().map(|column| column.unit)));
+    for (index, row) in compared.rows.iter().enumerate().skip(1) {
+        let cells = columns.iter().map(|column| cell(compared.difference(index, column), column.scale));
+        table.row(std::iter::once(row.algorithm.clone()).chain(cells));
+    }
+    format!("\nDifferences from {}, seed by seed\n\n{}", first.algorithm, table.print())
+}
+
+/// What `cwnd evaluate` prints.
+#[must_use]
+pub fn evaluation(evaluation: &Evaluation) -> String {
+    let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
+    let mut text = format!(
+        "{algorithm} under the headings of RFC 9743, beside Reno and CUBIC in its place\n\
+         {seeds} seeds of {duration_s} s, measured after {warmup_s} s; mean ± half the 95 % confidence interval\n"
+    );
+    for section in &evaluation.sections {
+        text.push_str(&format!("\n{} {}\n", section.number, section.title));
+        if !section.covered {
+            text.push_str(&format!("not covered: {}\n", section.reading));
+            continue;
+        }
+        text.push_str(&format!("{}\n\n", section.reading));
+        let mut table = Table::left();
+        table.row(["path", "traffic", "measure", algorithm.as_str(), "reno", "cubic"]);
+        for row in &section.rows {
+            let (scale, unit) = if row.unit == "s" { (1e3, ", ms") } else { (1.0, "") };
+            table.row([
+                format!("{} {} {}", row.rate, row.rtt, row.queue),
+                row.traffic.clone(),
+                format!("{}{unit}", row.measure),
+                cell(row.algorithm, scale),
+                cell(row.reno, scale),
+                cell(row.cubic, scale),
+            ]);
+        }
+        text.push_str(&table.print());
+    }
+    text
+}
+
+/// What `cwnd run` prints.
+#[must_use]
+pub fn run(document: &json::Run) -> String {
+    let origin = &document.origin;
+    let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
+    text.push_str(&format!(
+        "{} seeds of {} s, measured after {} s; mean ± half the 95 % confidence interval\n\n",
+        origin.seeds, origin.duration_s, origin.warmup_s
+    ));
+    let finite = document.flows.iter().any(|flow| flow.size_packets.is_some());
+    let with_end = |row: [String; 5], end: String| row.into_iter().chain(finite.then_some(end));
+    let mut flows = Table::default();
+    let heading = ["flow", "goodput", "max-min share", "loss", "retransmitted"];
+    flows.row(with_end(heading.map(String::from), "complete after".to_string()));
+    flows.row(with_end(["", "Mbit/s", "Mbit/s", "%", "%"].map(String::from), "s".to_string()));
+    for flow in document.flows.iter().take(MAX_ROWS) {
+        let row = [
+            flow.flow.clone(),
+            cell(flow.goodput_bps, 1e-6),
+            flow.fair_share_bps.map_or("–".to_string(), |share| format!("{:.1}", share * 1e-6)),
+            cell(flow.loss_rate, 100.0),
+            cell(flow.retransmission_ratio, 100.0),
+        ];
+        flows.row(with_end(row, cell(flow.completion_time_s, 1.0)));
+    }
+    text.push_str(&flows.print());
+    if document.flows.len() > MAX_ROWS {
+        text.push_str(&format!("and {} more flows: see --json\n", document.flows.len() - MAX_ROWS));
+    }
+    let total = [
+        ("Jain index of all flows", document.measures.jain, 1.0, ""),
+        ("goodput of all flows", document.measures.goodput_bps, 1e-6, " Mbit/s"),
+    ];
+    for (what, estimate, scale, unit) in total {
+        text.push_str(&format!("{what}: {}{unit}\n", cell(estimate, scale)));
+    }
+
+    text.push_str(&cbr(&document.cbr));
+    text.push_str(&arrivals(&document.arrivals));
+    let mut links = Table::default();
+    links.row(["link", "utilisation", "loss", "marked", "queueing delay", "99th percentile"]);
+    links.row(["", "%", "%", "%", "ms", "ms"]);
+    for link in document.links.iter().filter(|link| link.rate_bps.is_some()).take(MAX_ROWS) {
+        links.row([
+            link.link.clone(),
+            cell(link.utilisation, 100.0),
+            cell(link.loss_rate, 100.0),
+            cell(link.mark_rate, 100.0),
+            cell(link.queue_delay_mean_s, 1e3),
+            cell(link.queue_delay_p99_s, 1e3),
+        ]);
+    }
+    text.push_str(&format!("\n{}\ndigests: {}\n", links.print(), document.digests.join(" ")));
+    for warning in &document.warnings {
+        text.push_str(&format!("warning: {warning}\n"));
+    }
+    text
+}
+
+/// What `cwnd sweep` prints.
+#[must_use]
+pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
+    let mut text = swept.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
+    let Swept { cells, done_cells, points, .. } = swept;
+    text.push_str(&format!("{done_cells} of {cells} cells; mean ± half the 95 % confidence interval\n\n"));
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
+    let mut table = Table::default();
+    let short = |key: &String| key.rsplit('.').next().unwrap_or_default().to_string();
+    let keys = sweep.keys();
+    table.row(keys.iter().map(short).chain(columns.iter().map(|column| column.heading.to_string())));
+    table.row(keys.iter().map(|_| "").chain(columns.iter().map(|column| column.unit)));
+    for point in points.iter().take(MAX_POINTS) {
+        let set = keys.iter().map(|key| {
+            let found = point.set.iter().find(|setting| setting.key == *key);
+            found.map_or("–".to_string(), |setting| setting.value.clone())
+        });
+        table.row(set.chain(columns.iter().map(|column| cell((column.of)(&point.measures), column.scale))));
+    }
+    text.push_str(&table.print());
+    if points.len() > MAX_POINTS {
+        text.push_str(&format!("and {} more points: see the files, or --json\n", points.len() - MAX_POINTS));
+    }
+    text
+}
+
+/// What `cwnd sweep status` prints.
+#[must_use]
+pub fn sweep_status(progressed: &Progressed) -> String {
+    let Progressed { cells, present_cells, failed_cells, chunks, present_chunks, failures, .. } = progressed;
+    let mut text =
+        format!("{present_cells} of {cells} cells, {present_chunks} of {chunks} files, {failed_cells} cells failed\n");
+    for failure in failures {
+        text.push_str(&format!(
+            "  cell {}, seed {}, {}: {}\n",
+            failure.cell,
+            failure.seed,
+            failure.set.join(" "),
+            failure.error
+        ));
+    }
+    text
+}
+
+fn cbr(flows: &[json::Cbr]) -> String {
+    if flows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::default();
+    table.row(["without congestion control", "sent", "arrived", "loss"]);
+    table.row(["", "Mbit/s", "Mbit/s", "%"]);
+    for flow in flows.iter().take(MAX_ROWS) {
+        let (sent, delivered) = (cell(flow.sent_bps, 1e-6), cell(flow.delivered_bps, 1e-6));
+        table.row([flow.cbr.clone(), sent, delivered, cell(flow.loss_rate, 100.0)]);
+    }
+    format!("\n{}", table.print())
+}
+
+fn arrivals(crowds: &[json::Arrivals]) -> String {
+    let mut text = String::new();
+    for crowd in crowds {
+        let mut table = Table::default();
+        let heading = format!("completion of {}", crowd.arrivals);
+        table.row([heading.as_str(), "flows", "mean", "median", "95th percentile", "99th percentile"]);
+        table.row(["packets", "all seeds", "s", "s", "s", "s"]);
+        let mut above = 0;
+        for class in &crowd.completion {
+            let sizes = match class.up_to_packets {
+                Some(up_to) => format!("{} to {up_to}", above + 1),
+                None => format!("more than {above}"),
+            };
+            above = class.up_to_packets.unwrap_or(above);
+            let times = [class.mean_s, class.p50_s, class.p95_s, class.p99_s].map(|time| cell(time, 1.0));
+            table.row([sizes, class.flows.to_string()].into_iter().chain(times));
+        }
+        let rates = [cell(crowd.flows_per_s, 1.0), cell(crowd.requested_bps, 1e-6), cell(crowd.refused_share, 100.0)];
+        let [flows, requested, refused] = rates;
+        text.push_str(&format!(
+            "\n{}{flows} flows/s arrive and ask for {requested} Mbit/s; {refused} % are refused\n",
+            table.print()
+        ));
+    }
+    text
+}
+
+/// The path, the flows and the runs of a comparison.
+fn heading(scenario: &Scenario) -> String {
+    let document = scenario.document();
+    let Document { duration, warmup, seeds, era, .. } = document;
+    let path = document.dumbbell.as_ref().map_or_else(String::new, |dumbbell| {
+        let Dumbbell { rate, rtt, queue, loss, .. } = dumbbell;
+        format!(" on {rate}, {rtt}, {queue}, loss {loss}")
+    });
+    format!(
+        "{} of each algorithm{path}, era {era}\n\
+         {seeds} seeds of {duration}, measured after {warmup}; mean ± half the 95 % confidence interval\n\n",
+        counted(document.flow[0].count),
+    )
+}
+
+fn counted(flows: u32) -> String {
+    if flows == 1 { "1 flow".to_string() } else { format!("{flows} flows") }
+}
+
+fn alone(compared: &Compared) -> String {
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
+    let mut table = Table::default();
+    table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
+    table.row(std::iter::once("").chain(columns.iter().map(|column| column.unit)));
+    let best: Vec<Option<usize>> = columns.iter().map(|column| compared.best(column)).collect();
+    for (index, row) in compared.rows.iter().enumerate() {
+        let cells = columns.iter().zip(&best).map(|(column, best)| {
+            let star = if *best == Some(index) { "* " } else { "" };
+            format!("{star}{}", cell((column.of)(&row.estimates), column.scale))
+        });
+        table.row(std::iter::once(row.algorithm.clone()).chain(cells));
+    }
+    let mut text = table.print();
+    if best.iter().any(Option::is_some) {
+        text.push_str("* best of its column, its interval apart from all others\n");
+    }
+    text
+}
+
+fn versus(compared: &Compared) -> String {
+    let mut table = Table::default();
+    table.row(["algorithm", "its share", "goodput ratio"]);
+    table.row(["", "%", "its / other's"]);
+    for row in &compared.rows {
+        if let Some(versus) = &row.versus {
+            table.row([row.algorithm.clone(), cell(versus.share, 100.0), cell(versus.ratio, 1.0)]);
+        }
+    }
+    table.print()
+}
+
+/// A terminal's height; more rows are no table to judge.
+const MAX_ROWS: usize = 24;
+/// Two of them: points of a sweep are compared with each other.
+const MAX_POINTS: usize = 60;

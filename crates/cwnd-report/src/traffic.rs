@@ -1,0 +1,136 @@
+//! What the documents say of traffic that comes and goes, or that nothing controls.
+
+use cwnd_trace::{CrowdTrace, Histogram, SizeClass, Trace};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use cwnd_run::measure::{Curve, Estimate, Window};
+use cwnd_run::run::Runs;
+
+/// A flow without congestion control.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Cbr {
+    /// Its name.
+    pub cbr: String,
+    /// Bits sent, headers included, per second.
+    pub sent_bps: Option<Estimate>,
+    /// Of these, what arrived.
+    pub delivered_bps: Option<Estimate>,
+    /// Packets dropped or lost at random as a share of those sent; those still on their way count as neither.
+    pub loss_rate: Option<Estimate>,
+}
+
+/// Flows that came and went.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Arrivals {
+    /// Their name.
+    pub arrivals: String,
+    /// Their algorithm as it was written.
+    pub algorithm: String,
+    /// Flows that arrived, refused or not, per second.
+    pub flows_per_s: Option<Estimate>,
+    /// Of these, the share refused because too many were there, 0..=1.
+    pub refused_share: Option<Estimate>,
+    /// Bits asked for by flows that were let in, headers included, per second.
+    pub requested_bps: Option<Estimate>,
+    /// Payload bits that arrived for the first time, per second.
+    pub goodput_bps: Option<Estimate>,
+    /// Mean size of the flows let in, packets.
+    pub size_mean_packets: Option<Estimate>,
+    /// Retransmissions as a share of the data packets sent.
+    pub retransmission_ratio: Option<Estimate>,
+    /// How long the flows let in took, from the start to the arrival of the last packet, by size.
+    pub completion: Vec<Completion>,
+}
+
+/// How long flows of like size took. Flows not complete at the end of a run are not counted.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Completion {
+    /// Packets of the largest flows counted here, smaller ones being counted in the row before; null for no bound.
+    pub up_to_packets: Option<u64>,
+    /// How many completed in all runs together.
+    pub flows: u64,
+    /// Mean time, seconds.
+    pub mean_s: Option<Estimate>,
+    /// The median.
+    pub p50_s: Option<Estimate>,
+    /// The 95th percentile.
+    pub p95_s: Option<Estimate>,
+    /// The 99th percentile.
+    pub p99_s: Option<Estimate>,
+}
+
+impl Cbr {
+    pub(super) fn of(runs: &Runs, first: &Trace, index: usize) -> Self {
+        let bits = 8.0 * f64::from(first.cbr[index].packet);
+        let rise = |trace: &Trace, curve: &[u64]| Curve::new(&trace.at, curve).rise(Window::measured(trace));
+        Self {
+            cbr: first.cbr[index].name.clone(),
+            sent_bps: over(runs, |trace| Some(bits * per_second(trace, &trace.cbr[index].sent)?)),
+            delivered_bps: over(runs, |trace| Some(bits * per_second(trace, &trace.cbr[index].delivered)?)),
+            loss_rate: over(runs, |trace| {
+                let sent = rise(trace, &trace.cbr[index].sent);
+                (sent > 0.0).then(|| rise(trace, &trace.cbr[index].dropped) / sent)
+            }),
+        }
+    }
+}
+
+impl Arrivals {
+    pub(super) fn of(runs: &Runs, first: &Trace, index: usize) -> Self {
+        let CrowdTrace { name, algorithm, packet, payload, .. } = &first.crowds[index];
+        let crowd = |of: fn(&CrowdTrace) -> &[u64]| move |trace: &Trace| per_second(trace, of(&trace.crowds[index]));
+        let share = |part: fn(&CrowdTrace) -> &[u64], whole: fn(&CrowdTrace) -> &[u64]| {
+            over(runs, |trace| {
+                let whole = crowd(whole)(trace).filter(|whole| *whole > 0.0)?;
+                Some(crowd(part)(trace)? / whole)
+            })
+        };
+        let (packet, payload) = (8.0 * f64::from(*packet), 8.0 * f64::from(*payload));
+        let classes = (0..first.crowds[index].classes.len()).map(|class| Completion::of(runs, index, class));
+        Self {
+            arrivals: name.clone(),
+            algorithm: algorithm.clone(),
+            flows_per_s: over(runs, crowd(|crowd| &crowd.arrived)),
+            refused_share: share(|crowd| &crowd.refused, |crowd| &crowd.arrived),
+            requested_bps: over(runs, |trace| Some(packet * crowd(|crowd| &crowd.requested)(trace)?)),
+            goodput_bps: over(runs, |trace| Some(payload * crowd(|crowd| &crowd.delivered)(trace)?)),
+            size_mean_packets: over(runs, |trace| trace.crowds[index].sizes.mean()),
+            retransmission_ratio: share(|crowd| &crowd.retransmitted, |crowd| &crowd.sent),
+            completion: classes.collect(),
+        }
+    }
+}
+
+impl Completion {
+    fn of(runs: &Runs, crowd: usize, class: usize) -> Self {
+        let times = |what: fn(&Histogram) -> Option<f64>| {
+            over(runs, |trace| Some(what(&class_of(trace, crowd, class).arrived)? * 1e-9))
+        };
+        Self {
+            up_to_packets: runs
+                .traces
+                .first()
+                .map(|trace| class_of(trace, crowd, class).up_to)
+                .filter(|up_to| *up_to < u64::MAX),
+            flows: runs.traces.iter().map(|trace| class_of(trace, crowd, class).arrived.count()).sum(),
+            mean_s: times(Histogram::mean),
+            p50_s: times(|times| times.quantile(0.5).map(|nanos| nanos as f64)),
+            p95_s: times(|times| times.quantile(0.95).map(|nanos| nanos as f64)),
+            p99_s: times(|times| times.quantile(0.99).map(|nanos| nanos as f64)),
+        }
+    }
+}
+
+fn class_of(trace: &Trace, crowd: usize, class: usize) -> &SizeClass {
+    &trace.crowds[crowd].classes[class]
+}
+
+/// The estimate over the runs that have a value.
+fn over(runs: &Runs, of: impl Fn(&Trace) -> Option<f64>) -> Option<Estimate> {
+    Estimate::over(&runs.traces.iter().filter_map(of).collect::<Vec<_>>())
+}
+
+fn per_second(trace: &Trace, curve: &[u64]) -> Option<f64> {
+    Curve::new(&trace.at, curve).per_second(Window::measured(trace))
+}

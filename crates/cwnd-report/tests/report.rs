@@ -1,0 +1,252 @@
+//! The page as a whole: what it holds, what it never holds, and how large it gets.
+//!
+//! The first test leaves its page at `report.html` in cargo's folder for test files, to be looked at.
+
+use cwnd::Spec;
+use cwnd_report::page::{Report, Row, html};
+use cwnd_run::measure::{Estimates, summarise};
+use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
+
+/// A rule that adds `add` packets per round trip and removes the share `cut` when the queue overflows.
+struct Rule {
+    name: &'static str,
+    add: f64,
+    cut: f64,
+}
+
+const RULES: [Rule; 4] = [
+    Rule { name: "reno", add: 1.0, cut: 0.5 },
+    Rule { name: "cubic", add: 2.2, cut: 0.3 },
+    Rule { name: "simd:beta=1/16", add: 0.6, cut: 1.0 / 16.0 },
+    Rule { name: "exp-tcp", add: 1.6, cut: 0.25 },
+];
+
+const STEP: u64 = 10_000_000;
+const BASE_RTT: f64 = 0.05;
+/// 100 Mbit/s in packets of 1500 bytes.
+const RATE: f64 = 8333.0;
+const BUFFER: f64 = 400.0;
+
+/// Flows of the rules in `of` on one bottleneck for `seconds`, the flows starting a second apart: sawtooths of a fluid.
+fn sawtooth(of: &[&Rule], seconds: u64, seed: u64) -> Trace {
+    let steps = (seconds * 1_000_000_000 / STEP) as usize;
+    let mut trace = Trace {
+        warmup: 10_000_000_000,
+        end: seconds * 1_000_000_000,
+        links: vec![LinkTrace::default()],
+        ..Trace::default()
+    };
+    trace.flows = (0..).zip(of).map(|(index, rule)| flow(index, rule)).collect();
+    trace.links[0].rate = Some(100_000_000);
+    let mut windows = vec![10.0; of.len()];
+    let (mut sent, mut delivered) = (vec![0.0; of.len()], vec![0.0; of.len()]);
+    let (mut carried, mut dropped, mut random) = (0.0, 0, seed);
+    for step in 0..=steps {
+        let now = step as u64 * STEP;
+        let active: Vec<bool> = trace.flows.iter().map(|flow| flow.start <= now).collect();
+        let total: f64 = (0..of.len()).filter(|index| active[*index]).map(|index| windows[index]).sum();
+        let queue = (total - RATE * BASE_RTT).max(0.0);
+        let rtt = BASE_RTT + queue / RATE;
+        let overflow = queue > BUFFER;
+        for (index, rule) in of.iter().enumerate() {
+            let on = f64::from(u8::from(active[index]));
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (rounds, moved) = (STEP as f64 * 1e-9 / rtt, on * windows[index] * STEP as f64 * 1e-9 / rtt);
+            delivered[index] += moved;
+            sent[index] += moved;
+            carried += moved;
+            if overflow && random >> 62 != 0 {
+                windows[index] *= 1.0 - rule.cut;
+                dropped += 3;
+            }
+            windows[index] += on * rounds * if now < 1_500_000_000 { windows[index] * 0.8 } else { rule.add };
+            let flow = &mut trace.flows[index];
+            flow.sent.push(sent[index] as u64);
+            flow.delivered.push(delivered[index] as u64);
+            flow.window.push(windows[index]);
+            flow.srtt.push(if on > 0.0 { rtt } else { f64::NAN });
+            flow.timeouts.push(u64::from(step > 2000) + u64::from(step > 2600));
+            flow.retransmitted.push(dropped / 2);
+            flow.source_limited.push(0);
+            flow.peer_limited.push(0);
+        }
+        trace.at.push(now);
+        let link = &mut trace.links[0];
+        link.offered.push(carried as u64 + dropped);
+        link.dropped.push(dropped);
+        link.lost.push(0);
+        link.marked.push(step as u64 / 700);
+        link.carried_bytes.push(carried as u64 * 1500);
+        link.queue_packets.push(queue as u64);
+        if now > trace.warmup {
+            link.wait.record((queue / RATE * 1e9) as u64);
+        }
+    }
+    trace
+}
+
+fn flow(index: u64, rule: &Rule) -> FlowTrace {
+    FlowTrace {
+        name: format!("{} {}", rule.name, index + 1),
+        algorithm: rule.name.to_string(),
+        packet: 1500,
+        payload: 1460,
+        start: index * 1_000_000_000,
+        base_rtt: 50_000_000,
+        ..FlowTrace::default()
+    }
+}
+
+fn report<'a>(traces: &'a [(String, Vec<Trace>)]) -> Report<'a> {
+    let row = |(label, runs): &'a (String, Vec<Trace>)| {
+        let summaries: Vec<_> = runs.iter().map(|run| summarise(run, 0)).collect();
+        Row { label: label.clone(), estimates: Estimates::over(&summaries), trace: &runs[0] }
+    };
+    Report {
+        title: "Four algorithms on one bottleneck".to_string(),
+        command: "cwnd compare reno cubic simd:beta=1/16 exp-tcp --rate 100mbit --rtt 50ms".to_string(),
+        revision: "0.1.0 (test)".to_string(),
+        seeds: (1..=traces.first().map_or(0, |(_, runs)| runs.len() as u64)).collect(),
+        warmup_s: 10.0,
+        scenario_toml: "duration = \"60s\"\nwarmup = \"10s\"\n\n[[link]]\nname = \"bottleneck\"\nrate = \"100mbit\"\n"
+            .to_string(),
+        warnings: vec!["flow 1 of cubic was receiver-limited 41 % of the time".to_string()],
+        algorithms: vec![Spec::parse("aimd:a=1,b=1/8").expect("valid"), Spec::parse("reno").expect("valid")],
+        rows: traces.iter().map(row).collect(),
+        ..Report::default()
+    }
+}
+
+/// The page up to the libraries and their licences.
+fn own_part(page: &str) -> &str {
+    page.split("<script type=\"text/plain\">").next().expect("there is always a first part")
+}
+
+#[test]
+fn a_page_has_every_plot_and_its_data() {
+    let mut rows: Vec<(String, Vec<Trace>)> = RULES
+        .iter()
+        .map(|rule| (rule.name.to_string(), (1..=5).map(|seed| sawtooth(&[rule, rule], 60, seed)).collect()))
+        .collect();
+    let versus = |seed| sawtooth(&[&RULES[0], &RULES[2]], 60, seed);
+    rows.push(("reno against simd:beta=1/16".to_string(), (1..=5).map(versus).collect()));
+    let page = html(&report(&rows));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
+    std::fs::write(&path, &page).expect("the folder for test files is writable");
+
+    for id in ["trade-off", "shares", "delays", "window-1", "rate-3", "queue-5", "rtt-2", "phase-4"] {
+        assert!(page.contains(&format!("<figure id=\"{id}\">")), "{id} in {}", path.display());
+        assert!(page.contains(&format!("data-csv=\"{id}/table\"")), "{id}");
+    }
+    assert!(page.contains("data-csv=\"queue-1/drops\"") && page.contains("data-csv=\"window-1/timeouts\""));
+    assert!(page.contains("flow 1 of cubic was receiver-limited 41 % of the time"));
+    assert!(page.contains("<th scope=\"row\"><code>b</code></th><td>0.125</td>"), "parameters in force");
+}
+
+#[test]
+fn cross_traffic_has_plots_of_its_own() {
+    let mut trace = sawtooth(&[&RULES[0]], 20, 1);
+    let steps = trace.at.len() as u64;
+    let curve = |each: u64| (0..steps).map(|step| step * each).collect::<Vec<u64>>();
+    trace.cbr = vec![CbrTrace {
+        name: "video".into(),
+        packet: 1500,
+        sent: curve(5),
+        delivered: curve(4),
+        ..CbrTrace::default()
+    }];
+    let mut class = SizeClass { up_to: 10, ..SizeClass::default() };
+    class.arrived.record(120_000_000);
+    trace.crowds = vec![CrowdTrace {
+        name: "web".into(),
+        algorithm: "cubic".into(),
+        payload: 1460,
+        requested: curve(3),
+        delivered: curve(2),
+        classes: vec![class],
+        ..CrowdTrace::default()
+    }];
+    let rows = [("reno".to_string(), vec![trace])];
+    let page = html(&report(&rows));
+    for id in ["cbr-1", "arrivals-1", "completion-1"] {
+        assert!(page.contains(&format!("<figure id=\"{id}\">")), "{id}");
+    }
+    // 5 packets of 1500 bytes in 10 ms sent, 4 delivered.
+    assert!(page.contains("\"columns\":[\"flow\",\"time_s\",\"sent_bps\",\"delivered_bps\"]"));
+    assert!(page.contains("6000000,6000000"), "the rate that was sent");
+    assert!(page.contains("4800000,4800000"), "the rate that arrived");
+    assert!(page.contains("web, 1 to 10 packets"));
+    let plain = [("reno".to_string(), vec![sawtooth(&[&RULES[0]], 20, 1)])];
+    assert!(!html(&report(&plain)).contains("<figure id=\"cbr-1\">"));
+}
+
+#[test]
+fn a_page_refers_to_nothing_outside_itself() {
+    let rows = [("reno".to_string(), vec![sawtooth(&[&RULES[0]], 20, 1)])];
+    let page = html(&report(&rows));
+    for reference in ["src=", "@import", "url(", "<link rel=\"stylesheet", "http://", "https://"] {
+        assert!(!own_part(&page).contains(reference), "{reference}");
+    }
+    assert!(!page.contains("sourceMappingURL"));
+    assert!(page.contains("default-src 'none'"));
+    // Each library is whole: nothing in it ends the element it stands in.
+    assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
+}
+
+#[test]
+fn names_cannot_leave_their_place() {
+    let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
+    let mut trace = sawtooth(&[&RULES[0], &RULES[1]], 20, 1);
+    trace.flows[0].name = hostile.to_string();
+    trace.flows[1].algorithm = format!("{hostile};}}body{{display:none");
+    let rows = [(hostile.to_string(), vec![trace])];
+    let report = Report {
+        title: hostile.to_string(),
+        command: hostile.to_string(),
+        revision: hostile.to_string(),
+        scenario_toml: hostile.to_string(),
+        warnings: vec![hostile.to_string()],
+        ..report(&rows)
+    };
+    let page = html(&report);
+    let own = own_part(&page);
+    assert!(!own.contains("<script>") && !own.contains("<img"), "a name became a tag");
+    assert!(!own.contains("alert(2)>\""), "a name left its attribute");
+    assert_eq!(page.matches("</script>").count(), 6, "a name ended a script");
+    let style = page
+        .split("<style id=\"style\">")
+        .nth(1)
+        .and_then(|rest| rest.split("</style>").next())
+        .expect("a style sheet");
+    assert!(!style.contains("alert") && !style.contains("display:none"), "a name reached the style sheet");
+}
+
+#[test]
+fn rows_of_one_algorithm_have_the_colours_of_their_labels() {
+    let udt = Rule { name: "udt", ..RULES[0] };
+    let rows = ["simulator", "wire"].map(|label| (label.to_string(), vec![sawtooth(&[&udt], 20, 1)]));
+    let warnings = vec!["the run called `wire` is one of sockets".to_string()];
+    let page = html(&Report { warnings, ..report(&rows) });
+    assert!(page.contains("<li>the run called <code>wire</code> is one of sockets</li>"));
+    let colours: Vec<&str> =
+        page.split("class=\"swatch\" style=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(colours.len() >= 2 && colours[0] != colours[1], "{colours:?}");
+}
+
+#[test]
+fn a_page_stays_small_however_much_ran() {
+    let rule = &RULES[0];
+    let rows: Vec<(String, Vec<Trace>)> =
+        (0..20).map(|k| (format!("reno number {k}"), vec![sawtooth(&[rule; 12], 300, k)])).collect();
+    let page = html(&report(&rows));
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    assert!(page.contains("8 of 12 flows are drawn"));
+}
+
+#[test]
+fn empty_runs_make_a_page_too() {
+    let nothing = html(&Report::default());
+    assert!(nothing.contains("<h2 id=\"results\">"));
+    let rows = [("reno".to_string(), vec![Trace::default()])];
+    assert!(html(&report(&rows)).contains("id=\"row-1\""));
+}

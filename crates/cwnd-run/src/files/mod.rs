@@ -1,0 +1,34 @@
+//! How a file or a folder is finished: it appears complete or not at all.
+
+mod folder;
+mod whole;
+
+use serde::Serialize;
+
+pub use folder::{Folder, FolderError, fresh};
+pub use whole::write_whole;
+
+/// A document as JSON text, with a newline at its end.
+#[must_use]
+pub fn to_json(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document).expect("keys are text and numbers are plain");
+    text.push('\n');
+    text
+}
+
+/// RFC 4180: a cell with a comma, a quote or a line break stands in quotes.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        assert_eq!(quoted("aimd:a=1,b=\"x\""), "\"aimd:a=1,b=\"\"x\"\"\"");
+        assert_eq!(quoted("reno"), "reno");
+    }
+}

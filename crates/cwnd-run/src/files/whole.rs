@@ -1,0 +1,30 @@
+//! Files that are there whole or not at all, whoever else writes them.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::OsString;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::path::Path;
+
+/// Writes a file beside its place, under a name that no other writer has, on this host or another that shares the folder, and moves it
+/// there. Of two writers of the same file the later one wins.
+///
+/// # Errors
+/// The folder cannot be made, or the file cannot be written or moved.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The standard library's random keys: 64 bits of the operating system's randomness, and nothing that results depend on.
+    let unique = RandomState::new().build_hasher().finish();
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".partial-{unique:016x}"));
+    let partial = folder.join(name);
+    fs::create_dir_all(folder)?;
+    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // The reason for failing is what the user must hear of.
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}

@@ -1,0 +1,19 @@
+//! One run of a scenario, and many: what to simulate, the numbers that are measured, and the store that keeps them.
+//!
+//! A [`scenario`] says what to simulate, [`run`](mod@run) simulates it once per seed, [`measure`] computes numbers from the traces, a
+//! [`probe`] says which of them are kept, [`cells`] keeps them so that no run is done twice, and [`files`] is how every file and folder
+//! of results is finished. This crate knows the simulator. It does not know what experiments are made of runs, nor how results are
+//! shown.
+
+pub mod cells;
+pub mod files;
+pub mod measure;
+pub mod probe;
+pub mod run;
+pub mod scenario;
+
+/// The version, with the revision of the sources where it was built in a repository.
+pub const VERSION: &str = env!("CWND_VERSION");
+
+/// The program that wrote a file, as formats of other tools name it.
+pub const PROGRAM: &str = concat!("cwnd ", env!("CWND_VERSION"));

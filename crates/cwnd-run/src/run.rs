@@ -1,0 +1,166 @@
+//! Runs scenarios: one simulation per seed, on all cores.
+
+use cwnd::Span;
+use cwnd_sim::SetupError;
+use cwnd_trace::{FlowTrace, Trace};
+use rayon::prelude::*;
+
+use crate::measure::{
+    Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, mser5, peer_limited_share, source_limited_share,
+    summarise,
+};
+use crate::scenario::Scenario;
+
+/// A scenario with the traces of its runs.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    /// What was run.
+    pub scenario: Scenario,
+    /// One trace per seed, in the order of the seeds.
+    pub traces: Vec<Trace>,
+    /// The measures of each trace.
+    pub summaries: Vec<Summary>,
+}
+
+/// Hears how much simulated time has passed in any run since the last call; says whether to go on.
+pub type Progress<'a> = &'a (dyn Fn(Span) -> bool + Sync);
+
+/// Runs every seed of every scenario. The result does not depend on the number of threads.
+///
+/// # Errors
+/// The simulator refuses a setup, or `progress` ended the work.
+pub fn run(scenarios: Vec<Scenario>, progress: Progress<'_>) -> Result<Vec<Runs>, SetupError> {
+    let jobs: Vec<(&Scenario, u64)> =
+        scenarios.iter().flat_map(|scenario| scenario.seeds().map(move |seed| (scenario, seed))).collect();
+    // One job at a time: runs differ much in length, and a thread with a batch would keep the others waiting.
+    let results = jobs.par_iter().with_max_len(1).map(|(scenario, seed)| one(scenario, *seed, progress));
+    let mut results = results.collect::<Result<Vec<_>, _>>()?.into_iter();
+    let gathered = scenarios.into_iter().map(|scenario| {
+        let (traces, summaries) = results.by_ref().take(scenario.seeds().len()).unzip();
+        Runs { scenario, traces, summaries }
+    });
+    Ok(gathered.collect())
+}
+
+/// The same on the calling thread, one run after the other: for algorithms from outside that would only wait for each other.
+///
+/// # Errors
+/// The simulator refuses a setup, or `progress` ended the work.
+pub fn run_in_turn(scenarios: Vec<Scenario>, progress: Progress<'_>) -> Result<Vec<Runs>, SetupError> {
+    let seeds =
+        |scenario: &Scenario| scenario.seeds().map(|seed| one(scenario, seed, progress)).collect::<Result<Vec<_>, _>>();
+    let runs = scenarios.into_iter().map(|scenario| {
+        let (traces, summaries) = seeds(&scenario)?.into_iter().unzip();
+        Ok(Runs { scenario, traces, summaries })
+    });
+    runs.collect()
+}
+
+/// Has `runner` run every seed of every scenario, then adds seeds to all of them until the goodput of each is known well enough, or
+/// there are `most` of them. See [`Until`] for what that does to the intervals.
+///
+/// # Errors
+/// Those of `runner`.
+pub fn run_until<E>(
+    scenarios: Vec<Scenario>,
+    until: Until,
+    most: u32,
+    mut runner: impl FnMut(Vec<Scenario>) -> Result<Vec<Runs>, E>,
+) -> Result<Vec<Runs>, E> {
+    let mut all = runner(scenarios)?;
+    loop {
+        let seeds = all.iter().map(|runs| runs.traces.len() as u32).max().unwrap_or(most);
+        let known = |runs: &Runs| runs.estimates().goodput_bps.is_none_or(|goodput| until.met(&goodput));
+        if seeds >= most || all.iter().all(known) {
+            return Ok(all);
+        }
+        let more = Until::more(seeds).min(most - seeds);
+        let first = |runs: &Runs| runs.scenario.document().first_seed;
+        let next = |runs: &Runs| runs.scenario.with_seeds(first(runs).wrapping_add(u64::from(seeds)), more);
+        let added = runner(all.iter().map(next).collect())?;
+        for (runs, added) in all.iter_mut().zip(added) {
+            runs.scenario = runs.scenario.with_seeds(first(runs), seeds + more);
+            runs.traces.extend(added.traces);
+            runs.summaries.extend(added.summaries);
+        }
+    }
+}
+
+impl Runs {
+    /// What to look at before believing the numbers: a flow held back by something else than its algorithm, where the scenario
+    /// does not say so itself; an algorithm that lives on marks and heard of none.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let worst = |of: fn(&Trace, &FlowTrace, Window) -> Option<f64>, concerned: &[bool]| {
+            let shares = self.traces.iter().flat_map(|trace| {
+                let flows = trace.flows.iter().zip(concerned).filter(|(_, concerned)| **concerned);
+                flows.filter_map(|(flow, _)| of(trace, flow, Window::measured(trace)))
+            });
+            shares.fold(0.0, f64::max)
+        };
+        let endless: Vec<bool> = self.scenario.endless().collect();
+        let limits = [
+            ("receiver", worst(peer_limited_share, &vec![true; endless.len()])),
+            ("source", worst(source_limited_share, &endless)),
+        ];
+        let held = limits.into_iter().filter(|(_, share)| *share > HELD_SHARE);
+        let held = held.map(|(what, share)| format!("a flow was {what}-limited {:.0} % of the time", share * 100.0));
+        let links = || self.traces.iter().flat_map(|trace| &trace.links);
+        let unmarked = links().all(|link| link.marked.last().is_none_or(|marked| *marked == 0));
+        let groups = self.scenario.document().flow.iter().map(|group| group.algorithm.value().entry().name);
+        let named = BY_MARKS.into_iter().filter(|name| unmarked && groups.clone().any(|group| group == *name));
+        held.chain(named.map(|name| {
+            format!(
+                "no packet was marked, without which `{name}` is Reno: it wants ECN (per packet) and a queue that marks"
+            )
+        }))
+        .collect()
+    }
+
+    /// The measures over all seeds.
+    #[must_use]
+    pub fn estimates(&self) -> Estimates {
+        Estimates::over(&self.summaries)
+    }
+
+    /// When they have left their beginning behind, by [`mser5`] on the goodput of all flows in intervals of 200 ms, averaged over the
+    /// seeds. None where they have not by half of their duration. Such runs are not those to measure: they chose the time.
+    #[must_use]
+    pub fn settled(&self) -> Option<Span> {
+        let series = self.traces.iter().map(|trace| -> Vec<f64> {
+            let whole = Window { from: 0, to: trace.end };
+            let flows = trace.flows.iter().filter_map(|flow| goodput_series(trace, flow, whole, SHORT_INTERVAL));
+            flows.reduce(|sum, next| sum.iter().zip(&next).map(|(a, b)| a + b).collect()).unwrap_or_default()
+        });
+        let series: Vec<Vec<f64>> = series.collect();
+        let length = series.iter().map(Vec::len).min().unwrap_or(0);
+        let averaged: Vec<f64> = (0..length).map(|at| series.iter().map(|one| one[at]).sum()).collect();
+        mser5(&averaged).map(|cut| Span::from_nanos(cut as u64 * SHORT_INTERVAL))
+    }
+}
+
+/// Simulates one seed, and tells `progress` how much simulated time has passed since it was last told.
+///
+/// # Errors
+/// The simulator refuses the setup, or `progress` ended the run.
+pub fn simulate(scenario: &Scenario, seed: u64, progress: &mut dyn FnMut(Span) -> bool) -> Result<Trace, SetupError> {
+    let mut told = 0;
+    let trace = cwnd_sim::run(&scenario.setup(seed), &mut |now| {
+        let passed = Span::from_nanos(now - told);
+        told = now;
+        progress(passed)
+    })?;
+    if progress(scenario.duration() - Span::from_nanos(told)) { Ok(trace) } else { Err(SetupError::Interrupted) }
+}
+
+fn one(scenario: &Scenario, seed: u64, progress: Progress<'_>) -> Result<(Trace, Summary), SetupError> {
+    let trace = simulate(scenario, seed, &mut |passed| progress(passed))?;
+    let summary = summarise(&trace, scenario.bottleneck());
+    Ok((trace, summary))
+}
+
+/// Algorithms for which a mark is more than a loss in time.
+const BY_MARKS: [&str; 1] = ["dctcp"];
+
+/// Above this share of the time, a flow held by its source or its receiver says little of its algorithm.
+const HELD_SHARE: f64 = 0.05;

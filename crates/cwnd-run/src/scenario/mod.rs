@@ -1,0 +1,185 @@
+//! Scenarios: what to simulate, as people write it.
+//!
+//! A TOML document becomes a [`Document`], whose every value was read with its unit, and that becomes a [`Scenario`]. A scenario
+//! that exists can be run: every key was checked, and the simulator accepted the setup. Errors name the place and what is
+//! accepted there.
+
+mod build;
+mod cross;
+mod document;
+mod error;
+mod quantity;
+mod queue;
+mod schedule;
+mod source;
+mod topology;
+mod traffic;
+
+use cwnd::{Span, Time};
+use cwnd_sim::{FlowSetup, RateChange, RateSchedule, Setup, Source as Traffic};
+
+use crate::measure::{Path, max_min};
+
+pub use document::{Class, Direction, Document, Dumbbell, Ecn, Flow, Link, ParkingLot, Variation};
+pub use error::{Excerpt, Fault, Place, ScenarioError};
+pub use quantity::{Quantity, SampleEvery, WordError, Written, unknown};
+pub use queue::{Discipline, Queue, QueueSize, Red, Threshold};
+pub use schedule::{Schedule, Step, StepRate};
+pub use source::Source;
+pub use traffic::{Amount, Arrivals, Cbr, Stage, Web};
+
+/// A checked scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    document: Document,
+    setup: Setup,
+    bottleneck: usize,
+}
+
+impl Scenario {
+    /// Reads a TOML document called `name` with overrides (`key.key=value`) laid over it.
+    ///
+    /// # Errors
+    /// The first thing wrong with it, with its place in the file or among the overrides.
+    pub fn read(name: &str, text: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
+        Self::of(&Source::read(name, text, overrides)?)
+    }
+
+    /// Reads and checks a document whose places are known.
+    pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
+        Self::check(source.document()?).map_err(|error| match error.place {
+            Place::Key(key) => ScenarioError { place: source.place_of(&key), fault: error.fault },
+            _ => error,
+        })
+    }
+
+    /// Checks a document.
+    ///
+    /// # Errors
+    /// The first contradiction, with the key it is at.
+    pub fn check(document: Document) -> Result<Self, ScenarioError> {
+        let (setup, bottleneck) = build::build(&document)
+            .map_err(|located| ScenarioError { place: Place::Key(located.key), fault: located.fault })?;
+        Ok(Self { document, setup, bottleneck })
+    }
+
+    /// What the simulator runs for one seed.
+    #[must_use]
+    pub fn setup(&self, seed: u64) -> Setup {
+        let packet_log = self.setup.packet_log.filter(|_| seed == self.document.first_seed);
+        Setup { seed, packet_log, ..self.setup.clone() }
+    }
+
+    /// The same scenario, in whose first seed the packets are logged one by one.
+    #[must_use]
+    pub fn logging_packets(mut self) -> Self {
+        self.setup.packet_log = Some(MAX_LOGGED / self.setup.flows.len().max(1));
+        self
+    }
+
+    /// The seeds, ascending.
+    pub fn seeds(&self) -> impl ExactSizeIterator<Item = u64> + use<> {
+        let first = self.document.first_seed;
+        (0..self.document.seeds).map(move |index| first.wrapping_add(u64::from(index)))
+    }
+
+    /// The same scenario with `count` seeds from `first` on, and no packets logged.
+    #[must_use]
+    pub fn with_seeds(&self, first: u64, count: u32) -> Self {
+        let document = Document { first_seed: first, seeds: count, ..self.document.clone() };
+        Self { document, setup: Setup { packet_log: None, ..self.setup.clone() }, ..*self }
+    }
+
+    /// The same scenario, measured after another time, which must be below the duration.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn with_warmup(&self, warmup: Span) -> Result<Self, ScenarioError> {
+        let warmup = format!("{}us", warmup.as_nanos().div_ceil(1000));
+        Self::check(Document { warmup: Written::literal(&warmup), ..self.document.clone() })
+    }
+
+    /// The link that measures of "the bottleneck" are taken at: the slowest that data crosses, of equals the one with most flows.
+    #[must_use]
+    pub fn bottleneck(&self) -> usize {
+        self.bottleneck
+    }
+
+    /// Whether each flow has something to send all the time from its start on.
+    pub fn endless(&self) -> impl Iterator<Item = bool> + '_ {
+        let endless = |flow: &FlowSetup| flow.source == Traffic::Bulk && flow.stop.is_none() && flow.pauses.is_empty();
+        self.setup.flows.iter().map(endless)
+    }
+
+    /// Whether a flow has an algorithm that is not in the registry.
+    #[must_use]
+    pub fn has_outside(&self) -> bool {
+        self.document.flow.iter().any(|group| group.algorithm.value().is_outside())
+    }
+
+    /// What max-min fairness would give each flow if all of them were there all the time, and nothing else: payload bits per
+    /// second, at the mean rates of the links after the warm-up. Infinite for a flow that crosses no link with a rate. A flow whose application is slower than that has what its
+    /// application hands over.
+    #[must_use]
+    pub fn fair_shares(&self) -> Vec<f64> {
+        let (from, to) = (Time::ZERO + self.setup.warmup, Time::ZERO + self.setup.duration);
+        let capacity = self.setup.links.iter().map(|link| link.mean_rate(from, to).unwrap_or(f64::INFINITY));
+        let capacity: Vec<f64> = capacity.collect();
+        let paths = self.setup.paths().expect("routes were checked with the scenario");
+        let flows: Vec<Path> = paths
+            .iter()
+            .zip(&self.setup.flows)
+            .map(|(links, flow)| Path {
+                links: links.iter().map(|link| link.0 as usize).collect(),
+                demand: match flow.source {
+                    Traffic::Rate(RateSchedule { change: RateChange::Constant, initial, .. }) => Some(initial as f64),
+                    _ => None,
+                },
+            })
+            .collect();
+        let carried = max_min(&capacity, &flows).into_iter().zip(&self.setup.flows);
+        carried.map(|(rate, flow)| rate * f64::from(flow.payload.0) / f64::from(flow.packet.0)).collect()
+    }
+
+    /// How many data packets the bottleneck can carry in one run: a measure of the work. A million where it has no rate.
+    #[must_use]
+    pub fn packets(&self) -> f64 {
+        let link = &self.setup.links[self.bottleneck];
+        let rate = link.mean_rate(Time::ZERO, Time::ZERO + self.setup.duration);
+        let bits = f64::from(self.document.packet.value().0) * 8.0;
+        rate.map_or(1e6, |rate| rate * self.setup.duration.as_secs_f64() / bits)
+    }
+
+    /// The document it came from.
+    #[must_use]
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// The scenario as TOML, defaults spelt out.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(&self.document).expect("a document has only tables, text and finite numbers")
+    }
+
+    /// The length of one run.
+    #[must_use]
+    pub fn duration(&self) -> Span {
+        self.setup.duration
+    }
+
+    /// When measuring starts.
+    #[must_use]
+    pub fn warmup(&self) -> Span {
+        self.setup.warmup
+    }
+}
+
+/// Packets logged in all: about a gigabyte.
+const MAX_LOGGED: usize = 20_000_000;
+
+/// The JSON Schema of scenario documents: editors complete and check with it.
+#[must_use]
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Document)
+}

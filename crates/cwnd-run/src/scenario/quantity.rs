@@ -1,0 +1,425 @@
+//! Quantities of a scenario, kept as they were written.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use cwnd::quantity::{self, QuantityError};
+use cwnd::registry::{self, SpecError};
+use cwnd::window::SlowStart;
+use cwnd::{BitRate, Bytes, Span, Spec};
+use cwnd_sim::{Era, GilbertElliott, Loss, Reassembly, RecoveryScheme};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
+
+/// Something a scenario writes as one text.
+pub trait Quantity: Sized {
+    /// Its name in the schema.
+    const NAME: &'static str;
+    /// What is accepted, as the object of a sentence.
+    const EXPECTED: &'static str;
+    /// Some that are accepted.
+    const EXAMPLES: &'static [&'static str];
+    /// A plain number may be written without quotes.
+    const BARE: bool = false;
+    /// Why a text is refused.
+    type Error: fmt::Display;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// The text is not [`EXPECTED`](Self::EXPECTED).
+    fn read(text: &str) -> Result<Self, Self::Error>;
+
+    /// All that is accepted, where that is a few words.
+    fn words() -> Vec<&'static str> {
+        Vec::new()
+    }
+}
+
+/// A quantity with the text it was read from, so that a scenario is written out as it was read.
+#[derive(Clone, Debug)]
+pub struct Written<Q> {
+    text: String,
+    value: Q,
+}
+
+/// How often the state of flows and links is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleEvery {
+    /// Only at the start, the end of the warm-up and the end.
+    Off,
+    /// Once in this time.
+    Interval(Span),
+}
+
+/// A word that is none of the accepted ones.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub struct WordError {
+    given: String,
+    accepted: Vec<&'static str>,
+}
+
+impl<Q: Quantity> Written<Q> {
+    /// Reads a text known to be right.
+    ///
+    /// # Panics
+    /// The text is wrong: an error of the program, not of its input.
+    #[must_use]
+    pub fn literal(text: &str) -> Self {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// What the text means.
+    pub fn value(&self) -> &Q {
+        &self.value
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// For algorithms that are not in the registry: a document with one can be run, but not read again from what it is written out as.
+impl From<Spec> for Written<Spec> {
+    fn from(spec: Spec) -> Self {
+        Self { text: spec.label().to_string(), value: spec }
+    }
+}
+
+impl<Q> fmt::Display for Written<Q> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
+impl<Q: Quantity> FromStr for Written<Q> {
+    type Err = Q::Error;
+
+    fn from_str(text: &str) -> Result<Self, Q::Error> {
+        Ok(Self { value: Q::read(text)?, text: text.to_string() })
+    }
+}
+
+impl<'de, Q: Quantity> Deserialize<'de> for Written<Q> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor(PhantomData))
+    }
+}
+
+impl<Q: Quantity> Serialize for Written<Q> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.text.parse::<f64>() {
+            Ok(number) if Q::BARE => serializer.serialize_f64(number),
+            _ => serializer.serialize_str(&self.text),
+        }
+    }
+}
+
+impl<Q: Quantity> JsonSchema for Written<Q> {
+    fn schema_name() -> Cow<'static, str> {
+        Q::NAME.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let types: &[&str] = if Q::BARE { &["number", "string"] } else { &["string"] };
+        let mut schema = json_schema!({ "type": types, "description": Q::EXPECTED, "examples": Q::EXAMPLES });
+        if !Q::words().is_empty() {
+            schema.insert("enum".into(), Q::words().into());
+        }
+        schema
+    }
+}
+
+impl Quantity for BitRate {
+    const NAME: &'static str = "Rate";
+    const EXPECTED: &'static str = "a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit`";
+    const EXAMPLES: &'static [&'static str] = &["100mbit", "2.5 Gbit/s"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        quantity::bit_rate(text).and_then(|rate| {
+            let fits = (1.0..=MAX_BIT_RATE).contains(&rate.0);
+            if fits { Ok(rate) } else { Err(refused(text, "a rate from `1bit` to `100tbit`")) }
+        })
+    }
+}
+
+impl Quantity for Span {
+    const NAME: &'static str = "Time";
+    const EXPECTED: &'static str = "a time with its unit, such as `50ms`, `10s`, `100us` or `2min`";
+    const EXAMPLES: &'static [&'static str] = &["50ms", "10s", "2min"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        quantity::span(text)
+    }
+}
+
+impl Quantity for Bytes {
+    const NAME: &'static str = "Size";
+    const EXPECTED: &'static str = "a size with its unit, such as `1500B` or `9kB`";
+    const EXAMPLES: &'static [&'static str] = &["1500B", "9kB"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        quantity::bytes(text)
+    }
+}
+
+impl Quantity for Spec {
+    const NAME: &'static str = "Algorithm";
+    const EXPECTED: &'static str =
+        "an algorithm, such as `simd` or `simd:beta=1/16`; `cwnd algorithms` lists all with their parameters";
+    const EXAMPLES: &'static [&'static str] = &["reno", "aimd:b=1/8"];
+    type Error = SpecError;
+
+    fn read(text: &str) -> Result<Self, SpecError> {
+        Spec::parse(text)
+    }
+}
+
+impl Quantity for Era {
+    const NAME: &'static str = "Era";
+    const EXPECTED: &'static str = "the habits of senders and receivers of a time";
+    const EXAMPLES: &'static [&'static str] = &["modern"];
+    type Error = WordError;
+
+    fn read(text: &str) -> Result<Self, WordError> {
+        Era::find(text).ok_or_else(|| WordError { given: text.to_string(), accepted: Self::words() })
+    }
+
+    fn words() -> Vec<&'static str> {
+        Era::ALL.iter().map(|era| era.name).collect()
+    }
+}
+
+impl Quantity for RecoveryScheme {
+    const NAME: &'static str = "Recovery";
+    const EXPECTED: &'static str = "how a sender finds and mends losses";
+    const EXAMPLES: &'static [&'static str] = &["sack"];
+    type Error = WordError;
+
+    fn read(text: &str) -> Result<Self, WordError> {
+        Self::find(text).ok_or_else(|| WordError { given: text.to_string(), accepted: Self::words() })
+    }
+
+    fn words() -> Vec<&'static str> {
+        Self::ALL.map(Self::name).to_vec()
+    }
+}
+
+impl Quantity for Reassembly {
+    const NAME: &'static str = "Receiver";
+    const EXPECTED: &'static str = "what a receiver does with packets out of order";
+    const EXAMPLES: &'static [&'static str] = &["sack"];
+    type Error = WordError;
+
+    fn read(text: &str) -> Result<Self, WordError> {
+        Self::find(text).ok_or_else(|| WordError { given: text.to_string(), accepted: Self::words() })
+    }
+
+    fn words() -> Vec<&'static str> {
+        Self::ALL.map(Self::name).to_vec()
+    }
+}
+
+impl Quantity for Loss {
+    const NAME: &'static str = "Loss";
+    const EXPECTED: &'static str = "the probability of losing a packet, at least 0 and below 1, such as `0.001`, or \
+         `periodic:1000` for every 1000th packet, or bursts: `gilbert:to_bad=0.001,to_good=0.1`, the probabilities that a bad \
+         time begins and ends after a packet, with those of a loss meanwhile and otherwise as in `loss_bad=1,loss_good=0`";
+    const EXAMPLES: &'static [&'static str] = &["0.001", "1/1000", "periodic:1000", "gilbert:to_bad=0.001,to_good=0.1"];
+    const BARE: bool = true;
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        let text = text.trim();
+        let read = match (text.strip_prefix("periodic:"), text.strip_prefix("gilbert:")) {
+            (Some(period), _) => period.trim().parse().ok().filter(|period| *period > 0).map(Self::Periodic),
+            (_, Some(channel)) => gilbert_elliott(channel).map(Self::GilbertElliott),
+            (None, None) => quantity::number(text).ok().filter(|p| (0.0..1.0).contains(p)).map(|p| match p {
+                0.0 => Self::None,
+                p => Self::Bernoulli(p),
+            }),
+        };
+        read.ok_or_else(|| refused(text, Self::EXPECTED))
+    }
+}
+
+impl Quantity for SlowStart {
+    const NAME: &'static str = "SlowStart";
+    const EXPECTED: &'static str =
+        "how slow start grows: `standard`, `limited:100` for RFC 3742 from 100 packets on, or `hystart++` for RFC 9406";
+    const EXAMPLES: &'static [&'static str] = &["standard", "limited:100", "hystart++"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        let limited = |text: &str| {
+            let max_threshold = text.strip_prefix("limited:")?.trim().parse().ok().filter(|packets| *packets > 0)?;
+            Some(Self::Limited { max_threshold })
+        };
+        let read = match text.trim() {
+            "standard" => Some(Self::Standard),
+            "hystart++" => Some(Self::HyStart),
+            other => limited(other),
+        };
+        read.ok_or_else(|| refused(text, Self::EXPECTED))
+    }
+}
+
+impl Quantity for SampleEvery {
+    const NAME: &'static str = "Sampling";
+    const EXPECTED: &'static str = "the time between samples, such as `100ms`, or `off`";
+    const EXAMPLES: &'static [&'static str] = &["100ms", "off"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        if text.trim() == "off" {
+            return Ok(Self::Off);
+        }
+        let interval = quantity::span(text).ok().filter(|interval| *interval > Span::ZERO);
+        interval.map(Self::Interval).ok_or_else(|| refused(text, Self::EXPECTED))
+    }
+}
+
+impl fmt::Display for WordError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&unknown("value", &self.given, &self.accepted))
+    }
+}
+
+/// The sentence about a name that is none of the known ones.
+pub fn unknown<S: AsRef<str>>(what: &str, name: &str, known: &[S]) -> String {
+    let nearest = registry::nearest(name, known.iter().map(AsRef::as_ref));
+    let meant = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
+    let accepted: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    format!("unknown {what} `{name}`{meant} (accepted: {})", accepted.join(", "))
+}
+
+struct TextVisitor<Q>(PhantomData<Q>);
+
+impl<Q: Quantity> Visitor<'_> for TextVisitor<Q> {
+    type Value = Written<Q>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(Q::EXPECTED)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Written<Q>, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Written<Q>, E> {
+        if Q::BARE {
+            return number.to_string().parse().map_err(E::custom);
+        }
+        Err(E::invalid_type(Unexpected::Signed(number), &self))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Written<Q>, E> {
+        if Q::BARE {
+            return number.to_string().parse().map_err(E::custom);
+        }
+        Err(E::invalid_type(Unexpected::Float(number), &self))
+    }
+}
+
+/// Both probabilities of a change are needed.
+fn gilbert_elliott(text: &str) -> Option<GilbertElliott> {
+    let [mut to_bad, mut to_good, mut loss_bad, mut loss_good] = [None; 4];
+    for part in text.split(',') {
+        let (key, value) = part.split_once('=')?;
+        let slot = match key.trim() {
+            "to_bad" => &mut to_bad,
+            "to_good" => &mut to_good,
+            "loss_bad" => &mut loss_bad,
+            "loss_good" => &mut loss_good,
+            _ => return None,
+        };
+        *slot = Some(quantity::number(value).ok().filter(|p| (0.0..=1.0).contains(p))?);
+    }
+    let (loss_bad, loss_good) = (loss_bad.unwrap_or(1.0), loss_good.unwrap_or(0.0));
+    Some(GilbertElliott { to_bad: to_bad?, to_good: to_good?, loss_good, loss_bad })
+}
+
+/// The error about a text that is not `expected`.
+pub(super) fn refused(text: &str, expected: &'static str) -> QuantityError {
+    QuantityError { text: text.to_string(), expected }
+}
+
+/// 100 Tbit/s: a nanosecond is then 12.5 kB, coarser than packets.
+const MAX_BIT_RATE: f64 = 1e14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Queue;
+
+    #[test]
+    fn losses() {
+        let read = |text| Loss::read(text).ok();
+        assert_eq!(read("0"), Some(Loss::None));
+        assert_eq!(read("1/1000"), Some(Loss::Bernoulli(0.001)));
+        assert_eq!(read("periodic:1000"), Some(Loss::Periodic(1000)));
+        let simple = GilbertElliott { to_bad: 0.001, to_good: 0.1, loss_good: 0.0, loss_bad: 1.0 };
+        assert_eq!(read("gilbert:to_bad=1/1000,to_good=0.1"), Some(Loss::GilbertElliott(simple)));
+        let full = GilbertElliott { loss_good: 0.01, loss_bad: 0.5, ..simple };
+        assert_eq!(
+            read("gilbert: to_good=0.1, to_bad=0.001, loss_bad=0.5, loss_good=0.01"),
+            Some(Loss::GilbertElliott(full))
+        );
+        for text in [
+            "1",
+            "-0.1",
+            "2%",
+            "periodic:0",
+            "periodic:1.5",
+            "periodic",
+            "gilbert:to_bad=0.1",
+            "gilbert:to_bad=0.1,to_good=2",
+            "gilbert:to_bad=0.1,to_good=0.5,x=1",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_example_is_accepted() {
+        fn check<Q: Quantity>() {
+            for example in Q::EXAMPLES {
+                let _ = Written::<Q>::literal(example);
+            }
+        }
+        check::<BitRate>();
+        check::<Span>();
+        check::<Bytes>();
+        check::<Spec>();
+        check::<Era>();
+        check::<RecoveryScheme>();
+        check::<Reassembly>();
+        check::<Queue>();
+        check::<Loss>();
+        check::<SampleEvery>();
+        check::<SlowStart>();
+        check::<cwnd_sim::RateSchedule>();
+        check::<cwnd_sim::Gap>();
+        check::<cwnd_sim::Sizes>();
+        check::<crate::scenario::StepRate>();
+        check::<crate::scenario::Amount>();
+        check::<crate::scenario::Stage>();
+    }
+
+    #[test]
+    fn a_wrong_word_says_which_are_right() {
+        let error = Era::read("modren").expect_err("no such era").to_string();
+        assert_eq!(
+            error,
+            "unknown value `modren`; did you mean `modern`? (accepted: ns2-2001, ns2-2001-precise, ns2-2004, ns2-2006, linux-2.6, modern)"
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! A TOML document with overrides, where every value knows where it was written.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue, Deserializer};
+
+use super::error::{Fault, Place, ScenarioError};
+use super::quantity;
+
+/// A document and the overrides that were laid over it.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    name: &'a str,
+    text: &'a str,
+    overrides: &'a [String],
+    root: Spanned<DeTable<'a>>,
+}
+
+impl<'a> Source<'a> {
+    /// Reads `text` and lays the overrides, each `key.key=value`, over it in their order.
+    pub fn read(name: &'a str, text: &'a str, overrides: &'a [String]) -> Result<Self, ScenarioError> {
+        let root = DeTable::parse(text).map_err(|error| ScenarioError {
+            place: Place::in_file(name, text, error.span().unwrap_or_default()),
+            fault: Fault::Document(one_line(error.message())),
+        })?;
+        Self { name, text, overrides: &[], root }.with(overrides)
+    }
+
+    /// The same document with other overrides laid over what it has by now.
+    pub fn with<'b>(&self, overrides: &'b [String]) -> Result<Source<'b>, ScenarioError>
+    where
+        'a: 'b,
+    {
+        let mut source = Source { name: self.name, text: self.text, overrides, root: self.root.clone() };
+        for (index, item) in overrides.iter().enumerate() {
+            source.lay_over(index, item).map_err(|reason| ScenarioError {
+                place: Place::Override(item.clone()),
+                fault: Fault::Document(reason),
+            })?;
+        }
+        Ok(source)
+    }
+
+    /// The table under a key of the document as a document of its own, in the same file.
+    pub fn below(&self, key: &str) -> Option<Self> {
+        let value = self.root.get_ref().get(key)?;
+        let DeValue::Table(table) = value.get_ref() else { return None };
+        Some(Self { root: Spanned::new(value.span(), table.clone()), ..*self })
+    }
+
+    /// The document as it was parsed.
+    pub fn root(&self) -> &DeTable<'a> {
+        self.root.get_ref()
+    }
+
+    /// The document as a value.
+    pub fn document<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
+        T::deserialize(Deserializer::from(self.root.clone())).map_err(|error| ScenarioError {
+            place: self.place(error.span().unwrap_or_default()),
+            fault: Fault::Document(with_nearest(error.message())),
+        })
+    }
+
+    /// Where the value of a dotted key was written, or the table that should have it.
+    pub fn place_of(&self, key: &str) -> Place {
+        let mut span = 0..0;
+        let mut parts = key.split('.').filter(|part| !part.is_empty());
+        let Some(first) = parts.next().and_then(|part| self.root.get_ref().get(part)) else { return self.place(span) };
+        let mut value = first;
+        loop {
+            span = value.span();
+            let next = parts.next().and_then(|part| match value.get_ref() {
+                DeValue::Table(table) => table.get(part),
+                DeValue::Array(array) => array.get(part.parse::<usize>().ok()?),
+                _ => None,
+            });
+            match next {
+                Some(next) => value = next,
+                None => return self.place(span),
+            }
+        }
+    }
+
+    /// What is written in a range of bytes of the file.
+    pub fn text(&self, span: Range<usize>) -> &'a str {
+        self.text.get(span).unwrap_or_default()
+    }
+
+    /// Where a range of bytes is: in the file, or in an override.
+    pub fn place(&self, span: Range<usize>) -> Place {
+        match span.start.checked_sub(self.override_span(0).start).and_then(|index| self.overrides.get(index)) {
+            Some(item) => Place::Override(item.clone()),
+            None => Place::in_file(self.name, self.text, span),
+        }
+    }
+
+    /// What an override writes lies behind the end of the file, so that its place in an error tells it from the file's.
+    fn override_span(&self, index: usize) -> Range<usize> {
+        let start = self.text.len() + 1 + index;
+        start..start + 1
+    }
+
+    fn lay_over(&mut self, index: usize, item: &'a str) -> Result<(), String> {
+        let span = self.override_span(index);
+        let (key, value) = item.split_once('=').ok_or("expected `key=value`, such as `dumbbell.rate=1gbit`")?;
+        let mut parts = key.trim().split('.').map(str::trim).peekable();
+        let mut table = self.root.get_mut();
+        loop {
+            let part = parts.next().filter(|part| !part.is_empty()).ok_or("a part of the key is empty")?;
+            let key = Spanned::new(span.clone(), Cow::Borrowed(part));
+            if parts.peek().is_none() {
+                // The key's own place moves too: an unknown key is the override's fault.
+                table.remove(part);
+                table.insert(key, bare(value.trim(), &span));
+                return Ok(());
+            }
+            let empty = || Spanned::new(span.clone(), DeValue::Table(DeTable::new()));
+            table = match table.entry(key).or_insert_with(empty).get_mut() {
+                DeValue::Table(inner) => inner,
+                DeValue::Array(array) => element(array, part, parts.next())?,
+                _ => return Err(format!("`{part}` has no keys of its own")),
+            };
+        }
+    }
+}
+
+/// The table at an index of an array of tables.
+fn element<'t, 'a>(array: &'t mut DeArray<'a>, name: &str, index: Option<&str>) -> Result<&'t mut DeTable<'a>, String> {
+    let count = array.len();
+    let found = index.and_then(|index| index.parse::<usize>().ok()).and_then(|index| array.get_mut(index));
+    match found.map(Spanned::get_mut) {
+        Some(DeValue::Table(table)) => Ok(table),
+        _ => Err(format!("`{name}` is a list of {count}: name one as `{name}.0.key`, counted from 0")),
+    }
+}
+
+/// What TOML would read as a number, a truth value, a list or a table, otherwise text, so that `100mbit` needs no quotes.
+fn bare<'a>(text: &'a str, span: &Range<usize>) -> Spanned<DeValue<'a>> {
+    match DeValue::parse(text).map(Spanned::into_inner) {
+        Ok(DeValue::Datetime(_)) | Err(_) => Spanned::new(span.clone(), DeValue::String(Cow::Borrowed(text))),
+        Ok(value) => at(value, span),
+    }
+}
+
+/// A value all parts of which have the place `span`.
+fn at<'a>(value: DeValue<'a>, span: &Range<usize>) -> Spanned<DeValue<'a>> {
+    let value = match value {
+        DeValue::Array(items) => {
+            let mut list = DeArray::new();
+            items.into_iter().for_each(|item| list.push(at(item.into_inner(), span)));
+            DeValue::Array(list)
+        }
+        DeValue::Table(entries) => {
+            let place = |key: Spanned<Cow<'a, str>>| Spanned::new(span.clone(), key.into_inner());
+            let entries = entries.into_iter().map(|(key, item)| (place(key), at(item.into_inner(), span)));
+            DeValue::Table(entries.collect())
+        }
+        scalar => scalar,
+    };
+    Spanned::new(span.clone(), value)
+}
+
+/// Serde words an unknown key or word in one fixed way; ours adds which one may have been meant.
+fn with_nearest(message: &str) -> String {
+    let unknown = |what, rest: &str| {
+        let (name, rest) = rest.split_once('`')?;
+        let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+        (!known.is_empty()).then(|| quantity::unknown(what, name, &known))
+    };
+    let key = message.strip_prefix("unknown field `").and_then(|rest| unknown("key", rest));
+    let word = || message.strip_prefix("unknown variant `").and_then(|rest| unknown("value", rest));
+    let missing = || {
+        let name = message.strip_prefix("missing field `")?.strip_suffix('`')?;
+        Some(format!("`{name}` is missing"))
+    };
+    key.or_else(word).or_else(missing).unwrap_or_else(|| one_line(message))
+}
+
+fn one_line(message: &str) -> String {
+    message.trim().replace('\n', ", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_get_a_suggestion() {
+        let message = "unknown field `rat`, expected one of `rate`, `rtt`, `queue`";
+        assert_eq!(with_nearest(message), "unknown key `rat`; did you mean `rate`? (accepted: rate, rtt, queue)");
+        let message = "unknown variant `x`, expected `sack`";
+        assert_eq!(with_nearest(message), "unknown value `x` (accepted: sack)");
+        assert_eq!(with_nearest("missing field `algorithm`"), "`algorithm` is missing");
+        assert_eq!(with_nearest("anything\nelse"), "anything, else");
+    }
+}

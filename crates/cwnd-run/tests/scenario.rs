@@ -1,0 +1,522 @@
+//! Scenarios from their text to the simulator's setup, and every error with its place.
+
+use cwnd::window::SlowStart;
+use cwnd::{Span, Time};
+use cwnd_run::scenario::{Direction, Document, Dumbbell, Flow, Scenario, Written};
+use cwnd_sim::{
+    AckEcho, Class, Discipline, DrrSetup, Era, Gap, GilbertElliott, Loss, NodeId, Pages, Pause, QueueLimit, RateChange,
+    RateSchedule, Reassembly, RecoveryScheme, Setup, Sizes, Source,
+};
+
+fn setup(text: &str) -> Setup {
+    Scenario::read("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}")).setup(1)
+}
+
+fn error(text: &str, overrides: &[&str]) -> String {
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    Scenario::read("test.toml", text, &overrides).expect_err("must be refused").to_string()
+}
+
+/// The first line of an error: the place and the sentence.
+fn first_line(text: &str) -> String {
+    error(text, &[]).lines().next().expect("never empty").to_string()
+}
+
+const SMALLEST: &str = "[dumbbell]\n[[flow]]\nalgorithm = \"reno\"\n";
+
+#[test]
+fn the_smallest_dumbbell_is_the_default_path() {
+    let setup = setup(SMALLEST);
+    assert_eq!(setup.nodes, ["left", "right"]);
+    let [bottleneck, back] = setup.links.as_slice() else { panic!("{:?}", setup.links) };
+    assert_eq!((bottleneck.from, bottleneck.to, back.from, back.to), (NodeId(0), NodeId(1), NodeId(1), NodeId(0)));
+    for link in [bottleneck, back] {
+        assert_eq!(link.rate, Some(100_000_000));
+        assert_eq!(link.delay, Span::from_micros(12_500));
+        assert_eq!(link.queue, QueueLimit::Packets(417));
+        assert_eq!(link.loss, Loss::None);
+    }
+    let [flow] = setup.flows.as_slice() else { panic!("{} flows", setup.flows.len()) };
+    assert_eq!(flow.access_rtt + bottleneck.delay + back.delay, Span::from_millis(50));
+    assert_eq!((flow.name.as_str(), flow.era.name, flow.start, flow.stop), ("reno", "modern", Time::ZERO, None));
+    assert_eq!((flow.packet.0, flow.payload.0, flow.ack.0), (1500, 1460, 40));
+    assert_eq!((setup.duration, setup.warmup), (Span::from_secs(60), Span::from_secs(10)));
+}
+
+#[test]
+fn every_key_of_a_flow_arrives() {
+    let text = r#"
+        era = "ns2-2001"
+        recovery = "tahoe"
+        slow_start = "hystart++"
+        [dumbbell]
+        rtt = "100ms"
+        reverse_rate = "1mbit"
+        reverse_queue = "droptail:9kB"
+        reverse_loss = "periodic:7"
+        loss = 0.01
+        [[flow]]
+        algorithm = "aimd:b=1/8"
+        name = "old"
+        count = 2
+        [[flow]]
+        algorithm = "reno"
+        start = "1s"
+        stop = "2s"
+        direction = "reverse"
+        extra_rtt = "30ms"
+        paced = true
+        slow_start = "limited:100"
+        ecn = "per-packet"
+        delayed_ack = "40ms"
+        ack_aggregation = "5ms"
+        recovery = "newreno"
+        receiver = "go-back-n"
+        max_window = 64
+        era = "modern"
+    "#;
+    let setup = setup(text);
+    assert_eq!(setup.links[0].loss, Loss::Bernoulli(0.01));
+    assert_eq!(setup.links[1].rate, Some(1_000_000));
+    assert_eq!(setup.links[1].queue, QueueLimit::Bytes(9000));
+    assert_eq!(setup.links[1].loss, Loss::Periodic(7));
+    let [first, second, third] = setup.flows.as_slice() else { panic!("{} flows", setup.flows.len()) };
+    assert_eq!((first.name.as_str(), second.name.as_str()), ("old #1", "old #2"));
+    assert_eq!(first.algorithm.label(), "aimd:b=1/8");
+    assert_eq!(first.era, Era::NS2_2001);
+    assert_eq!((third.from, third.to), (NodeId(1), NodeId(0)));
+    assert_eq!((third.start.as_secs_f64(), third.stop.map(Time::as_secs_f64)), (1.0, Some(2.0)));
+    assert_eq!(third.access_rtt, Span::from_millis(80));
+    assert!(third.paced);
+    assert_eq!(third.slow_start, Some(SlowStart::Limited { max_threshold: 100 }));
+    assert_eq!(first.slow_start, Some(SlowStart::HyStart));
+    assert_eq!(third.ecn, Some(AckEcho::PerPacket));
+    assert_eq!((third.delayed_ack, third.ack_aggregation), (Some(Span::from_millis(40)), Some(Span::from_millis(5))));
+    assert_eq!((third.recovery, third.reassembly), (RecoveryScheme::NewReno, Reassembly::GoBackN));
+    assert_eq!((first.recovery, first.reassembly), (RecoveryScheme::Tahoe, Reassembly::Selective));
+    assert_eq!((third.max_window, third.era), (Some(64.0), Era::MODERN));
+}
+
+#[test]
+fn a_parking_lot_is_a_row_of_links() {
+    let text = r#"
+        [parking_lot]
+        hops = 2
+        rate = "10mbit"
+        rtt = "60ms"
+        loss = 0.1
+        [[flow]]
+        algorithm = "reno"
+        [[flow]]
+        algorithm = "reno"
+        from = "r1"
+        to = "r2"
+    "#;
+    let setup = setup(text);
+    assert_eq!(setup.nodes, ["r0", "r1", "r2"]);
+    assert_eq!(
+        setup.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(),
+        ["r0-r1", "r1-r0", "r1-r2", "r2-r1"]
+    );
+    // 10 Mbit/s over the whole row's 60 ms: 75 kB, 50 packets.
+    assert!(setup.links.iter().all(|link| link.queue == QueueLimit::Packets(50)));
+    let losses: Vec<Loss> = setup.links.iter().map(|link| link.loss).collect();
+    assert_eq!(losses, [Loss::Bernoulli(0.1), Loss::None, Loss::Bernoulli(0.1), Loss::None]);
+    let delays: Vec<Span> = setup.links.iter().map(|link| link.delay).collect();
+    assert_eq!((delays, setup.flows[0].access_rtt), (vec![Span::from_micros(7500); 4], Span::from_millis(30)));
+    assert_eq!((setup.flows[0].from, setup.flows[0].to), (NodeId(0), NodeId(2)));
+    assert_eq!((setup.flows[1].from, setup.flows[1].to), (NodeId(1), NodeId(2)));
+}
+
+#[test]
+fn a_graph_is_its_links() {
+    let text = r#"
+        [[link]]
+        from = "a"
+        to = "r"
+        delay = "1ms"
+        [[link]]
+        name = "core"
+        from = "r"
+        to = "b"
+        rate = "1gbit"
+        delay = "5ms"
+        queue = "droptail:100p"
+        both_ways = false
+        [[link]]
+        from = "b"
+        to = "a"
+        delay = "6ms"
+        both_ways = false
+        [[flow]]
+        algorithm = "reno"
+        from = "a"
+        to = "b"
+        extra_rtt = "10ms"
+    "#;
+    let setup = setup(text);
+    assert_eq!(setup.nodes, ["a", "r", "b"]);
+    assert_eq!(setup.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(), ["a-r", "r-a", "core", "b-a"]);
+    assert_eq!((setup.links[0].rate, setup.links[0].queue), (None, QueueLimit::Unlimited));
+    assert_eq!((setup.links[2].rate, setup.links[2].queue), (Some(1_000_000_000), QueueLimit::Packets(100)));
+    assert_eq!(setup.flows[0].access_rtt, Span::from_millis(10));
+}
+
+#[test]
+fn overrides_change_and_add_keys() {
+    let text = "[dumbbell]\nrate = \"1mbit\"\n[[flow]]\nalgorithm = \"reno\"\ncount = 1\n";
+    let overrides = ["dumbbell.rate=1gbit", "flow.0.algorithm=aimd:b=1/8", "flow.0.count=3", "variation.jitter=0"];
+    let scenario = Scenario::read("test.toml", text, &overrides.map(String::from)).expect("valid");
+    let setup = scenario.setup(1);
+    assert_eq!(setup.links[0].rate, Some(1_000_000_000));
+    assert_eq!(setup.flows.len(), 3);
+    assert_eq!(setup.flows[2].algorithm.label(), "aimd:b=1/8");
+    assert_eq!((setup.variation.rtt, setup.variation.jitter), (0.05, 0.0));
+}
+
+#[test]
+fn a_scenario_written_out_reads_as_the_same_setup() {
+    let document = Document {
+        dumbbell: Some(Dumbbell { loss: Written::literal("0.001"), ..Dumbbell::default() }),
+        flow: vec![
+            Flow { direction: Direction::Reverse, ..Flow::group(Written::literal("aimd:b=1/8"), 2) },
+            Flow { max_window: Some(5.5), ..Flow::group(Written::literal("reno"), 1) },
+        ],
+        ..Document::default()
+    };
+    let scenario = Scenario::check(document).expect("valid");
+    let again = Scenario::read("again.toml", &scenario.to_toml(), &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(format!("{:?}", again.setup(3)), format!("{:?}", scenario.setup(3)));
+}
+
+#[test]
+fn seeds_count_up_from_the_first() {
+    let text = format!("seeds = 3\nfirst_seed = 7\n{SMALLEST}");
+    let scenario = Scenario::read("test.toml", &text, &[]).expect("valid");
+    assert_eq!(scenario.seeds().collect::<Vec<_>>(), [7, 8, 9]);
+    assert_eq!(scenario.setup(8).seed, 8);
+}
+
+#[test]
+fn an_error_shows_the_line_it_is_in() {
+    let text = "[dumbbell]\nrate = \"100\"  # no unit\n[[flow]]\nalgorithm = \"reno\"\n";
+    let expected = "test.toml:2:8: cannot read `100`: expected a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or \
+                    `9600bit`\n  |\n2 | rate = \"100\"  # no unit\n  |        ^^^^^";
+    assert_eq!(error(text, &[]), expected);
+}
+
+#[test]
+fn every_error_names_its_place_and_what_is_accepted() {
+    let flow = |line: &str| format!("[dumbbell]\n[[flow]]\nalgorithm = \"reno\"\n{line}\n");
+    let top = |line: &str| format!("{line}\n{SMALLEST}");
+    let cases = [
+        ("[dumbbell\n".to_string(), "1:10: unclosed table, expected `]`"),
+        (top("durtion = \"1s\""), "1:1: unknown key `durtion`; did you mean `duration`? (accepted: title, duration"),
+        (top("duration = 60"), "1:12: invalid type: integer `60`, expected a time with its unit"),
+        (top("warmup = \"60s\""), "1:10: `warmup` cannot be 60s: accepted is less than the duration, 60s"),
+        (top("seeds = 0"), "1:9: `seeds` cannot be 0: accepted is 1 to 100000"),
+        (top("era = \"2001\""), "1:7: unknown value `2001`"),
+        (top("recovery = \"vegas\""), "1:12: unknown value `vegas` (accepted: tahoe, reno, newreno, sack)"),
+        (flow("receiver = \"sakc\""), "4:12: unknown value `sakc`"),
+        (top("payload = \"2kB\""), "1:11: `payload` cannot be 2kB: accepted is at most a packet, 1500B"),
+        (top("[variation]\nrtt = 1.0"), "2:7: `rtt` cannot be 1: accepted is at least 0 and below 1"),
+        (flow("count = 0"), "4:9: `count` cannot be 0: accepted is at least 1"),
+        (flow("count = -1"), "4:9: invalid value: integer `-1`, expected u32"),
+        (flow("max_window = 0.5"), "4:14: `max_window` cannot be 0.5: accepted is at least 1 packet"),
+        (flow("stop = \"0s\""), "4:8: `stop` cannot be 0s: accepted is later than the start"),
+        (flow("start = \"2min\""), "4:9: `start` cannot be 2min: accepted is less than the duration, 60s"),
+        (flow("from = \"lft\""), "4:8: unknown node `lft`; did you mean `left`? (accepted: left, right)"),
+        (flow("to = \"left\""), "4:6: `to` cannot be `left`: accepted is another node than `from`"),
+        (flow("direction = \"back\""), "4:13: unknown value `back` (accepted: forward, reverse)"),
+        (
+            "[dumbbell]\n[[flow]]\nalgorithm = \"rneo\"\n".to_string(),
+            "3:13: unknown algorithm `rneo`; did you mean `reno`?",
+        ),
+        (
+            "[dumbbell]\n[[flow]]\nalgorithm = \"aimd:b=2\"\n".to_string(),
+            "3:13: aimd: cannot take `2` for `b`: accepted is",
+        ),
+        ("[dumbbell]\n[[flow]]\ncount = 1\n".to_string(), "2:1: `algorithm` is missing"),
+        (
+            "[dumbbell]\nloss = 1.5\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),
+            "2:8: cannot read `1.5`: expected the prob",
+        ),
+        (
+            "[dumbbell]\nqueue = \"fifo\"\n".to_string(),
+            "2:9: cannot read `fifo`: expected a queue and its size, such as",
+        ),
+        (
+            "[parking_lot]\nhops = 0\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),
+            "2:8: `hops` cannot be 0: accepted is 1 to 255",
+        ),
+        (
+            "[dumbbell]\nqueue = \"red:100p,min=0.5,max=0.2\"\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),
+            "1:1: link `bottleneck`: ",
+        ),
+        ("[dumbbell]\n".to_string(), "1:1: no flows: add a `[[flow]]` with an `algorithm`"),
+        ("[[flow]]\nalgorithm = \"reno\"\n".to_string(), "1:1: no topologies: a scenario has exactly one of"),
+        (format!("[parking_lot]\n{SMALLEST}"), "1:1: several topologies: a scenario has exactly one of"),
+    ];
+    for (text, expected) in cases {
+        let found = first_line(&text);
+        assert!(found.starts_with(&format!("test.toml:{expected}")), "{text}\nexpected {expected}\nfound    {found}");
+    }
+}
+
+#[test]
+fn errors_of_graphs() {
+    let graph = |link: &str, flow: &str| {
+        format!("[[link]]\nfrom = \"a\"\nto = \"b\"\ndelay = \"1ms\"\n{link}\n[[flow]]\nalgorithm = \"reno\"\n{flow}\n")
+    };
+    let route = "from = \"a\"\nto = \"b\"";
+    let cases = [
+        (graph("rate = \"1mbit\"", route), "1:1: `queue` is missing: a link with a rate has a queue"),
+        (
+            graph("queue = \"droptail:5p\"", route),
+            "5:9: `queue` cannot be `droptail:5p`: accepted is none without a `rate`",
+        ),
+        (
+            graph("rate = \"1mbit\"\nqueue = \"droptail:1bdp\"", route),
+            "6:9: `queue` cannot be `droptail:1bdp`: accepted is packets",
+        ),
+        (graph("", "from = \"a\""), "6:1: `to` is missing: a flow through a graph names its two nodes"),
+        (graph("", "from = \"a\"\nto = \"zzz\""), "9:6: unknown node `zzz` (accepted: a, b)"),
+        (
+            "[[link]]\nfrom = \"a\"\nto = \"a\"\ndelay = \"1ms\"\n".to_string(),
+            "3:6: `to` cannot be `a`: accepted is another node",
+        ),
+    ];
+    for (text, expected) in cases {
+        let found = first_line(&text);
+        assert!(found.starts_with(&format!("test.toml:{expected}")), "{text}\nexpected {expected}\nfound    {found}");
+    }
+}
+
+#[test]
+fn errors_of_overrides_name_the_override() {
+    let cases = [
+        ("dumbbell.rate=100", "--set dumbbell.rate=100: invalid type: integer `100`, expected a rate with its unit"),
+        ("dumbbell.rat=1mbit", "--set dumbbell.rat=1mbit: unknown key `rat`; did you mean `rate`?"),
+        ("flow.0.algorithm=rneo", "--set flow.0.algorithm=rneo: unknown algorithm `rneo`; did you mean `reno`?"),
+        ("flow.1.algorithm=reno", "--set flow.1.algorithm=reno: `flow` is a list of 1: name one as `flow.0.key`"),
+        ("flow.0.count=0", "--set flow.0.count=0: `count` cannot be 0: accepted is at least 1"),
+        ("warmup=5min", "--set warmup=5min: `warmup` cannot be 5min: accepted is less than the duration, 60s"),
+        ("duration", "--set duration: expected `key=value`"),
+        ("duration.x=1", "--set duration.x=1: invalid type: map, expected a time with its unit"),
+        (".=1", "--set .=1: a part of the key is empty"),
+        ("nowhere.x=1", "--set nowhere.x=1: unknown key `nowhere`"),
+    ];
+    for (item, expected) in cases {
+        let found = error(SMALLEST, &[item]);
+        assert!(found.starts_with(expected), "expected {expected}\nfound    {found}");
+    }
+}
+
+#[test]
+fn every_key_of_links_arrives() {
+    let text = r#"
+        packet = "1000B"
+        payload = "960B"
+        [dumbbell]
+        rate = "10mbit"
+        rtt = "40ms"
+        queue = "rio:100p,out_min=0.1,out_max=0.2"
+        loss = "gilbert:to_bad=0.01,to_good=0.2,loss_bad=0.5"
+        reverse_queue = "drr:64kB"
+        [dumbbell.schedule]
+        repeat = "10s"
+        steps = [
+            { at = "5s", rate = "5mbit" },
+            { at = "6s", rate = "outage", extra_delay = "20ms" },
+            { at = "7s", extra_delay = "0s" },
+        ]
+        [[flow]]
+        algorithm = "reno"
+        class = "in"
+        [[cbr]]
+        rate = "cbr:1mbit"
+        [[arrivals]]
+        algorithm = "reno"
+        size = "10p"
+        gap = "1s"
+        class = "in"
+    "#;
+    let setup = setup(text);
+    let [bottleneck, back] = setup.links.as_slice() else { panic!("{:?}", setup.links) };
+    let Discipline::Rio(rio) = bottleneck.discipline else { panic!("{:?}", bottleneck.discipline) };
+    assert_eq!((rio.inside.min, rio.inside.max, rio.outside.min, rio.outside.max), (15.0, 30.0, 10.0, 20.0));
+    assert_eq!(back.discipline, Discipline::Drr(DrrSetup { quantum: cwnd::Bytes(1000) }));
+    assert_eq!(back.queue, QueueLimit::Bytes(64_000));
+    let channel = GilbertElliott { to_bad: 0.01, to_good: 0.2, loss_good: 0.0, loss_bad: 0.5 };
+    assert_eq!(bottleneck.loss, Loss::GilbertElliott(channel));
+    let (s, ms) = (Span::from_secs, Span::from_millis);
+    assert_eq!(bottleneck.rate_steps.steps, [(s(5), 5_000_000), (s(6), 0)]);
+    // A quarter of 40 ms lies on the link.
+    assert_eq!(bottleneck.delay_steps.steps, [(s(6), ms(30)), (s(7), ms(10))]);
+    assert_eq!((bottleneck.rate_steps.repeat, bottleneck.delay_steps.repeat), (Some(s(10)), Some(s(10))));
+    assert!(back.rate_steps.steps.is_empty() && back.delay_steps.steps.is_empty(), "the bottleneck alone changes");
+    assert_eq!(
+        (setup.flows[0].class, setup.cbr[0].class, setup.crowds[0].flow.class),
+        (Class::In, Class::Out, Class::In)
+    );
+}
+
+#[test]
+fn fair_shares_are_of_the_mean_rate() {
+    // 10 and 4 Mbit/s in turn, measured from 10 to 60 s; 1460 of 1500 bytes are payload.
+    let schedule = "schedule = { repeat = \"2s\", steps = [{ at = \"1s\", rate = \"4mbit\" }] }";
+    let text = format!("[dumbbell]\nrate = \"10mbit\"\n{schedule}\n[[flow]]\nalgorithm = \"reno\"\ncount = 2\n");
+    let scenario = Scenario::read("test.toml", &text, &[]).expect("valid");
+    let expected = 3.5e6 * 1460.0 / 1500.0;
+    assert!(scenario.fair_shares().iter().all(|share| (share - expected).abs() < 1.0), "{:?}", scenario.fair_shares());
+}
+
+#[test]
+fn errors_of_schedules() {
+    let bell = |schedule: &str| format!("[dumbbell]\nschedule = {schedule}\n[[flow]]\nalgorithm = \"reno\"\n");
+    let cases = [
+        ("{ steps = [] }", "2:22: `steps` cannot be empty: accepted is at least one step"),
+        (
+            "{ steps = [{ at = \"1s\" }] }",
+            "2:23: `rate` is missing: a step changes the `rate`, the `extra_delay` or both",
+        ),
+        (
+            "{ steps = [{ at = \"2s\", rate = \"1mbit\" }, { at = \"2s\", rate = \"2mbit\" }] }",
+            "2:61: `at` cannot be 2s: accepted is later than the step before, 2s",
+        ),
+        (
+            "{ repeat = \"2s\", steps = [{ at = \"2s\", rate = \"1mbit\" }] }",
+            "2:23: `repeat` cannot be 2s: accepted is later than the last step, 2s",
+        ),
+        (
+            "{ steps = [{ at = \"2s\", rate = \"0mbit\" }] }",
+            "2:43: cannot read `0mbit`: expected a rate with its unit, such as `100mbit`, or `outage`",
+        ),
+        ("{ steps = [{ at = \"2s\", rate = \"outage\" }] }", "1:1: link `bottleneck`: an outage must end"),
+    ];
+    for (schedule, expected) in cases {
+        let found = first_line(&bell(schedule));
+        assert!(found.starts_with(&format!("test.toml:{expected}")), "expected {expected}\nfound    {found}");
+    }
+    let graph = "[[link]]\nfrom = \"a\"\nto = \"b\"\ndelay = \"1ms\"\n\
+        schedule.steps = [{ at = \"1s\", rate = \"1mbit\" }]\n";
+    assert!(first_line(graph).ends_with("`rate` cannot be `1mbit`: accepted is none in a link without a `rate`"));
+}
+
+#[test]
+fn every_key_of_traffic_arrives() {
+    let text = r#"
+        packet = "1000B"
+        payload = "960B"
+        [dumbbell]
+        rate = "20mbit"
+        reverse_rate = "10mbit"
+        rtt = "100ms"
+        [[flow]]
+        algorithm = "reno"
+        size = "2kB"
+        [[flow]]
+        algorithm = "reno"
+        source = "square:2mbit,1mbit,step=5s"
+        on = ["1s..2s", "3s..4s", "5s.."]
+        [[cbr]]
+        rate = "cbr:1mbit"
+        count = 2
+        on = ["1s..2s", "3s..4s"]
+        packet = "500B"
+        direction = "reverse"
+        [[arrivals]]
+        algorithm = "cubic"
+        size = "pareto:30p,shape=1.35"
+        load = 0.3
+        start = "1s"
+        stop = "50s"
+        direction = "reverse"
+        extra_rtt = "10ms"
+        rtt_spread = "40ms"
+        limit = 7
+        era = "linux-2.6"
+        [[arrivals]]
+        name = "readers"
+        algorithm = "reno"
+        size = "10p"
+        load = 0.2
+        web = { pages = 2, objects = 5, think = "3s" }
+        [[arrivals]]
+        algorithm = "reno"
+        size = "10p"
+        gap = "square:30ms,10ms,step=5s"
+    "#;
+    let setup = setup(text);
+    let second = |seconds| Time::ZERO + Span::from_secs(seconds);
+    let pause = |from, to| Pause { from: second(from), to: second(to) };
+    assert_eq!(setup.flows[0].source, Source::Packets(3));
+    let [_, staged] = setup.flows.as_slice() else { panic!("{} flows", setup.flows.len()) };
+    let square = RateSchedule::stepping(2_000_000, Span::from_secs(5), RateChange::Square(1_000_000));
+    assert_eq!(staged.source, Source::Rate(square));
+    assert_eq!((staged.start, staged.stop), (second(1), None));
+    assert_eq!(staged.pauses, [pause(2, 3), pause(4, 5)]);
+
+    let [first, other] = setup.cbr.as_slice() else { panic!("{} flows", setup.cbr.len()) };
+    assert_eq!((first.name.as_str(), other.name.as_str()), ("cbr #1", "cbr #2"));
+    assert_eq!((first.from, first.to, first.packet.0), (NodeId(1), NodeId(0), 500));
+    assert_eq!((first.start, first.stop, first.pauses.as_slice()), (second(1), Some(second(4)), &[pause(2, 3)][..]));
+
+    let [back, readers, waves] = setup.crowds.as_slice() else { panic!("{} crowds", setup.crowds.len()) };
+    // 30 packets of 8000 bits at 30 % of 10 Mbit/s.
+    assert_eq!(back.gap, Gap::Constant(Span::from_millis(80)));
+    assert_eq!(back.sizes, Sizes::Pareto { mean: 30.0, shape: 1.35 });
+    assert_eq!((back.flow.start, back.flow.stop, back.flow.from), (second(1), Some(second(50)), NodeId(1)));
+    assert_eq!((back.flow.access_rtt, back.rtt_spread), (Span::from_millis(60), Span::from_millis(40)));
+    assert_eq!((back.limit, back.flow.era.name, back.flow.name.as_str()), (7, "linux-2.6", "cubic"));
+    // A reader asks for 100 packets: 800 kbit at 20 % of 20 Mbit/s.
+    assert_eq!(readers.gap, Gap::Constant(Span::from_millis(200)));
+    assert_eq!(readers.pages, Some(Pages { pages: 2.0, objects: 5.0, think: Span::from_secs(3) }));
+    let means = [30, 10].map(Span::from_millis);
+    assert_eq!(waves.gap, Gap::Square { means, step: Span::from_secs(5) });
+}
+
+#[test]
+fn wrong_traffic_is_refused_at_its_key() {
+    let with = |table: &str| first_line(&format!("{SMALLEST}{table}"));
+    assert_eq!(
+        with("size = \"10p\"\nsource = \"cbr:1mbit\"\n"),
+        "test.toml:5:10: `source` cannot be `cbr:1mbit`: accepted is none beside a `size`"
+    );
+    assert_eq!(
+        with("on = [\"1s..2s\"]\nstop = \"3s\"\n"),
+        "test.toml:4:6: `on` cannot be `1s..2s`: accepted is none beside a `start` or `stop`"
+    );
+    assert_eq!(
+        with("on = [\"1s..5s\", \"3s..\"]\n"),
+        "test.toml:4:6: `on` cannot be `3s..` after `1s..5s`: accepted is times that follow each other"
+    );
+    let walk = "[[cbr]]\nrate = \"multiplicative-walk:1mbit,factor=2,step=1s\"\n";
+    assert_eq!(with(walk), "test.toml:4:1: cbr `cbr`: a multiplicative walk dies away: it must have a floor above 0");
+    assert!(with("[[cbr]]\nrate = \"2mbit\"\n").contains("expected a rate, such as `cbr:2mbit`"));
+    let arrivals = |keys: &str| with(&format!("[[arrivals]]\nalgorithm = \"reno\"\nsize = \"10p\"\n{keys}"));
+    assert_eq!(arrivals(""), "test.toml:4:1: `load` is missing: arrivals have a `load` or a `gap`");
+    assert_eq!(
+        arrivals("load = 0.1\ngap = \"1s\"\n"),
+        "test.toml:7:8: `load` cannot be 0.1: accepted is none beside a `gap`"
+    );
+    assert_eq!(
+        arrivals("gap = \"1s\"\nweb = { pages = 0.5, objects = 1, think = \"1s\" }\n"),
+        "test.toml:4:1: crowd `reno`: the mean number of pages is 1 to 1,000,000"
+    );
+}
+
+#[test]
+fn overrides_may_be_lists_and_tables() {
+    let read = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+        Scenario::read("test.toml", SMALLEST, &overrides)
+    };
+    let setup = read(&["flow.0.on=[\"1s..2s\", \"3s..\"]", "dumbbell={ rate = \"5mbit\" }"]).expect("right").setup(1);
+    assert_eq!((setup.flows[0].pauses.len(), setup.links[0].rate), (1, Some(5_000_000)));
+    let error = read(&["flow.0.on=[\"1s..2s\", \"x\"]"]).expect_err("wrong").to_string();
+    assert!(
+        error.starts_with("--set flow.0.on=[\"1s..2s\", \"x\"]: cannot read `x`: expected a begin and an end"),
+        "{error}"
+    );
+}
