@@ -1,6 +1,6 @@
 //! The project's own chores; `cargo xtask` lists them.
 //!
-//! A chore is a list of [`step::Step`]s, each with the programs it needs. Steps run one after the other, a failure does not stop
+//! A chore is a list of [`step::Step`]s, each with the tools it needs. Steps run one after the other, a failure does not stop
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
 mod check;
@@ -21,40 +21,86 @@ use workspace::Workspace;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (options, words): (Vec<&str>, Vec<&str>) =
+        arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
     let workspace = Workspace::here();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["test", names @ ..] => {
+    let (chore, names) = match words.split_first() {
+        Some((chore, names)) if !options.contains(&"--help") => (*chore, names),
+        _ => ("help", [].as_slice()),
+    };
+    let known: &[&str] = match chore {
+        "test" => &["--long", "--setup"],
+        "check" | "validate" => &["--setup"],
+        "help" => &["--help"],
+        _ => &[],
+    };
+    if let Some(unknown) = options.iter().find(|option| !known.contains(option)) {
+        return usage_error(&format!("`{chore}` has no option `{unknown}`"));
+    }
+    let install = options.contains(&"--setup");
+    match chore {
+        "setup" => setup(names, &workspace),
+        "check" => run(check::STEPS, names, install, &workspace),
+        "test" => {
             warn_of_a_full_disk(&workspace);
-            run(&[check::STEPS, suite::STEPS].concat(), names, &workspace)
+            let long = if options.contains(&"--long") { suite::LONG } else { &[] };
+            run(&[check::STEPS, suite::STEPS, long].concat(), names, install, &workspace)
         }
-        ["check", names @ ..] => run(check::STEPS, names, &workspace),
-        ["validate", names @ ..] => run(validate::STEPS, names, &workspace),
-        ["generate"] => match generate::rewrite(&workspace) {
+        "validate" => run(validate::STEPS, names, install, &workspace),
+        "generate" => match generate::rewrite(&workspace) {
             Ok(()) => ExitCode::SUCCESS,
             Err(reason) => {
                 eprintln!("error: {reason}");
                 ExitCode::FAILURE
             }
         },
-        [] | ["help" | "-h" | "--help"] => {
+        "help" => {
             print!("{USAGE}");
             ExitCode::SUCCESS
         }
-        [unknown, ..] => usage_error(&format!("unknown chore `{unknown}`")),
+        unknown => usage_error(&format!("unknown chore `{unknown}`")),
     }
 }
 
 /// Runs the steps called `names`, or all of them.
-fn run(steps: &[Step], names: &[&str], workspace: &Workspace) -> ExitCode {
-    if let Some(unknown) = names.iter().find(|name| steps.iter().all(|step| step.name != **name)) {
-        let known: Vec<_> = steps.iter().map(|step| step.name).collect();
-        return usage_error(&format!("unknown step `{unknown}`; there are: {}", known.join(", ")));
+fn run(steps: &[Step], names: &[&str], install: bool, workspace: &Workspace) -> ExitCode {
+    let chosen = match choose(steps, names) {
+        Ok(chosen) => chosen,
+        Err(reason) => return usage_error(&reason),
+    };
+    let machine = Machine::here();
+    if install || machine.ci {
+        // What is still missing is named below, and its steps are skipped.
+        step::install(&chosen, &machine, workspace).iter().for_each(|failure| println!("not installed: {failure}"));
     }
-    let chosen: Vec<Step> =
-        steps.iter().filter(|step| names.is_empty() || names.contains(&step.name)).copied().collect();
-    let summary = step::run(&chosen, &Machine::here(), workspace);
+    if let Some(missing) = step::missing(&chosen, workspace) {
+        println!("{missing}");
+    }
+    let summary = step::run(&chosen, &machine, workspace);
     print!("\n{summary}");
     if summary.good() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Installs what the steps called `names` need; those of `test` if there are none.
+fn setup(names: &[&str], workspace: &Workspace) -> ExitCode {
+    let tests = [check::STEPS, suite::STEPS].concat();
+    let all = [&tests, suite::LONG, validate::STEPS].concat();
+    let chosen = match choose(if names.is_empty() { &tests } else { &all }, names) {
+        Ok(chosen) => chosen,
+        Err(reason) => return usage_error(&reason),
+    };
+    let failures = step::install(&chosen, &Machine::here(), workspace);
+    failures.iter().for_each(|failure| eprintln!("not installed: {failure}"));
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The steps called `names`, or all of them.
+fn choose(steps: &[Step], names: &[&str]) -> Result<Vec<Step>, String> {
+    if let Some(unknown) = names.iter().find(|name| steps.iter().all(|step| step.name != **name)) {
+        let known: Vec<_> = steps.iter().map(|step| step.name).collect();
+        return Err(format!("unknown step `{unknown}`; there are: {}", known.join(", ")));
+    }
+    Ok(steps.iter().filter(|step| names.is_empty() || names.contains(&step.name)).copied().collect())
 }
 
 /// A build that finds no room ends in the middle, and not always with a message that says so.
@@ -79,12 +125,16 @@ const WHOLE_RUN_MEGABYTES: u64 = 9000;
 const USAGE: &str = "\
 Usage: cargo xtask <CHORE>
 
-  test [STEP]...   everything that can fail: the checks, then every test there is
-  check [STEP]...  the quick part: format, lints, documentation, drift of generated files
-  generate         rewrite the generated files
-  validate [STEP]  compare with ns-3 (ns3) and the response functions (model), and rewrite docs/validation.md; measure UDT on
-                   sockets (udt), and rewrite docs/udt.md and the times in docs/files.md
+  setup [STEP]...            install what the steps of `test` need, or the named steps
+  check [--setup] [STEP]...  the quick part: format, lints, documentation, spelling, dependencies, features, generated files
+  test [--setup] [--long] [STEP]...
+                             everything that can fail: the checks, then every test; --long adds what takes an hour: ten
+                             thousand seeds of the UDT simulation and two hundred killed transfers
+  generate                   rewrite the generated files
+  validate [--setup] [STEP]  compare with ns-3 (ns3) and the response functions (model), and rewrite docs/validation.md;
+                             measure UDT on sockets (udt), and rewrite docs/udt.md and the times in docs/files.md
 
-What a step needs and the machine lacks is installed on Debian when run as root. Elsewhere the step is skipped, and named at the
-end; with CI=true a skipped step counts as failed.
+A step that needs a tool the machine lacks is skipped; the missing tools are named at the start. `setup`, or the option
+--setup, installs them: Debian packages where it runs as root, the rest for this repository or by rustup. With CI=true
+`check`, `test` and `validate` start with a setup, and a skipped step counts as failed.
 ";

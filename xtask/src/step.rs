@@ -1,4 +1,4 @@
-//! Steps, and what comes of running them.
+//! Steps and their outcomes.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// What must be on the machine.
     pub(crate) needs: &'static [&'static Tool],
-    /// Does it; the error is the reason of the failure, in one line.
+    /// Runs it; the error is the reason of the failure, in one line.
     pub(crate) run: fn(&Workspace) -> Result<(), String>,
 }
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
@@ -26,11 +26,49 @@ pub(crate) enum Outcome {
     Skipped(String),
 }
 
-/// What came of all steps.
+/// The outcomes of all steps.
 pub(crate) struct Summary {
     records: Vec<(&'static str, Outcome, Duration)>,
     /// A skipped step counts as failed.
     strict: bool,
+}
+
+/// Installs the tools of `steps`; the reasons for those that could not be installed.
+pub(crate) fn install(steps: &[Step], machine: &Machine, workspace: &Workspace) -> Vec<String> {
+    let tools = distinct(steps.iter().flat_map(|step| step.needs.iter().copied()));
+    let failures = tools.iter().filter_map(|tool| {
+        let reason = tool.install(machine, workspace).err()?;
+        Some(format!("{}: {reason}", tool.name))
+    });
+    failures.collect()
+}
+
+/// Names the missing tools of `steps` and the command that installs them; nothing if none is missing.
+pub(crate) fn missing(steps: &[Step], workspace: &Workspace) -> Option<String> {
+    let lacking: Vec<_> = steps.iter().map(|step| (step.name, step.missing(workspace))).collect();
+    let lacking: Vec<_> = lacking.into_iter().filter(|(_, tools)| !tools.is_empty()).collect();
+    if lacking.is_empty() {
+        return None;
+    }
+    let tools = distinct(lacking.iter().flat_map(|(_, tools)| tools.iter().copied()));
+    let tools: Vec<_> = tools.iter().map(|tool| tool.name).collect();
+    let steps: Vec<_> = lacking.iter().map(|(step, _)| *step).collect();
+    Some(format!(
+        "missing: {}\nskipped without: {}\n`cargo xtask setup {}` installs them.",
+        tools.join(", "),
+        steps.join(", "),
+        steps.join(" ")
+    ))
+}
+
+fn distinct(tools: impl Iterator<Item = &'static Tool>) -> Vec<&'static Tool> {
+    let mut distinct: Vec<&'static Tool> = Vec::new();
+    for tool in tools {
+        if !distinct.iter().any(|known| known.name == tool.name) {
+            distinct.push(tool);
+        }
+    }
+    distinct
 }
 
 /// Runs every step, whatever became of the ones before it.
@@ -38,7 +76,7 @@ pub(crate) fn run(steps: &[Step], machine: &Machine, workspace: &Workspace) -> S
     let mut records = Vec::new();
     for step in steps {
         println!("\n=== {}", step.name);
-        let (outcome, took) = timed(|| attempt(step, machine, workspace));
+        let (outcome, took) = timed(|| step.attempt(workspace));
         match &outcome {
             Outcome::Passed => {}
             Outcome::Failed(reason) => println!("failed: {reason}"),
@@ -49,19 +87,20 @@ pub(crate) fn run(steps: &[Step], machine: &Machine, workspace: &Workspace) -> S
     Summary { records, strict: machine.ci }
 }
 
-fn attempt(step: &Step, machine: &Machine, workspace: &Workspace) -> Outcome {
-    let mut lacking = Vec::new();
-    for tool in step.needs {
-        if let Err(reason) = tool.provide(machine, workspace) {
-            lacking.push(reason);
+impl Step {
+    fn missing(&self, workspace: &Workspace) -> Vec<&'static Tool> {
+        self.needs.iter().copied().filter(|tool| !(tool.present)(workspace)).collect()
+    }
+
+    fn attempt(&self, workspace: &Workspace) -> Outcome {
+        let missing: Vec<_> = self.missing(workspace).iter().map(|tool| tool.name).collect();
+        if !missing.is_empty() {
+            return Outcome::Skipped(format!("{} missing", missing.join(", ")));
         }
-    }
-    if !lacking.is_empty() {
-        return Outcome::Skipped(lacking.join("; "));
-    }
-    match (step.run)(workspace) {
-        Ok(()) => Outcome::Passed,
-        Err(reason) => Outcome::Failed(reason),
+        match (self.run)(workspace) {
+            Ok(()) => Outcome::Passed,
+            Err(reason) => Outcome::Failed(reason),
+        }
     }
 }
 
@@ -114,8 +153,8 @@ mod tests {
     use super::*;
     use crate::tool::Source;
 
-    static ABSENT: Tool = Tool { name: "unobtainium", present: |_| false, source: Source::Named("mine some") };
-    static PRESENT: Tool = Tool { name: "air", present: |_| true, source: Source::Named("breathe in") };
+    static ABSENT: Tool = Tool { name: "unobtainium", present: |_| false, source: Source::Debian(&["unobtainium"]) };
+    static PRESENT: Tool = Tool { name: "air", present: |_| true, source: Source::Debian(&["air"]) };
 
     fn summary(steps: &[Step], ci: bool) -> Summary {
         run(steps, &Machine::bare(ci), &Workspace::here())
@@ -145,6 +184,21 @@ mod tests {
         let text = summary(&[PASSES, FAILS, LACKS, PASSES], false).to_string();
         assert_eq!(text.lines().last(), Some("2 passed, 1 failed, 1 skipped"));
         assert!(text.contains("it broke"), "{text}");
-        assert!(text.contains("unobtainium is missing: mine some"), "{text}");
+        assert!(text.contains("unobtainium missing"), "{text}");
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_the_command_that_installs_it() {
+        let again = Step { name: "again", ..LACKS };
+        let text = missing(&[PASSES, LACKS, again], &Workspace::here()).expect("something is missing");
+        assert!(text.starts_with("missing: unobtainium\n"), "{text}");
+        assert!(text.contains("`cargo xtask setup lacks again`"), "{text}");
+        assert_eq!(missing(&[PASSES], &Workspace::here()), None);
+    }
+
+    #[test]
+    fn without_root_an_installation_says_what_to_install() {
+        let failures = install(&[PASSES, LACKS], &Machine::bare(false), &Workspace::here());
+        assert_eq!(failures, ["unobtainium: as root, apt-get install unobtainium"]);
     }
 }

@@ -62,6 +62,26 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "browser", needs: &[&NODE, &NPM, &CHROMIUM, &BROWSER_PACKAGES], run: browser },
 ];
 
+/// The steps that `cargo xtask test --long` adds: what the ordinary tests ignore because it takes long.
+pub(crate) const LONG: &[Step] = &[
+    Step {
+        name: "seeds",
+        needs: &[],
+        run: |workspace| {
+            let test = ["test", "--package", "cwnd-udt", "--test", "simulation", "--", "--ignored", "--nocapture"];
+            run(&mut workspace.cargo(&test))
+        },
+    },
+    Step {
+        name: "kills",
+        needs: &[],
+        run: |workspace| {
+            let test = ["test", "--package", "cwnd-cli", "--test", "cli", "--", "--ignored", "--nocapture"];
+            run(&mut workspace.cargo(&test))
+        },
+    },
+];
+
 /// Opens the report of a short run in a browser.
 fn browser(workspace: &Workspace) -> Result<(), String> {
     let out = workspace.scratch().join("compare");

@@ -1,4 +1,4 @@
-//! What steps need of the machine, how to see whether it is there, and where it comes from.
+//! The tools that steps need: how to see whether one is present, and how it is installed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::workspace::{Workspace, run};
 pub(crate) struct Tool {
     /// Its name in messages.
     pub(crate) name: &'static str,
-    /// Whether it is there.
+    /// Whether it is installed.
     pub(crate) present: fn(&Workspace) -> bool,
     /// Where it comes from.
     pub(crate) source: Source,
@@ -23,41 +23,29 @@ pub(crate) enum Source {
     Debian(&'static [&'static str]),
     /// The packages locked in this folder of the repository.
     Npm(&'static str),
-    /// A person has to get it; how.
-    Named(&'static str),
+    /// rustup, with these arguments.
+    Rustup(&'static [&'static str]),
 }
 
 impl Tool {
-    /// Sees to it that the tool is there, by installing it where that is allowed.
-    pub(crate) fn provide(&self, machine: &Machine, workspace: &Workspace) -> Result<(), String> {
+    /// Installs the tool unless it is present.
+    pub(crate) fn install(&self, machine: &Machine, workspace: &Workspace) -> Result<(), String> {
         if (self.present)(workspace) {
             return Ok(());
         }
-        let installed = match self.source {
-            _ if !machine.installs() => Err(format!("{} is missing: {}", self.name, self.hint())),
-            Source::Debian(packages) => {
-                println!("{} is missing; installing {}", self.name, packages.join(" "));
-                machine.apt(packages)
-            }
+        println!("{} is missing", self.name);
+        match self.source {
+            Source::Debian(packages) if machine.installs() => machine.apt(packages)?,
+            Source::Debian(packages) => return Err(format!("as root, apt-get install {}", packages.join(" "))),
             Source::Npm(folder) => {
-                println!("{} are missing; installing what {folder}/package-lock.json names", self.name);
-                run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(workspace.path(folder)))
+                run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(workspace.path(folder)))?;
             }
-            Source::Named(_) => Err(format!("{} is missing: {}", self.name, self.hint())),
-        };
-        installed?;
+            Source::Rustup(arguments) => run(Command::new("rustup").args(arguments))?,
+        }
         if (self.present)(workspace) {
             Ok(())
         } else {
             Err(format!("{} is still missing after its installation", self.name))
-        }
-    }
-
-    fn hint(&self) -> String {
-        match self.source {
-            Source::Debian(packages) => format!("on Debian, apt-get install {}", packages.join(" ")),
-            Source::Npm(folder) => format!("npm ci in {folder}"),
-            Source::Named(how) => how.to_owned(),
         }
     }
 }
@@ -66,14 +54,14 @@ impl Tool {
 pub(crate) static RUSTFMT: Tool = Tool {
     name: "rustfmt",
     present: |workspace| answers(&mut workspace.cargo(&["fmt", "--version"])),
-    source: Source::Named("rustup component add rustfmt"),
+    source: Source::Rustup(&["component", "add", "rustfmt"]),
 };
 
 /// Cargo's linter.
 pub(crate) static CLIPPY: Tool = Tool {
     name: "clippy",
     present: |workspace| answers(&mut workspace.cargo(&["clippy", "--version"])),
-    source: Source::Named("rustup component add clippy"),
+    source: Source::Rustup(&["component", "add", "clippy"]),
 };
 
 /// Node.js, which drives the browser.
@@ -178,7 +166,7 @@ pub(crate) fn chromium() -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
-/// Whether a program starts and says that all is well.
+/// Whether a program starts and succeeds.
 fn answers(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())
