@@ -128,7 +128,7 @@ Usage: cargo xtask <CHORE>
   setup [STEP]...            install what the steps of `test` need, or the named steps
   check [--setup] [STEP]...  the quick part: format, lints, documentation, spelling, dependencies, features, generated files
   test [--setup] [--long] [STEP]...
-                             everything that can fail: the checks, then every test; --long adds what takes an hour: ten
+                             everything that can fail: the checks, then every test; --long adds a quarter of an hour: ten
                              thousand seeds of the UDT simulation and two hundred killed transfers
   generate                   rewrite the generated files
   validate [--setup] [STEP]  compare with ns-3 (ns3) and the response functions (model), and rewrite docs/validation.md;

@@ -82,17 +82,15 @@ fn place() -> (Cwnd, BTreeMap<PathBuf, Vec<u8>>) {
     (cwnd, expected)
 }
 
-/// Kills one side after a while, or both; then all is done once more, in peace.
-fn survives_a_kill(seed: u64) {
+/// Kills the client, or the server and the client, then transfers again without a kill; says who was killed, in which direction, and
+/// whether the transfer was still going on.
+fn survives_a_kill(seed: u64) -> String {
     let (cwnd, expected) = place();
     let draw = |salt: u64| (seed + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
     // At 1 Gbit/s, a transfer takes some 0.4 s.
     let (wait, victim, fetching) = (Duration::from_millis(draw(0) % 500), draw(1) % 2, draw(2) % 2 == 1);
-    println!(
-        "seed {seed}: {wait:?}, {}, {}",
-        ["client", "server"][victim as usize],
-        ["send", "recv"][usize::from(fetching)]
-    );
+    let case = format!("{} killed, {}", ["client", "server"][victim as usize], ["send", "recv"][usize::from(fetching)]);
+    println!("seed {seed}: {wait:?}, {case}");
     let serving = if fetching { &["--rate-limit", "1gbit"][..] } else { &["--dir", "inbox", "--writable"] };
     let mut server = Server::start(&cwnd, serving, "127.0.0.1:0");
     let address = server.address.clone();
@@ -108,24 +106,34 @@ fn survives_a_kill(seed: u64) {
     }
     // It would find out by itself, after ten seconds.
     client.kill().expect("it can be killed");
-    client.wait().expect("it ends");
+    let ended = client.wait().expect("it ends").success();
     if victim == 1 {
         server = Server::start(&cwnd, serving, &address);
     }
     cwnd.succeed(arguments);
     assert_eq!(content(&cwnd.path().join("inbox")), expected, "seed {seed}");
     drop(server);
+    format!("{case}, {}", if ended { "after its end" } else { "in the middle" })
 }
 
 #[test]
 fn a_kill_costs_time_and_nothing_else() {
-    (0..6).for_each(survives_a_kill);
+    for seed in 0..6 {
+        survives_a_kill(seed);
+    }
 }
 
+/// As many as `CWND_KILLS` says, if it is set.
 #[test]
-#[ignore = "takes minutes; `cargo test -p cwnd-cli --test cli -- --ignored two_hundred`"]
+#[ignore = "takes minutes; `cargo xtask test --long kills`"]
 fn two_hundred_kills_cost_time_and_nothing_else() {
-    (1000..1200).for_each(survives_a_kill);
+    let kills = std::env::var("CWND_KILLS").map_or(200, |kills| kills.parse().expect("a number"));
+    let mut cases: BTreeMap<String, u64> = BTreeMap::new();
+    for seed in (1000..).take(kills) {
+        *cases.entry(survives_a_kill(seed)).or_default() += 1;
+    }
+    println!("transfers that were whole after a second try, by kill:");
+    cases.iter().for_each(|(case, count)| println!("  {count:4}  {case}"));
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! A seed draws everything: settings, path, faults, and what the applications do. Every byte must arrive once and in order, or, if
 //! the path was gone for long, an end must say why it did not. Time, datagrams, turns of the hosts and what is held are bounded.
 //!
-//! `cargo test -p cwnd-udt --test simulation -- --ignored --nocapture` runs ten thousand seeds in some minutes and prints what they
-//! met. A seed that fails is printed, and `UDT_SEED=… cargo test -p cwnd-udt --test simulation -- --nocapture` runs it alone, with
+//! `cargo xtask test --long seeds` runs ten thousand seeds, or as many as `UDT_SEEDS` says, and prints which faults they met and how
+//! they ended. A seed that fails is printed, and `UDT_SEED=… cargo test -p cwnd-udt --test simulation -- --nocapture` runs it alone, with
 //! `UDT_TRACE=1` showing every packet that leaves.
 
 mod application;
@@ -30,9 +30,10 @@ fn hundreds_of_seeds() {
 }
 
 #[test]
-#[ignore = "minutes; part of the slow suite"]
+#[ignore = "takes minutes; `cargo xtask test --long seeds`"]
 fn ten_thousand_seeds() {
-    sweep(10_000);
+    let seeds = std::env::var("UDT_SEEDS").map_or(10_000, |seeds| seeds.parse().expect("a number"));
+    sweep(seeds);
 }
 
 #[test]
@@ -83,16 +84,16 @@ fn sweep(seeds: u64) {
     assert!(failed.is_empty(), "{} seeds fail, replay with UDT_SEED: {seeds:?}", failed.len());
 }
 
-/// The distribution of what was met.
+/// Prints the distribution of the faults and of the endings.
 fn report(runs: &[(Plan, Result<Outcome, String>)]) {
     let mut faults: BTreeMap<Fault, u64> = FAULTS.into_iter().map(|fault| (fault, 0)).collect();
-    let mut endings: BTreeMap<Ending, u64> = BTreeMap::new();
+    let mut endings: BTreeMap<(Ending, &[String; 2]), u64> = BTreeMap::new();
     let mut met = Met::default();
     let (mut datagrams, mut steps, mut retransmitted, mut seconds, mut longest) = (0, 0, 0, 0.0, (0.0, 0));
     for (plan, outcome) in runs {
         plan.faults().into_iter().for_each(|fault| *faults.entry(fault).or_default() += 1);
         let Ok(outcome) = outcome else { continue };
-        *endings.entry(outcome.end).or_default() += 1;
+        *endings.entry((outcome.end, &outcome.reasons)).or_default() += 1;
         outcome.met.iter().for_each(|line| met.add(line));
         datagrams += outcome.datagrams;
         steps += outcome.steps;
@@ -107,8 +108,12 @@ fn report(runs: &[(Plan, Result<Outcome, String>)]) {
         longest.0,
         longest.1
     );
-    println!("endings: {endings:?}");
-    println!("seeds with each fault: {faults:?}");
+    println!("seeds by fault:");
+    faults.iter().for_each(|(fault, count)| println!("  {count:6}  {fault:?}"));
+    println!("seeds by ending, and the reasons of the first and the second end:");
+    for ((end, [first, second]), count) in &endings {
+        println!("  {count:6}  {end:?}: {first}; {second}");
+    }
     println!(
         "{datagrams} datagrams, {steps} turns of a host, {retransmitted} packets of data sent again; on the path: {met:?}"
     );

@@ -18,6 +18,8 @@ use crate::plan::{Draw, HostPlan, Plan};
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) end: Ending,
+    /// How each end's connection was closed or refused.
+    pub(crate) reasons: [String; 2],
     pub(crate) elapsed: Span,
     pub(crate) datagrams: u64,
     pub(crate) steps: u64,
@@ -297,6 +299,7 @@ impl World {
         }
         Ok(Outcome {
             end,
+            reasons: [self.ends[0].reason(), self.ends[1].reason()],
             elapsed: self.now.since(Time::ZERO),
             datagrams: self.datagrams,
             steps: self.steps,
@@ -326,6 +329,14 @@ impl End {
     /// What its clock says.
     fn local(&self, now: Time) -> Time {
         self.plan.jumps.iter().filter(|(at, _)| *at <= now).fold(now, |time, (_, ahead)| time + *ahead)
+    }
+
+    fn reason(&self) -> String {
+        match (&self.refused, &self.closed) {
+            (Some(refusal), _) => refusal.to_string(),
+            (None, Some(reason)) => format!("{reason:?}"),
+            (None, None) => "open".to_owned(),
+        }
     }
 
     fn connection(&self) -> Option<&Connection> {
