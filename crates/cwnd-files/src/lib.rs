@@ -36,13 +36,13 @@
 //! the attributes of folders are not.
 
 mod frame;
-mod give;
 mod journal;
 mod name;
 mod outcome;
 mod part;
+mod receiver;
+mod sender;
 mod session;
-mod take;
 mod tree;
 mod walk;
 
@@ -51,7 +51,7 @@ pub use frame::Malformed;
 pub use frame::frames_in;
 pub use name::{BadName, Name, RESERVED};
 pub use outcome::{Event, Outcome, Reason, Role, TransferError};
+pub use receiver::Taking;
 pub use session::{Serving, answer, fetch, send};
-pub use take::Taking;
 pub use tree::{GROUP, Hash};
 pub use walk::{Folder, Source};

@@ -18,7 +18,7 @@ use crate::frame::Modified;
 use crate::journal::{Identity, Journal};
 use crate::name::{Name, RESERVED};
 use crate::outcome::{Reason, TransferError};
-use crate::take::{Taking, Wanted};
+use crate::receiver::{Taking, Wanted};
 use crate::tree::{GROUP, GroupValue, Hash, group_size, group_value, groups, root};
 
 /// A file that is coming.

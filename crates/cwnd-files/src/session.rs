@@ -3,10 +3,10 @@
 use std::io::{ErrorKind, Read, Write};
 
 use crate::frame::{Frame, Frames};
-use crate::give::{Let, give};
 use crate::name::Name;
 use crate::outcome::{Event, Outcome, Role, TransferError};
-use crate::take::{Taking, take};
+use crate::receiver::{Taking, take};
+use crate::sender::{Let, give};
 use crate::walk::{Folder, Source};
 
 /// What a server allows.

@@ -7,10 +7,10 @@ use std::path::Path;
 use cap_std::fs::Dir;
 
 use crate::frame::{Entry, Frame, Frames};
-use crate::give::BATCH;
 use crate::name::{Name, shown};
 use crate::outcome::{Event, Outcome, Reason, TransferError, Watch};
 use crate::part::{self, Part};
+use crate::sender::BATCH;
 use crate::tree::{GROUP, groups};
 use crate::walk::{Folder, modified};
 
