@@ -1,51 +1,50 @@
-//! What two ends say to each other: frames of a kind, a length and a payload, every one of them checked before it is used.
+//! The messages of the protocol: frames of a kind, a length and a payload, every one of them checked before it is used.
 
 use std::io::{self, BufReader, Read, Write};
 
-use thiserror::Error;
-
+use crate::error::Malformed;
 use crate::name::{BadName, MAX_NAME, Name};
+use crate::outcome::{Reason, Role};
 use crate::tree::{GROUP, GroupValue, Hash};
-use crate::{Reason, Role};
 
-/// One frame. A kind byte, the length of the payload (32 bits) and the payload; all numbers little-endian.
+/// One frame: a kind byte, the length of the payload (32 bits) and the payload; all numbers little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frame<'a> {
-    /// The client says first: what this is, and what it will do.
+    /// The first frame of a client.
     Hello { version: u8, role: Role },
-    /// The server takes part.
+    /// The server accepts the client.
     Welcome,
-    /// The server does not, or one end has to give up: why, in words.
-    Refusal(&'a str),
-    /// A name the taker wants; empty for everything there is.
-    Want(&'a [u8]),
-    /// There are no further ones.
-    WantEnd,
-    /// What the giver believes is to come, for the progress shown.
+    /// The server refuses the client, or one end cannot go on: the reason in words.
+    Error(&'a str),
+    /// A name the receiver requests; empty for everything the server has.
+    Request(&'a [u8]),
+    /// The request is complete.
+    RequestEnd,
+    /// What the sender has counted, for the display of progress.
     Total { files: u64, bytes: u64 },
-    /// A file or folder the giver has.
+    /// A file or folder the sender has.
     Entry(Entry<'a>),
-    /// Something it was asked for and cannot give.
+    /// Something requested or found that cannot be sent.
     Unavailable { name: &'a [u8], reason: Reason },
-    /// Now the taker answers all entries since the last time, in their order.
-    Batch,
-    /// Answer: send the file from this group on.
-    Send { from: u64 },
-    /// Answer: it is here already.
-    Have,
-    /// Answer: it does not come in.
-    Refuse(Reason),
-    /// Bytes of a file, one group, with their value.
+    /// The receiver shall reply to the entries since the last batch, in their order.
+    BatchEnd,
+    /// Reply: send the groups of the file beginning with this one.
+    Accept { from: u64 },
+    /// Reply: the receiver has the file or folder.
+    Present,
+    /// Reply: the receiver does not accept it.
+    Reject(Reason),
+    /// The bytes of one group of a file, with its value.
     Group { value: GroupValue, bytes: &'a [u8] },
     /// All groups of the file have been sent.
     FileEnd,
-    /// The rest of the file will not come.
-    Abandon(Reason),
-    /// The file is in its place.
-    Done(Hash),
-    /// It is not.
+    /// The rest of the file will not be sent.
+    Abort(Reason),
+    /// Result: the file has its name.
+    Stored(Hash),
+    /// Result: the file was not stored.
     Failed(Reason),
-    /// The giver has given everything; the taker has dealt with everything.
+    /// The sender has sent everything; the receiver has handled everything.
     End,
 }
 
@@ -56,43 +55,17 @@ pub(crate) struct Entry<'a> {
     pub(crate) size: u64,
     /// Permission bits.
     pub(crate) mode: u32,
-    /// When it was last written.
+    /// The modification time.
     pub(crate) modified: Modified,
     pub(crate) name: &'a [u8],
 }
 
-/// Since 1970.
+/// A modification time since the beginning of 1970, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modified {
     pub(crate) seconds: i64,
-    /// Below a thousand million.
+    /// Below 1,000,000,000.
     pub(crate) nanos: u32,
-}
-
-/// What arrived is no frame.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Malformed {
-    /// The first bytes are not those of this protocol.
-    #[error("the other side speaks another protocol")]
-    Magic,
-    /// No such kind.
-    #[error("a message of unknown kind {0}")]
-    Kind(u8),
-    /// More than the kind may have.
-    #[error("a message of kind {kind} and {length} bytes")]
-    Length {
-        /// The kind.
-        kind: u8,
-        /// What it says its payload has.
-        length: u32,
-    },
-    /// A field has no such value.
-    #[error("a {0} out of range")]
-    Field(&'static str),
-    /// As said.
-    #[error("{0}")]
-    Name(#[from] BadName),
 }
 
 impl Frame<'_> {
@@ -105,8 +78,8 @@ impl Frame<'_> {
                 out.extend_from_slice(MAGIC);
                 out.extend_from_slice(&[*version, *role as u8]);
             }
-            Frame::Refusal(text) => out.extend_from_slice(beginning(text).as_bytes()),
-            Frame::Want(name) => out.extend_from_slice(name),
+            Frame::Error(text) => out.extend_from_slice(truncated(text).as_bytes()),
+            Frame::Request(name) => out.extend_from_slice(name),
             Frame::Total { files, bytes } => {
                 out.extend_from_slice(&files.to_le_bytes());
                 out.extend_from_slice(&bytes.to_le_bytes());
@@ -123,14 +96,14 @@ impl Frame<'_> {
                 out.push(*reason as u8);
                 out.extend_from_slice(name);
             }
-            Frame::Send { from } => out.extend_from_slice(&from.to_le_bytes()),
-            Frame::Refuse(reason) | Frame::Abandon(reason) | Frame::Failed(reason) => out.push(*reason as u8),
+            Frame::Accept { from } => out.extend_from_slice(&from.to_le_bytes()),
+            Frame::Reject(reason) | Frame::Abort(reason) | Frame::Failed(reason) => out.push(*reason as u8),
             Frame::Group { value, bytes } => {
                 out.extend_from_slice(value);
                 out.extend_from_slice(bytes);
             }
-            Frame::Done(hash) => out.extend_from_slice(hash),
-            Frame::Welcome | Frame::WantEnd | Frame::Batch | Frame::Have | Frame::FileEnd | Frame::End => {}
+            Frame::Stored(hash) => out.extend_from_slice(hash),
+            Frame::Welcome | Frame::RequestEnd | Frame::BatchEnd | Frame::Present | Frame::FileEnd | Frame::End => {}
         }
         let length = (out.len() - at - HEADER) as u32;
         out[at + 1..at + HEADER].copy_from_slice(&length.to_le_bytes());
@@ -140,20 +113,20 @@ impl Frame<'_> {
         match self {
             Frame::Hello { .. } => HELLO,
             Frame::Welcome => WELCOME,
-            Frame::Refusal(_) => REFUSAL,
-            Frame::Want(_) => WANT,
-            Frame::WantEnd => WANT_END,
+            Frame::Error(_) => ERROR,
+            Frame::Request(_) => REQUEST,
+            Frame::RequestEnd => REQUEST_END,
             Frame::Total { .. } => TOTAL,
             Frame::Entry(_) => ENTRY,
             Frame::Unavailable { .. } => UNAVAILABLE,
-            Frame::Batch => BATCH,
-            Frame::Send { .. } => SEND,
-            Frame::Have => HAVE,
-            Frame::Refuse(_) => REFUSE,
+            Frame::BatchEnd => BATCH_END,
+            Frame::Accept { .. } => ACCEPT,
+            Frame::Present => PRESENT,
+            Frame::Reject(_) => REJECT,
             Frame::Group { .. } => GROUP_KIND,
             Frame::FileEnd => FILE_END,
-            Frame::Abandon(_) => ABANDON,
-            Frame::Done(_) => DONE,
+            Frame::Abort(_) => ABORT,
+            Frame::Stored(_) => STORED,
             Frame::Failed(_) => FAILED,
             Frame::End => END,
         }
@@ -164,18 +137,18 @@ impl Frame<'_> {
         let mut fields = Fields(payload);
         let frame = match kind {
             HELLO => {
-                if fields.take(MAGIC.len())? != MAGIC {
+                if fields.bytes(MAGIC.len())? != MAGIC {
                     return Err(Malformed::Magic);
                 }
                 Frame::Hello {
                     version: fields.byte()?,
-                    role: Role::of(fields.byte()?).ok_or(Malformed::Field("role"))?,
+                    role: Role::from_byte(fields.byte()?).ok_or(Malformed::Field("role"))?,
                 }
             }
             WELCOME => Frame::Welcome,
-            REFUSAL => Frame::Refusal(std::str::from_utf8(fields.rest()).map_err(|_| Malformed::Field("text"))?),
-            WANT => Frame::Want(fields.rest()),
-            WANT_END => Frame::WantEnd,
+            ERROR => Frame::Error(std::str::from_utf8(fields.rest()).map_err(|_| Malformed::Field("text"))?),
+            REQUEST => Frame::Request(fields.rest()),
+            REQUEST_END => Frame::RequestEnd,
             TOTAL => Frame::Total { files: fields.number()?, bytes: fields.number()? },
             ENTRY => Frame::Entry(Entry {
                 folder: match fields.byte()? {
@@ -194,14 +167,14 @@ impl Frame<'_> {
                 name: fields.rest(),
             }),
             UNAVAILABLE => Frame::Unavailable { reason: fields.reason()?, name: fields.rest() },
-            BATCH => Frame::Batch,
-            SEND => Frame::Send { from: fields.number()? },
-            HAVE => Frame::Have,
-            REFUSE => Frame::Refuse(fields.reason()?),
+            BATCH_END => Frame::BatchEnd,
+            ACCEPT => Frame::Accept { from: fields.number()? },
+            PRESENT => Frame::Present,
+            REJECT => Frame::Reject(fields.reason()?),
             GROUP_KIND => Frame::Group { value: fields.array()?, bytes: fields.rest() },
             FILE_END => Frame::FileEnd,
-            ABANDON => Frame::Abandon(fields.reason()?),
-            DONE => Frame::Done(fields.array()?),
+            ABORT => Frame::Abort(fields.reason()?),
+            STORED => Frame::Stored(fields.array()?),
             FAILED => Frame::Failed(fields.reason()?),
             END => Frame::End,
             _ => return Err(Malformed::Kind(kind)),
@@ -211,26 +184,26 @@ impl Frame<'_> {
 }
 
 impl Entry<'_> {
-    /// Its name, checked.
+    /// Checks its name.
     pub(crate) fn name(&self) -> Result<Name, BadName> {
         Name::new(self.name)
     }
 }
 
-/// What is left of a payload.
+/// The rest of a payload.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(Malformed::Field("length"))?;
+    fn bytes(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(Malformed::Field("length"))?;
         self.0 = rest;
-        Ok(taken)
+        Ok(bytes)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or(Malformed::Field("length"))?;
+        let (bytes, rest) = self.0.split_first_chunk().ok_or(Malformed::Field("length"))?;
         self.0 = rest;
-        Ok(*taken)
+        Ok(*bytes)
     }
 
     fn byte(&mut self) -> Result<u8, Malformed> {
@@ -242,7 +215,7 @@ impl<'a> Fields<'a> {
     }
 
     fn reason(&mut self) -> Result<Reason, Malformed> {
-        Ok(Reason::of(self.byte()?))
+        Ok(Reason::from_byte(self.byte()?))
     }
 
     fn rest(&mut self) -> &'a [u8] {
@@ -259,30 +232,30 @@ pub(crate) struct Frames<T> {
 }
 
 impl<T: Read + Write> Frames<T> {
-    /// Over this connection.
+    /// Frames over this connection.
     pub(crate) fn new(io: T) -> Self {
         Self { io: BufReader::with_capacity(BUFFER, io), out: Vec::with_capacity(BUFFER), payload: Vec::new() }
     }
 
-    /// Says something, soon.
+    /// Queues a frame. It is written with those after it, by [`flush`](Self::flush), or before the next read.
     pub(crate) fn send(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         frame.encode(&mut self.out);
         if self.out.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Says now what has been said.
+    /// Writes the queued frames.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.io.get_mut().write_all(&self.out)?;
         self.out.clear();
         self.io.get_mut().flush()
     }
 
-    /// The other side hears nothing any more. What it said before can still be heard.
-    pub(crate) fn fall_silent(&mut self) {
+    /// Drops the queued frames, where the other side cannot receive any more.
+    pub(crate) fn discard_output(&mut self) {
         self.out.clear();
     }
 
-    /// Hears something, after everything has been said.
+    /// Receives a frame. Queued frames are written first if this may block.
     pub(crate) fn receive(&mut self) -> io::Result<Frame<'_>> {
         if !self.out.is_empty() && self.io.buffer().is_empty() {
             self.flush()?;
@@ -291,7 +264,7 @@ impl<T: Read + Write> Frames<T> {
         self.io.read_exact(&mut header)?;
         let [kind, length @ ..] = header;
         let length = u32::from_le_bytes(length);
-        if length > longest(kind).map_err(invalid)? {
+        if length > max_length(kind).map_err(invalid)? {
             return Err(invalid(Malformed::Length { kind, length }));
         }
         self.payload.clear();
@@ -302,7 +275,7 @@ impl<T: Read + Write> Frames<T> {
         Frame::decode(kind, &self.payload).map_err(invalid)
     }
 
-    /// Whether something has been heard that was not looked at.
+    /// Whether all received bytes were consumed.
     #[cfg(test)]
     pub(crate) fn is_drained(&mut self) -> bool {
         use std::io::BufRead;
@@ -310,7 +283,7 @@ impl<T: Read + Write> Frames<T> {
     }
 }
 
-/// Reads any bytes as a conversation would, until they end or are wrong; how many frames that were. For fuzzing.
+/// Decodes bytes as frames until they end or are malformed; the number of frames. For fuzzing.
 #[cfg(any(test, feature = "testing"))]
 #[must_use]
 pub fn frames_in(bytes: &[u8]) -> usize {
@@ -326,46 +299,46 @@ fn invalid(malformed: Malformed) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, malformed)
 }
 
-/// As much of a text as a refusal may have.
-fn beginning(text: &str) -> &str {
+/// The first characters of a text, as many as an error may have.
+fn truncated(text: &str) -> &str {
     let end = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= MAX_TEXT).last();
     &text[..end.unwrap_or(0)]
 }
 
 /// The longest payload of a kind.
-fn longest(kind: u8) -> Result<u32, Malformed> {
+fn max_length(kind: u8) -> Result<u32, Malformed> {
     Ok(match kind {
         HELLO => 10,
-        REFUSAL => MAX_TEXT as u32,
-        WANT => MAX_NAME as u32,
+        ERROR => MAX_TEXT as u32,
+        REQUEST => MAX_NAME as u32,
         TOTAL => 16,
         ENTRY => MAX_NAME as u32 + 25,
         UNAVAILABLE => MAX_NAME as u32 + 1,
-        SEND => 8,
-        REFUSE | ABANDON | FAILED => 1,
+        ACCEPT => 8,
+        REJECT | ABORT | FAILED => 1,
         GROUP_KIND => GROUP as u32 + 32,
-        DONE => 32,
-        WELCOME | WANT_END | BATCH | HAVE | FILE_END | END => 0,
+        STORED => 32,
+        WELCOME | REQUEST_END | BATCH_END | PRESENT | FILE_END | END => 0,
         _ => return Err(Malformed::Kind(kind)),
     })
 }
 
 const HELLO: u8 = b'c';
 const WELCOME: u8 = 1;
-const REFUSAL: u8 = 2;
-const WANT: u8 = 3;
-const WANT_END: u8 = 4;
+const ERROR: u8 = 2;
+const REQUEST: u8 = 3;
+const REQUEST_END: u8 = 4;
 const TOTAL: u8 = 5;
 const ENTRY: u8 = 6;
 const UNAVAILABLE: u8 = 7;
-const BATCH: u8 = 8;
-const SEND: u8 = 9;
-const HAVE: u8 = 10;
-const REFUSE: u8 = 11;
+const BATCH_END: u8 = 8;
+const ACCEPT: u8 = 9;
+const PRESENT: u8 = 10;
+const REJECT: u8 = 11;
 const GROUP_KIND: u8 = 12;
 const FILE_END: u8 = 13;
-const ABANDON: u8 = 14;
-const DONE: u8 = 15;
+const ABORT: u8 = 14;
+const STORED: u8 = 15;
 const FAILED: u8 = 16;
 const END: u8 = 17;
 
@@ -374,14 +347,17 @@ const MAGIC: &[u8; 8] = b"wndfiles";
 /// Kind and length.
 const HEADER: usize = 5;
 
-/// Bytes of a refusal in words.
+/// Bytes of an error's text.
 const MAX_TEXT: usize = 1024;
 
-/// What a signed file offset can say.
+/// The largest signed file offset.
 const MAX_SIZE: u64 = i64::MAX as u64;
 
-/// Frames are handed to the connection in pieces of about this size.
+/// Frames are written to the connection in pieces of about this size.
 const BUFFER: usize = 1 << 17;
+
+/// Entries to which the receiver replies at once. Two batches of replies and results take 100 KB, which the connection has to hold.
+pub(crate) const BATCH: usize = 1024;
 
 #[cfg(test)]
 mod tests {
@@ -392,32 +368,32 @@ mod tests {
     fn every_kind() -> Vec<Frame<'static>> {
         let modified = Modified { seconds: -7, nanos: 999_999_999 };
         vec![
-            Frame::Hello { version: 1, role: Role::Take },
+            Frame::Hello { version: 1, role: Role::Receive },
             Frame::Welcome,
-            Frame::Refusal("no"),
-            Frame::Want(b""),
-            Frame::WantEnd,
+            Frame::Error("no"),
+            Frame::Request(b""),
+            Frame::RequestEnd,
             Frame::Total { files: 3, bytes: u64::MAX },
             Frame::Entry(Entry { folder: true, size: MAX_SIZE, mode: 0o755, modified, name: b"a/b" }),
             Frame::Unavailable { name: b"x", reason: Reason::Missing },
-            Frame::Batch,
-            Frame::Send { from: 9 },
-            Frame::Have,
-            Frame::Refuse(Reason::Space),
+            Frame::BatchEnd,
+            Frame::Accept { from: 9 },
+            Frame::Present,
+            Frame::Reject(Reason::Space),
             Frame::Group { value: [7; 32], bytes: b"content" },
             Frame::FileEnd,
-            Frame::Abandon(Reason::Changed),
-            Frame::Done([8; 32]),
+            Frame::Abort(Reason::Changed),
+            Frame::Stored([8; 32]),
             Frame::Failed(Reason::Busy),
             Frame::End,
         ]
     }
 
     #[test]
-    fn what_is_said_is_heard() {
-        let mut said = Vec::new();
-        every_kind().iter().for_each(|frame| frame.encode(&mut said));
-        let mut frames = Frames::new(io::Cursor::new(said));
+    fn encoded_frames_are_decoded() {
+        let mut bytes = Vec::new();
+        every_kind().iter().for_each(|frame| frame.encode(&mut bytes));
+        let mut frames = Frames::new(io::Cursor::new(bytes));
         for frame in every_kind() {
             assert_eq!(frames.receive().unwrap(), frame);
         }
@@ -425,9 +401,9 @@ mod tests {
     }
 
     #[test]
-    fn no_length_is_believed_before_its_bytes_are_there() {
+    fn memory_grows_with_received_bytes_not_with_claimed_lengths() {
         let over = |kind: u8, length: u32| [&[kind][..], &length.to_le_bytes(), &[0; 64]].concat();
-        for bytes in [over(GROUP_KIND, u32::MAX), over(END, 1), over(200, 0), over(SEND, 7), over(ENTRY, 3)] {
+        for bytes in [over(GROUP_KIND, u32::MAX), over(END, 1), over(200, 0), over(ACCEPT, 7), over(ENTRY, 3)] {
             let mut frames = Frames::new(io::Cursor::new(bytes));
             assert_eq!(frames.receive().unwrap_err().kind(), io::ErrorKind::InvalidData);
         }
@@ -438,9 +414,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_without_harm(kind in 0_u8..20, payload in proptest::collection::vec(any::<u8>(), 0..80)) {
+        fn any_bytes_are_decoded_or_refused(kind in 0_u8..20, payload in proptest::collection::vec(any::<u8>(), 0..80)) {
             let bytes = [&[kind][..], &(payload.len() as u32).to_le_bytes(), &payload].concat();
-            // What is understood can be said, and is understood the same.
+            // A decoded frame is the same after it was encoded and decoded again.
             if let Ok(frame) = Frames::new(io::Cursor::new(bytes)).receive() {
                 let mut again = Vec::new();
                 frame.encode(&mut again);

@@ -1,8 +1,8 @@
-//! What has been proven of an unfinished file, in a file beside it.
+//! The groups of an unfinished file that are on the disk, listed in a file beside it.
 //!
-//! A header says which file it is; then comes a record for each group that arrived whole and was written, in order. Bytes are
-//! brought to the disk before the records that speak of them are written, so that a journal proves no more than the disk holds,
-//! also after a crash of the machine. A record torn by a crash ends the journal.
+//! A header identifies the file; a record follows for each group that was received and written, in order. The groups are synced
+//! before their records are written, so that a journal never lists more than the disk has, also after a crash of the machine. A
+//! record torn by a crash ends the journal.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -19,7 +19,7 @@ pub(crate) struct Journal {
     records: u64,
 }
 
-/// Which file at the giver this is. If any of it changes there, what has arrived is of no use.
+/// Identifies a version of a file at the sender. If any of this changes there, what has arrived cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) name: Name,
@@ -28,7 +28,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// What the header of its journal is.
+    /// The header of its journal.
     pub(crate) fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(MAGIC).update(&GROUP.to_le_bytes()).update(&self.size.to_le_bytes());
@@ -38,8 +38,8 @@ impl Identity {
 }
 
 impl Journal {
-    /// Opens the journal in `file`, which may be new, of another file or torn: what it proves of the first `groups` groups. What
-    /// it says of others is forgotten.
+    /// Opens the journal in `file`, which may be new, torn, or that of another file: the values it has of the first `groups` groups.
+    /// Later records are cut off.
     pub(crate) fn open(mut file: File, identity: &Identity, groups: u64) -> io::Result<(Self, Vec<GroupValue>)> {
         let identity = identity.digest();
         let values = proven(&mut file, &identity, groups)?;
@@ -56,7 +56,7 @@ impl Journal {
         Ok((journal, values))
     }
 
-    /// Adds the values of the groups that follow, whose bytes are on the disk.
+    /// Adds the values of the next groups, which must be on the disk.
     pub(crate) fn append(&mut self, values: &[GroupValue]) -> io::Result<()> {
         let mut records = Vec::with_capacity(values.len() * RECORD);
         for value in values {
@@ -68,7 +68,7 @@ impl Journal {
     }
 }
 
-/// What the journal in `file` proves of the first `groups` groups of the file of this identity.
+/// The values that the journal in `file` has of the first `groups` groups, if it is the journal of this file.
 pub(crate) fn proven(file: &mut File, identity: &[u8; 32], groups: u64) -> io::Result<Vec<GroupValue>> {
     file.rewind()?;
     let mut bytes = Vec::new();
@@ -81,7 +81,7 @@ pub(crate) fn proven(file: &mut File, identity: &[u8; 32], groups: u64) -> io::R
     Ok(values.collect())
 }
 
-/// Ties a record to its file and its place.
+/// Binds a record to its file and its index.
 fn check(identity: &[u8; 32], index: u64, value: &GroupValue) -> [u8; CHECK] {
     let mut hasher = blake3::Hasher::new_keyed(identity);
     let hash = hasher.update(&index.to_le_bytes()).update(value).finalize();
@@ -96,7 +96,7 @@ const HEADER: usize = 32;
 /// A value and its check.
 const RECORD: usize = 32 + CHECK;
 
-/// Against tearing, not against malice: who can write here can write the file itself.
+/// Detects torn records. It does not authenticate: whoever can write the journal can write the file.
 const CHECK: usize = 8;
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_speaks_of_one_file() {
+    fn a_journal_belongs_to_one_file() {
         let file = tempfile::tempfile().unwrap();
         let ours = identity(9 * GROUP);
         let (mut journal, values) = Journal::open(file.try_clone().unwrap(), &ours, 9).unwrap();
@@ -125,11 +125,11 @@ mod tests {
         assert_eq!(reopen(&file, &ours), [[1; 32], [2; 32], [3; 32]]);
         let later = Identity { modified: Modified { seconds: 5, nanos: 7 }, ..ours.clone() };
         assert!(reopen(&file, &later).is_empty());
-        assert!(reopen(&file, &ours).is_empty(), "the other one has taken its place");
+        assert!(reopen(&file, &ours).is_empty(), "it was overwritten by the other one");
     }
 
     #[test]
-    fn more_groups_than_the_file_has_are_not_proven() {
+    fn records_beyond_the_end_of_the_file_are_ignored() {
         let file = tempfile::tempfile().unwrap();
         let ours = identity(2 * GROUP);
         let (mut journal, _) = Journal::open(file.try_clone().unwrap(), &ours, 9).unwrap();
@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_torn_or_overwritten_is_not_believed(
+        fn torn_and_overwritten_records_are_ignored(
             records in 0_usize..6,
             cut in 0_usize..300,
             flipped in proptest::option::of(0_usize..300),
@@ -150,19 +150,19 @@ mod tests {
             Journal::open(file.try_clone().unwrap(), &ours, 9).unwrap().0.append(&all).unwrap();
             let length = (HEADER + records * RECORD).saturating_sub(cut);
             file.set_len(length as u64).unwrap();
-            let mut believed = length.saturating_sub(HEADER) / RECORD;
+            let mut valid = length.saturating_sub(HEADER) / RECORD;
             if let Some(at) = flipped.filter(|at| *at < length) {
                 use std::os::unix::fs::FileExt;
                 let mut byte = [0];
                 file.read_exact_at(&mut byte, at as u64).unwrap();
                 file.write_all_at(&[byte[0] ^ 4], at as u64).unwrap();
-                believed = believed.min(at.checked_sub(HEADER).map_or(0, |at| at / RECORD));
+                valid = valid.min(at.checked_sub(HEADER).map_or(0, |at| at / RECORD));
             }
-            prop_assert_eq!(reopen(&file, &ours), &all[..believed]);
-            // And it goes on from there.
+            prop_assert_eq!(reopen(&file, &ours), &all[..valid]);
+            // New records follow the valid ones.
             let (mut journal, _) = Journal::open(file.try_clone().unwrap(), &ours, 9).unwrap();
             journal.append(&[[9; 32]]).unwrap();
-            prop_assert_eq!(reopen(&file, &ours).len(), believed + 1);
+            prop_assert_eq!(reopen(&file, &ours).len(), valid + 1);
         }
     }
 }

@@ -1,43 +1,47 @@
-//! Files and folders over any stream of bytes with two directions: verified while they move, resumed where they stopped.
+//! Files and folders over any stream of bytes with two directions: verified while they are transferred, resumed where they stopped.
 //!
-//! One end gives, the other takes; either may be the client. A transfer reads every byte once at the giver and writes it once at
-//! the taker; a file is checked group by group with BLAKE3 as it arrives ([`GROUP`]), stands under a name of its own until it is
-//! whole, and is then renamed into its place. A journal beside an unfinished file proves what of it is on the disk, so that a
-//! later transfer of the same file goes on from there without reading it again.
+//! One end sends, the other receives; either may be the client. A transfer reads every byte once at the sender and writes it once at the
+//! receiver. A file is checked group by group with BLAKE3 as it arrives ([`GROUP`]), has a temporary name until all of it has arrived,
+//! and is then renamed. A journal beside an unfinished file lists the groups that are on the disk, from which a later transfer of
+//! the same file resumes.
 //!
-//! Nothing is encrypted and nobody is asked who they are: that is the business of what lies below.
+//! Nothing is encrypted and nobody is authenticated: that is left to the layer below.
 //!
-//! Where to start: [`send`] and [`fetch`] are the clients, [`answer`] is the server. They block. The connection needs room for
-//! 128 KiB on the way from the taker to the giver, as sockets have.
+//! Where to start: [`send`] and [`receive`] are the clients, [`serve`] is the server. They block. The connection must buffer 128 KiB in
+//! the direction from the receiver to the sender, as sockets do.
 //!
 //! ```
 //! use std::os::unix::net::UnixStream;
-//! use cwnd_files::{Folder, Serving, Source, Taking, answer, send};
+//! use cwnd_files::{Folder, ReceiveOptions, ServeOptions, Source, send, serve};
 //!
 //! let place = tempfile::tempdir()?;
 //! let (letter, inbox) = (place.path().join("letter"), place.path().join("inbox"));
 //! std::fs::write(&letter, "dear all")?;
 //! std::fs::create_dir(&inbox)?;
 //!
-//! let (here, there) = UnixStream::pair()?;
+//! let (near, far) = UnixStream::pair()?;
 //! let folder = Folder::open(&inbox)?;
-//! let server = std::thread::spawn(move || answer(there, &folder, &Serving::writing(Taking::new()), &mut |_| true));
-//! let outcome = send(here, &[Source::at(&letter)?], &mut |event| {
+//! let options = ServeOptions::writable(ReceiveOptions::new());
+//! let server = std::thread::spawn(move || serve(far, &folder, &options, &mut |_| true));
+//! let outcome = send(near, &[Source::at(&letter)?], &mut |event| {
 //!     println!("{event:?}");
 //!     true
 //! })?;
-//! assert_eq!((outcome.whole, outcome.failed), (1, 0));
+//! assert_eq!((outcome.completed, outcome.failed), (1, 0));
 //! assert_eq!(server.join().unwrap()?, outcome);
 //! assert_eq!(std::fs::read(inbox.join("letter"))?, b"dear all");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Symbolic links, devices and sockets are not given away. Times of last change and permission bits of files are kept; owners and
-//! the attributes of folders are not.
+//! Symbolic links, devices and sockets are not sent. Modification times and permission bits of files are kept; owners and the attributes
+//! of folders are not.
 
+mod error;
 mod frame;
+mod handshake;
 mod journal;
 mod name;
+mod options;
 mod outcome;
 mod part;
 mod receiver;
@@ -46,12 +50,12 @@ mod session;
 mod tree;
 mod walk;
 
-pub use frame::Malformed;
+pub use error::{Malformed, TransferError};
 #[cfg(any(test, feature = "testing"))]
 pub use frame::frames_in;
 pub use name::{BadName, Name, RESERVED};
-pub use outcome::{Event, Outcome, Reason, Role, TransferError};
-pub use receiver::Taking;
-pub use session::{Serving, answer, fetch, send};
+pub use options::{ReceiveOptions, ServeOptions};
+pub use outcome::{Event, Outcome, Reason, Role};
+pub use session::{receive, send, serve};
 pub use tree::{GROUP, Hash};
 pub use walk::{Folder, Source};

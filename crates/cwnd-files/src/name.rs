@@ -9,23 +9,22 @@ use thiserror::Error;
 
 /// The name of a file or folder relative to where a transfer goes: components of any bytes, `/` between them.
 ///
-/// None is empty, `.`, `..`, longer than 255 bytes, or holds a NUL, and the last one is none of this crate's own
-/// ([`RESERVED`]). That alone keeps names inside a folder without symbolic links; against those, the folder is opened so that
-/// nothing outside can be reached.
+/// No component is empty, `.` or `..`, longer than 255 bytes, contains a NUL, or begins as the names of unfinished files do
+/// ([`RESERVED`]). That alone keeps names inside a folder without symbolic links; links are handled where files are opened.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(Vec<u8>);
 
-/// What is wrong with a name.
+/// Why bytes are not a [`Name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BadName {
     /// More than 4096 bytes, or a component of more than 255.
     #[error("the name is too long: at most 4096 bytes, and 255 between two `/`")]
     Long,
-    /// An empty component, `.`, `..` or a NUL.
+    /// A component is empty, `.` or `..`, or contains a NUL.
     #[error("the name is not that of a file below the folder")]
     Component,
-    /// [`RESERVED`].
+    /// A component begins with [`RESERVED`].
     #[error("names that begin with `.cwnd-` are those of unfinished files")]
     Reserved,
 }
@@ -34,7 +33,7 @@ impl Name {
     /// Checks a name.
     ///
     /// # Errors
-    /// It is none.
+    /// A component or all of it is too long, a component is empty, `.` or `..` or contains a NUL, or one is [`RESERVED`].
     pub fn new(bytes: &[u8]) -> Result<Self, BadName> {
         if bytes.len() > MAX_NAME {
             return Err(BadName::Long);
@@ -63,7 +62,7 @@ impl Name {
         Path::new(OsStr::from_bytes(&self.0))
     }
 
-    /// The folder it lies in, empty for the outermost one, and its last component.
+    /// The path of its folder, which may be empty, and its last component.
     pub(crate) fn split(&self) -> (&Path, &OsStr) {
         let at = self.0.iter().rposition(|byte| *byte == b'/');
         let (folder, last) = at.map_or((&[][..], &self.0[..]), |at| (&self.0[..at], &self.0[at + 1..]));
@@ -72,7 +71,7 @@ impl Name {
 }
 
 impl fmt::Display for Name {
-    /// Fit for a terminal: what is no text, and what would move the cursor, is escaped.
+    /// Fit for a terminal: control characters and bytes that are not UTF-8 are escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.0.utf8_chunks() {
             for c in chunk.valid().chars() {
@@ -86,18 +85,18 @@ impl fmt::Display for Name {
     }
 }
 
-/// What may be no name, fit for a terminal.
-pub(crate) fn shown(name: &[u8]) -> String {
+/// Bytes that need not be a valid name, fit for a terminal.
+pub(crate) fn printable(name: &[u8]) -> String {
     Name(name.to_vec()).to_string()
 }
 
-/// How the names of unfinished files and their journals begin.
+/// The first bytes of the names of unfinished files and their journals.
 pub const RESERVED: &[u8] = b".cwnd-";
 
-/// Linux takes no longer path (`PATH_MAX`).
+/// Bytes of a name: Linux accepts no longer path (`PATH_MAX`).
 pub(crate) const MAX_NAME: usize = 4096;
 
-/// Nor a longer component (`NAME_MAX`).
+/// Bytes of a component (`NAME_MAX`).
 const MAX_COMPONENT: usize = 255;
 
 #[cfg(test)]
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leads_elsewhere_is_no_name() {
+    fn names_that_lead_out_of_the_folder_are_refused() {
         for bytes in [&b"a"[..], b"a/b", b"...", b"a/..b", b"\xff", b"-rf", b"a b"] {
             assert!(Name::new(bytes).is_ok(), "{bytes:?}");
         }
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_does_not_move_the_cursor() {
+    fn control_characters_are_escaped() {
         let name = Name::new(b"\x1b[2J\xffgr\xc3\xbc\xc3\x9fe\n").unwrap();
         assert_eq!(name.to_string(), "\\u{1b}[2J\\xffgrüße\\n");
     }

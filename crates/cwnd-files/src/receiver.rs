@@ -1,4 +1,4 @@
-//! The taking end.
+//! The receiving end.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -6,327 +6,275 @@ use std::path::Path;
 
 use cap_std::fs::Dir;
 
-use crate::frame::{Entry, Frame, Frames};
-use crate::name::{Name, shown};
-use crate::outcome::{Event, Outcome, Reason, TransferError, Watch};
-use crate::part::{self, Part};
-use crate::sender::BATCH;
+use crate::error::TransferError;
+use crate::frame::{BATCH, Entry, Frame, Frames};
+use crate::name::{Name, printable};
+use crate::options::ReceiveOptions;
+use crate::outcome::{Event, Observer, Outcome, Reason};
+use crate::part::{self, Incoming, Part};
 use crate::tree::{GROUP, groups};
 use crate::walk::{Folder, modified};
 
-/// What a taker may do.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct Taking {
-    /// Replace files of the same name. Otherwise they stay, and the transfer of theirs fails.
-    pub overwrite: bool,
-    /// Bring every file to the disk before it counts. Otherwise only large ones, of more than one [`GROUP`], are: what is small
-    /// survives the end of the program, but perhaps not that of the machine.
-    pub sync: bool,
-    /// Bytes to be left free.
-    pub keep_free: u64,
-}
-
-impl Taking {
-    /// Replaces nothing, syncs large files, leaves nothing free.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Whether files of the same name are replaced.
-    #[must_use]
-    pub fn overwrite(mut self, on: bool) -> Self {
-        self.overwrite = on;
-        self
-    }
-
-    /// Whether small files are brought to the disk too.
-    #[must_use]
-    pub fn sync(mut self, on: bool) -> Self {
-        self.sync = on;
-        self
-    }
-
-    /// How many bytes are left free.
-    #[must_use]
-    pub fn keep_free(mut self, bytes: u64) -> Self {
-        self.keep_free = bytes;
-        self
-    }
-}
-
-/// A file that was said to come.
-#[derive(Clone, Debug)]
-pub(crate) struct Wanted {
-    pub(crate) name: Name,
-    pub(crate) size: u64,
-    pub(crate) mode: u32,
-    pub(crate) modified: crate::frame::Modified,
-    /// Groups that are there.
-    pub(crate) from: u64,
-}
-
-/// Takes what the giver has into `folder`.
-pub(crate) fn take<T: Read + Write>(
+/// Receives what the sender has into `folder`.
+pub(crate) fn receive_into<T: Read + Write>(
     frames: &mut Frames<T>,
     folder: &Folder,
-    rules: &Taking,
-    watch: Watch<'_>,
+    options: &ReceiveOptions,
+    observer: Observer<'_>,
 ) -> Result<Outcome, TransferError> {
-    let room = rustix::fs::fstatvfs(&folder.0).map_err(io::Error::from)?;
-    let room = room.f_bavail.saturating_mul(room.f_frsize).saturating_sub(rules.keep_free);
-    let mut taker = Taker {
+    let free = rustix::fs::fstatvfs(&folder.0).map_err(io::Error::from)?;
+    let free = free.f_bavail.saturating_mul(free.f_frsize).saturating_sub(options.keep_free);
+    let mut receiver = Receiver {
         frames,
         folder: &folder.0,
-        rules,
-        watch,
-        room,
-        answers: Vec::new(),
-        waiting: VecDeque::new(),
+        options,
+        observer,
+        free,
+        replies: Vec::new(),
+        pending: VecDeque::new(),
         current: None,
         outcome: Outcome::default(),
     };
-    let result = taker.run();
-    if let Some(Current::Part(part)) = &mut taker.current {
-        // What has arrived is worth keeping; that this fails too changes nothing.
-        let _ = part.suspend();
+    let result = receiver.run();
+    if let Some(Current::Part(part)) = &mut receiver.current {
+        // The transfer has its result already; if this fails too, less of the file can be resumed.
+        let _ = part.checkpoint();
     }
     result
 }
 
-struct Taker<'a, T> {
+struct Receiver<'a, T> {
     frames: &'a mut Frames<T>,
     folder: &'a Dir,
-    rules: &'a Taking,
-    watch: Watch<'a>,
+    options: &'a ReceiveOptions,
+    observer: Observer<'a>,
     /// Bytes that may still be written.
-    room: u64,
-    /// To the entries since the last batch.
-    answers: Vec<Result<Option<u64>, Reason>>,
-    /// Files that will come, in their order.
-    waiting: VecDeque<Wanted>,
+    free: u64,
+    /// To the entries since the last batch: the group to begin with, none if nothing has to come.
+    replies: Vec<Result<Option<u64>, Reason>>,
+    /// Accepted files whose first frame has not come yet, in their order.
+    pending: VecDeque<Incoming>,
     current: Option<Current>,
     outcome: Outcome,
 }
 
-/// The file that is coming.
+/// The file whose groups are arriving.
 enum Current {
     Part(Box<Part>),
-    /// It cannot be written, and what comes of it is thrown away.
-    Lost(Wanted, Reason),
+    /// It cannot be written, and its groups are ignored.
+    Discarded(Incoming, Reason),
 }
 
-/// A frame without its payload.
-enum Said {
+/// A received frame without its payload.
+enum Message {
     Total { files: u64, bytes: u64 },
-    Entry(Answer),
+    Entry(Decision),
     Unavailable(String, Reason),
-    Batch,
+    BatchEnd,
     Group(u64),
     FileEnd,
-    Abandon(Reason),
+    Abort(Reason),
     End,
 }
 
 /// What is done about an entry.
-enum Answer {
-    /// The folder is there.
+enum Decision {
+    /// The folder exists.
     Folder,
-    /// The file is there.
-    Have(Name, u64),
-    Send(Wanted),
-    Refuse(String, Reason),
+    /// The file exists, and is the same.
+    Present(Name, u64),
+    Accept(Incoming),
+    Reject(String, Reason),
 }
 
-impl<T: Read + Write> Taker<'_, T> {
+impl<T: Read + Write> Receiver<'_, T> {
     fn run(&mut self) -> Result<Outcome, TransferError> {
         loop {
-            match self.hear()? {
-                Said::Total { files, bytes } => self.tell(Event::Total { files, bytes })?,
-                Said::Entry(answer) => self.note(answer)?,
-                Said::Unavailable(name, reason) => self.fail(&name, reason)?,
-                Said::Batch => self.answer()?,
-                Said::Group(bytes) => {
+            match self.receive()? {
+                Message::Total { files, bytes } => self.emit(Event::Total { files, bytes })?,
+                Message::Entry(decision) => self.apply(decision)?,
+                Message::Unavailable(name, reason) => self.report_failed(&name, reason)?,
+                Message::BatchEnd => self.send_replies()?,
+                Message::Group(bytes) => {
                     self.outcome.bytes += bytes;
-                    self.tell(Event::Moved(bytes))?;
+                    self.emit(Event::Transferred(bytes))?;
                 }
-                Said::FileEnd => self.finish()?,
-                Said::Abandon(reason) => self.abandon(reason)?,
-                Said::End if self.waiting.is_empty() && self.answers.is_empty() => {
+                Message::FileEnd => self.finish_file()?,
+                Message::Abort(reason) => self.abort_file(reason)?,
+                Message::End if self.pending.is_empty() && self.replies.is_empty() => {
                     self.frames.send(&Frame::End)?;
                     self.frames.flush()?;
                     return Ok(self.outcome);
                 }
-                Said::End => return Err(TransferError::Protocol("it ends before everything has come")),
+                Message::End => return Err(TransferError::Protocol("an end before all announced files")),
             }
         }
     }
 
-    /// Hears a frame, and does what needs its payload.
-    fn hear(&mut self) -> Result<Said, TransferError> {
+    /// Receives a frame, and does what needs its payload.
+    fn receive(&mut self) -> Result<Message, TransferError> {
         Ok(match self.frames.receive()? {
-            Frame::Total { files, bytes } => Said::Total { files, bytes },
-            Frame::Entry(entry) if self.answers.len() < BATCH && self.waiting.len() < 2 * BATCH => {
-                Said::Entry(decide(self.folder, self.rules, &mut self.room, &entry))
+            Frame::Total { files, bytes } => Message::Total { files, bytes },
+            Frame::Entry(entry) if self.replies.len() < BATCH && self.pending.len() < 2 * BATCH => {
+                Message::Entry(decide(self.folder, self.options, &mut self.free, &entry))
             }
-            Frame::Entry(_) => return Err(TransferError::Protocol("more entries than a batch has")),
-            Frame::Unavailable { name, reason } => Said::Unavailable(shown(name), reason),
-            Frame::Batch => Said::Batch,
+            Frame::Entry(_) => return Err(TransferError::Protocol("more entries than a batch may have")),
+            Frame::Unavailable { name, reason } => Message::Unavailable(printable(name), reason),
+            Frame::BatchEnd => Message::BatchEnd,
             Frame::Group { value, bytes } => {
                 if self.current.is_none() {
-                    self.current = Some(begin(&mut self.waiting, self.folder, self.watch)?);
+                    self.current = Some(open_next(&mut self.pending, self.folder, self.observer)?);
                 }
                 if let Some(Current::Part(part)) = &mut self.current {
                     part.add(&value, bytes)?;
                 }
-                Said::Group(bytes.len() as u64)
+                Message::Group(bytes.len() as u64)
             }
-            Frame::FileEnd => Said::FileEnd,
-            Frame::Abandon(reason) => Said::Abandon(reason),
-            Frame::End => Said::End,
-            Frame::Refusal(text) => return Err(TransferError::Refused(text.to_owned())),
-            _ => return Err(TransferError::Protocol("something only a taker says")),
+            Frame::FileEnd => Message::FileEnd,
+            Frame::Abort(reason) => Message::Abort(reason),
+            Frame::End => Message::End,
+            Frame::Error(text) => return Err(TransferError::Refused(text.to_owned())),
+            _ => return Err(TransferError::Protocol("a message that only a receiver may send")),
         })
     }
 
-    fn note(&mut self, answer: Answer) -> Result<(), TransferError> {
-        match answer {
-            Answer::Folder => self.answers.push(Ok(None)),
-            Answer::Have(name, size) => {
-                self.answers.push(Ok(None));
+    fn apply(&mut self, decision: Decision) -> Result<(), TransferError> {
+        match decision {
+            Decision::Folder => self.replies.push(Ok(None)),
+            Decision::Present(name, size) => {
+                self.replies.push(Ok(None));
                 self.outcome.unchanged += 1;
-                self.tell(Event::Unchanged { name: &name, size })?;
+                self.emit(Event::Unchanged { name: &name, size })?;
             }
-            Answer::Send(wanted) => {
-                self.answers.push(Ok(Some(wanted.from)));
-                self.waiting.push_back(wanted);
+            Decision::Accept(incoming) => {
+                self.replies.push(Ok(Some(incoming.from)));
+                self.pending.push_back(incoming);
             }
-            Answer::Refuse(name, reason) => {
-                self.answers.push(Err(reason));
-                self.fail(&name, reason)?;
+            Decision::Reject(name, reason) => {
+                self.replies.push(Err(reason));
+                self.report_failed(&name, reason)?;
             }
         }
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<(), TransferError> {
-        for answer in self.answers.drain(..) {
-            self.frames.send(&match answer {
-                Ok(Some(from)) => Frame::Send { from },
-                Ok(None) => Frame::Have,
-                Err(reason) => Frame::Refuse(reason),
+    fn send_replies(&mut self) -> Result<(), TransferError> {
+        for reply in self.replies.drain(..) {
+            self.frames.send(&match reply {
+                Ok(Some(from)) => Frame::Accept { from },
+                Ok(None) => Frame::Present,
+                Err(reason) => Frame::Reject(reason),
             })?;
         }
         Ok(self.frames.flush()?)
     }
 
-    /// The file that is coming, which it is if no group of it had to come.
+    /// The file that ends with this frame. It is opened here if no group of it had to come.
     fn take_current(&mut self) -> Result<Current, TransferError> {
         match self.current.take() {
             Some(current) => Ok(current),
-            None => begin(&mut self.waiting, self.folder, self.watch),
+            None => open_next(&mut self.pending, self.folder, self.observer),
         }
     }
 
-    /// All of a file has come.
-    fn finish(&mut self) -> Result<(), TransferError> {
-        let (name, size, fate) = match self.take_current()? {
+    /// Moves the current file, all of whose groups have come, to its name.
+    fn finish_file(&mut self) -> Result<(), TransferError> {
+        let (name, size, result) = match self.take_current()? {
             Current::Part(part) => {
-                let (name, size) = (part.wanted.name.clone(), part.wanted.size);
-                (name, size, part.finish(self.rules)?)
+                let (name, size) = (part.incoming.name.clone(), part.incoming.size);
+                (name, size, part.finish(self.options)?)
             }
-            Current::Lost(wanted, reason) => (wanted.name, wanted.size, Err(reason)),
+            Current::Discarded(incoming, reason) => (incoming.name, incoming.size, Err(reason)),
         };
-        match fate {
+        match result {
             Ok(hash) => {
-                self.frames.send(&Frame::Done(hash))?;
-                self.outcome.whole += 1;
-                self.tell(Event::Whole { name: &name, size, hash })
+                self.frames.send(&Frame::Stored(hash))?;
+                self.outcome.completed += 1;
+                self.emit(Event::Completed { name: &name, size, hash })
             }
             Err(reason) => {
                 self.frames.send(&Frame::Failed(reason))?;
-                self.fail(&name.to_string(), reason)
+                self.report_failed(&name.to_string(), reason)
             }
         }
     }
 
-    /// The rest of a file will not come; what has come is of no use if it was changed.
-    fn abandon(&mut self, reason: Reason) -> Result<(), TransferError> {
+    /// The sender aborts the current file. What has come of it is kept, unless the file changed at the sender.
+    fn abort_file(&mut self, reason: Reason) -> Result<(), TransferError> {
         let name = match self.take_current()? {
             Current::Part(mut part) => {
-                let name = part.wanted.name.clone();
-                let at = |error| TransferError::File { name: name.clone(), error };
-                let left = if reason == Reason::Changed { part.discard() } else { part.suspend() };
-                left.map_err(at)?;
+                let name = part.incoming.name.clone();
+                let failed = |error| TransferError::File { name: name.clone(), error };
+                let kept = if reason == Reason::Changed { part.discard() } else { part.checkpoint() };
+                kept.map_err(failed)?;
                 name
             }
-            Current::Lost(wanted, _) => wanted.name,
+            Current::Discarded(incoming, _) => incoming.name,
         };
-        self.fail(&name.to_string(), reason)
+        self.report_failed(&name.to_string(), reason)
     }
 
-    fn fail(&mut self, name: &str, reason: Reason) -> Result<(), TransferError> {
+    fn report_failed(&mut self, name: &str, reason: Reason) -> Result<(), TransferError> {
         self.outcome.failed += 1;
-        self.tell(Event::Failed { name, reason })
+        self.emit(Event::Failed { name, reason })
     }
 
-    fn tell(&mut self, event: Event<'_>) -> Result<(), TransferError> {
-        tell(self.watch, event)
+    fn emit(&mut self, event: Event<'_>) -> Result<(), TransferError> {
+        emit(self.observer, event)
     }
 }
 
-/// What to do about an entry, and what that takes of the room there is.
-fn decide(folder: &Dir, rules: &Taking, room: &mut u64, entry: &Entry<'_>) -> Answer {
-    let refuse = |reason| Answer::Refuse(shown(entry.name), reason);
-    let Ok(name) = entry.name() else { return refuse(Reason::Name) };
-    if !entry.folder && groups(entry.size) > 1 && !part::wait_for_others(folder, &name) {
-        return refuse(Reason::Busy);
+/// Decides about an entry, and subtracts what an accepted file needs from the free space.
+fn decide(folder: &Dir, options: &ReceiveOptions, free: &mut u64, entry: &Entry<'_>) -> Decision {
+    let reject = |reason| Decision::Reject(printable(entry.name), reason);
+    let Ok(name) = entry.name() else { return reject(Reason::Name) };
+    if !entry.folder && groups(entry.size) > 1 && !part::wait_unlocked(folder, &name) {
+        return reject(Reason::Busy);
     }
-    let there = folder.symlink_metadata(name.as_path()).ok();
+    let present = folder.symlink_metadata(name.as_path()).ok();
     if entry.folder {
         return match folder.create_dir_all(name.as_path()) {
-            Ok(()) => Answer::Folder,
-            Err(_) if there.is_some() => refuse(Reason::NotAFile),
-            Err(_) => refuse(Reason::Other),
+            Ok(()) => Decision::Folder,
+            Err(_) if present.is_some() => reject(Reason::NotAFile),
+            Err(_) => reject(Reason::Other),
         };
     }
-    let wanted = Wanted { name, size: entry.size, mode: entry.mode, modified: entry.modified, from: 0 };
-    match there {
-        Some(there) if !there.is_file() => return refuse(Reason::NotAFile),
-        Some(there) if there.len() == wanted.size && modified(&there) == wanted.modified => {
-            part::forget(folder, &wanted.name);
-            return Answer::Have(wanted.name, wanted.size);
+    let incoming = Incoming { name, size: entry.size, mode: entry.mode, modified: entry.modified, from: 0 };
+    match present {
+        Some(present) if !present.is_file() => return reject(Reason::NotAFile),
+        Some(present) if present.len() == incoming.size && modified(&present) == incoming.modified => {
+            part::remove_stale_journal(folder, &incoming.name);
+            return Decision::Present(incoming.name, incoming.size);
         }
-        Some(_) if !rules.overwrite => return refuse(Reason::Exists),
+        Some(_) if !options.overwrite => return reject(Reason::Exists),
         _ => {}
     }
-    let (parent, _) = wanted.name.split();
+    let (parent, _) = incoming.name.split();
     if parent != Path::new("") && folder.create_dir_all(parent).is_err() {
-        return refuse(Reason::NotAFile);
+        return reject(Reason::NotAFile);
     }
-    let from = part::proven(folder, &wanted);
-    let needed = wanted.size - (from * GROUP).min(wanted.size);
-    match room.checked_sub(needed) {
-        Some(left) => *room = left,
-        None => return refuse(Reason::Space),
+    let from = part::proven(folder, &incoming);
+    let needed = incoming.size - (from * GROUP).min(incoming.size);
+    match free.checked_sub(needed) {
+        Some(left) => *free = left,
+        None => return reject(Reason::Space),
     }
-    Answer::Send(Wanted { from, ..wanted })
+    Decision::Accept(Incoming { from, ..incoming })
 }
 
-/// Opens the file that comes next.
-fn begin(waiting: &mut VecDeque<Wanted>, folder: &Dir, watch: Watch<'_>) -> Result<Current, TransferError> {
-    let wanted = waiting.pop_front().ok_or(TransferError::Protocol("bytes of no file"))?;
-    let from = (wanted.from * GROUP).min(wanted.size);
-    tell(watch, Event::Begun { name: &wanted.name, size: wanted.size, from })?;
-    let name = wanted.name.clone();
-    match Part::open(folder, wanted.clone()) {
+/// Opens the next accepted file.
+fn open_next(pending: &mut VecDeque<Incoming>, folder: &Dir, observer: Observer<'_>) -> Result<Current, TransferError> {
+    let incoming = pending.pop_front().ok_or(TransferError::Protocol("content of a file that was not accepted"))?;
+    let from = (incoming.from * GROUP).min(incoming.size);
+    emit(observer, Event::Started { name: &incoming.name, size: incoming.size, from })?;
+    let name = incoming.name.clone();
+    match Part::open(folder, incoming.clone()) {
         Ok(Ok(part)) => Ok(Current::Part(Box::new(part))),
-        Ok(Err(reason)) => Ok(Current::Lost(wanted, reason)),
+        Ok(Err(reason)) => Ok(Current::Discarded(incoming, reason)),
         Err(error) => Err(TransferError::File { name, error }),
     }
 }
 
-fn tell(watch: Watch<'_>, event: Event<'_>) -> Result<(), TransferError> {
-    if watch(event) { Ok(()) } else { Err(TransferError::Interrupted) }
+fn emit(observer: Observer<'_>, event: Event<'_>) -> Result<(), TransferError> {
+    if observer(event) { Ok(()) } else { Err(TransferError::Interrupted) }
 }

@@ -1,59 +1,61 @@
-//! The giving end.
+//! The sending end.
 
 use std::collections::VecDeque;
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use crate::frame::{Entry, Frame, Frames};
-use crate::name::{Name, shown};
-use crate::outcome::{Event, Outcome, Reason, TransferError, Watch};
-use crate::session::be_let_in;
+use crate::error::TransferError;
+use crate::frame::{BATCH, Entry, Frame, Frames};
+use crate::handshake::await_welcome;
+use crate::name::{MAX_NAME, Name, printable};
+use crate::outcome::{Event, Observer, Outcome, Reason};
 use crate::tree::{GROUP, Hash, group_size, group_value, groups, root};
 use crate::walk::{Item, Source, Unavailable};
 
-/// Gives everything below the sources, as far as the taker wants it, and says that what is missing is.
+/// Sends everything below the sources that the receiver accepts, and reports what is unavailable.
 ///
-/// Entries go ahead of what they hold by a batch or two, so that many small files cost no round trip each, and neither end has
-/// to remember all of them.
-pub(crate) fn give<T: Read + Write>(
+/// Entries are announced a batch or two ahead of the files themselves, so that many small files cost no round trip each, and neither end
+/// has to remember all of them.
+pub(crate) fn send_from<T: Read + Write>(
     frames: &mut Frames<T>,
     sources: &[Source],
-    missing: &[Unavailable],
-    let_in: Let,
-    watch: Watch<'_>,
+    unavailable: &[Unavailable],
+    welcome: Welcome,
+    observer: Observer<'_>,
 ) -> Result<Outcome, TransferError> {
-    let mut giver = Giver { frames, watch, sent: VecDeque::new(), buffer: Vec::new(), outcome: Outcome::default() };
-    giver.announce_total(sources)?;
-    for unavailable in missing {
-        giver.refuse(unavailable)?;
+    let mut sender =
+        Sender { frames, observer, sent: VecDeque::new(), buffer: Vec::new(), outcome: Outcome::default() };
+    sender.announce_total(sources)?;
+    for unavailable in unavailable {
+        sender.report_unavailable(unavailable)?;
     }
     let mut found = sources.iter().flat_map(|source| source.walk().map(move |found| (source, found)));
-    let mut waiting = giver.announce(&mut found)?;
-    if let_in == Let::NotYet {
-        be_let_in(giver.frames)?;
+    let mut announced = sender.announce_batch(&mut found)?;
+    if welcome == Welcome::Expected {
+        await_welcome(sender.frames)?;
     }
-    while !waiting.is_empty() {
-        let next = giver.announce(&mut found)?;
-        for (source, item) in waiting {
-            giver.serve(source, item)?;
+    while !announced.is_empty() {
+        let next = sender.announce_batch(&mut found)?;
+        for (source, item) in announced {
+            sender.handle_reply(source, item)?;
         }
-        waiting = next;
+        announced = next;
     }
-    giver.finish()
+    sender.finish()
 }
 
-/// Whether the other end has agreed to a transfer.
+/// Which end sends the welcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Let {
-    /// It asked for one.
-    In,
-    /// It was greeted, and will answer.
-    NotYet,
+pub(crate) enum Welcome {
+    /// This end is a client, and the server has not answered its hello yet.
+    Expected,
+    /// This end is the server, and has sent it.
+    Sent,
 }
 
-struct Giver<'a, T> {
+struct Sender<'a, T> {
     frames: &'a mut Frames<T>,
-    watch: Watch<'a>,
-    /// Files sent and not yet heard of.
+    observer: Observer<'a>,
+    /// Files sent whose result is pending, in their order.
     sent: VecDeque<Sent>,
     buffer: Vec<u8>,
     outcome: Outcome,
@@ -62,28 +64,28 @@ struct Giver<'a, T> {
 struct Sent {
     name: Name,
     size: u64,
-    /// If all of it was read.
+    /// None if only a part of the file was read.
     hash: Option<Hash>,
 }
 
-/// What the taker does about an entry.
-enum Answer {
-    Send(u64),
-    Have,
-    Refuse(Reason),
+/// The receiver's reply to an entry.
+enum Reply {
+    Accept(u64),
+    Present,
+    Reject(Reason),
 }
 
-impl<T: Read + Write> Giver<'_, T> {
+impl<T: Read + Write> Sender<'_, T> {
     fn announce_total(&mut self, sources: &[Source]) -> Result<(), TransferError> {
         let files = sources.iter().flat_map(Source::walk).flatten().filter(|item| !item.is_folder);
         let (files, bytes) =
             files.fold((0, 0_u64), |(files, bytes), item| (files + 1, bytes.saturating_add(item.size)));
-        self.tell(Event::Total { files, bytes })?;
+        self.emit(Event::Total { files, bytes })?;
         Ok(self.frames.send(&Frame::Total { files, bytes })?)
     }
 
-    /// Announces the next entries; those the taker will answer.
-    fn announce<'s>(
+    /// Announces the next entries; those to which the receiver will reply.
+    fn announce_batch<'s>(
         &mut self,
         found: &mut impl Iterator<Item = (&'s Source, Result<Item, Unavailable>)>,
     ) -> Result<Vec<(&'s Source, Item)>, TransferError> {
@@ -100,57 +102,61 @@ impl<T: Read + Write> Giver<'_, T> {
                     }))?;
                     announced.push((source, item));
                 }
-                Err(unavailable) => self.refuse(&unavailable)?,
+                Err(unavailable) => self.report_unavailable(&unavailable)?,
             }
             if announced.len() == BATCH {
                 break;
             }
         }
         if !announced.is_empty() {
-            self.frames.send(&Frame::Batch)?;
+            self.frames.send(&Frame::BatchEnd)?;
             self.frames.flush()?;
         }
         Ok(announced)
     }
 
-    /// Says that something asked for will not come.
-    fn refuse(&mut self, unavailable: &Unavailable) -> Result<(), TransferError> {
+    fn report_unavailable(&mut self, unavailable: &Unavailable) -> Result<(), TransferError> {
         let Unavailable { name, reason } = unavailable;
         self.outcome.failed += 1;
-        self.tell(Event::Failed { name: &shown(name), reason: *reason })?;
-        let name = &name[..name.len().min(crate::name::MAX_NAME)];
+        self.emit(Event::Failed { name: &printable(name), reason: *reason })?;
+        let name = &name[..name.len().min(MAX_NAME)];
         Ok(self.frames.send(&Frame::Unavailable { name, reason: *reason })?)
     }
 
-    /// Does what the taker answers to an entry.
-    fn serve(&mut self, source: &Source, item: Item) -> Result<(), TransferError> {
-        match self.answer()? {
-            Answer::Have if item.is_folder => Ok(()),
-            Answer::Have => {
+    /// Receives the reply to an entry, and sends the file if it was accepted.
+    fn handle_reply(&mut self, source: &Source, item: Item) -> Result<(), TransferError> {
+        match self.receive_reply()? {
+            Reply::Present if item.is_folder => Ok(()),
+            Reply::Present => {
                 self.outcome.unchanged += 1;
-                self.tell(Event::Unchanged { name: &item.name, size: item.size })
+                self.emit(Event::Unchanged { name: &item.name, size: item.size })
             }
-            Answer::Refuse(reason) => self.failed(&item.name, reason),
-            Answer::Send(from) if from <= groups(item.size) && !item.is_folder => {
-                match self.send(source, &item, from)? {
+            Reply::Reject(reason) => self.report_failed(&item.name, reason),
+            Reply::Accept(from) if from <= groups(item.size) && !item.is_folder => {
+                match self.send_file(source, &item, from)? {
                     Ok(hash) => {
                         self.frames.send(&Frame::FileEnd)?;
                         self.sent.push_back(Sent { name: item.name, size: item.size, hash });
                         Ok(())
                     }
                     Err(reason) => {
-                        self.frames.send(&Frame::Abandon(reason))?;
-                        self.failed(&item.name, reason)
+                        self.frames.send(&Frame::Abort(reason))?;
+                        self.report_failed(&item.name, reason)
                     }
                 }
             }
-            Answer::Send(_) => Err(TransferError::Protocol("it wants what there is not")),
+            Reply::Accept(_) => Err(TransferError::Protocol("it accepts more than was announced")),
         }
     }
 
-    /// Sends the groups of a file from `from` on; its hash, if that was all of them.
-    fn send(&mut self, source: &Source, item: &Item, from: u64) -> Result<Result<Option<Hash>, Reason>, TransferError> {
-        self.tell(Event::Begun { name: &item.name, size: item.size, from: (from * GROUP).min(item.size) })?;
+    /// Sends the groups of a file beginning with group `from`; the hash of the file if that was all of them.
+    fn send_file(
+        &mut self,
+        source: &Source,
+        item: &Item,
+        from: u64,
+    ) -> Result<Result<Option<Hash>, Reason>, TransferError> {
+        self.emit(Event::Started { name: &item.name, size: item.size, from: (from * GROUP).min(item.size) })?;
         let mut file = match source.open(item) {
             Ok(file) => file,
             Err(reason) => return Ok(Err(reason)),
@@ -170,7 +176,7 @@ impl<T: Read + Write> Giver<'_, T> {
             self.frames.send(&Frame::Group { value, bytes: &self.buffer })?;
             values.push(value);
             self.outcome.bytes += self.buffer.len() as u64;
-            self.tell(Event::Moved(self.buffer.len() as u64))?;
+            self.emit(Event::Transferred(self.buffer.len() as u64))?;
         }
         if !item.is_still(&file) {
             return Ok(Err(Reason::Changed));
@@ -178,64 +184,61 @@ impl<T: Read + Write> Giver<'_, T> {
         Ok(Ok((from == 0).then(|| root(&values))))
     }
 
-    /// The answer to the next entry, and before it the fates of files sent.
-    fn answer(&mut self) -> Result<Answer, TransferError> {
+    /// The reply to the next entry. The results of files sent before may come first.
+    fn receive_reply(&mut self) -> Result<Reply, TransferError> {
         loop {
-            let fate = match self.frames.receive()? {
-                Frame::Send { from } => return Ok(Answer::Send(from)),
-                Frame::Have => return Ok(Answer::Have),
-                Frame::Refuse(reason) => return Ok(Answer::Refuse(reason)),
-                frame => fate(&frame)?,
+            let result = match self.frames.receive()? {
+                Frame::Accept { from } => return Ok(Reply::Accept(from)),
+                Frame::Present => return Ok(Reply::Present),
+                Frame::Reject(reason) => return Ok(Reply::Reject(reason)),
+                frame => file_result(&frame)?,
             };
-            self.learn(fate)?;
+            self.handle_result(result)?;
         }
     }
 
-    /// Waits for the fates of all files.
+    /// Waits for the results of all files.
     fn finish(mut self) -> Result<Outcome, TransferError> {
         self.frames.send(&Frame::End)?;
         self.frames.flush()?;
         loop {
-            let fate = match self.frames.receive()? {
+            let result = match self.frames.receive()? {
                 Frame::End if self.sent.is_empty() => return Ok(self.outcome),
-                frame => fate(&frame)?,
+                frame => file_result(&frame)?,
             };
-            self.learn(fate)?;
+            self.handle_result(result)?;
         }
     }
 
-    fn learn(&mut self, fate: Result<Hash, Reason>) -> Result<(), TransferError> {
-        let unasked = TransferError::Protocol("it speaks of a file that was not sent");
-        let Sent { name, size, hash: ours } = self.sent.pop_front().ok_or(unasked)?;
-        match fate {
+    fn handle_result(&mut self, result: Result<Hash, Reason>) -> Result<(), TransferError> {
+        let unexpected = TransferError::Protocol("a result for a file that was not sent");
+        let Sent { name, size, hash: ours } = self.sent.pop_front().ok_or(unexpected)?;
+        match result {
             Ok(hash) if ours.is_none_or(|ours| ours == hash) => {
-                self.outcome.whole += 1;
-                self.tell(Event::Whole { name: &name, size, hash })
+                self.outcome.completed += 1;
+                self.emit(Event::Completed { name: &name, size, hash })
             }
-            Ok(_) => self.failed(&name, Reason::Differs),
-            Err(reason) => self.failed(&name, reason),
+            Ok(_) => self.report_failed(&name, Reason::Differs),
+            Err(reason) => self.report_failed(&name, reason),
         }
     }
 
-    fn failed(&mut self, name: &Name, reason: Reason) -> Result<(), TransferError> {
+    fn report_failed(&mut self, name: &Name, reason: Reason) -> Result<(), TransferError> {
         self.outcome.failed += 1;
-        self.tell(Event::Failed { name: &name.to_string(), reason })
+        self.emit(Event::Failed { name: &name.to_string(), reason })
     }
 
-    fn tell(&mut self, event: Event<'_>) -> Result<(), TransferError> {
-        if (self.watch)(event) { Ok(()) } else { Err(TransferError::Interrupted) }
+    fn emit(&mut self, event: Event<'_>) -> Result<(), TransferError> {
+        if (self.observer)(event) { Ok(()) } else { Err(TransferError::Interrupted) }
     }
 }
 
-/// What became of the next file sent.
-fn fate(frame: &Frame<'_>) -> Result<Result<Hash, Reason>, TransferError> {
+/// The receiver's result for a file.
+fn file_result(frame: &Frame<'_>) -> Result<Result<Hash, Reason>, TransferError> {
     match frame {
-        Frame::Done(hash) => Ok(Ok(*hash)),
+        Frame::Stored(hash) => Ok(Ok(*hash)),
         Frame::Failed(reason) => Ok(Err(*reason)),
-        Frame::Refusal(text) => Err(TransferError::Refused((*text).to_owned())),
-        _ => Err(TransferError::Protocol("no answer to what was said")),
+        Frame::Error(text) => Err(TransferError::Refused((*text).to_owned())),
+        _ => Err(TransferError::Protocol("neither a reply nor a result")),
     }
 }
-
-/// Entries the taker answers at once. Two batches of answers and fates take 100 KB, which the connection has to hold.
-pub(crate) const BATCH: usize = 1024;

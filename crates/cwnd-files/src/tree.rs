@@ -1,8 +1,8 @@
 //! The hash of a file, group by group.
 //!
-//! BLAKE3 hashes a tree. A group is an aligned subtree of it, so that the value of a group can be checked as soon as its bytes
-//! are there, and the values of all groups make the hash of the file, the same that `b3sum` prints, without a look at the bytes
-//! (BLAKE3 paper, section 2.1).
+//! BLAKE3 is a tree of hashes. A group is an aligned subtree, so that its value can be checked as soon as its bytes have arrived, and the
+//! values of all groups give the hash of the file, the one `b3sum` prints, without reading the bytes again (BLAKE3 paper, section
+//! 2.1).
 
 use blake3::Hasher;
 use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
@@ -13,7 +13,7 @@ pub type Hash = [u8; 32];
 /// What a group contributes to the hash: its chaining value, or the hash itself where it is the only one.
 pub(crate) type GroupValue = [u8; 32];
 
-/// Bytes of a group, but for a shorter last one. A power of two of BLAKE3's chunks, and so a subtree.
+/// Bytes of a group; the last one of a file may be shorter. A power of two of BLAKE3's chunks, as a subtree must be.
 pub const GROUP: u64 = 1 << 20;
 
 /// Groups of a file of `size` bytes.

@@ -1,4 +1,4 @@
-//! What a giver has: the files below a folder, none of them reached through a symbolic link out of it.
+//! The files that a sender has: those below a folder. Symbolic links out of it are not followed.
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,7 +20,7 @@ impl Folder {
     /// Opens a folder.
     ///
     /// # Errors
-    /// There is none, or it may not be read.
+    /// `path` is not a folder, or this process may not read it.
     pub fn open(path: &Path) -> io::Result<Self> {
         Dir::open_ambient_dir(path, ambient_authority()).map(Self)
     }
@@ -28,23 +28,23 @@ impl Folder {
     /// Another handle of it.
     ///
     /// # Errors
-    /// The process has no room for another open file.
+    /// The process has as many files open as it may.
     pub fn try_clone(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
     }
 }
 
-/// A file or folder to give.
+/// A file or folder to send.
 #[derive(Debug)]
 pub struct Source {
     folder: Folder,
     /// Below the folder.
     path: PathBuf,
-    /// What it is called at the taker; empty for a folder whose content goes without it.
+    /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
     name: Vec<u8>,
 }
 
-/// Something found.
+/// A file or folder that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) path: PathBuf,
@@ -55,7 +55,7 @@ pub(crate) struct Item {
     pub(crate) modified: Modified,
 }
 
-/// Something that cannot be given.
+/// A file that cannot be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Unavailable {
     pub(crate) name: Vec<u8>,
@@ -63,10 +63,11 @@ pub(crate) struct Unavailable {
 }
 
 impl Source {
-    /// The file or folder at `path`, under the last component of its path: if that is a link, what it leads to under the link's name.
+    /// The file or folder at `path`. Its name at the receiver is the last component of `path`; if that is a link, what the link leads to
+    /// is sent under the name of the link.
     ///
     /// # Errors
-    /// There is none, or it cannot be given.
+    /// `path` does not exist, is the root of the file system, has a name that is not a valid [`Name`], or its folder may not be read.
     pub fn at(path: &Path) -> io::Result<Self> {
         let asked = path.file_name();
         let path = path.canonicalize()?;
@@ -77,26 +78,30 @@ impl Source {
         Ok(Self { folder: Folder::open(parent)?, path: name.into(), name: called.to_vec() })
     }
 
-    /// What `wanted` names below `folder`, under its last component; everything, under its own names, if `wanted` is empty.
-    pub(crate) fn below(folder: &Folder, wanted: &[u8]) -> Result<Self, Unavailable> {
-        let refused = |reason| Unavailable { name: wanted.to_vec(), reason };
-        let folder = folder.try_clone().map_err(|_| refused(Reason::Unreadable))?;
-        if wanted.is_empty() {
+    /// The file or folder that `requested` names below `folder`. Its name at the receiver is the last component of `requested`. All of
+    /// `folder` if `requested` is empty.
+    pub(crate) fn below(folder: &Folder, requested: &[u8]) -> Result<Self, Unavailable> {
+        let unavailable = |reason| Unavailable { name: requested.to_vec(), reason };
+        let folder = folder.try_clone().map_err(|_| unavailable(Reason::Unreadable))?;
+        if requested.is_empty() {
             return Ok(Self { folder, path: ".".into(), name: Vec::new() });
         }
-        let name = Name::new(wanted).map_err(|_| refused(Reason::Name))?;
+        let name = Name::new(requested).map_err(|_| unavailable(Reason::Name))?;
         let last = name.split().1.as_bytes().to_vec();
         Ok(Self { folder, path: name.as_path().to_owned(), name: last })
     }
 
-    /// All there is, folders before what they hold, by name.
+    /// All files and folders of the source, sorted by name, a folder before what is in it.
     pub(crate) fn walk(&self) -> Walk<'_> {
-        Walk { folder: &self.folder.0, ahead: vec![(self.path.clone(), self.name.clone())] }
+        Walk { folder: &self.folder.0, pending: vec![(self.path.clone(), self.name.clone())] }
     }
 
-    /// Opens a file that was found, if it is still the same.
+    /// Opens a file that was found.
+    ///
+    /// # Errors
+    /// [`Reason::Unreadable`] if it cannot be opened, [`Reason::Changed`] if its size or modification time has changed.
     pub(crate) fn open(&self, item: &Item) -> Result<File, Reason> {
-        // Whatever has taken its place meanwhile, opening it shall not wait.
+        // Opening a FIFO that has replaced the file would block.
         let options = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).clone();
         let file = self.folder.0.open_with(&item.path, &options).map_err(|_| Reason::Unreadable)?;
         if item.is_still(&file) { Ok(file) } else { Err(Reason::Changed) }
@@ -115,7 +120,7 @@ impl Item {
         }
     }
 
-    /// Whether the open file has the size and the time of change that were found.
+    /// Whether the open file still has the size and the modification time that were found.
     pub(crate) fn is_still(&self, file: &File) -> bool {
         let same = |metadata: Metadata| {
             metadata.is_file() && metadata.len() == self.size && modified(&metadata) == self.modified
@@ -124,7 +129,7 @@ impl Item {
     }
 }
 
-/// When it was last written.
+/// The modification time.
 pub(crate) fn modified(metadata: &Metadata) -> Modified {
     Modified { seconds: metadata.mtime(), nanos: metadata.mtime_nsec() as u32 }
 }
@@ -132,12 +137,12 @@ pub(crate) fn modified(metadata: &Metadata) -> Modified {
 /// The iterator of [`Source::walk`].
 pub(crate) struct Walk<'a> {
     folder: &'a Dir,
-    /// Path and name of what was seen and not yet looked at.
-    ahead: Vec<(PathBuf, Vec<u8>)>,
+    /// Paths and names that were listed and are not yet visited, the next one last.
+    pending: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Walk<'_> {
-    /// Puts what a folder holds before everything else, the first name on top.
+    /// Lists a folder, whose content is visited next.
     fn descend(&mut self, path: &Path, name: &[u8]) -> io::Result<()> {
         let mut names =
             self.folder.read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
@@ -146,7 +151,7 @@ impl Walk<'_> {
             let separator: &[u8] = if name.is_empty() { b"" } else { b"/" };
             [name, separator, child.as_bytes()].concat()
         };
-        self.ahead.extend(names.iter().map(|child| (path.join(child), below(child))));
+        self.pending.extend(names.iter().map(|child| (path.join(child), below(child))));
         Ok(())
     }
 }
@@ -156,25 +161,25 @@ impl Iterator for Walk<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let (path, name) = self.ahead.pop()?;
-            let refused = |name, reason| Some(Err(Unavailable { name, reason }));
+            let (path, name) = self.pending.pop()?;
+            let unavailable = |name, reason| Some(Err(Unavailable { name, reason }));
             let metadata = match self.folder.symlink_metadata(&path) {
                 Ok(metadata) => metadata,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return refused(name, Reason::Missing),
-                Err(_) => return refused(name, Reason::Unreadable),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return unavailable(name, Reason::Missing),
+                Err(_) => return unavailable(name, Reason::Unreadable),
             };
             if metadata.is_dir() && self.descend(&path, &name).is_err() {
-                return refused(name, Reason::Unreadable);
+                return unavailable(name, Reason::Unreadable);
             }
             if !metadata.is_dir() && !metadata.is_file() {
-                return refused(name, Reason::Special);
+                return unavailable(name, Reason::Special);
             }
             if name.is_empty() {
                 continue;
             }
             return match Name::new(&name) {
                 Ok(name) => Some(Ok(Item::new(path, name, &metadata))),
-                Err(_) => refused(name, Reason::Name),
+                Err(_) => unavailable(name, Reason::Name),
             };
         }
     }
@@ -187,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_folder_holds_is_found_in_order_and_nothing_outside() {
+    fn a_walk_finds_what_is_in_the_folder_in_order_and_nothing_outside() {
         let place = tempfile::tempdir().unwrap();
         let tree = place.path().join("tree");
         fs::create_dir_all(tree.join("b/empty")).unwrap();

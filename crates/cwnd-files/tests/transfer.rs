@@ -10,7 +10,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use cwnd_files::{Event, Folder, GROUP, Name, Outcome, Serving, Source, Taking, TransferError, answer, fetch, send};
+use cwnd_files::{
+    Event, Folder, GROUP, Name, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, receive, send, serve,
+};
 
 /// A connection that ends after so many bytes written, or changes one of them.
 struct Line {
@@ -102,16 +104,16 @@ fn large(size: u64) -> (tempfile::TempDir, PathBuf, tempfile::TempDir) {
     (place, from, tempfile::tempdir().unwrap())
 }
 
-/// Gives `from` over a line to a server that takes it into `into`.
-fn give(
+/// Sends `from` over a line to a server that receives it into `into`.
+fn transfer(
     from: &Path,
     into: &Path,
-    rules: Taking,
+    options: ReceiveOptions,
     line: (Line, Line),
 ) -> (Result<Outcome, TransferError>, Result<Outcome, TransferError>) {
     let (near, far) = line;
     let into = Folder::open(into).unwrap();
-    let server = thread::spawn(move || answer(far, &into, &Serving::writing(rules), &mut |_| true));
+    let server = thread::spawn(move || serve(far, &into, &ServeOptions::writable(options), &mut |_| true));
     let sent = send(near, &[Source::at(from).unwrap()], &mut |_| true);
     (sent, server.join().unwrap())
 }
@@ -120,17 +122,17 @@ fn give(
 fn a_tree_arrives_as_it_was() {
     let place = tree();
     let into = tempfile::tempdir().unwrap();
-    let (sent, taken) = give(&place.path().join("tree"), into.path(), Taking::new(), Line::pair());
-    let (sent, taken) = (sent.unwrap(), taken.unwrap());
-    assert_eq!(sent, taken);
-    assert_eq!((sent.whole, sent.failed, sent.bytes), (4, 0, 6 * GROUP + 27));
+    let (sent, received) = transfer(&place.path().join("tree"), into.path(), ReceiveOptions::new(), Line::pair());
+    let (sent, received) = (sent.unwrap(), received.unwrap());
+    assert_eq!(sent, received);
+    assert_eq!((sent.completed, sent.failed, sent.bytes), (4, 0, 6 * GROUP + 27));
     assert_eq!(content(into.path()), content(place.path()));
     let (was, is) = (place.path().join("tree/small"), into.path().join("tree/small"));
     let (was, is) = (was.metadata().unwrap(), is.metadata().unwrap());
     assert_eq!((was.mode() & 0o777, was.mtime(), was.mtime_nsec()), (is.mode() & 0o777, is.mtime(), is.mtime_nsec()));
 
     // The second time there is nothing to do, and nothing is done.
-    let (again, _) = give(&place.path().join("tree"), into.path(), Taking::new(), Line::pair());
+    let (again, _) = transfer(&place.path().join("tree"), into.path(), ReceiveOptions::new(), Line::pair());
     assert_eq!((again.as_ref().unwrap().unchanged, again.unwrap().bytes), (4, 0));
 }
 
@@ -140,34 +142,34 @@ fn a_client_fetches_what_it_names() {
     let into = tempfile::tempdir().unwrap();
     let (near, far) = Line::pair();
     let served = Folder::open(place.path()).unwrap();
-    let server = thread::spawn(move || answer(far, &served, &Serving::reading(), &mut |_| true));
+    let server = thread::spawn(move || serve(far, &served, &ServeOptions::read_only(), &mut |_| true));
     let names = ["tree/deep", "tree/small", "tree/none"].map(|name| Name::new(name.as_bytes()).unwrap());
     let mut failed = Vec::new();
     let mut hashes = BTreeMap::new();
-    let outcome = fetch(near, &names, &Folder::open(into.path()).unwrap(), &Taking::new(), &mut |event| {
+    let outcome = receive(near, &names, &Folder::open(into.path()).unwrap(), &ReceiveOptions::new(), &mut |event| {
         match event {
             Event::Failed { name, reason } => failed.push(format!("{name}: {reason}")),
-            Event::Whole { name, hash, .. } => drop(hashes.insert(name.to_string(), hash)),
+            Event::Completed { name, hash, .. } => drop(hashes.insert(name.to_string(), hash)),
             _ => {}
         }
         true
     });
-    assert_eq!(outcome.unwrap().whole, 3);
+    assert_eq!(outcome.unwrap().completed, 3);
     assert_eq!(failed, ["none: there is none"]);
-    assert_eq!(server.join().unwrap().unwrap().whole, 3);
+    assert_eq!(server.join().unwrap().unwrap().completed, 3);
     let found: Vec<_> = content(into.path()).into_keys().map(|path| path.display().to_string()).collect();
     assert_eq!(found, ["deep", "deep/er", "deep/er/empty", "deep/er/large", "deep/one group", "small"]);
     assert_eq!(hashes["deep/er/large"], *blake3::hash(&bytes(5 * GROUP + 17, 2)).as_bytes());
 }
 
 #[test]
-fn a_server_that_takes_nothing_says_so() {
+fn a_read_only_server_refuses_files() {
     let place = tree();
     let (near, far) = Line::pair();
     let served = Folder::open(place.path()).unwrap();
-    let server = thread::spawn(move || answer(far, &served, &Serving::reading(), &mut |_| true));
+    let server = thread::spawn(move || serve(far, &served, &ServeOptions::read_only(), &mut |_| true));
     let sent = send(near, &[Source::at(&place.path().join("tree")).unwrap()], &mut |_| true);
-    assert_eq!(sent.unwrap_err().to_string(), "the other side: files are not taken here");
+    assert_eq!(sent.unwrap_err().to_string(), "the other side: this server does not receive files");
     assert!(matches!(server.join().unwrap(), Err(TransferError::ReadOnly)));
 }
 
@@ -177,16 +179,16 @@ fn what_is_there_is_replaced_only_if_that_is_asked_for() {
     let from = place.path().join("tree/small");
     let into = tempfile::tempdir().unwrap();
     fs::write(into.path().join("small"), "mine").unwrap();
-    let (sent, _) = give(&from, into.path(), Taking::new(), Line::pair());
+    let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new(), Line::pair());
     assert_eq!(sent.unwrap().failed, 1);
     assert_eq!(content(into.path()), [("small".into(), Some(b"mine".to_vec()))].into());
-    let (sent, _) = give(&from, into.path(), Taking::new().overwrite(true), Line::pair());
-    assert_eq!(sent.unwrap().whole, 1);
+    let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new().overwrite(true), Line::pair());
+    assert_eq!(sent.unwrap().completed, 1);
     assert_eq!(content(into.path()), [("small".into(), Some(b"some bytes".to_vec()))].into());
     // A folder is never replaced.
     fs::remove_file(into.path().join("small")).unwrap();
     fs::create_dir(into.path().join("small")).unwrap();
-    let (sent, _) = give(&from, into.path(), Taking::new().overwrite(true), Line::pair());
+    let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new().overwrite(true), Line::pair());
     assert_eq!(sent.unwrap().failed, 1);
 }
 
@@ -196,9 +198,9 @@ fn a_link_leads_nowhere() {
     let outside = tempfile::tempdir().unwrap();
     let into = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(outside.path(), into.path().join("tree")).unwrap();
-    let (sent, _) = give(&place.path().join("tree"), into.path(), Taking::new(), Line::pair());
+    let (sent, _) = transfer(&place.path().join("tree"), into.path(), ReceiveOptions::new(), Line::pair());
     // The folders and the four files in them are refused one by one.
-    assert_eq!(sent.unwrap().whole, 0);
+    assert_eq!(sent.unwrap().completed, 0);
     assert!(content(outside.path()).is_empty());
 }
 
@@ -207,8 +209,9 @@ fn a_file_goes_on_where_its_journal_ends() {
     let size = 70 * GROUP + 5;
     let (place, from, into) = large(size);
     let (near, far) = Line::pair();
-    let (sent, taken) = give(&from, into.path(), Taking::new(), (Line { left: 50 * GROUP, ..near }, far));
-    assert!(sent.unwrap_err().is_of_the_connection() && taken.is_err());
+    let (sent, received) =
+        transfer(&from, into.path(), ReceiveOptions::new(), (Line { left: 50 * GROUP, ..near }, far));
+    assert!(sent.unwrap_err().is_retryable() && received.is_err());
     let left: Vec<_> = content(into.path()).into_keys().collect();
     assert_eq!(left.len(), 2, "{left:?}");
 
@@ -216,18 +219,18 @@ fn a_file_goes_on_where_its_journal_ends() {
     let folder = Folder::open(into.path()).unwrap();
     let server = thread::spawn(move || {
         let mut begun = 0;
-        let taken = answer(far, &folder, &Serving::writing(Taking::new()), &mut |event| {
-            if let Event::Begun { from, .. } = event {
+        let received = serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
+            if let Event::Started { from, .. } = event {
                 begun = from;
             }
             true
         });
-        (taken, begun)
+        (received, begun)
     });
     let sent = send(near, &[Source::at(&from).unwrap()], &mut |_| true).unwrap();
-    let (taken, begun) = server.join().unwrap();
+    let (received, begun) = server.join().unwrap();
     assert_eq!(begun, 49 * GROUP, "the group under way is lost, the others were proven when the connection broke");
-    assert_eq!((sent.bytes, taken.unwrap().bytes), (size - begun, size - begun));
+    assert_eq!((sent.bytes, received.unwrap().bytes), (size - begun, size - begun));
     assert_eq!(content(into.path()), content(place.path()));
 }
 
@@ -235,9 +238,9 @@ fn a_file_goes_on_where_its_journal_ends() {
 fn a_file_that_has_changed_begins_anew() {
     let (place, from, into) = large(9 * GROUP);
     let (near, far) = Line::pair();
-    let _ = give(&from, into.path(), Taking::new(), (Line { left: 5 * GROUP, ..near }, far));
+    let _ = transfer(&from, into.path(), ReceiveOptions::new(), (Line { left: 5 * GROUP, ..near }, far));
     fs::write(&from, bytes(9 * GROUP, 4)).unwrap();
-    let (sent, _) = give(&from, into.path(), Taking::new(), Line::pair());
+    let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new(), Line::pair());
     assert_eq!(sent.unwrap().bytes, 9 * GROUP);
     assert_eq!(content(into.path()), content(place.path()));
 }
@@ -246,10 +249,11 @@ fn a_file_that_has_changed_begins_anew() {
 fn a_changed_byte_is_noticed_and_costs_a_group() {
     let (place, from, into) = large(9 * GROUP);
     let (near, far) = Line::pair();
-    let (_, taken) = give(&from, into.path(), Taking::new(), (Line { flip: Some(4 * GROUP + 999), ..near }, far));
-    let taken = taken.unwrap_err();
-    assert!(matches!(taken, TransferError::Damaged(_)) && taken.is_of_the_connection(), "{taken}");
-    let (sent, _) = give(&from, into.path(), Taking::new(), Line::pair());
+    let (_, received) =
+        transfer(&from, into.path(), ReceiveOptions::new(), (Line { flip: Some(4 * GROUP + 999), ..near }, far));
+    let received = received.unwrap_err();
+    assert!(matches!(received, TransferError::Damaged(_)) && received.is_retryable(), "{received}");
+    let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new(), Line::pair());
     assert_eq!(sent.unwrap().bytes, 5 * GROUP);
     assert_eq!(content(into.path()), content(place.path()));
 }
@@ -259,19 +263,20 @@ fn two_transfers_of_one_file_do_not_meet() {
     let (place, from, into) = large(9 * GROUP);
     let (near, far) = Line::pair();
     let folder = Folder::open(into.path()).unwrap();
-    let serving = Serving::writing(Taking::new());
-    let server = thread::spawn(move || answer(far, &folder, &serving, &mut |_| true));
+    let serving = ServeOptions::writable(ReceiveOptions::new());
+    let server = thread::spawn(move || serve(far, &folder, &serving, &mut |_| true));
     let mut second = None;
     let first = send(near, &[Source::at(&from).unwrap()], &mut |event| {
         // Far enough ahead that the server must have begun: the line holds less than a group.
-        if matches!(event, Event::Moved(_)) && second.is_none() && fs::read_dir(into.path()).unwrap().count() == 2 {
-            second = Some(give(&from, into.path(), Taking::new(), Line::pair()).0.unwrap());
+        if matches!(event, Event::Transferred(_)) && second.is_none() && fs::read_dir(into.path()).unwrap().count() == 2
+        {
+            second = Some(transfer(&from, into.path(), ReceiveOptions::new(), Line::pair()).0.unwrap());
         }
         true
     });
-    assert_eq!(first.unwrap().whole, 1);
+    assert_eq!(first.unwrap().completed, 1);
     assert!(server.join().unwrap().is_ok());
-    assert_eq!(second.map(|outcome| (outcome.whole, outcome.failed)), Some((0, 1)));
+    assert_eq!(second.map(|outcome| (outcome.completed, outcome.failed)), Some((0, 1)));
     assert_eq!(content(into.path()), content(place.path()));
 }
 
@@ -279,9 +284,10 @@ fn two_transfers_of_one_file_do_not_meet() {
 fn no_more_is_promised_than_there_is_room() {
     let place = tree();
     let into = tempfile::tempdir().unwrap();
-    let (sent, _) = give(&place.path().join("tree"), into.path(), Taking::new().keep_free(u64::MAX), Line::pair());
+    let (sent, _) =
+        transfer(&place.path().join("tree"), into.path(), ReceiveOptions::new().keep_free(u64::MAX), Line::pair());
     let sent = sent.unwrap();
-    assert_eq!((sent.whole, sent.failed), (1, 3), "only the empty file");
+    assert_eq!((sent.completed, sent.failed), (1, 3), "only the empty file");
 }
 
 #[test]
@@ -293,8 +299,8 @@ fn thousands_of_small_files_take_a_few_round_trips() {
         fs::write(root.join(format!("{n}")), n.to_string()).unwrap();
     }
     let into = tempfile::tempdir().unwrap();
-    let (sent, taken) = give(&root, into.path(), Taking::new(), Line::pair());
-    assert_eq!(sent.unwrap(), taken.unwrap());
+    let (sent, received) = transfer(&root, into.path(), ReceiveOptions::new(), Line::pair());
+    assert_eq!(sent.unwrap(), received.unwrap());
     assert_eq!(content(into.path()), content(place.path()));
 }
 
@@ -305,14 +311,14 @@ fn an_interrupted_transfer_leaves_what_it_has() {
     let folder = Folder::open(into.path()).unwrap();
     let mut moved = 0;
     let server = thread::spawn(move || {
-        answer(far, &folder, &Serving::writing(Taking::new()), &mut |event| {
-            moved += u64::from(matches!(event, Event::Moved(_)));
+        serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
+            moved += u64::from(matches!(event, Event::Transferred(_)));
             moved < 4
         })
     });
     let sent = send(near, &[Source::at(&from).unwrap()], &mut |_| true);
     assert!(sent.is_err());
     assert!(matches!(server.join().unwrap(), Err(TransferError::Interrupted)));
-    let (sent, _) = give(&from, into.path(), Taking::new(), Line::pair());
+    let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new(), Line::pair());
     assert_eq!(sent.unwrap().bytes, 5 * GROUP);
 }

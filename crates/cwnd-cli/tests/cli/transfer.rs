@@ -196,7 +196,7 @@ fn files_are_fetched_sent_and_left_alone() {
     }
     let readers = Server::start(&cwnd, &["--dir", "inbox"], "127.0.0.1:0");
     let said = cwnd.run(&["udt", "send", "out", &readers.address]);
-    assert!(said.code == Some(1) && said.err.contains("files are not taken here"), "{}", said.err);
+    assert!(said.code == Some(1) && said.err.contains("this server does not receive files"), "{}", said.err);
 }
 
 /// Waits until some groups of the large file lie in the inbox.

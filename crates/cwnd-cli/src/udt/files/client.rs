@@ -22,13 +22,13 @@ pub(super) struct Client<'a> {
 }
 
 /// Hears of events, and says whether to go on.
-type Watch<'a> = &'a mut dyn FnMut(Event<'_>) -> bool;
+type Observer<'a> = &'a mut dyn FnMut(Event<'_>) -> bool;
 
 impl Client<'_> {
     /// Runs `transfer` over one connection after another until it comes to an end, and says what came of it.
     pub(super) fn run(
         &self,
-        transfer: impl Fn(&UdtStream, Watch<'_>) -> Result<Outcome, TransferError>,
+        transfer: impl Fn(&UdtStream, Observer<'_>) -> Result<Outcome, TransferError>,
     ) -> Result<String, Failure> {
         // Reading and writing may wait for the other end: an interruption ends the connection under them.
         let current: Arc<Mutex<Option<UdtStream>>> = Arc::default();
@@ -47,7 +47,7 @@ impl Client<'_> {
                     super::be_patient(&stream);
                     *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream.clone());
                     let result = transfer(&stream, &mut |event| {
-                        moved |= matches!(event, Event::Moved(_));
+                        moved |= matches!(event, Event::Transferred(_));
                         report.hear(&event, &stream);
                         !super::interrupted()
                     });
@@ -62,7 +62,7 @@ impl Client<'_> {
                             let path = self.folder.unwrap_or(Path::new("")).join(name.to_string());
                             return Err(Failure::Run(format!("{}: {error}", path.display())));
                         }
-                        Err(error) => (error.is_of_the_connection(), error.to_string()),
+                        Err(error) => (error.is_retryable(), error.to_string()),
                     }
                 }
                 // At first, a server that is not there is an error; later it may come back.

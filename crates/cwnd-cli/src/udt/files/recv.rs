@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_files::{Folder, Name, Taking};
+use cwnd_files::{Folder, Name, ReceiveOptions};
 use cwnd_net::UdtStream;
 use tempfile::Builder;
 
@@ -72,9 +72,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         Name::new(name.as_bytes()).map_err(|error| Failure::Input(format!("{name:?}: {error}")))
     };
     let names = names.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
-    let rules = Taking::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
+    let rules = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
     let client = Client { server, folder: Some(dir), options: travel.options(), retries: *retries, json: *json_stream };
-    client.run(|stream, watch| cwnd_files::fetch(stream, &names, &folder, &rules, watch))
+    client.run(|stream, observer| cwnd_files::receive(stream, &names, &folder, &rules, observer))
 }
 
 /// Fetches a file from the demo server.

@@ -27,7 +27,7 @@ pub(super) struct Report {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
-    /// What there is to move, as far as the giver knows.
+    /// What there is to move, as far as the sender knows.
     Total { files: u64, bytes: u64 },
     /// A file begins at byte `from`.
     Begin { name: &'a str, bytes: u64, from: u64 },
@@ -65,17 +65,17 @@ impl Report {
                 self.bar.set_length(*bytes);
                 self.say(&Line::Total { files: *files, bytes: *bytes }, || None);
             }
-            Event::Begun { name, size, from } => {
+            Event::Started { name, size, from } => {
                 self.settled += from;
                 let resumed = || (*from > 0).then(|| format!("{name}: goes on after {}", HumanBytes(*from)));
                 self.say(&Line::Begin { name: &name.to_string(), bytes: *size, from: *from }, resumed);
             }
-            Event::Moved(bytes) => {
+            Event::Transferred(bytes) => {
                 self.moved += bytes;
                 self.settled += bytes;
                 self.tell_progress(stream);
             }
-            Event::Whole { name, size, hash } => {
+            Event::Completed { name, size, hash } => {
                 let blake3 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
                 self.say(&Line::Whole { name: &name.to_string(), bytes: *size, blake3 }, || None);
             }
@@ -100,7 +100,7 @@ impl Report {
     /// The last line.
     pub(super) fn end(&self, outcome: &Outcome) -> String {
         self.bar.finish_and_clear();
-        let Outcome { whole, unchanged, failed, .. } = outcome;
+        let Outcome { completed: whole, unchanged, failed, .. } = outcome;
         let (seconds, bytes) = (self.clock.elapsed().as_secs_f64(), self.moved);
         let bits_per_second = rate(bytes, seconds);
         if self.json {
@@ -173,5 +173,5 @@ fn rate(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
 }
 
-/// Often enough to watch.
+/// Often enough to observer.
 const PERIOD: Duration = Duration::from_millis(500);

@@ -42,5 +42,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         |path: &PathBuf| Source::at(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())));
     let sources = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let client = Client { server, folder: None, options: travel.options(), retries: *retries, json: *json_stream };
-    client.run(|stream, watch| cwnd_files::send(stream, &sources, watch))
+    client.run(|stream, observer| cwnd_files::send(stream, &sources, observer))
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use cwnd_files::{Event, Folder, Serving, Taking, TransferError};
+use cwnd_files::{Event, Folder, ReceiveOptions, ServeOptions, TransferError};
 use cwnd_net::{AcceptError, UdtListener, UdtStream};
 
 use super::report::tell;
@@ -59,8 +59,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !listen.ip().is_loopback() {
         eprintln!("nothing is encrypted, and nobody is asked who they are: all who reach this address can use it");
     }
-    let taking = Taking::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE);
-    let serving = if *writable { Serving::writing(taking) } else { Serving::reading() };
+    let receive = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE);
+    let serving = if *writable { ServeOptions::writable(receive) } else { ServeOptions::read_only() };
     let busy = Arc::new(AtomicUsize::new(0));
     while !super::interrupted() {
         let (stream, client) = match listener.accept() {
@@ -97,11 +97,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 /// Does what one client wants, and says what comes of it.
-fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &Serving) {
+fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &ServeOptions) {
     super::be_patient(&stream);
-    let result = cwnd_files::answer(&stream, folder, serving, &mut |event| {
+    let result = cwnd_files::serve(&stream, folder, serving, &mut |event| {
         match event {
-            Event::Whole { name, size, .. } => tell(&format!("{client}: {name}, {size} bytes")),
+            Event::Completed { name, size, .. } => tell(&format!("{client}: {name}, {size} bytes")),
             Event::Failed { name, reason } => tell(&format!("{client}: {name}: {reason}")),
             _ => {}
         }
@@ -110,7 +110,7 @@ fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &Servi
     match (result, stream.close()) {
         (Ok(outcome), _) => tell(&format!(
             "{client}: done, {} whole, {} unchanged, {} failed",
-            outcome.whole, outcome.unchanged, outcome.failed
+            outcome.completed, outcome.unchanged, outcome.failed
         )),
         (Err(TransferError::Interrupted), _) => {}
         (Err(error), _) => tell(&format!("{client}: {error}")),

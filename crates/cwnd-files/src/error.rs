@@ -1,0 +1,80 @@
+//! How a transfer fails.
+
+use std::io;
+
+use thiserror::Error;
+
+use crate::name::{BadName, Name};
+
+/// Why received bytes are not a valid frame.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// A field has a value outside its range.
+    #[error("a {0} out of range")]
+    Field(&'static str),
+    /// There is no such kind of frame.
+    #[error("a message of unknown kind {0}")]
+    Kind(u8),
+    /// The payload is longer or shorter than this kind may have.
+    #[error("a message of kind {kind} and {length} bytes")]
+    Length {
+        /// The kind byte.
+        kind: u8,
+        /// The length of the payload according to the header.
+        length: u32,
+    },
+    /// The first bytes of the connection are not those of this protocol.
+    #[error("the other side speaks another protocol")]
+    Magic,
+    /// The name of a file is invalid.
+    #[error("{0}")]
+    Name(#[from] BadName),
+}
+
+/// Why a transfer ended early. What has arrived of a large file is kept, and the next transfer of it resumes from there.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TransferError {
+    /// A group does not match the value that was sent with it.
+    #[error("{0} arrived damaged")]
+    Damaged(Name),
+    /// A file could not be written here.
+    #[error("{name}: {error}")]
+    File {
+        /// Its name.
+        name: Name,
+        /// The error of the file system.
+        error: io::Error,
+    },
+    /// The observer of the events returned `false`.
+    #[error("interrupted")]
+    Interrupted,
+    /// The connection failed, or a file system did.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A frame that is not allowed at this point.
+    #[error("the other side does not keep to the protocol: {0}")]
+    Protocol(&'static str),
+    /// A client wanted to send to a server that only serves.
+    #[error("this server does not receive files")]
+    ReadOnly,
+    /// The other side reports an error of its own.
+    #[error("the other side: {0}")]
+    Refused(String),
+    /// The other side speaks another version of the protocol.
+    #[error("the other side speaks version {0} of the protocol, this one version 1")]
+    Version(u8),
+}
+
+impl TransferError {
+    /// Whether the same transfer may succeed over a new connection, because this one failed or changed bytes.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Io(error) => error.get_ref().is_none_or(|source| !source.is::<Malformed>()),
+            Self::Damaged(_) => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a receiver and a server may do.
+
+/// How received files are written.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct ReceiveOptions {
+    /// Replace files of the same name. Otherwise they stay, and the new ones fail.
+    pub overwrite: bool,
+    /// Sync every file to the disk before it counts as received. Otherwise only files of more than one [`GROUP`](crate::GROUP) are:
+    /// smaller ones survive the end of the process, but perhaps not a crash of the machine.
+    pub sync: bool,
+    /// Bytes of the file system to be left free.
+    pub keep_free: u64,
+}
+
+impl ReceiveOptions {
+    /// Replaces nothing, syncs large files only, and may fill the file system.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether files of the same name are replaced.
+    #[must_use]
+    pub fn overwrite(mut self, on: bool) -> Self {
+        self.overwrite = on;
+        self
+    }
+
+    /// Whether small files are synced to the disk too.
+    #[must_use]
+    pub fn sync(mut self, on: bool) -> Self {
+        self.sync = on;
+        self
+    }
+
+    /// How many bytes are left free.
+    #[must_use]
+    pub fn keep_free(mut self, bytes: u64) -> Self {
+        self.keep_free = bytes;
+        self
+    }
+}
+
+/// What a server allows its clients.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct ServeOptions {
+    /// How files of clients are written; clients may not send any if this is `None`.
+    pub receive: Option<ReceiveOptions>,
+}
+
+impl ServeOptions {
+    /// Clients may receive files only.
+    #[must_use]
+    pub fn read_only() -> Self {
+        Self::default()
+    }
+
+    /// Clients may receive files, and send files that are written according to `receive`.
+    #[must_use]
+    pub fn writable(receive: ReceiveOptions) -> Self {
+        Self { receive: Some(receive) }
+    }
+}
