@@ -9,22 +9,22 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::course::Course;
 use crate::draw::vary;
-use crate::observation::{FEATURES, Report};
-use crate::pilot::{Heard, Pilot, Wheel};
-use crate::reward::Path;
+use crate::observation::{FEATURES, StepReport};
+use crate::reward::PathCapacity;
+use crate::steered::{Counters, SharedWindow, SteeredMaker};
 
 /// Runs episodes one after another.
 pub struct Environment {
     course: Arc<Course>,
     random: Xoshiro256PlusPlus,
-    /// Of the episode under way.
+    /// That of the current episode.
     setup: Setup,
     simulation: Simulation,
     agents: Vec<Agent>,
     steps: u32,
 }
 
-/// What a steered flow got over an episode so far.
+/// The measures of a steered flow over the episode so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     /// Packets delivered over those that the bottleneck could have carried meanwhile.
@@ -42,10 +42,10 @@ pub struct Totals {
 struct Agent {
     flow: usize,
     link: usize,
-    wheel: Arc<Wheel>,
-    /// Its window is held to this: what a packet sets free at once stays bounded.
+    window: Arc<SharedWindow>,
+    /// The largest window, packets: it bounds the packets that one acknowledgement can release.
     max_window: f64,
-    counted: Counted,
+    counts: Counts,
     best_rate: f64,
     mean_rtt: f64,
     empty_rtt: f64,
@@ -53,13 +53,13 @@ struct Agent {
     reward: f64,
 }
 
-/// What a flow has counted since it began.
+/// Packets of a flow since it began.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
+struct Counts {
     sent: u64,
     delivered: u64,
     lost: u64,
-    heard: Heard,
+    counters: Counters,
 }
 
 impl Environment {
@@ -71,7 +71,7 @@ impl Environment {
         Self { course, random, setup, simulation, agents, steps: 0 }
     }
 
-    /// Starts the next episode, with `seed` the first of another series.
+    /// Starts the next episode; with a `seed`, the first episode of that seed.
     pub fn reset(&mut self, seed: Option<u64>) {
         if let Some(seed) = seed {
             self.random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -80,40 +80,38 @@ impl Environment {
         self.steps = 0;
     }
 
-    /// Takes an action per steered flow, each from -1 to 1, and lets a step pass: whether it was the last of its episode. Undefined
-    /// actions are 0.
+    /// Applies an action per steered flow, each from -1 to 1, and runs a step: whether it was the last of its episode. NaN counts as 0.
     ///
     /// # Panics
-    /// The slices have not the lengths of their kind: one action and one reward per steered flow, and [`FEATURES`] numbers of
-    /// observation.
+    /// `actions` and `rewards` do not have a number per steered flow, or `observations` not [`FEATURES`] numbers per steered flow.
     pub fn step(&mut self, actions: &[f32], observations: &mut [f32], rewards: &mut [f32]) -> bool {
         let agents = self.agents.len();
         assert!(actions.len() == agents && rewards.len() == agents, "one action and reward per steered flow");
         let gain = self.course.options.gain;
         for (agent, action) in self.agents.iter().zip(actions) {
-            let window = agent.wheel.get() * factor(gain, f64::from(*action));
-            agent.wheel.set(window.min(agent.max_window).max(1.0));
+            let window = agent.window.get() * factor(gain, f64::from(*action));
+            agent.window.set(window.min(agent.max_window).max(1.0));
         }
         self.steps += 1;
         let from = self.simulation.state().now();
-        self.travel();
-        self.look(from, observations, rewards);
+        self.run_step();
+        self.record(from, observations, rewards);
         self.is_over()
     }
 
     /// The observations after a reset.
     ///
     /// # Panics
-    /// The slice has not [`FEATURES`] numbers per steered flow.
+    /// `observations` does not have [`FEATURES`] numbers per steered flow.
     pub fn observe(&mut self, observations: &mut [f32]) {
         let from = self.simulation.state().now();
-        self.travel();
+        self.run_step();
         let mut rewards = vec![0.0; self.agents.len()];
-        self.look(from, observations, &mut rewards);
+        self.record(from, observations, &mut rewards);
         self.agents.iter_mut().for_each(|agent| agent.reward = 0.0);
     }
 
-    /// Whether the episode under way has come to its end.
+    /// Whether the current episode has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.steps >= self.course.options.steps || self.simulation.state().now() >= self.simulation.end()
@@ -131,22 +129,22 @@ impl Environment {
         &self.course
     }
 
-    /// What each steered flow got over the episode so far.
+    /// The measures of each steered flow over the episode so far.
     pub fn totals(&self) -> impl Iterator<Item = Totals> {
         self.agents.iter().map(|agent| {
-            let Counted { delivered, lost, heard, .. } = agent.counted;
+            let Counts { delivered, lost, counters, .. } = agent.counts;
             let (delivered, lost) = (delivered as f64, lost as f64);
             Totals {
                 goodput: if agent.carried > 0.0 { delivered / agent.carried } else { 0.0 },
-                delay: if heard.rtts > 0.0 { heard.rtt_sum / heard.rtts / agent.empty_rtt } else { 0.0 },
+                delay: if counters.rtts > 0.0 { counters.rtt_sum / counters.rtts / agent.empty_rtt } else { 0.0 },
                 loss: lost / (delivered + lost).max(1.0),
                 reward: agent.reward,
             }
         })
     }
 
-    /// Lets the time of a step pass.
-    fn travel(&mut self) {
+    /// Runs the simulation for a step.
+    fn run_step(&mut self) {
         let Self { simulation, agents, course, .. } = self;
         let end = simulation.end();
         let state = simulation.state();
@@ -160,8 +158,8 @@ impl Environment {
         simulation.advance(end, |state| delivered(state) < target);
     }
 
-    /// Tells what happened since `from`.
-    fn look(&mut self, from: Time, observations: &mut [f32], rewards: &mut [f32]) {
+    /// Writes the observations and rewards of the step since `from`.
+    fn record(&mut self, from: Time, observations: &mut [f32], rewards: &mut [f32]) {
         assert_eq!(observations.len(), self.agents.len() * FEATURES.len(), "an observation per steered flow");
         let state = self.simulation.state();
         let now = state.now();
@@ -172,7 +170,7 @@ impl Environment {
             let capacity = bottleneck.mean_rate(from, now).unwrap_or(0.0) / packet.bits();
             let report = agent.report(state.flow(agent.flow), now.since(from));
             report.observe(observation);
-            let path = Path { capacity, empty_rtt: agent.empty_rtt };
+            let path = PathCapacity { capacity, empty_rtt: agent.empty_rtt };
             let earned = if report.min_rtt > 0.0 { self.course.options.reward.of(&report, path) } else { 0.0 };
             agent.carried += capacity * report.duration;
             agent.reward += earned;
@@ -182,13 +180,13 @@ impl Environment {
 }
 
 impl Agent {
-    fn new(setup: &Setup, flow: usize, link: usize, wheel: Arc<Wheel>) -> Self {
+    fn new(setup: &Setup, flow: usize, link: usize, window: Arc<SharedWindow>) -> Self {
         Self {
             flow,
             link,
-            wheel,
+            window,
             max_window: f64::INFINITY,
-            counted: Counted::default(),
+            counts: Counts::default(),
             best_rate: 0.0,
             mean_rtt: 0.0,
             empty_rtt: setup.links[link].rate.map_or(0.0, |rate| setup.flows[flow].packet.bits() / rate as f64),
@@ -198,26 +196,26 @@ impl Agent {
     }
 
     /// The step of `duration` that has just passed.
-    fn report(&mut self, flow: FlowState<'_>, duration: Span) -> Report {
-        let heard = Heard::of(flow);
-        let counted = Counted { sent: flow.sent(), delivered: flow.delivered(), lost: flow.lost(), heard };
-        let before = std::mem::replace(&mut self.counted, counted);
+    fn report(&mut self, flow: FlowState<'_>, duration: Span) -> StepReport {
+        let counters = Counters::of(flow);
+        let counts = Counts { sent: flow.sent(), delivered: flow.delivered(), lost: flow.lost(), counters };
+        let before = std::mem::replace(&mut self.counts, counts);
         let since = |new: u64, old: u64| new.saturating_sub(old) as f64;
-        let samples = heard.rtts - before.heard.rtts;
-        let rtt = if samples > 0.0 { (heard.rtt_sum - before.heard.rtt_sum) / samples } else { self.mean_rtt };
+        let samples = counters.rtts - before.counters.rtts;
+        let rtt = if samples > 0.0 { (counters.rtt_sum - before.counters.rtt_sum) / samples } else { self.mean_rtt };
         let rtt_before = if self.mean_rtt > 0.0 { self.mean_rtt } else { rtt };
         self.mean_rtt = rtt;
         let duration = duration.as_secs_f64();
-        let delivered = since(counted.delivered, before.delivered);
+        let delivered = since(counts.delivered, before.delivered);
         if duration > 0.0 {
             self.best_rate = self.best_rate.max(delivered / duration);
         }
-        Report {
+        StepReport {
             duration,
-            sent: since(counted.sent, before.sent),
+            sent: since(counts.sent, before.sent),
             delivered,
-            lost: since(counted.lost, before.lost),
-            marked: heard.marked - before.heard.marked,
+            lost: since(counts.lost, before.lost),
+            marked: counters.marked - before.counters.marked,
             rtt,
             rtt_before,
             min_rtt: flow.rtt().map_or(0.0, |rtt| rtt.min.as_secs_f64()),
@@ -227,23 +225,23 @@ impl Agent {
     }
 }
 
-/// The next episode, drawn.
+/// Draws the next episode.
 fn episode(course: &Course, random: &mut Xoshiro256PlusPlus) -> (Setup, Vec<Agent>, Simulation) {
     let mut setup = course.setup.clone();
     vary(&mut setup, course.path, &course.options, random);
     let ends = course.steered.iter().zip(&course.bottlenecks);
     let mut agents: Vec<Agent> = ends
         .map(|(&flow, &link)| {
-            let wheel = Arc::new(Wheel::default());
+            let window = Arc::new(SharedWindow::default());
             let algorithm = course.options.algorithm.clone();
             let label = algorithm.as_ref().map_or("steered", Spec::label).to_string();
             setup.flows[flow].algorithm =
-                Spec::outside(&label, Arc::new(Pilot { wheel: Arc::clone(&wheel), algorithm }));
-            Agent::new(&setup, flow, link, wheel)
+                Spec::outside(&label, Arc::new(SteeredMaker { window: Arc::clone(&window), algorithm }));
+            Agent::new(&setup, flow, link, window)
         })
         .collect();
     let simulation =
-        Simulation::new(&setup).expect("a course was run once, and what is drawn is within what links take");
+        Simulation::new(&setup).expect("the setup of the course was checked, and what is drawn stays in range");
     for agent in &mut agents {
         let link = &setup.links[agent.link];
         let packet = setup.flows[agent.flow].packet;
@@ -260,15 +258,15 @@ fn episode(course: &Course, random: &mut Xoshiro256PlusPlus) -> (Setup, Vec<Agen
     (setup, agents, simulation)
 }
 
-/// Aurora's rule, section 3: how a window changes.
+/// The factor by which an action changes a window (Aurora, section 3).
 fn factor(gain: f64, action: f64) -> f64 {
     let action = if action.is_nan() { 0.0 } else { action.clamp(-1.0, 1.0) };
     if action >= 0.0 { 1.0 + gain * action } else { 1.0 / (1.0 - gain * action) }
 }
 
-/// A window of so many times what fits into link and queue loses nearly all it sends: a learner has seen it by then.
+/// The largest window, in multiples of what link and queue hold: with it nearly every packet is lost.
 const MAX_PATHS: f64 = 4.0;
-/// On the smallest paths too a window can be opened by a few doublings.
+/// The largest window on the smallest paths, packets.
 const MIN_MAX_WINDOW: f64 = 64.0;
 
 #[cfg(test)]
@@ -282,7 +280,7 @@ mod tests {
         {
             assert!((factor(gain, action) - expected).abs() < 1e-12, "{gain}, {action}");
         }
-        assert!((factor(1.0, 7.0) - 2.0).abs() < 1e-12, "actions are held to -1..=1");
+        assert!((factor(1.0, 7.0) - 2.0).abs() < 1e-12, "actions are clamped to -1..=1");
         assert!((factor(1.0, f64::NAN) - 1.0).abs() < 1e-12);
     }
 }

@@ -23,10 +23,10 @@ impl Environments {
         Self { members: (0..count).map(member).collect(), ended: vec![false; count] }
     }
 
-    /// Starts the next episode everywhere, with `seed` the first of other series.
+    /// Starts the next episode in all environments; with a `seed`, number `n` starts the first episode of `seed + n`.
     ///
     /// # Panics
-    /// `observations` has not [`FEATURES`] numbers per steered flow and environment.
+    /// `observations` does not have [`FEATURES`] numbers per steered flow and environment.
     pub fn reset(&mut self, seed: Option<u64>, observations: &mut [f32]) {
         self.ended.fill(false);
         let width = self.width(observations.len());
@@ -37,11 +37,12 @@ impl Environments {
         }
     }
 
-    /// Takes an action per steered flow of each environment, and lets a step pass everywhere. `ended` says where it was the last of
-    /// its episode.
+    /// Applies an action per steered flow of each environment, and runs a step in all of them. `ended` tells in which ones it was the last
+    /// of its episode.
     ///
     /// # Panics
-    /// The slices have not the lengths of their kind.
+    /// `actions` and `rewards` do not have a number per steered flow and environment, `observations` not [`FEATURES`] numbers per steered
+    /// flow and environment, or `ended` not an element per environment.
     pub fn step(&mut self, actions: &[f32], observations: &mut [f32], rewards: &mut [f32], ended: &mut [bool]) {
         let width = self.width(observations.len());
         let steered = width / FEATURES.len();
@@ -65,22 +66,22 @@ impl Environments {
         }
     }
 
-    /// How many there are.
+    /// The number of environments.
     #[must_use]
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no environments.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// What each steered flow of environment `index` got over the episode so far.
+    /// The measures of each steered flow of environment `index` over the episode so far.
     ///
     /// # Panics
-    /// There are not so many.
+    /// `index` is not below [`len`](Self::len).
     pub fn totals(&self, index: usize) -> impl Iterator<Item = Totals> {
         self.members[index].totals()
     }

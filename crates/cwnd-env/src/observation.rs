@@ -1,21 +1,21 @@
-//! What a learner sees of a step.
+//! What a learner observes of a step.
 
 /// A number of an observation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feature {
     /// Its name.
     pub name: &'static str,
-    /// The least it can be.
+    /// The smallest value.
     pub low: f32,
-    /// The most it can be; what lies above is cut.
+    /// The largest value; values outside are clamped.
     pub high: f32,
     /// What it means.
     pub help: &'static str,
 }
 
-/// One step of one flow as its sender saw it. Times in seconds.
+/// One step of one flow as its sender measured it. Times in seconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Report {
+pub(crate) struct StepReport {
     pub(crate) duration: f64,
     pub(crate) sent: f64,
     pub(crate) delivered: f64,
@@ -24,9 +24,9 @@ pub(crate) struct Report {
     /// Mean round-trip time, and that of the step before.
     pub(crate) rtt: f64,
     pub(crate) rtt_before: f64,
-    /// The least of the flow so far.
+    /// The smallest round-trip time of the flow so far.
     pub(crate) min_rtt: f64,
-    /// The best delivery rate of a step so far, this one included, packets per second.
+    /// The largest delivery rate of a step so far, this one included, packets per second.
     pub(crate) best_rate: f64,
     pub(crate) window: f64,
 }
@@ -63,8 +63,8 @@ pub const FEATURES: [Feature; 8] = [
     Feature { name: "duration", low: 0.0, high: 10.0, help: "length of the step over the least round-trip time" },
 ];
 
-impl Report {
-    /// Share of the packets whose fate is known.
+impl StepReport {
+    /// Lost packets as a share of those delivered or lost.
     pub(crate) fn loss(&self) -> f64 {
         self.lost / (self.delivered + self.lost).max(1.0)
     }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn an_observation() {
-        let report = Report {
+        let report = StepReport {
             duration: 0.2,
             sent: 30.0,
             delivered: 15.0,
@@ -115,7 +115,7 @@ mod tests {
         for ((found, expected), feature) in seen.iter().zip(expected).zip(FEATURES) {
             assert!((found - expected).abs() < 1e-6, "{}: {found}, not {expected}", feature.name);
         }
-        Report { rtt: 3.0, ..report }.observe(&mut seen);
+        StepReport { rtt: 3.0, ..report }.observe(&mut seen);
         assert!((seen[1] - 10.0).abs() < 1e-6, "cut at the edge of the space");
     }
 }

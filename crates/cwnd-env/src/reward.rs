@@ -1,6 +1,6 @@
 //! What a learner is rewarded for.
 
-use crate::observation::Report;
+use crate::observation::StepReport;
 
 /// What a learner is rewarded for in a step. The goodput `u` is the flow's share of the bottleneck's capacity; the delay `d` is its mean
 /// round-trip time over the one without any queue; the loss `l` is the share of packets found lost. The capacity and the empty path are
@@ -27,10 +27,10 @@ pub enum Reward {
     },
 }
 
-/// What a flow got from its path in a step.
+/// What the path of a flow offers in a step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
-    /// Packets per second that the bottleneck carries.
+pub(crate) struct PathCapacity {
+    /// Packets per second that the bottleneck can carry.
     pub(crate) capacity: f64,
     /// The round trip of a packet that meets no other, seconds.
     pub(crate) empty_rtt: f64,
@@ -43,7 +43,7 @@ impl Reward {
     pub const POWER: Self = Self::Power { loss: 5.0, margin: 1.25 };
 
     /// The reward for a step.
-    pub(crate) fn of(self, report: &Report, path: Path) -> f64 {
+    pub(crate) fn of(self, report: &StepReport, path: PathCapacity) -> f64 {
         let offered = path.capacity * report.duration;
         if offered <= 0.0 {
             return 0.0;
@@ -71,11 +71,11 @@ impl Default for Reward {
 mod tests {
     use super::*;
 
-    const PATH: Path = Path { capacity: 1000.0, empty_rtt: 0.1 };
+    const PATH: PathCapacity = PathCapacity { capacity: 1000.0, empty_rtt: 0.1 };
 
-    fn report() -> Report {
+    fn report() -> StepReport {
         // Half of the capacity over a tenth of a second, with one queue of a round trip and a tenth of the packets lost.
-        Report { duration: 0.1, delivered: 45.0, lost: 5.0, rtt: 0.2, ..Report::default() }
+        StepReport { duration: 0.1, delivered: 45.0, lost: 5.0, rtt: 0.2, ..StepReport::default() }
     }
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
     fn power() {
         // (0.45 - 5 * 0.05) / 2
         assert!((Reward::POWER.of(&report(), PATH) - 0.1).abs() < 1e-12);
-        let short = Report { rtt: 0.12, ..report() };
+        let short = StepReport { rtt: 0.12, ..report() };
         assert!((Reward::POWER.of(&short, PATH) - 0.2).abs() < 1e-12, "a delay within the margin is none");
     }
 }

@@ -1,26 +1,26 @@
-//! What steers a flow: the learner's hand, or an algorithm to compare it with.
+//! The congestion control of a steered flow: the window that the learner sets, or an algorithm to compare it with.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Control, Maker, Packets, Span, Spec, Start, View};
 
-/// The window a learner sets, shared between the environment and the flow. Both live on one thread.
+/// The window that a learner sets, shared by the environment and the flow. Both are on one thread.
 #[derive(Debug, Default)]
-pub(crate) struct Wheel(AtomicU64);
+pub(crate) struct SharedWindow(AtomicU64);
 
-/// Makes the algorithm of a steered flow.
+/// Makes the congestion control of a steered flow.
 #[derive(Debug)]
-pub(crate) struct Pilot {
-    pub(crate) wheel: Arc<Wheel>,
-    /// Steers in the place of the learner.
+pub(crate) struct SteeredMaker {
+    pub(crate) window: Arc<SharedWindow>,
+    /// Controls the flow instead of the learner.
     pub(crate) algorithm: Option<Spec>,
 }
 
-/// What a steered flow has heard since it began.
+/// What the acknowledgements of a steered flow have told since it began.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Heard {
-    /// Sum of the round-trip times of packets, seconds, and how many these are.
+pub(crate) struct Counters {
+    /// Sum of the measured round-trip times, seconds, and their number.
     pub(crate) rtt_sum: f64,
     pub(crate) rtts: f64,
     /// Acknowledged packets whose acknowledgement echoed a mark.
@@ -29,17 +29,17 @@ pub(crate) struct Heard {
 
 #[derive(Clone, Debug)]
 struct Steered {
-    hand: Hand,
-    heard: Heard,
+    controller: Controller,
+    counters: Counters,
 }
 
 #[derive(Clone, Debug)]
-enum Hand {
-    Learner(Arc<Wheel>),
+enum Controller {
+    Learner(Arc<SharedWindow>),
     Algorithm(Box<Algorithm>),
 }
 
-impl Wheel {
+impl SharedWindow {
     /// The window, packets.
     pub(crate) fn get(&self) -> f64 {
         f64::from_bits(self.0.load(Ordering::Relaxed))
@@ -51,51 +51,51 @@ impl Wheel {
     }
 }
 
-impl Heard {
-    /// Reads it from what a steered flow shows of itself.
+impl Counters {
+    /// Reads the counters of a steered flow.
     pub(crate) fn of(flow: cwnd_sim::FlowState<'_>) -> Self {
-        let mut heard = Self::default();
+        let mut counters = Self::default();
         flow.inspect(&mut |name, value| match name {
-            "rtt_sum" => heard.rtt_sum = value,
-            "rtts" => heard.rtts = value,
-            "marked" => heard.marked = value,
+            "rtt_sum" => counters.rtt_sum = value,
+            "rtts" => counters.rtts = value,
+            "marked" => counters.marked = value,
             _ => {}
         });
-        heard
+        counters
     }
 }
 
-impl Maker for Pilot {
+impl Maker for SteeredMaker {
     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
-        self.wheel.set(start.window.0);
-        let hand = match &self.algorithm {
-            None => Hand::Learner(Arc::clone(&self.wheel)),
-            Some(spec) => Hand::Algorithm(Box::new(spec.start(start))),
+        self.window.set(start.window.0);
+        let controller = match &self.algorithm {
+            None => Controller::Learner(Arc::clone(&self.window)),
+            Some(spec) => Controller::Algorithm(Box::new(spec.start(start))),
         };
-        Box::new(Steered { hand, heard: Heard::default() })
+        Box::new(Steered { controller, counters: Counters::default() })
     }
 }
 
 impl Steered {
     fn algorithm(&mut self) -> Option<&mut Algorithm> {
-        if let Hand::Algorithm(algorithm) = &mut self.hand { Some(algorithm) } else { None }
+        if let Controller::Algorithm(algorithm) = &mut self.controller { Some(algorithm) } else { None }
     }
 }
 
 impl CongestionControl for Steered {
     fn control(&self) -> Control {
-        match &self.hand {
-            Hand::Learner(wheel) => Control::window(Packets(wheel.get())),
-            Hand::Algorithm(algorithm) => algorithm.control(),
+        match &self.controller {
+            Controller::Learner(window) => Control::window(Packets(window.get())),
+            Controller::Algorithm(algorithm) => algorithm.control(),
         }
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         if let Some(rtt) = view.rtt {
-            self.heard.rtt_sum += rtt.latest.as_secs_f64();
-            self.heard.rtts += 1.0;
+            self.counters.rtt_sum += rtt.latest.as_secs_f64();
+            self.counters.rtts += 1.0;
         }
-        self.heard.marked += f64::from(ack.marked);
+        self.counters.marked += f64::from(ack.marked);
         if let Some(algorithm) = self.algorithm() {
             algorithm.on_ack(view, ack);
         }
@@ -132,9 +132,9 @@ impl CongestionControl for Steered {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("rtt_sum", self.heard.rtt_sum);
-        visit("rtts", self.heard.rtts);
-        visit("marked", self.heard.marked);
+        visit("rtt_sum", self.counters.rtt_sum);
+        visit("rtts", self.counters.rtts);
+        visit("marked", self.counters.marked);
     }
 
     fn boxed_clone(&self) -> Box<dyn CongestionControl> {

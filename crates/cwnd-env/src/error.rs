@@ -1,0 +1,40 @@
+//! Why a course is refused.
+
+use cwnd_sim::SetupError;
+use thiserror::Error;
+
+/// Why a [`Course`](crate::Course) cannot be made.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum CourseError {
+    /// The algorithm in the learner's place needs another transport.
+    #[error("`{0}` cannot steer here: it does not run over acknowledgements of every packet")]
+    Algorithm(String),
+    /// A steered flow does not have data to send all the time.
+    #[error("flow {0} cannot be steered: its application must have something to send from its start to the end")]
+    Application(usize),
+    /// A steered flow crosses no link with a rate.
+    #[error("flow {0} cannot be steered: no link of its path has a rate")]
+    Bottleneck(usize),
+    /// There is no such flow.
+    #[error("there is no flow {flow} to steer: there are {flows}")]
+    Flow {
+        /// The flow asked for.
+        flow: usize,
+        /// How many there are.
+        flows: usize,
+    },
+    /// An option is outside its range.
+    #[error("{option} must be {accepted}")]
+    Option {
+        /// Its name.
+        option: &'static str,
+        /// What is accepted.
+        accepted: &'static str,
+    },
+    /// A flow is steered twice, or none at all.
+    #[error("the flows to steer must be at least one, and different ones")]
+    Steered,
+    /// The setup of the network is invalid.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+}

@@ -1,0 +1,114 @@
+//! What a learner may do, and what differs between episodes.
+
+use cwnd::Spec;
+use cwnd::registry::Transport;
+use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::error::CourseError;
+use crate::reward::Reward;
+
+/// What a learner may do, and what differs between episodes.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How much an action `a` from -1 to 1 changes a window `w`, above 0 and at most 15: to `w (1 + gain a)` for `a >= 0`, to
+    /// `w / (1 - gain a)` for `a < 0`. This is Aurora's rule; Aurora uses 0.025.
+    pub gain: f64,
+    /// A step lasts until this many packets were delivered on average per steered flow; at least 1.
+    pub packets: u64,
+    /// An episode ends after this many steps, or at the end of the setup's duration if that is earlier; at least 1.
+    pub steps: u32,
+    /// What is rewarded.
+    pub reward: Reward,
+    /// Rate of the bottleneck, bit/s, log-uniform; the rates of the other links are scaled in proportion.
+    pub rate: Option<Range>,
+    /// Round-trip time of the first steered flow without queueing, seconds, log-uniform; other delays are scaled in proportion.
+    pub rtt: Option<Range>,
+    /// Size of the queue of every link with a rate, in bandwidth-delay products, log-uniform. Without it queues are scaled with that
+    /// product. Thresholds of a queue discipline stay as they are.
+    pub queue: Option<Range>,
+    /// Probability of random loss on the bottleneck, uniform.
+    pub loss: Option<Range>,
+    /// An algorithm that controls the flows instead of the learner, whose actions are ignored: to measure both in the same way.
+    pub algorithm: Option<Spec>,
+}
+
+/// The range from which a quantity is drawn; equal ends fix it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The smallest value.
+    pub low: f64,
+    /// The largest value.
+    pub high: f64,
+}
+
+impl Options {
+    /// Checks the ranges of all options.
+    pub(crate) fn check(&self) -> Result<(), CourseError> {
+        let require = |holds: bool, option, accepted| {
+            if holds { Ok(()) } else { Err(CourseError::Option { option, accepted }) }
+        };
+        let within = |range: Option<Range>, least, most| range.is_none_or(|range| range.is_within(least, most));
+        require(self.gain > 0.0 && self.gain <= MAX_GAIN, "gain", "above 0 and at most 15")?;
+        require(self.packets > 0, "packets", "at least 1")?;
+        require(self.steps > 0, "steps", "at least 1")?;
+        require(within(self.rate, 1e3, 1e12), "rate", "a range within 1 kbit/s and 1 Tbit/s")?;
+        require(within(self.rtt, 1e-6, 100.0), "rtt", "a range within 1 us and 100 s")?;
+        require(within(self.queue, 1e-3, 1e3), "queue", "a range within 0.001 and 1000 bandwidth-delay products")?;
+        require(within(self.loss, 0.0, 0.9), "loss", "a range within 0 and 0.9")?;
+        let weights = match self.reward {
+            Reward::Linear { goodput, delay, loss } => [goodput, delay, loss].iter().all(|weight| weight.is_finite()),
+            Reward::Power { loss, margin } => loss.is_finite() && margin >= 1.0,
+        };
+        require(weights, "the reward", "of finite weights, with a margin of at least 1")?;
+        match &self.algorithm {
+            Some(spec) if spec.entry().transport != Transport::Acked => {
+                Err(CourseError::Algorithm(spec.label().to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Default for Options {
+    /// A window is doubled or halved at most, as slow start and Reno do in a round trip. Ten packets tell something of loss.
+    fn default() -> Self {
+        Self {
+            gain: 1.0,
+            packets: 10,
+            steps: 400,
+            reward: Reward::default(),
+            rate: None,
+            rtt: None,
+            queue: None,
+            loss: None,
+            algorithm: None,
+        }
+    }
+}
+
+impl Range {
+    /// Whether the ends are in order and within `least` and `most`.
+    pub(crate) fn is_within(self, least: f64, most: f64) -> bool {
+        least <= self.low && self.low <= self.high && self.high <= most
+    }
+
+    /// A log-uniform value.
+    pub(crate) fn draw_log(self, random: &mut Xoshiro256PlusPlus) -> f64 {
+        let share = unit(random);
+        self.low * libm::pow(self.high / self.low, share)
+    }
+
+    /// A uniform value.
+    pub(crate) fn draw(self, random: &mut Xoshiro256PlusPlus) -> f64 {
+        self.low + (self.high - self.low) * unit(random)
+    }
+}
+
+/// A uniform value in [0, 1) from the upper 53 bits.
+fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (random.next_u64() >> 11) as f64 * libm::exp2(-53.0)
+}
+
+/// One action multiplies a window by 16 at most, which bounds the burst that follows.
+const MAX_GAIN: f64 = 15.0;
