@@ -1,4 +1,4 @@
-//! What a logged packet looks like on the wire.
+//! The headers of a logged packet as they are on the wire.
 
 use std::io;
 
@@ -7,23 +7,23 @@ use cwnd_udt::wire::{Handshake, Position, Request};
 use cwnd_udt::{Control, DataHeader, MessageNumber, Seq, SocketId};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 
-/// A flow, as a source of IPv4 packets.
-pub(crate) struct Speaker<'a> {
+/// The packets of a flow as IPv4 packets.
+pub(crate) struct FlowPackets<'a> {
     flow: &'a FlowTrace,
     sender: [u8; 4],
     receiver: [u8; 4],
-    /// It takes part in congestion notification.
+    /// Whether it uses explicit congestion notification.
     ecn: bool,
     /// A packet's payload, all zeros.
     payload: Vec<u8>,
 }
 
-/// A packet to be composed.
+/// A packet to be encoded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Spoken<'a> {
-    /// A step of the set-up.
-    Opening(u8),
-    /// A packet of the log, with its bytes if it has some there.
+pub(crate) enum Kind<'a> {
+    /// A packet of the connection set-up.
+    Setup(u8),
+    /// A packet of the log, with its bytes if the log has them.
     Logged(Seen, &'a [u8]),
 }
 
@@ -35,20 +35,20 @@ pub(crate) struct Datagram {
     pub(crate) length: u32,
 }
 
-/// The way a packet goes.
+/// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    There,
-    Back,
+enum Direction {
+    Forward,
+    Reverse,
 }
 
-impl<'a> Speaker<'a> {
-    /// The flow at `place` of a trace.
+impl<'a> FlowPackets<'a> {
+    /// The packets of flow number `place` of a trace.
     pub(crate) fn new(place: u32, flow: &'a FlowTrace) -> Self {
         let [_, a, b, c] = (place + 1).to_be_bytes();
         let payload = match flow.log.protocol {
             Protocol::Tcp => flow.payload,
-            // The rest of a packet, as for the protocol itself; at least a byte.
+            // As the protocol counts it; at least a byte.
             Protocol::Udt => flow.packet.saturating_sub(UDT_HEADERS).max(1),
             Protocol::Datagrams => flow.packet.saturating_sub(UDP_HEADERS),
         };
@@ -63,32 +63,35 @@ impl<'a> Speaker<'a> {
     }
 
     /// Its packets with their times: the set-up, then the log.
-    pub(crate) fn packets(&self) -> impl Iterator<Item = (u64, Spoken<'a>)> + use<'a> {
+    pub(crate) fn packets(&self) -> impl Iterator<Item = (u64, Kind<'a>)> + use<'a> {
         let log = &self.flow.log;
         let steps = match log.protocol {
-            Protocol::Tcp => TCP_OPENING,
-            Protocol::Udt => UDT_OPENING,
+            Protocol::Tcp => TCP_SETUP,
+            Protocol::Udt => UDT_SETUP,
             Protocol::Datagrams => 0,
         };
         let first = log.packets.first().map(|packet| packet.at);
-        let opening = first.into_iter().flat_map(move |first| {
-            (0..steps).map(move |step| (first.saturating_sub(u64::from(steps - 1 - step)), Spoken::Opening(step)))
+        let setup = first.into_iter().flat_map(move |first| {
+            (0..steps).map(move |step| (first.saturating_sub(u64::from(steps - 1 - step)), Kind::Setup(step)))
         });
-        opening.chain(log.iter().map(|(packet, bytes)| (packet.at, Spoken::Logged(packet.seen, bytes))))
+        setup.chain(log.iter().map(|(packet, bytes)| (packet.at, Kind::Logged(packet.seen, bytes))))
     }
 
-    /// Puts a packet seen `at` nanoseconds into `out`.
-    pub(crate) fn compose(&self, at: u64, packet: Spoken<'_>, out: &mut Datagram) -> io::Result<()> {
+    /// Writes a packet seen `at` nanoseconds into `out`.
+    ///
+    /// # Errors
+    /// The packet is larger than IPv4 allows.
+    pub(crate) fn encode(&self, at: u64, packet: Kind<'_>, out: &mut Datagram) -> io::Result<()> {
         out.bytes.clear();
         match (self.flow.log.protocol, packet) {
-            (Protocol::Tcp, Spoken::Opening(step)) => self.tcp_opening(step, out),
-            (_, Spoken::Opening(step)) => self.udt_opening(at, step, out),
-            (Protocol::Tcp, Spoken::Logged(Seen::Data { number, capable, reacted, .. }, _)) => {
-                let mut header = self.tcp(Way::There, self.sequence(number));
+            (Protocol::Tcp, Kind::Setup(step)) => self.tcp_setup(step, out),
+            (_, Kind::Setup(step)) => self.udt_setup(at, step, out),
+            (Protocol::Tcp, Kind::Logged(Seen::Data { number, capable, reacted, .. }, _)) => {
+                let mut header = self.tcp(Direction::Forward, self.sequence(number));
                 (header.ack, header.acknowledgment_number, header.cwr) = (true, 1, reacted);
-                self.segment(Way::There, capable, header, &self.payload, out)
+                self.segment(Direction::Forward, capable, header, &self.payload, out)
             }
-            (Protocol::Udt, Spoken::Logged(Seen::Data { number, .. }, _)) => {
+            (Protocol::Udt, Kind::Logged(Seen::Data { number, .. }, _)) => {
                 let header = DataHeader {
                     seq: ISN + number,
                     position: Position::Only,
@@ -97,17 +100,17 @@ impl<'a> Speaker<'a> {
                     timestamp_us: micros(at),
                     to: SOCKET,
                 };
-                self.udp(Way::There, &header.encode(), &self.payload, out)
+                self.udp(Direction::Forward, &header.encode(), &self.payload, out)
             }
-            (Protocol::Datagrams, Spoken::Logged(Seen::Data { .. }, _)) => {
-                self.udp(Way::There, &[], &self.payload, out)
+            (Protocol::Datagrams, Kind::Logged(Seen::Data { .. }, _)) => {
+                self.udp(Direction::Forward, &[], &self.payload, out)
             }
-            (_, Spoken::Logged(Seen::Report { newest, arrivals }, _)) => {
-                let said = [newest.to_be_bytes().as_slice(), &arrivals.to_be_bytes()].concat();
-                self.udp(Way::Back, &said, &[], out)
+            (_, Kind::Logged(Seen::Report { newest, arrivals }, _)) => {
+                let captured = [newest.to_be_bytes().as_slice(), &arrivals.to_be_bytes()].concat();
+                self.udp(Direction::Reverse, &captured, &[], out)
             }
-            (_, Spoken::Logged(Seen::Ack { cumulative, sack, echoes }, _)) => {
-                let mut header = self.tcp(Way::Back, 1);
+            (_, Kind::Logged(Seen::Ack { cumulative, sack, echoes }, _)) => {
+                let mut header = self.tcp(Direction::Reverse, 1);
                 (header.ack, header.ece) = (true, echoes);
                 header.acknowledgment_number = self.sequence(cumulative);
                 let edge = |count: u32| self.sequence(cumulative + u64::from(count));
@@ -118,10 +121,10 @@ impl<'a> Speaker<'a> {
                     let blocks = TcpOptionElement::SelectiveAcknowledgement(newest, others);
                     set(&mut header, &[TcpOptionElement::Noop, TcpOptionElement::Noop, blocks])?;
                 }
-                self.segment(Way::Back, false, header, &[], out)
+                self.segment(Direction::Reverse, false, header, &[], out)
             }
-            (_, Spoken::Logged(Seen::Control { arrives, .. }, bytes)) => {
-                self.udp(if arrives { Way::Back } else { Way::There }, bytes, &[], out)
+            (_, Kind::Logged(Seen::Control { arrives, .. }, bytes)) => {
+                self.udp(if arrives { Direction::Reverse } else { Direction::Forward }, bytes, &[], out)
             }
         }
     }
@@ -132,9 +135,9 @@ impl<'a> Speaker<'a> {
         number.wrapping_mul(u64::from(self.flow.payload)).wrapping_add(1) as u32
     }
 
-    fn tcp_opening(&self, step: u8, out: &mut Datagram) -> io::Result<()> {
-        let way = if step == 1 { Way::Back } else { Way::There };
-        let mut header = self.tcp(way, u32::from(step == 2));
+    fn tcp_setup(&self, step: u8, out: &mut Datagram) -> io::Result<()> {
+        let direction = if step == 1 { Direction::Reverse } else { Direction::Forward };
+        let mut header = self.tcp(direction, u32::from(step == 2));
         (header.syn, header.ack) = (step < 2, step > 0);
         header.acknowledgment_number = u32::from(step > 0);
         if header.syn {
@@ -153,11 +156,11 @@ impl<'a> Speaker<'a> {
                 ],
             )?;
         }
-        self.segment(way, false, header, &[], out)
+        self.segment(direction, false, header, &[], out)
     }
 
-    fn udt_opening(&self, at: u64, step: u8, out: &mut Datagram) -> io::Result<()> {
-        let way = if step.is_multiple_of(2) { Way::There } else { Way::Back };
+    fn udt_setup(&self, at: u64, step: u8, out: &mut Datagram) -> io::Result<()> {
+        let direction = if step.is_multiple_of(2) { Direction::Forward } else { Direction::Reverse };
         let handshake = Handshake {
             version: 4,
             socket_type: 1,
@@ -169,56 +172,56 @@ impl<'a> Speaker<'a> {
             cookie: if step == 0 { 0 } else { COOKIE },
             address: [0; 16],
         };
-        let to = (way == Way::Back).then_some(SOCKET);
+        let to = (direction == Direction::Reverse).then_some(SOCKET);
         let mut bytes = Vec::new();
         Control::Handshake(handshake).encode(to, micros(at), &mut bytes);
-        self.udp(way, &bytes, &[], out)
+        self.udp(direction, &bytes, &[], out)
     }
 
-    fn tcp(&self, way: Way, sequence: u32) -> TcpHeader {
-        let (from, to) = match way {
-            Way::There => (SENDER_PORT, RECEIVER_PORT),
-            Way::Back => (RECEIVER_PORT, SENDER_PORT),
+    fn tcp(&self, direction: Direction, sequence: u32) -> TcpHeader {
+        let (from, to) = match direction {
+            Direction::Forward => (SENDER_PORT, RECEIVER_PORT),
+            Direction::Reverse => (RECEIVER_PORT, SENDER_PORT),
         };
         TcpHeader::new(from, to, sequence, u16::MAX)
     }
 
     fn segment(
         &self,
-        way: Way,
+        direction: Direction,
         capable: bool,
         mut header: TcpHeader,
         payload: &[u8],
         out: &mut Datagram,
     ) -> io::Result<()> {
-        let ip = self.ip(way, IpNumber::TCP, capable, header.header_len() + payload.len(), out)?;
+        let ip = self.ip(direction, IpNumber::TCP, capable, header.header_len() + payload.len(), out)?;
         header.checksum = header.calc_checksum_ipv4(&ip, payload).map_err(|_| too_large(out.length))?;
         out.bytes.extend_from_slice(&header.to_bytes());
         Ok(())
     }
 
-    /// A datagram whose `said` is captured and whose `rest`, if any, is not.
-    fn udp(&self, way: Way, said: &[u8], rest: &[u8], out: &mut Datagram) -> io::Result<()> {
-        let body = [said, rest].concat();
-        let ip = self.ip(way, IpNumber::UDP, false, UdpHeader::LEN + body.len(), out)?;
+    /// A datagram of which the first bytes are captured and the `rest`, if any, is not.
+    fn udp(&self, direction: Direction, captured: &[u8], rest: &[u8], out: &mut Datagram) -> io::Result<()> {
+        let body = [captured, rest].concat();
+        let ip = self.ip(direction, IpNumber::UDP, false, UdpHeader::LEN + body.len(), out)?;
         let port = if self.flow.log.protocol == Protocol::Udt { UDT_PORT } else { DATAGRAM_PORT };
         let header = UdpHeader::with_ipv4_checksum(port, port, &ip, &body).map_err(|_| too_large(out.length))?;
         out.bytes.extend_from_slice(&header.to_bytes());
-        out.bytes.extend_from_slice(said);
+        out.bytes.extend_from_slice(captured);
         Ok(())
     }
 
     fn ip(
         &self,
-        way: Way,
+        direction: Direction,
         protocol: IpNumber,
         capable: bool,
         length: usize,
         out: &mut Datagram,
     ) -> io::Result<Ipv4Header> {
-        let (from, to) = match way {
-            Way::There => (self.sender, self.receiver),
-            Way::Back => (self.receiver, self.sender),
+        let (from, to) = match direction {
+            Direction::Forward => (self.sender, self.receiver),
+            Direction::Reverse => (self.receiver, self.sender),
         };
         out.length = (Ipv4Header::MIN_LEN + length) as u32;
         let length = u16::try_from(length).map_err(|_| too_large(out.length))?;
@@ -232,7 +235,7 @@ impl<'a> Speaker<'a> {
 }
 
 fn set(header: &mut TcpHeader, options: &[TcpOptionElement]) -> io::Result<()> {
-    // Three ranges and two fillers take 28 of 40 bytes.
+    // Three ranges and two no-operations take 28 of 40 bytes.
     header.set_options(options).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
@@ -240,42 +243,42 @@ fn too_large(length: u32) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("a packet of {length} bytes does not fit into IPv4"))
 }
 
-/// As protocols count it, modulo 2^32.
+/// Microseconds modulo 2^32, as the protocols count them.
 fn micros(at: u64) -> u32 {
     (at / 1000) as u32
 }
 
-/// Steps of the set-up: request, answer, confirmation. They are a nanosecond apart. Wireshark takes a packet that is sent again
-/// within the time they take, after one further ahead, for a packet that was overtaken; beside a sender none is.
-const TCP_OPENING: u8 = 3;
+/// Packets of the set-up: request, answer, confirmation, a nanosecond apart. If they took longer, Wireshark would show retransmissions
+/// within that time as reordered packets.
+const TCP_SETUP: u8 = 3;
 /// Request, cookie, request with the cookie, agreement.
-const UDT_OPENING: u8 = 4;
+const UDT_SETUP: u8 = 4;
 /// IPv4 and UDP.
 const UDP_HEADERS: u32 = 28;
 /// IPv4, UDP and UDT.
 const UDT_HEADERS: u32 = 44;
-/// As in logs.
+/// Logs begin with this number.
 const ISN: Seq = match Seq::new(0) {
     Some(isn) => isn,
     None => Seq::MAX,
 };
-/// The name of every connection: addresses tell them apart.
+/// The socket id of every connection: they differ by their addresses.
 const SOCKET: SocketId = match SocketId::new(1) {
     Some(id) => id,
     None => panic!("1 has 31 bits and is not 0"),
 };
 /// What libudt offers by default.
 const WINDOW: u32 = 25_600;
-/// Any number.
+/// An arbitrary number.
 const COOKIE: u32 = 0x6377_6e64;
-/// A window of 1 GiB, so that it never looks like the limit.
+/// A window of 1 GiB, so that no viewer shows it as the limit.
 const LARGEST_SCALE: u8 = 14;
-/// Ephemeral, and the one iperf has.
+/// An ephemeral port, and that of iperf.
 const SENDER_PORT: u16 = 50_000;
 const RECEIVER_PORT: u16 = 5001;
-/// The one of libudt's demos.
+/// The port of libudt's demos.
 const UDT_PORT: u16 = 9000;
-/// Not that one, so that nobody takes them for UDT.
+/// Another port, so that no viewer decodes them as UDT.
 const DATAGRAM_PORT: u16 = 9001;
 /// Time to live, as most hosts set it.
 const HOPS: u8 = 64;

@@ -91,7 +91,7 @@ fn mean_rtt(trace: &Trace, index: usize) -> f64 {
     rtts().sum::<f64>() / rtts().count() as f64
 }
 
-/// What flent keeps of a stream at an instant; what has no value then is left out.
+/// The raw values of a stream at an instant, without those that are unknown.
 fn raw_value(trace: &Trace, flow: &FlowTrace, rate: f64, index: usize) -> Value {
     let value = [
         ("t", seconds(trace.at[index])),
@@ -106,7 +106,7 @@ fn raw_value(trace: &Trace, flow: &FlowTrace, rate: f64, index: usize) -> Value 
     Value::Object(known.map(|(name, value)| (name.to_string(), number(value))).collect())
 }
 
-/// Null for what is not a number.
+/// Null for a value that is not finite.
 fn number(value: f64) -> Value {
     json!(value)
 }
@@ -116,5 +116,5 @@ fn seconds(nanos: u64) -> f64 {
 }
 
 const PING: &str = "Ping (ms) ICMP";
-/// No clock is read: the same run is the same file.
+/// A constant, so that the same run gives the same file.
 const BEGINNING: &str = "1970-01-01T00:00:00.000000Z";

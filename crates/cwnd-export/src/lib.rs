@@ -2,16 +2,16 @@
 //!
 //! [`pcapng`] is for Wireshark and whatever else reads packets, [`qlog`] for the viewers of QUIC's recovery, [`flent`] for
 //! flent's plots. All of them take a [`Trace`](cwnd_trace::Trace) and write bytes; this crate opens no file and knows no host.
-//! What is written says that it was simulated.
+//! Every file states that it was simulated.
 
 mod datagram;
 pub mod flent;
 mod merge;
 pub mod pcapng;
-mod progress;
 pub mod qlog;
+mod transmissions;
 
-/// What a file says of itself.
+/// The description that a file carries.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// What was run, in a few words.

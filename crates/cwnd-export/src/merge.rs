@@ -1,9 +1,9 @@
-//! Many lists in order of time become one.
+//! Merges lists that are in order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Items of several iterators, each in order of time, by time and then by the place of the iterator. With each comes that place.
+/// The items of several iterators, each of them in order of time, ordered by time and then by the index of the iterator, with that index.
 pub(crate) struct Merge<I: Iterator> {
     sources: Vec<I>,
     heads: Vec<Option<I::Item>>,
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_times_go_by_place() {
+    fn equal_times_are_ordered_by_index() {
         let lists = [vec![(1, 'a'), (3, 'b')], vec![], vec![(1, 'c'), (1, 'd'), (2, 'e')]];
         let merged = Merge::new(lists.into_iter().map(Vec::into_iter).collect());
         let all: Vec<_> = merged.collect();

@@ -4,15 +4,15 @@
 //! times are simulated nanoseconds since the beginning of the run. Packets begin with IPv4. Of data only the headers are there,
 //! with the length the packet had; its payload is zeros as far as checksums are concerned.
 //!
-//! The simulator has no set-up of connections. One is written all the same, in the nanoseconds before a flow's first packet:
-//! without it no reader knows how windows are scaled, or that a port speaks UDT.
+//! The simulator has no set-up of connections. One is added in the nanoseconds before a flow's first packet, from which readers learn how
+//! windows are scaled, and that a port speaks UDT.
 
 use std::io::{self, Write};
 
 use cwnd_trace::Trace;
 
 use crate::About;
-use crate::datagram::{Datagram, Speaker};
+use crate::datagram::{Datagram, FlowPackets};
 use crate::merge::Merge;
 
 /// Writes the packets of all flows that were logged, in order of time.
@@ -29,11 +29,12 @@ pub fn write(out: &mut impl Write, trace: &Trace, about: &About<'_>) -> io::Resu
     for flow in &trace.flows {
         writer.interface(&flow.name, &flow.algorithm)?;
     }
-    let speakers: Vec<Speaker<'_>> = (0..).zip(&trace.flows).map(|(place, flow)| Speaker::new(place, flow)).collect();
-    let packets = Merge::new(speakers.iter().map(Speaker::packets).collect());
+    let flows: Vec<FlowPackets<'_>> =
+        (0..).zip(&trace.flows).map(|(place, flow)| FlowPackets::new(place, flow)).collect();
+    let packets = Merge::new(flows.iter().map(FlowPackets::packets).collect());
     let mut datagram = Datagram::default();
     for (flow, at, packet) in packets {
-        speakers[flow].compose(at, packet, &mut datagram)?;
+        flows[flow].encode(at, packet, &mut datagram)?;
         writer.packet(flow as u32, at, &datagram)?;
     }
     Ok(())
@@ -75,7 +76,7 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn option(&mut self, code: u16, value: &[u8]) {
-        // An option has a length of 16 bits; what is longer loses its end.
+        // The length of an option has 16 bits; longer values are cut off.
         let value = &value[..value.len().min(usize::from(u16::MAX))];
         self.block.extend(code.to_le_bytes());
         self.block.extend((value.len() as u16).to_le_bytes());
@@ -91,7 +92,7 @@ impl<W: Write> Writer<'_, W> {
         self.block.resize(self.block.len().next_multiple_of(4), 0);
     }
 
-    /// A block has its type in front, and its length on both sides.
+    /// Writes the block: its type, its length, the body, and its length again.
     fn finish(&mut self, kind: u32) -> io::Result<()> {
         let length = (self.block.len() as u32 + 12).to_le_bytes();
         self.out.write_all(&kind.to_le_bytes())?;
@@ -115,13 +116,13 @@ const IF_NAME: u16 = 2;
 const IF_DESCRIPTION: u16 = 3;
 const IF_TSRESOL: u16 = 9;
 
-/// Tells a reader the order of bytes.
+/// The byte-order magic.
 const BYTE_ORDER: u32 = 0x1A2B_3C4D;
 /// 1.0, as two half words.
 const VERSION: u32 = 1;
 /// Packets begin with their IP header.
 const LINKTYPE_RAW: u32 = 101;
-/// Of the bytes captured: how many are, differs from packet to packet.
+/// No limit of captured bytes per packet (snap length).
 const NO_LIMIT: u32 = 0;
 /// Times are counts of 10^-9 s.
 const NANOSECONDS: u8 = 9;
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_has_its_length_on_both_sides_and_whole_words() {
+    fn a_block_has_its_length_twice_and_is_padded_to_words() {
         let mut bytes = Vec::new();
         let mut writer = Writer { out: &mut bytes, block: Vec::new() };
         writer.interface("reno", "").expect("memory takes everything");

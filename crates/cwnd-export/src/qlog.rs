@@ -5,7 +5,7 @@
 //! of stream 0. `smoothed_rtt` is in milliseconds, windows in bytes on the wire, rates in bit/s. Metrics are those of the sampled
 //! instants, and only what changed.
 //!
-//! What a log of packets does not say is not invented: a packet is lost in the event at which its bytes are sent again, and the
+//! The log of packets decides what is written: a packet is lost in the event at which its bytes are sent again, and the
 //! state is `recovery` from then until all sent before has been acknowledged, `slow_start` while the window is below its threshold,
 //! else `congestion_avoidance`.
 
@@ -15,9 +15,9 @@ use cwnd_trace::{FlowTrace, Trace};
 use serde_json::{Map, Value, json};
 
 use crate::About;
-use crate::progress::{Step, steps};
+use crate::transmissions::{TransmissionEvent, events};
 
-/// How events are spelt.
+/// The version of the qlog format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events, as of their versions 14.
@@ -41,11 +41,11 @@ pub fn write(
     writer.record(&dialect.head(flow, about))?;
     let mut samples = trace.at.iter().enumerate().peekable();
     let mut known = Map::new();
-    for (at, step) in steps(&flow.log) {
+    for (at, event) in events(&flow.log) {
         while let Some((index, sampled)) = samples.next_if(|(_, sampled)| **sampled < at) {
             writer.sample(*sampled, index, &mut known)?;
         }
-        writer.step(at, step)?;
+        writer.transmission(at, event)?;
     }
     for (index, sampled) in samples {
         writer.sample(*sampled, index, &mut known)?;
@@ -57,40 +57,42 @@ struct Writer<'a, W> {
     out: &'a mut W,
     dialect: Dialect,
     flow: &'a FlowTrace,
-    /// The state told last.
+    /// The state written last.
     state: Option<&'static str>,
     recovering: bool,
     slow_start: bool,
 }
 
 impl<W: Write> Writer<'_, W> {
-    fn step(&mut self, at: u64, step: Step) -> io::Result<()> {
+    fn transmission(&mut self, at: u64, event: TransmissionEvent) -> io::Result<()> {
         let header = |number: u64| json!({ "packet_type": "1RTT", "packet_number": number });
-        match step {
-            Step::Sent { transmission, number } => {
+        match event {
+            TransmissionEvent::Sent { transmission, number } => {
                 let data = json!({
                     "header": header(transmission),
                     "raw": { "length": self.flow.packet },
                     "frames": [self.dialect.stream(number * u64::from(self.flow.payload), self.flow.payload)],
                 });
-                self.event(at, Name::PacketSent, &data)
+                self.event(at, EventName::PacketSent, &data)
             }
-            Step::Lost(transmission) => self.event(at, Name::PacketLost, &json!({ "header": header(transmission) })),
-            Step::Acked(ranges) => {
+            TransmissionEvent::Lost(transmission) => {
+                self.event(at, EventName::PacketLost, &json!({ "header": header(transmission) }))
+            }
+            TransmissionEvent::Acked(ranges) => {
                 let ranges: Vec<Value> = ranges.into_iter().map(|(first, last)| json!([first, last])).collect();
                 let frames = json!([{ "frame_type": "ack", "acked_ranges": ranges }]);
                 // An acknowledgement of TCP or UDT has no number of QUIC's kind.
                 let header = json!({ "packet_type": "1RTT" });
-                self.event(at, Name::PacketReceived, &json!({ "header": header, "frames": frames }))
+                self.event(at, EventName::PacketReceived, &json!({ "header": header, "frames": frames }))
             }
-            Step::Recovering(recovering) => {
+            TransmissionEvent::Recovering(recovering) => {
                 self.recovering = recovering;
-                self.tell_state(at)
+                self.update_state(at)
             }
         }
     }
 
-    /// Tells what has changed since the sample before, and keeps it in `known`.
+    /// Writes the metrics that have changed since they were stored in `known`.
     fn sample(&mut self, at: u64, index: usize, known: &mut Map<String, Value>) -> io::Result<()> {
         let flow = self.flow;
         let packet = f64::from(flow.packet);
@@ -117,7 +119,7 @@ impl<W: Write> Writer<'_, W> {
             }
         }
         if !changed.is_empty() {
-            self.event(at, Name::MetricsUpdated, &Value::Object(changed))?;
+            self.event(at, EventName::MetricsUpdated, &Value::Object(changed))?;
         }
         // Without a finite threshold a window algorithm has not met a loss yet.
         self.slow_start = match (internal, threshold) {
@@ -125,27 +127,27 @@ impl<W: Write> Writer<'_, W> {
             (Some(_), None) => true,
             (None, _) => false,
         };
-        self.tell_state(at)
+        self.update_state(at)
     }
 
-    fn tell_state(&mut self, at: u64) -> io::Result<()> {
+    fn update_state(&mut self, at: u64) -> io::Result<()> {
         let state = match (self.recovering, self.slow_start) {
             (true, _) => "recovery",
             (false, true) => "slow_start",
             (false, false) => "congestion_avoidance",
         };
         let Some(old) = self.state.replace(state) else {
-            return self.event(at, Name::CongestionStateUpdated, &json!({ "new": state }));
+            return self.event(at, EventName::CongestionStateUpdated, &json!({ "new": state }));
         };
         if old == state {
             return Ok(());
         }
-        self.event(at, Name::CongestionStateUpdated, &json!({ "old": old, "new": state }))
+        self.event(at, EventName::CongestionStateUpdated, &json!({ "old": old, "new": state }))
     }
 
-    fn event(&mut self, at: u64, name: Name, data: &Value) -> io::Result<()> {
+    fn event(&mut self, at: u64, name: EventName, data: &Value) -> io::Result<()> {
         let milliseconds = at as f64 / 1e6;
-        self.record(&json!({ "time": milliseconds, "name": self.dialect.spell(name), "data": data }))
+        self.record(&json!({ "time": milliseconds, "name": self.dialect.event_name(name), "data": data }))
     }
 
     /// RFC 7464 section 2.2.
@@ -157,7 +159,7 @@ impl<W: Write> Writer<'_, W> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Name {
+enum EventName {
     CongestionStateUpdated,
     MetricsUpdated,
     PacketLost,
@@ -166,7 +168,7 @@ enum Name {
 }
 
 impl Dialect {
-    /// What the names of its files end in.
+    /// The extension of its files.
     #[must_use]
     pub const fn ending(self) -> &'static str {
         match self {
@@ -175,18 +177,18 @@ impl Dialect {
         }
     }
 
-    fn spell(self, name: Name) -> &'static str {
+    fn event_name(self, name: EventName) -> &'static str {
         match (self, name) {
-            (Self::Draft14, Name::CongestionStateUpdated) => "quic:congestion_state_updated",
-            (Self::Draft14, Name::MetricsUpdated) => "quic:recovery_metrics_updated",
-            (Self::Draft14, Name::PacketLost) => "quic:packet_lost",
-            (Self::Draft14, Name::PacketReceived) => "quic:packet_received",
-            (Self::Draft14, Name::PacketSent) => "quic:packet_sent",
-            (Self::Legacy, Name::CongestionStateUpdated) => "recovery:congestion_state_updated",
-            (Self::Legacy, Name::MetricsUpdated) => "recovery:metrics_updated",
-            (Self::Legacy, Name::PacketLost) => "recovery:packet_lost",
-            (Self::Legacy, Name::PacketReceived) => "transport:packet_received",
-            (Self::Legacy, Name::PacketSent) => "transport:packet_sent",
+            (Self::Draft14, EventName::CongestionStateUpdated) => "quic:congestion_state_updated",
+            (Self::Draft14, EventName::MetricsUpdated) => "quic:recovery_metrics_updated",
+            (Self::Draft14, EventName::PacketLost) => "quic:packet_lost",
+            (Self::Draft14, EventName::PacketReceived) => "quic:packet_received",
+            (Self::Draft14, EventName::PacketSent) => "quic:packet_sent",
+            (Self::Legacy, EventName::CongestionStateUpdated) => "recovery:congestion_state_updated",
+            (Self::Legacy, EventName::MetricsUpdated) => "recovery:metrics_updated",
+            (Self::Legacy, EventName::PacketLost) => "recovery:packet_lost",
+            (Self::Legacy, EventName::PacketReceived) => "transport:packet_received",
+            (Self::Legacy, EventName::PacketSent) => "transport:packet_sent",
         }
     }
 
@@ -254,5 +256,5 @@ fn value(column: &[f64], index: usize) -> Option<f64> {
     column.get(index).copied().filter(|value| value.is_finite())
 }
 
-/// In front of every text of a sequence.
+/// Precedes every text of a sequence.
 const RECORD_SEPARATOR: u8 = 0x1e;

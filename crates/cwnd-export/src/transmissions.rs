@@ -1,32 +1,32 @@
-//! What a log of packets says about transmissions: each with a number of its own, as in QUIC.
+//! The transmissions of a log of packets, each with a number of its own as in QUIC.
 
 use std::collections::BTreeMap;
 
 use cwnd_trace::{PacketLog, Seen};
 use cwnd_udt::{Control, Packet, Seq};
 
-/// What happened to a transmission.
+/// An event of the sender's recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// The sender takes it for lost: it sends its packet again. Known only then, the sender may have found out before.
+pub(crate) enum TransmissionEvent {
+    /// A transmission counts as lost when its packet is sent again. The sender may have detected the loss earlier.
     Lost(u64),
-    /// It leaves.
+    /// A transmission was sent.
     Sent {
         /// Its own number, ascending from 0.
         transmission: u64,
         /// The packet it carries.
         number: u64,
     },
-    /// These have been acknowledged, ascending; the first and the last of each range.
+    /// Transmissions were acknowledged: the first and the last of each range, ascending.
     Acked(Vec<(u64, u64)>),
-    /// Losses are being mended, or no longer: from the first packet sent again until everything sent before it has been
-    /// acknowledged (RFC 6582 section 3.2).
+    /// Recovery began or ended: from the first retransmission until everything sent before it was acknowledged (RFC 6582 section
+    /// 3.2).
     Recovering(bool),
 }
 
-/// Follows a log.
+/// The state of the sender while its log is read.
 #[derive(Debug, Default)]
-struct Follower {
+struct Tracker {
     sent: u64,
     /// The packets outstanding, each with its latest transmission.
     outstanding: BTreeMap<u64, u64>,
@@ -38,44 +38,44 @@ struct Follower {
     recover: Option<u64>,
 }
 
-/// The steps of a log with their times.
-pub(crate) fn steps(log: &PacketLog) -> impl Iterator<Item = (u64, Step)> + '_ {
-    let mut follower = Follower::default();
+/// The events of a log with their times, nanoseconds.
+pub(crate) fn events(log: &PacketLog) -> impl Iterator<Item = (u64, TransmissionEvent)> + '_ {
+    let mut tracker = Tracker::default();
     log.iter().flat_map(move |(packet, bytes)| {
-        let steps = match packet.seen {
-            Seen::Data { number, again, .. } => follower.send(number, again),
+        let events = match packet.seen {
+            Seen::Data { number, again, .. } => tracker.send(number, again),
             Seen::Ack { cumulative, sack, .. } => {
                 let ranges = sack.map(|(first, end)| (cumulative + u64::from(first), cumulative + u64::from(end)));
-                follower.acknowledge(cumulative, &ranges)
+                tracker.acknowledge(cumulative, &ranges)
             }
-            Seen::Report { newest, .. } => follower.report(newest),
-            Seen::Control { arrives: true, .. } => match follower.reported(bytes) {
-                Some(cumulative) => follower.acknowledge(cumulative, &[]),
+            Seen::Report { newest, .. } => tracker.report(newest),
+            Seen::Control { arrives: true, .. } => match tracker.reported(bytes) {
+                Some(cumulative) => tracker.acknowledge(cumulative, &[]),
                 None => Vec::new(),
             },
             Seen::Control { arrives: false, .. } => Vec::new(),
         };
-        steps.into_iter().map(move |step| (packet.at, step))
+        events.into_iter().map(move |step| (packet.at, step))
     })
 }
 
-impl Follower {
-    fn send(&mut self, number: u64, again: bool) -> Vec<Step> {
+impl Tracker {
+    fn send(&mut self, number: u64, again: bool) -> Vec<TransmissionEvent> {
         let transmission = self.sent;
         self.sent += 1;
         let before = self.outstanding.insert(number, transmission);
-        let mut steps = Vec::with_capacity(3);
+        let mut events = Vec::with_capacity(3);
         if again && self.recover.is_none() {
             self.recover = Some(self.next);
-            steps.push(Step::Recovering(true));
+            events.push(TransmissionEvent::Recovering(true));
         }
         self.next = self.next.max(number + 1);
-        steps.extend(before.map(Step::Lost));
-        steps.push(Step::Sent { transmission, number });
-        steps
+        events.extend(before.map(TransmissionEvent::Lost));
+        events.push(TransmissionEvent::Sent { transmission, number });
+        events
     }
 
-    fn acknowledge(&mut self, cumulative: u64, ranges: &[(u64, u64)]) -> Vec<Step> {
+    fn acknowledge(&mut self, cumulative: u64, ranges: &[(u64, u64)]) -> Vec<TransmissionEvent> {
         self.cumulative = self.cumulative.max(cumulative);
         let above = self.outstanding.split_off(&self.cumulative);
         let mut acked: Vec<u64> = std::mem::replace(&mut self.outstanding, above).into_values().collect();
@@ -85,26 +85,31 @@ impl Follower {
             acked.extend(numbers.iter().filter_map(|number| self.outstanding.remove(number)));
         }
         acked.sort_unstable();
-        let mut steps = Vec::with_capacity(2);
+        let mut events = Vec::with_capacity(2);
         if !acked.is_empty() {
             let ranges = acked.chunk_by(|a, b| a + 1 == *b);
-            steps.push(Step::Acked(ranges.filter_map(|run| Some((*run.first()?, *run.last()?))).collect()));
+            events
+                .push(TransmissionEvent::Acked(ranges.filter_map(|run| Some((*run.first()?, *run.last()?))).collect()));
         }
         if self.recover.is_some_and(|recover| self.cumulative >= recover) {
             self.recover = None;
-            steps.push(Step::Recovering(false));
+            events.push(TransmissionEvent::Recovering(false));
         }
-        steps
+        events
     }
 
-    /// A report names one packet that has arrived; which of those before it have is not told.
-    fn report(&mut self, newest: u64) -> Vec<Step> {
+    /// A report names one packet that has arrived; which of the packets before it have arrived is unknown.
+    fn report(&mut self, newest: u64) -> Vec<TransmissionEvent> {
         let above = self.outstanding.split_off(&(newest + 1));
         let below = std::mem::replace(&mut self.outstanding, above);
-        below.get(&newest).map(|transmission| Step::Acked(vec![(*transmission, *transmission)])).into_iter().collect()
+        below
+            .get(&newest)
+            .map(|transmission| TransmissionEvent::Acked(vec![(*transmission, *transmission)]))
+            .into_iter()
+            .collect()
     }
 
-    /// What a packet of UDT acknowledges.
+    /// The packet number up to which a packet of UDT acknowledges.
     fn reported(&self, bytes: &[u8]) -> Option<u64> {
         let Ok(Packet::Control { control, .. }) = Packet::parse(bytes) else { return None };
         let next = match control {
@@ -131,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_mended() {
+    fn a_lost_packet_is_retransmitted_and_acknowledged() {
         let seen = [
             data(0, false),
             data(1, false),
@@ -144,19 +149,19 @@ mod tests {
         ];
         let packets = seen.iter().zip(0..).map(|(seen, at)| Logged { at, seen: *seen }).collect();
         let log = PacketLog { packets, ..PacketLog::default() };
-        let steps: Vec<_> = steps(&log).collect();
-        let sent = |transmission, number| Step::Sent { transmission, number };
-        assert_eq!(steps[..4], [(0, sent(0, 0)), (1, sent(1, 1)), (2, sent(2, 2)), (3, sent(3, 3))]);
+        let events: Vec<_> = events(&log).collect();
+        let sent = |transmission, number| TransmissionEvent::Sent { transmission, number };
+        assert_eq!(events[..4], [(0, sent(0, 0)), (1, sent(1, 1)), (2, sent(2, 2)), (3, sent(3, 3))]);
         assert_eq!(
-            steps[4..],
+            events[4..],
             [
-                (4, Step::Acked(vec![(0, 0)])),
-                (5, Step::Acked(vec![(2, 3)])),
-                (6, Step::Recovering(true)),
-                (6, Step::Lost(1)),
+                (4, TransmissionEvent::Acked(vec![(0, 0)])),
+                (5, TransmissionEvent::Acked(vec![(2, 3)])),
+                (6, TransmissionEvent::Recovering(true)),
+                (6, TransmissionEvent::Lost(1)),
                 (6, sent(4, 1)),
-                (7, Step::Acked(vec![(4, 4)])),
-                (7, Step::Recovering(false)),
+                (7, TransmissionEvent::Acked(vec![(4, 4)])),
+                (7, TransmissionEvent::Recovering(false)),
             ]
         );
     }
