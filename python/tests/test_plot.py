@@ -266,7 +266,7 @@ def test_charts_of_a_comparison(comparison: cwnd.Comparison) -> None:
 
 
 def test_colours_are_those_of_the_reports() -> None:
-    source = (Path(__file__).parents[2] / "crates/cwnd-report/src/page/colour.rs").read_text(encoding="utf-8")
+    source = (Path(__file__).parents[2] / "crates/cwnd-report/src/plot/colour.rs").read_text(encoding="utf-8")
     assert dict(re.findall(r'\("([\w-]+)", "(#\w{6})", "#\w{6}"\)', source)) == TABLE
     assert colour(" mine:x=1") == colour("mine")
     # FNV-1a of "a" is 0xe40c292c, 340 of 360 degrees: hsl(340 65% 33%).

@@ -11,6 +11,7 @@ pub mod formats;
 pub mod json;
 pub mod page;
 mod pages;
+pub mod plot;
 pub mod reference;
 pub mod reproduced;
 pub mod table;

@@ -5,9 +5,9 @@ use core::fmt::Write as _;
 use cwnd::Spec;
 use serde_json::{Value, json};
 
-use super::colour::Palette;
 use super::html::{Escaped, algorithms, facts, figure, open, scripts};
-use super::plot::{Group, Plot, Table, by_text};
+use crate::plot::colour::Palette;
+use crate::plot::spec::{Group, Plot, Table, by_text};
 use cwnd_lab::evaluate::{Evaluation, REFERENCES, Row};
 use cwnd_run::VERSION;
 use cwnd_run::measure::Estimate;

@@ -5,10 +5,11 @@ use core::fmt::{self, Write as _};
 use cwnd::Spec;
 use serde_json::{Value, json};
 
-use super::colour::{Colour, Palette};
-use super::frame::Frame;
-use super::plot::Plot;
-use super::{Report, over_time, overview, phase, results, traffic};
+use super::{Report, results};
+use crate::plot::colour::{Colour, Palette};
+use crate::plot::frame::Frame;
+use crate::plot::spec::Plot;
+use crate::plot::{over_time, overview, phase, traffic};
 
 /// The page as one HTML document that refers to nothing outside itself.
 #[must_use]

@@ -8,20 +8,12 @@
 //!
 //! Curves are thinned for the screen so that their extremes survive; measures are never taken from thinned curves.
 
-pub mod colour;
-mod downsample;
 mod evaluation;
-mod frame;
 mod html;
 pub mod model;
-mod over_time;
-mod overview;
 mod paper;
-mod phase;
-mod plot;
 mod results;
 mod sheet;
-mod traffic;
 
 use cwnd::Spec;
 use cwnd_trace::Trace;

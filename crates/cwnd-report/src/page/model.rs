@@ -6,11 +6,11 @@ use cwnd::{Packets, Spec};
 use cwnd_trace::Trace;
 use serde_json::{Value, json};
 
-use super::colour::{self, Palette};
-use super::downsample::extremes;
-use super::plot::{Group, Plot, Table, by_text, number, unique};
 pub use super::sheet::Printed;
 use super::sheet::html;
+use crate::plot::colour::{self, Palette};
+use crate::plot::downsample::extremes;
+use crate::plot::spec::{Group, Plot, Table, by_text, number, unique};
 use cwnd_lab::model::{Convergences, Paths, Responses, Stages, Udt, Walk, responses, stages};
 
 /// The page of `cwnd model response`.

@@ -4,9 +4,9 @@ use core::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
-use super::colour::{self, Palette};
 use super::html::{Escaped, figure, opening, scripts, seed_text};
-use super::plot::{Group, Plot, Table, by_text};
+use crate::plot::colour::{self, Palette};
+use crate::plot::spec::{Group, Plot, Table, by_text};
 use cwnd_papers::{Assumption, Confidence, Figure, PaperRun, ResultRun, Row, Scale, Settings, Value, Verdict};
 
 /// What a page of a paper shows besides the runs.

@@ -3,9 +3,9 @@
 use core::fmt::Write as _;
 
 use super::Report;
-use super::frame::Frame;
 use super::html::Escaped;
-use super::plot::{Group, Table};
+use crate::plot::frame::Frame;
+use crate::plot::spec::{Group, Table};
 use cwnd_run::measure::{Estimate, Estimates};
 
 /// A column of the table.

@@ -5,9 +5,9 @@ use core::fmt::Write as _;
 use cwnd::Spec;
 use serde_json::{Value, json};
 
-use super::colour::Palette;
 use super::html::{Escaped, algorithms, facts, figure, open, scripts};
-use super::plot::Plot;
+use crate::plot::colour::Palette;
+use crate::plot::spec::Plot;
 
 /// What a page says besides its plots.
 #[derive(Clone, Copy, Debug)]

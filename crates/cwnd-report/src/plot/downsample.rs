@@ -4,7 +4,7 @@
 /// the first and the last sample of all. Ascending indices, at most `2 · columns + 2`.
 ///
 /// Times ascend; samples that are not finite are never kept. A curve with few samples is kept whole.
-pub(super) fn extremes(times: &[f64], values: &[f64], columns: usize) -> Vec<usize> {
+pub(crate) fn extremes(times: &[f64], values: &[f64], columns: usize) -> Vec<usize> {
     let finite: Vec<usize> = (0..times.len().min(values.len())).filter(|index| values[*index].is_finite()).collect();
     let (Some(&first), Some(&last)) = (finite.first(), finite.last()) else { return Vec::new() };
     if finite.len() <= 2 * columns {

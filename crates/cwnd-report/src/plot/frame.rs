@@ -3,48 +3,48 @@
 use serde_json::{Value, json};
 
 use super::colour::{self, Palette};
-use super::plot::unique;
-use super::{Report, Row};
+use super::spec::unique;
+use crate::page::{Report, Row};
 use cwnd_run::measure::{Curve, SHORT_INTERVAL, Window};
 use cwnd_trace::{LinkTrace, Trace};
 
 /// Colours, resolution and scales shared by all rows, so that plots can be compared side by side.
 #[derive(Debug)]
-pub(super) struct Frame {
-    pub(super) palette: Palette,
+pub(crate) struct Frame {
+    pub(crate) palette: Palette,
     /// The labels of the rows, made unique.
-    pub(super) labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// The algorithms of which several rows have all their flows.
     repeated: Vec<String>,
     /// Pixel columns of a plot over time: fewer where there is much to draw, so that the page stays small.
-    pub(super) columns: usize,
+    pub(crate) columns: usize,
     /// Averages of rates over time are taken over this long, nanoseconds.
-    pub(super) interval: u64,
+    pub(crate) interval: u64,
     /// The end of the longest run, seconds.
-    pub(super) end_s: f64,
+    pub(crate) end_s: f64,
     /// The upper end of rate axes, bit/s.
-    pub(super) rate: f64,
+    pub(crate) rate: f64,
     /// The upper end of queue axes, packets.
-    pub(super) queue: f64,
+    pub(crate) queue: f64,
     /// The upper end of axes of round-trip times, seconds.
-    pub(super) rtt: f64,
+    pub(crate) rtt: f64,
 }
 
 /// The flows of a row that are drawn.
 #[derive(Debug)]
-pub(super) struct Drawn {
+pub(crate) struct Drawn {
     /// Indices into the flows of the trace.
-    pub(super) flows: Vec<usize>,
+    pub(crate) flows: Vec<usize>,
     /// Their names, made unique; with the algorithm where several share the row.
-    pub(super) labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// Their colours.
-    pub(super) colours: Vec<Value>,
+    pub(crate) colours: Vec<Value>,
     /// Their dashes: flows of one algorithm differ.
-    pub(super) dashes: Vec<Value>,
+    pub(crate) dashes: Vec<Value>,
 }
 
 impl Frame {
-    pub(super) fn of(report: &Report<'_>) -> Self {
+    pub(crate) fn of(report: &Report<'_>) -> Self {
         let traces = || report.rows.iter().map(|row| row.trace);
         let algorithms = traces().flat_map(|trace| {
             let crowds = trace.crowds.iter().map(|crowd| crowd.algorithm.as_str());
@@ -79,7 +79,7 @@ impl Frame {
     }
 
     /// The flows of a row, as they are drawn.
-    pub(super) fn drawn(&self, row: &Row<'_>) -> Drawn {
+    pub(crate) fn drawn(&self, row: &Row<'_>) -> Drawn {
         let flows = drawn_flows(row.trace);
         let all = &row.trace.flows;
         let mixed = mixed(row.trace);
@@ -105,7 +105,7 @@ impl Frame {
 
     /// The colour of a row: that of its first flow, since a label is free text; that of the label where it and others have one
     /// algorithm, and it is another host that tells them apart.
-    pub(super) fn row_colour(&self, row: &Row<'_>) -> String {
+    pub(crate) fn row_colour(&self, row: &Row<'_>) -> String {
         let algorithm = first(row);
         let alike = !mixed(row.trace) && self.repeated.iter().any(|repeated| repeated == algorithm);
         self.palette.variable(if alike { &row.label } else { algorithm })
@@ -114,7 +114,7 @@ impl Frame {
 
 impl Drawn {
     /// What to add to a caption where not all flows are drawn.
-    pub(super) fn remark(&self, trace: &Trace) -> String {
+    pub(crate) fn remark(&self, trace: &Trace) -> String {
         if self.flows.len() == trace.flows.len() {
             return String::new();
         }
@@ -133,26 +133,26 @@ fn first<'a>(row: &'a Row<'_>) -> &'a str {
 }
 
 /// The link that the plots of a row show.
-pub(super) fn bottleneck<'a>(report: &Report<'_>, row: &Row<'a>) -> Option<&'a LinkTrace> {
+pub(crate) fn bottleneck<'a>(report: &Report<'_>, row: &Row<'a>) -> Option<&'a LinkTrace> {
     row.trace.links.get(report.bottleneck)
 }
 
 /// The whole run, warm-up included.
-pub(super) fn whole(trace: &Trace) -> Window {
+pub(crate) fn whole(trace: &Trace) -> Window {
     Window { from: 0, to: trace.end }
 }
 
-pub(super) fn seconds(nanos: u64) -> f64 {
+pub(crate) fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }
 
 /// The middles of the whole intervals of a run, seconds.
-pub(super) fn middles(count: usize, interval: u64) -> Vec<f64> {
+pub(crate) fn middles(count: usize, interval: u64) -> Vec<f64> {
     (0..count).map(|k| seconds(interval) * (k as f64 + 0.5)).collect()
 }
 
 /// How often a cumulative count rose in each of `columns` pixel columns, where it did: the middle of the column and the rise.
-pub(super) fn rises(trace: &Trace, values: &[u64], columns: usize) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn rises(trace: &Trace, values: &[u64], columns: usize) -> (Vec<f64>, Vec<f64>) {
     let curve = Curve::new(&trace.at, values);
     let width = (trace.end / columns.max(1) as u64).max(1).max(coarsest_sampling(trace));
     let window = |k: u64| Window { from: k * width, to: ((k + 1) * width).min(trace.end) };
@@ -185,7 +185,7 @@ fn coarsest_sampling(trace: &Trace) -> u64 {
 }
 
 /// More lines than this in one plot cannot be told apart.
-pub(super) const MAX_FLOWS: usize = 8;
+pub(crate) const MAX_FLOWS: usize = 8;
 /// Window, rate and round-trip time are drawn per flow.
 const SERIES_PER_FLOW: usize = 3;
 /// Points on a whole page: about 2 MB of the 5 MB a page may have.

@@ -36,18 +36,18 @@ pub fn dash(index: usize) -> &'static [u8] {
 }
 
 /// The name before the parameters of a spec.
-pub(super) fn name(algorithm: &str) -> &str {
+pub(crate) fn name(algorithm: &str) -> &str {
     algorithm.split(':').next().unwrap_or_default().trim()
 }
 
 /// The colours of one page as CSS variables, so that plots follow the reader's theme and the printer's.
 #[derive(Debug)]
-pub(super) struct Palette {
+pub(crate) struct Palette {
     names: Vec<String>,
 }
 
 impl Palette {
-    pub(super) fn new<'a>(algorithms: impl Iterator<Item = &'a str>) -> Self {
+    pub(crate) fn new<'a>(algorithms: impl Iterator<Item = &'a str>) -> Self {
         let mut names: Vec<String> = algorithms.map(|algorithm| name(algorithm).to_string()).collect();
         names.sort_unstable();
         names.dedup();
@@ -55,7 +55,7 @@ impl Palette {
     }
 
     /// What to write where a colour is wanted. Algorithms that are not of this page have the colour of text.
-    pub(super) fn variable(&self, algorithm: &str) -> String {
+    pub(crate) fn variable(&self, algorithm: &str) -> String {
         match self.names.binary_search_by(|known| known.as_str().cmp(name(algorithm))) {
             Ok(index) => format!("var(--algorithm-{index})"),
             Err(_) => "var(--text)".to_string(),
@@ -63,7 +63,7 @@ impl Palette {
     }
 
     /// The declarations of all variables for one theme.
-    pub(super) fn css(&self, theme: fn(Colour) -> String) -> String {
+    pub(crate) fn css(&self, theme: fn(Colour) -> String) -> String {
         let mut css = String::new();
         for (index, name) in self.names.iter().enumerate() {
             // Writing to a string cannot fail.

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::downsample::extremes;
 use super::frame::{Drawn, Frame, bottleneck, middles, rises, seconds, whole};
-use super::plot::{Group, Plot, Table, bit_rate_axis, by_text, delay_axis, number, time_axis};
-use super::{Report, Row};
+use super::spec::{Group, Plot, Table, bit_rate_axis, by_text, delay_axis, number, time_axis};
+use crate::page::{Report, Row};
 use cwnd_run::measure::{goodput_series, utilisation_series};
 
 /// The plots of the row at `index`, in the order of the page.
-pub(super) fn plots(report: &Report<'_>, frame: &Frame, index: usize) -> Vec<Plot> {
+pub(crate) fn plots(report: &Report<'_>, frame: &Frame, index: usize) -> Vec<Plot> {
     let row = &report.rows[index];
     let scene = Scene { report, frame, row, drawn: frame.drawn(row), index };
     [scene.window(), scene.rate(), scene.queue(), scene.rtt(), scene.utilisation()].into_iter().flatten().collect()

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::frame::{Frame, bottleneck, middles, seconds, whole};
-use super::plot::{Group, Plot, Table, bit_rate_axis};
-use super::{Report, Row};
+use super::spec::{Group, Plot, Table, bit_rate_axis};
+use crate::page::{Report, Row};
 use cwnd_run::measure::goodput_series;
 use cwnd_trace::Trace;
 
 /// The phase plane of the row at `index`; none with a single flow.
-pub(super) fn plot(report: &Report<'_>, frame: &Frame, index: usize) -> Option<Plot> {
+pub(crate) fn plot(report: &Report<'_>, frame: &Frame, index: usize) -> Option<Plot> {
     let row = &report.rows[index];
     let trace = row.trace;
     let (first, second) = pair(trace)?;

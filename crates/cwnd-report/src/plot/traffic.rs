@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::Report;
 use super::colour;
 use super::frame::{Frame, MAX_FLOWS, middles, whole};
-use super::plot::{Group, Plot, Table, bit_rate_axis, by_text, number, time_axis, unique};
+use super::spec::{Group, Plot, Table, bit_rate_axis, by_text, number, time_axis, unique};
+use crate::page::Report;
 use cwnd_run::measure::Curve;
 use cwnd_trace::{Histogram, Trace};
 
 /// The plots of the row at `index`: none where all its traffic is long flows.
-pub(super) fn plots(report: &Report<'_>, frame: &Frame, index: usize) -> Vec<Plot> {
+pub(crate) fn plots(report: &Report<'_>, frame: &Frame, index: usize) -> Vec<Plot> {
     let scene = Scene { frame, trace: report.rows[index].trace, index };
     [scene.cbr(), scene.crowds(), scene.completion()].into_iter().flatten().collect()
 }

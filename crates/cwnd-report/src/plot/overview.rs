@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::colour;
 use super::frame::{Frame, bottleneck};
-use super::plot::{Group, Plot, Table, bit_rate_axis, delay_axis};
-use super::{Report, Row};
+use super::spec::{Group, Plot, Table, bit_rate_axis, delay_axis};
+use crate::page::{Report, Row};
 use cwnd_run::measure::Estimate;
 
 /// The plots of the overview, in the order of the page.
-pub(super) fn plots(report: &Report<'_>, frame: &Frame) -> Vec<Plot> {
+pub(crate) fn plots(report: &Report<'_>, frame: &Frame) -> Vec<Plot> {
     [trade_off(report, frame), shares(report, frame), delays(report, frame)].into_iter().flatten().collect()
 }
 
