@@ -1,7 +1,7 @@
 //! Where a runner works: its paper's scenarios, assumptions and published numbers, and the runs it asks for.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 use cwnd::Span;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,6 @@ use super::error::PaperError;
 use super::files::Files;
 use super::ours::Ours;
 use super::published::{Assumption, Published, PublishedResult};
-use super::work::Work;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{Scenario, ScenarioError};
 
@@ -32,15 +31,17 @@ pub trait Progress: Sync {
 }
 
 /// What a runner has to work with, and what it leaves for the report.
-#[derive(Debug)]
 pub struct Bench<'a> {
     files: &'a Files,
     published: &'a Published,
     result: &'a PublishedResult,
     settings: &'a Settings,
-    work: &'a Work<'a>,
-    ran: Mutex<Ran>,
+    ask: Ask<'a>,
+    ran: RefCell<Ran>,
 }
+
+/// Answers with what a probe keeps of runs, in their order.
+pub(super) type Ask<'a> = &'a dyn Fn(&[(&Scenario, u64)], Probe) -> Result<Vec<Kept>, PaperError>;
 
 /// How to run papers.
 #[derive(Clone, Debug)]
@@ -66,9 +67,9 @@ impl<'a> Bench<'a> {
     pub(super) fn new(
         (files, published, result): (&'a Files, &'a Published, &'a PublishedResult),
         settings: &'a Settings,
-        work: &'a Work<'a>,
+        ask: Ask<'a>,
     ) -> Self {
-        Self { files, published, result, settings, work, ran: Mutex::default() }
+        Self { files, published, result, settings, ask, ran: RefCell::default() }
     }
 
     /// How long and how often to run. Scenarios know already; this is for what has none.
@@ -95,7 +96,7 @@ impl<'a> Bench<'a> {
         let mut overrides = self.overrides(name);
         let base = || Scenario::read(&file, text, &self.overrides(name)).map(|scenario| scenario.to_toml());
         {
-            let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ran = self.ran.borrow_mut();
             if ran.scenarios.iter().all(|(known, _)| known != name) {
                 // A template that only the changes make whole is shown as it is written.
                 ran.scenarios.push((name.to_string(), base().unwrap_or_else(|_| text.to_string())));
@@ -114,11 +115,11 @@ impl<'a> Bench<'a> {
         let runs: Vec<(&Scenario, u64)> =
             scenarios.iter().flat_map(|scenario| scenario.seeds().map(move |seed| (scenario, seed))).collect();
         {
-            let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ran = self.ran.borrow_mut();
             ran.cells += runs.len();
             ran.seeds.extend(runs.iter().map(|(_, seed)| *seed));
         }
-        let mut kept = self.work.ask(&runs, probe)?.into_iter();
+        let mut kept = (self.ask)(&runs, probe)?.into_iter();
         Ok(scenarios.iter().map(|scenario| kept.by_ref().take(scenario.seeds().len()).collect()).collect())
     }
 
@@ -177,7 +178,7 @@ impl<'a> Bench<'a> {
     }
 
     pub(super) fn into_ran(self) -> Ran {
-        self.ran.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.ran.into_inner()
     }
 
     fn overrides(&self, scenario: &str) -> Vec<String> {

@@ -18,6 +18,8 @@ mod ours;
 mod published;
 mod recorded;
 mod simd;
+#[cfg(test)]
+mod tests;
 mod tolerance;
 mod verdict;
 mod work;
@@ -41,6 +43,7 @@ pub use verdict::{Counts, Row, Value, Verdict};
 
 use self::work::{Closing, Work};
 use cwnd_run::cells::Cells;
+use cwnd_run::scenario::Scenario;
 
 /// Every paper, in the order in which they are listed.
 pub const PAPERS: [&Files; 5] = [&daimd::FILES, &simd::FILES, &exptcp::FILES, &newaimd::FILES, &aiad::FILES];
@@ -194,7 +197,8 @@ fn result(
 ) -> Result<ResultRun, PaperError> {
     let result = &published.result[index];
     let id = &published.paper.id;
-    let bench = Bench::new((files, published, result), settings, work);
+    let ask = |runs: &[(&Scenario, u64)], probe| work.ask(runs, probe);
+    let bench = Bench::new((files, published, result), settings, &ask);
     let findings = match files.runner(&result.id) {
         Some(runner) => runner(&bench)?,
         None => Findings::default(),

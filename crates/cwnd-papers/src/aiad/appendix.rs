@@ -162,8 +162,11 @@ pub(super) fn sack(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         with_value.min_by(|a, b| a.2.total_cmp(&b.2))
     };
     let row = "least D of AIAD over least D of AIMD; 0 where the best AIMD has a > 1";
-    if let (Some((aimd, least, _)), Some((_, other, _))) = (best("AIMD"), best("AIAD")) {
-        findings.value(row, if aimd.increase > 1.0 { Ours::Exact(0.0) } else { other.per(least) });
-    }
+    let ratio = match (best("AIMD"), best("AIAD")) {
+        (Some((aimd, ..)), _) if aimd.increase > 1.0 => Ours::Exact(0.0),
+        (Some((_, least, _)), Some((_, other, _))) => other.per(least),
+        _ => Ours::Runs(Vec::new()),
+    };
+    findings.value(row, ratio);
     Ok(findings)
 }

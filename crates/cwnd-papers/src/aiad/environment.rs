@@ -351,7 +351,8 @@ fn fair(
     let queue = setting.router.queue(bench)?;
     let one = |(seed, kept): (u64, Kept)| {
         let left: Vec<u64> = kept.all("cross_bps").iter().map(|cross| bits(capacity - cross * 1e-6)).collect();
-        let first = left.first().copied().unwrap_or_default();
+        // Without a draw nothing crosses.
+        let first = left.first().copied().unwrap_or_else(|| bits(capacity));
         let mut changes_at: Vec<(f64, u64)> = kept.all("from_s").iter().copied().zip(left).skip(1).collect();
         if changes_at.is_empty() {
             // A schedule has a step; where the bandwidth is constant it changes nothing.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use cwnd_papers::{Kind, PAPERS, Published, Recorded, Scale};
+use cwnd_run::probe::Kept;
 use cwnd_run::scenario::Scenario;
 
-fn published(files: &cwnd_papers::Files) -> Published {
+use super::{Bench, Files, Kind, PAPERS, Published, Recorded, Scale, Settings};
+
+fn published(files: &Files) -> Published {
     Published::read(&files.path("published.toml"), files.published).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -62,4 +64,42 @@ fn what_is_on_record_reads_back() {
         let again = Recorded::read("again", &recorded.to_toml()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(again, recorded);
     }
+}
+
+/// Runs are not simulated: each keeps nothing. For which rows a runner has values does not depend on what runs keep.
+#[test]
+fn every_runner_has_one_value_for_each_listed_row_and_none_for_others() {
+    let nothing = |runs: &[(&Scenario, u64)], _| Ok(vec![Kept::default(); runs.len()]);
+    let mut faults = Vec::new();
+    for (files, scale) in PAPERS.into_iter().flat_map(|files| [(files, Scale::Quick), (files, Scale::Full)]) {
+        let published = published(files);
+        let settings = Settings { scale, assumptions: Vec::new() };
+        for result in &published.result {
+            let Some(runner) = files.runner(&result.id) else { continue };
+            // Closed forms take long at full length, and have the same rows.
+            if scale == Scale::Full && result.scenarios.is_empty() {
+                continue;
+            }
+            let bench = Bench::new((files, &published, result), &settings, &nothing);
+            let findings = runner(&bench).unwrap_or_else(|error| panic!("{} {}: {error}", files.id, result.id));
+            let place = format!("{} {}, {scale:?}", files.id, result.id);
+            for row in &result.rows {
+                let given = findings.values.iter().filter(|(given, _)| *given == row.id).count();
+                let compared = row.kind.unwrap_or(result.kind) == Kind::Compared;
+                if given > 1 || given == 0 && compared {
+                    faults.push(format!("{place}: {given} values for `{}`", row.id));
+                }
+            }
+            let unlisted = |row: &String| result.rows.iter().all(|listed| listed.id != *row);
+            let unlisted = findings.values.iter().filter(|(row, _)| unlisted(row));
+            faults.extend(unlisted.map(|(row, _)| format!("{place}: `{row}` is not listed")));
+            let mut run: Vec<String> = bench.into_ran().scenarios.into_iter().map(|(name, _)| name).collect();
+            let mut named = result.scenarios.clone();
+            (run.sort(), named.sort());
+            if run != named {
+                faults.push(format!("{place}: runs {run:?} and names {named:?}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
