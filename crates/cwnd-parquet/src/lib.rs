@@ -2,11 +2,11 @@
 //!
 //! Flows and links have a table each, and so have their samples: a row per seed, flow or link, and sampled instant. Every column has
 //! its `unit` and its `description` in the metadata of its field (Arrow's schema, which Parquet files carry along), and every file
-//! says in its own metadata that it was simulated, by what, and how to do it again. Names and units are those of the CSV files.
+//! has in its own metadata that it was simulated, the program, and the command that repeats the run. Names and units are those of the CSV files.
 //!
 //! [`Table`] writes any other columns in the same way.
 //!
-//! A crate of its own because Arrow is larger than all the rest: nothing else depends on it.
+//! A crate of its own because Arrow is larger than all other dependencies together.
 
 mod table;
 
@@ -17,7 +17,7 @@ pub use parquet::errors::ParquetError;
 
 pub use table::Table;
 
-/// What a file says of itself.
+/// The description that a file carries.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// What was run, in a few words.
@@ -31,13 +31,13 @@ pub struct About<'a> {
 /// The tables of a set of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tables {
-    /// What flows are: a row per seed and flow.
+    /// The flows and their parameters: a row per seed and flow.
     Flows,
-    /// What flows did: a row per seed, flow and sampled instant.
+    /// The samples of flows: a row per seed, flow and sampled instant.
     FlowSamples,
-    /// What links are.
+    /// The links and their parameters: a row per seed and link.
     Links,
-    /// What links did.
+    /// The samples of links: a row per seed, link and sampled instant.
     LinkSamples,
 }
 
@@ -59,7 +59,7 @@ impl Tables {
     /// Writes the table of `runs`, each with its seed.
     ///
     /// # Errors
-    /// The writer fails.
+    /// `out` fails.
     pub fn write(self, out: impl Write + Send, runs: &[(u64, &Trace)], about: &About<'_>) -> Result<(), ParquetError> {
         self.of(runs).write(out, about)
     }
@@ -76,13 +76,13 @@ impl Tables {
     }
 }
 
-/// A flow of a run.
-type Of<'a, T> = (u64, &'a Trace, &'a T);
-/// The same at a sampled instant.
-type At<'a, T> = (u64, &'a Trace, &'a T, usize);
+/// A flow or a link of a run, with the seed of the run.
+type Item<'a, T> = (u64, &'a Trace, &'a T);
+/// The same, and the index of a sampled instant.
+type Sample<'a, T> = (u64, &'a Trace, &'a T, usize);
 
 fn flows(runs: &[(u64, &Trace)]) -> Table {
-    let rows: Vec<Of<'_, FlowTrace>> =
+    let rows: Vec<Item<'_, FlowTrace>> =
         runs.iter().flat_map(|(seed, trace)| trace.flows.iter().map(move |flow| (*seed, *trace, flow))).collect();
     let mut table = Table::default();
     table.whole("seed", "", "the seed of the run", rows.iter().map(|row| row.0));
@@ -102,9 +102,9 @@ fn flows(runs: &[(u64, &Trace)]) -> Table {
         "round-trip time without queueing or transmission",
         rows.iter().map(|row| seconds(row.2.base_rtt)),
     );
-    let size = |row: &Of<'_, FlowTrace>| row.2.size.map_or(f64::NAN, |size| size as f64);
+    let size = |row: &Item<'_, FlowTrace>| row.2.size.map_or(f64::NAN, |size| size as f64);
     table.real("size_packets", "packet", "what it has to deliver; null without end", rows.iter().map(size));
-    let completed = |row: &Of<'_, FlowTrace>| row.2.completed.map_or(f64::NAN, seconds);
+    let completed = |row: &Item<'_, FlowTrace>| row.2.completed.map_or(f64::NAN, seconds);
     table.real(
         "completion_time_s",
         "s",
@@ -148,7 +148,7 @@ fn flow_samples(runs: &[(u64, &Trace)]) -> Table {
         table.real(name, unit, description, rows.iter().map(|row| state(row.2)[row.3]));
     }
     for name in internals(runs) {
-        let value = |row: &At<'_, FlowTrace>| {
+        let value = |row: &Sample<'_, FlowTrace>| {
             let found = row.2.internals.iter().find(|(internal, _)| *internal == name);
             found.map_or(f64::NAN, |(_, values)| values[row.3])
         };
@@ -163,12 +163,12 @@ fn flow_samples(runs: &[(u64, &Trace)]) -> Table {
 }
 
 fn links(runs: &[(u64, &Trace)]) -> Table {
-    let rows: Vec<Of<'_, LinkTrace>> =
+    let rows: Vec<Item<'_, LinkTrace>> =
         runs.iter().flat_map(|(seed, trace)| trace.links.iter().map(move |link| (*seed, *trace, link))).collect();
     let mut table = Table::default();
     table.whole("seed", "", "the seed of the run", rows.iter().map(|row| row.0));
     table.text("link", "its name in the scenario", rows.iter().map(|row| row.2.name.as_str()));
-    let rate = |row: &Of<'_, LinkTrace>| row.2.rate.map_or(f64::NAN, |rate| rate as f64);
+    let rate = |row: &Item<'_, LinkTrace>| row.2.rate.map_or(f64::NAN, |rate| rate as f64);
     table.real("rate_bps", "bit/s", "its rate, at first if that changes; null for pure delay", rows.iter().map(rate));
     table.real(
         "delay_s",
@@ -176,8 +176,8 @@ fn links(runs: &[(u64, &Trace)]) -> Table {
         "propagation delay, at first if that changes",
         rows.iter().map(|row| seconds(row.2.delay)),
     );
-    let quantile = |q: f64| move |row: &Of<'_, LinkTrace>| row.2.wait.quantile(q).map_or(f64::NAN, seconds);
-    let mean = |row: &Of<'_, LinkTrace>| row.2.wait.mean().map_or(f64::NAN, |nanos| nanos * 1e-9);
+    let quantile = |q: f64| move |row: &Item<'_, LinkTrace>| row.2.wait.quantile(q).map_or(f64::NAN, seconds);
+    let mean = |row: &Item<'_, LinkTrace>| row.2.wait.mean().map_or(f64::NAN, |nanos| nanos * 1e-9);
     table.real("queue_delay_mean_s", "s", "mean wait of packets after the warm-up", rows.iter().map(mean));
     table.real("queue_delay_p99_s", "s", "the 99th percentile of that", rows.iter().map(quantile(0.99)));
     table
@@ -208,7 +208,7 @@ type Count<T> = fn(&T) -> &[u64];
 type State = fn(&FlowTrace) -> &[f64];
 
 /// Every flow or link at every sampled instant.
-fn samples<'a, T>(runs: &[(u64, &'a Trace)], of: fn(&Trace) -> &Vec<T>) -> Vec<At<'a, T>> {
+fn samples<'a, T>(runs: &[(u64, &'a Trace)], of: fn(&Trace) -> &Vec<T>) -> Vec<Sample<'a, T>> {
     let mut rows = Vec::new();
     for (seed, trace) in runs {
         for one in of(trace) {
@@ -218,7 +218,7 @@ fn samples<'a, T>(runs: &[(u64, &'a Trace)], of: fn(&Trace) -> &Vec<T>) -> Vec<A
     rows
 }
 
-fn keys<T>(table: &mut Table, rows: &[At<'_, T>]) {
+fn keys<T>(table: &mut Table, rows: &[Sample<'_, T>]) {
     table.whole("seed", "", "the seed of the run", rows.iter().map(|row| row.0));
     table.whole("time_ns", "ns", "since the beginning of the run", rows.iter().map(|row| row.1.at[row.3]));
 }

@@ -14,7 +14,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::About;
 
-/// Columns of equal length, each with its unit and what it is.
+/// Columns of equal length, each with its unit and its description.
 #[derive(Debug, Default)]
 pub struct Table {
     fields: Vec<Field>,
@@ -32,7 +32,7 @@ impl Table {
         );
     }
 
-    /// A column of numbers; null for what is none.
+    /// A column of numbers; NaN becomes null.
     pub fn real(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = f64>) {
         let values: Float64Array = values.map(|value| (!value.is_nan()).then_some(value)).collect();
         self.add(Field::new(name, DataType::Float64, true), unit, description, Arc::new(values));
@@ -44,7 +44,7 @@ impl Table {
         self.add(Field::new(name, DataType::Utf8, false), "", description, Arc::new(values));
     }
 
-    /// A column of text; null for none.
+    /// A column of text; `None` becomes null.
     pub fn optional_text<'a>(&mut self, name: &str, description: &str, values: impl Iterator<Item = Option<&'a str>>) {
         let values: StringArray = values.collect();
         self.add(Field::new(name, DataType::Utf8, true), "", description, Arc::new(values));
@@ -54,14 +54,14 @@ impl Table {
     pub fn lists<'a>(&mut self, name: &str, unit: &str, description: &str, values: impl Iterator<Item = &'a [f64]>) {
         let lists = values.map(|list| Some(list.iter().copied().map(Some).collect::<Vec<_>>()));
         let lists = ListArray::from_iter_primitive::<Float64Type, _, _>(lists);
-        let kind = lists.data_type().clone();
-        self.add(Field::new(name, kind, false), unit, description, Arc::new(lists));
+        let data_type = lists.data_type().clone();
+        self.add(Field::new(name, data_type, false), unit, description, Arc::new(lists));
     }
 
     /// The table in memory, with units and descriptions in the metadata of its fields.
     ///
     /// # Errors
-    /// The columns differ in length.
+    /// Two columns differ in length.
     pub fn batch(self) -> Result<RecordBatch, ArrowError> {
         RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
     }
@@ -69,15 +69,15 @@ impl Table {
     /// Writes the table as a Parquet file.
     ///
     /// # Errors
-    /// The writer fails, or the columns differ in length.
+    /// `out` fails, or two columns differ in length.
     pub fn write(self, out: impl Write + Send, about: &About<'_>) -> Result<(), ParquetError> {
-        let said =
+        let metadata =
             [("kind", "simulated"), ("title", about.title), ("program", about.program), ("command", about.command)];
-        let said = said.map(|(key, value)| KeyValue::new(key.to_string(), value.to_string()));
+        let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_string(), value.to_string()));
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(about.program.to_string())
-            .set_key_value_metadata(Some(said.to_vec()))
+            .set_key_value_metadata(Some(metadata.to_vec()))
             .build();
         let batch = self.batch()?;
         let mut writer = ArrowWriter::try_new(out, batch.schema(), Some(properties))?;
