@@ -44,6 +44,7 @@ mod name;
 mod options;
 mod outcome;
 mod part;
+mod private;
 mod receiver;
 mod sender;
 mod session;

@@ -10,8 +10,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
-use cap_std::fs::{Dir, MetadataExt, OpenOptions};
-use rustix::fs::{FlockOperation, RenameFlags, flock, renameat_with};
+use cap_std::fs::{Dir, MetadataExt};
+use rustix::fs::{FlockOperation, RenameFlags, fchmod, flock, renameat_with};
 use rustix::io::Errno;
 
 use crate::error::TransferError;
@@ -20,6 +20,7 @@ use crate::journal::{Identity, Journal};
 use crate::name::{Name, RESERVED};
 use crate::options::ReceiveOptions;
 use crate::outcome::Reason;
+use crate::private;
 use crate::tree::{GROUP, GroupValue, Hash, group_size, group_value, groups, root};
 
 /// A file that the receiver has accepted.
@@ -70,7 +71,7 @@ pub(crate) fn proven(root: &Dir, incoming: &Incoming) -> u64 {
         let (parent, last) = incoming.name.split();
         let (folder, names) = (subfolder(root, parent)?, Names::of(last));
         let size = folder.symlink_metadata(&names.part)?.len();
-        let mut journal = folder.open(&names.journal)?.into_std();
+        let mut journal = private::open(&folder, &names.journal)?;
         let values = crate::journal::proven(&mut journal, &identity(incoming).digest(), groups(incoming.size))?;
         Ok::<_, io::Error>(whole_groups(size, incoming.size).min(values.len() as u64))
     };
@@ -81,9 +82,9 @@ pub(crate) fn proven(root: &Dir, incoming: &Incoming) -> u64 {
 /// just now, and be about to write its journal.
 pub(crate) fn wait_unlocked(root: &Dir, name: &Name) -> bool {
     let (parent, last) = name.split();
-    let unfinished = subfolder(root, parent).and_then(|folder| folder.open(Names::of(last).part));
+    let unfinished = subfolder(root, parent).and_then(|folder| private::open(&folder, &Names::of(last).part));
     // A file that does not exist is not locked.
-    unfinished.and_then(|file| lock(&file.into_std())).unwrap_or(true)
+    unfinished.and_then(|file| lock(&file)).unwrap_or(true)
 }
 
 /// Removes the journal of a transfer that ended between the renaming of the file and the removal of the journal.
@@ -102,12 +103,15 @@ impl Part {
     ///
     /// # Errors
     /// The outer error is one of the file system. The inner one is [`Reason::Busy`]: another transfer has the lock, has finished the
-    /// file, or has changed the journal since `incoming.from` was read from it.
+    /// file, or has changed the journal since `incoming.from` was read from it; or [`Reason::NotAFile`]: something that cannot be
+    /// removed has its temporary name.
     pub(crate) fn open(root: &Dir, incoming: Incoming) -> io::Result<Result<Self, Reason>> {
         let (parent, last) = incoming.name.split();
         let (folder, names) = (subfolder(root, parent)?, Names::of(last));
-        let options = OpenOptions::new().create(true).read(true).write(true).clone();
-        let mut file = folder.open_with(&names.part, &options)?.into_std();
+        let mut file = match private::open_or_create(&folder, &names.part) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Err(Reason::NotAFile)),
+            opened => opened?,
+        };
         if !lock(&file)? {
             return Ok(Err(Reason::Busy));
         }
@@ -116,11 +120,15 @@ impl Part {
         if !folder.symlink_metadata(&names.part).is_ok_and(|named| named.ino() == opened.ino()) {
             return Ok(Err(Reason::Busy));
         }
+        fchmod(&file, private::PRIVATE)?;
         let mut values = Vec::new();
         let mut journal = None;
         if groups(incoming.size) > 1 {
             let complete = whole_groups(opened.len(), incoming.size).min(incoming.from);
-            let file = folder.open_with(&names.journal, &options)?.into_std();
+            let file = match private::open_or_create(&folder, &names.journal) {
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Err(Reason::NotAFile)),
+                opened => opened?,
+            };
             let (opened, proven) = Journal::open(file, &identity(&incoming), complete)?;
             (journal, values) = (Some(opened), proven);
         }
@@ -173,7 +181,7 @@ impl Part {
 
     fn publish(&self, options: &ReceiveOptions) -> io::Result<Result<(), Reason>> {
         let sync = options.sync || self.journal.is_some();
-        self.file.set_permissions(Permissions::from_mode(self.incoming.mode & 0o777))?;
+        self.file.set_permissions(Permissions::from_mode(self.incoming.mode & 0o777 & !umask()))?;
         if let Some(modified) = system_time(self.incoming.modified) {
             self.file.set_modified(modified)?;
         }
@@ -230,6 +238,14 @@ fn lock(file: &File) -> io::Result<bool> {
 /// Opens the folder at `path` below `root`; `root` itself for an empty path.
 fn subfolder(root: &Dir, path: &std::path::Path) -> io::Result<Dir> {
     if path.as_os_str().is_empty() { root.try_clone() } else { root.open_dir(path) }
+}
+
+/// The permission bits that new files of this process do not get.
+fn umask() -> u32 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    // Other systems tell the mask only to a process that changes it, which would change the files of other threads too.
+    mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o077)
 }
 
 fn identity(incoming: &Incoming) -> Identity {

@@ -1,0 +1,67 @@
+//! Opens unfinished files and journals in folders where other users may write too.
+//!
+//! Another user can put anything under the names of this crate before it is used: a FIFO, which blocks whoever opens it; a symbolic or a
+//! hard link, through which another file would be overwritten; a file of their own, which they could read and change. None of these
+//! is opened as an unfinished file.
+
+use std::fs::File;
+use std::io;
+
+use cap_std::fs::Dir;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+/// Opens the file `name`, directly in `folder`, for reading and writing.
+///
+/// # Errors
+/// It does not exist, cannot be opened, or is not a private file: then [`io::ErrorKind::InvalidInput`].
+pub(crate) fn open(folder: &Dir, name: &str) -> io::Result<File> {
+    match openat(folder, name, FLAGS, Mode::empty()).map(File::from) {
+        Ok(file) if is_private(&file)? => Ok(file),
+        Ok(_) | Err(Errno::LOOP | Errno::NXIO | Errno::ISDIR) => Err(io::ErrorKind::InvalidInput.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The same, but creates the file if it does not exist, and removes what is there and not a private file.
+///
+/// # Errors
+/// It can be neither opened nor created, or what is in its place cannot be removed: then [`io::ErrorKind::InvalidInput`].
+pub(crate) fn open_or_create(folder: &Dir, name: &str) -> io::Result<File> {
+    for _ in 0..TRIES {
+        match openat(folder, name, FLAGS | OFlags::CREATE | OFlags::EXCL, PRIVATE) {
+            Ok(file) => return Ok(file.into()),
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match open(folder, name) {
+            Ok(file) => return Ok(file),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                unlinkat(folder, name, AtFlags::empty()).map_err(|_| io::ErrorKind::InvalidInput)?;
+            }
+            // It was removed in between.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::InvalidInput.into())
+}
+
+/// Whether this is an ordinary file of this user without a second name. One without any name was just removed by another transfer.
+fn is_private(file: &File) -> io::Result<bool> {
+    let stat = fstat(file)?;
+    Ok(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+        && stat.st_nlink <= 1
+        && stat.st_uid == geteuid().as_raw())
+}
+
+/// Readable and writable by the owner only.
+pub(crate) const PRIVATE: Mode = Mode::from_bits_retain(0o600);
+
+/// Without `NONBLOCK`, opening a FIFO could wait for its other end.
+const FLAGS: OFlags =
+    OFlags::RDWR.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// Somebody who creates such files over and over makes the file fail, not the transfer wait.
+const TRIES: usize = 3;
