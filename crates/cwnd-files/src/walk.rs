@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
@@ -12,9 +13,9 @@ use crate::frame::Modified;
 use crate::name::Name;
 use crate::outcome::Reason;
 
-/// An open folder: everything below it can be reached through it, and nothing else.
-#[derive(Debug)]
-pub struct Folder(pub(crate) Dir);
+/// An open folder: everything below it can be reached through it, and nothing else. Clones share one handle.
+#[derive(Clone, Debug)]
+pub struct Folder(pub(crate) Arc<Dir>);
 
 impl Folder {
     /// Opens a folder.
@@ -22,16 +23,27 @@ impl Folder {
     /// # Errors
     /// `path` is not a folder, or this process may not read it.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Dir::open_ambient_dir(path, ambient_authority()).map(Self)
+        Dir::open_ambient_dir(path, ambient_authority()).map(|folder| Self(Arc::new(folder)))
     }
 
-    /// Another handle of it.
+    /// Opens an ordinary file below the folder, and its size. Symbolic links are followed as long as they lead to a file below.
     ///
     /// # Errors
-    /// The process has as many files open as it may.
-    pub fn try_clone(&self) -> io::Result<Self> {
-        self.0.try_clone().map(Self)
+    /// It does not exist, leads out of the folder, may not be read, or is not an ordinary file.
+    pub fn open_file(&self, name: &Name) -> io::Result<(std::fs::File, u64)> {
+        let file = open_without_waiting(&self.0, name.as_path())?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, Reason::Special));
+        }
+        Ok((file.into_std(), metadata.len()))
     }
+}
+
+/// Opens what is at `path` below `folder`. Opening a FIFO does not wait for its other end.
+fn open_without_waiting(folder: &Dir, path: &Path) -> io::Result<File> {
+    let options = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).clone();
+    folder.open_with(path, &options)
 }
 
 /// A file or folder to send.
@@ -82,7 +94,7 @@ impl Source {
     /// `folder` if `requested` is empty.
     pub(crate) fn below(folder: &Folder, requested: &[u8]) -> Result<Self, Unavailable> {
         let unavailable = |reason| Unavailable { name: requested.to_vec(), reason };
-        let folder = folder.try_clone().map_err(|_| unavailable(Reason::Unreadable))?;
+        let folder = folder.clone();
         if requested.is_empty() {
             return Ok(Self { folder, path: ".".into(), name: Vec::new() });
         }
@@ -101,9 +113,7 @@ impl Source {
     /// # Errors
     /// [`Reason::Unreadable`] if it cannot be opened, [`Reason::Changed`] if its size or modification time has changed.
     pub(crate) fn open(&self, item: &Item) -> Result<File, Reason> {
-        // Opening a FIFO that has replaced the file would block.
-        let options = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).clone();
-        let file = self.folder.0.open_with(&item.path, &options).map_err(|_| Reason::Unreadable)?;
+        let file = open_without_waiting(&self.folder.0, &item.path).map_err(|_| Reason::Unreadable)?;
         if item.is_still(&file) { Ok(file) } else { Err(Reason::Changed) }
     }
 }

@@ -3,10 +3,9 @@
 //! The question is the length of a name (32 bits) and the name; the answer is a size (64 bits, -1 for no) and so many bytes. All
 //! numbers are little-endian, as the machines the demos run on have them.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::{Component, Path, PathBuf};
 
+use cwnd_files::{Folder, Name};
 use thiserror::Error;
 
 /// Why a file did not come.
@@ -62,8 +61,9 @@ pub(crate) fn fetch(stream: &mut impl Read, size: u64, out: &mut impl Write) -> 
     Ok(())
 }
 
-/// Answers one question with a file below `folder`; its name and size, or the name and that there is none to give away.
-pub(crate) fn answer(stream: &mut (impl Read + Write), folder: &Path) -> io::Result<(String, Option<u64>)> {
+/// Answers one request with a file below `folder`: the name, and the size of the file, or `None` if there is no such file or the name or
+/// a symbolic link leads out of the folder.
+pub(crate) fn serve(stream: &mut (impl Read + Write), folder: &Folder) -> io::Result<(String, Option<u64>)> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;
@@ -72,10 +72,12 @@ pub(crate) fn answer(stream: &mut (impl Read + Write), folder: &Path) -> io::Res
     }
     let mut name = vec![0; length];
     stream.read_exact(&mut name)?;
-    let name = String::from_utf8_lossy(&name).into_owned();
-    let Some((mut file, size)) = open(folder, &name) else {
+    let shown = String::from_utf8_lossy(&name).into_owned();
+    let relative: Vec<&[u8]> = name.split(|byte| *byte == b'/').filter(|component| *component != b".").collect();
+    let opened = Name::new(&relative.join(&b'/')).ok().and_then(|name| folder.open_file(&name).ok());
+    let Some((mut file, size)) = opened else {
         stream.write_all(&(-1_i64).to_le_bytes())?;
-        return Ok((name, None));
+        return Ok((shown, None));
     };
     stream.write_all(&(size as i64).to_le_bytes())?;
     let mut buffer = vec![0; PIECE];
@@ -87,24 +89,7 @@ pub(crate) fn answer(stream: &mut (impl Read + Write), folder: &Path) -> io::Res
         stream.write_all(&buffer[..piece])?;
         left -= piece as u64;
     }
-    Ok((name, Some(size)))
-}
-
-/// A regular file below `folder`, with its size; none if there is none, or if the name or a symbolic link leads out.
-fn open(folder: &Path, name: &str) -> Option<(File, u64)> {
-    let inside = |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
-    let name = Path::new(name);
-    if !name.components().all(inside) {
-        return None;
-    }
-    let folder = folder.canonicalize().ok()?;
-    let path: PathBuf = folder.join(name).canonicalize().ok()?;
-    if !path.starts_with(&folder) {
-        return None;
-    }
-    let file = File::open(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    metadata.is_file().then_some((file, metadata.len()))
+    Ok((shown, Some(size)))
 }
 
 /// The demo server keeps names in 1024 bytes, without looking at their length.
@@ -117,6 +102,10 @@ const PIECE: usize = 1 << 18;
 mod tests {
     use std::fs;
     use std::io::Cursor;
+    use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc;
+    use std::time::Duration;
 
     use super::*;
 
@@ -180,9 +169,10 @@ mod tests {
         fs::write(inside.join("deeper/file"), b"content").unwrap();
         std::os::unix::fs::symlink(folder.path().join("secret"), inside.join("link")).unwrap();
 
+        let served = Folder::open(&inside).unwrap();
         let given = |name: &str| {
             let mut talk = Talk::hears(&question(name));
-            let (_, size) = answer(&mut talk, &inside).unwrap();
+            let (_, size) = serve(&mut talk, &served).unwrap();
             (size, talk.said)
         };
         let refused = (None, vec![0xff; 8]);
@@ -199,8 +189,52 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for length in [0, 1024, u32::MAX] {
             let mut talk = Talk::hears(&[&length.to_le_bytes()[..], &[b'x'; 2000]].concat());
-            assert!(answer(&mut talk, folder.path()).is_err(), "{length}");
+            assert!(serve(&mut talk, &Folder::open(folder.path()).unwrap()).is_err(), "{length}");
             assert!(talk.said.is_empty());
         }
+    }
+
+    #[test]
+    fn a_link_that_is_swapped_while_it_is_opened_does_not_lead_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("inside");
+        fs::create_dir(&inside).unwrap();
+        fs::write(folder.path().join("secret"), b"secret").unwrap();
+        fs::write(inside.join("file"), b"public").unwrap();
+        let served = Folder::open(&inside).unwrap();
+        let asked = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !asked.load(Ordering::Relaxed) {
+                    for target in ["file", "../secret"] {
+                        std::os::unix::fs::symlink(target, inside.join("next")).unwrap();
+                        fs::rename(inside.join("next"), inside.join("link")).unwrap();
+                    }
+                }
+            });
+            let mut answers = [0, 0];
+            for _ in 0..5000 {
+                let mut talk = Talk::hears(&question("link"));
+                let (_, size) = serve(&mut talk, &served).unwrap();
+                answers[usize::from(size.is_some())] += 1;
+                if talk.said.ends_with(b"secret") {
+                    asked.store(true, Ordering::Relaxed);
+                    panic!("a file outside of the folder was served");
+                }
+            }
+            asked.store(true, Ordering::Relaxed);
+            assert!(answers.iter().all(|count| *count > 0), "the link was swapped: {answers:?}");
+        });
+    }
+
+    #[test]
+    fn a_fifo_in_the_folder_does_not_hang_the_server() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Command::new("mkfifo").arg(folder.path().join("fifo")).status().unwrap().success());
+        let served = Folder::open(folder.path()).unwrap();
+        let (done, result) = mpsc::channel();
+        std::thread::spawn(move || done.send(serve(&mut Talk::hears(&question("fifo")), &served).unwrap()));
+        let (_, size) = result.recv_timeout(Duration::from_secs(20)).expect("the server waits for the FIFO");
+        assert_eq!(size, None);
     }
 }

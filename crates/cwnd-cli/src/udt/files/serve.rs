@@ -1,7 +1,7 @@
 //! `cwnd udt serve`
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -68,19 +68,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             Err(AcceptError::Timeout) => continue,
             Err(error) => return Err(Failure::Run(error.to_string())),
         };
-        let folder = match folder.try_clone() {
-            Ok(folder) if busy.load(Ordering::Relaxed) < MOST_CLIENTS => folder,
-            _ => {
-                tell(&format!("{client}: too many clients"));
-                stream.abort();
-                continue;
-            }
-        };
+        if busy.load(Ordering::Relaxed) >= MOST_CLIENTS {
+            tell(&format!("{client}: too many clients"));
+            stream.abort();
+            continue;
+        }
         busy.fetch_add(1, Ordering::Relaxed);
-        let (busy, dir, libudt) = (Arc::clone(&busy), dir.clone(), *libudt);
+        let (busy, folder, libudt) = (Arc::clone(&busy), folder.clone(), *libudt);
         thread::spawn(move || {
             match libudt {
-                true => serve_demo(stream, client, &dir),
+                true => serve_demo(stream, client, &folder),
                 false => serve(stream, client, &folder, &serving),
             }
             busy.fetch_sub(1, Ordering::Relaxed);
@@ -118,9 +115,11 @@ fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &Serve
 }
 
 /// Answers one demo client, and says what came of it.
-fn serve_demo(mut stream: UdtStream, client: SocketAddr, dir: &Path) {
+fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder) {
     stream.set_read_timeout(Some(PATIENCE));
-    let served = demo::answer(&mut stream, dir);
+    // One that reads nothing would hold its thread for good.
+    stream.set_write_timeout(Some(PATIENCE));
+    let served = demo::serve(&mut stream, folder);
     tell(&match (served, stream.close()) {
         (Ok((name, Some(size))), Ok(())) => format!("{client}: {name:?}, {size} bytes"),
         (Ok((name, None)), _) => format!("{client}: {name:?} refused"),
