@@ -27,11 +27,11 @@ pub struct Dissection {
 }
 
 impl Capture {
-    /// Captures what goes to and from a UDP port on the loopback; none where that is not allowed.
+    /// Captures what goes to and from a UDP port on the loopback.
     ///
     /// # Errors
-    /// The program for it is missing.
-    pub fn start(file: &Path, port: u16) -> Result<Option<Self>, Error> {
+    /// [`Error::NotCaptured`] where the user may not capture; tcpdump is missing, or has not begun after two seconds.
+    pub fn start(file: &Path, port: u16) -> Result<Self, Error> {
         // 128 bytes hold the longest control packets there are, but for long loss reports.
         let arguments = ["-i", "lo", "-s", "2048", "-B", "32768", "-U", "-w"];
         let mut child = Command::new("tcpdump")
@@ -43,18 +43,19 @@ impl Capture {
             .spawn()
             .map_err(Error::file(Path::new("tcpdump")))?;
         // It writes the head of the file when it has begun to listen.
-        for _ in 0..100 {
-            sleep(Duration::from_millis(20));
+        let program = || "tcpdump".to_owned();
+        for _ in 0..STARTS {
+            sleep(START);
             if std::fs::metadata(file).is_ok_and(|file| file.len() > 0) {
-                return Ok(Some(Self { child, file: file.to_owned(), port }));
+                return Ok(Self { child, file: file.to_owned(), port });
             }
-            if child.try_wait()?.is_some() {
-                return Ok(None);
+            if let Some(status) = child.try_wait()? {
+                return Err(Error::NotCaptured { program: program(), status });
             }
         }
         child.kill()?;
         child.wait()?;
-        Ok(None)
+        Err(Error::Hangs { program: program(), patience: START * STARTS })
     }
 
     /// Ends the capture, and has the packets read that left `from`, the port captured or another.
@@ -122,3 +123,7 @@ impl Drop for Capture {
         let _ = self.child.wait();
     }
 }
+
+/// How long and how often it is looked whether tcpdump has begun.
+const START: Duration = Duration::from_millis(20);
+const STARTS: u32 = 100;

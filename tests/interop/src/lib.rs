@@ -52,6 +52,14 @@ pub enum Error {
         /// How long it was waited for.
         patience: Duration,
     },
+    /// The user may not capture packets: the scenario is skipped.
+    #[error("`{program}` ended with {status}: this user may not capture")]
+    NotCaptured {
+        /// Which.
+        program: String,
+        /// How.
+        status: ExitStatus,
+    },
     /// A relay.
     #[error(transparent)]
     Relay(#[from] cwnd_link::RelayError),

@@ -1,4 +1,4 @@
-//! Packets by hand: a client that says what no library would.
+//! A client of hand-made packets, which may break the protocol.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -9,11 +9,11 @@ use cwnd_udt::{Control, DataHeader, MessageNumber, Packet, Seq, SocketId};
 
 use crate::{Error, clock, expect};
 
-/// A socket that speaks to one peer.
+/// A socket connected to one peer.
 #[derive(Debug)]
 pub struct Raw {
     socket: UdpSocket,
-    /// The peer's name for the connection, once there is one.
+    /// The peer's id of the connection, once it was accepted.
     peer: Option<SocketId>,
 }
 
@@ -30,15 +30,15 @@ pub struct Proposal {
     pub socket_type: u32,
 }
 
-/// What the server makes of it.
+/// The server's answer to a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A connection.
+    /// The connection is open.
     Accepted(Handshake),
-    /// 1002.
+    /// Refused with code 1002.
     Rejected,
-    /// Nothing within the time a client waits.
-    Silence,
+    /// No handshake within half a second.
+    NoAnswer,
 }
 
 impl Default for Proposal {
@@ -48,28 +48,28 @@ impl Default for Proposal {
 }
 
 impl Raw {
-    /// A socket of its own for a peer.
+    /// Binds a socket on the loopback and connects it to a peer.
     ///
     /// # Errors
-    /// None can be had.
+    /// No local port is free, or the peer's address is of another family.
     pub fn new(peer: SocketAddr) -> Result<Self, Error> {
         let socket = UdpSocket::bind("127.0.0.1:0")?;
         socket.connect(peer)?;
         Ok(Self { socket, peer: None })
     }
 
-    /// Where it is.
+    /// The local address.
     ///
     /// # Errors
-    /// The system does not say.
+    /// The system call fails.
     pub fn local(&self) -> Result<SocketAddr, Error> {
         Ok(self.socket.local_addr()?)
     }
 
-    /// The listener's cookie.
+    /// Asks a listener for its cookie, up to twelve times.
     ///
     /// # Errors
-    /// There is no listener.
+    /// No handshake comes back to any of them, a datagram that comes back is no packet, or the socket fails.
     pub fn cookie(&self, proposal: &Proposal) -> Result<u32, Error> {
         // As often as a client would.
         for _ in 0..12 {
@@ -81,14 +81,14 @@ impl Raw {
         Err(Error::Unmet("no listener answers".to_owned()))
     }
 
-    /// Asks for a connection with a cookie, however that was come by.
+    /// Asks for a connection with a cookie, which need not be the listener's.
     ///
     /// # Errors
-    /// The socket fails.
+    /// A datagram that comes back is no packet, or the socket fails.
     pub fn ask(&mut self, proposal: &Proposal, cookie: u32) -> Result<Answer, Error> {
         self.send_handshake(proposal, Request::Response, cookie)?;
-        Ok(match self.handshake(PATIENCE)? {
-            None => Answer::Silence,
+        Ok(match self.handshake(TIMEOUT)? {
+            None => Answer::NoAnswer,
             Some(Handshake { request: Request::Rejected, .. }) => Answer::Rejected,
             Some(handshake) => {
                 self.peer = handshake.id;
@@ -100,7 +100,7 @@ impl Raw {
     /// Opens a connection as a client does.
     ///
     /// # Errors
-    /// There is no listener, or the socket fails.
+    /// Those of [`cookie`](Self::cookie) and of [`ask`](Self::ask).
     pub fn open(&mut self, proposal: &Proposal) -> Result<Answer, Error> {
         let cookie = self.cookie(proposal)?;
         self.ask(proposal, cookie)
@@ -109,7 +109,7 @@ impl Raw {
     /// Sends a data packet on the connection.
     ///
     /// # Errors
-    /// There is no connection, or the socket fails.
+    /// No connection has been accepted, or the socket fails.
     pub fn send_data(&self, seq: Seq, payload: &[u8]) -> Result<(), Error> {
         let to = self.connection()?;
         let message = MessageNumber::FIRST;
@@ -120,7 +120,7 @@ impl Raw {
     /// Sends a control packet on the connection.
     ///
     /// # Errors
-    /// There is no connection, or the socket fails.
+    /// No connection has been accepted, or the socket fails.
     pub fn send_control(&self, control: Control<'_>) -> Result<(), Error> {
         let to = Some(self.connection()?);
         self.send(&Packet::Control { to, timestamp_us: 0, control })
@@ -135,37 +135,37 @@ impl Raw {
         Ok(())
     }
 
-    /// How long it takes until a control packet comes that `wanted` recognises; none if `patience` is not enough.
+    /// The time until a control packet arrives for which `wanted` holds; none if none does within `timeout`.
     ///
     /// # Errors
-    /// The socket fails.
+    /// A datagram that arrives is no packet, or the socket fails.
     pub fn wait_for(
         &self,
-        patience: Duration,
+        timeout: Duration,
         wanted: impl Fn(&Control<'_>) -> bool,
     ) -> Result<Option<Duration>, Error> {
         let start = clock::now();
-        self.watch(start + patience, |packet| match packet {
+        self.receive(start + timeout, |packet| match packet {
             Packet::Control { control, .. } if wanted(control) => Some(start.elapsed()),
             _ => None,
         })
     }
 
-    /// The request to drop a message that comes within `patience`.
+    /// The first request to drop a message that arrives within `timeout`; none if none does.
     ///
     /// # Errors
-    /// The socket fails.
-    pub fn drop_request(&self, patience: Duration) -> Result<Option<DropRequest>, Error> {
-        self.watch(clock::now() + patience, |packet| match packet {
+    /// A datagram that arrives is no packet, or the socket fails.
+    pub fn drop_request(&self, timeout: Duration) -> Result<Option<DropRequest>, Error> {
+        self.receive(clock::now() + timeout, |packet| match packet {
             Packet::Control { control: Control::DropRequest(request), .. } => Some(*request),
             _ => None,
         })
     }
 
-    /// The name of the connection at the peer.
+    /// The peer's id of the connection.
     ///
     /// # Errors
-    /// There is none.
+    /// No connection has been accepted.
     pub fn connection(&self) -> Result<SocketId, Error> {
         self.peer.ok_or_else(|| Error::Unmet("there is no connection".to_owned()))
     }
@@ -191,15 +191,15 @@ impl Raw {
         self.send_bytes(&bytes)
     }
 
-    fn handshake(&self, patience: Duration) -> Result<Option<Handshake>, Error> {
-        self.watch(clock::now() + patience, |packet| match packet {
+    fn handshake(&self, timeout: Duration) -> Result<Option<Handshake>, Error> {
+        self.receive(clock::now() + timeout, |packet| match packet {
             Packet::Control { control: Control::Handshake(handshake), .. } => Some(*handshake),
             _ => None,
         })
     }
 
-    /// The first thing that `look` finds in a packet before the deadline.
-    fn watch<T>(&self, deadline: Instant, look: impl Fn(&Packet<'_>) -> Option<T>) -> Result<Option<T>, Error> {
+    /// Receives packets until `select` returns something or the deadline has passed.
+    fn receive<T>(&self, deadline: Instant, select: impl Fn(&Packet<'_>) -> Option<T>) -> Result<Option<T>, Error> {
         let mut buffer = vec![0; 1 << 16];
         loop {
             let left = deadline.saturating_duration_since(clock::now());
@@ -211,7 +211,7 @@ impl Raw {
                 Ok(length) => {
                     let packet = Packet::parse(&buffer[..length]);
                     expect(packet.is_ok(), || format!("{length} bytes that are no packet"))?;
-                    if let Some(found) = packet.ok().and_then(|packet| look(&packet)) {
+                    if let Some(found) = packet.ok().and_then(|packet| select(&packet)) {
                         return Ok(Some(found));
                     }
                 }
@@ -224,11 +224,11 @@ impl Raw {
     }
 }
 
-/// Long beside the loopback, short beside a test run.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long an answer is awaited: long beside the loopback, short beside a test run.
+const TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Clients of libudt ask so often.
+/// libudt's clients repeat their request at this interval.
 const REPEAT: Duration = Duration::from_millis(250);
 
-/// What these clients call their connections.
+/// The socket id these clients give.
 const OWN_ID: u32 = 0x1234_5678;
