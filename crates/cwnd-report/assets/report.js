@@ -29,10 +29,11 @@
   /** The Vega-Lite specification of a plot with its data: any Vega-Lite tool opens it, Altair for one. */
   function spec(id) {
     const plot = data.plots.find((plot) => plot.id === id);
-    return standing_alone(JSON.stringify({ $schema: SCHEMA, ...plot.spec, datasets: datasets(plot), config: CONFIG }));
+    return standing_alone(JSON.stringify({ $schema: data.schema, ...plot.spec, datasets: datasets(plot), config: CONFIG }));
   }
 
-  const SCHEMA = 'https://vega.github.io/schema/vega-lite/v6.json';
+  // Colours are variables of the style sheet: a change of theme, and printing, need no new drawing.
+  const CONFIG = { ...data.config, autosize: { type: 'fit-x', contains: 'padding' } };
   const datasets = (plot) => Object.fromEntries(plot.tables.map((table) => [table.name, records(table)]));
 
   /** The colours of the light theme in place of variables of the style sheet. */
@@ -99,18 +100,6 @@
     await vegaEmbed(figure.querySelector('.plot > div'), { ...plot.spec, datasets: datasets(plot) }, options);
     figure.dataset.drawn = '';
   }
-
-  // Colours are variables of the style sheet: a change of theme, and printing, need no new drawing.
-  const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
-  const words = { labelColor: 'var(--muted)', titleColor: 'var(--text)', labelFontSize: 11, titleFontSize: 12, titleFontWeight: 500 };
-  const CONFIG = {
-    background: 'transparent',
-    font: FONT,
-    autosize: { type: 'fit-x', contains: 'padding' },
-    view: { stroke: null },
-    axis: { ...words, gridColor: 'var(--grid)', domainColor: 'var(--muted)', tickColor: 'var(--muted)', tickCount: 5, titlePadding: 6 },
-    legend: { ...words, labelColor: 'var(--text)', symbolStrokeWidth: 2, rowPadding: 1 },
-  };
 
   on_click('a[data-csv]', 'text/csv;charset=utf-8', (link) => csv(tables.get(link.dataset.csv)));
   on_click('a[data-svg]', 'image/svg+xml', (link) => svg(link.dataset.svg));

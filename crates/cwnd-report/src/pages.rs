@@ -1,7 +1,8 @@
 //! Reports of comparisons and runs.
 
 use super::json;
-use crate::page::{Report, Row, html};
+use crate::page::{Report, html};
+use crate::plot::Shown;
 use cwnd_lab::compare::Compared;
 use cwnd_run::VERSION;
 use cwnd_run::run::Runs;
@@ -35,6 +36,7 @@ pub(super) fn run(command: &str, summary: &json::Run, runs: &Runs) -> String {
 
 fn page(title: String, command: &str, warnings: Vec<String>, parts: &[(String, &Runs)]) -> String {
     let Some(scenario) = parts.first().map(|(_, runs)| &runs.scenario) else { return String::new() };
+    let estimates: Vec<_> = parts.iter().map(|(_, runs)| runs.estimates()).collect();
     html(&Report {
         title,
         command: command.to_string(),
@@ -45,10 +47,11 @@ fn page(title: String, command: &str, warnings: Vec<String>, parts: &[(String, &
         bottleneck: scenario.bottleneck(),
         warnings,
         algorithms: specs(parts.iter().map(|(_, runs)| &runs.scenario)),
-        rows: parts
+        shown: parts
             .iter()
-            .filter_map(|(label, runs)| {
-                Some(Row { label: label.clone(), estimates: runs.estimates(), trace: runs.traces.first()? })
+            .zip(&estimates)
+            .filter_map(|((label, runs), measures)| {
+                Some(Shown { label: label.clone(), measures, trace: runs.traces.first()? })
             })
             .collect(),
     })

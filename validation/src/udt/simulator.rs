@@ -5,7 +5,8 @@ use std::path::Path;
 use cwnd::{Bytes, Span, Spec};
 use cwnd_interop::programs::Sample;
 use cwnd_link::Sample as LinkSample;
-use cwnd_report::page::{Report, Row, html};
+use cwnd_report::page::{Report, html};
+use cwnd_report::plot::Shown;
 use cwnd_run::measure::{Estimates, summarise};
 use cwnd_run::run::run;
 use cwnd_run::scenario::Scenario;
@@ -36,9 +37,10 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
     for (who, trace) in [("simulator", &simulated.traces[0]), ("wire", &wire)] {
         measured.put(who, outcome(trace));
     }
-    let rows = vec![
-        Row { label: "simulator".to_owned(), estimates: simulated.estimates(), trace: &simulated.traces[0] },
-        Row { label: "wire".to_owned(), estimates: wire_measures, trace: &wire },
+    let simulated_measures = simulated.estimates();
+    let shown = vec![
+        Shown { label: "simulator".to_owned(), measures: &simulated_measures, trace: &simulated.traces[0] },
+        Shown { label: "wire".to_owned(), measures: &wire_measures, trace: &wire },
     ];
     let page = Report {
         title: "UDT in the simulator and on the wire".to_owned(),
@@ -53,7 +55,7 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
                 .to_owned(),
         ],
         algorithms: vec![Spec::parse("udt").expect("the registry has it")],
-        rows,
+        shown,
     };
     save(report, &html(&page))?;
     let curves: Vec<[Series; 2]> = [&simulated.traces[0], &wire].into_iter().fold(Vec::new(), |mut panels, trace| {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::html::{Escaped, algorithms, facts, figure, open, scripts};
 use crate::plot::colour::Palette;
-use crate::plot::spec::{Group, Plot, Table, by_text};
+use crate::plot::{DataSet, Group, Plot, by_text};
 use cwnd_lab::evaluate::{Evaluation, REFERENCES, Row};
 use cwnd_run::VERSION;
 use cwnd_run::measure::Estimate;
@@ -151,8 +151,8 @@ fn shares(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
     let place = |row: &Row| format!("{}, {}", row.queue.trim_start_matches("droptail:"), opponent(row));
     let groups = rows.iter().filter(|row| row.rate == rate && row.rtt == rtt && row.traffic.starts_with("1 flow"));
     let groups = groups.flat_map(|row| one(contenders, row, &[&place(row)]));
-    let columns = vec!["algorithm", "place", "share", "low", "high"];
-    let table = Table { name: "table", columns, groups: groups.collect() };
+    let columns = ["algorithm", "place", "share", "low", "high"];
+    let table = DataSet::new("table", columns, groups.collect());
     Plot::new(
         "share".to_string(),
         (
@@ -170,8 +170,7 @@ fn shares(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
 fn rtts(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
     let rows = rows(evaluation, "5.1.4", "goodput of the long round-trip time over the short");
     let groups = rows.iter().flat_map(|row| one(contenders, row, &[&row.queue]));
-    let table =
-        Table { name: "table", columns: vec!["algorithm", "queue", "ratio", "low", "high"], groups: groups.collect() };
+    let table = DataSet::new("table", ["algorithm", "queue", "ratio", "low", "high"], groups.collect());
     Plot::new(
         "rtt".to_string(),
         (
@@ -191,8 +190,7 @@ fn harm(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> 
     let label = |row: &Row| format!("{}, {}, {}: {}", row.rate, row.rtt, row.queue, row.traffic);
     let names: Vec<String> = rows.iter().map(|row| label(row)).collect();
     let groups = rows.iter().flat_map(|row| one(contenders, row, &[&label(row)]));
-    let table =
-        Table { name: "table", columns: vec!["algorithm", "cell", "harm", "low", "high"], groups: groups.collect() };
+    let table = DataSet::new("table", ["algorithm", "cell", "harm", "low", "high"], groups.collect());
     let y = json!({ "field": "cell", "type": "nominal", "sort": names, "title": null, "axis": { "labelLimit": 360 } });
     let x = |field: &str| json!({ "field": field, "type": "quantitative", "title": "Harm to the others' goodput" });
     let color = contenders.colour(palette);
@@ -228,7 +226,7 @@ fn delays(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
             });
         }
     }
-    let table = Table { name: "table", columns: vec!["algorithm", "path", "queue", "delay_s", "utilisation"], groups };
+    let table = DataSet::new("table", ["algorithm", "path", "queue", "delay_s", "utilisation"], groups);
     let layer = json!({
         "mark": { "type": "point", "size": 60, "strokeWidth": 1.8 },
         "encoding": {

@@ -7,27 +7,21 @@ use serde_json::{Value, json};
 
 use super::{Report, results};
 use crate::plot::colour::{Colour, Palette};
-use crate::plot::frame::Frame;
-use crate::plot::spec::Plot;
-use crate::plot::{over_time, overview, phase, traffic};
+use crate::plot::{Frame, Plot, SCHEMA, config, over_time, overview, traffic};
 
 /// The page as one HTML document that refers to nothing outside itself.
 #[must_use]
 pub fn html(report: &Report<'_>) -> String {
-    let frame = Frame::of(report);
-    let overview = overview::plots(report, &frame);
-    let sections: Vec<Vec<Plot>> = (0..report.rows.len())
-        .map(|index| {
-            let long = over_time::plots(report, &frame, index).into_iter().chain(phase::plot(report, &frame, index));
-            long.chain(traffic::plots(report, &frame, index)).collect()
-        })
-        .collect();
+    let frame = Frame::of(&report.shown, report.bottleneck, report.seeds.len());
+    let overview = overview(&frame);
+    let sections: Vec<Vec<Plot>> =
+        (0..report.shown.len()).map(|index| [over_time(&frame, index), traffic(&frame, index)].concat()).collect();
     let plots: Vec<Value> = overview.iter().chain(sections.iter().flatten()).map(Plot::json).collect();
     let data = json!({ "plots": plots, "tables": [results::table(report, &frame).json()] });
 
     let mut out = String::new();
     let intro = format!("{}, warm-up {} s. Revision {}.", seed_text(&report.seeds), report.warmup_s, report.revision);
-    open(&mut out, &report.title, &intro, &frame.palette, &report.warnings, &links(report, &frame));
+    open(&mut out, &report.title, &intro, &frame.palette, &report.warnings, &links(&frame));
     out.push_str("<main id=\"main\"><section aria-labelledby=\"overview\"><h2 id=\"overview\">Overview</h2><div class=\"grid wide\">");
     overview.iter().for_each(|plot| figure(&mut out, plot, "h3"));
     out.push_str("</div></section><section aria-labelledby=\"over-time\"><h2 id=\"over-time\">Over time</h2>");
@@ -96,9 +90,9 @@ pub(super) fn open(
     out.push_str("</ul></nav>");
 }
 
-fn links(report: &Report<'_>, frame: &Frame) -> Vec<(String, String)> {
-    let rows = report.rows.iter().zip(&frame.labels).enumerate().map(|(index, (row, label))| {
-        let colour = frame.row_colour(row);
+fn links(frame: &Frame<'_>) -> Vec<(String, String)> {
+    let rows = frame.labels.iter().enumerate().map(|(index, label)| {
+        let colour = frame.colour(index);
         let swatch = format!("<span class=\"swatch\" style=\"background:{colour}\"></span>");
         (format!("row-{}", index + 1), format!("{swatch}{}", Escaped(label)))
     });
@@ -123,14 +117,14 @@ pub(super) fn opening(out: &mut String, title: &str, palette: &Palette) {
     );
 }
 
-fn section(out: &mut String, report: &Report<'_>, frame: &Frame, (index, plots): (usize, &[Plot])) {
-    let row = &report.rows[index];
-    let colour = frame.row_colour(row);
+fn section(out: &mut String, report: &Report<'_>, frame: &Frame<'_>, (index, plots): (usize, &[Plot])) {
+    let one = &report.shown[index];
+    let colour = frame.colour(index);
     let _ = write!(
         out,
         "<section class=\"row\" aria-labelledby=\"row-{at}\"><h3 id=\"row-{at}\"><span class=\"swatch\" style=\"background:{colour}\"></span>{label}</h3>\
          <p class=\"note\">{}</p><div class=\"grid\">",
-        results::headline(&row.estimates),
+        results::headline(one.measures),
         at = index + 1,
         label = Escaped(&frame.labels[index])
     );
@@ -139,7 +133,7 @@ fn section(out: &mut String, report: &Report<'_>, frame: &Frame, (index, plots):
 }
 
 pub(super) fn figure(out: &mut String, plot: &Plot, heading: &str) {
-    let Plot { id, title, caption, alternative, tables, .. } = plot;
+    let Plot { id, title, caption, alternative, data, .. } = plot;
     let (caption, alternative) = (Escaped(caption), Escaped(alternative));
     let _ = write!(
         out,
@@ -147,7 +141,7 @@ pub(super) fn figure(out: &mut String, plot: &Plot, heading: &str) {
          <figcaption>{caption}</figcaption><p class=\"links\"><a data-svg=\"{id}\" href=\"#{id}\" download=\"{id}.svg\">SVG</a> \
          <a data-spec=\"{id}\" href=\"#{id}\" download=\"{id}.vl.json\">Vega-Lite</a>"
     );
-    for table in tables {
+    for table in data {
         let file = if table.name == "table" { id.clone() } else { format!("{id}-{}", table.name) };
         let words = if table.name == "table" { "CSV".to_string() } else { format!("CSV of {}", table.name) };
         let _ = write!(out, " <a data-csv=\"{id}/{}\" href=\"#{id}\" download=\"{file}.csv\">{words}</a>", table.name);
@@ -218,6 +212,9 @@ pub(super) fn algorithms(out: &mut String, specs: &[Spec]) {
 
 pub(super) fn scripts(out: &mut String, data: &Value) {
     // No text of the data can end the element it stands in.
+    let mut data = data.clone();
+    data["schema"] = SCHEMA.into();
+    data["config"] = config();
     let data = data.to_string().replace('<', "\\u003c");
     let _ = write!(
         out,

@@ -16,9 +16,8 @@ mod results;
 mod sheet;
 
 use cwnd::Spec;
-use cwnd_trace::Trace;
 
-use cwnd_run::measure::Estimates;
+use crate::plot::Shown;
 
 pub use evaluation::evaluation_html;
 pub use html::html;
@@ -46,16 +45,5 @@ pub struct Report<'a> {
     /// The algorithms, each with its parameters, described once on the page.
     pub algorithms: Vec<Spec>,
     /// What is compared, one section each.
-    pub rows: Vec<Row<'a>>,
-}
-
-/// One algorithm, or one mixture of algorithms, on the scenario.
-#[derive(Clone, Debug)]
-pub struct Row<'a> {
-    /// What it is called in tables and plots: usually the algorithm as written.
-    pub label: String,
-    /// Its measures over all seeds.
-    pub estimates: Estimates,
-    /// The run of the first seed.
-    pub trace: &'a Trace,
+    pub shown: Vec<Shown<'a>>,
 }

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 pub use super::sheet::Printed;
 use super::sheet::html;
 use crate::plot::colour::{self, Palette};
-use crate::plot::downsample::extremes;
-use crate::plot::spec::{Group, Plot, Table, by_text, number, unique};
+use crate::plot::{DataSet, Group, Plot, by_text, extremes, number, unique};
 use cwnd_lab::model::{Convergences, Paths, Responses, Stages, Udt, Walk, responses, stages};
 
 /// The page of `cwnd model response`.
@@ -27,7 +26,7 @@ pub fn response(document: &Responses, printed: Printed<'_>) -> String {
         let (losses, windows) = known.unzip();
         Group { texts: vec![label.clone()], numbers: vec![losses, windows] }
     });
-    let table = Table { name: "table", columns: vec!["algorithm", "loss", "window_packets"], groups: groups.collect() };
+    let table = DataSet::new("table", ["algorithm", "loss", "window_packets"], groups.collect());
     let rows = document.rows.len() / lines.labels.len().max(1);
     let drawn = document.rows.chunks(rows.max(1)).zip(&lines.labels).map(|(rows, label)| {
         let found: Vec<[f64; 4]> = rows
@@ -41,8 +40,8 @@ pub fn response(document: &Responses, printed: Printed<'_>) -> String {
         let column = |at: usize| found.iter().map(|row| row[at]).collect::<Vec<f64>>();
         Group { texts: vec![label.clone()], numbers: (0..4).map(column).collect() }
     });
-    let columns = vec!["algorithm", "loss", "window_packets", "window_low_packets", "window_high_packets"];
-    let random = Table { name: "random", columns, groups: drawn.collect() };
+    let columns = ["algorithm", "loss", "window_packets", "window_low_packets", "window_high_packets"];
+    let random = DataSet::new("random", columns, drawn.collect());
     let x = json!({ "field": "loss", "type": "quantitative", "title": "Loss probability", "scale": { "type": "log" }, "axis": { "format": "~e" } });
     let y = json!({ "field": "window_packets", "type": "quantitative", "title": "Packets per round trip", "scale": { "type": "log" }, "axis": { "format": "~s" } });
     let mut layers = vec![json!({
@@ -62,8 +61,7 @@ pub fn response(document: &Responses, printed: Printed<'_>) -> String {
     }
     let words = ("Response", "all algorithms", caption.as_str());
     let plot = Plot::new("response".to_string(), words, (json!("container"), TALL), &layers, tables);
-    let drawn: Vec<Plot> =
-        [plot].into_iter().filter(|plot| plot.tables.iter().any(|table| !table.is_empty())).collect();
+    let drawn: Vec<Plot> = [plot].into_iter().filter(|plot| plot.data.iter().any(|table| !table.is_empty())).collect();
     let kind = "Closed forms: each number follows from an equation; points are of the algorithms under random loss.";
     html("Windows against loss", kind, &drawn, &lines.palette, printed)
 }
@@ -108,11 +106,7 @@ fn growth(capacity: BitRate, packet: Bytes) -> Plot {
         rates.push(bits);
         rate = Packets(rate.0 + increase(BitRate(capacity.0 - bits), packet).0);
     }
-    let table = Table {
-        name: "table",
-        columns: vec!["syn", "rate_bps"],
-        groups: vec![Group { texts: vec![], numbers: vec![times, rates] }],
-    };
+    let table = DataSet::new("table", ["syn", "rate_bps"], vec![Group { texts: vec![], numbers: vec![times, rates] }]);
     let x = json!({ "field": "syn", "type": "quantitative", "title": "Control intervals of 10 ms", "scale": { "nice": false } });
     let y =
         json!({ "field": "rate_bps", "type": "quantitative", "title": "Rate (Mbit/s)", "axis": { "labelExpr": MBIT } });
@@ -133,7 +127,7 @@ fn equilibria(document: &Stages, capacity: BitRate, packet: Bytes) -> Plot {
     let group = |label: &str, of| Group { texts: vec![label.to_string()], numbers: vec![grid.clone(), column(of)] };
     let labels = ["within its stage", "stage model"].map(str::to_string);
     let groups = vec![group(&labels[0], |row| row.clipped_bps), group(&labels[1], |row| row.rate_bps)];
-    let table = Table { name: "table", columns: vec!["rate", "loss", "rate_bps"], groups };
+    let table = DataSet::new("table", ["rate", "loss", "rate_bps"], groups);
     let x = json!({ "field": "loss", "type": "quantitative", "title": "Loss probability", "scale": { "type": "log" }, "axis": { "format": "~e" } });
     let y = json!({ "field": "rate_bps", "type": "quantitative", "title": "Rate (Mbit/s)", "scale": { "type": "log" }, "axis": { "labelExpr": MBIT } });
     let dash = by_text("rate", &labels, &[json!([1, 0]), json!([4, 3])]);
@@ -157,7 +151,7 @@ fn delays(document: &Stages) -> Plot {
         numbers: vec![column(|row| row.rtt_s), column(loss)],
     };
     let groups = vec![group(&labels[0], |row| row.loss_by_rate_alone), group(&labels[1], |row| row.loss)];
-    let table = Table { name: "table", columns: vec!["control", "rtt_s", "loss"], groups };
+    let table = DataSet::new("table", ["control", "rtt_s", "loss"], groups);
     let x = json!({ "field": "rtt_s", "type": "quantitative", "title": "Round trip (ms)", "scale": { "type": "log" }, "axis": { "labelExpr": "format(datum.value * 1000, '~g')" } });
     let y = json!({ "field": "loss", "type": "quantitative", "title": "Share lost", "scale": { "type": "symlog", "constant": 1e-4 }, "axis": { "format": "~e" } });
     let dash = by_text("control", &labels, &[json!([4, 3]), json!([1, 0])]);
@@ -230,8 +224,7 @@ impl Walks<'_> {
             let pick = |of: &[f64]| kept.iter().map(|at| of[*at]).collect::<Vec<f64>>();
             Group { texts: vec![label.clone()], numbers: vec![pick(&times), pick(&values)] }
         });
-        let table =
-            Table { name: "table", columns: vec!["flow", "at_rtt", "window_packets"], groups: groups.collect() };
+        let table = DataSet::new("table", ["flow", "at_rtt", "window_packets"], groups.collect());
         let dashes: Vec<Value> = (0..labels.len()).map(|nth| json!(colour::dash(nth))).collect();
         let x =
             json!({ "field": "at_rtt", "type": "quantitative", "title": "Round trips", "scale": { "nice": false } });
@@ -257,11 +250,8 @@ impl Walks<'_> {
         let pick = |of: &[f64]| of[..times.len()].iter().step_by(stride).copied().collect::<Vec<f64>>();
         let numbers = vec![pick(&times), pick(&x1), pick(&x2)];
         let largest = numbers[1].iter().chain(&numbers[2]).copied().fold(self.capacity, f64::max);
-        let table = Table {
-            name: "table",
-            columns: vec!["at_rtt", "x1_packets", "x2_packets"],
-            groups: vec![Group { texts: vec![], numbers }],
-        };
+        let table =
+            DataSet::new("table", ["at_rtt", "x1_packets", "x2_packets"], vec![Group { texts: vec![], numbers }]);
         let axis = |field: &str, title: &str| json!({ "field": field, "type": "quantitative", "title": format!("{title} (packets)"), "scale": { "domain": [0, number(largest * 1.02)], "nice": false } });
         let (x, y) = (axis("x1_packets", "x₁"), axis("x2_packets", "x₂"));
         let straight = |ends: [(f64, f64); 2], dash: [u8; 2]| {

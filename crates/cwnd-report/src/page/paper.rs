@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::html::{Escaped, figure, opening, scripts, seed_text};
 use crate::plot::colour::{self, Palette};
-use crate::plot::spec::{Group, Plot, Table, by_text};
+use crate::plot::{DataSet, Group, Plot, by_text};
 use cwnd_papers::{Assumption, Confidence, Figure, PaperRun, ResultRun, Row, Scale, Settings, Value, Verdict};
 
 /// What a page of a paper shows besides the runs.
@@ -247,7 +247,7 @@ fn dots(id: &str, nth: usize, unit: &str, rows: &[&Row]) -> Plot {
         json!({ "mark": { "type": "point", "size": 60, "strokeWidth": 2 }, "encoding": { "y": y, "x": x("value"), "color": source, "shape": shape } }),
     ];
     let height = (names.len() as u32 * 18).max(60);
-    let table = Table { name: "table", columns: vec!["row", "source", "value", "low", "high"], groups };
+    let table = DataSet::new("table", ["row", "source", "value", "low", "high"], groups);
     let caption = "Diamonds: published. Circles: ours, with the 95 % interval.";
     let subject = if unit.is_empty() { id.to_string() } else { format!("{id}, {unit}") };
     Plot::new(
@@ -268,7 +268,7 @@ fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
         texts: vec![line.name.clone(), if line.published { "published" } else { "ours" }.to_string()],
         numbers: vec![line.points.iter().map(|(x, _)| *x).collect(), line.points.iter().map(|(_, y)| *y).collect()],
     });
-    let table = Table { name: "table", columns: vec!["curve", "source", "x", "y"], groups: groups.collect() };
+    let table = DataSet::new("table", ["curve", "source", "x", "y"], groups.collect());
     let axis = |field: &str, title: &str, log: bool| {
         let kind = if log { "log" } else { "linear" };
         json!({ "field": field, "type": "quantitative", "title": title, "scale": { "type": kind, "zero": false, "nice": false } })
@@ -294,7 +294,7 @@ fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
 }
 
 /// All rows for the CSV file.
-fn table_of_rows<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
+fn table_of_rows<'a>(rows: impl Iterator<Item = &'a Row>) -> DataSet {
     let number = |value: &Option<Value>| match value {
         Some(Value::Number(value)) => vec![*value],
         _ => vec![f64::NAN],
@@ -303,8 +303,8 @@ fn table_of_rows<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
         texts: vec![row.result.clone(), row.row.clone(), row.unit.clone(), row.verdict.to_string()],
         numbers: vec![number(&row.published), number(&row.ours), vec![row.ci95.unwrap_or(f64::NAN)]],
     });
-    let columns = vec!["result", "row", "unit", "verdict", "published", "ours", "ci95"];
-    Table { name: "results", columns, groups: groups.collect() }
+    let columns = ["result", "row", "unit", "verdict", "published", "ours", "ci95"];
+    DataSet::new("results", columns, groups.collect())
 }
 
 /// Curves take the colours of these algorithms in turn, which stay apart for colour-blind readers.

@@ -4,8 +4,7 @@ use core::fmt::Write as _;
 
 use super::Report;
 use super::html::Escaped;
-use crate::plot::frame::Frame;
-use crate::plot::spec::{Group, Table};
+use crate::plot::{DataSet, Frame, Group};
 use cwnd_run::measure::{Estimate, Estimates};
 
 /// A column of the table.
@@ -22,7 +21,7 @@ struct Column {
 }
 
 /// Writes the table and the meaning of its columns.
-pub(super) fn write(out: &mut String, report: &Report<'_>, frame: &Frame) {
+pub(super) fn write(out: &mut String, report: &Report<'_>, frame: &Frame<'_>) {
     let columns = columns(report);
     out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Results\"><table id=\"results-table\"><thead><tr><th scope=\"col\">Algorithm</th>");
     for column in &columns {
@@ -34,15 +33,15 @@ pub(super) fn write(out: &mut String, report: &Report<'_>, frame: &Frame) {
         let _ = write!(out, "<th scope=\"col\">{}{unit}</th>", column.title);
     }
     out.push_str("</tr></thead><tbody>");
-    for (row, label) in report.rows.iter().zip(&frame.labels) {
-        let colour = frame.row_colour(row);
+    for (index, (row, label)) in report.shown.iter().zip(&frame.labels).enumerate() {
+        let colour = frame.colour(index);
         let _ = write!(
             out,
             "<tr><th scope=\"row\"><span class=\"swatch\" style=\"background:{colour}\"></span>{}</th>",
             Escaped(label)
         );
         for column in &columns {
-            let _ = write!(out, "<td>{}</td>", cell((column.of)(&row.estimates), column.scale, report.seeds.len()));
+            let _ = write!(out, "<td>{}</td>", cell((column.of)(row.measures), column.scale, report.seeds.len()));
         }
         out.push_str("</tr>");
     }
@@ -54,10 +53,10 @@ pub(super) fn write(out: &mut String, report: &Report<'_>, frame: &Frame) {
 }
 
 /// The same numbers for the CSV file, in base units.
-pub(super) fn table(report: &Report<'_>, frame: &Frame) -> Table {
-    let groups = report.rows.iter().zip(&frame.labels).flat_map(|(row, label)| {
+pub(super) fn table(report: &Report<'_>, frame: &Frame<'_>) -> DataSet {
+    let groups = report.shown.iter().zip(&frame.labels).flat_map(|(row, label)| {
         COLUMNS.iter().filter_map(move |column| {
-            let estimate = (column.of)(&row.estimates)?;
+            let estimate = (column.of)(row.measures)?;
             let numbers = [estimate.mean, estimate.ci95.unwrap_or(f64::NAN), estimate.n as f64];
             Some(Group {
                 texts: vec![label.clone(), column.key.to_string()],
@@ -65,7 +64,7 @@ pub(super) fn table(report: &Report<'_>, frame: &Frame) -> Table {
             })
         })
     });
-    Table { name: "results", columns: vec!["algorithm", "measure", "mean", "ci95", "n"], groups: groups.collect() }
+    DataSet::new("results", ["algorithm", "measure", "mean", "ci95", "n"], groups.collect())
 }
 
 /// The measures in one line, for the head of a section.
@@ -85,7 +84,7 @@ pub(super) fn headline(estimates: &Estimates) -> String {
 
 /// Only the measures that some row has.
 fn columns(report: &Report<'_>) -> Vec<&'static Column> {
-    COLUMNS.iter().filter(|column| report.rows.iter().any(|row| (column.of)(&row.estimates).is_some())).collect()
+    COLUMNS.iter().filter(|column| report.shown.iter().any(|row| (column.of)(row.measures).is_some())).collect()
 }
 
 fn cell(estimate: Option<Estimate>, scale: f64, seeds: usize) -> String {

@@ -6,8 +6,8 @@ use cwnd::Spec;
 use serde_json::{Value, json};
 
 use super::html::{Escaped, algorithms, facts, figure, open, scripts};
+use crate::plot::Plot;
 use crate::plot::colour::Palette;
-use crate::plot::spec::Plot;
 
 /// What a page says besides its plots.
 #[derive(Clone, Copy, Debug)]

@@ -5,6 +5,8 @@
 
 use core::fmt::Write as _;
 
+use serde_json::Value;
+
 /// A colour for a light and one for a dark background, as CSS writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Colour {
@@ -23,8 +25,8 @@ pub fn of(algorithm: &str) -> Colour {
     match TABLE.iter().find(|(known, ..)| *known == name) {
         Some((_, light, dark)) => Colour { light: (*light).to_string(), dark: (*dark).to_string() },
         None => {
-            let hue = fnv1a(name.as_bytes()) % 360;
-            Colour { light: format!("hsl({hue} 65% 33%)"), dark: format!("hsl({hue} 65% 72%)") }
+            let hue = f64::from(fnv1a(name.as_bytes()) % 360);
+            Colour { light: hexadecimal(hue, 0.65, 0.33), dark: hexadecimal(hue, 0.65, 0.72) }
         }
     }
 }
@@ -65,6 +67,10 @@ impl Palette {
     /// The declarations of all variables for one theme.
     pub(crate) fn css(&self, theme: fn(Colour) -> String) -> String {
         let mut css = String::new();
+        for (name, light, dark) in THEME {
+            let colour = Colour { light: (*light).to_string(), dark: (*dark).to_string() };
+            let _ = write!(css, "--{name}:{};", theme(colour));
+        }
         for (index, name) in self.names.iter().enumerate() {
             // Writing to a string cannot fail.
             let _ = write!(css, "--algorithm-{index}:{};", theme(of(name)));
@@ -73,9 +79,50 @@ impl Palette {
     }
 }
 
+/// Replaces the variables of the page's style sheet in a specification by the colours of the light theme.
+pub(crate) fn in_light(spec: &mut Value) {
+    match spec {
+        Value::Array(all) => all.iter_mut().for_each(in_light),
+        Value::Object(map) => map.values_mut().for_each(in_light),
+        Value::String(text) => {
+            let name = text.strip_prefix("var(--").and_then(|rest| rest.strip_suffix(')'));
+            if let Some((_, light, _)) = name.and_then(|name| THEME.iter().find(|(known, ..)| *known == name)) {
+                *text = (*light).to_string();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Hue in degrees, saturation and lightness as `#rrggbb`.
+fn hexadecimal(hue: f64, saturation: f64, lightness: f64) -> String {
+    let chroma = saturation * lightness.min(1.0 - lightness);
+    let channel = |n: f64| {
+        let k = (n + hue / 30.0) % 12.0;
+        let value = lightness - chroma * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0);
+        (255.0 * value).round() as u8
+    };
+    format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(8.0), channel(4.0))
+}
+
 fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
+
+/// What is no algorithm: name, colour in the light theme, colour in the dark one. Text keeps a contrast of 4.5:1.
+const THEME: &[(&str, &str, &str)] = &[
+    ("back", "#ffffff", "#15181c"),
+    ("panel", "#f6f7f9", "#1c2026"),
+    ("text", "#16191d", "#e8ebef"),
+    ("muted", "#59616b", "#a5adb8"),
+    ("grid", "#e3e6ea", "#2d333b"),
+    ("shade", "#eceef1", "#252a31"),
+    ("link", "#0b57a4", "#8ec5ff"),
+    ("drop", "#c0182b", "#ff7b86"),
+    ("mark", "#8a5a00", "#f2c14e"),
+    ("warn", "#fff4d6", "#3a3013"),
+    ("warn-edge", "#b07a00", "#d9a520"),
+];
 
 /// Name, colour on light, colour on dark.
 const TABLE: &[(&str, &str, &str)] = &[
@@ -106,19 +153,8 @@ mod tests {
     type Linear = [f64; 3];
 
     fn linear(css: &str) -> Linear {
-        let channels: Linear = match css.strip_prefix('#') {
-            Some(hex) => [0, 2, 4].map(|at| f64::from(u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")) / 255.0),
-            None => {
-                let inner = css.trim_start_matches("hsl(").trim_end_matches(')').replace('%', "");
-                let parts: Vec<f64> = inner.split(' ').map(|part| part.parse().expect("number")).collect();
-                let (hue, saturation, lightness) = (parts[0], parts[1] / 100.0, parts[2] / 100.0);
-                let chroma = saturation * lightness.min(1.0 - lightness);
-                [0.0, 8.0, 4.0].map(|n: f64| {
-                    let k = (n + hue / 30.0) % 12.0;
-                    lightness - chroma * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0)
-                })
-            }
-        };
+        let channel = |at: usize| f64::from(u8::from_str_radix(&css[at..at + 2], 16).expect("hex")) / 255.0;
+        let channels: Linear = [1, 3, 5].map(channel);
         channels.map(|c| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) })
     }
 
@@ -192,8 +228,11 @@ mod tests {
     fn parameters_do_not_change_the_colour() {
         assert_eq!(of("simd:beta=1/16"), of("simd"));
         assert_eq!(of("mine:x=1"), of(" mine "));
+        // FNV-1a of "a" is 0xe40c292c, 340 of 360 degrees: hsl(340 65% 33%).
+        assert_eq!(of("a").light, "#8b1d42");
         let palette = Palette::new(["simd:beta=1/2", "reno", "simd"].into_iter());
-        assert_eq!(palette.css(|colour| colour.light), "--algorithm-0:#383838;--algorithm-1:#1f6cb0;");
+        let css = palette.css(|colour| colour.light);
+        assert!(css.starts_with("--back:#ffffff;") && css.ends_with("--algorithm-0:#383838;--algorithm-1:#1f6cb0;"));
         assert_eq!(palette.variable("simd:beta=1"), "var(--algorithm-1)");
         assert_eq!(palette.variable("cubic"), "var(--text)");
     }

@@ -1,10 +1,53 @@
-//! Plots as Vega-Lite specifications with their data.
+//! Plots as Vega-Lite specifications with their data: those of the pages, of the Python package and of the documentation.
+//!
+//! [`Lines`] are lines on common axes, [`Phase`] is a phase plane; [`RunPlots`] makes them of a run. Their `plot` is a [`Plot`], and
+//! [`Plot::specification`] its Vega-Lite with the data in it; [`panels`] sets several beside each other, [`document`] makes a file
+//! that any tool for Vega-Lite draws.
+//!
+//! ```
+//! use cwnd_report::plot::{Axis, Line, Lines, colour, document, panels};
+//!
+//! let line = |name: &str, colour: &str, nth| Line {
+//!     name: name.to_string(),
+//!     colour: colour.to_string(),
+//!     dash: colour::dash(nth),
+//!     x: vec![0.0, 1.0, 2.0],
+//!     y: vec![1.0, 2.0, 4.0],
+//! };
+//! let window = Axis::new("window_packets", "Window (packets)");
+//! let lines = vec![line("ns-3", "#e5a50a", 0), line("cwnd", "#1a5fb4", 0)];
+//! let plot = Lines::new("reno", Axis::time(2.0), window, lines).plot("reno");
+//! let file = document(panels(&[plot.clone(), plot], 2));
+//! assert_eq!(file["concat"][1]["title"], "reno");
+//! assert_eq!(file["datasets"]["table-1"][3]["flow"], "cwnd");
+//! ```
 
+mod axis;
 pub mod colour;
-pub(crate) mod downsample;
-pub(crate) mod frame;
-pub(crate) mod over_time;
-pub(crate) mod overview;
-pub(crate) mod phase;
-pub(crate) mod spec;
-pub(crate) mod traffic;
+mod column;
+mod downsample;
+mod error;
+mod flows;
+mod frame;
+mod lines;
+mod over_time;
+mod overview;
+mod phase;
+mod run;
+mod spec;
+mod time;
+mod traffic;
+
+pub use axis::Axis;
+pub use error::PlotError;
+pub use frame::Shown;
+pub use lines::{Line, Lines, Rule};
+pub use phase::Phase;
+pub use run::RunPlots;
+pub use spec::{Plot, document, panels};
+
+pub(crate) use downsample::extremes;
+pub(crate) use flows::unique;
+pub(crate) use frame::Frame;
+pub(crate) use spec::{DataSet, Group, SCHEMA, by_text, config, number};
+pub(crate) use {over_time::plots as over_time, overview::plots as overview, traffic::plots as traffic};

@@ -1,228 +1,183 @@
-//! Window, rate, queue, round-trip time and utilisation of one row over time.
+//! Window, rate, queue, round-trip time and utilisation over time, and the phase plane, of one section of the page.
 
+use cwnd_trace::Trace;
 use serde_json::{Value, json};
 
+use super::axis::Axis;
 use super::downsample::extremes;
-use super::frame::{Drawn, Frame, bottleneck, middles, rises, seconds, whole};
-use super::spec::{Group, Plot, Table, bit_rate_axis, by_text, delay_axis, number, time_axis};
-use crate::page::{Report, Row};
-use cwnd_run::measure::{goodput_series, utilisation_series};
+use super::flows::DrawnFlow;
+use super::frame::{Frame, remark};
+use super::lines::Lines;
+use super::phase::Phase;
+use super::run::RunPlots;
+use super::spec::{DataSet, Group, Plot, number};
+use super::time::{rises, seconds};
 
-/// The plots of the row at `index`, in the order of the page.
-pub(crate) fn plots(report: &Report<'_>, frame: &Frame, index: usize) -> Vec<Plot> {
-    let row = &report.rows[index];
-    let scene = Scene { report, frame, row, drawn: frame.drawn(row), index };
-    [scene.window(), scene.rate(), scene.queue(), scene.rtt(), scene.utilisation()].into_iter().flatten().collect()
+/// The plots of what is shown at `index`, in the order of the page.
+pub(crate) fn plots(frame: &Frame<'_>, index: usize) -> Vec<Plot> {
+    let trace = frame.shown[index].trace;
+    let scene = Scene { frame, trace, run: RunPlots::new(trace, frame.bottleneck), drawn: frame.drawn(index), index };
+    let plots = [scene.window(), scene.rate(), scene.queue(), scene.rtt(), scene.utilisation(), scene.phase()];
+    plots.into_iter().flatten().collect()
 }
 
 struct Scene<'a> {
-    report: &'a Report<'a>,
-    frame: &'a Frame,
-    row: &'a Row<'a>,
-    drawn: Drawn,
+    frame: &'a Frame<'a>,
+    trace: &'a Trace,
+    run: RunPlots<'a>,
+    drawn: Vec<DrawnFlow>,
     index: usize,
 }
 
 impl Scene<'_> {
     fn window(&self) -> Option<Plot> {
-        let table = self.per_flow("window_packets", |flow| self.row.trace.flows[flow].window.clone());
+        let lines = self.column("window_packets")?;
         let timeouts = self.timeouts();
         let mut caption = format!("Packets the algorithm allows in flight.{}", self.common());
-        let axis = json!({ "field": "window_packets", "type": "quantitative", "title": "Window (packets)" });
-        let mut layers = vec![self.lines(&axis)];
+        let mut events = Vec::new();
         if !timeouts.is_empty() {
             caption.push_str(" Crosses below the line: retransmission time-outs.");
-            layers.push(self.events("timeouts", "cross", "var(--drop)", "bottom"));
+            events.push(self.events("timeouts", "cross", "var(--drop)", "bottom"));
         }
-        self.finish("window", "Window", &caption, layers, vec![table, timeouts])
+        self.finish("window", "Window", &caption, &lines, (events, vec![timeouts]))
     }
 
     fn rate(&self) -> Option<Plot> {
-        let trace = self.row.trace;
-        let groups = self.drawn.flows.iter().zip(&self.drawn.labels).filter_map(|(flow, label)| {
-            let series = goodput_series(trace, &trace.flows[*flow], whole(trace), self.frame.interval)?;
-            let times = middles(series.len(), self.frame.interval);
-            Some(Group { texts: vec![label.clone()], numbers: vec![times, series] })
-        });
-        let table = Table { name: "table", columns: vec!["flow", "time_s", "goodput_bps"], groups: groups.collect() };
+        let mut lines = self.run.goodput_of(&self.drawn, self.frame.interval);
+        let largest = lines.lines.iter().flat_map(|line| &line.y).copied().fold(self.frame.rate, f64::max);
+        lines.y = lines.y.within(0.0, largest);
         let mut caption =
             format!("Goodput: payload delivered for the first time, averaged over {}.{}", self.millis(), self.common());
-        let mut layers =
-            vec![self.lines(&bit_rate_axis("goodput_bps", "Goodput", largest(&table).max(self.frame.rate)))];
-        if let Some(rate) = bottleneck(self.report, self.row).and_then(|link| link.rate) {
+        if !lines.rules.is_empty() {
             caption.push_str(" Horizontal rule: rate of the bottleneck.");
-            let rule = json!({ "type": "rule", "color": "var(--muted)", "strokeDash": [4, 3] });
-            layers.push(json!({ "data": { "values": [{ "goodput_bps": rate }] }, "mark": rule, "encoding": { "y": { "field": "goodput_bps", "type": "quantitative" } } }));
         }
-        self.finish("rate", "Rate", &caption, layers, vec![table])
+        self.finish("rate", "Rate", &caption, &lines, Default::default())
     }
 
     fn queue(&self) -> Option<Plot> {
-        let link = bottleneck(self.report, self.row)?;
-        let trace = self.row.trace;
-        let times = self.times();
-        let waiting: Vec<f64> = link.queue_packets.iter().map(|packets| *packets as f64).collect();
-        let group = thin(&times, &waiting, self.frame.columns, vec![]);
-        let table = Table { name: "table", columns: vec!["time_s", "queue_packets"], groups: vec![group] };
+        let link = self.run.bottleneck()?;
+        let mut lines = self.column("queue_packets")?;
+        lines.y = lines.y.within(0.0, self.frame.queue.max(1.0) * 1.15);
+        lines.lines[0].colour = self.frame.colour(self.index);
         let event = |name, column, values: &[u64]| {
-            let (times, counts) = rises(trace, values, self.frame.columns);
-            Table {
-                name,
-                columns: vec!["time_s", column],
-                groups: vec![Group { texts: vec![], numbers: vec![times, counts] }],
-            }
+            let (times, counts) = rises(self.trace, values, self.frame.columns);
+            DataSet::new(name, ["time_s", column], vec![Group { texts: vec![], numbers: vec![times, counts] }])
         };
         let drops = event("drops", "dropped_packets", &link.dropped);
         let losses = event("losses", "lost_packets", &link.lost);
         let marks = event("marks", "marked_packets", &link.marked);
 
         let mut caption = format!("Packets waiting at the bottleneck.{}", self.shading());
-        let axis = json!({ "field": "queue_packets", "type": "quantitative", "title": "Queue (packets)", "scale": { "domain": [0, self.frame.queue.max(1.0) * 1.15], "nice": false } });
-        let mut layers = vec![self.line(&axis)];
-        for (table, shape, colour, words) in [
+        let mut events = Vec::new();
+        for (data, shape, colour, words) in [
             (&drops, "triangle-down", "var(--drop)", "Triangles at the top: packets dropped by the queue."),
             (&losses, "cross", "var(--drop)", "Crosses at the top: packets lost at random."),
             (&marks, "circle", "var(--mark)", "Dots at the top: packets marked."),
         ] {
-            if !table.is_empty() {
+            if !data.is_empty() {
                 caption.push(' ');
                 caption.push_str(words);
-                layers.push(self.events(table.name, shape, colour, "top"));
+                events.push(self.events(data.name, shape, colour, "top"));
             }
         }
-        self.finish("queue", "Queue", &caption, layers, vec![table, drops, losses, marks])
+        self.finish("queue", "Queue", &caption, &lines, (events, vec![drops, losses, marks]))
     }
 
     fn rtt(&self) -> Option<Plot> {
-        let table = self.per_flow("srtt_s", |flow| self.row.trace.flows[flow].srtt.clone());
+        let mut lines = self.column("srtt_s")?;
+        lines.y = lines.y.within(0.0, self.frame.rtt * 1.05);
         let caption = format!("Smoothed round-trip time as the sender sees it.{}", self.common());
-        let mut axis = delay_axis("srtt_s", "Round-trip time");
-        axis["scale"] = json!({ "domain": [0, number(self.frame.rtt * 1.05)], "nice": false });
-        self.finish("rtt", "Round-trip time", &caption, vec![self.lines(&axis)], vec![table])
+        self.finish("rtt", "Round-trip time", &caption, &lines, Default::default())
     }
 
     fn utilisation(&self) -> Option<Plot> {
-        let (trace, interval) = (self.row.trace, self.frame.interval);
-        let series = utilisation_series(trace, bottleneck(self.report, self.row)?, whole(trace), interval)?;
-        let group = Group { texts: vec![], numbers: vec![middles(series.len(), interval), series] };
-        let table = Table { name: "table", columns: vec!["time_s", "utilisation"], groups: vec![group] };
+        let mut lines = self.run.utilisation_over(self.frame.interval)?;
+        lines.lines[0].colour = self.frame.colour(self.index);
         let caption =
             format!("Share of the bottleneck’s rate that was carried, over {}.{}", self.millis(), self.shading());
-        let axis = json!({
-            "field": "utilisation", "type": "quantitative", "title": "Utilisation",
-            "scale": { "domain": [0, 1.05], "nice": false },
+        self.finish("utilisation", "Utilisation", &caption, &lines, Default::default())
+    }
+
+    fn phase(&self) -> Option<Plot> {
+        let pair = Phase::flows(self.trace)?;
+        let rate = self.run.bottleneck().and_then(|link| link.rate);
+        let phase = Phase::of(self.trace, pair, self.frame.interval, rate, self.frame.colour(self.index))?;
+        let name = |flow: usize| self.drawn.iter().find(|drawn| drawn.index == flow).map_or("", |drawn| &drawn.label);
+        let mut caption = format!(
+            "Goodput of {} (x₁) against that of {} (x₂), averaged over {}; later points are stronger, the ring is the end. \
+             Dashed: equal shares.",
+            name(pair.0),
+            name(pair.1),
+            self.millis()
+        );
+        if phase.full_bps.is_some() {
+            caption.push_str(" Dotted: the bottleneck is full.");
+        }
+        let words = ("Phase plane", self.frame.labels[self.index].as_str(), caption.as_str());
+        Some(phase.captioned(format!("phase-{}", self.index + 1), words))
+    }
+
+    /// A column of the trace at the resolution of the page.
+    fn column(&self, name: &str) -> Option<Lines> {
+        let mut lines = self.run.column(name, &self.drawn).ok()?;
+        for line in &mut lines.lines {
+            let kept = extremes(&line.x, &line.y, self.frame.columns);
+            let pick = |from: &[f64]| kept.iter().map(|index| from[*index]).collect();
+            (line.x, line.y) = (pick(&line.x), pick(&line.y));
+        }
+        (!lines.lines.is_empty()).then_some(lines)
+    }
+
+    fn timeouts(&self) -> DataSet {
+        let groups = self.drawn.iter().map(|flow| {
+            let (times, counts) = rises(self.trace, &self.trace.flows[flow.index].timeouts, self.frame.columns);
+            Group { texts: vec![flow.label.clone()], numbers: vec![times, counts] }
         });
-        self.finish("utilisation", "Utilisation", &caption, vec![self.line(&axis)], vec![table])
+        DataSet::new("timeouts", ["flow", "time_s", "timeouts"], groups.collect())
     }
 
-    /// The table of a state that every flow has at every sample.
-    fn per_flow(&self, column: &'static str, values: impl Fn(usize) -> Vec<f64>) -> Table {
-        let times = self.times();
-        let flows = self.drawn.flows.iter().zip(&self.drawn.labels);
-        let groups = flows.map(|(flow, label)| thin(&times, &values(*flow), self.frame.columns, vec![label.clone()]));
-        Table { name: "table", columns: vec!["flow", "time_s", column], groups: groups.collect() }
-    }
-
-    fn timeouts(&self) -> Table {
-        let trace = self.row.trace;
-        let groups = self.drawn.flows.iter().zip(&self.drawn.labels).map(|(flow, label)| {
-            let (times, counts) = rises(trace, &trace.flows[*flow].timeouts, self.frame.columns);
-            Group { texts: vec![label.clone()], numbers: vec![times, counts] }
-        });
-        Table { name: "timeouts", columns: vec!["flow", "time_s", "timeouts"], groups: groups.collect() }
-    }
-
-    fn times(&self) -> Vec<f64> {
-        self.row.trace.at.iter().map(|at| seconds(*at)).collect()
-    }
-
-    /// One line over time in the colour of the row.
-    fn line(&self, y: &Value) -> Value {
-        let colour = self.frame.row_colour(self.row);
-        json!({
-            "mark": { "type": "line", "strokeWidth": 1.2, "strokeJoin": "round", "color": colour },
-            "encoding": { "x": time_axis(self.frame.end_s), "y": y },
-        })
-    }
-
-    /// One line per flow over time.
-    fn lines(&self, y: &Value) -> Value {
-        let Drawn { labels, colours, dashes, .. } = &self.drawn;
-        json!({
-            "mark": { "type": "line", "strokeWidth": 1.2, "strokeJoin": "round" },
-            "encoding": {
-                "x": time_axis(self.frame.end_s),
-                "y": y,
-                "color": by_text("flow", labels, colours),
-                "strokeDash": by_text("flow", labels, dashes),
-            },
-        })
-    }
-
-    /// A symbol along the upper or lower edge wherever the table `name` has a row.
+    /// A symbol along the upper or lower edge wherever the data set `name` has a row.
     fn events(&self, name: &str, shape: &str, colour: &str, edge: &str) -> Value {
         let y = if edge == "top" { json!(5) } else { json!({ "expr": "height - 5" }) };
         json!({
             "data": { "name": name },
             "mark": { "type": "point", "shape": shape, "filled": true, "size": 22, "opacity": 1, "color": colour, "tooltip": { "content": "data" } },
-            "encoding": { "x": time_axis(self.frame.end_s), "y": { "value": y } },
+            "encoding": { "x": Axis::time(self.frame.end_s).channel(), "y": { "value": y } },
         })
     }
 
     /// The interval of averages, as a caption says it.
     fn millis(&self) -> String {
-        format!("{} ms", number(self.frame.interval as f64 / 1e6))
+        format!("{} ms", number(seconds(self.frame.interval) * 1e3))
     }
 
     fn common(&self) -> String {
-        format!("{}{}", self.drawn.remark(self.row.trace), self.shading())
+        format!("{}{}", remark(self.drawn.len(), self.trace.flows.len()), self.shading())
     }
 
     fn shading(&self) -> &'static str {
-        if self.row.trace.warmup > 0 { " Shaded: warm-up." } else { "" }
+        if self.trace.warmup > 0 { " Shaded: warm-up." } else { "" }
     }
 
-    /// None where there is nothing to draw.
+    /// The lines with marks of events over them; none where there is nothing to draw.
     fn finish(
         &self,
         id: &str,
-        title: &'static str,
+        title: &str,
         caption: &str,
-        mut drawn: Vec<Value>,
-        tables: Vec<Table>,
+        lines: &Lines,
+        (events, more): (Vec<Value>, Vec<DataSet>),
     ) -> Option<Plot> {
-        if tables.first().is_none_or(Table::is_empty) {
+        let lines = Lines { x: Axis::time(self.frame.end_s), ..lines.clone() };
+        let data = lines.data();
+        if data.is_empty() {
             return None;
         }
-        let warmup = seconds(self.row.trace.warmup);
-        if warmup > 0.0 {
-            let shade = json!({ "type": "rect", "color": "var(--shade)", "opacity": 1 });
-            drawn.insert(0, json!({
-                "data": { "values": [{ "from": 0, "to": warmup }] }, "mark": shade,
-                "encoding": { "x": { "field": "from", "type": "quantitative", "title": "Time (s)" }, "x2": { "field": "to" } },
-            }));
-        }
-        let tables = tables.into_iter().filter(|table| !table.is_empty()).collect();
-        let id = format!("{id}-{}", self.index + 1);
-        Some(Plot::new(
-            id,
-            (title, &self.frame.labels[self.index], caption),
-            (json!("container"), HEIGHT),
-            &drawn,
-            tables,
-        ))
+        let layers = [lines.layers(), events].concat();
+        let data = std::iter::once(data).chain(more.into_iter().filter(|data| !data.is_empty())).collect();
+        let words = (title, self.frame.labels[self.index].as_str(), caption);
+        Some(Plot::new(format!("{id}-{}", self.index + 1), words, ("container".into(), HEIGHT), &layers, data))
     }
-}
-
-/// A curve at the resolution of the page.
-fn thin(times: &[f64], values: &[f64], columns: usize, texts: Vec<String>) -> Group {
-    let kept = extremes(times, values, columns);
-    let pick = |from: &[f64]| kept.iter().map(|index| from[*index]).collect();
-    Group { texts, numbers: vec![pick(times), pick(values)] }
-}
-
-fn largest(table: &Table) -> f64 {
-    table.groups.iter().filter_map(|group| group.numbers.last()).flatten().copied().fold(0.0, f64::max)
 }
 
 /// Pixels; low enough for four plots on a screen.

@@ -1,29 +1,28 @@
-//! All rows beside each other: shares, delay, and what one costs the other.
+//! Everything shown beside each other: shares, delay, and what one costs the other.
 
 use serde_json::{Value, json};
 
+use super::axis::Axis;
 use super::colour;
-use super::frame::{Frame, bottleneck};
-use super::spec::{Group, Plot, Table, bit_rate_axis, delay_axis};
-use crate::page::{Report, Row};
-use cwnd_run::measure::Estimate;
+use super::frame::{Frame, Shown};
+use super::spec::{DataSet, Group, Plot};
 
 /// The plots of the overview, in the order of the page.
-pub(crate) fn plots(report: &Report<'_>, frame: &Frame) -> Vec<Plot> {
-    [trade_off(report, frame), shares(report, frame), delays(report, frame)].into_iter().flatten().collect()
+pub(crate) fn plots(frame: &Frame<'_>) -> Vec<Plot> {
+    [trade_off(frame), shares(frame), delays(frame)].into_iter().flatten().collect()
 }
 
 /// Utilisation against the 95th percentile of the queueing delay, the trade-off of RFC 7928 §4.
-fn trade_off(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
-    let groups = report.rows.iter().zip(&frame.labels).filter_map(|(row, label)| {
-        let (used, wait) = (row.estimates.utilisation?, row.estimates.queue_delay_p95_s?);
+fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
+    let groups = frame.shown.iter().zip(&frame.labels).filter_map(|(one, label)| {
+        let (used, wait) = (one.measures.utilisation?, one.measures.queue_delay_p95_s?);
         let ((low, high), (wait_low, wait_high)) = (used.interval(), wait.interval());
         let numbers = [wait.mean, wait_low.max(0.0), wait_high, used.mean, low, high.min(1.0)];
         Some(Group { texts: vec![label.clone()], numbers: numbers.map(|value| vec![value]).into() })
     });
-    let table = Table {
-        name: "table",
-        columns: vec![
+    let table = DataSet::new(
+        "table",
+        [
             "algorithm",
             "queue_delay_p95_s",
             "queue_delay_low_s",
@@ -32,19 +31,19 @@ fn trade_off(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
             "utilisation_low",
             "utilisation_high",
         ],
-        groups: groups.collect(),
-    };
+        groups.collect(),
+    );
     let caption = format!(
         "Utilisation of the bottleneck against the 95th percentile of the queueing delay; better is up and to the left.{}",
-        whiskers(report)
+        whiskers(frame)
     );
-    let x = delay_axis("queue_delay_p95_s", "95th percentile of queueing delay");
+    let x = Axis::delay("queue_delay_p95_s", "95th percentile of queueing delay").channel();
     let y = json!({
         "field": "utilisation", "type": "quantitative", "title": "Utilisation",
         "scale": { "domain": utilisation_domain(&table), "nice": false }, "axis": { "format": "~g" },
     });
-    let colour = rows_channel(report, frame, |row, _| frame.row_colour(row).into());
-    let shape = rows_channel(report, frame, |_, index| SHAPES[index % SHAPES.len()].into());
+    let colour = channel(frame, |index| frame.colour(index).into());
+    let shape = channel(frame, |index| SHAPES[index % SHAPES.len()].into());
     let (mut low_x, mut low_y) = (x.clone(), y.clone());
     low_x["field"] = "queue_delay_low_s".into();
     low_y["field"] = "utilisation_low".into();
@@ -62,42 +61,39 @@ fn trade_off(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
 }
 
 /// From the lowest whisker to 1, but never so close that differences of less than a per cent look large.
-fn utilisation_domain(table: &Table) -> [f64; 2] {
+fn utilisation_domain(table: &DataSet) -> [f64; 2] {
     let lowest = table.groups.iter().map(|group| group.numbers[4][0]).fold(1.0, f64::min);
     let low = (lowest - 0.02).clamp(0.0, 0.9);
     [low, 1.0 + (1.0 - low) * 0.04]
 }
 
 /// The goodput of each flow.
-fn shares(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
+fn shares(frame: &Frame<'_>) -> Option<Plot> {
     let mut groups = Vec::new();
     let mut colours: Vec<(String, String)> = Vec::new();
-    for (row, label) in report.rows.iter().zip(&frame.labels) {
-        let drawn = frame.drawn(row);
-        for (position, (flow, name)) in drawn.flows.iter().zip(&drawn.labels).enumerate() {
-            let Some(Estimate { mean, .. }) = row.estimates.flow_goodput_bps.get(*flow) else { continue };
-            let (low, high) = row.estimates.flow_goodput_bps[*flow].interval();
-            let algorithm = colour::name(&row.trace.flows[*flow].algorithm).to_string();
+    for (index, (one, label)) in frame.shown.iter().zip(&frame.labels).enumerate() {
+        for (position, flow) in frame.drawn(index).into_iter().enumerate() {
+            let Some(estimate) = one.measures.flow_goodput_bps.get(flow.index) else { continue };
+            let (low, high) = estimate.interval();
+            let algorithm = colour::name(&one.trace.flows[flow.index].algorithm).to_string();
             let colour = frame.palette.variable(&algorithm);
             if !colours.iter().any(|(known, _)| *known == algorithm) {
                 colours.push((algorithm.clone(), colour));
             }
-            let numbers = [*mean, low.max(0.0), high].map(|value| vec![value]).into();
-            groups.push(Group {
-                texts: vec![label.clone(), (position + 1).to_string(), name.clone(), algorithm],
-                numbers,
-            });
+            let numbers = [estimate.mean, low.max(0.0), high].map(|value| vec![value]).into();
+            groups
+                .push(Group { texts: vec![label.clone(), (position + 1).to_string(), flow.label, algorithm], numbers });
         }
     }
     let bars = groups.len() as u32;
-    let columns = vec!["algorithm", "position", "flow", "name", "goodput_bps", "goodput_low_bps", "goodput_high_bps"];
-    let table = Table { name: "table", columns, groups };
+    let columns = ["algorithm", "position", "flow", "name", "goodput_bps", "goodput_low_bps", "goodput_high_bps"];
+    let table = DataSet::new("table", columns, groups);
     let largest = table.groups.iter().map(|group| group.numbers[2][0]).fold(0.0, f64::max);
-    let mut caption = format!("Goodput of each flow after the warm-up.{}", whiskers(report));
+    let mut caption = format!("Goodput of each flow after the warm-up.{}", whiskers(frame));
     let y = json!({ "field": "algorithm", "type": "nominal", "title": null, "sort": frame.labels, "axis": { "labelLimit": 220 } });
-    // Bars lie side by side by their place in the row: names differ from row to row.
+    // Bars lie side by side by their place: names differ from one to the next.
     let offset = json!({ "field": "position", "type": "nominal", "sort": null });
-    let x = bit_rate_axis("goodput_bps", "Goodput", largest * 1.05);
+    let x = Axis::bit_rate("goodput_bps", "Goodput").within(0.0, largest * 1.05).channel();
     let (domain, range): (Vec<String>, Vec<String>) = colours.into_iter().unzip();
     let colour =
         json!({ "field": "name", "type": "nominal", "scale": { "domain": domain, "range": range }, "legend": null });
@@ -108,7 +104,7 @@ fn shares(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
         json!({ "mark": { "type": "rule", "strokeWidth": 1.6, "color": "var(--text)" },
             "encoding": { "y": y, "yOffset": offset, "x": low, "x2": { "field": "goodput_high_bps" } } }),
     ];
-    if let Some(fair) = equal_share(report) {
+    if let Some(fair) = equal_share(frame) {
         caption.push_str(" Vertical rule: an equal share of the bottleneck.");
         drawn.push(json!({
             "data": { "values": [{ "goodput_bps": fair }] },
@@ -119,27 +115,27 @@ fn shares(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
     finish("shares", "Shares", &caption, &drawn, (bars * 13).clamp(160, 900), table)
 }
 
-/// The distribution of the queueing delay, one curve per row.
-fn delays(report: &Report<'_>, frame: &Frame) -> Option<Plot> {
-    let groups = report.rows.iter().zip(&frame.labels).filter_map(|(row, label)| {
-        let (waits, shares) = distribution(row, report)?;
+/// The distribution of the queueing delay, one curve each.
+fn delays(frame: &Frame<'_>) -> Option<Plot> {
+    let groups = frame.shown.iter().zip(&frame.labels).filter_map(|(one, label)| {
+        let (waits, shares) = distribution(frame, one)?;
         Some(Group { texts: vec![label.clone()], numbers: vec![waits, shares] })
     });
-    let table = Table { name: "table", columns: vec!["algorithm", "wait_s", "share"], groups: groups.collect() };
+    let table = DataSet::new("table", ["algorithm", "wait_s", "share"], groups.collect());
     let caption = "Share of packets that waited at the bottleneck no longer than this; one seed.";
     let encoding = json!({
-        "x": delay_axis("wait_s", "Queueing delay"),
+        "x": Axis::delay("wait_s", "Queueing delay").channel(),
         "y": { "field": "share", "type": "quantitative", "title": "Share of packets", "scale": { "domain": [0, 1] } },
-        "color": rows_channel(report, frame, |row, _| frame.row_colour(row).into()),
-        "strokeDash": rows_channel(report, frame, |_, index| json!(colour::dash(index))),
+        "color": channel(frame, |index| frame.colour(index).into()),
+        "strokeDash": channel(frame, |index| json!(colour::dash(index))),
     });
     let line = json!({ "type": "line", "interpolate": "step-after", "strokeWidth": 1.8 });
     finish("delays", "Queueing delay", caption, &[json!({ "mark": line, "encoding": encoding })], 300, table)
 }
 
 /// Waits in seconds and the share of packets that waited no longer, thinned to steps of at least 1/400 except at the ends.
-fn distribution(row: &Row<'_>, report: &Report<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
-    let wait = &bottleneck(report, row)?.wait;
+fn distribution(frame: &Frame<'_>, one: &Shown<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
+    let wait = &frame.bottleneck(one)?.wait;
     let (mut waits, mut shares) = (Vec::new(), Vec::new());
     let (mut seen, mut kept) = (0, -1.0);
     for (nanos, count) in wait.buckets() {
@@ -154,33 +150,33 @@ fn distribution(row: &Row<'_>, report: &Report<'_>) -> Option<(Vec<f64>, Vec<f64
     (!waits.is_empty()).then_some((waits, shares))
 }
 
-/// A channel that tells rows apart, with one legend for all channels of a plot.
-fn rows_channel(report: &Report<'_>, frame: &Frame, of: impl Fn(&Row<'_>, usize) -> Value) -> Value {
-    let range: Vec<Value> = report.rows.iter().enumerate().map(|(index, row)| of(row, index)).collect();
+/// A channel that tells sections of the page apart, with one legend for all channels of a plot.
+fn channel(frame: &Frame<'_>, of: impl Fn(usize) -> Value) -> Value {
+    let range: Vec<Value> = (0..frame.shown.len()).map(of).collect();
     let legend = json!({ "title": null, "orient": "bottom", "columns": 2, "labelLimit": 180, "symbolStrokeWidth": 2 });
     json!({ "field": "algorithm", "type": "nominal", "scale": { "domain": frame.labels, "range": range }, "legend": legend })
 }
 
-/// The payload rate of the bottleneck divided by the flows, where that is the same in every row.
-fn equal_share(report: &Report<'_>) -> Option<f64> {
-    let shares = report.rows.iter().map(|row| {
-        let flow = row.trace.flows.first()?;
+/// The payload rate of the bottleneck divided by the flows, where that is the same for all.
+fn equal_share(frame: &Frame<'_>) -> Option<f64> {
+    let shares = frame.shown.iter().map(|one| {
+        let flow = one.trace.flows.first()?;
         let payload = f64::from(flow.payload) / f64::from(flow.packet.max(1));
-        Some(bottleneck(report, row)?.rate? as f64 * payload / row.trace.flows.len() as f64)
+        Some(frame.bottleneck(one)?.rate? as f64 * payload / one.trace.flows.len() as f64)
     });
     let shares: Option<Vec<f64>> = shares.collect();
     let shares = shares?;
     shares.windows(2).all(|pair| pair[0] == pair[1]).then(|| shares.first().copied())?
 }
 
-fn whiskers(report: &Report<'_>) -> String {
-    match report.seeds.len() {
+fn whiskers(frame: &Frame<'_>) -> String {
+    match frame.seeds {
         0 | 1 => " One seed, so no interval.".to_string(),
         seeds => format!(" Whiskers: 95 % interval over {seeds} seeds."),
     }
 }
 
-fn finish(id: &str, title: &'static str, caption: &str, drawn: &[Value], height: u32, table: Table) -> Option<Plot> {
+fn finish(id: &str, title: &str, caption: &str, drawn: &[Value], height: u32, table: DataSet) -> Option<Plot> {
     if table.is_empty() {
         return None;
     }
@@ -212,8 +208,8 @@ mod tests {
         (0..100_000_u64).for_each(|k| link.wait.record(k * 1000));
         let trace = Trace { links: vec![link], ..Trace::default() };
         let estimates = cwnd_run::measure::Estimates::over(&[summarise(&trace, 0)]);
-        let report = Report { rows: vec![Row { label: "x".into(), estimates, trace: &trace }], ..Report::default() };
-        let (waits, shares) = distribution(&report.rows[0], &report).expect("packets waited");
+        let shown = [Shown { label: "x".into(), measures: &estimates, trace: &trace }];
+        let (waits, shares) = distribution(&Frame::of(&shown, 0, 1), &shown[0]).expect("packets waited");
         assert!(waits.len() <= 402, "{}", waits.len());
         assert_eq!((waits.last(), shares.last()), (Some(&0.099_999), Some(&1.0)));
         assert!(shares.windows(2).all(|pair| pair[0] < pair[1]) && waits.windows(2).all(|pair| pair[0] < pair[1]));

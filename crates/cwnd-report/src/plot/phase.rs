@@ -1,93 +1,126 @@
 //! The phase plane: the rate of one flow against that of another (Chiu & Jain 1989).
 
-use serde_json::{Value, json};
-
-use super::frame::{Frame, bottleneck, middles, seconds, whole};
-use super::spec::{Group, Plot, Table, bit_rate_axis};
-use crate::page::{Report, Row};
 use cwnd_run::measure::goodput_series;
 use cwnd_trace::Trace;
+use serde::Serialize;
+use serde_json::{Value, json};
 
-/// The phase plane of the row at `index`; none with a single flow.
-pub(crate) fn plot(report: &Report<'_>, frame: &Frame, index: usize) -> Option<Plot> {
-    let row = &report.rows[index];
-    let trace = row.trace;
-    let (first, second) = pair(trace)?;
-    let series = |flow: usize| goodput_series(trace, &trace.flows[flow], whole(trace), frame.interval);
-    let (x, y) = (series(first)?, series(second)?);
-    if x.is_empty() {
-        return None;
-    }
-    let full = bottleneck(report, row).and_then(|link| link.rate).map(|rate| rate as f64 * payload_share(trace, first));
-    let largest = x.iter().chain(&y).copied().fold(full.unwrap_or(0.0), f64::max).max(1.0);
+use super::axis::Axis;
+use super::spec::{DataSet, Group, Plot, Words};
+use super::time::{middles, whole};
 
-    let names = frame.drawn(row);
-    let name = |flow: usize| names.flows.iter().position(|drawn| *drawn == flow).map_or("", |at| &names.labels[at]);
-    let mut caption = format!(
-        "Goodput of {} (x₁) against that of {} (x₂), averaged over {} ms; later points are stronger, the ring is the end. \
-         Dashed: equal shares.",
-        name(first),
-        name(second),
-        seconds(frame.interval) * 1e3
-    );
-    let mut drawn = vec![line(&[(0.0, 0.0), (largest, largest)], &[6, 4])];
-    if let Some(full) = full {
-        caption.push_str(" Dotted: the bottleneck is full.");
-        drawn.push(line(&[(0.0, full), (full, 0.0)], &[2, 3]));
-    }
-    drawn.extend(path(frame, row, largest));
-    let times = middles(x.len(), frame.interval);
-    let columns = vec!["time_s", "x1_bps", "x2_bps"];
-    drawn.push(json!({
-        "data": { "values": [{ "x1_bps": x.last(), "x2_bps": y.last() }] },
-        "mark": { "type": "point", "size": 70, "strokeWidth": 2, "opacity": 1, "color": "var(--text)" },
-        "encoding": position(largest),
-    }));
-    let groups = vec![Group { texts: vec![], numbers: vec![times, x, y] }];
-    let tables = vec![Table { name: "table", columns, groups }];
-    let words = ("Phase plane", frame.labels[index].as_str(), caption.as_str());
-    let mut plot = Plot::new(format!("phase-{}", index + 1), words, (SIDE.into(), SIDE), &drawn, tables);
-    // A square stays one however wide the page is.
-    plot.spec["autosize"] = "pad".into();
-    Some(plot)
+/// The goodput of one flow against that of another. Later points are stronger, the ring is the end.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Phase {
+    /// The goodput of the first flow, bit/s.
+    pub x: Axis,
+    /// The goodput of the second flow, bit/s.
+    pub y: Axis,
+    /// The middles of the intervals that are averaged over, seconds.
+    pub time_s: Vec<f64>,
+    /// Of the first flow, bit/s.
+    pub first_bps: Vec<f64>,
+    /// Of the second flow, bit/s.
+    pub second_bps: Vec<f64>,
+    /// The colour of the points, as CSS writes it.
+    pub colour: String,
+    /// The largest rate shown, bit/s: the line of equal shares ends there.
+    pub largest_bps: f64,
+    /// The payload rate of the full bottleneck, bit/s; null where it has no rate.
+    pub full_bps: Option<f64>,
 }
 
-/// The two flows to show: the first, and the first of another algorithm if there is one.
-fn pair(trace: &Trace) -> Option<(usize, usize)> {
-    let own = &trace.flows.first()?.algorithm;
-    let other = trace.flows.iter().position(|flow| flow.algorithm != *own);
-    other.or((trace.flows.len() > 1).then_some(1)).map(|other| (0, other))
+impl Phase {
+    /// The two flows to show: the first, and the first of another algorithm if there is one.
+    pub(crate) fn flows(trace: &Trace) -> Option<(usize, usize)> {
+        let own = &trace.flows.first()?.algorithm;
+        let other = trace.flows.iter().position(|flow| flow.algorithm != *own);
+        other.or((trace.flows.len() > 1).then_some(1)).map(|other| (0, other))
+    }
+
+    /// Two flows averaged over so many nanoseconds, at a bottleneck of so many bit/s; none where nothing can be averaged.
+    pub(crate) fn of(
+        trace: &Trace,
+        (first, second): (usize, usize),
+        interval: u64,
+        rate: Option<u64>,
+        colour: String,
+    ) -> Option<Self> {
+        let series = |flow: usize| goodput_series(trace, &trace.flows[flow], whole(trace), interval);
+        let (first_bps, second_bps) = (series(first)?, series(second)?);
+        if first_bps.is_empty() {
+            return None;
+        }
+        let full_bps = rate.map(|rate| rate as f64 * payload_share(trace, first));
+        let largest_bps = first_bps.iter().chain(&second_bps).copied().fold(full_bps.unwrap_or(0.0), f64::max).max(1.0);
+        let axis = |field: &str, title: &str| Axis::bit_rate(field, title).within(0.0, largest_bps * 1.02);
+        Some(Self {
+            x: axis("x1_bps", "x₁"),
+            y: axis("x2_bps", "x₂"),
+            time_s: middles(first_bps.len(), interval),
+            first_bps,
+            second_bps,
+            colour,
+            largest_bps,
+            full_bps,
+        })
+    }
+
+    /// The plot, a square.
+    #[must_use]
+    pub fn plot(&self, id: impl Into<String>) -> Plot {
+        self.captioned(id.into(), ("Phase plane", "", ""))
+    }
+
+    pub(crate) fn captioned(&self, id: String, words: Words<'_>) -> Plot {
+        let mut layers = vec![self.line([(0.0, 0.0), (self.largest_bps, self.largest_bps)], [6, 4])];
+        layers.extend(self.full_bps.map(|full| self.line([(0.0, full), (full, 0.0)], [2, 3])));
+        let mut line = self.position();
+        line["order"] = json!({ "field": "time_s", "type": "quantitative" });
+        let mut points = self.position();
+        points["opacity"] =
+            json!({ "field": "time_s", "type": "quantitative", "scale": { "range": [0.15, 1] }, "legend": null });
+        let thin = json!({ "type": "line", "strokeWidth": 0.8, "opacity": 0.35, "color": self.colour });
+        let dots = json!({ "type": "point", "filled": true, "size": 12, "color": self.colour, "tooltip": { "content": "data" } });
+        let end = [(&self.x, self.first_bps.last()), (&self.y, self.second_bps.last())];
+        let end: serde_json::Map<_, _> =
+            end.map(|(axis, value)| (axis.field.clone(), json!(value))).into_iter().collect();
+        layers.extend([
+            json!({ "mark": thin, "encoding": line }),
+            json!({ "mark": dots, "encoding": points }),
+            json!({
+                "data": { "values": [end] },
+                "mark": { "type": "point", "size": 70, "strokeWidth": 2, "opacity": 1, "color": "var(--text)" },
+                "encoding": self.position(),
+            }),
+        ]);
+        let numbers = vec![self.time_s.clone(), self.first_bps.clone(), self.second_bps.clone()];
+        let columns = ["time_s", self.x.field.as_str(), self.y.field.as_str()];
+        let data = DataSet::new("table", columns, vec![Group { texts: vec![], numbers }]);
+        let mut plot = Plot::new(id, words, (SIDE.into(), SIDE), &layers, vec![data]);
+        // A square stays one however wide the page is.
+        plot.spec["autosize"] = "pad".into();
+        plot
+    }
+
+    fn position(&self) -> Value {
+        json!({ "x": self.x.channel(), "y": self.y.channel() })
+    }
+
+    fn line(&self, ends: [(f64, f64); 2], dash: [u8; 2]) -> Value {
+        let (x, y) = (&self.x.field, &self.y.field);
+        let values = ends.map(|(first, second)| json!({ x: first, y: second }));
+        json!({
+            "data": { "values": values },
+            "mark": { "type": "line", "strokeWidth": 1, "color": "var(--muted)", "strokeDash": dash },
+            "encoding": { "x": { "field": x, "type": "quantitative" }, "y": { "field": y, "type": "quantitative" } },
+        })
+    }
 }
 
 fn payload_share(trace: &Trace, flow: usize) -> f64 {
     let flow = &trace.flows[flow];
     f64::from(flow.payload) / f64::from(flow.packet.max(1))
-}
-
-fn path(frame: &Frame, row: &Row<'_>, largest: f64) -> [Value; 2] {
-    let colour = frame.row_colour(row);
-    let mut line = position(largest);
-    line["order"] = json!({ "field": "time_s", "type": "quantitative" });
-    let mut points = position(largest);
-    points["opacity"] =
-        json!({ "field": "time_s", "type": "quantitative", "scale": { "range": [0.15, 1] }, "legend": null });
-    [
-        json!({ "mark": { "type": "line", "strokeWidth": 0.8, "opacity": 0.35, "color": colour }, "encoding": line }),
-        json!({ "mark": { "type": "point", "filled": true, "size": 12, "color": colour, "tooltip": { "content": "data" } }, "encoding": points }),
-    ]
-}
-
-fn position(largest: f64) -> Value {
-    json!({ "x": bit_rate_axis("x1_bps", "x₁", largest * 1.02), "y": bit_rate_axis("x2_bps", "x₂", largest * 1.02) })
-}
-
-fn line(ends: &[(f64, f64)], dash: &[u8]) -> Value {
-    let values: Vec<Value> = ends.iter().map(|(x, y)| json!({ "x1_bps": x, "x2_bps": y })).collect();
-    json!({
-        "data": { "values": values },
-        "mark": { "type": "line", "strokeWidth": 1, "color": "var(--muted)", "strokeDash": dash },
-        "encoding": { "x": { "field": "x1_bps", "type": "quantitative" }, "y": { "field": "x2_bps", "type": "quantitative" } },
-    })
 }
 
 /// Pixels: as high as the plots beside it with their legends.

@@ -2,21 +2,23 @@
 
 use serde_json::{Value, json};
 
+use super::axis::Axis;
 use super::colour;
-use super::frame::{Frame, MAX_FLOWS, middles, whole};
-use super::spec::{Group, Plot, Table, bit_rate_axis, by_text, number, time_axis, unique};
-use crate::page::Report;
+use super::flows::{MAX_FLOWS, unique};
+use super::frame::Frame;
+use super::spec::{DataSet, Group, Plot, by_text, number};
+use super::time::{middles, whole};
 use cwnd_run::measure::Curve;
 use cwnd_trace::{Histogram, Trace};
 
-/// The plots of the row at `index`: none where all its traffic is long flows.
-pub(crate) fn plots(report: &Report<'_>, frame: &Frame, index: usize) -> Vec<Plot> {
-    let scene = Scene { frame, trace: report.rows[index].trace, index };
+/// The plots of what is shown at `index`: none where all its traffic is long flows.
+pub(crate) fn plots(frame: &Frame<'_>, index: usize) -> Vec<Plot> {
+    let scene = Scene { frame, trace: frame.shown[index].trace, index };
     [scene.cbr(), scene.crowds(), scene.completion()].into_iter().flatten().collect()
 }
 
 struct Scene<'a> {
-    frame: &'a Frame,
+    frame: &'a Frame<'a>,
     trace: &'a Trace,
     index: usize,
 }
@@ -75,7 +77,7 @@ impl Scene<'_> {
     fn streams(
         &self,
         id: &str,
-        title: &'static str,
+        title: &str,
         caption: &str,
         (asked, arrived): (&'static str, &'static str),
         streams: &[Stream<'_>],
@@ -92,7 +94,7 @@ impl Scene<'_> {
             let arrived = rate(stream.delivered, stream.delivered_bytes)?;
             Some(Group { texts: vec![label.clone()], numbers: vec![middles(asked.len(), interval), asked, arrived] })
         });
-        let table = Table { name: "table", columns: vec!["flow", "time_s", asked, arrived], groups: groups.collect() };
+        let table = DataSet::new("table", ["flow", "time_s", asked, arrived], groups.collect());
         let largest = table.groups.iter().flat_map(|group| &group.numbers[1..]).flatten().copied().fold(0.0, f64::max);
         let colours: Vec<Value> = drawn.iter().map(|stream| stream.colour.clone().into()).collect();
         let dashes: Vec<Value> = (0..drawn.len()).map(|nth| json!(colour::dash(nth))).collect();
@@ -100,8 +102,8 @@ impl Scene<'_> {
             json!({
                 "mark": { "type": "line", "strokeWidth": 1.2, "strokeJoin": "round", "opacity": opacity },
                 "encoding": {
-                    "x": time_axis(self.frame.end_s),
-                    "y": bit_rate_axis(field, "Rate", largest.max(1.0)),
+                    "x": Axis::time(self.frame.end_s).channel(),
+                    "y": Axis::bit_rate(field, "Rate").within(0.0, largest.max(1.0)).channel(),
                     "color": by_text("flow", &labels, &colours),
                     "strokeDash": by_text("flow", &labels, &dashes),
                 },
@@ -136,7 +138,7 @@ impl Scene<'_> {
         groups.truncate(MAX_FLOWS);
         let labels: Vec<String> = groups.iter().map(|group| group.texts[0].clone()).collect();
         let dashes: Vec<Value> = (0..labels.len()).map(|nth| json!(colour::dash(nth))).collect();
-        let table = Table { name: "table", columns: vec!["flows", "completion_s", "share"], groups };
+        let table = DataSet::new("table", ["flows", "completion_s", "share"], groups);
         let layer = json!({
             "mark": { "type": "line", "interpolate": "step-after", "strokeWidth": 1.4, "color": "var(--text)" },
             "encoding": {
@@ -150,7 +152,7 @@ impl Scene<'_> {
         self.finish("completion", "Completion times", caption, &[layer], table)
     }
 
-    fn finish(&self, id: &str, title: &'static str, caption: &str, layers: &[Value], table: Table) -> Option<Plot> {
+    fn finish(&self, id: &str, title: &str, caption: &str, layers: &[Value], table: DataSet) -> Option<Plot> {
         if table.is_empty() {
             return None;
         }

@@ -1,0 +1,137 @@
+//! The axes of plots: which column of the data they show, and in which unit.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::spec::number;
+
+/// An axis: a column of the data, its title and its ends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Axis {
+    /// The column of the data.
+    pub field: String,
+    /// What it is, with the unit of the labels.
+    pub title: String,
+    /// What the numbers of the column are multiplied by to be in the unit of the labels.
+    pub scale: f64,
+    /// The ends, in the unit of the column; none for those of the data.
+    pub domain: Option<[f64; 2]>,
+}
+
+impl Axis {
+    /// An axis labelled in the unit of its column, as long as the data want it.
+    #[must_use]
+    pub fn new(field: impl Into<String>, title: impl Into<String>) -> Self {
+        Self { field: field.into(), title: title.into(), scale: 1.0, domain: None }
+    }
+
+    /// Time from 0 to `end_s`, in the column `time_s`.
+    #[must_use]
+    pub fn time(end_s: f64) -> Self {
+        Self::new("time_s", "Time (s)").within(0.0, end_s)
+    }
+
+    /// A column in bit/s, labelled in Mbit/s.
+    #[must_use]
+    pub fn bit_rate(field: &str, title: &str) -> Self {
+        Self { scale: 1e-6, ..Self::new(field, format!("{title} (Mbit/s)")) }
+    }
+
+    /// A column in seconds, labelled in milliseconds.
+    #[must_use]
+    pub fn delay(field: &str, title: &str) -> Self {
+        Self { scale: 1e3, ..Self::new(field, format!("{title} (ms)")) }
+    }
+
+    /// The axis of a column of a trace or of a measure, titled by its name, which ends in its unit. Internals of algorithms have none.
+    #[must_use]
+    pub fn of_column(name: &str) -> Self {
+        if let Some((_, title, scale)) = TITLES.iter().find(|(known, ..)| *known == name) {
+            return Self { scale: *scale, ..Self::new(name, *title) };
+        }
+        let unit = UNITS.iter().find_map(|(ending, unit, scale)| Some((name.strip_suffix(ending)?, unit, scale)));
+        match unit {
+            Some((stem, unit, scale)) => {
+                Self { scale: *scale, ..Self::new(name, format!("{} ({unit})", capitalised(&stem.replace('_', " ")))) }
+            }
+            None => Self::new(name, name),
+        }
+    }
+
+    /// The same with its ends fixed, in the unit of the column.
+    #[must_use]
+    pub fn within(self, low: f64, high: f64) -> Self {
+        Self { domain: Some([low, high]), ..self }
+    }
+
+    /// The title without its unit.
+    pub(crate) fn words(&self) -> &str {
+        self.title.split(" (").next().unwrap_or_default()
+    }
+
+    /// The channel of a Vega-Lite encoding.
+    pub(crate) fn channel(&self) -> Value {
+        let mut channel = json!({ "field": self.field, "type": "quantitative", "title": self.title });
+        if let Some([low, high]) = self.domain {
+            channel["scale"] = json!({ "domain": [number(low), number(high)], "nice": false });
+        }
+        let factor = match self.scale {
+            scale if scale > 1.0 => format!("* {scale}"),
+            scale if scale < 1.0 => format!("/ {}", 1.0 / scale),
+            _ => return channel,
+        };
+        channel["axis"] = json!({ "labelExpr": format!("format(datum.value {factor}, '~g')") });
+        channel
+    }
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Endings of the names of columns, the unit of their axes, and the factor to it.
+const UNITS: [(&str, &str, f64); 6] = [
+    ("_packets_per_s", "packets/s", 1.0),
+    ("_packets", "packets", 1.0),
+    ("_bytes", "bytes", 1.0),
+    ("_bps", "Mbit/s", 1e-6),
+    ("_ns", "s", 1e-9),
+    ("_s", "ms", 1e3),
+];
+
+/// Columns whose names say too little.
+const TITLES: [(&str, &str, f64); 6] = [
+    ("jain", "Jain's index", 1.0),
+    ("queue_delay_mean_s", "Mean queueing delay (ms)", 1e3),
+    ("queue_delay_p95_s", "95th percentile of queueing delay (ms)", 1e3),
+    ("queue_delay_p99_s", "99th percentile of queueing delay (ms)", 1e3),
+    ("srtt_s", "Round-trip time (ms)", 1e3),
+    ("timeouts", "Time-outs", 1.0),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_titled_by_their_names() {
+        let titled = |name| {
+            let Axis { title, scale, .. } = Axis::of_column(name);
+            (title, scale)
+        };
+        assert_eq!(titled("window_packets"), ("Window (packets)".to_string(), 1.0));
+        assert_eq!(titled("pacing_rate_packets_per_s"), ("Pacing rate (packets/s)".to_string(), 1.0));
+        assert_eq!(titled("srtt_s"), ("Round-trip time (ms)".to_string(), 1e3));
+        assert_eq!(titled("w0"), ("w0".to_string(), 1.0));
+    }
+
+    #[test]
+    fn labels_are_in_the_unit_of_the_title() {
+        let labels = |axis: Axis| axis.channel()["axis"]["labelExpr"].clone();
+        assert_eq!(labels(Axis::bit_rate("goodput_bps", "Goodput")), "format(datum.value / 1000000, '~g')");
+        assert_eq!(labels(Axis::delay("srtt_s", "RTT")), "format(datum.value * 1000, '~g')");
+        assert_eq!(labels(Axis::time(5.0)), Value::Null);
+        assert_eq!(Axis::time(5.0).channel()["scale"]["domain"], json!([0, 5]));
+    }
+}
