@@ -4,7 +4,7 @@
 //! network. The handshake is left out, and so are the keep-alives: nobody here vanishes without a word.
 
 use cwnd::{Algorithm, Packets, Rtt, Span, Start, Time};
-use cwnd_udt::connection::{Arrived, Connection, OutData, Transmit};
+use cwnd_udt::connection::{Arrived, Connection, DataPacket, Transmit};
 use cwnd_udt::wire::Position;
 use cwnd_udt::{Agreed, DataHeader, Message, MessageNumber, Mode, Seq, Settings, SocketId};
 
@@ -92,11 +92,13 @@ impl Sender {
             self.core.write(now, self.payload);
         }
         Some(match self.core.poll_transmit(now)? {
-            Transmit::Data(OutData { number, retransmission, pair, .. }) => {
+            Transmit::Data(DataPacket { number, retransmission, pair, .. }) => {
                 self.next = self.next.max(number + 1);
                 Body::Data(Data { number, sent_at: now, retransmission, reacted: false, pair })
             }
             Transmit::Message(message) => Body::ToReceiver(message),
+            // The connection is established.
+            Transmit::Handshake(_) => return None,
         })
     }
 
@@ -186,8 +188,8 @@ impl Receiver {
         self.core.handle_timeout(now);
         match self.core.poll_transmit(now)? {
             Transmit::Message(message) => Some(Body::ToSender(message)),
-            // Its application writes nothing.
-            Transmit::Data(_) => None,
+            // Its application writes nothing, and the connection is established.
+            Transmit::Data(_) | Transmit::Handshake(_) => None,
         }
     }
 }

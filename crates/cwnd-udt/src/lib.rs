@@ -21,7 +21,7 @@ mod timers;
 pub mod wire;
 
 pub use connection::Connection;
-pub use endpoint::{Departure, Endpoint, EndpointConfig, Handle, Outgoing};
+pub use endpoint::{Datagram, Endpoint, EndpointConfig, Handle};
 pub use handshake::{Agreed, Refusal};
 pub use number::{AckNumber, MessageNumber, Seq, SocketId};
 pub use settings::{Mode, Settings, SettingsError};

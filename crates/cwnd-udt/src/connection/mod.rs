@@ -38,7 +38,7 @@ use self::receiver::Receiver;
 use self::sender::Sender;
 pub use self::stats::Stats;
 pub use self::supply::{MessageOptions, SendError};
-pub use self::transmit::{Arrived, Event, OutData, Reason, Slot, Transmit};
+pub use self::transmit::{Arrived, DataPacket, Event, Reason, Slot, Transmit};
 use crate::handshake::Agreed;
 use crate::number::{AckNumber, MessageNumber};
 use crate::settings::{Mode, Settings};
@@ -265,6 +265,12 @@ impl Connection {
         let number = self.sender.supply.push(bytes, expires, options.in_order).ok_or(SendError::Stream)?;
         self.sender.host.limits.end_source(now);
         Ok(number)
+    }
+
+    /// Bytes taken from the application so far.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.sender.supply.written()
     }
 
     /// Bytes written below this offset will never be asked for again.

@@ -13,7 +13,7 @@ use super::patience::{LONGEST_RTT, patience, probe_interval, reported_rtt};
 use super::proven::Proven;
 use super::supply::{Cut, Supply};
 use super::tag::Tag;
-use super::transmit::OutData;
+use super::transmit::DataPacket;
 use crate::handshake::Agreed;
 use crate::number::{Seq, SocketId};
 use crate::settings::Settings;
@@ -216,7 +216,7 @@ impl Sender {
     }
 
     /// The next packet to leave now, if one may.
-    pub(super) fn poll(&mut self, now: Time, rtt: &RttEstimator) -> Option<OutData> {
+    pub(super) fn poll(&mut self, now: Time, rtt: &RttEstimator) -> Option<DataPacket> {
         if !self.pacer.in_pair() {
             while let Some(given_up) = self.outstanding.expire(now) {
                 self.give_up(given_up);
@@ -287,7 +287,7 @@ impl Sender {
         }
     }
 
-    fn send(&mut self, now: Time, rtt: &RttEstimator) -> Option<OutData> {
+    fn send(&mut self, now: Time, rtt: &RttEstimator) -> Option<DataPacket> {
         if self.outstanding.is_empty() {
             if let Some(idle) = self.idle_since.take() {
                 let moment = self.moment(now, rtt);
@@ -311,10 +311,10 @@ impl Sender {
         }
         self.counts.sent += 1;
         self.counts.bytes_sent += bytes.end - bytes.start;
-        Some(OutData { header, number, bytes, retransmission: false, pair })
+        Some(DataPacket { header, number, bytes, retransmission: false, pair })
     }
 
-    fn resend(&mut self, now: Time, rtt: &RttEstimator) -> Option<OutData> {
+    fn resend(&mut self, now: Time, rtt: &RttEstimator) -> Option<DataPacket> {
         let (number, record) = self.outstanding.resend(now)?;
         // A queue that has overflowed is not answered with a burst, whatever the algorithm.
         let spread = || rtt.get().map(|rtt| rtt.smoothed / self.host.window());
@@ -325,7 +325,7 @@ impl Sender {
         self.counts.bytes_sent += u64::from(record.len);
         self.counts.bytes_retransmitted += u64::from(record.len);
         let header = self.header(now, number, record.tag);
-        Some(OutData { header, number, bytes, retransmission: true, pair: false })
+        Some(DataPacket { header, number, bytes, retransmission: true, pair: false })
     }
 
     fn header(&self, now: Time, number: u64, tag: Tag) -> DataHeader {

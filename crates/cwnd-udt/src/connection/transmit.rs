@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cwnd::Time;
 
-use crate::wire::{DataHeader, Message};
+use crate::wire::{DataHeader, Handshake, Message};
 
 /// How a datagram came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,18 +15,20 @@ pub struct Arrived {
     pub coalesced: bool,
 }
 
-/// Something that leaves now.
+/// A packet to be sent now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transmit {
     /// A packet of data.
-    Data(OutData),
-    /// Anything else.
+    Data(DataPacket),
+    /// A step of a handshake: from an [`Endpoint`](crate::Endpoint) only, since a [`Connection`](super::Connection) begins after it.
+    Handshake(Handshake),
+    /// Any other control packet of an established connection.
     Message(Message),
 }
 
-/// A packet of data on its way out.
+/// A packet of data to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutData {
+pub struct DataPacket {
     /// Its header.
     pub header: DataHeader,
     /// Its unwrapped number, from 0.

@@ -6,8 +6,8 @@ use cwnd::{Span, Time};
 use rand_core::Rng;
 
 use super::entry::{Entry, Open, State};
-use super::{Departure, Endpoint, Event, Outgoing};
-use crate::connection::Connection;
+use super::{Datagram, Endpoint, Event};
+use crate::connection::{Connection, Transmit};
 use crate::handshake::{Answer, Refusal, rejection};
 use crate::number::SocketId;
 use crate::wire::{Handshake, Request};
@@ -87,7 +87,12 @@ impl Endpoint {
 
     fn reply(&mut self, to: SocketAddr, id: SocketId, handshake: Handshake) {
         if self.replies.len() < MAX_REPLIES {
-            self.replies.push_back(Departure { to, id: Some(id), handle: None, what: Outgoing::Handshake(handshake) });
+            self.replies.push_back(Datagram {
+                to,
+                id: Some(id),
+                handle: None,
+                transmit: Transmit::Handshake(handshake),
+            });
         } else {
             self.stats.unanswered += 1;
         }

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 
 use cwnd::{Span, Time};
 
-use super::Outgoing;
 use super::shares::Part;
 use crate::connection::{Connection, Transmit};
 use crate::handshake::{Agreed, Client, Refusal, Rendezvous};
@@ -107,10 +106,10 @@ impl Entry {
     }
 
     /// What leaves next, and for which id.
-    pub(super) fn poll(&mut self, now: Time) -> Option<(Option<SocketId>, Outgoing)> {
+    pub(super) fn poll(&mut self, now: Time) -> Option<(Option<SocketId>, Transmit)> {
         match &mut self.state {
-            State::Calling(calling) => calling.0.poll(now).map(|handshake| (None, Outgoing::Handshake(handshake))),
-            State::Meeting(meeting) => meeting.0.poll(now).map(|(id, handshake)| (id, Outgoing::Handshake(handshake))),
+            State::Calling(calling) => calling.0.poll(now).map(|handshake| (None, Transmit::Handshake(handshake))),
+            State::Meeting(meeting) => meeting.0.poll(now).map(|(id, handshake)| (id, Transmit::Handshake(handshake))),
             State::Open(open) => Some((Some(open.agreed.peer_id), open.poll(now)?)),
             State::Refused => None,
         }
@@ -186,17 +185,17 @@ impl Open {
         self.agree |= asks && self.agreement.is_some();
     }
 
-    fn poll(&mut self, now: Time) -> Option<Outgoing> {
+    fn poll(&mut self, now: Time) -> Option<Transmit> {
         if std::mem::take(&mut self.agree)
             && let Some(agreement) = self.agreement
         {
-            return Some(Outgoing::Handshake(agreement));
+            return Some(Transmit::Handshake(agreement));
         }
         if std::mem::take(&mut self.greet) {
-            return Some(Outgoing::Message(Message::KeepAlive));
+            return Some(Transmit::Message(Message::KeepAlive));
         }
         if let Some(held) = self.held.take() {
-            return Some(held.into());
+            return Some(held);
         }
         if self.response.is_some() && now < self.quiet_until {
             return None;
@@ -206,9 +205,9 @@ impl Open {
             && !matches!(&transmit, Transmit::Data(data) if data.pair)
         {
             self.held = Some(transmit);
-            return Some(Outgoing::Handshake(response));
+            return Some(Transmit::Handshake(response));
         }
-        Some(transmit.into())
+        Some(transmit)
     }
 }
 

@@ -1,7 +1,7 @@
 //! All connections of one UDP port: who a datagram is for, whose turn it is to send, and who wants to be woken.
 
 mod accept;
-mod departure;
+mod datagram;
 mod entry;
 mod shares;
 mod table;
@@ -14,7 +14,7 @@ use cwnd::Time;
 use rand_core::{Rng, SeedableRng};
 use thiserror::Error;
 
-pub use departure::{Departure, Outgoing};
+pub use datagram::Datagram;
 pub use table::Handle;
 
 use crate::connection::{Arrived, Connection, Slot};
@@ -59,9 +59,9 @@ pub struct EndpointConfig {
 ///
 /// // A network that takes no time.
 /// fn carry(now: Time, from: (&mut Endpoint, SocketAddr), to: &mut Endpoint) {
-///     while let Some(departure) = from.0.poll_transmit(now) {
+///     while let Some(outgoing) = from.0.poll_transmit(now) {
 ///         let mut datagram = Vec::new();
-///         departure.encode(&mut datagram);
+///         outgoing.encode(&mut datagram);
 ///         to.handle(Arrived { now, coalesced: false }, from.1, &datagram);
 ///     }
 /// }
@@ -94,7 +94,7 @@ pub struct Endpoint {
     /// Places with something to send, maybe; the first has its turn, of which `turn` packets have left.
     turns: VecDeque<u32>,
     turn: u32,
-    replies: VecDeque<Departure>,
+    replies: VecDeque<Datagram>,
     events: VecDeque<(Handle, Event)>,
     /// Connections accepted and not yet taken.
     waiting: usize,
@@ -292,7 +292,7 @@ impl Endpoint {
     }
 
     /// What leaves next; none if nothing may leave now.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Departure> {
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Datagram> {
         if let Some(reply) = self.replies.pop_front() {
             return Some(reply);
         }
@@ -302,20 +302,19 @@ impl Endpoint {
                 self.end_turn(place);
                 continue;
             };
-            let departure =
-                entry.poll(now).map(|(id, what)| Departure { to: entry.peer, id, handle: Some(handle), what });
-            let Some(departure) = departure else {
+            let Some((id, transmit)) = entry.poll(now) else {
                 self.timers.set(place, entry.next_timeout());
                 self.end_turn(place);
                 self.gather(place);
                 continue;
             };
+            let datagram = Datagram { to: entry.peer, id, handle: Some(handle), transmit };
             self.turn += 1;
-            if self.turn >= TURN && !departure.opens_pair() {
+            if self.turn >= TURN && !datagram.opens_pair() {
                 self.turn = 0;
                 self.turns.rotate_left(1);
             }
-            return Some(departure);
+            return Some(datagram);
         }
         None
     }

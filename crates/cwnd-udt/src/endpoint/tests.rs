@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::accept::MAX_ANSWERS;
 use super::*;
+use crate::connection::Transmit;
 use crate::settings::Mode;
 
 const MILLISECOND: Span = Span::from_millis(1);
@@ -40,10 +41,10 @@ struct Net<F> {
     ends: Vec<(SocketAddr, Endpoint)>,
     flight: VecDeque<(Time, SocketAddr, SocketAddr, Vec<u8>)>,
     lose: F,
-    sent: Vec<Departure>,
+    sent: Vec<Datagram>,
 }
 
-impl<F: FnMut(&Departure) -> bool> Net<F> {
+impl<F: FnMut(&Datagram) -> bool> Net<F> {
     fn new(ends: Vec<Endpoint>, lose: F) -> Self {
         let ends = (1..).map(address).zip(ends).collect();
         Self { now: Time::ZERO, ends, flight: VecDeque::new(), lose, sent: Vec::new() }
@@ -62,13 +63,13 @@ impl<F: FnMut(&Departure) -> bool> Net<F> {
             }
             for (from, end) in &mut self.ends {
                 end.handle_timeout(self.now);
-                while let Some(departure) = end.poll_transmit(self.now) {
+                while let Some(sent) = end.poll_transmit(self.now) {
                     let mut datagram = Vec::new();
-                    departure.encode(&mut datagram);
-                    if !(self.lose)(&departure) {
-                        self.flight.push_back((self.now + MILLISECOND, *from, departure.to, datagram));
+                    sent.encode(&mut datagram);
+                    if !(self.lose)(&sent) {
+                        self.flight.push_back((self.now + MILLISECOND, *from, sent.to, datagram));
                     }
-                    self.sent.push(departure);
+                    self.sent.push(sent);
                 }
             }
             self.now += MILLISECOND.min(until.since(self.now));
@@ -80,20 +81,20 @@ impl<F: FnMut(&Departure) -> bool> Net<F> {
     }
 
     fn handshakes(&self) -> Vec<Request> {
-        let handshake = |departure: &Departure| match &departure.what {
-            Outgoing::Handshake(handshake) => Some(handshake.request),
+        let handshake = |sent: &Datagram| match &sent.transmit {
+            Transmit::Handshake(handshake) => Some(handshake.request),
             _ => None,
         };
         self.sent.iter().filter_map(handshake).collect()
     }
 }
 
-fn all_arrive(_: &Departure) -> bool {
+fn all_arrive(_: &Datagram) -> bool {
     false
 }
 
-fn is(departure: &Departure, request: Request) -> bool {
-    matches!(&departure.what, Outgoing::Handshake(handshake) if handshake.request == request)
+fn is(sent: &Datagram, request: Request) -> bool {
+    matches!(&sent.transmit, Transmit::Handshake(handshake) if handshake.request == request)
 }
 
 fn accepted(events: &[Event]) -> usize {
@@ -121,8 +122,8 @@ fn request(client: u32, request: Request, cookie: u32, change: impl FnOnce(&mut 
 
 /// The handshake an endpoint sends next.
 fn answer(endpoint: &mut Endpoint, now: Time) -> Option<Handshake> {
-    endpoint.poll_transmit(now).map(|departure| match departure.what {
-        Outgoing::Handshake(handshake) => handshake,
+    endpoint.poll_transmit(now).map(|sent| match sent.transmit {
+        Transmit::Handshake(handshake) => handshake,
         other => panic!("{other:?}"),
     })
 }
@@ -157,8 +158,8 @@ fn a_client_connects_with_four_handshakes() {
 fn any_one_lost_handshake_is_made_up_for() {
     for lost in 0..4 {
         let mut count = 0;
-        let lose = |departure: &Departure| {
-            let handshake = matches!(departure.what, Outgoing::Handshake(_));
+        let lose = |sent: &Datagram| {
+            let handshake = matches!(sent.transmit, Transmit::Handshake(_));
             count += u32::from(handshake);
             handshake && count == lost + 1
         };
@@ -315,9 +316,9 @@ fn first_words_cost_nothing_and_are_not_amplified() {
         let datagram = request(client + 1, Request::Regular, 0, |_| ());
         server.handle(arrived(now), address(client as u8), &datagram);
         if client % 100 == 99 {
-            while let Some(departure) = server.poll_transmit(now) {
+            while let Some(sent) = server.poll_transmit(now) {
                 let mut reply = Vec::new();
-                departure.encode(&mut reply);
+                sent.encode(&mut reply);
                 assert_eq!(reply.len(), datagram.len());
                 answers += 1;
             }
@@ -333,8 +334,8 @@ fn first_words_cost_nothing_and_are_not_amplified() {
 fn data_before_the_answer_does_not_connect() {
     let lost_once = {
         let mut count = 0;
-        move |departure: &Departure| {
-            let answer = is(departure, Request::Response) && departure.id.is_some();
+        move |sent: &Datagram| {
+            let answer = is(sent, Request::Response) && sent.id.is_some();
             count += u32::from(answer);
             answer && count == 1
         }
@@ -373,14 +374,14 @@ fn a_server_repeats_its_answer_until_it_hears_from_the_client() {
     // It needs some time to set up the connection, and loses what comes until then.
     assert_eq!((server.poll_transmit(at(1)).is_none(), server.next_timeout()), (true, Some(at(20))));
     let sent = first_two(&mut server, at(20));
-    assert_eq!(sent[0].what, Outgoing::Handshake(response));
-    assert!(matches!(sent[1].what, Outgoing::Data(_)), "{sent:?}");
+    assert_eq!(sent[0].transmit, Transmit::Handshake(response));
+    assert!(matches!(sent[1].transmit, Transmit::Data(_)), "{sent:?}");
     let mut spoken = Vec::new();
     Message::KeepAlive.control().encode(response.id, 0, &mut spoken);
     server.handle(arrived(at(22)), address(9), &spoken);
     write(&mut server, at(22));
     let sent = std::iter::from_fn(|| server.poll_transmit(at(1000))).next().unwrap();
-    assert!(matches!(sent.what, Outgoing::Data(_)), "{sent:?}");
+    assert!(matches!(sent.transmit, Transmit::Data(_)), "{sent:?}");
 }
 
 #[test]
@@ -431,17 +432,17 @@ fn a_client_asks_again_for_a_cookie_that_went_stale() {
         // The first server hands out the cookie; the second, with another key, takes over.
         let server = &mut servers[usize::from(now > 20)];
         client.handle_timeout(at(now));
-        while let Some(departure) = client.poll_transmit(at(now)) {
+        while let Some(sent) = client.poll_transmit(at(now)) {
             let mut datagram = Vec::new();
-            departure.encode(&mut datagram);
-            if now < 20 && is(&departure, Request::Response) {
+            sent.encode(&mut datagram);
+            if now < 20 && is(&sent, Request::Response) {
                 continue;
             }
             server.handle(arrived(at(now)), address(1), &datagram);
         }
-        while let Some(departure) = server.poll_transmit(at(now)) {
+        while let Some(sent) = server.poll_transmit(at(now)) {
             let mut datagram = Vec::new();
-            departure.encode(&mut datagram);
+            sent.encode(&mut datagram);
             client.handle(arrived(at(now)), address(2), &datagram);
         }
         if let Some((_, event)) = client.poll_event() {
@@ -483,7 +484,7 @@ fn both_ends_of_a_rendezvous_find_each_other_in_any_order() {
     for late in [0, 1, 600, 5_000] {
         for lost in 0..6 {
             let mut count = 0;
-            let lose = |_: &Departure| {
+            let lose = |_: &Datagram| {
                 count += 1;
                 count == lost
             };
@@ -538,7 +539,7 @@ fn a_full_packet_to_an_ipv6_address_is_no_longer_than_set() {
 }
 
 /// Two endpoints with `count` connections between them.
-fn connected(count: u32, settings: &Settings) -> (Net<impl FnMut(&Departure) -> bool + use<>>, Vec<Handle>) {
+fn connected(count: u32, settings: &Settings) -> (Net<impl FnMut(&Datagram) -> bool + use<>>, Vec<Handle>) {
     let mut net = Net::new(vec![endpoint(1), listening(2, settings, count as usize)], all_arrive);
     let connect = |net: &mut Net<_>| {
         net.run(net.now + Span::from_micros(100));
@@ -557,16 +558,16 @@ fn connections_take_turns_and_pairs_stay_together() {
     for handle in &handles {
         net.end(0).with(*handle, |connection| connection.write(start, 1_000_000));
     }
-    let mut departures = Vec::new();
+    let mut sent = Vec::new();
     for late in 0..20 {
         let now = start + Span::from_millis(late);
         net.end(0).handle_timeout(now);
-        departures.extend(std::iter::from_fn(|| net.end(0).poll_transmit(now)));
+        sent.extend(std::iter::from_fn(|| net.end(0).poll_transmit(now)));
     }
-    let data: Vec<_> = departures
+    let data: Vec<_> = sent
         .iter()
-        .filter_map(|departure| match &departure.what {
-            Outgoing::Data(data) => Some((departure.handle, data)),
+        .filter_map(|sent| match &sent.transmit {
+            Transmit::Data(data) => Some((sent.handle, data)),
             _ => None,
         })
         .collect();

@@ -6,9 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Range;
 
 use cwnd::{Span, Time};
-use cwnd_udt::connection::{self, Arrived, Reason};
+use cwnd_udt::connection::{self, Arrived, Reason, Transmit};
 use cwnd_udt::endpoint::{Event, Stored};
-use cwnd_udt::{Connection, Endpoint, EndpointConfig, Handle, Outgoing, Refusal, Settings};
+use cwnd_udt::{Connection, Endpoint, EndpointConfig, Handle, Refusal, Settings};
 
 use crate::application::Application;
 use crate::line::{How, Line, Met};
@@ -177,25 +177,25 @@ impl World {
         end.act(local, peer)?;
         end.hear()?;
         let mut sent = 0;
-        while let Some(departure) = self.ends[index].endpoint.poll_transmit(local) {
+        while let Some(datagram) = self.ends[index].endpoint.poll_transmit(local) {
             if self.trace {
-                eprintln!("{now} end {index} ({local}): {:?}", departure.what);
+                eprintln!("{now} end {index} ({local}): {:?}", datagram.transmit);
             }
             sent += 1;
             if sent > MOST_AT_ONCE {
                 return Err(self.state("a storm"));
             }
-            if departure.to != address(1 - index) {
-                if departure.handle.is_some() {
+            if datagram.to != address(1 - index) {
+                if datagram.handle.is_some() {
                     return Err(self.state("a packet to a stranger"));
                 }
                 // A listener's cookie for whoever it seemed to come from.
                 continue;
             }
             let mut bytes = Vec::new();
-            departure.encode(&mut bytes);
-            let payload = match departure.what {
-                Outgoing::Data(data) => Some(data.bytes),
+            datagram.encode(&mut bytes);
+            let payload = match datagram.transmit {
+                Transmit::Data(data) => Some(data.bytes),
                 _ => None,
             };
             self.send(index, &bytes, payload.as_ref());

@@ -22,7 +22,7 @@ fn naks(world: &World) -> Vec<(Time, Vec<LossRange>)> {
     .collect()
 }
 
-fn data(world: &World) -> Vec<(Time, OutData)> {
+fn data(world: &World) -> Vec<(Time, DataPacket)> {
     let said = world.ends[0].said.iter();
     said.filter_map(|(when, parcel)| match parcel {
         Parcel::Data(data) => Some((*when, data.clone())),

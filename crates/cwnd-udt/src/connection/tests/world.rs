@@ -15,7 +15,7 @@ pub(super) const PAYLOAD: u32 = 1456;
 /// What travels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Parcel {
-    Data(OutData),
+    Data(DataPacket),
     Message(Message),
 }
 
@@ -292,6 +292,7 @@ impl World {
         while let Some(transmit) = end.core.poll_transmit(now) {
             let mut parcel = match transmit {
                 Transmit::Data(data) => Parcel::Data(data),
+                Transmit::Handshake(_) => unreachable!("a connection begins after its handshake"),
                 Transmit::Message(message) => Parcel::Message(message),
             };
             end.said.push((now, parcel.clone()));
