@@ -1,13 +1,15 @@
 //! Response under random loss, by renewal Monte Carlo: every packet is lost with the same probability, and that is all there is.
 
+use cwnd::host::Moment;
 use cwnd::registry::{Spec, Transport};
-use cwnd::signal::{Ack, Congestion, Limit, Remote, Rtt, Start, View};
+use cwnd::signal::{Ack, Congestion, Remote, Start};
 use cwnd::units::{Bytes, Packets, Span, Time};
 use cwnd::{CongestionControl, Pacing};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::GoOn;
+use crate::host::facts;
 use crate::response::{Law, Path};
 
 /// Packets sent per round trip, the mean over `packets` packets, each lost with probability `p`, 0 < p <= 1.
@@ -53,44 +55,30 @@ fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMu
     if spec.entry().transport != Transport::Acked || by_rate || BY_DELAY.contains(&spec.entry().name) {
         return None;
     }
-    let mut view = view(rtt);
+    let mut facts = facts(rtt, Bytes(1500));
+    let mut now = Time::ZERO;
     let forgotten = packets / 10;
-    let mut rounds = 0.0;
+    let (mut rounds, mut all_rounds) = (0.0, 0.0);
     for number in 0..packets {
         let w = algorithm.control().window.0;
+        all_rounds += 1.0 / w;
         if number >= forgotten {
             rounds += 1.0 / w;
         }
-        view.now += rtt.mul_f64(1.0 / w);
-        view.next = number + 1;
+        now += rtt.mul_f64(1.0 / w);
+        facts.round = all_rounds as u64;
+        // A packet has come to an end before the next one leaves: every loss is an event of its own.
+        let moment = Moment { now, next: number + 1, in_flight: 1, in_recovery: false };
         if lost(number)? {
-            view.lost += 1;
-            algorithm.on_congestion(&view, &Congestion::loss(number, 1));
+            facts.counts.lost += 1;
+            algorithm.on_congestion(&facts.view(&moment), &Congestion::loss(number, 1));
         } else {
-            view.delivered += 1;
-            let ack = Ack { acks: 1, newly: 1, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() };
-            algorithm.on_ack(&view, &ack);
+            facts.counts.delivered += 1;
+            let ack = Ack { acks: 1, newly: 1, marked: 0, sent_at: now, sample: None, remote: Remote::default() };
+            algorithm.on_ack(&facts.view(&moment), &ack);
         }
     }
     (rounds >= LEAST_ROUNDS).then(|| (packets - forgotten) as f64 / rounds)
-}
-
-/// What a flow without loss, delay or limits of its own sees at its start.
-pub(crate) fn view(rtt: Span) -> View {
-    View {
-        now: Time::ZERO,
-        next: 0,
-        in_flight: 0,
-        in_recovery: false,
-        delivered: 0,
-        lost: 0,
-        rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
-        round: 0,
-        limit: Limit::Window,
-        peer_window: Packets(f64::INFINITY),
-        packet: Bytes(1500),
-        payload: Bytes(1500),
-    }
 }
 
 /// Window algorithms whose window depends on a queue, which is not here.

@@ -1,12 +1,13 @@
 //! Growth after congestion, acknowledgement by acknowledgement: what an algorithm's rule per acknowledgement makes of the curve
 //! its paper derives in continuous time.
 
+use cwnd::host::Moment;
 use cwnd::registry::{Spec, Transport};
 use cwnd::signal::{Ack, Congestion, Remote, Start};
-use cwnd::units::{Packets, Span};
+use cwnd::units::{Bytes, Packets, Span, Time};
 use cwnd::{CongestionControl, Pacing};
 
-use crate::bernoulli::view;
+use crate::host::facts;
 
 /// A window that grows from a cut on.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,20 +27,23 @@ pub fn after_congestion(spec: &Spec, peak: Packets, rounds: f64) -> Option<Growt
     if spec.entry().transport != Transport::Acked || matches!(algorithm.control().pacing, Pacing::At(_)) {
         return None;
     }
-    let mut view = view(rtt);
-    algorithm.on_congestion(&view, &Congestion::loss(0, 1));
+    let mut facts = facts(rtt, Bytes(1500));
+    let mut moment = Moment { now: Time::ZERO, next: 1, in_flight: 1, in_recovery: false };
+    facts.counts.lost = 1;
+    algorithm.on_congestion(&facts.view(&moment), &Congestion::loss(0, 1));
     let mut internals = Vec::new();
     algorithm.inspect(&mut |name, value| internals.push((name, value)));
     let mut at = 0.0;
     let mut windows = vec![(at, algorithm.control().window.0)];
-    let ack = Ack { acks: 1, newly: 1, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() };
+    let ack = Ack { acks: 1, newly: 1, marked: 0, sent_at: moment.now, sample: None, remote: Remote::default() };
     while at < rounds {
         let step = 1.0 / algorithm.control().window.0;
         at += step;
-        view.now += rtt.mul_f64(step);
-        view.next += 1;
-        view.delivered += 1;
-        algorithm.on_ack(&view, &ack);
+        moment.now += rtt.mul_f64(step);
+        moment.next += 1;
+        facts.counts.delivered += 1;
+        facts.round = at as u64;
+        algorithm.on_ack(&facts.view(&moment), &ack);
         windows.push((at, algorithm.control().window.0));
     }
     Some(Growth { windows, internals })

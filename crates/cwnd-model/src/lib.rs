@@ -18,6 +18,7 @@ pub mod fluid;
 pub mod friendly;
 pub mod growth;
 pub mod highspeed;
+mod host;
 pub mod new_aimd;
 pub mod response;
 mod roots;

@@ -1,13 +1,14 @@
 //! Endpoints for algorithms whose receiver decides what it reports and when: nothing is sent twice, as in DCCP (RFC 4340).
 
+use cwnd::host::{Facts, Moment};
 use cwnd::{
     Ack, Algorithm, Arrival, Bytes, Congestion, CongestionControl, Control, Limit, Packets, Rate, ReceiverSide, Remote,
     Span, Time, View,
 };
 
 use crate::endpoint::{SenderConfig, Wishes};
-use crate::facts::{Facts, Pacer};
 use crate::net::packet::{Body, Data, Header, Report};
+use crate::pacer::Pacer;
 use crate::traffic::source::Backlog;
 
 /// The end that sends data.
@@ -41,7 +42,7 @@ impl Sender {
         Self {
             control: config.algorithm.control(),
             algorithm: config.algorithm,
-            facts: Facts::new(now, config.max_window, config.packet, config.payload),
+            facts: Facts::new(now, Packets(config.max_window).whole(), config.packet, config.payload),
             pacer: Pacer::new(now, false),
             backlog: config.backlog,
             next: 0,
@@ -95,15 +96,15 @@ impl Sender {
     fn poll(&mut self, now: Time) -> Option<Body> {
         self.pacer.pass();
         let outstanding = self.in_flight() as f64 + 1.0;
-        if !self.backlog.has(now, self.next) {
-            self.facts.limits.set(now, Limit::Source);
-            return None;
-        }
         if outstanding > self.control.window.0.max(1.0) {
             self.facts.limits.set(now, Limit::Window);
             return None;
         }
-        if outstanding > self.facts.max_window {
+        if !self.backlog.has(now, self.next) {
+            self.facts.limits.set(now, Limit::Source);
+            return None;
+        }
+        if self.in_flight() >= self.facts.peer_window {
             self.facts.limits.set(now, Limit::Peer);
             return None;
         }
@@ -161,7 +162,7 @@ impl Sender {
     }
 
     fn view(&self, now: Time, in_flight: u64) -> View {
-        self.facts.view(now, self.next, in_flight, false)
+        self.facts.view(&Moment { now, next: self.next, in_flight, in_recovery: false })
     }
 }
 

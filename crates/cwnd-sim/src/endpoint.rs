@@ -1,11 +1,11 @@
 //! The kinds of endpoint: acknowledging every packet, reporting on a clock, or not answering at all.
 
+use cwnd::host::{Counts, Spent};
 use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Rtt, Span, Time};
 use cwnd_trace::PacketLog;
 use cwnd_udt::Message;
 
 use crate::era::{Era, MarkedAtOne};
-use crate::facts::Counts;
 use crate::net::packet::{Body, Data, Header};
 use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
 use crate::traffic::cbr;
@@ -122,10 +122,7 @@ macro_rules! facts {
                 let $facts = sender.facts();
                 $known
             }
-            Sender::Cbr(sender) => {
-                let $facts = sender.facts();
-                $known
-            }
+            Sender::Cbr($inner) => $other,
             Sender::Udt($inner) => $other,
             Sender::Watched($inner) => $other,
         }
@@ -203,7 +200,7 @@ impl Sender {
 
     /// Time spent for want of data, and of room at the receiver.
     pub(crate) fn limited(&self, now: Time) -> (Span, Span) {
-        facts!(self, facts => facts.limits.spent(now), sender => sender.limited(now))
+        facts!(self, facts => { let Spent { source, peer, .. } = facts.limits.spent(now); (source, peer) }, sender => sender.limited(now))
     }
 
     /// The round-trip time, if it has a sample.

@@ -217,7 +217,7 @@ impl Flow {
 
     /// A flow without congestion control.
     pub(crate) fn uncontrolled(setup: &CbrSetup, path: &Path, backlog: Backlog, jitter: Stream) -> Self {
-        let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog, setup.start, setup.packet)));
+        let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog)));
         let access = (setup.access_delay, jitter);
         Self { class: setup.class, ..Self::new(sender, Receiver::Counter, path, setup.packet, access) }
     }

@@ -3,13 +3,13 @@
 //! Each end is a whole [`Connection`]. What they say to each other travels as values; sizes, queues and losses are those of the
 //! network. The handshake is left out, and so are the keep-alives: nobody here vanishes without a word.
 
+use cwnd::host::Counts;
 use cwnd::{Algorithm, Packets, Rtt, Span, Start, Time};
 use cwnd_udt::connection::{Arrived, Connection, DataPacket, Transmit};
 use cwnd_udt::wire::Position;
 use cwnd_udt::{Agreed, DataHeader, Message, MessageNumber, Mode, Seq, Settings, SocketId};
 
 use crate::endpoint::Wishes;
-use crate::facts::Counts;
 use crate::net::packet::{Body, Data};
 use crate::setup::FlowSetup;
 use crate::traffic::source::Backlog;
@@ -89,7 +89,7 @@ impl Sender {
                 break;
             }
             self.written += 1;
-            self.core.write(now, self.payload);
+            self.core.write(self.payload);
         }
         Some(match self.core.poll_transmit(now)? {
             Transmit::Data(DataPacket { number, retransmission, pair, .. }) => {

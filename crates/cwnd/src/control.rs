@@ -75,31 +75,36 @@ pub trait CongestionControl: Debug + Send {
     /// What the algorithm asks for now. Pure; the host reads it after every signal.
     fn control(&self) -> Control;
 
-    /// New data was acknowledged.
+    /// New data was acknowledged: `view.delivered`, `view.rtt` and `view.round` include it; `view.in_flight` and `view.limit` are those
+    /// before the acknowledgement arrived.
     fn on_ack(&mut self, view: &View, ack: &Ack);
 
-    /// Congestion was seen. Hosts tell every loss event and mark; who may react twice is the algorithm's business.
+    /// Congestion was found: `view.lost` includes the `event.lost` packets lost by it, and `view.delivered` what the same packet from
+    /// the receiver acknowledged; `view.in_flight`, `view.in_recovery` and `view.limit` are those before the event, also at a timeout.
+    /// Hosts report every loss event and mark; whether to react twice is the algorithm's business.
     fn on_congestion(&mut self, view: &View, event: &Congestion);
 
     /// `acked` packets, a real number of them, were acknowledged at once: how a model without packets grows a window. An algorithm
     /// applies its rule once, as it stands, to all of them, and so grows by the papers' increase per round trip where `acked` is
-    /// its window. By default it is told of the whole packets as usual.
+    /// its window. `view` is as for [`on_ack`](Self::on_ack). By default the whole packets are passed to `on_ack`.
     fn on_fluid(&mut self, view: &View, acked: Packets) {
         let newly = u32::try_from(acked.whole()).unwrap_or(u32::MAX);
         let ack = Ack { acks: newly, newly, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() };
         self.on_ack(view, &ack);
     }
 
-    /// Loss recovery has ended.
+    /// Fast recovery has ended, after the acknowledgement that ended it was passed to [`on_ack`](Self::on_ack): `view.in_flight` is what
+    /// is left in the network, and `view.in_recovery` is false.
     fn on_recovered(&mut self, _view: &View) {}
 
-    /// The time asked for in [`Control::wake`] has come: never early, maybe late. A late wake-up applies every interval missed.
+    /// The time asked for in [`Control::wake`] has come: never early, maybe late. A late wake-up applies every interval missed. `view` is
+    /// the present state.
     fn on_wake(&mut self, _view: &View) {}
 
-    /// Sending goes on after `idle` without a packet in flight.
+    /// A packet is about to be sent after `idle` without one in flight: `view.in_flight` is 0, and `view.next` does not include it.
     fn on_restart(&mut self, _view: &View, _idle: Span) {}
 
-    /// The last congestion event was an error: what was taken for lost had been delayed.
+    /// The last congestion event was an error: what was taken for lost had been delayed. `view.lost` is not reduced.
     fn on_spurious(&mut self, _view: &View) {}
 
     /// Shows named internals to a trace: `ssthresh`, `w0`, `alpha`, … The names and their order never change during a flow.

@@ -16,6 +16,7 @@ extern crate std;
 pub mod builtin;
 pub mod control;
 pub mod estimate;
+pub mod host;
 pub mod quantity;
 pub mod rate;
 pub mod registry;

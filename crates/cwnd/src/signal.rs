@@ -4,8 +4,15 @@
 //!
 //! * time never runs backwards; at one instant a due wake-up comes first, then congestion, then acknowledgements;
 //! * numbers of packets are unwrapped: they start at 0 for the first new packet of a flow and only grow;
-//! * `in_flight` is the count before the event being told;
-//! * a packet acknowledged selectively counts as delivered at that moment, and only once.
+//! * a host counts first and calls the algorithm afterwards. `delivered`, `lost`, `rtt` and `round` of a [`View`] already include what
+//!   the signal reports, and all else that the same packet from the receiver reports: an acknowledgement that shows a loss has
+//!   counted what it acknowledges before [`on_congestion`](crate::CongestionControl::on_congestion) is called;
+//! * `in_flight`, `in_recovery` and `limit` are what they were before the event: what was in the network, and what held the sender,
+//!   while the packets reported now were on their way;
+//! * a packet acknowledged selectively counts as delivered at that moment, and only once. Where the protocol has no selective
+//!   acknowledgements (UDT), packets above a missing one count once the cumulative acknowledgement covers them.
+//!
+//! [`host::Facts`](crate::host::Facts) is what hosts keep these counters in.
 
 use crate::units::{Bytes, Packets, Rate, Span, Time};
 use crate::window::Policy;
@@ -58,44 +65,51 @@ pub struct Rtt {
     pub ack_delay: Span,
 }
 
-/// What last held the sender back.
+/// What last kept the next packet from being sent. Where several limits do, it is the first of window, source, peer and rate.
+///
+/// A flow begins with [`Source`](Self::Source): until its application hands over data, nothing else can hold it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
     /// The algorithm's window.
-    #[default]
     Window,
-    /// The algorithm's own rate. Spreading a window over a round trip is not a limit.
+    /// The algorithm's own rate. Spreading a window over a round trip counts as `Window`.
     Rate,
     /// The application had nothing to send.
+    #[default]
     Source,
     /// The receiver's window.
     Peer,
 }
 
-/// The state of the connection at the instant of a signal.
+/// The state of the connection at the instant of a signal. Counters include the event reported; `in_flight`, `in_recovery` and `limit`
+/// are those before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
     /// The instant of the signal.
     pub now: Time,
     /// The number of the next new packet.
     pub next: u64,
-    /// Packets the host counts as in the network, before the event being told.
+    /// Packets the host counted as in the network before the event: those reported delivered or lost by it are still included. After
+    /// a wake-up, a restart or the end of a recovery, which report no packets, it is the present count.
     pub in_flight: u64,
-    /// Fast recovery is under way: it began with a loss and ends when everything sent before that loss was found has arrived, or
-    /// earlier where the host's scheme gives up earlier (Reno). What repairs the loss after a timeout, or after a restart, does
-    /// not count: that is slow start, and windows grow in it.
+    /// Fast recovery was under way before the event: it began with an earlier loss and ends when everything sent before that loss was
+    /// found has arrived, or earlier where the host's scheme gives up earlier (Reno). So it is false for the loss that begins a
+    /// recovery, true for the acknowledgement that ends it, and false for [`Signal::Recovered`]. What repairs losses after a timeout,
+    /// or after a restart, does not count: that is slow start, and windows grow in it.
     pub in_recovery: bool,
-    /// Packets delivered so far.
+    /// Packets known to have arrived so far, with those that this event reports. Duplicate acknowledgements that do not say which
+    /// packet arrived count one each.
     pub delivered: u64,
-    /// Packets found lost so far.
+    /// Packets found lost so far, with those that this event reports: each time a packet is found lost counts, also where a timeout
+    /// or a probe only supposes so. Packets found lost without a signal, by a probe, are included in the next one.
     pub lost: u64,
-    /// None before the first sample.
+    /// With the sample that this event brings; none before the first sample.
     pub rtt: Option<Rtt>,
-    /// Round trips so far: it grows by one when a packet sent after the last growth is acknowledged.
+    /// Round trips so far, with the one that this event ends: it grows by one when a packet sent after the last growth is acknowledged.
     pub round: u64,
-    /// What last held the sender.
+    /// What last held the sender before the event.
     pub limit: Limit,
-    /// The window the receiver grants.
+    /// The window the receiver grants at most; [`f64::INFINITY`] for no bound.
     pub peer_window: Packets,
     /// A packet as it is on the wire.
     pub packet: Bytes,
@@ -153,7 +167,7 @@ pub struct Remote {
 pub struct Ack {
     /// Acknowledgement packets this record stands for.
     pub acks: u32,
-    /// Packets newly acknowledged, cumulatively or selectively.
+    /// Packets newly acknowledged, cumulatively or selectively; [`View::delivered`] already includes them.
     pub newly: u32,
     /// How many of them, or of the acknowledgements, carried a congestion mark.
     pub marked: u32,
@@ -178,14 +192,15 @@ pub enum Cause {
     Timeout,
 }
 
-/// A sign of congestion. Hosts tell every one; which of them is acted upon is the algorithm's business.
+/// A congestion event. Hosts report every one; which of them is acted upon is the algorithm's business.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Congestion {
     /// What happened.
     pub cause: Cause,
     /// The number of the first packet lost or marked.
     pub first: u64,
-    /// Packets found lost with this event; 0 for marks and delay.
+    /// Packets found lost with this event, which [`View::lost`] already includes; 0 for marks and delay. For a timeout: the packets
+    /// that it has the host take for lost.
     pub lost: u32,
     /// Recovery starts over from a window of one packet (Tahoe).
     pub restart: bool,
@@ -211,7 +226,7 @@ impl Congestion {
         Self { cause: Cause::Mark, first, lost: 0, restart: false, separate: false, persistent: false, sample: None }
     }
 
-    /// An expiry of the retransmission timer with `first` the oldest packet outstanding.
+    /// An expiry of the retransmission timer with `first` the oldest packet outstanding; the host fills in `lost`.
     #[must_use]
     pub const fn timeout(first: u64, persistent: bool) -> Self {
         Self { cause: Cause::Timeout, first, lost: 0, restart: false, separate: false, persistent, sample: None }

@@ -1,7 +1,8 @@
 //! One flow of the synchronous-feedback host.
 
+use cwnd::host::{Facts, Moment};
 use cwnd::registry::Transport;
-use cwnd::signal::{Ack, Arrival, Congestion, Limit, Remote, Rtt, Start, View};
+use cwnd::signal::{Ack, Arrival, Congestion, Remote, Start, View};
 use cwnd::units::{Packets, Span, Time};
 use cwnd::window::Policy;
 use cwnd::{Algorithm, Bytes, CongestionControl, Pacing, Probe, ReceiverSide};
@@ -9,19 +10,21 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Setup;
+use crate::host::facts;
 
 /// An algorithm and what its host knows.
 pub(super) struct Flow {
     algorithm: Algorithm,
     receiver: Option<Box<dyn ReceiverSide>>,
     reports: bool,
+    facts: Facts,
     rtt: Span,
     packet: Bytes,
-    /// Packets delivered, a real number of them.
+    /// Packets delivered, a real number of them; the facts have the whole ones.
     delivered: f64,
     /// What its receiver has heard of.
     heard: u64,
-    lost: u64,
+    /// Round trips; the facts have the whole ones.
     rounds: f64,
     losses: Xoshiro256PlusPlus,
 }
@@ -29,7 +32,13 @@ pub(super) struct Flow {
 /// A copy for a step that may be taken back; only for flows whose receiver keeps nothing.
 impl Clone for Flow {
     fn clone(&self) -> Self {
-        Self { algorithm: self.algorithm.clone(), receiver: None, losses: self.losses.clone(), ..*self }
+        Self {
+            algorithm: self.algorithm.clone(),
+            receiver: None,
+            facts: self.facts.clone(),
+            losses: self.losses.clone(),
+            ..*self
+        }
     }
 }
 
@@ -47,15 +56,16 @@ impl Flow {
             policy: Policy::MODERN,
             ..Start::default()
         };
+        let rtt = flow.rtt.unwrap_or(setup.rtt);
         Self {
             algorithm: flow.algorithm.start(&start),
             receiver: flow.algorithm.receiver(&start),
             reports: flow.algorithm.entry().transport == Transport::Reported,
-            rtt: flow.rtt.unwrap_or(setup.rtt),
+            facts: facts(rtt, setup.packet),
+            rtt,
             packet: setup.packet,
             delivered: 0.0,
             heard: 0,
-            lost: 0,
             rounds: 0.0,
             losses: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
@@ -76,7 +86,7 @@ impl Flow {
 
     /// Packets delivered and packets lost.
     pub(super) fn counts(&self) -> (u64, u64) {
-        (self.delivered as u64, self.lost)
+        (self.facts.counts.delivered, self.facts.counts.lost)
     }
 
     /// Packets in the network.
@@ -97,8 +107,7 @@ impl Flow {
     pub(super) fn advance(&mut self, from: Time, to: Time, rounds: f64, setup: &Setup) {
         let own = rounds * self.share(setup.rtt);
         let acked = self.in_network() * own;
-        self.delivered += acked;
-        self.rounds += own;
+        self.pass(acked, own);
         if self.reports {
             self.report(from, to, setup);
         } else {
@@ -111,15 +120,22 @@ impl Flow {
 
     /// Round trips of the setup pass without feedback.
     pub(super) fn hold(&mut self, rounds: f64, setup: &Setup) {
-        self.delivered += self.load(setup.rtt) * rounds;
-        self.rounds += rounds * self.share(setup.rtt);
+        self.pass(self.load(setup.rtt) * rounds, rounds * self.share(setup.rtt));
     }
 
     /// A packet is lost, or marked: all the same here.
     pub(super) fn congest(&mut self, now: Time) {
-        self.lost += 1;
+        self.facts.counts.lost += 1;
         let view = self.view(now);
         self.algorithm.on_congestion(&view, &Congestion::loss(view.next, 1));
+    }
+
+    /// `acked` packets arrive in `rounds` of its round trips.
+    fn pass(&mut self, acked: f64, rounds: f64) {
+        self.delivered += acked;
+        self.rounds += rounds;
+        self.facts.counts.delivered = self.delivered as u64;
+        self.facts.round = self.rounds as u64;
     }
 
     /// How many of its round trips pass in one of `rtt`.
@@ -138,7 +154,7 @@ impl Flow {
         if self.algorithm.control().wake.is_some_and(|wake| wake <= to) {
             self.algorithm.on_wake(&self.view(to));
         }
-        let newly = (self.delivered as u64) - self.heard;
+        let newly = self.facts.counts.delivered - self.heard;
         if newly == 0 {
             return;
         }
@@ -177,21 +193,8 @@ impl Flow {
     }
 
     fn view(&self, now: Time) -> View {
-        let rtt =
-            Rtt { latest: self.rtt, smoothed: self.rtt, variation: Span::ZERO, min: self.rtt, ack_delay: Span::ZERO };
-        View {
-            now,
-            next: self.delivered as u64 + self.in_network() as u64,
-            in_flight: self.in_network() as u64,
-            in_recovery: false,
-            delivered: self.delivered as u64,
-            lost: self.lost,
-            rtt: Some(rtt),
-            round: self.rounds as u64,
-            limit: Limit::Window,
-            peer_window: Packets(f64::INFINITY),
-            packet: self.packet,
-            payload: self.packet,
-        }
+        let in_flight = self.in_network() as u64;
+        let next = self.facts.counts.delivered + in_flight;
+        self.facts.view(&Moment { now, next, in_flight, in_recovery: false })
     }
 }

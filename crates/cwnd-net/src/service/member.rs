@@ -265,7 +265,7 @@ impl Open {
     pub(super) fn tell(&mut self, now: Time, endpoint: &mut Endpoint) -> bool {
         self.has_writes = false;
         let news = match self.arrived {
-            Arrived::Stream(_) => self.tell_bytes(now, endpoint),
+            Arrived::Stream(_) => self.tell_bytes(endpoint),
             Arrived::Messages { .. } => self.tell_messages(now, endpoint),
         };
         if self.finishing && !self.finished && self.owed == 0 && self.refused.is_none() && self.shared.send.is_told() {
@@ -281,7 +281,7 @@ impl Open {
         self.sent = self.sent.max(offset);
     }
 
-    fn tell_bytes(&mut self, now: Time, endpoint: &mut Endpoint) -> bool {
+    fn tell_bytes(&mut self, endpoint: &mut Endpoint) -> bool {
         let mut news = false;
         while self.owed > 0 || self.sent >= self.short {
             if self.owed == 0 {
@@ -291,7 +291,7 @@ impl Open {
                     self.short = self.told + bytes;
                 }
             }
-            let taken = endpoint.with(self.shared.handle, |connection| connection.write(now, self.owed)).unwrap_or(0);
+            let taken = endpoint.with(self.shared.handle, |connection| connection.write(self.owed)).unwrap_or(0);
             if taken == 0 {
                 break;
             }

@@ -1,5 +1,6 @@
 //! The sending end: it owns the facts (clock, packets in flight, losses, round-trip time) and asks its algorithm for a window.
 
+use cwnd::host::{Facts, Moment};
 use cwnd::{
     Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Probe, Remote, Span,
     Time, View, Visitor,
@@ -9,8 +10,8 @@ use super::recovery::{News, Recovery};
 use super::timer::RetransmissionTimer;
 use crate::endpoint::{SenderConfig, Wishes};
 use crate::era::MarkedAtOne;
-use crate::facts::{Facts, Pacer};
 use crate::net::packet::{Ack, Body, Data};
+use crate::pacer::Pacer;
 use crate::traffic::source::Backlog;
 
 /// What of an algorithm's [`Control`] this sender obeys.
@@ -29,10 +30,7 @@ struct Orders {
 /// for one that looks at nothing in it would cost more than its rule.
 struct Acknowledged<'a> {
     facts: &'a Facts,
-    now: Time,
-    next: u64,
-    in_flight: u64,
-    in_recovery: bool,
+    moment: Moment,
     ack: &'a Ack,
     newly: u64,
     orders: &'a mut Orders,
@@ -55,8 +53,6 @@ pub(crate) struct Sender<R> {
     /// How often the next wait is doubled if it follows on that packet.
     doublings: u32,
     backlog: Backlog,
-    /// Whole packets the receiver takes.
-    peer_window: u64,
 }
 
 impl<R: Recovery> Sender<R> {
@@ -65,7 +61,7 @@ impl<R: Recovery> Sender<R> {
         Self {
             orders: Orders::of(&config.algorithm),
             algorithm: config.algorithm,
-            facts: Facts::new(now, config.max_window, config.packet, config.payload),
+            facts: Facts::new(now, Packets(config.max_window).whole(), config.packet, config.payload),
             recovery,
             timer: RetransmissionTimer::new(&config.era),
             pacer: Pacer::new(now, config.paced),
@@ -74,7 +70,6 @@ impl<R: Recovery> Sender<R> {
             held: false,
             doublings: 0,
             backlog: config.backlog,
-            peer_window: Packets(config.max_window).whole(),
         }
     }
 
@@ -127,9 +122,9 @@ impl<R: Recovery> Sender<R> {
         }
         if news.lost > 0 {
             self.facts.counts.lost += news.lost;
-            let mut view = self.view(now, in_flight);
-            view.in_recovery &= !news.begun;
-            self.algorithm.on_congestion(&view, &congestion(news));
+            let mut moment = self.moment(now, in_flight);
+            moment.in_recovery &= !news.begun;
+            self.algorithm.on_congestion(&self.facts.view(&moment), &congestion(news));
             self.ask();
         }
         if ack.marked {
@@ -140,10 +135,7 @@ impl<R: Recovery> Sender<R> {
         if news.newly > 0 && (news.advanced || self.recovery.repairing()) {
             self.algorithm.visit(Acknowledged {
                 facts: &self.facts,
-                now,
-                next: self.recovery.next(),
-                in_flight,
-                in_recovery: self.recovery.repairing(),
+                moment: self.moment(now, in_flight),
                 ack,
                 newly: news.newly,
                 orders: &mut self.orders,
@@ -202,11 +194,14 @@ impl<R: Recovery> Sender<R> {
             self.timer.stop();
             return;
         }
-        let view = self.view(now, self.in_flight());
-        self.algorithm.on_congestion(&view, &Congestion::timeout(self.recovery.acked(), self.timer.is_backed_off()));
-        self.ask();
+        let moment = self.moment(now, self.in_flight());
+        let lost = self.recovery.on_timeout();
         self.facts.counts.timeouts += 1;
-        self.facts.counts.lost += self.recovery.on_timeout();
+        self.facts.counts.lost += lost;
+        let event = Congestion::timeout(self.recovery.acked(), self.timer.is_backed_off());
+        let lost = u32::try_from(lost).unwrap_or(u32::MAX);
+        self.algorithm.on_congestion(&self.facts.view(&moment), &Congestion { lost, ..event });
+        self.ask();
         self.timer.back_off(now, &self.facts.rtt);
     }
 
@@ -255,7 +250,7 @@ impl<R: Recovery> Sender<R> {
         let room = self.recovery.room(self.orders.allowed);
         // A source is asked only for what the window would take.
         let handed = if room > 0 { self.backlog.ahead(now, self.recovery.next()) } else { u64::MAX };
-        let granted = self.peer_window.saturating_sub(self.recovery.outstanding());
+        let granted = self.facts.peer_window.saturating_sub(self.recovery.outstanding());
         let short = handed.min(granted);
         if room <= short {
             self.facts.limits.set(now, Limit::Window);
@@ -279,7 +274,7 @@ impl<R: Recovery> Sender<R> {
                 self.facts.limits.set(now, Limit::Source);
                 return None;
             }
-            if self.recovery.outstanding() >= self.peer_window {
+            if self.recovery.outstanding() >= self.facts.peer_window {
                 self.facts.limits.set(now, Limit::Peer);
                 return None;
             }
@@ -344,8 +339,13 @@ impl<R: Recovery> Sender<R> {
     }
 
     #[inline]
+    fn moment(&self, now: Time, in_flight: u64) -> Moment {
+        Moment { now, next: self.recovery.next(), in_flight, in_recovery: self.recovery.repairing() }
+    }
+
+    #[inline]
     fn view(&self, now: Time, in_flight: u64) -> View {
-        self.facts.view(now, self.recovery.next(), in_flight, self.recovery.repairing())
+        self.facts.view(&self.moment(now, in_flight))
     }
 
     /// When it wants to be asked again without an acknowledgement: pacing, the algorithm's wake-up, or new data.
@@ -370,7 +370,7 @@ impl Visitor for Acknowledged<'_> {
 
     #[inline(always)]
     fn visit<A: CongestionControl + ?Sized>(self, algorithm: &mut A) {
-        let view = self.facts.view(self.now, self.next, self.in_flight, self.in_recovery);
+        let view = self.facts.view(&self.moment);
         let signal = AckSignal {
             acks: 1,
             newly: u32::try_from(self.newly).unwrap_or(u32::MAX),

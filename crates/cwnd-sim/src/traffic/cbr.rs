@@ -1,10 +1,10 @@
 //! Traffic that no congestion control governs: packets at a scheduled rate, whatever becomes of them.
 
-use cwnd::{Bytes, Packets, Span, Time};
+use cwnd::host::Counts;
+use cwnd::{Bytes, Packets, Rtt, Span, Time};
 
 use super::rate::RateSchedule;
 use super::source::{Backlog, Pause, Source};
-use crate::facts::Facts;
 use crate::net::packet::Data;
 use crate::net::setup::Class;
 use crate::setup::{NodeId, Setup, SetupError, require};
@@ -37,7 +37,6 @@ pub struct CbrSetup {
 /// Sends what its schedule says.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    facts: Facts,
     backlog: Backlog,
     next: u64,
 }
@@ -53,9 +52,9 @@ impl CbrSetup {
 }
 
 impl Sender {
-    /// A sender of `packet` bytes each that starts at `now`.
-    pub(crate) fn new(backlog: Backlog, now: Time, packet: Bytes) -> Self {
-        Self { facts: Facts::new(now, f64::INFINITY, packet, packet), backlog, next: 0 }
+    /// A sender of what `backlog` hands over.
+    pub(crate) fn new(backlog: Backlog) -> Self {
+        Self { backlog, next: 0 }
     }
 
     /// The next packet to leave now, if one is due.
@@ -65,7 +64,6 @@ impl Sender {
             return None;
         }
         self.next += 1;
-        self.facts.counts.sent += 1;
         Some(Data { number, sent_at: now, retransmission: false, reacted: false, pair: false })
     }
 
@@ -79,9 +77,19 @@ impl Sender {
         self.backlog.rate().unwrap_or(0)
     }
 
-    /// What it has sent.
-    pub(crate) fn facts(&self) -> &Facts {
-        &self.facts
+    /// What it has sent; it hears of nothing else.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts { sent: self.next, ..Counts::default() }
+    }
+
+    /// No time: nothing but its schedule holds it.
+    pub(crate) fn limited(&self, _now: Time) -> (Span, Span) {
+        (Span::ZERO, Span::ZERO)
+    }
+
+    /// None: nobody answers.
+    pub(crate) fn rtt(&self) -> Option<Rtt> {
+        None
     }
 
     /// Everything at once.

@@ -13,7 +13,6 @@ mod buffer;
 mod closing;
 mod gaps;
 mod host;
-mod limits;
 mod measure;
 mod outstanding;
 mod pacer;
@@ -29,11 +28,10 @@ mod transmit;
 
 use std::collections::VecDeque;
 
-use cwnd::estimate::RttEstimator;
+pub use cwnd::host::Spent;
 use cwnd::{Algorithm, Bytes, Rtt, Span, Start, Time};
 
 use self::closing::Closing;
-pub use self::limits::Spent;
 use self::receiver::Receiver;
 use self::sender::Sender;
 pub use self::stats::Stats;
@@ -54,7 +52,6 @@ pub struct Connection {
     keep_alive: Span,
     dead_after: Span,
     linger: Span,
-    rtt: RttEstimator,
     sender: Sender,
     receiver: Receiver,
     closing: Closing,
@@ -97,7 +94,6 @@ impl Connection {
             keep_alive: settings.keep_alive,
             dead_after: settings.dead_after,
             linger: settings.linger,
-            rtt: RttEstimator::new(),
             sender: Sender::new(settings, agreed, start, now),
             receiver: Receiver::new(settings, agreed, start),
             closing: Closing::Open,
@@ -121,7 +117,7 @@ impl Connection {
         if !self.closing.listens() {
             return None;
         }
-        let (slot, readable) = self.receiver.on_data(arrived, header, len, &self.rtt);
+        let (slot, readable) = self.receiver.on_data(arrived, header, len, self.sender.rtt());
         self.news.readable |= readable;
         if slot.is_some() {
             self.hear(arrived.now);
@@ -143,12 +139,12 @@ impl Connection {
         }
         match control {
             Control::LightAck(next) => {
-                if self.sender.on_ack(now, *next, None, &mut self.rtt) {
+                if self.sender.on_ack(now, *next, None) {
                     self.closing.deny();
                 }
             }
             Control::Ack(full) => {
-                if !self.sender.on_ack(now, full.next, Some(full), &mut self.rtt) {
+                if !self.sender.on_ack(now, full.next, Some(full)) {
                     return;
                 }
                 self.closing.deny();
@@ -156,11 +152,13 @@ impl Connection {
                     self.ack2.push_back(full.number);
                 }
             }
-            Control::Nak(losses) => self.sender.on_nak(now, *losses, &self.rtt),
-            Control::Ack2(number) => self.receiver.on_ack2(now, *number, &mut self.rtt),
-            Control::DropRequest(request) => self.news.readable |= self.receiver.on_drop(now, request, &self.rtt),
+            Control::Nak(losses) => self.sender.on_nak(now, *losses),
+            Control::Ack2(number) => self.receiver.on_ack2(now, *number, &mut self.sender.host.facts.rtt),
+            Control::DropRequest(request) => {
+                self.news.readable |= self.receiver.on_drop(now, request, self.sender.rtt());
+            }
             Control::PeerError(code) => self.news.peer_error = Some(*code),
-            Control::Shutdown => self.closing.suspect(now + patience::answer_time(&self.rtt).min(BELIEF)),
+            Control::Shutdown => self.closing.suspect(now + patience::answer_time(self.sender.rtt()).min(BELIEF)),
             // Set-up is the endpoint's; libudt never sends warnings, and no algorithm here has words of its own.
             Control::KeepAlive
             | Control::Handshake(_)
@@ -182,7 +180,7 @@ impl Connection {
             return;
         }
         if self.closing.listens() {
-            self.sender.on_timeout(now, &self.rtt);
+            self.sender.on_timeout(now);
             if now.since(self.heard_at) >= self.dead_after {
                 self.closing.end(Reason::Dead);
             }
@@ -201,11 +199,11 @@ impl Connection {
         let transmit = if self.closing.listens() {
             self.poll_message(now).map(Transmit::Message).or_else(|| self.poll_data(now))
         } else if !self.closing.is_over()
-            && let Some(ack) = self.receiver.last_word(now, &self.rtt)
+            && let Some(ack) = self.receiver.last_word(now, self.sender.rtt())
         {
             Some(Transmit::Message(ack))
         } else {
-            let pause = self.rtt.get().map_or(patience::DEFAULT_RTT, |rtt| rtt.smoothed);
+            let pause = self.sender.rtt().get().map_or(patience::DEFAULT_RTT, |rtt| rtt.smoothed);
             self.closing.poll(now, pause).then_some(Transmit::Message(Message::Shutdown))
         };
         if transmit.is_some() {
@@ -229,16 +227,13 @@ impl Connection {
 
     /// Takes bytes of a stream: how many of `bytes` there was room for. They become packets as they leave, filled up by what is
     /// written until then. Nothing is taken once the connection is being closed, or if it carries messages.
-    pub fn write(&mut self, now: Time, bytes: u64) -> u64 {
+    pub fn write(&mut self, bytes: u64) -> u64 {
         if self.mode != Mode::Stream || !self.closing.is_open() {
             return 0;
         }
         let taken = bytes.min(self.room());
         self.refused |= taken < bytes;
         self.sender.supply.write(taken);
-        if taken > 0 {
-            self.sender.host.limits.end_source(now);
-        }
         taken
     }
 
@@ -263,7 +258,6 @@ impl Connection {
         }
         let expires = options.ttl.map_or(Time::MAX, |ttl| now + ttl);
         let number = self.sender.supply.push(bytes, expires, options.in_order).ok_or(SendError::Stream)?;
-        self.sender.host.limits.end_source(now);
         Ok(number)
     }
 
@@ -365,13 +359,13 @@ impl Connection {
     /// The time between two packets, while departures are spaced.
     #[must_use]
     pub fn spacing(&self) -> Option<Span> {
-        self.sender.spacing(&self.rtt)
+        self.sender.host.spacing()
     }
 
     /// The round-trip time, if there is a sample.
     #[must_use]
     pub fn rtt(&self) -> Option<Rtt> {
-        self.rtt.get()
+        self.sender.rtt().get()
     }
 
     /// What it counts and measures.
@@ -381,7 +375,7 @@ impl Connection {
     }
 
     fn poll_message(&mut self, now: Time) -> Option<Message> {
-        if let Some(message) = self.receiver.poll(now, &self.rtt) {
+        if let Some(message) = self.receiver.poll(now, self.sender.rtt()) {
             return Some(message);
         }
         if let Some(number) = self.ack2.pop_front() {
@@ -391,7 +385,7 @@ impl Connection {
     }
 
     fn poll_data(&mut self, now: Time) -> Option<Transmit> {
-        if let Some(data) = self.sender.poll(now, &self.rtt) {
+        if let Some(data) = self.sender.poll(now) {
             self.busy_at = now;
             return Some(Transmit::Data(data));
         }
@@ -403,7 +397,7 @@ impl Connection {
 
     fn hear(&mut self, now: Time) {
         self.heard_at = now;
-        self.sender.on_sign_of_life(now, &self.rtt);
+        self.sender.on_sign_of_life(now);
     }
 
     fn look_for_end(&mut self, now: Time) {

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use cwnd::estimate::RttEstimator;
+use cwnd::host::Moment;
 use cwnd::{Congestion, Limit, Packets, Probe, Rate, Remote, Span, Start, Time};
 
 use super::SYN;
-use super::host::{Host, Moment};
+use super::host::Host;
 use super::outstanding::{GivenUp, Missing, Outstanding};
 use super::pacer::Pacer;
 use super::patience::{LONGEST_RTT, patience, probe_interval, reported_rtt};
@@ -31,13 +32,13 @@ pub(super) struct Sender {
     pacer: Pacer,
     /// Packets beyond the acknowledgement that the peer has room for.
     pub(super) peer_window: u64,
-    /// The most it can ever have.
-    greatest_window: u64,
     /// The algorithm's window is computed at the receiver and comes in the place of the peer's (daimd eq. 21): it is for the
     /// algorithm to obey, which disregards it in slow start, and says nothing of room that could run out.
     window_is_told: bool,
-    /// Recovery lasts until all below has arrived.
+    /// Losses are being repaired until all below has arrived.
     recover: u64,
+    /// The same for those found by a timeout, whose repair is a slow start and no fast recovery.
+    slow_start_until: u64,
     /// When the oldest packet is sent again unasked, and how often in a row that has been done.
     probe_at: Time,
     probes: u32,
@@ -57,14 +58,11 @@ pub(super) struct Sender {
     pub(super) counts: Counts,
 }
 
-/// What the sending half counts.
+/// What the sending half counts beside the facts of every sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    pub(super) sent: u64,
     pub(super) bytes_sent: u64,
-    pub(super) retransmitted: u64,
     pub(super) bytes_retransmitted: u64,
-    pub(super) timeouts: u64,
     pub(super) probes: u64,
     pub(super) abandoned: u64,
     /// Reports of the peer that cannot be true.
@@ -80,15 +78,15 @@ impl Sender {
             opened: agreed.opened,
             supply: Supply::new(agreed.mode, agreed.payload),
             outstanding: Outstanding::default(),
-            host: Host::new(settings, start, now),
+            host: Host::new(settings, start, agreed.peer_window, now),
             pacer: Pacer::new(now, settings.burst, agreed.peer_window.into()),
             peer_window: u64::from(agreed.peer_window),
-            greatest_window: u64::from(agreed.peer_window),
             window_is_told: settings
                 .algorithm
                 .receiver(start)
                 .is_some_and(|mut side| side.report(now).window.is_some()),
             recover: 0,
+            slow_start_until: 0,
             probe_at: Time::MAX,
             probes: 0,
             expires_at: Time::MAX,
@@ -103,7 +101,7 @@ impl Sender {
     }
 
     /// Packets before `next` have arrived; `full` is the rest of a full acknowledgement. Whether it can be true.
-    pub(super) fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>, rtt: &mut RttEstimator) -> bool {
+    pub(super) fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> bool {
         let acked = self.outstanding.acked();
         let Some(upto) = next.number(self.isn, acked).filter(|upto| *upto <= self.outstanding.next()) else {
             self.counts.refused += 1;
@@ -113,30 +111,30 @@ impl Sender {
             return true;
         }
         self.peer_window = match full {
-            _ if self.window_is_told => self.greatest_window,
-            Some(full) => u64::from(full.window).min(self.greatest_window),
+            _ if self.window_is_told => self.host.facts.peer_window,
+            Some(full) => u64::from(full.window).min(self.host.facts.peer_window),
             // The room itself is as it was.
             None => self.peer_window.saturating_sub(upto - acked),
         };
         let in_flight = self.outstanding.in_flight();
-        let in_recovery = acked < self.recover;
+        let (repairing, in_recovery) = (acked < self.recover, self.in_recovery());
         let Some(sent_at) = self.outstanding.acknowledge(upto) else { return true };
         if let Some(full) = full {
             let sample = reported_rtt(full).unwrap_or_else(|| now.since(sent_at));
-            rtt.on_sample(sample.min(LONGEST_RTT), Span::ZERO);
+            self.host.facts.rtt.on_sample(sample.min(LONGEST_RTT), Span::ZERO);
         }
         self.proven.advance(now, upto);
         let remote = full.map_or_else(Remote::default, |full| self.remote(full));
-        let moment = Moment { in_flight, in_recovery, ..self.moment(now, rtt) };
+        let moment = Moment { in_flight, in_recovery, ..self.moment(now) };
         self.host.on_ack(&moment, upto - acked, upto, sent_at, remote);
         if in_recovery && upto >= self.recover {
-            let moment = self.moment(now, rtt);
+            let moment = self.moment(now);
             self.host.on_recovered(&moment);
         }
         self.probes = 0;
         self.stalled = false;
-        if in_recovery && upto < self.recover {
-            self.take_overtaken(sent_at, rtt);
+        if repairing && upto < self.recover {
+            self.take_overtaken(sent_at);
         } else {
             self.overtaken = 0;
         }
@@ -145,17 +143,17 @@ impl Sender {
             self.expires_at = Time::MAX;
             self.idle_since = Some(now);
         } else {
-            self.probe_at = now + probe_interval(rtt, 0);
+            self.probe_at = now + probe_interval(self.rtt(), 0);
         }
         true
     }
 
     /// The peer misses packets. Ranges that cannot be true are ignored.
-    pub(super) fn on_nak(&mut self, now: Time, losses: LossList<'_>, rtt: &RttEstimator) {
+    pub(super) fn on_nak(&mut self, now: Time, losses: LossList<'_>) {
         let (acked, next) = (self.outstanding.acked(), self.outstanding.next());
-        let moment = self.moment(now, rtt);
+        let moment = self.moment(now);
         // Without a word about its round trip a report made sooner than this after a departure cannot be about it.
-        let age = rtt.get().map_or(Span::ZERO, |rtt| rtt.min.mul_f64(YOUNG));
+        let age = self.rtt().get().map_or(Span::ZERO, |rtt| rtt.min.mul_f64(YOUNG));
         let mut budget = self.outstanding.len();
         let mut found = Missing::default();
         for range in losses.ranges() {
@@ -172,51 +170,54 @@ impl Sender {
             }
         }
         if let Some(first) = found.first {
-            self.probe_at = now + probe_interval(rtt, self.probes);
+            self.probe_at = now + probe_interval(self.rtt(), self.probes);
             self.recover = next;
             self.proven.interrupt();
+            self.host.facts.counts.lost += found.lost;
             let lost = u32::try_from(found.lost).unwrap_or(u32::MAX);
             self.host.on_congestion(&moment, &Congestion::loss(first, lost));
         }
     }
 
     /// A packet of any kind came from the peer: it is there.
-    pub(super) fn on_sign_of_life(&mut self, now: Time, rtt: &RttEstimator) {
+    pub(super) fn on_sign_of_life(&mut self, now: Time) {
         self.expiries = 0;
         if self.expires_at != Time::MAX {
-            self.expires_at = now + patience(rtt, 1);
+            self.expires_at = now + patience(self.rtt(), 1);
         }
     }
 
     /// Timers of this half that are due.
-    pub(super) fn on_timeout(&mut self, now: Time, rtt: &RttEstimator) {
-        let moment = self.moment(now, rtt);
+    pub(super) fn on_timeout(&mut self, now: Time) {
+        let moment = self.moment(now);
         self.host.on_wake(&moment);
         if self.expires_at <= now {
-            self.counts.timeouts += 1;
+            self.host.facts.counts.timeouts += 1;
+            let first = self.outstanding.acked();
+            let lost = self.suspect(EXPIRY_PACKETS);
             // A peer without room drops what it gets; its silence says nothing of the network.
             if self.peer_window > LEAST_WINDOW {
-                let first = self.outstanding.acked();
-                self.host.on_congestion(&moment, &Congestion::timeout(first, self.stalled));
+                let lost = u32::try_from(lost).unwrap_or(u32::MAX);
+                self.host.on_congestion(&moment, &Congestion { lost, ..Congestion::timeout(first, self.stalled) });
                 self.stalled = true;
                 self.proven.interrupt();
             }
             self.recover = self.outstanding.next();
-            self.suspect(EXPIRY_PACKETS);
+            self.slow_start_until = self.recover;
             self.expiries = self.expiries.saturating_add(1);
-            self.expires_at = now + patience(rtt, u64::from(self.expiries.min(MAX_EXPIRIES)) + 1);
+            self.expires_at = now + patience(self.rtt(), u64::from(self.expiries.min(MAX_EXPIRIES)) + 1);
             // A peer that is there, but lost what was sent again, is not silent.
-            self.probe_at = now + probe_interval(rtt, self.expiries);
+            self.probe_at = now + probe_interval(self.rtt(), self.expiries);
         } else if self.probe_at <= now {
             self.counts.probes += 1;
             self.suspect(1);
             self.probes += 1;
-            self.probe_at = now + probe_interval(rtt, self.probes);
+            self.probe_at = now + probe_interval(self.rtt(), self.probes);
         }
     }
 
     /// The next packet to leave now, if one may.
-    pub(super) fn poll(&mut self, now: Time, rtt: &RttEstimator) -> Option<DataPacket> {
+    pub(super) fn poll(&mut self, now: Time) -> Option<DataPacket> {
         if !self.pacer.in_pair() {
             while let Some(given_up) = self.outstanding.expire(now) {
                 self.give_up(given_up);
@@ -226,21 +227,21 @@ impl Sender {
             let given_up = self.outstanding.abandon(now, message.number, lacks, self.supply.cut_to());
             self.give_up(given_up);
             // There may be nothing else whose acknowledgement is awaited.
-            self.probe_at = self.probe_at.min(now + probe_interval(rtt, 0));
+            self.probe_at = self.probe_at.min(now + probe_interval(self.rtt(), 0));
             return None;
         }
         let again = self.outstanding.has_lost() && !self.pacer.in_pair();
         if let Some(limit) = self.blocked(again) {
-            self.host.limits.set(now, limit);
-            let spacing = self.host.spacing(rtt);
+            self.host.facts.limits.set(now, limit);
+            let spacing = self.host.spacing();
             self.pacer.break_pair(spacing);
             return None;
         }
         if now < self.pacer.release() {
-            self.host.limits.set(now, self.host.limit_of_spacing());
+            self.host.facts.limits.set(now, self.host.limit_of_spacing());
             return None;
         }
-        if again { self.resend(now, rtt) } else { self.send(now, rtt) }
+        if again { self.resend(now) } else { self.send(now) }
     }
 
     /// A drop request the receiver has to hear.
@@ -258,6 +259,11 @@ impl Sender {
         if self.blocked(again).is_some() { timers } else { timers.min(self.pacer.release()) }
     }
 
+    /// The round-trip time, which both halves of the connection sample.
+    pub(super) fn rtt(&self) -> &RttEstimator {
+        &self.host.facts.rtt
+    }
+
     /// Whether nothing waits and nothing is unacknowledged.
     pub(super) fn is_done(&self) -> bool {
         self.supply.is_empty() && self.outstanding.is_empty()
@@ -268,33 +274,28 @@ impl Sender {
         self.outstanding.oldest().map_or(self.supply.cut_to(), |record| record.start)
     }
 
-    /// The time between two packets, while departures are spaced.
-    pub(super) fn spacing(&self, rtt: &RttEstimator) -> Option<Span> {
-        self.host.spacing(rtt)
-    }
-
     /// What keeps the next packet from leaving, whatever the time. What is sent `again` replaces a packet that has left the
     /// network: only its spacing holds it.
     fn blocked(&self, again: bool) -> Option<Limit> {
         if again {
             None
+        } else if self.outstanding.in_flight() >= self.host.window() {
+            Some(Limit::Window)
         } else if self.supply.is_empty() {
             Some(Limit::Source)
-        } else if self.outstanding.len() >= self.peer_window {
-            Some(Limit::Peer)
         } else {
-            (self.outstanding.in_flight() >= self.host.window()).then_some(Limit::Window)
+            (self.outstanding.len() >= self.peer_window).then_some(Limit::Peer)
         }
     }
 
-    fn send(&mut self, now: Time, rtt: &RttEstimator) -> Option<DataPacket> {
+    fn send(&mut self, now: Time) -> Option<DataPacket> {
         if self.outstanding.is_empty() {
             if let Some(idle) = self.idle_since.take() {
-                let moment = self.moment(now, rtt);
+                let moment = self.moment(now);
                 self.host.on_restart(&moment, now.since(idle));
             }
-            self.probe_at = now + probe_interval(rtt, 0);
-            self.expires_at = now + patience(rtt, 1);
+            self.probe_at = now + probe_interval(self.rtt(), 0);
+            self.expires_at = now + patience(self.rtt(), 1);
             self.expiries = 0;
         }
         let number = self.outstanding.next();
@@ -304,24 +305,24 @@ impl Sender {
         let tag = Tag::new(position, in_order, message);
         let header = self.header(now, number, tag);
         let probe = self.host.control().probe;
-        let pair = self.pacer.sent(now, self.host.spacing(rtt), probe, Some(header.seq));
+        let pair = self.pacer.sent(now, self.host.spacing(), probe, Some(header.seq));
         if self.supply.is_empty() {
-            let spacing = self.host.spacing(rtt);
+            let spacing = self.host.spacing();
             self.pacer.break_pair(spacing);
         }
-        self.counts.sent += 1;
+        self.host.facts.counts.sent += 1;
         self.counts.bytes_sent += bytes.end - bytes.start;
         Some(DataPacket { header, number, bytes, retransmission: false, pair })
     }
 
-    fn resend(&mut self, now: Time, rtt: &RttEstimator) -> Option<DataPacket> {
+    fn resend(&mut self, now: Time) -> Option<DataPacket> {
         let (number, record) = self.outstanding.resend(now)?;
         // A queue that has overflowed is not answered with a burst, whatever the algorithm.
-        let spread = || rtt.get().map(|rtt| rtt.smoothed / self.host.window());
-        self.pacer.sent(now, self.host.spacing(rtt).or_else(spread), Probe::None, None);
+        let spread = || self.rtt().get().map(|rtt| rtt.smoothed / self.host.window());
+        self.pacer.sent(now, self.host.spacing().or_else(spread), Probe::None, None);
         let bytes = record.start..record.start + u64::from(record.len);
-        self.counts.sent += 1;
-        self.counts.retransmitted += 1;
+        self.host.facts.counts.sent += 1;
+        self.host.facts.counts.retransmitted += 1;
         self.counts.bytes_sent += u64::from(record.len);
         self.counts.bytes_retransmitted += u64::from(record.len);
         let header = self.header(now, number, record.tag);
@@ -341,22 +342,25 @@ impl Sender {
     }
 
     /// Takes the first `count` packets for lost, and the last one: when that arrives, the receiver names whatever else is missing.
-    fn suspect(&mut self, count: u64) {
+    /// How many of them were not before.
+    fn suspect(&mut self, count: u64) -> u64 {
+        let before = self.host.facts.counts.lost;
         let (first, next) = (self.outstanding.acked(), self.outstanding.next());
         let candidates = (first..next.min(first + count)).chain(next.checked_sub(1));
         for number in candidates {
-            self.host.lost += u64::from(self.outstanding.suspect(number));
+            self.host.facts.counts.lost += u64::from(self.outstanding.suspect(number));
             if let Some(given_up) = self.outstanding.waits_for_drop(number) {
                 self.request_drop(given_up);
             }
         }
+        self.host.facts.counts.lost - before
     }
 
     /// A packet that left at `newest` has arrived, and the oldest one outstanding has not, although it left before. A receiver of
     /// libudt names a loss once: if what was sent again is lost as well, it waits in silence, and probes would mend one packet
     /// at a time. So the oldest packets are taken for lost that left before, twice as many each time, as in a slow start.
-    fn take_overtaken(&mut self, newest: Time, rtt: &RttEstimator) {
-        let slack = rtt.get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERED));
+    fn take_overtaken(&mut self, newest: Time) {
+        let slack = self.rtt().get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERED));
         let then = Time::from_nanos(newest.as_nanos().saturating_sub(slack.as_nanos()));
         let first = self.outstanding.acked();
         if !self.outstanding.left_before(first, then) {
@@ -365,7 +369,7 @@ impl Sender {
         self.overtaken = (self.overtaken * 2).max(EXPIRY_PACKETS).min(self.outstanding.len());
         for number in first..self.recover.min(first + self.overtaken) {
             if self.outstanding.left_before(number, then) {
-                self.host.lost += u64::from(self.outstanding.suspect(number));
+                self.host.facts.counts.lost += u64::from(self.outstanding.suspect(number));
             }
         }
     }
@@ -381,15 +385,17 @@ impl Sender {
         }
     }
 
-    fn moment<'a>(&self, now: Time, rtt: &'a RttEstimator) -> Moment<'a> {
+    /// Whether fast recovery is under way.
+    fn in_recovery(&self) -> bool {
+        (self.slow_start_until..self.recover).contains(&self.outstanding.acked())
+    }
+
+    fn moment(&self, now: Time) -> Moment {
         Moment {
             now,
             next: self.outstanding.next(),
             in_flight: self.outstanding.in_flight(),
-            in_recovery: self.outstanding.acked() < self.recover,
-            // What the peer granted in the handshake: the room it has at the moment comes and goes with its host's haste.
-            peer_window: self.greatest_window,
-            rtt,
+            in_recovery: self.in_recovery(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! What a connection counts and measures.
 
+use cwnd::host::Spent;
 use cwnd::{BitRate, Bytes, Limit, Packets, Span, Time};
 
-use super::limits::Spent;
 use super::{Connection, HEADERS};
 
 /// Counters and measures of a connection, named as `ss -ti` names them where it has them. Packets count headers nowhere.
@@ -75,8 +75,9 @@ pub struct Stats {
 
 impl Stats {
     pub(super) fn new(connection: &Connection, now: Time) -> Self {
-        let Connection { sender, receiver, rtt, .. } = connection;
-        let (rtt, sent, received) = (rtt.get(), &sender.counts, &receiver.counts);
+        let Connection { sender, receiver, .. } = connection;
+        let (facts, sent, received) = (&sender.host.facts, &sender.counts, &receiver.counts);
+        let rtt = facts.rtt.get();
         let packet = Bytes(connection.payload as u32 + HEADERS);
         let spacing = connection.spacing().filter(|spacing| *spacing > Span::ZERO);
         Self {
@@ -85,20 +86,20 @@ impl Stats {
             minrtt: rtt.map(|rtt| rtt.min),
             cwnd: connection.control().window,
             pacing_rate: spacing.map(|spacing| (Packets(1.0) / spacing).to_bits(packet)),
-            data_segs_out: sent.sent,
+            data_segs_out: facts.counts.sent,
             data_segs_in: received.received,
             bytes_sent: sent.bytes_sent,
             bytes_retrans: sent.bytes_retransmitted,
             bytes_acked: connection.released(),
             bytes_received: received.bytes_received,
-            retrans: sent.retransmitted,
-            lost: sender.host.lost,
+            retrans: facts.counts.retransmitted,
+            lost: facts.counts.lost,
             unacked: sender.outstanding.len(),
             in_flight: sender.outstanding.in_flight(),
             notsent: sender.supply.written() - sender.supply.cut_to(),
             snd_wnd: sender.peer_window,
             rcv_space: (receiver.buffer.base() + receiver.room()).saturating_sub(receiver.buffer.next()),
-            timeouts: sent.timeouts,
+            timeouts: facts.counts.timeouts,
             tail_probes: sent.probes,
             expired: sent.abandoned + sender.supply.expired(),
             duplicates: received.duplicates,
@@ -107,8 +108,8 @@ impl Stats {
             no_room: received.no_room,
             oversized: receiver.buffer.oversized,
             refused: sent.refused + received.refused,
-            limit: sender.host.limits.current(),
-            limited: sender.host.limits.spent(now),
+            limit: facts.limits.current(),
+            limited: facts.limits.spent(now),
             lastsnd: now.since(connection.spoke_at),
             lastrcv: now.since(connection.heard_at),
         }

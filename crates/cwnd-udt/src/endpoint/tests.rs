@@ -369,8 +369,8 @@ fn a_server_repeats_its_answer_until_it_hears_from_the_client() {
         }
         sent
     };
-    let write = |server: &mut Endpoint, now| server.with(handle, |connection| connection.write(now, 1));
-    write(&mut server, at(1));
+    let write = |server: &mut Endpoint| server.with(handle, |connection| connection.write(1));
+    write(&mut server);
     // It needs some time to set up the connection, and loses what comes until then.
     assert_eq!((server.poll_transmit(at(1)).is_none(), server.next_timeout()), (true, Some(at(20))));
     let sent = first_two(&mut server, at(20));
@@ -379,7 +379,7 @@ fn a_server_repeats_its_answer_until_it_hears_from_the_client() {
     let mut spoken = Vec::new();
     Message::KeepAlive.control().encode(response.id, 0, &mut spoken);
     server.handle(arrived(at(22)), address(9), &spoken);
-    write(&mut server, at(22));
+    write(&mut server);
     let sent = std::iter::from_fn(|| server.poll_transmit(at(1000))).next().unwrap();
     assert!(matches!(sent.transmit, Transmit::Data(_)), "{sent:?}");
 }
@@ -556,7 +556,7 @@ fn connections_take_turns_and_pairs_stay_together() {
     let (mut net, handles) = connected(3, &Settings::default());
     let start = net.now;
     for handle in &handles {
-        net.end(0).with(*handle, |connection| connection.write(start, 1_000_000));
+        net.end(0).with(*handle, |connection| connection.write(1_000_000));
     }
     let mut sent = Vec::new();
     for late in 0..20 {

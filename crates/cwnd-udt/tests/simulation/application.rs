@@ -101,7 +101,7 @@ impl Application {
             let bytes =
                 (1 + (self.draw.unit() * self.draw.unit() * self.largest as f64) as u64).min(self.total - self.written);
             let taken = match self.mode {
-                Mode::Stream => connection.write(now, bytes),
+                Mode::Stream => connection.write(bytes),
                 Mode::Messages => self.send(now, bytes, connection)?,
             };
             self.written += taken;

@@ -16,6 +16,13 @@ impl RttEstimator {
         Self { rtt: None }
     }
 
+    /// A round-trip time that never varies, as models have it.
+    #[must_use]
+    pub const fn fixed(rtt: Span) -> Self {
+        let known = Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO };
+        Self { rtt: Some(known) }
+    }
+
     /// A sample; `ack_delay` is how much of it the receiver says it held the acknowledgement back. It is passed on, not
     /// subtracted.
     #[inline]

@@ -11,9 +11,9 @@ fn shutdowns(world: &World, from: usize) -> usize {
 fn what_was_written_arrives_before_the_end() {
     let mut world = World::new(20, Some(20_000_000));
     let now = world.now;
-    assert_eq!(world.ends[0].core.write(now, 1_000_000), 1_000_000);
+    assert_eq!(world.ends[0].core.write(1_000_000), 1_000_000);
     world.ends[0].core.finish(now);
-    assert_eq!(world.ends[0].core.write(now, 1), 0);
+    assert_eq!(world.ends[0].core.write(1), 0);
     world.run(5000);
     assert_eq!(world.ends[1].read, 1_000_000);
     assert_eq!(world.ends[0].events, [Event::Closed(Reason::Finished)]);
@@ -25,8 +25,7 @@ fn what_was_written_arrives_before_the_end() {
 #[test]
 fn whoever_leaves_acknowledges_first() {
     let mut world = World::new(20, None);
-    let now = world.now;
-    world.ends[0].core.write(now, 4 * 1456);
+    world.ends[0].core.write(4 * 1456);
     // All has arrived, and the clock of acknowledgements has not struck.
     world.run(24);
     let now = world.now;
@@ -58,7 +57,7 @@ fn lingering_ends_in_time() {
     world.transfer(100_000, 1000);
     world.ends[0].line.loses = Box::new(|_, parcel| matches!(parcel, Parcel::Data(_)));
     let now = world.now;
-    world.ends[0].core.write(now, 1000);
+    world.ends[0].core.write(1000);
     world.ends[0].core.finish(now);
     world.run(2900);
     assert!(!world.ends[0].core.is_closed());
@@ -82,7 +81,7 @@ fn giving_up_tells_the_peer_that_data_is_lost() {
 fn what_has_arrived_can_be_read_after_the_end() {
     let mut world = World::new(20, None);
     world.ends[1].reads = false;
-    world.ends[0].core.write(at(0), 100_000);
+    world.ends[0].core.write(100_000);
     world.ends[0].core.finish(at(0));
     world.run(3000);
     assert!(world.ends[1].core.is_closed());

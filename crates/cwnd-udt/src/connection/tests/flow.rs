@@ -48,7 +48,7 @@ fn the_bytes_of_a_stream_are_kept_until_they_are_acknowledged() {
     settings.send_buffer = 32;
     let room = 32 * u64::from(PAYLOAD);
     let mut world = World::with(&settings, &agreed(0, Mode::Stream), 5, None);
-    assert_eq!(world.ends[0].core.write(at(0), room + 1), room);
+    assert_eq!(world.ends[0].core.write(room + 1), room);
     world.run(1);
     assert_eq!((world.ends[0].core.released(), world.ends[0].core.room()), (0, 0));
     world.run(100);

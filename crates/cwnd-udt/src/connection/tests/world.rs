@@ -262,7 +262,7 @@ impl World {
         let now = self.now;
         let end = &mut self.ends[index];
         if end.to_write > 0 {
-            end.to_write -= end.core.write(now, end.to_write);
+            end.to_write -= end.core.write(end.to_write);
         }
         while end.reads {
             let packets: Vec<_> = end.core.readable().collect();

@@ -1,0 +1,87 @@
+//! Spaces departures.
+
+use cwnd::estimate::RttEstimator;
+use cwnd::host::Limits;
+use cwnd::{Limit, Pacing, Packets, Probe, Span, Time};
+
+/// Spaces departures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pacer {
+    /// The next packet may leave from here on.
+    release: Time,
+    /// Only this held the last packet asked for.
+    holds: bool,
+    /// Every window is spread over the round trip, also where the algorithm does not ask for it.
+    paced: bool,
+}
+
+impl Pacer {
+    /// A pacer that lets the first packet go.
+    pub(crate) fn new(now: Time, paced: bool) -> Self {
+        Self { release: now, holds: false, paced }
+    }
+
+    /// Whether departures are spaced under `pacing`.
+    #[inline]
+    pub(crate) fn spaces(&self, pacing: Pacing) -> bool {
+        self.paced || !matches!(pacing, Pacing::Off)
+    }
+
+    /// The time between two packets under `window` and `pacing`, while departures are spaced.
+    pub(crate) fn spacing(&self, rtt: &RttEstimator, window: Packets, pacing: Pacing) -> Option<Span> {
+        let gain = match pacing {
+            Pacing::At(rate) => return Some(rate.interval()),
+            Pacing::Spread { gain } => gain,
+            Pacing::Off if self.paced => 1.0,
+            Pacing::Off => return None,
+        };
+        rtt.get().map(|rtt| rtt.smoothed.mul_f64(1.0 / (gain * window.0)))
+    }
+
+    /// Whether a packet would have to wait.
+    #[inline]
+    pub(crate) fn waits(&self, now: Time) -> bool {
+        now < self.release
+    }
+
+    /// Whether the next packet has to wait; under `pacing` that counts as `limits` says.
+    #[inline]
+    pub(crate) fn holds(&mut self, now: Time, pacing: Pacing, limits: &mut Limits) -> bool {
+        self.holds = self.waits(now);
+        if self.holds {
+            // Spreading a window over a round trip is not a limit of its own.
+            let limit = if matches!(pacing, Pacing::At(_)) { Limit::Rate } else { Limit::Window };
+            limits.set(now, limit);
+        }
+        self.holds
+    }
+
+    /// Something else decided over the packet last asked for.
+    pub(crate) fn pass(&mut self) {
+        self.holds = false;
+    }
+
+    /// When it will let go of a packet it holds; [`Time::MAX`] if it holds none.
+    pub(crate) fn next(&self) -> Time {
+        if self.holds { self.release } else { Time::MAX }
+    }
+
+    /// A packet left; whether it is the second of a probe pair. `number` is none for a retransmission.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Time, spacing: Option<Span>, probe: Probe, number: Option<u64>) -> bool {
+        let place = match (probe, number) {
+            (Probe::PairEvery(n), Some(number)) => Some(number % u64::from(n.max(2))),
+            _ => None,
+        };
+        if let Some(spacing) = spacing {
+            // The first of a pair lets its successor follow at once; the successor pays for both.
+            let turns = match place {
+                Some(0) => 0,
+                Some(1) => 2,
+                _ => 1,
+            };
+            self.release = self.release.max(now) + spacing * turns;
+        }
+        place == Some(1)
+    }
+}

@@ -1,0 +1,125 @@
+//! What the sender of a host knows besides which packets are where: counters, round trips, and what holds it back.
+//!
+//! Every host, the simulator's senders, a UDT connection and the models, keeps one [`Facts`] per sender and shows its algorithm the
+//! [`View`] made from it. A host counts first and calls the algorithm afterwards, as [`signal`](crate::signal) says.
+
+mod limits;
+
+pub use self::limits::{Limits, Spent};
+
+use crate::estimate::RttEstimator;
+use crate::signal::View;
+use crate::units::{Bytes, Packets, Time};
+
+/// What a sender counts, in packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Sent, retransmissions included.
+    pub sent: u64,
+    /// Retransmitted.
+    pub retransmitted: u64,
+    /// Known to have arrived; see [`View::delivered`].
+    pub delivered: u64,
+    /// Found lost; see [`View::lost`].
+    pub lost: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+}
+
+/// What a sender knows apart from which packets are where.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The counters.
+    pub counts: Counts,
+    /// What holds the sender back.
+    pub limits: Limits,
+    /// The round-trip time.
+    pub rtt: RttEstimator,
+    /// The most whole packets the receiver ever grants; [`u64::MAX`] for no bound.
+    pub peer_window: u64,
+    /// Round trips so far; see [`View::round`].
+    pub round: u64,
+    /// The round ends when this packet is acknowledged.
+    round_end: u64,
+    packet: Bytes,
+    payload: Bytes,
+}
+
+/// What a sender's record of its packets says at the instant of a signal.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// See [`View::now`].
+    pub now: Time,
+    /// See [`View::next`].
+    pub next: u64,
+    /// See [`View::in_flight`].
+    pub in_flight: u64,
+    /// See [`View::in_recovery`].
+    pub in_recovery: bool,
+}
+
+impl Facts {
+    /// A sender that has sent nothing and has nothing to send yet. `packet` is the size on the wire, `payload` what a packet carries
+    /// for the application.
+    #[must_use]
+    pub fn new(now: Time, peer_window: u64, packet: Bytes, payload: Bytes) -> Self {
+        Self {
+            counts: Counts::default(),
+            limits: Limits::new(now),
+            rtt: RttEstimator::new(),
+            peer_window,
+            round: 0,
+            round_end: 0,
+            packet,
+            payload,
+        }
+    }
+
+    /// All packets below `acked` have arrived, and the next new one is `next`: a round trip ends with the first packet acknowledged
+    /// that was sent after the last one ended.
+    #[inline]
+    pub fn advance_round(&mut self, acked: u64, next: u64) {
+        if acked > self.round_end {
+            self.round += 1;
+            self.round_end = next;
+        }
+    }
+
+    /// What the algorithm is shown.
+    #[inline]
+    #[must_use]
+    pub fn view(&self, moment: &Moment) -> View {
+        View {
+            now: moment.now,
+            next: moment.next,
+            in_flight: moment.in_flight,
+            in_recovery: moment.in_recovery,
+            delivered: self.counts.delivered,
+            lost: self.counts.lost,
+            rtt: self.rtt.get(),
+            round: self.round,
+            limit: self.limits.current(),
+            peer_window: Packets(if self.peer_window < u64::MAX { self.peer_window as f64 } else { f64::INFINITY }),
+            packet: self.packet,
+            payload: self.payload,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_ends_with_a_packet_sent_after_the_last_one_ended() {
+        let mut facts = Facts::new(Time::ZERO, u64::MAX, Bytes(1500), Bytes(1460));
+        let view = |facts: &Facts| facts.view(&Moment { now: Time::ZERO, next: 0, in_flight: 0, in_recovery: false });
+        assert_eq!(view(&facts).peer_window, Packets(f64::INFINITY));
+        // (acknowledged below, next new packet): four packets per round trip, acknowledged in twos.
+        let rounds = [(2, 6), (4, 8), (6, 10), (8, 12), (10, 14), (12, 16), (14, 18)].map(|(acked, next)| {
+            facts.advance_round(acked, next);
+            facts.round
+        });
+        assert_eq!(rounds, [1, 1, 1, 2, 2, 2, 3]);
+    }
+}
