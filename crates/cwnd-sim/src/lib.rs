@@ -10,6 +10,8 @@ mod endpoint;
 mod era;
 mod events;
 mod flow;
+#[cfg(test)]
+mod hosts;
 mod net;
 mod pacer;
 mod random;
