@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_papers::{PaperError, PaperRun, Recorded, Row, Scale, Selection, Settings, Verdict};
+use cwnd_papers::{JudgedRow, PaperError, PaperRun, Recorded, Scale, Selection, Settings, Verdict};
 use cwnd_report::write_papers;
 use cwnd_run::files::Folder;
 use cwnd_run::files::to_json;
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.check {
         return check(settings.scale, &runs);
     }
-    let rows: Vec<&Row> = runs.iter().flat_map(PaperRun::rows).collect();
+    let rows: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).collect();
     Ok(if arguments.json { to_json(&rows) } else { print(&runs) })
 }
 
@@ -179,7 +179,7 @@ fn counts(runs: &[PaperRun]) -> String {
     runs.iter().map(line).collect()
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[JudgedRow]) -> String {
     let mut table = Table::left();
     table.row(["row", "published", "ours", "tolerance", "verdict"]);
     for row in rows {
@@ -195,7 +195,7 @@ fn table(rows: &[Row]) -> String {
 }
 
 /// Every reason once, with the rows it is about.
-fn remarks(rows: &[Row]) -> String {
+fn remarks(rows: &[JudgedRow]) -> String {
     let mut reasons: Vec<(Verdict, &str, Vec<&str>)> = Vec::new();
     for row in rows {
         let Some(reason) = &row.reason else { continue };

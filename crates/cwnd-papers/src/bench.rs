@@ -3,63 +3,36 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use cwnd::Span;
 use serde::de::DeserializeOwned;
 
-use super::error::PaperError;
+use super::error::{PaperError, Result};
 use super::files::Files;
-use super::ours::Ours;
 use super::published::{Assumption, Published, PublishedResult};
+use super::settings::{Scale, Settings};
 use cwnd_run::probe::{Kept, Probe};
-use cwnd_run::scenario::{Scenario, ScenarioError};
+use cwnd_run::scenario::{Document, Scenario, Source};
 
-/// How long and how often to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// Everything, at reduced length.
-    Quick,
-    /// The published durations, at least 10 seeds.
-    Full,
-}
-
-/// Hears of work: so much simulated time was asked for, and so much has passed. Says whether to go on.
-pub trait Progress: Sync {
-    /// So much simulated time will be needed besides what was announced before.
-    fn announce(&self, time: Span);
-    /// So much simulated time has passed, or was found in the store; says whether to go on.
-    fn advance(&self, time: Span) -> bool;
-}
-
-/// What a runner has to work with, and what it leaves for the report.
-pub struct Bench<'a> {
+/// What a runner has to work with.
+pub(crate) struct Bench<'a> {
     files: &'a Files,
     published: &'a Published,
     result: &'a PublishedResult,
     settings: &'a Settings,
-    ask: Ask<'a>,
-    ran: RefCell<Ran>,
+    simulate: Simulate<'a>,
+    log: RefCell<RunLog>,
 }
 
-/// Answers with what a probe keeps of runs, in their order.
-pub(super) type Ask<'a> = &'a dyn Fn(&[(&Scenario, u64)], Probe) -> Result<Vec<Kept>, PaperError>;
+/// Simulates each scenario with its seed, and gives what the probe keeps of each, in their order.
+pub(super) type Simulate<'a> = &'a dyn Fn(&[(&Scenario, u64)], Probe) -> Result<Vec<Kept>>;
 
-/// How to run papers.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How long and how often.
-    pub scale: Scale,
-    /// Assumptions that are replaced: key and value.
-    pub assumptions: Vec<(String, String)>,
-}
-
-/// What a result took.
+/// Which runs a result took.
 #[derive(Clone, Debug, Default)]
-pub struct Ran {
-    /// How many runs.
+pub struct RunLog {
+    /// How many.
     pub cells: usize,
     /// The seeds of all of them.
     pub seeds: BTreeSet<u64>,
-    /// The scenarios as they were run, by name, before what the runner varies.
+    /// The scenarios by name, before what the runner varies.
     pub scenarios: Vec<(String, String)>,
 }
 
@@ -67,59 +40,71 @@ impl<'a> Bench<'a> {
     pub(super) fn new(
         (files, published, result): (&'a Files, &'a Published, &'a PublishedResult),
         settings: &'a Settings,
-        ask: Ask<'a>,
+        simulate: Simulate<'a>,
     ) -> Self {
-        Self { files, published, result, settings, ask, ran: RefCell::default() }
+        Self { files, published, result, settings, simulate, log: RefCell::default() }
     }
 
     /// How long and how often to run. Scenarios know already; this is for what has none.
-    #[must_use]
-    pub fn scale(&self) -> Scale {
+    pub(crate) fn scale(&self) -> Scale {
         self.settings.scale
     }
 
     /// One of two values, by the scale.
-    #[must_use]
-    pub fn by_scale<T>(&self, quick: T, full: T) -> T {
+    pub(crate) fn by_scale<T>(&self, quick: T, full: T) -> T {
         match self.settings.scale {
             Scale::Quick => quick,
             Scale::Full => full,
         }
     }
 
-    /// The scenario `papers/ID/NAME.toml` with the assumptions, the scale, and then `changes` (`key.key=value`) laid over it.
+    /// The scenario `papers/ID/NAME.toml` with the assumptions, the scale, and then what `change` does to it.
     ///
     /// # Errors
-    /// There is no such file, or what comes out is no scenario.
-    pub fn scenario(&self, name: &str, changes: &[String]) -> Result<Scenario, PaperError> {
-        let (file, text) = self.files.scenario(name).ok_or_else(|| self.lacks("a scenario", name))?;
-        let mut overrides = self.overrides(name);
-        let base = || Scenario::read(&file, text, &self.overrides(name)).map(|scenario| scenario.to_toml());
+    /// There is no such file, what comes out is no scenario, or `change` failed.
+    pub(crate) fn scenario(&self, name: &str, change: impl FnOnce(&mut Document) -> Result) -> Result<Scenario> {
+        let (file, text) = self.files.scenario(name).ok_or_else(|| self.missing("scenario", name))?;
+        let overrides = self.overrides(name);
+        let source = Source::read(&file, text, &overrides)?;
+        let mut document: Document = source.document()?;
         {
-            let mut ran = self.ran.borrow_mut();
-            if ran.scenarios.iter().all(|(known, _)| known != name) {
-                // A template that only the changes make whole is shown as it is written.
-                ran.scenarios.push((name.to_string(), base().unwrap_or_else(|_| text.to_string())));
+            let mut log = self.log.borrow_mut();
+            if log.scenarios.iter().all(|(known, _)| known != name) {
+                let text = toml::to_string(&document).expect("a document has only tables, text and finite numbers");
+                log.scenarios.push((name.to_string(), text));
             }
         }
-        overrides.extend_from_slice(changes);
-        Ok(Scenario::read(&file, text, &overrides)?)
+        change(&mut document)?;
+        Ok(Scenario::check(document)?)
+    }
+
+    /// Runs every seed of a scenario, and gives what `probe` keeps of each.
+    ///
+    /// # Errors
+    /// As [`run_all`](Self::run_all).
+    pub(crate) fn run(&self, scenario: Scenario, probe: Probe) -> Result<Vec<Kept>> {
+        Ok(self.run_all([Ok(scenario)], probe)?.concat())
     }
 
     /// Runs every seed of every scenario, and gives what `probe` keeps of each: one list per scenario, one entry per seed. What
     /// was run before is taken from the store. The result does not depend on the number of threads.
     ///
     /// # Errors
-    /// The simulator refuses a setup, the store cannot be written, or the work was interrupted.
-    pub fn run(&self, scenarios: &[Scenario], probe: Probe) -> Result<Vec<Vec<Kept>>, PaperError> {
+    /// A scenario is wrong, the simulator refuses a setup, the store cannot be written, or the work was interrupted.
+    pub(crate) fn run_all(
+        &self,
+        scenarios: impl IntoIterator<Item = Result<Scenario>>,
+        probe: Probe,
+    ) -> Result<Vec<Vec<Kept>>> {
+        let scenarios: Vec<Scenario> = scenarios.into_iter().collect::<Result<_>>()?;
         let runs: Vec<(&Scenario, u64)> =
             scenarios.iter().flat_map(|scenario| scenario.seeds().map(move |seed| (scenario, seed))).collect();
         {
-            let mut ran = self.ran.borrow_mut();
-            ran.cells += runs.len();
-            ran.seeds.extend(runs.iter().map(|(_, seed)| *seed));
+            let mut log = self.log.borrow_mut();
+            log.cells += runs.len();
+            log.seeds.extend(runs.iter().map(|(_, seed)| *seed));
         }
-        let mut kept = (self.ask)(&runs, probe)?.into_iter();
+        let mut kept = (self.simulate)(&runs, probe)?.into_iter();
         Ok(scenarios.iter().map(|scenario| kept.by_ref().take(scenario.seeds().len()).collect()).collect())
     }
 
@@ -127,7 +112,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// There is no such assumption.
-    pub fn assumed(&self, key: &str) -> Result<String, PaperError> {
+    pub(crate) fn assumed(&self, key: &str) -> Result<String> {
         let replaced = self.settings.assumptions.iter().rev().find(|(replaced, _)| replaced == key);
         match replaced {
             Some((_, value)) => Ok(value.clone()),
@@ -139,7 +124,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// There is no such assumption, or it is something else.
-    pub fn assumed_as<T: DeserializeOwned>(&self, key: &str) -> Result<T, PaperError> {
+    pub(crate) fn assumed_as<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
         let text = self.assumed(key)?;
         let value = toml::de::ValueDeserializer::parse(&text);
         value.and_then(T::deserialize).map_err(|error| PaperError::Assumption {
@@ -153,13 +138,13 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// There are none under this name, or they have another shape.
-    pub fn data<T: DeserializeOwned>(&self, name: &str) -> Result<T, PaperError> {
+    pub(crate) fn data<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let value = self
             .result
             .data
             .get(name)
             .or_else(|| self.published.data.get(name))
-            .ok_or_else(|| self.lacks("data", name))?;
+            .ok_or_else(|| self.missing("data", name))?;
         T::deserialize(value.clone()).map_err(|error| PaperError::Data {
             place: format!("{} {}", self.published.paper.id, self.result.id),
             name: name.to_string(),
@@ -167,18 +152,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// The published number of a row of this result.
-    ///
-    /// # Errors
-    /// There is no such row, or it has no number.
-    pub fn published(&self, row: &str) -> Result<f64, PaperError> {
-        let listed = self.result.rows.iter().find(|listed| listed.id == row);
-        let number = listed.and_then(|listed| listed.published.as_ref()?.number());
-        number.ok_or_else(|| self.lacks("a published number", row))
-    }
-
-    pub(super) fn into_ran(self) -> Ran {
-        self.ran.into_inner()
+    pub(super) fn into_log(self) -> RunLog {
+        self.log.into_inner()
     }
 
     fn overrides(&self, scenario: &str) -> Vec<String> {
@@ -191,85 +166,13 @@ impl<'a> Bench<'a> {
         assumed.chain(quick.into_iter().flatten().cloned()).collect()
     }
 
-    fn assumption(&self, key: &str) -> Result<&'a Assumption, PaperError> {
+    fn assumption(&self, key: &str) -> Result<&'a Assumption> {
         let found = self.published.assumption.iter().find(|assumption| assumption.key == key);
-        found.ok_or_else(|| self.lacks("an assumption", key))
+        found.ok_or_else(|| self.missing("assumption", key))
     }
 
-    fn lacks(&self, what: &'static str, name: &str) -> PaperError {
+    fn missing(&self, what: &'static str, name: &str) -> PaperError {
         let place = format!("{} {}", self.published.paper.id, self.result.id);
-        PaperError::Lacks { place, what, name: name.to_string() }
-    }
-}
-
-/// What a runner found.
-#[derive(Clone, Debug, Default)]
-pub struct Findings {
-    pub(super) values: Vec<(String, Ours)>,
-    pub(super) beside: Vec<(String, &'static str, Ours)>,
-    /// Curves to draw.
-    pub figures: Vec<Figure>,
-}
-
-/// Curves on common axes.
-#[derive(Clone, Debug)]
-pub struct Figure {
-    /// A few words.
-    pub title: &'static str,
-    /// What it shows and how it was made.
-    pub caption: String,
-    /// The horizontal axis with its unit.
-    pub x: &'static str,
-    /// The vertical axis with its unit.
-    pub y: &'static str,
-    /// Whether the axes are logarithmic.
-    pub log: (bool, bool),
-    /// The curves.
-    pub curves: Vec<Line>,
-}
-
-/// A curve.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// What it is of.
-    pub name: String,
-    /// Printed in the paper, or ours.
-    pub published: bool,
-    /// Its points.
-    pub points: Vec<(f64, f64)>,
-}
-
-impl Findings {
-    /// A value for a row that `published.toml` lists.
-    pub fn value(&mut self, row: impl Into<String>, ours: Ours) {
-        self.values.push((row.into(), ours));
-    }
-
-    /// The values of an ordering that `published.toml` lists.
-    pub fn order<N: Into<String>>(&mut self, row: impl Into<String>, parts: impl IntoIterator<Item = (N, Ours)>) {
-        let parts = parts.into_iter().map(|(name, value)| (name.into(), value)).collect();
-        self.value(row, Ours::Ordered(parts));
-    }
-
-    /// A value that the paper has nothing for.
-    pub fn beside(&mut self, row: impl Into<String>, unit: &'static str, ours: Ours) {
-        self.beside.push((row.into(), unit, ours));
-    }
-
-    /// A figure for the page.
-    pub fn figure(&mut self, figure: Figure) {
-        self.figures.push(figure);
-    }
-}
-
-impl core::fmt::Debug for dyn Progress + '_ {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        out.write_str("Progress")
-    }
-}
-
-impl From<ScenarioError> for PaperError {
-    fn from(error: ScenarioError) -> Self {
-        Self::Scenario(Box::new(error))
+        PaperError::Missing { place, what, name: name.to_string() }
     }
 }

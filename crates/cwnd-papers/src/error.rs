@@ -1,5 +1,7 @@
 //! What can go wrong when papers are run.
 
+use cwnd::quantity::QuantityError;
+use cwnd::registry::SpecError;
 use cwnd_sim::SetupError;
 use thiserror::Error;
 
@@ -31,7 +33,7 @@ pub enum PaperError {
     },
     /// A runner needs what its paper's folder does not have.
     #[error("{place}: there is no {what} `{name}`")]
-    Lacks {
+    Missing {
         /// Paper and result.
         place: String,
         /// The kind of thing.
@@ -39,23 +41,21 @@ pub enum PaperError {
         /// Its name.
         name: String,
     },
+    /// An assumption, or what a runner computes from some, is no quantity that a scenario accepts.
+    #[error(transparent)]
+    Quantity(#[from] QuantityError),
     /// A scenario or `published.toml` is wrong.
     #[error("{0}")]
     Scenario(Box<ScenarioError>),
     /// The simulator refuses a setup, or the work was interrupted.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// An assumption is no algorithm, or has parameters that it does not take.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
     /// A cell cannot be stored.
     #[error("{0}; `--no-store` runs without")]
     Store(#[from] StoreError),
-    /// A runner gave a value for a row that is not listed, or twice.
-    #[error("{place}: its runner has a value for `{row}`, which published.toml does not list once")]
-    Stray {
-        /// Paper and result.
-        place: String,
-        /// The row.
-        row: String,
-    },
     /// Nothing is called so.
     #[error("{}", cwnd_run::scenario::unknown(what, name, known))]
     Unknown {
@@ -66,4 +66,21 @@ pub enum PaperError {
         /// What there is.
         known: Vec<String>,
     },
+    /// A runner gave a value for a row that is not listed, or twice.
+    #[error("{place}: its runner has a value for `{row}`, which published.toml does not list once")]
+    Unlisted {
+        /// Paper and result.
+        place: String,
+        /// The row.
+        row: String,
+    },
+}
+
+/// What runners and their helpers return.
+pub(crate) type Result<T = (), E = PaperError> = std::result::Result<T, E>;
+
+impl From<ScenarioError> for PaperError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(Box::new(error))
+    }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bench::Scale;
+use super::settings::Scale;
 use super::tolerance::Tolerance;
 use cwnd_run::scenario::{Fault, ScenarioError, Source};
 
@@ -116,7 +116,7 @@ pub struct PublishedRow {
     pub id: String,
     /// What was printed.
     #[serde(default)]
-    pub published: Option<PublishedValue>,
+    pub published: Option<Value>,
     /// Whether it was.
     #[serde(default)]
     pub basis: Basis,
@@ -137,13 +137,13 @@ pub struct PublishedRow {
     pub reason: Option<String>,
 }
 
-/// A number or a statement.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+/// A number or words.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum PublishedValue {
-    /// A number.
+pub enum Value {
+    /// A number, in the unit of its row.
     Number(f64),
-    /// A statement.
+    /// Words.
     Text(String),
 }
 
@@ -234,7 +234,7 @@ impl PublishedResult {
             return Some(format!("there is another row `{id}`"));
         }
         let kind = row.kind.unwrap_or(self.kind);
-        let number = row.published.as_ref().and_then(PublishedValue::number);
+        let number = row.published.as_ref().and_then(Value::number);
         match (&row.tolerance, kind) {
             (None, Kind::Compared) => Some(format!("row `{id}` is compared and has no `tolerance`")),
             (Some(_), Kind::Illustration | Kind::NotReproducible) => {
@@ -255,7 +255,7 @@ impl PublishedResult {
     }
 }
 
-impl PublishedValue {
+impl Value {
     /// The number, if it is one.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
@@ -266,7 +266,7 @@ impl PublishedValue {
     }
 }
 
-impl fmt::Display for PublishedValue {
+impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => write!(out, "{number}"),

@@ -8,18 +8,21 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::verdict::{Row, Verdict};
-use super::{PaperRun, Scale};
+use super::files::paper_file;
+use super::row::JudgedRow;
+use super::selection::PaperRun;
+use super::settings::Scale;
+use super::verdict::Verdict;
 use cwnd_run::scenario::{ScenarioError, Source};
 
 /// What was recorded: by paper, result and row.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Recorded(BTreeMap<String, BTreeMap<String, BTreeMap<String, Entry>>>);
+pub struct Recorded(BTreeMap<String, BTreeMap<String, BTreeMap<String, RecordedRow>>>);
 
 /// What was recorded of a row.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Entry {
+pub struct RecordedRow {
     /// Its verdict.
     pub verdict: Verdict,
     /// Ours, for people.
@@ -44,8 +47,8 @@ impl Recorded {
     /// The file is wrong.
     pub fn at(scale: Scale) -> Result<Self, ScenarioError> {
         let (name, text) = match scale {
-            Scale::Quick => ("papers/expected.toml", super::files::paper_file!("expected.toml")),
-            Scale::Full => ("papers/full.toml", super::files::paper_file!("full.toml")),
+            Scale::Quick => ("papers/expected.toml", paper_file!("expected.toml")),
+            Scale::Full => ("papers/full.toml", paper_file!("full.toml")),
         };
         Self::read(name, text)
     }
@@ -65,7 +68,7 @@ impl Recorded {
         for (paper, results) in &self.0 {
             for (result, rows) in results {
                 text.push_str(&format!("\n[{paper}.{result}]\n"));
-                for (row, Entry { verdict, ours }) in rows {
+                for (row, RecordedRow { verdict, ours }) in rows {
                     let verdict = toml::Value::try_from(verdict).expect("a verdict is a word");
                     let (row, ours) = (quoted(row), quoted(ours));
                     text.push_str(&format!("{row} = {{ verdict = {verdict}, ours = {ours} }}\n"));
@@ -79,8 +82,9 @@ impl Recorded {
     pub fn update(&mut self, runs: &[PaperRun]) {
         for run in runs {
             for result in &run.results {
-                let kept: Vec<&Row> = result.rows.iter().filter(|row| compared(row)).collect();
-                let entry = |row: &Row| (row.row.clone(), Entry { verdict: row.verdict, ours: row.ours_text() });
+                let kept: Vec<&JudgedRow> = result.rows.iter().filter(|row| compared(row)).collect();
+                let entry =
+                    |row: &JudgedRow| (row.row.clone(), RecordedRow { verdict: row.verdict, ours: row.ours_text() });
                 let id = run.published.result[result.index].id.clone();
                 let results = self.0.entry(run.published.paper.id.clone()).or_default();
                 if kept.is_empty() {
@@ -94,7 +98,7 @@ impl Recorded {
 
     /// What was recorded of a row.
     #[must_use]
-    pub fn entry(&self, paper: &str, result: &str, row: &str) -> Option<&Entry> {
+    pub fn entry(&self, paper: &str, result: &str, row: &str) -> Option<&RecordedRow> {
         self.0.get(paper)?.get(result)?.get(row)
     }
 
@@ -138,7 +142,7 @@ impl fmt::Display for Difference {
 }
 
 /// Rows that the paper has nothing for have no verdict that could change.
-fn compared(row: &Row) -> bool {
+fn compared(row: &JudgedRow) -> bool {
     row.verdict != Verdict::Illustration
 }
 

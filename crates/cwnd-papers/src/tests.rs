@@ -5,40 +5,42 @@ use std::collections::BTreeSet;
 use cwnd_run::probe::Kept;
 use cwnd_run::scenario::Scenario;
 
-use super::{Bench, Files, Kind, PAPERS, Published, Recorded, Scale, Settings};
+use super::bench::Bench;
+use super::findings::Findings;
+use super::{Kind, PAPERS, Published, Recorded, Reproduction, Scale, Settings};
 
-fn published(files: &Files) -> Published {
-    Published::read(&files.path("published.toml"), files.published).unwrap_or_else(|error| panic!("{error}"))
+fn published(paper: &Reproduction) -> Published {
+    paper.published().unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
 fn every_compared_result_has_a_runner_and_every_runner_a_result() {
-    for files in PAPERS {
-        let published = published(files);
-        assert_eq!(published.paper.id, files.id);
+    for paper in PAPERS {
+        let published = published(paper);
+        assert_eq!(published.paper.id, paper.id());
         for result in &published.result {
-            let runs = files.runner(&result.id).is_some();
-            assert!(runs || result.kind != Kind::Compared, "{} {} has no runner", files.id, result.id);
+            let runs = paper.runner(&result.id).is_some();
+            assert!(runs || result.kind != Kind::Compared, "{} {} has no runner", paper.id(), result.id);
         }
-        for (id, _) in files.runners {
-            assert!(published.result(id).is_some(), "{} {id} is not listed", files.id);
+        for (id, _) in paper.runners {
+            assert!(published.result(id).is_some(), "{} {id} is not listed", paper.id());
         }
     }
 }
 
 #[test]
 fn scenarios_say_what_is_assumed_and_quick_shortens_them() {
-    for files in PAPERS {
-        let published = published(files);
-        let known: BTreeSet<&str> = files.scenarios.iter().map(|(name, _)| *name).collect();
+    for paper in PAPERS {
+        let published = published(paper);
+        let known: BTreeSet<&str> = paper.files.scenarios.iter().map(|(name, _)| *name).collect();
         let named = published.result.iter().flat_map(|result| &result.scenarios).map(String::as_str);
         let set = published.assumption.iter().flat_map(|assumption| assumption.sets.keys()).map(String::as_str);
         for name in named.chain(set).chain(published.quick.keys().map(String::as_str)) {
-            assert!(known.contains(name), "{}: there is no scenario `{name}`", files.id);
+            assert!(known.contains(name), "{}: there is no scenario `{name}`", paper.id());
         }
-        for (name, text) in files.scenarios {
+        for (name, text) in paper.files.scenarios {
             let read = |overrides: &[String]| {
-                Scenario::read(&files.path(&format!("{name}.toml")), text, overrides)
+                Scenario::read(&paper.files.path(&format!("{name}.toml")), text, overrides)
                     .unwrap_or_else(|error| panic!("{error}"))
             };
             let assumed: Vec<String> = published
@@ -49,10 +51,10 @@ fn scenarios_say_what_is_assumed_and_quick_shortens_them() {
                     keys.into_iter().map(|key| format!("{key}={}", assumption.text(Scale::Full)))
                 })
                 .collect();
-            assert_eq!(read(&[]).to_toml(), read(&assumed).to_toml(), "{} {name} says something else", files.id);
+            assert_eq!(read(&[]).to_toml(), read(&assumed).to_toml(), "{} {name} says something else", paper.id());
             let quick = [assumed, published.quick.get(*name).cloned().unwrap_or_default()].concat();
             let length = |scenario: &Scenario| scenario.duration().as_nanos() * scenario.seeds().len() as u64;
-            assert!(length(&read(&quick)) <= length(&read(&[])), "{} {name}: --quick takes longer", files.id);
+            assert!(length(&read(&quick)) <= length(&read(&[])), "{} {name}: --quick takes longer", paper.id());
         }
     }
 }
@@ -71,18 +73,19 @@ fn what_is_on_record_reads_back() {
 fn every_runner_has_one_value_for_each_listed_row_and_none_for_others() {
     let nothing = |runs: &[(&Scenario, u64)], _| Ok(vec![Kept::default(); runs.len()]);
     let mut faults = Vec::new();
-    for (files, scale) in PAPERS.into_iter().flat_map(|files| [(files, Scale::Quick), (files, Scale::Full)]) {
-        let published = published(files);
+    for (paper, scale) in PAPERS.into_iter().flat_map(|paper| [(paper, Scale::Quick), (paper, Scale::Full)]) {
+        let published = published(paper);
         let settings = Settings { scale, assumptions: Vec::new() };
         for result in &published.result {
-            let Some(runner) = files.runner(&result.id) else { continue };
+            let Some(runner) = paper.runner(&result.id) else { continue };
             // Closed forms take long at full length, and have the same rows.
             if scale == Scale::Full && result.scenarios.is_empty() {
                 continue;
             }
-            let bench = Bench::new((files, &published, result), &settings, &nothing);
-            let findings = runner(&bench).unwrap_or_else(|error| panic!("{} {}: {error}", files.id, result.id));
-            let place = format!("{} {}, {scale:?}", files.id, result.id);
+            let bench = Bench::new((&paper.files, &published, result), &settings, &nothing);
+            let mut findings = Findings::default();
+            runner(&bench, &mut findings).unwrap_or_else(|error| panic!("{} {}: {error}", paper.id(), result.id));
+            let place = format!("{} {}, {scale:?}", paper.id(), result.id);
             for row in &result.rows {
                 let given = findings.values.iter().filter(|(given, _)| *given == row.id).count();
                 let compared = row.kind.unwrap_or(result.kind) == Kind::Compared;
@@ -93,9 +96,10 @@ fn every_runner_has_one_value_for_each_listed_row_and_none_for_others() {
             let unlisted = |row: &String| result.rows.iter().all(|listed| listed.id != *row);
             let unlisted = findings.values.iter().filter(|(row, _)| unlisted(row));
             faults.extend(unlisted.map(|(row, _)| format!("{place}: `{row}` is not listed")));
-            let mut run: Vec<String> = bench.into_ran().scenarios.into_iter().map(|(name, _)| name).collect();
+            let mut run: Vec<String> = bench.into_log().scenarios.into_iter().map(|(name, _)| name).collect();
             let mut named = result.scenarios.clone();
-            (run.sort(), named.sort());
+            run.sort();
+            named.sort();
             if run != named {
                 faults.push(format!("{place}: runs {run:?} and names {named:?}"));
             }

@@ -1,13 +1,13 @@
-//! What counts as reproduced: a predicate written down before the runs.
+//! Which values count as reproduced, written down before the runs.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-use super::ours::{Ours, Reading};
+use super::computed::{Computed, Interval};
 use super::verdict::Verdict;
 
-/// Which values of ours count as a match.
+/// Which computed values match.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tolerance {
@@ -48,16 +48,16 @@ impl Tolerance {
         }
     }
 
-    /// Judges a value of ours.
+    /// Judges a computed value.
     ///
     /// The whole 95 % interval must lie inside for a match and outside for a miss. An interval across an edge decides nothing,
     /// which is always so where it is wider than the tolerance and the two overlap.
     #[must_use]
-    pub fn judge(&self, published: Option<f64>, ours: &Ours) -> Verdict {
+    pub fn judge(&self, published: Option<f64>, ours: &Computed) -> Verdict {
         if let Self::Ordering(names) = self {
             return order(names, ours);
         }
-        let Some(reading) = ours.reading() else { return Verdict::Undecided };
+        let Some(interval) = ours.interval() else { return Verdict::Undecided };
         let accepted = match self {
             Self::AtLeast(low) => Accepted { low: *low, ..Accepted::ALL },
             Self::AtMost(high) => Accepted { high: *high, ..Accepted::ALL },
@@ -71,7 +71,7 @@ impl Tolerance {
             Self::RatioWithin(by) => Accepted::around(published, |value| (value / by, value * by)),
             Self::Ordering(_) => Accepted::ALL,
         };
-        accepted.judge(reading)
+        accepted.judge(interval)
     }
 }
 
@@ -97,7 +97,7 @@ impl Accepted {
         if self.open { self.low < value && value < self.high } else { self.low <= value && value <= self.high }
     }
 
-    fn judge(self, Reading { value, low, high }: Reading) -> Verdict {
+    fn judge(self, Interval { value, low, high }: Interval) -> Verdict {
         match (self.holds(low), self.holds(high), self.holds(value)) {
             (true, true, true) => Verdict::Match,
             // Neither end inside, and not around it either.
@@ -110,7 +110,7 @@ impl Accepted {
 
 /// Every neighbour must be larger than the one before: runs with the same seed are compared with each other, since they share what
 /// the seed draws.
-fn order(names: &[String], ours: &Ours) -> Verdict {
+fn order(names: &[String], ours: &Computed) -> Verdict {
     let named = |name: &String| ours.parts().iter().find(|(part, _)| part == name).map(|(_, value)| value);
     let steps = names.windows(2).map(|pair| match (named(&pair[0]), named(&pair[1])) {
         (Some(one), Some(next)) => Tolerance::Above(0.0).judge(None, &next.minus(one)),
@@ -155,13 +155,13 @@ impl fmt::Display for Plain {
 mod tests {
     use super::*;
 
-    fn runs(values: &[f64]) -> Ours {
-        Ours::Runs(values.to_vec())
+    fn runs(values: &[f64]) -> Computed {
+        Computed::Runs(values.to_vec())
     }
 
     #[test]
     fn exact_values_are_inside_or_outside() {
-        let judge = |tolerance: Tolerance, value| tolerance.judge(Some(100.0), &Ours::Exact(value));
+        let judge = |tolerance: Tolerance, value| tolerance.judge(Some(100.0), &Computed::Exact(value));
         for (tolerance, inside, outside) in [
             (Tolerance::Absolute(2.0), [98.0, 102.0], [97.9, 102.1]),
             (Tolerance::Relative(0.1), [90.0, 110.0], [89.9, 110.1]),
@@ -179,9 +179,9 @@ mod tests {
                 assert_eq!(judge(tolerance.clone(), value), Verdict::Miss, "{tolerance} {value}");
             }
         }
-        assert_eq!(Tolerance::Relative(0.1).judge(Some(-100.0), &Ours::Exact(-95.0)), Verdict::Match);
-        assert_eq!(Tolerance::Absolute(0.0).judge(Some(0.0), &Ours::Exact(0.0)), Verdict::Match);
-        assert_eq!(Tolerance::Absolute(1.0).judge(None, &Ours::Exact(0.0)), Verdict::Miss);
+        assert_eq!(Tolerance::Relative(0.1).judge(Some(-100.0), &Computed::Exact(-95.0)), Verdict::Match);
+        assert_eq!(Tolerance::Absolute(0.0).judge(Some(0.0), &Computed::Exact(0.0)), Verdict::Match);
+        assert_eq!(Tolerance::Absolute(1.0).judge(None, &Computed::Exact(0.0)), Verdict::Miss);
     }
 
     #[test]
@@ -204,13 +204,13 @@ mod tests {
         let names = ["a", "b", "c"].map(String::from);
         let order = |values: [&[f64]; 3]| {
             let parts = names.iter().cloned().zip(values.map(runs)).collect();
-            Tolerance::Ordering(names.to_vec()).judge(None, &Ours::Ordered(parts))
+            Tolerance::Ordering(names.to_vec()).judge(None, &Computed::Ordered(parts))
         };
         // b exceeds a by one in every run, although their spreads overlap.
         assert_eq!(order([&[1.0, 5.0, 9.0], &[2.0, 6.1, 9.9], &[20.0, 21.0, 22.0]]), Verdict::Match);
         assert_eq!(order([&[1.0, 5.0, 9.0], &[2.0, 4.0, 9.9], &[20.0, 21.0, 22.0]]), Verdict::Undecided);
         assert_eq!(order([&[2.0, 6.1, 9.9], &[1.0, 5.0, 9.0], &[20.0, 21.0, 22.0]]), Verdict::Miss);
-        let exact = Ours::Ordered(vec![("b".into(), Ours::Exact(2.0)), ("a".into(), Ours::Exact(1.0))]);
+        let exact = Computed::Ordered(vec![("b".into(), Computed::Exact(2.0)), ("a".into(), Computed::Exact(1.0))]);
         assert_eq!(Tolerance::Ordering(vec!["a".into(), "b".into()]).judge(None, &exact), Verdict::Match);
         assert_eq!(Tolerance::Ordering(vec!["b".into(), "a".into()]).judge(None, &exact), Verdict::Miss);
         assert_eq!(Tolerance::Ordering(vec!["b".into(), "x".into()]).judge(None, &exact), Verdict::Undecided);

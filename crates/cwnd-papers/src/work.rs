@@ -11,12 +11,19 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use cwnd::Span;
 use cwnd_sim::SetupError;
 
-use super::bench::Progress;
 use super::error::PaperError;
 use cwnd_run::cells::{Cells, Key};
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::run::simulate;
 use cwnd_run::scenario::Scenario;
+
+/// Hears of work: so much simulated time was asked for, and so much has passed. Says whether to go on.
+pub trait Progress: Sync {
+    /// So much simulated time will be needed besides what was announced before.
+    fn announce(&self, time: Span);
+    /// So much simulated time has passed, or was found in the store; says whether to go on.
+    fn advance(&self, time: Span) -> bool;
+}
 
 /// Runs that were asked for.
 #[derive(Debug)]
@@ -34,6 +41,12 @@ struct State {
     /// Who waits for what is being run.
     running: BTreeMap<Key, Vec<Asker>>,
     closed: bool,
+}
+
+impl core::fmt::Debug for dyn Progress + '_ {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.write_str("Progress")
+    }
 }
 
 /// A run that nobody has begun.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwnd::Span;
-use cwnd_papers::{PaperError, PaperRun, Progress, Row, Scale, Selection, Settings};
+use cwnd_papers::{JudgedRow, PaperError, PaperRun, Progress, Scale, Selection, Settings};
 use cwnd_run::cells::Cells;
 use cwnd_run::files::to_json;
 use pyo3::prelude::*;
@@ -40,7 +40,7 @@ pub(crate) fn paper(
     selection.check(&settings)?;
     let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
     let runs = apart(py, |progress| Ok(selection.run(&settings, &cells, &Heard(progress))?))?;
-    Ok(to_json(&runs.iter().flat_map(PaperRun::rows).collect::<Vec<&Row>>()))
+    Ok(to_json(&runs.iter().flat_map(PaperRun::rows).collect::<Vec<&JudgedRow>>()))
 }
 
 impl Progress for Heard<'_> {

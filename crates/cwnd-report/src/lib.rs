@@ -29,7 +29,7 @@ use serde::Serialize;
 use crate::page::{PaperPage, evaluation_html, index_html, paper_html};
 use cwnd_lab::compare::Compared;
 use cwnd_lab::evaluate::Evaluation;
-use cwnd_papers::{PaperRun, Row, Settings};
+use cwnd_papers::{JudgedRow, PaperRun, Settings};
 use cwnd_run::VERSION;
 use cwnd_run::run::Runs;
 
@@ -93,7 +93,7 @@ pub fn write_papers(folder: &Path, command: &str, settings: &Settings, runs: &[P
     for run in runs {
         std::fs::write(folder.join(format!("{}.html", run.published.paper.id)), paper_html(run, page))?;
     }
-    let rows: Vec<&Row> = runs.iter().flat_map(PaperRun::rows).collect();
+    let rows: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).collect();
     std::fs::write(folder.join("rows.json"), to_json(&rows))
 }
 

@@ -11,7 +11,7 @@ use super::json::{Bench, Comparison, Known, Run};
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::model::{Card, Convergences, Paths, Responses, Stages};
 use cwnd_lab::sweep::{Progressed, Swept};
-use cwnd_papers::Row;
+use cwnd_papers::JudgedRow;
 
 /// `docs/algorithms.md`.
 #[must_use]
@@ -54,7 +54,7 @@ pub fn json() -> String {
         ("cwnd evaluate", schema_for!(Evaluation)),
         ("cwnd bench sim", schema_for!(Bench)),
         ("cwnd doctor", schema_for!(Diagnosis)),
-        ("cwnd paper PAPER", schema_for!(Row)),
+        ("cwnd paper PAPER", schema_for!(JudgedRow)),
         ("cwnd model response", schema_for!(Responses)),
         ("cwnd model convergence", schema_for!(Convergences)),
         ("cwnd model rounds", schema_for!(Paths)),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use cwnd_papers::{
-    Counts, Entry, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, Scale, Verdict,
+    Counts, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, RecordedRow, Scale, Verdict,
 };
 
 /// `docs/papers.md` with its tables made anew.
@@ -14,10 +14,10 @@ pub fn papers() -> Result<String, PaperError> {
     let records = [Recorded::at(Scale::Full)?, Recorded::at(Scale::Quick)?];
     let mut page = PAGE.to_string();
     let mut summary = format!("\n| on record |{}", header(1));
-    for files in PAPERS {
-        let published = Published::read(&files.path("published.toml"), files.published)?;
+    for paper in PAPERS {
+        let published = paper.published()?;
         count(&mut summary, &published, &records);
-        page = replaced(&page, files.id, &tables(&published, &records));
+        page = replaced(&page, paper.id(), &tables(&published, &records));
     }
     summary.push('\n');
     Ok(replaced(&page, "all", &summary))
@@ -90,21 +90,21 @@ fn cells(counts: Counts) -> String {
     SHOWN.map(|verdict| cell(counts.get(verdict))).concat()
 }
 
-fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, entry: &Entry) {
+fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, entry: &RecordedRow) {
     let published = row.published.as_ref().map_or_else(|| "–".to_string(), ToString::to_string);
     let tolerance = row.tolerance.as_ref().map(ToString::to_string).unwrap_or_default();
     let reason = match entry.verdict {
         Verdict::Miss => row.reason.as_deref().unwrap_or_default(),
         _ => "the interval reaches across the edge",
     };
-    let Entry { verdict, ours } = entry;
+    let RecordedRow { verdict, ours } = entry;
     let cells = [&result.id, &row.id, &published, ours, &tolerance, &verdict.to_string(), reason];
     let cells = cells.map(|cell| cell.replace('|', "\\|"));
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
 /// What is on record at full length, or else at reduced length.
-fn entry<'a>(records: &'a [Recorded; 2], paper: &str, result: &str, row: &str) -> Option<&'a Entry> {
+fn entry<'a>(records: &'a [Recorded; 2], paper: &str, result: &str, row: &str) -> Option<&'a RecordedRow> {
     records.iter().find_map(|recorded| recorded.entry(paper, result, row))
 }
 

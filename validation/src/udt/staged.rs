@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cwnd::{Span, Spec};
 use cwnd_net::{Options, UdtListener, UdtStream};
-use cwnd_papers::{PAPERS, Published, PublishedValue};
+use cwnd_papers::{PAPERS, Value};
 use cwnd_run::measure::{jain, mean, stability_index};
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::run::run;
@@ -64,15 +64,15 @@ pub(super) fn row(algorithm: &str, side: &str, stage: usize) -> String {
 
 /// What the paper printed of a stage: `aggregate` (Mbit/s of 1 Gbit/s), `Jain index` or `SI`.
 pub(super) fn printed(what: &str, stage: usize) -> Option<f64> {
-    let daimd = PAPERS.iter().find(|files| files.id == "daimd")?;
-    let published = Published::read(&daimd.path("published.toml"), daimd.published).ok()?;
+    let daimd = PAPERS.iter().find(|paper| paper.id() == "daimd")?;
+    let published = daimd.published().ok()?;
     let row = format!("paper: {what}, stage {stage}");
     let rows = &published.result("table-1")?.rows;
-    rows.iter().find(|listed| listed.id == row)?.published.as_ref().and_then(PublishedValue::number)
+    rows.iter().find(|listed| listed.id == row)?.published.as_ref().and_then(Value::number)
 }
 
 fn simulated(algorithm: &str, seconds: usize) -> Result<Vec<Stage>, Error> {
-    let daimd = PAPERS.iter().find(|files| files.id == "daimd").expect("it is one of the five");
+    let daimd = PAPERS.iter().find(|paper| paper.id() == "daimd").expect("it is one of the five");
     let (name, text) = daimd.scenario("testbed").expect("Table 1 is run from it");
     let mut changes = vec![
         format!("duration={}s", STAGE_COUNT * seconds),

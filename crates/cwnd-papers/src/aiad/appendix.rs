@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::environment::{Environment, Router, Scheme, Scores, Setting};
-use crate::{Bench, Findings, Ours, PaperError};
+use crate::bench::Bench;
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::Findings;
 use cwnd_run::measure::{Best, kendall, mean, spearman};
 
 /// The settings whose tables are printed.
@@ -24,10 +27,10 @@ struct Candidate {
 }
 
 /// D and C of a candidate, one value per seed.
-type Distances = Vec<(Ours, Ours)>;
+type Distances = Vec<(Computed, Computed)>;
 
 /// The candidates in the order of the printed tables: AIMD first, by increase, then by decrease.
-fn candidates(bench: &Bench<'_>) -> Result<Vec<Candidate>, PaperError> {
+fn candidates(bench: &Bench<'_>) -> Result<Vec<Candidate>> {
     let increases: Vec<f64> = bench.data("increases")?;
     let mut all = Vec::new();
     for (family, of, decreases) in [
@@ -47,23 +50,22 @@ fn candidates(bench: &Bench<'_>) -> Result<Vec<Candidate>, PaperError> {
     Ok(all)
 }
 
-fn scores(bench: &Bench<'_>, setting: Setting, candidates: &[Candidate]) -> Result<Scores, PaperError> {
+fn scores(bench: &Bench<'_>, setting: Setting, candidates: &[Candidate]) -> Result<Scores> {
     let schemes: Vec<Scheme> = candidates.iter().map(|candidate| candidate.scheme.clone()).collect();
     Scores::of(bench, setting, &schemes, &Environment::all(bench)?)
 }
 
-fn distances(bench: &Bench<'_>, setting: Setting, candidates: &[Candidate]) -> Result<Distances, PaperError> {
+fn distances(bench: &Bench<'_>, setting: Setting, candidates: &[Candidate]) -> Result<Distances> {
     Ok(scores(bench, setting, candidates)?.ranks("goodput", Best::Largest))
 }
 
 /// The printed cells of a setting in the order of the candidates: increase, decrease, D, C.
-fn printed(bench: &Bench<'_>, setting: Setting) -> Result<Vec<[f64; 4]>, PaperError> {
+fn printed(bench: &Bench<'_>, setting: Setting) -> Result<Vec<[f64; 4]>> {
     let mut families: BTreeMap<String, Vec<[f64; 4]>> = bench.data(&setting.name())?;
     Ok(["AIMD", "AIAD"].into_iter().filter_map(|family| families.remove(family)).flatten().collect())
 }
 
-pub(super) fn tables(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn tables(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let candidates = candidates(bench)?;
     let environments = Environment::all(bench)?.len() as f64;
     let mut consistent = 0;
@@ -76,24 +78,23 @@ pub(super) fn tables(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             findings.order(format!("{}, {}", setting.name(), candidate.scheme.name), [("D", total), ("C", worst)]);
         }
     }
-    findings.value("printed cells with C <= D <= 13 C, to rounding", Ours::Exact(f64::from(consistent as u32)));
-    Ok(findings)
+    findings.value("printed cells with C <= D <= 13 C, to rounding", f64::from(consistent as u32));
+    Ok(())
 }
 
-pub(super) fn claims(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn claims(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let candidates = candidates(bench)?;
     for setting in SETTINGS {
         let name = setting.name();
-        let ours: Vec<Ours> = distances(bench, setting, &candidates)?.into_iter().map(|(total, _)| total).collect();
+        let ours: Vec<Computed> = distances(bench, setting, &candidates)?.into_iter().map(|(total, _)| total).collect();
         let theirs: Vec<f64> = printed(bench, setting)?.iter().map(|cell| cell[2]).collect();
         let per_seed = |of: fn(&[f64], &[f64]) -> Option<f64>| {
             let seeds = ours.iter().map(|total| total.values().len()).min().unwrap_or(0);
             let column = |seed: usize| ours.iter().map(|total| total.values()[seed]).collect::<Vec<_>>();
-            Ours::Runs((0..seeds).filter_map(|seed| of(&column(seed), &theirs)).collect())
+            Computed::Runs((0..seeds).filter_map(|seed| of(&column(seed), &theirs)).collect())
         };
         findings.value(format!("Spearman rank correlation of D with the printed D, {name}"), per_seed(spearman));
-        findings.beside(format!("Kendall rank correlation of D with the printed D, {name}"), "", per_seed(kendall));
+        findings.extra(format!("Kendall rank correlation of D with the printed D, {name}"), "", per_seed(kendall));
         let mean_at = |family: &str, increase: f64| {
             let chosen = candidates.iter().zip(&ours).filter(|(c, _)| c.family == family && c.increase == increase);
             mean_of(chosen.map(|(_, total)| total.values()))
@@ -101,7 +102,11 @@ pub(super) fn claims(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         let one = |family: &str, increase: f64, decrease: f64| {
             let found = candidates.iter().zip(&ours);
             let wanted = |c: &Candidate| c.family == family && c.increase == increase && c.decrease == decrease;
-            found.filter(|(c, _)| wanted(c)).map(|(_, total)| total.clone()).next().unwrap_or(Ours::Runs(Vec::new()))
+            found
+                .filter(|(c, _)| wanted(c))
+                .map(|(_, total)| total.clone())
+                .next()
+                .unwrap_or(Computed::Runs(Vec::new()))
         };
         match (setting.recovery, setting.router) {
             ("reno", Router::DropTail) => {
@@ -128,22 +133,21 @@ pub(super) fn claims(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             let best = aimd.filter_map(|(c, total)| Some((c, total.value()?))).min_by(|a, b| a.1.total_cmp(&b.1));
             let gentle = best.is_some_and(|(c, _)| c.decrease == 0.8 && c.increase >= 2.0);
             let row = "c3: SACK + RED: the best AIMD has b = 0.8 and a >= 2 (1 yes, 0 no)";
-            findings.value(row, Ours::Exact(f64::from(u8::from(gentle))));
+            findings.value(row, f64::from(u8::from(gentle)));
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// The mean of several lists, position by position.
-fn mean_of<'a>(lists: impl Iterator<Item = &'a [f64]>) -> Ours {
+fn mean_of<'a>(lists: impl Iterator<Item = &'a [f64]>) -> Computed {
     let lists: Vec<&[f64]> = lists.collect();
     let seeds = lists.iter().map(|list| list.len()).min().unwrap_or(0);
     let at = |seed: usize| mean(&lists.iter().map(|list| list[seed]).collect::<Vec<_>>());
-    Ours::Runs((0..seeds).filter_map(at).collect())
+    Computed::Runs((0..seeds).filter_map(at).collect())
 }
 
-pub(super) fn sack(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn sack(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let chosen: Vec<Scheme> = Scheme::chosen(bench)?.into_iter().take(2).collect();
     let environments = Environment::available(bench)?;
     let [reno, sack] = [SETTINGS[0], SETTINGS[1]].map(|setting| Scores::of(bench, setting, &chosen, &environments));
@@ -163,10 +167,10 @@ pub(super) fn sack(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     };
     let row = "least D of AIAD over least D of AIMD; 0 where the best AIMD has a > 1";
     let ratio = match (best("AIMD"), best("AIAD")) {
-        (Some((aimd, ..)), _) if aimd.increase > 1.0 => Ours::Exact(0.0),
+        (Some((aimd, ..)), _) if aimd.increase > 1.0 => Computed::Exact(0.0),
         (Some((_, least, _)), Some((_, other, _))) => other.per(least),
-        _ => Ours::Runs(Vec::new()),
+        _ => Computed::Runs(Vec::new()),
     };
     findings.value(row, ratio);
-    Ok(findings)
+    Ok(())
 }

@@ -1,11 +1,18 @@
 //! The 13 environments, the settings of recovery and router, and the runs over both.
 
+use cwnd::BitRate;
+use cwnd_sim::RateSchedule;
 use serde::Deserialize;
 
-use crate::{Bench, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change::{self, bit_rate, set_algorithm};
+use crate::computed::Computed;
+use crate::error::{PaperError, Result};
 use cwnd_run::measure::{Best, mean, ranks};
 use cwnd_run::probe::{Kept, available};
-use cwnd_run::scenario::Scenario;
+use cwnd_run::scenario::{
+    Discipline, Document, Ecn, Queue, QueueSize, Red, Scenario, Schedule, Step, Threshold, Written,
+};
 
 /// An environment of Table 2.
 #[derive(Clone, Debug)]
@@ -65,14 +72,14 @@ pub(super) struct Scores(Vec<Vec<Vec<Kept>>>);
 
 impl Environment {
     /// All 13.
-    pub(super) fn all(bench: &Bench<'_>) -> Result<Vec<Self>, PaperError> {
+    pub(super) fn all(bench: &Bench<'_>) -> Result<Vec<Self>> {
         let mut all = Self::available(bench)?;
         all.extend(bench.data::<Vec<Gap>>("arrivals")?.into_iter().map(Self::Crossed));
         Ok(all)
     }
 
     /// 1 to 10, in which the paper compares the schemes.
-    pub(super) fn available(bench: &Bench<'_>) -> Result<Vec<Self>, PaperError> {
+    pub(super) fn available(bench: &Bench<'_>) -> Result<Vec<Self>> {
         Ok(bench.data::<Vec<Bandwidth>>("environments")?.into_iter().map(Self::Available).collect())
     }
 
@@ -85,36 +92,31 @@ impl Environment {
     }
 
     /// The scenarios of one scheme here: one over all seeds, or one per seed where the seed decides the path itself.
-    pub(super) fn scenarios(
-        &self,
-        bench: &Bench<'_>,
-        setting: Setting,
-        scheme: &Scheme,
-    ) -> Result<Vec<Scenario>, PaperError> {
-        match (self, setting.router) {
-            (Self::Available(bandwidth), Router::Drr) => fair(bench, bandwidth, setting, scheme),
-            (Self::Available(bandwidth), _) => {
-                let changes = common(bench, setting, scheme)?;
-                let more = [
-                    format!("dumbbell.rate={}bit", bits(capacity(bench)?)),
-                    format!("dumbbell.queue={}", setting.router.queue(bench)?),
-                    format!("cbr.0.rate={}", bandwidth.cross(bench)?),
-                ];
-                Ok(vec![bench.scenario("available", &[changes, more.to_vec()].concat())?])
+    pub(super) fn scenarios(&self, bench: &Bench<'_>, setting: Setting, scheme: &Scheme) -> Result<Vec<Scenario>> {
+        match self {
+            Self::Available(bandwidth) if setting.router == Router::Drr => fair(bench, bandwidth, setting, scheme),
+            Self::Available(bandwidth) => {
+                let scenario = bench.scenario("available", |document| {
+                    let bottleneck = change::dumbbell(document);
+                    (bottleneck.rate, bottleneck.queue) = (link_rate(bench)?, setting.router.queue(bench)?);
+                    document.cbr[0].rate = bandwidth.cross(bench)?;
+                    test_flows(document, bench, setting, scheme)
+                });
+                Ok(vec![scenario?])
             }
-            (Self::Crossed(gap), _) => {
-                let changes = common(bench, setting, scheme)?;
-                let rate = bits(capacity(bench)?);
+            Self::Crossed(gap) => {
                 let packets = bdp(bench)?;
-                let more = [
-                    format!("flow.1.count={}", flows(bench)?),
-                    format!("arrivals.0.gap={}", gap.gap),
-                    format!("link.0.rate={rate}bit"),
-                    format!("link.1.rate={rate}bit"),
-                    format!("link.0.queue=drr:{packets}p"),
-                    format!("link.1.queue={}", setting.router.prioritised(bench, packets)?),
-                ];
-                Ok(vec![bench.scenario("crossed", &[changes, more.to_vec()].concat())?])
+                let scenario = bench.scenario("crossed", |document| {
+                    document.arrivals[0].gap = Some(gap.gap.parse()?);
+                    let queues = [drr(packets)?, setting.router.prioritised(bench, packets)?];
+                    for (link, queue) in document.link.iter_mut().zip(queues) {
+                        (link.rate, link.queue) = (Some(link_rate(bench)?), Some(queue));
+                    }
+                    test_flows(document, bench, setting, scheme)?;
+                    document.flow[1].count = document.flow[0].count;
+                    Ok(())
+                });
+                Ok(vec![scenario?])
             }
         }
     }
@@ -122,7 +124,7 @@ impl Environment {
 
 impl Bandwidth {
     /// The rate of traffic that leaves this bandwidth to the test flows together.
-    fn cross(&self, bench: &Bench<'_>) -> Result<String, PaperError> {
+    fn cross(&self, bench: &Bench<'_>) -> Result<Written<RateSchedule>> {
         let flows = flows(bench)?;
         let all = |per_flow: f64| bits(per_flow * flows);
         let rest = bits(capacity(bench)?);
@@ -140,57 +142,40 @@ impl Bandwidth {
             }
             walk => format!("{walk}:{b0}bit,reach={reach}bit,step={step}"),
         };
-        Ok(format!("{rule},floor={floor}bit,ceiling={rest}bit,rest_of={rest}bit"))
+        Ok(format!("{rule},floor={floor}bit,ceiling={rest}bit,rest_of={rest}bit").parse()?)
     }
 }
 
 impl Router {
     /// The queue of topology (a).
-    fn queue(self, bench: &Bench<'_>) -> Result<String, PaperError> {
-        match self {
-            Self::DropTail => bench.assumed("droptail"),
-            Self::Red => bench.assumed("red"),
-            Self::RedEcn => Ok(format!("{},ecn=yes", bench.assumed("red")?)),
-            Self::Drr => bench.assumed("drr"),
-        }
+    fn queue(self, bench: &Bench<'_>) -> Result<Written<Queue>> {
+        Ok(match self {
+            Self::DropTail => bench.assumed("droptail")?.parse()?,
+            Self::Red => bench.assumed("red")?.parse()?,
+            Self::RedEcn => format!("{},ecn=yes", bench.assumed("red")?).parse()?,
+            Self::Drr => bench.assumed("drr")?.parse()?,
+        })
     }
 
     /// The queue of topology (b), whose bandwidth-delay product is `bdp` packets: cross traffic is dropped only where twice as
     /// much waits as the test flows may have waiting.
-    fn prioritised(self, bench: &Bench<'_>, bdp: u32) -> Result<String, PaperError> {
-        let two_classes = |limit: u32, out: &str| {
-            let (room, above) = (2 * limit, 2 * limit + 1);
-            format!("rio:{room}p,in_min={room}p,in_max={above}p,in_gentle=no,{out}")
-        };
+    fn prioritised(self, bench: &Bench<'_>, bdp: u32) -> Result<Written<Queue>> {
         match self {
+            // The present queue, and certain loss from the limit on.
             Self::DropTail => {
-                // The present queue, and certain loss from the limit on.
-                let out = format!("out_weight=1,out_min={bdp}p,out_max={}p,out_gentle=no", bdp + 1);
-                Ok(two_classes(bdp, &out))
+                two_classes(bdp, &format!("out_weight=1,out_min={bdp}p,out_max={}p,out_gentle=no", bdp + 1))
             }
             Self::Red | Self::RedEcn => {
                 let queue = self.queue(bench)?;
-                let mut parts = queue.trim_start_matches("red:").split(',').map(str::trim);
-                let limit = parts.next().and_then(|limit| limit.strip_suffix("bdp")?.trim().parse::<f64>().ok());
-                let limit = limit.ok_or_else(|| PaperError::Assumption {
-                    key: "red".to_string(),
-                    value: queue.clone(),
-                    reason: "environments 11 to 13 need a size in bdp, such as `red:2bdp`".to_string(),
-                })?;
-                let limit = (limit * f64::from(bdp)).round() as u32;
-                let out: Vec<String> = parts
-                    .map(|part| match part.split_once('=') {
-                        // Shares are of the limit, which is twice as large for both classes together.
-                        Some((key @ ("min" | "max"), share)) => {
-                            let packets = share.parse::<f64>().unwrap_or_default() * f64::from(limit);
-                            format!("out_{key}={}p", packets.round())
-                        }
-                        _ => format!("out_{part}"),
+                prioritised_red(*queue.value(), bdp).unwrap_or_else(|| {
+                    Err(PaperError::Assumption {
+                        key: "red".to_string(),
+                        value: queue.to_string(),
+                        reason: "environments 11 to 13 need random early detection, such as `red:2bdp`".to_string(),
                     })
-                    .collect();
-                Ok(two_classes(limit, &out.join(",")))
+                })
             }
-            Self::Drr => Ok(format!("drr:{bdp}p")),
+            Self::Drr => drr(bdp),
         }
     }
 
@@ -226,10 +211,9 @@ impl Scheme {
     }
 
     /// The four that are compared, AIMD first, then AIAD, MIMD and MIAD.
-    pub(super) fn chosen(bench: &Bench<'_>) -> Result<Vec<Self>, PaperError> {
-        let assumed = |name: &str, key| -> Result<Self, PaperError> {
-            Ok(Self { name: name.to_string(), algorithm: bench.assumed(key)? })
-        };
+    pub(super) fn chosen(bench: &Bench<'_>) -> Result<Vec<Self>> {
+        let assumed =
+            |name: &str, key| -> Result<Self> { Ok(Self { name: name.to_string(), algorithm: bench.assumed(key)? }) };
         let aimd = Self { name: "AIMD".to_string(), ..Self::aimd(1.0, 0.8) };
         let aiad = Self { name: "AIAD".to_string(), ..Self::aiad(1.0, 3.0) };
         Ok(vec![aimd, aiad, assumed("MIMD", "mimd")?, assumed("MIAD", "miad")?])
@@ -248,7 +232,7 @@ impl Scores {
         setting: Setting,
         schemes: &[Scheme],
         environments: &[Environment],
-    ) -> Result<Self, PaperError> {
+    ) -> Result<Self> {
         let (mut scenarios, mut lengths) = (Vec::new(), Vec::new());
         for scheme in schemes {
             for environment in environments {
@@ -257,32 +241,32 @@ impl Scores {
                 scenarios.extend(here);
             }
         }
-        let mut runs = bench.run(&scenarios, available::SCORES)?.into_iter();
+        let mut runs = bench.run_all(scenarios.into_iter().map(Ok), available::SCORES)?.into_iter();
         let mut cells = lengths.into_iter().map(|length| runs.by_ref().take(length).flatten().collect());
         Ok(Self(schemes.iter().map(|_| cells.by_ref().take(environments.len()).collect()).collect()))
     }
 
     /// A score of a scheme in an environment, one value per seed.
-    pub(super) fn score(&self, scheme: usize, environment: usize, name: &str) -> Ours {
-        Ours::mean(&self.0[scheme][environment], name)
+    pub(super) fn score(&self, scheme: usize, environment: usize, name: &str) -> Computed {
+        Computed::mean(&self.0[scheme][environment], name)
     }
 
     /// A score of a scheme, the mean over environments, one value per seed.
-    pub(super) fn mean(&self, scheme: usize, name: &str) -> Ours {
+    pub(super) fn mean(&self, scheme: usize, name: &str) -> Computed {
         let over = |values: Vec<f64>| mean(&values);
-        Ours::Runs(self.seeds().filter_map(|seed| over(self.values(scheme, seed, name)?)).collect())
+        Computed::Runs(self.seeds().filter_map(|seed| over(self.values(scheme, seed, name)?)).collect())
     }
 
     /// The same less, or more: `of` of the means of all schemes, seed by seed.
-    pub(super) fn each(&self, name: &str, of: impl Fn(&[f64]) -> f64) -> Ours {
+    pub(super) fn each(&self, name: &str, of: impl Fn(&[f64]) -> f64) -> Computed {
         let means = |seed| -> Option<Vec<f64>> {
             (0..self.0.len()).map(|scheme| mean(&self.values(scheme, seed, name)?)).collect()
         };
-        Ours::Runs(self.seeds().filter_map(|seed| Some(of(&means(seed)?))).collect())
+        Computed::Runs(self.seeds().filter_map(|seed| Some(of(&means(seed)?))).collect())
     }
 
     /// D and C of every scheme by a score, one value per seed.
-    pub(super) fn ranks(&self, name: &str, best: Best) -> Vec<(Ours, Ours)> {
+    pub(super) fn ranks(&self, name: &str, best: Best) -> Vec<(Computed, Computed)> {
         let per_seed = self.seeds().filter_map(|seed| {
             let values: Option<Vec<Vec<f64>>> =
                 (0..self.0.len()).map(|scheme| self.values(scheme, seed, name)).collect();
@@ -291,7 +275,7 @@ impl Scores {
         let per_seed: Vec<_> = per_seed.collect();
         let scheme = |index: usize| {
             let of = |part: fn(&cwnd_run::measure::Rank) -> f64| {
-                Ours::Runs(per_seed.iter().map(|ranks| part(&ranks[index])).collect())
+                Computed::Runs(per_seed.iter().map(|ranks| part(&ranks[index])).collect())
             };
             (of(|rank| rank.total), of(|rank| rank.worst))
         };
@@ -313,78 +297,113 @@ impl Scores {
     }
 }
 
-/// What is alike in every scenario: recovery, algorithm, number of flows, marks.
-fn common(bench: &Bench<'_>, setting: Setting, scheme: &Scheme) -> Result<Vec<String>, PaperError> {
-    let mut changes = vec![
-        format!("flow.0.recovery={}", setting.recovery),
-        format!("flow.0.algorithm={}", scheme.algorithm),
-        format!("flow.0.count={}", flows(bench)?),
-    ];
+/// A queue of two classes in which test flows, with the parameters `out`, may have `limit` packets waiting.
+fn two_classes(limit: u32, out: &str) -> Result<Written<Queue>> {
+    let (room, above) = (2 * limit, 2 * limit + 1);
+    Ok(format!("rio:{room}p,in_min={room}p,in_max={above}p,in_gentle=no,{out}").parse()?)
+}
+
+/// Random early detection as the class of the test flows, before a path of `bdp` packets; none of another queue.
+fn prioritised_red(queue: Queue, bdp: u32) -> Option<Result<Written<Queue>>> {
+    let packets = |size| match size {
+        QueueSize::Bdp(times) => Some(times * f64::from(bdp)),
+        QueueSize::Packets(packets) => Some(f64::from(packets)),
+        QueueSize::Bytes(_) | QueueSize::Unlimited => None,
+    };
+    let limit = packets(queue.limit)?.round();
+    // Shares are of the limit, which is twice as large for both classes together.
+    let threshold = |threshold| match threshold {
+        Threshold::Share(share) => Some((share * limit).round()),
+        Threshold::Size(size) => packets(size).map(f64::round),
+    };
+    let Discipline::Red(Red { min, max, max_p, weight, gentle, wait, bytes, ecn, mark_limit }) = queue.discipline
+    else {
+        return None;
+    };
+    let (min, max) = (threshold(min)?, threshold(max)?);
+    let word = |on| if on { "yes" } else { "no" };
+    let [gentle, wait, bytes, ecn] = [gentle, wait, bytes, ecn].map(word);
+    let out = format!(
+        "out_min={min}p,out_max={max}p,out_max_p={max_p},out_weight={weight},out_gentle={gentle},out_wait={wait},\
+         out_bytes={bytes},out_ecn={ecn},out_mark_limit={mark_limit}"
+    );
+    Some(two_classes(limit as u32, &out))
+}
+
+/// Deficit round robin over `packets` packets.
+fn drr(packets: u32) -> Result<Written<Queue>> {
+    Ok(format!("drr:{packets}p").parse()?)
+}
+
+/// The test flows of every scenario: recovery, algorithm, number, marks.
+fn test_flows(document: &mut Document, bench: &Bench<'_>, setting: Setting, scheme: &Scheme) -> Result {
+    let flow = &mut document.flow[0];
+    flow.recovery = Some(Written::literal(setting.recovery));
+    flow.count = flows(bench)? as u32;
     if setting.router == Router::RedEcn {
-        changes.push("flow.0.ecn=latch".to_string());
+        flow.ecn = Some(Ecn::Latch);
     }
-    Ok(changes)
+    set_algorithm(&mut document.flow[..1], &scheme.algorithm)
 }
 
 /// The environment under deficit round robin: the link itself follows what the cross traffic would leave with the same seed.
-fn fair(
-    bench: &Bench<'_>,
-    bandwidth: &Bandwidth,
-    setting: Setting,
-    scheme: &Scheme,
-) -> Result<Vec<Scenario>, PaperError> {
+fn fair(bench: &Bench<'_>, bandwidth: &Bandwidth, setting: Setting, scheme: &Scheme) -> Result<Vec<Scenario>> {
     let capacity = capacity(bench)?;
     // The draws depend on the seed alone, so packets may be as large as they come and flows as few.
-    let drawn = [
-        format!("dumbbell.rate={}bit", bits(capacity)),
-        format!("cbr.0.rate={}", bandwidth.cross(bench)?),
-        "cbr.0.packet=64kB".to_string(),
-        "sampling=10ms".to_string(),
-        "dumbbell.queue=droptail:unlimited".to_string(),
-        "flow.0.size=1p".to_string(),
-        "flow.0.count=1".to_string(),
-    ];
-    let drawn = bench.scenario("available", &drawn)?;
-    let seeds: Vec<u64> = drawn.seeds().collect();
-    let rates = bench.run(&[drawn], available::DRAWN)?.remove(0);
-    let changes = common(bench, setting, scheme)?;
-    let queue = setting.router.queue(bench)?;
+    let drawn = bench.scenario("available", |document| {
+        document.sampling = Written::literal("10ms");
+        let bottleneck = change::dumbbell(document);
+        (bottleneck.rate, bottleneck.queue) = (link_rate(bench)?, Written::literal("droptail:unlimited"));
+        document.cbr[0].rate = bandwidth.cross(bench)?;
+        document.cbr[0].packet = Some(Written::literal("64kB"));
+        (document.flow[0].count, document.flow[0].size) = (1, Some(Written::literal("1p")));
+        Ok(())
+    })?;
+    let seeds = drawn.seeds();
+    let rates = bench.run(drawn, available::DRAWN)?;
     let one = |(seed, kept): (u64, Kept)| {
-        let left: Vec<u64> = kept.all("cross_bps").iter().map(|cross| bits(capacity - cross * 1e-6)).collect();
+        let left = kept.all("cross_bps").iter().map(|cross| bit_rate(bits(capacity - cross * 1e-6) as f64));
+        let left = left.collect::<Result<Vec<_>>>()?;
         // Without a draw nothing crosses.
-        let first = left.first().copied().unwrap_or_else(|| bits(capacity));
-        let mut changes_at: Vec<(f64, u64)> = kept.all("from_s").iter().copied().zip(left).skip(1).collect();
-        if changes_at.is_empty() {
+        let first = left.first().cloned().map_or_else(|| link_rate(bench), Ok)?;
+        let step = |at: f64, rate: &Written<BitRate>| -> Result<Step> {
+            Ok(Step { at: format!("{at}s").parse()?, rate: Some(rate.text().parse()?), extra_delay: None })
+        };
+        let from = kept.all("from_s").iter().zip(&left).skip(1);
+        let mut steps = from.map(|(at, rate)| step(*at, rate)).collect::<Result<Vec<_>>>()?;
+        if steps.is_empty() {
             // A schedule has a step; where the bandwidth is constant it changes nothing.
-            changes_at.push((1.0, first));
+            steps.push(step(1.0, &first)?);
         }
-        let steps = changes_at.iter().map(|(at, rate)| format!("{{at=\"{at}s\",rate=\"{rate}bit\"}}"));
-        let steps = format!("dumbbell.schedule={{steps=[{}]}}", steps.collect::<Vec<_>>().join(","));
-        let path = [
-            format!("dumbbell.rate={first}bit"),
-            format!("dumbbell.queue={queue}"),
-            "seeds=1".to_string(),
-            format!("first_seed={seed}"),
-            steps,
-        ];
-        bench.scenario("fair", &[changes.clone(), path.to_vec()].concat())
+        bench.scenario("fair", |document| {
+            (document.seeds, document.first_seed) = (1, seed);
+            let bottleneck = change::dumbbell(document);
+            (bottleneck.rate, bottleneck.queue) = (first, setting.router.queue(bench)?);
+            bottleneck.schedule = Some(Schedule { repeat: None, steps });
+            test_flows(document, bench, setting, scheme)
+        })
     };
-    seeds.into_iter().zip(rates).map(one).collect()
+    seeds.zip(rates).map(one).collect()
 }
 
 /// The number of test flows.
-pub(super) fn flows(bench: &Bench<'_>) -> Result<f64, PaperError> {
+pub(super) fn flows(bench: &Bench<'_>) -> Result<f64> {
     bench.assumed_as("test-flows")
 }
 
 /// The rate of the link, Mbit/s.
-fn capacity(bench: &Bench<'_>) -> Result<f64, PaperError> {
+fn capacity(bench: &Bench<'_>) -> Result<f64> {
     Ok(flows(bench)? * bench.assumed_as::<f64>("capacity-per-flow")?)
 }
 
+/// The rate of the link.
+fn link_rate(bench: &Bench<'_>) -> Result<Written<BitRate>> {
+    bit_rate(bits(capacity(bench)?) as f64)
+}
+
 /// The bandwidth-delay product of the whole link, packets.
-fn bdp(bench: &Bench<'_>) -> Result<u32, PaperError> {
-    let template = bench.scenario("available", &[])?;
+fn bdp(bench: &Bench<'_>) -> Result<u32> {
+    let template = bench.scenario("available", |_| Ok(()))?;
     let document = template.document();
     let rtt = document.dumbbell.as_ref().map_or(0.0, |dumbbell| dumbbell.rtt.value().as_secs_f64());
     Ok((capacity(bench)? * 1e6 * rtt / (f64::from(document.packet.value().0) * 8.0)).round() as u32)
@@ -393,4 +412,34 @@ fn bdp(bench: &Bench<'_>) -> Result<u32, PaperError> {
 /// Mbit/s as whole bit/s.
 pub(super) fn bits(mbit: f64) -> u64 {
     (mbit * 1e6).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_run::scenario::Quantity as _;
+
+    #[test]
+    fn early_detection_for_one_of_two_classes_keeps_every_legal_form() {
+        let outside = |red: &str| {
+            let queue = prioritised_red(Queue::read(red).expect("a queue"), 100).expect("RED").expect("a queue");
+            match queue.value().discipline {
+                Discipline::Rio { outside, .. } => (queue.value().limit, outside),
+                other => panic!("{other:?}"),
+            }
+        };
+        let packets = |packets| Threshold::Size(QueueSize::Packets(packets));
+        for (text, min, max) in [
+            ("red:2bdp,min=20p,max=1/2", 20, 100),
+            ("red: 200p, min = 1/4, max=0.5bdp", 50, 50),
+            ("red:2bdp,max=1", 30, 200),
+        ] {
+            let (limit, red) = outside(text);
+            assert_eq!((limit, red.min, red.max), (QueueSize::Packets(400), packets(min), packets(max)), "{text}");
+        }
+        let (_, red) = outside("red:2bdp,max_p=1/3,weight=1e-4,gentle=no,wait=no,bytes=yes,ecn=yes,mark_limit=0.1");
+        assert_eq!((red.max_p, red.weight, red.mark_limit), (1.0 / 3.0, 1e-4, 0.1));
+        assert_eq!([red.gentle, red.wait, red.bytes, red.ecn], [false, false, true, true]);
+        assert!(prioritised_red(Queue::read("droptail:2bdp").expect("a queue"), 100).is_none());
+    }
 }

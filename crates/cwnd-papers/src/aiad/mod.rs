@@ -7,17 +7,11 @@ mod method;
 mod pattern;
 mod schemes;
 
-use super::files::{Files, paper_file};
+use super::files::paper_files;
+use super::reproduction::Reproduction;
 
-pub(super) const FILES: Files = Files {
-    id: "aiad",
-    published: paper_file!("aiad/published.toml"),
-    scenarios: &[
-        ("available", paper_file!("aiad/available.toml")),
-        ("crossed", paper_file!("aiad/crossed.toml")),
-        ("fair", paper_file!("aiad/fair.toml")),
-        ("pattern", paper_file!("aiad/pattern.toml")),
-    ],
+pub(super) const PAPER: Reproduction = Reproduction {
+    files: paper_files!("aiad": "available", "crossed", "fair", "pattern"),
     runners: &[
         ("fig-1", pattern::first),
         ("fig-2", pattern::second),

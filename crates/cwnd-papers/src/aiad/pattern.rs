@@ -1,8 +1,15 @@
 //! Figs. 1 and 2: test flows where cross traffic leaves a pattern of bandwidth.
 
+use cwnd::Span;
+
 use super::environment::{Scheme, bits, flows};
-use crate::{Bench, Findings, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change::{self, bit_rate, set_algorithm};
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::Findings;
 use cwnd_run::probe::{Kept, Probe, available};
+use cwnd_run::scenario::{Cbr, Scenario};
 
 /// What cross traffic takes of 10 Mbit/s per test flow, over and over.
 struct Pattern {
@@ -39,39 +46,38 @@ impl Pattern {
         10.0 - taken.sum::<f64>() / self.period as f64
     }
 
-    /// What a scheme on it changes in the scenario.
-    fn changes(&self, bench: &Bench<'_>, scheme: &Scheme) -> Result<Vec<String>, PaperError> {
+    /// A scheme on it.
+    fn scenario(&self, bench: &Bench<'_>, scheme: &Scheme) -> Result<Scenario> {
         let flows = flows(bench)?;
-        let end = bench.scenario("pattern", &[])?.duration().as_nanos() / 1_000_000;
-        let cbr = self.taken.iter().map(|(rate, from, to)| {
-            let starts = (0..end.div_ceil(self.period)).map(|nth| nth * self.period);
-            let on: Vec<String> = starts.map(|start| format!("\"{}ms..{}ms\"", start + from, start + to)).collect();
-            format!("{{rate=\"cbr:{}bit\",on=[{}]}}", bits(rate * flows), on.join(","))
-        });
-        Ok(vec![
-            format!("flow.0.algorithm={}", scheme.algorithm),
-            format!("flow.0.count={flows}"),
-            format!("dumbbell.rate={}bit", bits(10.0 * flows)),
-            format!("cbr=[{}]", cbr.collect::<Vec<_>>().join(",")),
-        ])
+        bench.scenario("pattern", |document| {
+            let end = document.duration.value().as_nanos() / 1_000_000;
+            let cross = document.cbr[0].clone();
+            document.cbr.clear();
+            for (rate, from, to) in &self.taken {
+                let starts = (0..end.div_ceil(self.period)).map(|nth| nth * self.period);
+                let on = starts.map(|start| Ok(format!("{}ms..{}ms", start + from, start + to).parse()?));
+                let rate = format!("cbr:{}bit", bits(rate * flows)).parse()?;
+                document.cbr.push(Cbr { rate, on: on.collect::<Result<_>>()?, name: None, ..cross.clone() });
+            }
+            change::dumbbell(document).rate = bit_rate(bits(10.0 * flows) as f64)?;
+            document.flow[0].count = flows as u32;
+            set_algorithm(&mut document.flow, &scheme.algorithm)
+        })
     }
 
     /// The runs of each scheme on it.
-    fn runs(&self, bench: &Bench<'_>, schemes: &[Scheme]) -> Result<Vec<Vec<Kept>>, PaperError> {
-        let scenario = |scheme: &Scheme| bench.scenario("pattern", &self.changes(bench, scheme)?);
-        let scenarios = schemes.iter().map(scenario).collect::<Result<Vec<_>, _>>()?;
-        bench.run(&scenarios, Probe::SUMMARY)
+    fn runs(&self, bench: &Bench<'_>, schemes: &[Scheme]) -> Result<Vec<Vec<Kept>>> {
+        bench.run_all(schemes.iter().map(|scheme| self.scenario(bench, scheme)), Probe::SUMMARY)
     }
 
     /// Goodput of each scheme as a share of what was available; the measured time holds whole repetitions.
-    fn goodputs(&self, bench: &Bench<'_>, runs: &[Vec<Kept>]) -> Result<Vec<Ours>, PaperError> {
+    fn goodputs(&self, bench: &Bench<'_>, runs: &[Vec<Kept>]) -> Result<Vec<Computed>> {
         let available = self.mean() * 1e6 * flows(bench)?;
-        Ok(runs.iter().map(|runs| Ours::mean(runs, "goodput_bps").map(|goodput| goodput / available)).collect())
+        Ok(runs.iter().map(|runs| Computed::mean(runs, "goodput_bps").map(|goodput| goodput / available)).collect())
     }
 }
 
-pub(super) fn first(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn first(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let schemes = Scheme::chosen(bench)?;
     let (tooth, periods) = (Pattern::saw_tooth(), Pattern::high_periods());
     let on_tooth = tooth.runs(bench, &schemes)?;
@@ -81,22 +87,21 @@ pub(super) fn first(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     findings.value("loss on (a), AIAD less AIMD", loss(&on_tooth[1]).minus(&loss(&on_tooth[0])));
     findings.value("goodput on (b), AIAD less AIMD", on_b[1].minus(&on_b[0]));
     // From rest, so that the first high periods are there to be seen.
-    let changes = [periods.changes(bench, &schemes[1])?, vec!["warmup=0s".to_string()]].concat();
-    let windows = bench.run(&[bench.scenario("pattern", &changes)?], available::WINDOWS)?.remove(0);
+    let from_rest = periods.scenario(bench, &schemes[1])?.with_warmup(Span::ZERO)?;
+    let windows = bench.run(from_rest, available::WINDOWS)?;
     for period in 1..=3 {
         let rise = |kept: &Kept| {
             let ends = kept.all("high_end_packets");
             Some(ends.get(period)? - ends.get(period - 1)?)
         };
         let row = format!("AIAD's window at the end of high period {} less {period}", period + 1);
-        findings.value(row, Ours::over(&windows, rise));
+        findings.value(row, Computed::over(&windows, rise));
     }
-    panels(&mut findings, &[("a", on_a), ("b", on_b)]);
-    Ok(findings)
+    panels(findings, &[("a", on_a), ("b", on_b)]);
+    Ok(())
 }
 
-pub(super) fn second(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn second(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let schemes = Scheme::chosen(bench)?;
     let goodputs = |pattern: &Pattern| pattern.goodputs(bench, &pattern.runs(bench, &schemes)?);
     let (rise, steady) = (goodputs(&Pattern::sudden_rise())?, goodputs(&Pattern::steady())?);
@@ -106,24 +111,24 @@ pub(super) fn second(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     findings.value("goodput on (b), |AIMD less AIAD|", steady[0].minus(&steady[1]).map(f64::abs));
     let lesser = if steady[0].value() < steady[1].value() { &steady[0] } else { &steady[1] };
     findings.value("goodput on (b), MIMD less the lesser of AIMD and AIAD", steady[2].minus(lesser));
-    panels(&mut findings, &[("a", rise), ("b", steady)]);
-    Ok(findings)
+    panels(findings, &[("a", rise), ("b", steady)]);
+    Ok(())
 }
 
 /// Packets that senders found lost, percent of those they sent.
-fn loss(runs: &[Kept]) -> Ours {
+fn loss(runs: &[Kept]) -> Computed {
     let total = |kept: &Kept, name: &str| kept.all(name).iter().sum::<f64>();
-    Ours::over(runs, |kept| Some(total(kept, "flow_lost_packets") / total(kept, "flow_sent_packets") * 100.0))
+    Computed::over(runs, |kept| Some(total(kept, "flow_lost_packets") / total(kept, "flow_sent_packets") * 100.0))
 }
 
 /// The goodput of each scheme on each panel.
-fn panels(findings: &mut Findings, panels: &[(&str, Vec<Ours>)]) {
+fn panels(findings: &mut Findings, panels: &[(&str, Vec<Computed>)]) {
     for (panel, goodputs) in panels {
         for (name, goodput) in ["AIMD", "AIAD"].into_iter().zip(goodputs) {
             findings.value(format!("goodput on ({panel}), {name}"), goodput.clone());
         }
         for (name, goodput) in ["MIMD", "MIAD"].into_iter().zip(&goodputs[2..]) {
-            findings.beside(format!("goodput on ({panel}), {name}"), "", goodput.clone());
+            findings.extra(format!("goodput on ({panel}), {name}"), "", goodput.clone());
         }
     }
 }

@@ -1,9 +1,14 @@
 //! The four linear schemes under recovery schemes and routers.
 
 use super::environment::{Environment, Router, Scheme, Scores, Setting, flows};
-use crate::{Bench, Findings, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change::{self, set_algorithm};
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::Findings;
 use cwnd_run::measure::Best;
 use cwnd_run::probe::available;
+use cwnd_run::scenario::{Schedule, Step, Written};
 
 /// Positions in [`Scheme::chosen`].
 const AIMD: usize = 0;
@@ -14,7 +19,7 @@ const MIAD: usize = 3;
 const RECOVERIES: [&str; 2] = ["reno", "sack"];
 const ROUTERS: [Router; 3] = [Router::DropTail, Router::Red, Router::Drr];
 
-fn chosen(bench: &Bench<'_>, recovery: &'static str, router: Router) -> Result<Scores, PaperError> {
+fn chosen(bench: &Bench<'_>, recovery: &'static str, router: Router) -> Result<Scores> {
     let environments = Environment::available(bench)?;
     Scores::of(bench, Setting { recovery, router }, &Scheme::chosen(bench)?, &environments)
 }
@@ -24,8 +29,7 @@ fn additive_lead(means: &[f64]) -> f64 {
     means[AIMD].min(means[AIAD]) - means[MIMD].max(means[MIAD])
 }
 
-pub(super) fn reno(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn reno(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let scores = chosen(bench, "reno", Router::DropTail)?;
     findings.value("goodput, |AIMD less AIAD|", scores.each("goodput", |means| (means[AIMD] - means[AIAD]).abs()));
     let row = "goodput, lesser of AIMD and AIAD less greater of MIMD and MIAD";
@@ -39,29 +43,29 @@ pub(super) fn reno(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     findings.order("loss of the multiplicative decreases", parts);
     let row = "delay, lesser of AIMD and AIAD less greater of MIMD and MIAD";
     findings.value(row, scores.each("delay", additive_lead));
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn summary(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn summary(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for recovery in RECOVERIES {
         let mut fairness = Vec::new();
         for router in ROUTERS {
             let scores = chosen(bench, recovery, router)?;
             let name = Setting { recovery, router }.name();
             let row = format!("c1: environments of 10 without the best goodput, least over schemes, {name}");
-            findings.value(row, Ours::Runs(scores.tables("goodput").iter().map(|table| least_beaten(table)).collect()));
+            findings
+                .value(row, Computed::Runs(scores.tables("goodput").iter().map(|table| least_beaten(table)).collect()));
             let row = format!("c3: goodput of the best less AIAD, {name}");
             let behind = |means: &[f64]| means.iter().copied().fold(f64::NEG_INFINITY, f64::max) - means[AIAD];
             findings.value(row, scores.each("goodput", behind));
             fairness.push((router, scores.mean(AIAD, "fairness")));
             match (recovery, router) {
-                ("reno", Router::DropTail) => traditional(&mut findings, &scores),
+                ("reno", Router::DropTail) => traditional(findings, &scores),
                 ("reno", Router::Drr) => {
                     let row = "c5: Reno + DRR, goodput, lesser of AIMD and AIAD less greater of MIMD and MIAD";
                     findings.value(row, scores.each("goodput", additive_lead));
                 }
-                ("sack", Router::Drr) => modern(&mut findings, &scores),
+                ("sack", Router::Drr) => modern(findings, &scores),
                 _ => {}
             }
         }
@@ -71,9 +75,9 @@ pub(super) fn summary(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             findings.value(row, fair.per(&fairness[0].1));
         }
     }
-    small_part(bench, &mut findings)?;
-    responsiveness(bench, &mut findings)?;
-    Ok(findings)
+    small_part(bench, findings)?;
+    responsiveness(bench, findings)?;
+    Ok(())
 }
 
 /// In how many environments a scheme is not within 0.005 of the best goodput: the least over schemes.
@@ -91,7 +95,7 @@ fn traditional(findings: &mut Findings, scores: &Scores) {
     let least =
         |seed: usize| ranks[AIMD + 1..].iter().map(|(total, _)| total.values()[seed]).fold(f64::INFINITY, f64::min);
     let row = "c2: Reno + DropTail, D of AIMD less the least of the others";
-    findings.value(row, ranks[AIMD].0.minus(&Ours::Runs((0..seeds).map(least).collect())));
+    findings.value(row, ranks[AIMD].0.minus(&Computed::Runs((0..seeds).map(least).collect())));
     let row = "c2: Reno + DropTail, fairness, AIAD less AIMD";
     findings.value(row, scores.each("fairness", |means| means[AIAD] - means[AIMD]));
 }
@@ -106,7 +110,7 @@ fn modern(findings: &mut Findings, scores: &Scores) {
 }
 
 /// Claim c7: a small multiplicative part in AIAD's decrease.
-fn small_part(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), PaperError> {
+fn small_part(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let setting = Setting { recovery: "sack", router: Router::DropTail };
     let assumed: f64 = bench.assumed_as("small-part")?;
     let parts = [assumed, 0.01, 0.05];
@@ -120,30 +124,31 @@ fn small_part(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), PaperErr
     let row = "c7: SACK + DropTail, goodput of AIAD with a small multiplicative part less that without";
     findings.value(row, goodput(1));
     for (index, part) in parts.iter().enumerate().skip(1) {
-        findings.beside(format!("c7: fairness with c = {part} over that without"), "", fairness(index + 1));
-        findings.beside(format!("c7: goodput with c = {part} less that without"), "", goodput(index + 1));
+        findings.extra(format!("c7: fairness with c = {part} over that without"), "", fairness(index + 1));
+        findings.extra(format!("c7: goodput with c = {part} less that without"), "", goodput(index + 1));
     }
     Ok(())
 }
 
 /// Claim c8: how long a rise from 1 to 10 Mbit/s per flow takes under fair queueing.
-fn responsiveness(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), PaperError> {
+fn responsiveness(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let schemes = Scheme::chosen(bench)?;
     let flows = flows(bench)?;
     let scenario = |scheme: &Scheme| {
-        let changes = [
-            format!("flow.0.algorithm={}", scheme.algorithm),
-            format!("flow.0.count={flows}"),
-            format!("dumbbell.rate={flows}mbit"),
-            format!(r#"dumbbell.schedule={{steps=[{{at="50s",rate="{}mbit"}}]}}"#, 10.0 * flows),
+        bench.scenario("fair", |document| {
             // The rise comes at 50 s; the slowest needs minutes.
-            "duration=200s".to_string(),
-        ];
-        bench.scenario("fair", &changes)
+            document.duration = Written::literal("200s");
+            let bottleneck = change::dumbbell(document);
+            bottleneck.rate = format!("{flows}mbit").parse()?;
+            let risen = Some(format!("{}mbit", 10.0 * flows).parse()?);
+            let rise = Step { at: Written::literal("50s"), rate: risen, extra_delay: None };
+            bottleneck.schedule = Some(Schedule { repeat: None, steps: vec![rise] });
+            document.flow[0].count = flows as u32;
+            set_algorithm(&mut document.flow, &scheme.algorithm)
+        })
     };
-    let scenarios = schemes.iter().map(scenario).collect::<Result<Vec<_>, _>>()?;
-    let runs = bench.run(&scenarios, available::RISE)?;
-    let time = |scheme: usize| Ours::mean(&runs[scheme], "time_to_90_s");
+    let runs = bench.run_all(schemes.iter().map(scenario), available::RISE)?;
+    let time = |scheme: usize| Computed::mean(&runs[scheme], "time_to_90_s");
     let row = "c8: DRR, time to 90 % after a rise from 1 to 10 Mbit/s";
     findings.order(row, [("MIMD", time(MIMD)), ("AIMD", time(AIMD))]);
     let row = "c8: DRR, time to 90 % after a rise from 1 to 10 Mbit/s, beside AIAD";
@@ -151,8 +156,7 @@ fn responsiveness(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Pape
     Ok(())
 }
 
-pub(super) fn beyond(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn beyond(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let environments = Environment::available(bench)?;
     let mut schemes = Scheme::chosen(bench)?;
     schemes.push(Scheme::with_part(bench.assumed_as("small-part")?));
@@ -163,14 +167,14 @@ pub(super) fn beyond(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             let ranks = scores.ranks("goodput", Best::Largest);
             for (index, (scheme, (total, worst))) in schemes.iter().zip(ranks).enumerate() {
                 let row = |what: &str| format!("{}, {}: {what}", setting.name(), scheme.name);
-                findings.beside(row("goodput"), "", scores.mean(index, "goodput"));
-                findings.beside(row("D of goodput"), "", total);
-                findings.beside(row("C of goodput"), "", worst);
-                findings.beside(row("fairness"), "", scores.mean(index, "fairness"));
-                findings.beside(row("loss"), "%", scores.mean(index, "loss"));
-                findings.beside(row("delay"), "ms", scores.mean(index, "delay"));
+                findings.extra(row("goodput"), "", scores.mean(index, "goodput"));
+                findings.extra(row("D of goodput"), "", total);
+                findings.extra(row("C of goodput"), "", worst);
+                findings.extra(row("fairness"), "", scores.mean(index, "fairness"));
+                findings.extra(row("loss"), "%", scores.mean(index, "loss"));
+                findings.extra(row("delay"), "ms", scores.mean(index, "delay"));
             }
         }
     }
-    Ok(findings)
+    Ok(())
 }

@@ -9,29 +9,27 @@ use cwnd_model::rounds::{FlowSetup, Setup, run};
 use cwnd_model::udt::{is_friendly, stage, tcp_friendliness};
 
 use super::PACKET;
-use crate::worst::Worst;
-use crate::{Bench, Findings, Ours, PaperError};
+use crate::bench::Bench;
+use crate::error::Result;
+use crate::findings::Findings;
+use crate::max_error::MaxError;
 use cwnd_run::measure::jain;
 
-pub(super) fn tcp_recovery(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn tcp_recovery(_: &Bench<'_>, findings: &mut Findings) -> Result {
     for (name, rate) in [("1 Gbit/s", 1e9), ("10 Gbit/s", 1e10)] {
         for payload in [1472.0, 1500.0] {
             let minutes = tcp_recovery_time(rate, 0.2, payload) / 60.0;
-            findings.value(format!("{name}, packets that carry {payload} bytes"), Ours::Exact(minutes));
+            findings.value(format!("{name}, packets that carry {payload} bytes"), minutes);
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn friendliness(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn friendliness(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let capacities = (-30..=30).map(|n| 1e8 * libm::pow(10.0, f64::from(n) / 10.0));
     let broken = capacities.filter(|l| (stage(*l, 0, PACKET).increase >= 1.0 - ROUNDING) != (*l > 1e8));
-    findings.value(
-        "capacities where alpha_0 >= 1 packet and L <= 100 Mbit/s, or neither, of 61",
-        Ours::Exact(broken.count() as f64),
-    );
+    findings
+        .value("capacities where alpha_0 >= 1 packet and L <= 100 Mbit/s, or neither, of 61", broken.count() as f64);
     let mut largest: f64 = 0.0;
     for e in 6..=11 {
         for l in [libm::pow(10.0, f64::from(e)), libm::pow(10.0, f64::from(e - 1)) * (1.0 + 1e-6)] {
@@ -40,32 +38,31 @@ pub(super) fn friendliness(_: &Bench<'_>) -> Result<Findings, PaperError> {
             largest = friendly.map(|rtt| tcp_friendliness(l, 0, rtt)).fold(largest, f64::max);
         }
     }
-    findings.value("eq. 20 holds: largest TF of stage 0, on 10^e and 10^(e-1) (1 + 1e-6)", Ours::Exact(largest));
+    findings.value("eq. 20 holds: largest TF of stage 0, on 10^e and 10^(e-1) (1 + 1e-6)", largest);
     for (name, l, rtt, k) in [
         ("L = 1 Gbit/s, RTT 100 ms, k = 0", 1e9, 0.1, 0),
         ("L = 1 Gbit/s, RTT 100 ms, k = 1", 1e9, 0.1, 1),
         ("L = 100 Mbit/s, RTT 100 ms, k = 0", 1e8, 0.1, 0),
         ("L = 100 Mbit/s, RTT 10 ms, k = 0", 1e8, 0.01, 0),
     ] {
-        findings.value(format!("TF: {name}"), Ours::Exact(tcp_friendliness(l, k, rtt)));
+        findings.value(format!("TF: {name}"), tcp_friendliness(l, k, rtt));
     }
-    Ok(findings)
+    Ok(())
 }
 
 const ROUNDING: f64 = 1e-9;
 
-pub(super) fn fairness_index(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn fairness_index(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let power = Alpha::parse(POWER, PACKET).expect("an increase as the registry reads it");
     let eq8 = |x: f64| increase(BitRate(CAPACITY - Rate(x).to_bits(PACKET).0), PACKET) / cwnd::rate::udt::SYN;
-    let mut cut = Worst::default();
+    let mut cut = MaxError::default();
     let (mut least, mut stuck, mut least_eq8) = (f64::INFINITY, 0, f64::INFINITY);
     for rates in draws() {
         let change = |step: &dyn Fn(f64) -> f64| {
             let after: Vec<f64> = rates.iter().map(|x| step(*x)).collect();
             jain(&after).zip(jain(&rates)).map_or(f64::NAN, |(after, before)| after - before)
         };
-        cut.see_error(change(&|x| x / 1.125));
+        cut.absolute(change(&|x| x / 1.125));
         let rise = change(&|x| x + power.alpha(Rate(x)).0);
         least = least.min(rise);
         let largest = rates.iter().copied().fold(0.0, f64::max);
@@ -73,14 +70,14 @@ pub(super) fn fairness_index(_: &Bench<'_>) -> Result<Findings, PaperError> {
         stuck += u32::from(largest > 1.01 * smallest && rise <= 0.0);
         least_eq8 = least_eq8.min(change(&|x| x + eq8(x).0));
     }
-    findings.value("a cut of all: largest change of FI", cut.ours());
-    findings.value("increase that falls as a power: smallest change of FI", Ours::Exact(least));
+    findings.value("a cut of all: largest change of FI", cut);
+    findings.value("increase that falls as a power: smallest change of FI", least);
     findings.value(
         "increase that falls as a power: draws with rates 1 % apart in which FI does not rise",
-        Ours::Exact(f64::from(stuck)),
+        f64::from(stuck),
     );
-    findings.value("eq. 8 with L = 1 Gbit/s: smallest change of FI", Ours::Exact(least_eq8));
-    Ok(findings)
+    findings.value("eq. 8 with L = 1 Gbit/s: smallest change of FI", least_eq8);
+    Ok(())
 }
 
 /// A thousand lists of 2 to 50 rates between 100 kbit/s and just below 1 Gbit/s, packets per second; an even sequence of the golden
@@ -107,18 +104,17 @@ const GOLDEN_RATIO: f64 = 0.618_033_988_749_894_9;
 const POWER: &str = "120kbit@10mbit^-0.5";
 const CAPACITY: f64 = 1e9;
 
-pub(super) fn related_work(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn related_work(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let flow = |window| {
         let algorithm = Spec::parse("scalable").expect("in the registry");
         FlowSetup { algorithm, window: Packets(window), rtt: None }
     };
     let flows = [100.0, 300.0].map(flow).to_vec();
     let setup = Setup { flows, capacity: Packets(1000.0), rounds: 1e6, events: 100, ..Setup::default() };
-    let mut change = Worst::default();
+    let mut change = MaxError::default();
     for event in run(&setup).events {
-        change.see_error(event.after[1] / event.after[0] - 3.0);
+        change.absolute(event.after[1] / event.after[0] - 3.0);
     }
-    findings.value("Scalable: change of the ratio of two windows over 100 synchronous events", change.ours());
-    Ok(findings)
+    findings.value("Scalable: change of the ratio of two windows over 100 synchronous events", change);
+    Ok(())
 }

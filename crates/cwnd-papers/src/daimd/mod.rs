@@ -10,25 +10,13 @@ mod testbed;
 
 use cwnd::units::Bytes;
 
-use super::files::{Files, paper_file};
-use super::{Bench, PaperError};
+use super::bench::Bench;
+use super::error::Result;
+use super::files::paper_files;
+use super::reproduction::Reproduction;
 
-pub(super) const FILES: Files = Files {
-    id: "daimd",
-    published: paper_file!("daimd/published.toml"),
-    scenarios: &[
-        ("alone", paper_file!("daimd/alone.toml")),
-        ("beside-tcp", paper_file!("daimd/beside-tcp.toml")),
-        ("chain", paper_file!("daimd/chain.toml")),
-        ("delay", paper_file!("daimd/delay.toml")),
-        ("pairs", paper_file!("daimd/pairs.toml")),
-        ("pairs-many", paper_file!("daimd/pairs-many.toml")),
-        ("pairs-crossed", paper_file!("daimd/pairs-crossed.toml")),
-        ("round-trips", paper_file!("daimd/round-trips.toml")),
-        ("testbed", paper_file!("daimd/testbed.toml")),
-        ("tree", paper_file!("daimd/tree.toml")),
-        ("two", paper_file!("daimd/two.toml")),
-    ],
+pub(super) const PAPER: Reproduction = Reproduction {
+    files: paper_files!("daimd": "alone", "beside-tcp", "chain", "delay", "pairs", "pairs-many", "pairs-crossed", "round-trips", "testbed", "tree", "two"),
     runners: &[
         ("fig-1", stages::figure_1),
         ("fig-2", stages::figure_2),
@@ -63,7 +51,7 @@ const PROFILES: [&str; 2] = ["paper", "ns2"];
 const PACKET: Bytes = Bytes(1500);
 
 /// UDT in a profile, with what is assumed of it.
-fn udt(bench: &Bench<'_>, profile: &str) -> Result<String, PaperError> {
+fn udt(bench: &Bench<'_>, profile: &str) -> Result<String> {
     let lambda = bench.assumed("lambda")?;
     if profile != "paper" {
         return Ok(format!("udt:profile={profile},lambda={lambda}"));

@@ -1,22 +1,17 @@
 //! Several bottlenecks, several round trips, and TCP: Tables 2 and 3, Figs. 10 and 14.
 
+use cwnd::{Span, quantity};
+
 use super::{PROFILES, udt};
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change::{self, set_algorithm};
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
 use cwnd_run::measure::{jain, spearman};
 use cwnd_run::probe::Kept;
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::scenario::Scenario;
-
-/// The scenario with `algorithm` for its first `flows` groups, and further changes.
-fn scenario(
-    bench: &Bench<'_>,
-    (name, flows): (&str, usize),
-    algorithm: &str,
-    changes: &[String],
-) -> Result<Scenario, PaperError> {
-    let own: Vec<String> = (0..flows).map(|flow| format!("flow.{flow}.algorithm={algorithm}")).collect();
-    bench.scenario(name, &[&own, changes].concat())
-}
 
 /// Throughput of flow `at`, Mbit/s.
 fn rate(kept: &Kept, at: usize) -> Option<f64> {
@@ -29,39 +24,41 @@ fn rates<const N: usize>(kept: &Kept) -> Option<[f64; N]> {
     Some(rates.map(|rate| rate * 1e-6))
 }
 
-pub(super) fn table_2(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn table_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for profile in PROFILES {
         let algorithm = udt(bench, profile)?;
-        let limited = |y: &f64| scenario(bench, ("tree", 2), &algorithm, &[format!("link.2.rate={y}mbit")]);
-        let scenarios = LIMITS.iter().map(limited).collect::<Result<Vec<_>, _>>()?;
-        for (y, runs) in LIMITS.into_iter().zip(bench.run(&scenarios, STAGES)?) {
-            let (ab, ac) = (Ours::over(&runs, |kept| rate(kept, 0)), Ours::over(&runs, |kept| rate(kept, 1)));
+        let limited = |y: f64| {
+            bench.scenario("tree", |document| {
+                document.link[2].rate = Some(format!("{y}mbit").parse()?);
+                set_algorithm(&mut document.flow, &algorithm)
+            })
+        };
+        for (y, runs) in LIMITS.into_iter().zip(bench.run_all(LIMITS.map(limited), STAGES)?) {
+            let (ab, ac) = (Computed::over(&runs, |kept| rate(kept, 0)), Computed::over(&runs, |kept| rate(kept, 1)));
             let fair = y.min(100.0);
             findings.value(format!("{profile}: AC over min(y, 100), y = {y}"), ac.map(|ac| ac / fair));
             if y >= 100.0 {
                 let ratio = |kept: &Kept| rates::<2>(kept).map(|[ab, ac]| ab.max(ac) / ab.min(ac));
-                findings.value(format!("{profile}: larger over smaller, y = {y}"), Ours::over(&runs, ratio));
+                findings.value(format!("{profile}: larger over smaller, y = {y}"), Computed::over(&runs, ratio));
             }
             findings.value(format!("{profile}: AB, y = {y}"), ab);
             findings.value(format!("{profile}: AC, y = {y}"), ac);
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// y, Mbit/s.
 const LIMITS: [f64; 12] = [0.1, 1.0, 10.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0, 180.0];
 
-pub(super) fn figure_10(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_10(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for profile in PROFILES {
         let measured = udt(bench, profile)?;
         let runs = five(bench, &measured)?;
         for (at, name) in ROUND_TRIPS.into_iter().enumerate() {
-            findings.value(format!("{profile}: {name}"), Ours::over(&runs, |kept| rate(kept, at)));
+            findings.value(format!("{profile}: {name}"), Computed::over(&runs, |kept| rate(kept, at)));
         }
-        let over = |of: fn([f64; 5]) -> Option<f64>| Ours::over(&runs, |kept| of(rates(kept)?));
+        let over = |of: fn([f64; 5]) -> Option<f64>| Computed::over(&runs, |kept| of(rates(kept)?));
         findings.value(
             format!("{profile}: 10 us less the largest of the middle three"),
             over(|[first, a, b, c, _]| Some(first - a.max(b).max(c))),
@@ -80,38 +77,37 @@ pub(super) fn figure_10(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             format!("{profile}: rank correlation of round trip and throughput"),
             over(|rates| spearman(&[1.0, 2.0, 3.0, 4.0, 5.0], &rates)),
         );
-        findings.value(format!("{profile}: SI"), Ours::mean(&runs, "stage_1_si"));
+        findings.value(format!("{profile}: SI"), Computed::mean(&runs, "stage_1_si"));
         let known = five(bench, &format!("{measured},capacity=100mbit"))?;
         for (at, name) in ROUND_TRIPS.into_iter().enumerate() {
-            let known = Ours::over(&known, |kept| rate(kept, at));
-            findings.beside(format!("{profile}, capacity known: {name}"), "Mbit/s", known);
+            let known = Computed::over(&known, |kept| rate(kept, at));
+            findings.extra(format!("{profile}, capacity known: {name}"), "Mbit/s", known);
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
 const ROUND_TRIPS: [&str; 5] = ["10 us", "100 us", "1 ms", "10 ms", "100 ms"];
 
-fn five(bench: &Bench<'_>, algorithm: &str) -> Result<Vec<Kept>, PaperError> {
-    Ok(bench.run(&[scenario(bench, ("round-trips", 5), algorithm, &[])?], STAGES)?.remove(0))
+fn five(bench: &Bench<'_>, algorithm: &str) -> Result<Vec<Kept>> {
+    bench.run(bench.scenario("round-trips", |document| set_algorithm(&mut document.flow, algorithm))?, STAGES)
 }
 
-pub(super) fn table_3(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn table_3(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for profile in PROFILES {
-        let chain = scenario(bench, ("chain", 6), &udt(bench, profile)?, &[])?;
-        let runs = bench.run(&[chain], STAGES)?.remove(0);
+        let algorithm = udt(bench, profile)?;
+        let chain = bench.scenario("chain", |document| set_algorithm(&mut document.flow, &algorithm))?;
+        let runs = bench.run(chain, STAGES)?;
         for at in 0..6 {
-            findings.value(format!("{profile}: flow {}", at + 1), Ours::over(&runs, |kept| rate(kept, at)));
+            findings.value(format!("{profile}: flow {}", at + 1), Computed::over(&runs, |kept| rate(kept, at)));
         }
-        let both = Ours::over(&runs, |kept| Some(rate(kept, 3)? + rate(kept, 4)?));
+        let both = Computed::over(&runs, |kept| Some(rate(kept, 3)? + rate(kept, 4)?));
         findings.value(format!("{profile}: flows 4 and 5 together"), both);
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn figure_14(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_14(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let capacities: Vec<String> = bench.assumed_as("grid-capacities")?;
     let round_trips: Vec<String> = bench.assumed_as("grid-round-trips")?;
     for profile in PROFILES {
@@ -120,9 +116,9 @@ pub(super) fn figure_14(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         let mut lowest = Vec::new();
         for capacity in &capacities {
             let scenarios = round_trips.iter().map(|rtt| beside_tcp(bench, &algorithm, capacity, rtt));
-            let runs = bench.run(&scenarios.collect::<Result<Vec<_>, _>>()?, STAGES)?;
+            let runs = bench.run_all(scenarios, STAGES)?;
             let ratio = |kept: &Kept| rates::<2>(kept).map(|[udt, tcp]| udt / tcp);
-            let ratios: Vec<Ours> = runs.iter().map(|runs| Ours::over(runs, ratio)).collect();
+            let ratios: Vec<Computed> = runs.iter().map(|runs| Computed::over(runs, ratio)).collect();
             for (names, pair) in round_trips.windows(2).zip(ratios.windows(2)) {
                 let rise = pair[1].minus(&pair[0]);
                 findings.value(format!("{profile}: ratio at {} less that at {}, {capacity}", names[1], names[0]), rise);
@@ -131,14 +127,14 @@ pub(super) fn figure_14(bench: &Bench<'_>) -> Result<Findings, PaperError> {
                 if (&**rtt, &**capacity) == ("100ms", "1gbit") {
                     findings.value(format!("{profile}: ratio at {rtt}, {capacity}"), ratio.clone());
                 } else {
-                    findings.beside(format!("{profile}: ratio at {rtt}, {capacity}"), "", ratio.clone());
+                    findings.extra(format!("{profile}: ratio at {rtt}, {capacity}"), "", ratio.clone());
                 }
             }
             lowest.push(ratios[0].clone());
             let points = round_trips.iter().zip(&ratios);
             let points =
-                points.filter_map(|(rtt, ratio)| Some((cwnd::quantity::span(rtt).ok()?.as_secs_f64(), ratio.value()?)));
-            curves.push(Line { name: capacity.clone(), published: false, points: points.collect() });
+                points.filter_map(|(rtt, ratio)| Some((quantity::span(rtt).ok()?.as_secs_f64(), ratio.value()?)));
+            curves.push(Curve::new(capacity.clone(), points));
         }
         if let [least, .., most] = &lowest[..] {
             let (rtt, low, high) = (&round_trips[0], &capacities[0], &capacities[capacities.len() - 1]);
@@ -153,24 +149,18 @@ pub(super) fn figure_14(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             curves,
         });
     }
-    Ok(findings)
+    Ok(())
 }
 
-fn beside_tcp(bench: &Bench<'_>, algorithm: &str, capacity: &str, rtt: &str) -> Result<Scenario, PaperError> {
-    let wrong = |key: &str, value: &str, reason: String| PaperError::Assumption {
-        key: key.to_string(),
-        value: value.to_string(),
-        reason,
-    };
-    let rate =
-        cwnd::quantity::bit_rate(capacity).map_err(|error| wrong("grid-capacities", capacity, error.to_string()))?;
-    let span = cwnd::quantity::span(rtt).map_err(|error| wrong("grid-round-trips", rtt, error.to_string()))?;
+fn beside_tcp(bench: &Bench<'_>, algorithm: &str, capacity: &str, rtt: &str) -> Result<Scenario> {
+    let (rate, span) = (quantity::bit_rate(capacity)?, quantity::span(rtt)?);
     let least: u64 = bench.assumed_as("grid-queue")?;
     let product = rate.0 * span.as_secs_f64() / super::PACKET.bits();
-    let changes = [
-        format!("link.0.rate={capacity}"),
-        format!("link.0.delay={}ns", span.as_nanos() / 2),
-        format!("link.0.queue=droptail:{}p", least.max(libm::round(product) as u64)),
-    ];
-    scenario(bench, ("beside-tcp", 1), algorithm, &changes)
+    bench.scenario("beside-tcp", |document| {
+        let link = &mut document.link[0];
+        link.rate = Some(capacity.parse()?);
+        link.delay = change::span(Span::from_nanos(span.as_nanos() / 2))?;
+        link.queue = Some(format!("droptail:{}p", least.max(libm::round(product) as u64)).parse()?);
+        set_algorithm(&mut document.flow[..1], algorithm)
+    })
 }

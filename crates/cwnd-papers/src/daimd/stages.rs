@@ -8,8 +8,10 @@ use cwnd_model::response::{Law, Path};
 use cwnd_model::udt::{self, Sharing, equilibrium, resting_rate, sharing, stage, stage_at};
 
 use super::{PACKET, mbit};
-use crate::worst::Worst;
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
+use crate::max_error::MaxError;
 
 fn law(text: &str) -> Law {
     let spec = Spec::parse(text).expect("algorithms of this file are in the registry");
@@ -24,8 +26,7 @@ fn per_round(law: Law, w: f64) -> f64 {
     }
 }
 
-pub(super) fn figure_1(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_1(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let windows: Vec<f64> = (0..8).map(|n| 100.0 * f64::from(1 << n)).collect();
     let at = |of: &dyn Fn(f64) -> f64| windows.iter().map(|w| of(*w)).collect::<Vec<f64>>();
     let reno = at(&|w| per_round(law("reno"), w));
@@ -34,22 +35,18 @@ pub(super) fn figure_1(_: &Bench<'_>) -> Result<Findings, PaperError> {
     let rates: Vec<f64> = (0..=1000).map(|n| 1e6 * f64::from(n)).collect();
     let udt: Vec<f64> = rates.iter().map(|rate| cwnd::rate::udt::increase(BitRate(GIGABIT - rate), PACKET).0).collect();
     let steps = |values: &[f64]| values.windows(2).map(|pair| pair[1] / pair[0]).collect::<Vec<f64>>();
-    let (mut one, mut two) = (Worst::default(), Worst::default());
-    reno.iter().for_each(|increase| one.see_error(increase - 1.0));
-    steps(&scalable).iter().for_each(|ratio| two.see_error(ratio - 2.0));
-    findings.value("Reno: largest distance from one packet", one.ours());
-    findings.value("Scalable: increase over that at half the window, largest distance from 2", two.ours());
+    let (mut one, mut two) = (MaxError::default(), MaxError::default());
+    reno.iter().for_each(|increase| one.absolute(increase - 1.0));
+    steps(&scalable).iter().for_each(|ratio| two.absolute(ratio - 2.0));
+    findings.value("Reno: largest distance from one packet", one);
+    findings.value("Scalable: increase over that at half the window, largest distance from 2", two);
     let ratios = steps(&highspeed);
-    findings.value("HighSpeed: smallest a(2w)/a(w)", Ours::Exact(least(ratios.iter().copied())));
-    findings.value("HighSpeed: largest a(2w)/a(w)", Ours::Exact(most(ratios.iter().copied())));
+    findings.value("HighSpeed: smallest a(2w)/a(w)", least(ratios.iter().copied()));
+    findings.value("HighSpeed: largest a(2w)/a(w)", most(ratios.iter().copied()));
     let rises = udt.windows(2).map(|pair| pair[1] - pair[0]);
-    findings.value("UDT at 1 Gbit/s: largest alpha(i+1) - alpha(i)", Ours::Exact(most(rises)));
-    findings.value("UDT at 1 Gbit/s: increase at the capacity", Ours::Exact(udt.last().copied().unwrap_or(f64::NAN)));
-    let line = |name: &str, values: &[f64]| Line {
-        name: name.to_string(),
-        published: false,
-        points: windows.iter().copied().zip(values.iter().copied()).collect(),
-    };
+    findings.value("UDT at 1 Gbit/s: largest alpha(i+1) - alpha(i)", most(rises));
+    findings.value("UDT at 1 Gbit/s: increase at the capacity", udt.last().copied().unwrap_or(f64::NAN));
+    let line = |name: &str, values: &[f64]| Curve::new(name, windows.iter().copied().zip(values.iter().copied()));
     findings.figure(Figure {
         title: "Increase against window",
         caption: "What a window gains in a round trip without loss.".to_string(),
@@ -64,45 +61,41 @@ pub(super) fn figure_1(_: &Bench<'_>) -> Result<Findings, PaperError> {
         x: "Rate, Mbit/s",
         y: "Increase, packets per SYN",
         log: (false, true),
-        curves: vec![Line {
-            name: "UDT".to_string(),
-            published: false,
-            points: rates.iter().map(|rate| rate * 1e-6).zip(udt).filter(|(_, alpha)| *alpha > 0.0).collect(),
-        }],
+        curves: vec![Curve::new(
+            "UDT",
+            rates.iter().map(|rate| rate * 1e-6).zip(udt).filter(|(_, alpha)| *alpha > 0.0),
+        )],
     });
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn figure_2(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_2(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let (first, second) = (1.0, 0.1);
     let staged = |length: f64| Fluid { increase: move |x| if x < length { first } else { second }, b: 1.0 / 9.0 };
     let reached = LENGTHS.map(|length| staged(length).integrate(0.0, 0.0, AT, AT as u32));
-    let mut slopes = Worst::default();
+    let mut slopes = MaxError::default();
     for length in LENGTHS {
         let gain = |x: f64| staged(length).integrate(x, 0.0, 1.0, 1) - x;
-        slopes.see(gain(2.0 * length) / gain(length / 4.0), second / first);
+        slopes.relative(gain(2.0 * length) / gain(length / 4.0), second / first);
     }
     let gains = reached.windows(2).map(|pair| pair[1] - pair[0]);
-    findings
-        .value("smallest gain in rate at a fixed time over the next shorter first stage", Ours::Exact(least(gains)));
+    findings.value("smallest gain in rate at a fixed time over the next shorter first stage", least(gains));
     findings.value(
         "increase per interval in the second stage over the first against alpha_1/alpha_0, largest relative error",
-        slopes.ours(),
+        slopes,
     );
-    Ok(findings)
+    Ok(())
 }
 
 /// How long the first stage is, packets per interval, and after how many intervals to look.
 const LENGTHS: [f64; 5] = [100.0, 200.0, 300.0, 400.0, 500.0];
 const AT: f64 = 600.0;
 
-pub(super) fn figure_3(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_3(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let udt = fluid::udt(BitRate(GIGABIT), PACKET);
     // Stages as they show: the slope of the first step, how many steps follow like it, and how far they differ.
     let mut stages: Vec<(f64, f64)> = Vec::new();
-    let mut spread = Worst::default();
+    let mut spread = MaxError::default();
     let mut rate = 0.0;
     let mut path = Vec::new();
     for interval in 0..4 * 750 + 10 {
@@ -110,7 +103,7 @@ pub(super) fn figure_3(_: &Bench<'_>) -> Result<Findings, PaperError> {
         let slope = next - rate;
         match stages.last_mut() {
             Some((first, length)) if slope > *first / 2.0 => {
-                spread.see(slope, *first);
+                spread.relative(slope, *first);
                 *length += 1.0;
             }
             _ => stages.push((slope, 1.0)),
@@ -119,11 +112,11 @@ pub(super) fn figure_3(_: &Bench<'_>) -> Result<Findings, PaperError> {
         rate = next;
     }
     for (k, pair) in stages.windows(2).take(3).enumerate() {
-        findings.value(format!("slope of stage {} over that of stage {k}", k + 1), Ours::Exact(pair[1].0 / pair[0].0));
+        findings.value(format!("slope of stage {} over that of stage {k}", k + 1), pair[1].0 / pair[0].0);
     }
-    findings.value("largest relative spread of the slope within a stage", spread.ours());
+    findings.value("largest relative spread of the slope within a stage", spread);
     for (k, (_, length)) in stages.iter().enumerate().take(4).skip(1) {
-        findings.value(format!("length of stage {k}"), Ours::Exact(*length));
+        findings.value(format!("length of stage {k}"), *length);
     }
     findings.figure(Figure {
         title: "Rate without loss",
@@ -132,13 +125,9 @@ pub(super) fn figure_3(_: &Bench<'_>) -> Result<Findings, PaperError> {
         x: "SYN",
         y: "Mbit/s",
         log: (false, false),
-        curves: vec![Line {
-            name: "UDT".to_string(),
-            published: false,
-            points: path.into_iter().step_by(10).collect(),
-        }],
+        curves: vec![Curve::new("UDT", path.into_iter().step_by(10))],
     });
-    Ok(findings)
+    Ok(())
 }
 
 /// Rates, bit/s, at which flows with capacities `l1` > `l2` rest that lose the same share of their packets and fill `l1` together.
@@ -157,8 +146,7 @@ fn at_rest(l1: f64, l2: f64) -> [f64; 2] {
 const LEAST_LOSS: f64 = 1e-18;
 const BISECTIONS: usize = 100;
 
-pub(super) fn figure_4(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_4(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let (mut share, mut spare, mut high, mut broken) = (f64::INFINITY, f64::INFINITY, f64::INFINITY, 0);
     for (at, l1) in CAPACITIES.into_iter().enumerate() {
         for l2 in CAPACITIES.into_iter().take(at) {
@@ -174,44 +162,38 @@ pub(super) fn figure_4(_: &Bench<'_>) -> Result<Findings, PaperError> {
             }
         }
     }
-    findings.value("smallest x2/L2", Ours::Exact(share));
-    findings.value("smallest (L1 - x1)/(L2 - x2)", Ours::Exact(spare));
-    findings.value("smallest x2/L2 where flow 2 is in stage 2 or above", Ours::Exact(high));
-    findings.value(
-        "pairs with flow 2 in stage 1 and neither equal shares nor x1 below L1 - L2",
-        Ours::Exact(f64::from(broken)),
-    );
-    Ok(findings)
+    findings.value("smallest x2/L2", share);
+    findings.value("smallest (L1 - x1)/(L2 - x2)", spare);
+    findings.value("smallest x2/L2 where flow 2 is in stage 2 or above", high);
+    findings.value("pairs with flow 2 in stage 1 and neither equal shares nor x1 below L1 - L2", f64::from(broken));
+    Ok(())
 }
 
 /// 28 pairs.
 const CAPACITIES: [f64; 8] = [1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 9e8, 1e9];
 
-pub(super) fn table_6(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn table_6(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let path = Path { rtt: 0.1, packet: PACKET };
     for (text, p) in [("1e-4", 1e-4), ("1e-5", 1e-5), ("1e-6", 1e-6)] {
         let response = |algorithm: &str| law(algorithm).response(p, path);
         let mean = |algorithm| response(algorithm).map_or(f64::NAN, |response| response.mean);
         let peak = response("scalable").map_or(f64::NAN, |response| response.peak);
-        findings.value(format!("Reno: sawtooth mean at p = {text}"), Ours::Exact(mean("reno")));
-        findings.value(format!("Scalable: window at loss, p = {text}"), Ours::Exact(peak));
-        findings.value(format!("HighSpeed: sawtooth mean at p = {text}"), Ours::Exact(mean("highspeed")));
+        findings.value(format!("Reno: sawtooth mean at p = {text}"), mean("reno"));
+        findings.value(format!("Scalable: window at loss, p = {text}"), peak);
+        findings.value(format!("HighSpeed: sawtooth mean at p = {text}"), mean("highspeed"));
         for k in 0..3 {
             let alpha = stage(GIGABIT, k, PACKET).increase;
             let over = resting_rate(alpha, p) / (3.0 * libm::sqrt(alpha / p));
-            findings
-                .value(format!("UDT, stage {k}: rate at rest over 3 sqrt(alpha_k/p), p = {text}"), Ours::Exact(over));
+            findings.value(format!("UDT, stage {k}: rate at rest over 3 sqrt(alpha_k/p), p = {text}"), over);
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn equilibria(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn equilibria(_: &Bench<'_>, findings: &mut Findings) -> Result {
     for (name, capacity, p) in EQUILIBRIA {
         let found = equilibrium(capacity, p, PACKET);
-        let mut value = |what: &str, value: f64| findings.value(format!("{name}: {what}"), Ours::Exact(value));
+        let mut value = |what: &str, value: f64| findings.value(format!("{name}: {what}"), value);
         value("stage k", f64::from(found.stage.index));
         value("x*, exact root", found.packets_per_syn);
         value("x* by eq. 10", found.approximation);
@@ -224,17 +206,14 @@ pub(super) fn equilibria(_: &Bench<'_>) -> Result<Findings, PaperError> {
     }
     let x = |p: f64| udt::resting_rate(stage(GIGABIT, 0, PACKET).increase, p);
     let slope = libm::log(x(1e-4) / x(1e-6)) / libm::log(1e-4 / 1e-6);
-    findings.value("slope of log x_0* over log p from 1e-6 to 1e-4", Ours::Exact(slope));
-    let mut constant = Worst::default();
+    findings.value("slope of log x_0* over log p from 1e-6 to 1e-4", slope);
+    let mut constant = MaxError::default();
     for p in [1e-3, 1e-4, 1e-5] {
         let fluid = Fluid { increase: |_| 1.0, b: 1.0 / 9.0 };
-        constant.see(fluid.integrate(10.0, p, 20_000.0, 20_000), x(p));
+        constant.relative(fluid.integrate(10.0, p, 20_000.0, 20_000), x(p));
     }
-    findings.value(
-        "fluid model with constant alpha: largest relative distance from x_0*, p = 1e-3 to 1e-5",
-        constant.ours(),
-    );
-    Ok(findings)
+    findings.value("fluid model with constant alpha: largest relative distance from x_0*, p = 1e-3 to 1e-5", constant);
+    Ok(())
 }
 
 const EQUILIBRIA: [(&str, f64, f64); 5] = [

@@ -1,7 +1,11 @@
 //! Flows that come and go between Chicago and Amsterdam: Table 1, Fig. 7, section V, in simulation.
 
 use super::{PROFILES, udt};
-use crate::{Bench, Findings, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change::set_algorithm;
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::Findings;
 use cwnd_run::measure::jain;
 use cwnd_run::probe::Kept;
 use cwnd_run::probe::stages::STAGES;
@@ -9,10 +13,9 @@ use cwnd_run::probe::stages::STAGES;
 /// From start to start and from stop to stop of four flows.
 const STAGE_COUNT: usize = 7;
 
-fn runs(bench: &Bench<'_>, profile: &str) -> Result<Vec<Kept>, PaperError> {
+fn runs(bench: &Bench<'_>, profile: &str) -> Result<Vec<Kept>> {
     let algorithm = udt(bench, profile)?;
-    let changes: Vec<String> = (0..4).map(|flow| format!("flow.{flow}.algorithm={algorithm}")).collect();
-    Ok(bench.run(&[bench.scenario("testbed", &changes)?], STAGES)?.remove(0))
+    bench.run(bench.scenario("testbed", |document| set_algorithm(&mut document.flow, &algorithm))?, STAGES)
 }
 
 fn stage(kept: &Kept, stage: usize, what: &str) -> Vec<f64> {
@@ -30,57 +33,57 @@ fn extreme(pick: fn(f64, f64) -> f64, of: impl Fn(usize) -> Option<f64>) -> Opti
     values?.into_iter().reduce(pick)
 }
 
-pub(super) fn table_1(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn table_1(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for profile in PROFILES {
         let runs = runs(bench, profile)?;
         for n in 1..=STAGE_COUNT {
-            let one = |what: &str| Ours::mean(&runs, &format!("stage_{n}_{what}"));
-            let fair = Ours::over(&runs, |kept| jain(&stage(kept, n, "throughput_bps")));
-            findings.value(format!("{profile}: aggregate, stage {n}"), Ours::over(&runs, |kept| aggregate(kept, n)));
+            let one = |what: &str| Computed::mean(&runs, &format!("stage_{n}_{what}"));
+            let fair = Computed::over(&runs, |kept| jain(&stage(kept, n, "throughput_bps")));
+            findings
+                .value(format!("{profile}: aggregate, stage {n}"), Computed::over(&runs, |kept| aggregate(kept, n)));
             findings.value(format!("{profile}: Jain index, stage {n}"), fair);
             findings.value(format!("{profile}: SI, stage {n}"), one("si"));
             let rtt = one("rtt_s").map(|rtt| rtt * 1e3);
             if profile == "paper" {
                 findings.value(format!("{profile}: round trip, stage {n}"), rtt);
             } else {
-                findings.beside(format!("{profile}: round trip, stage {n}"), "ms", rtt);
+                findings.extra(format!("{profile}: round trip, stage {n}"), "ms", rtt);
             }
         }
         for (flow, last) in [(1, 7), (2, 6), (3, 5), (4, 4)] {
             for n in flow..=last {
                 let rate = |kept: &Kept| Some(stage(kept, n, "throughput_bps").get(flow - 1)? * 1e-6);
-                findings.beside(format!("{profile}: flow {flow}, stage {n}"), "Mbit/s", Ours::over(&runs, rate));
+                findings.extra(format!("{profile}: flow {flow}, stage {n}"), "Mbit/s", Computed::over(&runs, rate));
             }
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn claims(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn claims(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for profile in PROFILES {
         let runs = runs(bench, profile)?;
         let largest = |what: &'static str| {
-            Ours::over(&runs, |kept| extreme(f64::max, |n| kept.one(&format!("stage_{n}_{what}"))))
+            Computed::over(&runs, |kept| extreme(f64::max, |n| kept.one(&format!("stage_{n}_{what}"))))
         };
         findings.value(format!("{profile}: largest loss rate of a stage"), largest("loss"));
         if profile == "paper" {
             findings.value("paper: largest mean round trip of a stage", largest("rtt_s").map(|rtt| rtt * 1e3));
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn figure_7(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for profile in PROFILES {
         let runs = runs(bench, profile)?;
         let fair = |kept: &Kept| extreme(f64::min, |n| jain(&stage(kept, n, "late_bps")));
         let total = |kept: &Kept| extreme(f64::min, |n| aggregate(kept, n));
-        findings
-            .value(format!("{profile}: smallest Jain index over the second half of a stage"), Ours::over(&runs, fair));
-        findings.value(format!("{profile}: smallest aggregate of a stage"), Ours::over(&runs, total));
+        findings.value(
+            format!("{profile}: smallest Jain index over the second half of a stage"),
+            Computed::over(&runs, fair),
+        );
+        findings.value(format!("{profile}: smallest aggregate of a stage"), Computed::over(&runs, total));
     }
-    Ok(findings)
+    Ok(())
 }

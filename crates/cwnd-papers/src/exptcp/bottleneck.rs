@@ -1,22 +1,26 @@
 //! Many flows on one bottleneck: Figs. 2 to 4, ECN, and sensitivity to what the paper leaves open.
 
-use super::sweep::{Load, Sweep, capacities, drops, dumbbell, larger, moderate, smaller};
-use super::{algorithms, red};
-use crate::{Bench, Findings, Ours, PaperError};
+use super::sweep::{Load, Sweep, as_it_is, capacities, drops, dumbbell, larger, moderate, smaller};
+use super::{algorithms, red, with};
+use crate::bench::Bench;
+use crate::change::{self, set_algorithm};
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::Findings;
 use cwnd_run::probe::Kept;
+use cwnd_run::scenario::Written;
 
-fn over_capacity(bench: &Bench<'_>, points: &[f64], marks: bool) -> Result<Sweep, PaperError> {
+fn over_capacity(bench: &Bench<'_>, points: &[f64], marks: bool) -> Result<Sweep> {
     let algorithms = algorithms(bench)?;
     Sweep::run(bench, points, &algorithms, |algorithm, rate| {
-        dumbbell(bench, algorithm, Load { marks, ..Load::of_capacity(rate) }, &[])
+        dumbbell(bench, algorithm, Load { marks, ..Load::of_capacity(rate) }, as_it_is)
     })
 }
 
 /// The capacities that rows are listed for, Mbit/s.
 const CAPACITIES: [f64; 8] = [2.5, 10.0, 40.0, 160.0, 640.0, 2500.0, 5000.0, 10_000.0];
 
-pub(super) fn figure_2(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let sweep = over_capacity(bench, &capacities(bench)?, true)?;
     let used = |name: &str, rate: f64| sweep.utilisation(name, rate);
     let part = |name: &'static str, rate: f64| (name, used(name, rate));
@@ -61,17 +65,16 @@ pub(super) fn figure_2(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         let longest = sweep.over_points(|rate| sweep.queue(name, rate), larger);
         findings.value(format!("{name}: largest mean queue over its limit"), longest);
     }
-    sweep.report(&mut findings, |rate| format!("{rate} Mbit/s"));
-    sweep.figure(&mut findings, "Capacity, bit/s", 1e6);
-    Ok(findings)
+    sweep.report(findings, |rate| format!("{rate} Mbit/s"));
+    sweep.figure(findings, "Capacity, bit/s", 1e6);
+    Ok(())
 }
 
-pub(super) fn marks(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn marks(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let points: Vec<f64> = capacities(bench)?.into_iter().filter(|rate| *rate <= 2500.0).collect();
     let (on, off) = (over_capacity(bench, &points, true)?, over_capacity(bench, &points, false)?);
     // Of the mean over seeds: that of the sizes would count by how much runs differ anyway.
-    let size = |ours: Ours| if ours.value().is_some_and(|less| less < 0.0) { ours.map(|less| -less) } else { ours };
+    let size = |ours: Computed| if ours.value().is_some_and(|less| less < 0.0) { ours.map(|less| -less) } else { ours };
     for name in on.names() {
         let farther = |one: f64, other: f64| one.abs() > other.abs();
         let used = on.over_points(|rate| on.utilisation(name, rate).minus(&off.utilisation(name, rate)), farther);
@@ -81,16 +84,15 @@ pub(super) fn marks(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         findings.value(format!("{name}: largest difference of the mean queue over its limit"), size(waiting));
         findings.value(format!("{name}: largest drop rate with ECN less that without"), lost);
     }
-    off.report(&mut findings, |rate| format!("without ECN, {rate} Mbit/s"));
-    Ok(findings)
+    off.report(findings, |rate| format!("without ECN, {rate} Mbit/s"));
+    Ok(())
 }
 
-pub(super) fn figure_3(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_3(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let points: Vec<f64> = bench.assumed_as("flows")?;
     let algorithms = algorithms(bench)?;
     let sweep = Sweep::run(bench, &points, &algorithms, |algorithm, flows| {
-        dumbbell(bench, algorithm, Load { flows: flows as u32, ..Load::of_capacity(RATE) }, &[])
+        dumbbell(bench, algorithm, Load { flows: flows as u32, ..Load::of_capacity(RATE) }, as_it_is)
     })?;
     let used = |name: &str, flows: f64| sweep.utilisation(name, flows);
     for flows in (1..=9).map(|power| libm::exp2(f64::from(power))) {
@@ -106,29 +108,23 @@ pub(super) fn figure_3(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     }
     findings.value("TCP: utilisation with 2 flows less that with 512", used("TCP", 2.0).minus(&used("TCP", 512.0)));
     findings.value("TCP: utilisation with 2 flows", used("TCP", 2.0));
-    sweep.report(&mut findings, |flows| format!("{flows} flows"));
-    sweep.figure(&mut findings, "Flows each way", 1.0);
-    Ok(findings)
+    sweep.report(findings, |flows| format!("{flows} flows"));
+    sweep.figure(findings, "Flows each way", 1.0);
+    Ok(())
 }
 
 /// The capacity of Figs. 3 and 4, Mbit/s.
 const RATE: f64 = 500.0;
 
-pub(super) fn figure_4(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_4(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let points: Vec<f64> = bench.assumed_as("loads")?;
     let algorithms = algorithms(bench)?;
     let sweep = Sweep::run(bench, &points, &algorithms, |algorithm, load| {
-        bench.scenario(
-            "web",
-            &[
-                format!("dumbbell.queue={}", red(bench, 1.0, true)?),
-                format!("flow.0.algorithm={algorithm}"),
-                format!("flow.1.algorithm={algorithm}"),
-                format!("arrivals.0.load={load}"),
-                format!("arrivals.1.load={load}"),
-            ],
-        )
+        bench.scenario("web", |document| {
+            change::dumbbell(document).queue = red(bench, 1.0, true)?;
+            document.arrivals.iter_mut().for_each(|arrivals| arrivals.load = Some(load));
+            set_algorithm(&mut document.flow, algorithm)
+        })
     })?;
     for load in (0..9).map(|doubled| f64::from(1 << doubled) * 2.0 / 1000.0) {
         let used = |name: &str| sweep.utilisation(name, load);
@@ -138,56 +134,57 @@ pub(super) fn figure_4(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             used("EXP-TCP").minus(&sweep.extreme("EXP-TCP", used, larger)),
         );
     }
-    sweep.report(&mut findings, |load| format!("load {load}"));
-    sweep.figure(&mut findings, "Web load", 1.0);
-    Ok(findings)
+    sweep.report(findings, |load| format!("load {load}"));
+    sweep.figure(findings, "Web load", 1.0);
+    Ok(())
 }
 
-pub(super) fn red_bytes(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn red_bytes(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let algorithms = algorithms(bench)?;
     // ns-2 converts thresholds and limit by its mean packet, 500 bytes, and scales the probability by size over mean.
     let queue =
         "red:0.5bdp,min=0.1,max=0.3,max_p=0.2,weight=0.002,gentle=yes,wait=yes,bytes=yes,ecn=yes,mark_limit=0.1";
-    let changes = [format!("dumbbell.queue={queue}")];
     let sweep = Sweep::run(bench, &moderate(bench)?, &algorithms, |algorithm, rate| {
-        dumbbell(bench, algorithm, Load::of_capacity(rate), &changes)
+        dumbbell(bench, algorithm, Load::of_capacity(rate), |document| {
+            change::dumbbell(document).queue = Written::literal(queue);
+            Ok(())
+        })
     })?;
-    sweep.report(&mut findings, |rate| format!("{rate} Mbit/s"));
-    Ok(findings)
+    sweep.report(findings, |rate| format!("{rate} Mbit/s"));
+    Ok(())
 }
 
-pub(super) fn pacing(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn pacing(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let [tcp, hstcp, stcp, (_, exp)] = algorithms(bench)?;
     let points = moderate(bench)?;
-    let paced = ["flow.0.paced=true".to_string(), "flow.1.paced=true".to_string()];
     let all = Sweep::run(bench, &points, &[tcp, hstcp, stcp], |algorithm, rate| {
-        dumbbell(bench, algorithm, Load::of_capacity(rate), &paced)
+        dumbbell(bench, algorithm, Load::of_capacity(rate), |document| {
+            document.flow.iter_mut().for_each(|flow| flow.paced = true);
+            Ok(())
+        })
     })?;
-    all.report(&mut findings, |rate| format!("paced, {rate} Mbit/s"));
-    let unpaced = [("EXP-TCP", exp.replace("pacing=on", "pacing=off"))];
+    all.report(findings, |rate| format!("paced, {rate} Mbit/s"));
+    let unpaced = [("EXP-TCP", with(&exp, "pacing", "off")?)];
     let none = Sweep::run(bench, &points, &unpaced, |algorithm, rate| {
-        dumbbell(bench, algorithm, Load::of_capacity(rate), &[])
+        dumbbell(bench, algorithm, Load::of_capacity(rate), as_it_is)
     })?;
-    none.report(&mut findings, |rate| format!("not paced, {rate} Mbit/s"));
-    Ok(findings)
+    none.report(findings, |rate| format!("not paced, {rate} Mbit/s"));
+    Ok(())
 }
 
-pub(super) fn small_window(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn small_window(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let exp = bench.assumed("exp-tcp")?;
-    let variants = [("without", exp.clone()), ("with the variant", exp.replace("small_window=off", "small_window=on"))];
+    let variants = [("without", exp.clone()), ("with the variant", with(&exp, "small_window", "on")?)];
     let slow: Vec<f64> = capacities(bench)?.into_iter().filter(|rate| *rate <= 10.0).collect();
     let sweep = Sweep::run(bench, &slow, &variants, |algorithm, rate| {
-        dumbbell(bench, algorithm, Load::of_capacity(rate), &[])
+        dumbbell(bench, algorithm, Load::of_capacity(rate), as_it_is)
     })?;
-    sweep.report(&mut findings, |rate| format!("{rate} Mbit/s"));
+    sweep.report(findings, |rate| format!("{rate} Mbit/s"));
     let many: Vec<f64> = bench.assumed_as::<Vec<f64>>("flows")?.into_iter().filter(|flows| *flows >= 256.0).collect();
     let rate = bench.by_scale(RATE / 5.0, RATE);
     let sweep = Sweep::run(bench, &many, &variants, |algorithm, flows| {
-        dumbbell(bench, algorithm, Load { flows: flows as u32, ..Load::of_capacity(rate) }, &[])
+        dumbbell(bench, algorithm, Load { flows: flows as u32, ..Load::of_capacity(rate) }, as_it_is)
     })?;
-    sweep.report(&mut findings, |flows| format!("{flows} flows"));
-    Ok(findings)
+    sweep.report(findings, |flows| format!("{flows} flows"));
+    Ok(())
 }

@@ -1,77 +1,81 @@
 //! What its authors left to the future: round-trip times, several bottlenecks, friendliness, and other algorithms.
 
-use super::sweep::{Load, Sweep, capacities, dumbbell, limit, moderate};
-use super::{algorithms, red};
-use crate::{Bench, Figure, Findings, PaperError};
+use super::sweep::{Load, Sweep, as_it_is, capacities, dumbbell, limit, moderate};
+use super::{algorithms, red, with};
+use crate::bench::Bench;
+use crate::change::{self, bit_rate, set_algorithm};
+use crate::error::Result;
+use crate::findings::{Figure, Findings};
 use cwnd_run::measure::{jain, mean};
 use cwnd_run::probe::Kept;
+use cwnd_run::scenario::{Direction, Written};
 
 /// The capacity of what the paper leaves to the future, Mbit/s: windows of hundreds of packets at a moderate cost.
 fn future_rate(bench: &Bench<'_>) -> f64 {
     bench.by_scale(40.0, 160.0)
 }
 
-pub(super) fn round_trips(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn round_trips(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let algorithms = algorithms(bench)?;
     // Each flow's own half of 80 ms is all there is to draw from: 8 to 152 ms need a shorter shared part.
-    let wide = ["variation.rtt=0.9".to_string(), "dumbbell.rtt=8ms".to_string()];
-    let spread = ["flow.0.extra_rtt=72ms".to_string(), "flow.1.extra_rtt=72ms".to_string()];
-    let changes = [wide, spread].concat();
     let rate = future_rate(bench);
     let sweep = Sweep::run(bench, &[rate], &algorithms, |algorithm, rate| {
-        let queue = [format!("dumbbell.queue={}", red(bench, 10.0, true)?)];
-        dumbbell(bench, algorithm, Load::of_capacity(rate), &[&changes[..], &queue].concat())
+        dumbbell(bench, algorithm, Load::of_capacity(rate), |document| {
+            document.variation.rtt = 0.9;
+            document.flow.iter_mut().for_each(|flow| flow.extra_rtt = Some(Written::literal("72ms")));
+            let bottleneck = change::dumbbell(document);
+            (bottleneck.rtt, bottleneck.queue) = (Written::literal("8ms"), red(bench, 10.0, true)?);
+            Ok(())
+        })
     })?;
     for name in sweep.names() {
-        findings.beside(format!("{name}: utilisation"), "", sweep.utilisation(name, rate));
+        findings.extra(format!("{name}: utilisation"), "", sweep.utilisation(name, rate));
         let forward = |kept: &Kept| jain(kept.all("flow_goodput_bps").get(..16)?);
-        findings.beside(format!("{name}: Jain index of 16 flows"), "", sweep.at(name, rate, forward));
+        findings.extra(format!("{name}: Jain index of 16 flows"), "", sweep.at(name, rate, forward));
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn several(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn several(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let algorithms = algorithms(bench)?;
     let rate = future_rate(bench);
     let sweep = Sweep::run(bench, &[rate], &algorithms, |algorithm, rate| {
-        let mut changes = vec![
-            format!("parking_lot.rate={}bit", rate * 1e6),
-            format!("parking_lot.queue={}", red(bench, 1.0, true)?),
-        ];
-        changes.extend((0..4).map(|flow| format!("flow.{flow}.algorithm={algorithm}")));
-        bench.scenario("parking-lot", &changes)
+        bench.scenario("parking-lot", |document| {
+            let links = document.parking_lot.get_or_insert_default();
+            (links.rate, links.queue) = (bit_rate(rate * 1e6)?, red(bench, 1.0, true)?);
+            set_algorithm(&mut document.flow, algorithm)
+        })
     })?;
     for name in sweep.names() {
         let share = |kept: &Kept| {
             let (long, short) = kept.all("flow_goodput_bps").split_first()?;
             Some(long / mean(short)?)
         };
-        findings.beside(
+        findings.extra(
             format!("{name}: goodput of the long flow over the mean of the short ones"),
             "",
             sweep.at(name, rate, share),
         );
-        findings.beside(format!("{name}: utilisation of the first bottleneck"), "", sweep.utilisation(name, rate));
+        findings.extra(format!("{name}: utilisation of the first bottleneck"), "", sweep.utilisation(name, rate));
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn friendliness(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn friendliness(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let [(_, tcp), (_, hstcp), (_, stcp), (_, exp)] = algorithms(bench)?;
     let against = [
         ("HSTCP", hstcp),
         ("STCP", stcp),
         ("EXP-TCP", exp.clone()),
-        ("EXP-TCP with the variant", exp.replace("small_window=off", "small_window=on")),
+        ("EXP-TCP with the variant", with(&exp, "small_window", "on")?),
     ];
     let points: Vec<f64> = capacities(bench)?.into_iter().filter(|rate| *rate <= future_rate(bench)).collect();
     // The flows that would go the other way share the bottleneck with those forward.
-    let beside = [format!("flow.1.algorithm={tcp}"), "flow.1.direction=forward".to_string()];
     let sweep = Sweep::run(bench, &points, &against, |algorithm, rate| {
-        dumbbell(bench, algorithm, Load::of_capacity(rate), &beside)
+        dumbbell(bench, algorithm, Load::of_capacity(rate), |document| {
+            document.flow[1].direction = Direction::Forward;
+            set_algorithm(&mut document.flow[1..], &tcp)
+        })
     })?;
     for name in sweep.names() {
         for rate in &points {
@@ -80,15 +84,14 @@ pub(super) fn friendliness(bench: &Bench<'_>) -> Result<Findings, PaperError> {
                 Some(mean(all.get(..16)?)? / mean(all.get(16..)?)?)
             };
             let row = format!("{name}, {rate} Mbit/s: mean goodput over that of as many TCP flows");
-            findings.beside(row, "", sweep.at(name, *rate, over));
+            findings.extra(row, "", sweep.at(name, *rate, over));
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// Fig. 2 with the algorithms that the paper names without running them, and with others that came before and after.
-pub(super) fn others(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn others(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let [(_, tcp), .., (_, exp)] = algorithms(bench)?;
     let in_queue: f64 = bench.assumed_as("fast-queue")?;
     let all = [
@@ -108,25 +111,28 @@ pub(super) fn others(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         let load = Load::of_capacity(rate);
         match algorithm {
             "fast" => {
-                let product = limit(&dumbbell(bench, algorithm, load, &[])?);
+                let product = limit(&dumbbell(bench, algorithm, load, as_it_is)?);
                 let alpha = in_queue * product / f64::from(load.flows);
-                dumbbell(bench, &format!("fast:alpha={alpha}"), load, &[])
+                dumbbell(bench, &format!("fast:alpha={alpha}"), load, as_it_is)
             }
             // Its equation counts losses: of marks it would take no notice.
-            "tfrc" => dumbbell(bench, algorithm, Load { marks: false, ..load }, &[]),
-            "xcp" | "vcp" => dumbbell(bench, algorithm, load, &[format!("dumbbell.queue={algorithm}:1bdp")]),
-            _ => dumbbell(bench, algorithm, load, &[]),
+            "tfrc" => dumbbell(bench, algorithm, Load { marks: false, ..load }, as_it_is),
+            "xcp" | "vcp" => dumbbell(bench, algorithm, load, |document| {
+                change::dumbbell(document).queue = format!("{algorithm}:1bdp").parse()?;
+                Ok(())
+            }),
+            _ => dumbbell(bench, algorithm, load, as_it_is),
         }
     })?;
     let forward = |kept: &Kept| jain(kept.all("flow_goodput_bps").get(..16)?);
     let even = |name: &str, rate: f64| sweep.at(name, rate, forward);
     for name in sweep.names() {
         for rate in &sweep.points {
-            findings.beside(format!("{name}, {rate} Mbit/s: Jain index of 16 flows"), "", even(name, *rate));
+            findings.extra(format!("{name}, {rate} Mbit/s: Jain index of 16 flows"), "", even(name, *rate));
         }
     }
-    sweep.report(&mut findings, |rate| format!("{rate} Mbit/s"));
-    sweep.figure(&mut findings, "Capacity, bit/s", 1e6);
+    sweep.report(findings, |rate| format!("{rate} Mbit/s"));
+    sweep.figure(findings, "Capacity, bit/s", 1e6);
     findings.figure(Figure {
         title: "Jain index",
         caption: "Of the 16 flows forward; means over runs.".to_string(),
@@ -135,5 +141,5 @@ pub(super) fn others(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         log: (true, false),
         curves: sweep.curves(1e6, even),
     });
-    Ok(findings)
+    Ok(())
 }

@@ -6,21 +6,16 @@ mod growth;
 mod staged;
 mod sweep;
 
-use super::bench::Bench;
-use super::error::PaperError;
-use super::files::{Files, paper_file};
+use cwnd::Spec;
 
-pub(super) const FILES: Files = Files {
-    id: "exptcp",
-    published: paper_file!("exptcp/published.toml"),
-    scenarios: &[
-        ("change", paper_file!("exptcp/change.toml")),
-        ("dumbbell", paper_file!("exptcp/dumbbell.toml")),
-        ("parking-lot", paper_file!("exptcp/parking-lot.toml")),
-        ("staged-droptail", paper_file!("exptcp/staged-droptail.toml")),
-        ("staged-red", paper_file!("exptcp/staged-red.toml")),
-        ("web", paper_file!("exptcp/web.toml")),
-    ],
+use super::bench::Bench;
+use super::error::Result;
+use super::files::paper_files;
+use super::reproduction::Reproduction;
+use cwnd_run::scenario::{Queue, Written};
+
+pub(super) const PAPER: Reproduction = Reproduction {
+    files: paper_files!("exptcp": "change", "dumbbell", "parking-lot", "staged-droptail", "staged-red", "web"),
     runners: &[
         ("text-growth", growth::closed_forms),
         ("text-synchronous", growth::synchronous),
@@ -44,7 +39,7 @@ pub(super) const FILES: Files = Files {
 };
 
 /// The four algorithms as assumed: name and text.
-fn algorithms(bench: &Bench<'_>) -> Result<[(&'static str, String); 4], PaperError> {
+fn algorithms(bench: &Bench<'_>) -> Result<[(&'static str, String); 4]> {
     Ok([
         ("TCP", bench.assumed("tcp")?),
         ("HSTCP", bench.assumed("hstcp")?),
@@ -54,11 +49,20 @@ fn algorithms(bench: &Bench<'_>) -> Result<[(&'static str, String); 4], PaperErr
 }
 
 /// The queue of the paper, so many bandwidth-delay products long.
-fn red(bench: &Bench<'_>, products: f64, marks: bool) -> Result<String, PaperError> {
-    Ok(format!(
+fn red(bench: &Bench<'_>, products: f64, marks: bool) -> Result<Written<Queue>> {
+    let text = format!(
         "red:{products}bdp,min=0.1,max=0.3,max_p=0.1,weight=0.002,gentle=yes,wait=yes,bytes={},ecn={},mark_limit={}",
         bench.assumed("red-mode")?,
         if marks { "yes" } else { "no" },
         bench.assumed("mark-limit")?,
-    ))
+    );
+    Ok(text.parse()?)
+}
+
+/// An algorithm with one of its parameters set.
+fn with(algorithm: &str, name: &str, value: &str) -> Result<String> {
+    let spec = Spec::parse(algorithm)?;
+    let others = spec.parameters().filter(|(parameter, _)| parameter.name != name);
+    let others: String = others.map(|(parameter, text)| format!("{}={text},", parameter.name)).collect();
+    Ok(format!("{}:{others}{name}={value}", spec.entry().name))
 }

@@ -1,9 +1,14 @@
 //! Flows that come and go: Figs. 5 to 7.
 
 use super::{algorithms, red};
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change::{self, set_algorithm};
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
 use cwnd_run::measure::{coefficient_of_variation, jain, mean};
 use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::scenario::Document;
 
 /// The runs of an algorithm.
 struct Runs {
@@ -14,31 +19,28 @@ struct Runs {
 }
 
 impl Runs {
-    fn all(
-        bench: &Bench<'_>,
-        scenario: &str,
-        groups: usize,
-        changes: impl Fn() -> Result<Vec<String>, PaperError>,
-    ) -> Result<Vec<Self>, PaperError> {
+    fn all(bench: &Bench<'_>, scenario: &str, change: impl Fn(&mut Document) -> Result) -> Result<Vec<Self>> {
         let algorithms = algorithms(bench)?;
         let scenarios = algorithms.iter().map(|(_, algorithm)| {
-            let own = (0..groups).map(|group| format!("flow.{group}.algorithm={algorithm}"));
-            bench.scenario(scenario, &own.chain(changes()?).collect::<Vec<_>>())
+            bench.scenario(scenario, |document| {
+                set_algorithm(&mut document.flow, algorithm)?;
+                change(document)
+            })
         });
-        let scenarios = scenarios.collect::<Result<Vec<_>, _>>()?;
+        let scenarios = scenarios.collect::<Result<Vec<_>>>()?;
         let rate = |nth: usize| scenarios[nth].setup(1).links[0].rate.unwrap_or_default() as f64;
         let rates: Vec<f64> = (0..scenarios.len()).map(rate).collect();
-        let runs = bench.run(&scenarios, Probe::OVER_TIME)?.into_iter().zip(rates);
+        let runs = bench.run_all(scenarios.into_iter().map(Ok), Probe::OVER_TIME)?.into_iter().zip(rates);
         Ok(algorithms.iter().zip(runs).map(|((name, _), (kept, rate))| Self { name, kept, rate }).collect())
     }
 
     /// One value per run; runs that cannot answer are left out.
-    fn over(&self, of: impl Fn(&Kept) -> Option<f64>) -> Ours {
-        Ours::over(&self.kept, of)
+    fn over(&self, of: impl Fn(&Kept) -> Option<f64>) -> Computed {
+        Computed::over(&self.kept, of)
     }
 
     /// The share of the capacity that a flow had.
-    fn share(&self, flow: usize, span: [f64; 2]) -> Ours {
+    fn share(&self, flow: usize, span: [f64; 2]) -> Computed {
         self.over(|kept| Some(goodput(kept, flow, span)? / self.rate))
     }
 }
@@ -81,24 +83,23 @@ fn staged_report(findings: &mut Findings, all: &[Runs]) {
     for runs in all {
         for flow in 1..=3 {
             let row = format!("{}: share of flow {flow}, 300 to 400 s", runs.name);
-            findings.beside(row, "", runs.share(flow, [300.0, 400.0]));
+            findings.extra(row, "", runs.share(flow, [300.0, 400.0]));
         }
         let row = format!("{}: Jain index over 300 to 400 s", runs.name);
-        findings.beside(row, "", runs.over(|kept| fairness(kept, [300.0, 400.0])));
+        findings.extra(row, "", runs.over(|kept| fairness(kept, [300.0, 400.0])));
         draw(findings, runs, 3);
     }
 }
 
-pub(super) fn figure_5(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
-    let all = Runs::all(bench, "staged-droptail", 3, || Ok(Vec::new()))?;
+pub(super) fn figure_5(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    let all = Runs::all(bench, "staged-droptail", |_| Ok(()))?;
     for runs in named(&all, "STCP") {
         for flow in [2, 3] {
             findings.value(format!("STCP: share of flow {flow}, 250 to 300 s"), runs.share(flow, LATE));
         }
     }
     let pairs = [["STCP", "TCP"], ["STCP", "HSTCP"], ["TCP", "EXP-TCP"], ["HSTCP", "EXP-TCP"]];
-    jain_rows(&mut findings, &all, &pairs);
+    jain_rows(findings, &all, &pairs);
     for runs in named(&all, "EXP-TCP") {
         findings.value("EXP-TCP: Jain index, 250 to 300 s", runs.over(|kept| fairness(kept, LATE)));
     }
@@ -108,26 +109,27 @@ pub(super) fn figure_5(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             findings.value(format!("{name}: Jain index over 250 to 300 s less that over 200 to 220 s"), later);
         }
     }
-    staged_report(&mut findings, &all);
-    Ok(findings)
+    staged_report(findings, &all);
+    Ok(())
 }
 
-pub(super) fn figure_6(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_6(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let extra: Vec<String> = bench.assumed_as("staged-extra")?;
     // 40 ms of the 38 ms path: the paper's bandwidth-delay product.
     let products = 40.0 / 38.0;
-    let all = Runs::all(bench, "staged-red", 3, || {
-        let mut changes = vec![format!("dumbbell.queue={}", red(bench, products, true)?)];
-        changes.extend(extra.iter().enumerate().map(|(flow, extra)| format!("flow.{flow}.extra_rtt={extra}")));
-        Ok(changes)
+    let all = Runs::all(bench, "staged-red", |document| {
+        for (flow, extra) in document.flow.iter_mut().zip(&extra) {
+            flow.extra_rtt = Some(extra.parse()?);
+        }
+        change::dumbbell(document).queue = red(bench, products, true)?;
+        Ok(())
     })?;
     for name in ["STCP", "TCP"] {
         for runs in named(&all, name) {
             findings.value(format!("{name}: Jain index, 250 to 300 s"), runs.over(|kept| fairness(kept, LATE)));
         }
     }
-    jain_rows(&mut findings, &all, &[["STCP", "TCP"], ["STCP", "HSTCP"], ["STCP", "EXP-TCP"]]);
+    jain_rows(findings, &all, &[["STCP", "TCP"], ["STCP", "HSTCP"], ["STCP", "EXP-TCP"]]);
     let rough = |kept: &Kept| {
         let flows =
             (1..=3).map(|flow| coefficient_of_variation(within(kept.all(&format!("goodput_bps_{flow}")), LATE)));
@@ -156,13 +158,15 @@ pub(super) fn figure_6(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             findings.value(format!("{name}: share at 38 ms less that at 42 ms, 300 to 400 s"), more);
         }
     }
-    staged_report(&mut findings, &all);
-    Ok(findings)
+    staged_report(findings, &all);
+    Ok(())
 }
 
-pub(super) fn figure_7(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
-    let all = Runs::all(bench, "change", 3, || Ok(vec![format!("dumbbell.queue={}", red(bench, 1.0, true)?)]))?;
+pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    let all = Runs::all(bench, "change", |document| {
+        change::dumbbell(document).queue = red(bench, 1.0, true)?;
+        Ok(())
+    })?;
     let refilled = |kept: &Kept| {
         let used = within(kept.all("utilisation"), [200.0, f64::INFINITY]);
         let full = used.windows(5).position(|five| five.iter().all(|used| *used >= 0.95));
@@ -174,7 +178,7 @@ pub(super) fn figure_7(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     };
     for name in ["HSTCP", "STCP", "EXP-TCP"] {
         let row = format!("time from 200 s to a utilisation of 0.95: {name}, TCP");
-        order(&mut findings, row, [name, "TCP"], &refilled);
+        order(findings, row, [name, "TCP"], &refilled);
     }
     let used = |kept: &Kept, span| mean(within(kept.all("utilisation"), span));
     for runs in named(&all, "TCP") {
@@ -182,9 +186,9 @@ pub(super) fn figure_7(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     }
     for name in ["HSTCP", "STCP"] {
         let row = format!("time from 200 s to a utilisation of 0.95: EXP-TCP, {name}");
-        order(&mut findings, row, ["EXP-TCP", name], &refilled);
+        order(findings, row, ["EXP-TCP", name], &refilled);
         let row = format!("increase per round trip, 60 to 100 s: EXP-TCP, {name}");
-        order(&mut findings, row, ["EXP-TCP", name], &increase);
+        order(findings, row, ["EXP-TCP", name], &increase);
     }
     let whole = |runs: &Runs| runs.over(|kept| used(kept, [0.0, 300.0]));
     let others = all.iter().filter(|runs| runs.name != "EXP-TCP").map(whole);
@@ -193,14 +197,14 @@ pub(super) fn figure_7(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         findings.value("EXP-TCP: utilisation over 300 s less the highest of the others", whole(exp).minus(&best));
     }
     for runs in &all {
-        findings.beside(format!("{}: utilisation over 300 s", runs.name), "", whole(runs));
+        findings.extra(format!("{}: utilisation over 300 s", runs.name), "", whole(runs));
         let row = format!("{}: time from 200 s to a utilisation of 0.95", runs.name);
-        findings.beside(row, "s", runs.over(refilled));
+        findings.extra(row, "s", runs.over(refilled));
         let row = format!("{}: increase per round trip, 60 to 100 s", runs.name);
-        findings.beside(row, "packets", runs.over(increase));
-        draw(&mut findings, runs, 5);
+        findings.extra(row, "packets", runs.over(increase));
+        draw(findings, runs, 5);
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// Packets per round trip by which the windows of the first five flows grow from 60 to 100 s, cuts left out.
@@ -222,7 +226,7 @@ fn draw(findings: &mut Findings, runs: &Runs, flows: usize) {
     let line = |flow: usize| {
         let series = kept.all(&format!("goodput_bps_{flow}"));
         let seconds = series.chunks(5).enumerate().filter_map(|(second, rates)| Some((second as f64, mean(rates)?)));
-        Line { name: format!("flow {flow}"), published: false, points: seconds.collect() }
+        Curve::new(format!("flow {flow}"), seconds)
     };
     findings.figure(Figure {
         title: match runs.name {

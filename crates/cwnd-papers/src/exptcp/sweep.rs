@@ -3,9 +3,13 @@
 use cwnd_sim::QueueLimit;
 
 use super::red;
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change::{self, bit_rate, set_algorithm};
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
 use cwnd_run::probe::{Kept, Probe};
-use cwnd_run::scenario::Scenario;
+use cwnd_run::scenario::{Document, Scenario};
 
 /// The runs of every algorithm along a sweep.
 pub(super) struct Sweep {
@@ -22,39 +26,44 @@ impl Sweep {
         bench: &Bench<'_>,
         points: &[f64],
         algorithms: &[(&str, String)],
-        scenario: impl Fn(&str, f64) -> Result<Scenario, PaperError>,
-    ) -> Result<Self, PaperError> {
+        scenario: impl Fn(&str, f64) -> Result<Scenario>,
+    ) -> Result<Self> {
         let pairs = algorithms.iter().flat_map(|(_, algorithm)| points.iter().map(move |point| (algorithm, *point)));
-        let scenarios = pairs.map(|(algorithm, point)| scenario(algorithm, point)).collect::<Result<Vec<_>, _>>()?;
+        let scenarios = pairs.map(|(algorithm, point)| scenario(algorithm, point)).collect::<Result<Vec<_>>>()?;
         let limits = scenarios.iter().take(points.len()).map(limit).collect();
-        let mut runs = bench.run(&scenarios, Probe::SUMMARY)?.into_iter();
+        let mut runs = bench.run_all(scenarios.into_iter().map(Ok), Probe::SUMMARY)?.into_iter();
         let series = algorithms.iter().map(|(name, _)| (name.to_string(), runs.by_ref().take(points.len()).collect()));
         Ok(Self { points: points.to_vec(), limits, series: series.collect() })
     }
 
-    /// What `of` draws from each run of an algorithm at a point; nothing where the sweep does not go.
-    pub(super) fn at(&self, name: &str, point: f64, of: impl Fn(&Kept) -> Option<f64>) -> Ours {
+    /// What `of` takes from each run of an algorithm at a point; nothing where the sweep does not go.
+    pub(super) fn at(&self, name: &str, point: f64, of: impl Fn(&Kept) -> Option<f64>) -> Computed {
         let place = self.points.iter().position(|known| *known == point);
         let series = self.series.iter().find(|(known, _)| known == name);
         match (place, series) {
-            (Some(place), Some((_, runs))) => Ours::over(&runs[place], of),
-            _ => Ours::Runs(Vec::new()),
+            (Some(place), Some((_, runs))) => Computed::over(&runs[place], of),
+            _ => Computed::Runs(Vec::new()),
         }
     }
 
-    pub(super) fn utilisation(&self, name: &str, point: f64) -> Ours {
+    pub(super) fn utilisation(&self, name: &str, point: f64) -> Computed {
         self.at(name, point, |kept| kept.one("utilisation"))
     }
 
     /// The mean queue over its limit.
-    pub(super) fn queue(&self, name: &str, point: f64) -> Ours {
+    pub(super) fn queue(&self, name: &str, point: f64) -> Computed {
         let place = self.points.iter().position(|known| *known == point);
         let limit = place.map_or(f64::NAN, |place| self.limits[place]);
         self.at(name, point, |kept| Some(kept.all("link_queue_packets").first()? / limit))
     }
 
-    /// Of the others than `name`, the one that `better` prefers at a point, by the mean of what `of` draws.
-    pub(super) fn extreme(&self, name: &str, of: impl Fn(&str) -> Ours, better: impl Fn(f64, f64) -> bool) -> Ours {
+    /// Of the others than `name`, the one that `better` prefers at a point, by the mean of what `of` takes.
+    pub(super) fn extreme(
+        &self,
+        name: &str,
+        of: impl Fn(&str) -> Computed,
+        better: impl Fn(f64, f64) -> bool,
+    ) -> Computed {
         let others = self.series.iter().map(|(other, _)| other.as_str()).filter(|other| *other != name);
         let named = others.map(of).filter(|ours| ours.value().is_some());
         named
@@ -62,17 +71,17 @@ impl Sweep {
                 let (a, b) = (one.value().unwrap_or(f64::NAN), other.value().unwrap_or(f64::NAN));
                 if better(b, a) { other } else { one }
             })
-            .unwrap_or(Ours::Runs(Vec::new()))
+            .unwrap_or(Computed::Runs(Vec::new()))
     }
 
     /// The smallest, or the largest, over points of what `of` says.
-    pub(super) fn over_points(&self, of: impl Fn(f64) -> Ours, better: impl Fn(f64, f64) -> bool) -> Ours {
+    pub(super) fn over_points(&self, of: impl Fn(f64) -> Computed, better: impl Fn(f64, f64) -> bool) -> Computed {
         let all = self.points.iter().map(|point| of(*point)).filter(|ours| ours.value().is_some());
         all.reduce(|one, other| {
             let (a, b) = (one.value().unwrap_or(f64::NAN), other.value().unwrap_or(f64::NAN));
             if better(b, a) { other } else { one }
         })
-        .unwrap_or(Ours::Runs(Vec::new()))
+        .unwrap_or(Computed::Runs(Vec::new()))
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
@@ -80,7 +89,7 @@ impl Sweep {
     }
 
     pub(super) fn figure(&self, findings: &mut Findings, x: &'static str, unit: f64) {
-        type Of<'a> = &'a dyn Fn(&str, f64) -> Ours;
+        type Of<'a> = &'a dyn Fn(&str, f64) -> Computed;
         let (used, waiting): (Of<'_>, Of<'_>) =
             (&|name, point| self.utilisation(name, point), &|name, point| self.queue(name, point));
         for (title, y, of) in
@@ -98,11 +107,10 @@ impl Sweep {
     }
 
     /// What `of` says of each algorithm, over the points times `unit`.
-    pub(super) fn curves(&self, unit: f64, of: impl Fn(&str, f64) -> Ours) -> Vec<Line> {
-        let line = |name: &str| Line {
-            name: name.to_string(),
-            published: false,
-            points: self.points.iter().filter_map(|point| Some((point * unit, of(name, *point).value()?))).collect(),
+    pub(super) fn curves(&self, unit: f64, of: impl Fn(&str, f64) -> Computed) -> Vec<Curve> {
+        let line = |name: &str| {
+            let points = self.points.iter();
+            Curve::new(name, points.filter_map(|point| Some((point * unit, of(name, *point).value()?))))
         };
         self.names().map(line).collect()
     }
@@ -112,10 +120,10 @@ impl Sweep {
         for name in self.names() {
             for point in self.points.iter().copied() {
                 let row = |measure: &str| format!("{name}, {}: {measure}", points(point));
-                findings.beside(row("utilisation"), "", self.utilisation(name, point));
-                findings.beside(row("mean queue over its limit"), "", self.queue(name, point));
-                findings.beside(row("drops"), "%", self.at(name, point, drops).map(|rate| rate * 100.0));
-                findings.beside(row("marks"), "%", self.at(name, point, marked).map(|rate| rate * 100.0));
+                findings.extra(row("utilisation"), "", self.utilisation(name, point));
+                findings.extra(row("mean queue over its limit"), "", self.queue(name, point));
+                findings.extra(row("drops"), "%", self.at(name, point, drops).map(|rate| rate * 100.0));
+                findings.extra(row("marks"), "%", self.at(name, point, marked).map(|rate| rate * 100.0));
             }
         }
     }
@@ -162,31 +170,33 @@ impl Load {
     }
 }
 
-/// The dumbbell with `algorithm` in both directions.
+/// The dumbbell with `algorithm` in both directions, and then what `change` does to it.
 pub(super) fn dumbbell(
     bench: &Bench<'_>,
     algorithm: &str,
-    load: Load,
-    changes: &[String],
-) -> Result<Scenario, PaperError> {
-    let Load { rate, flows, marks } = load;
-    let own = [
-        format!("dumbbell.rate={}bit", rate * 1e6),
-        format!("dumbbell.queue={}", red(bench, 1.0, marks)?),
-        format!("flow.0.algorithm={algorithm}"),
-        format!("flow.1.algorithm={algorithm}"),
-        format!("flow.0.count={flows}"),
-        format!("flow.1.count={flows}"),
-    ];
-    bench.scenario("dumbbell", &[&own, changes].concat())
+    Load { rate, flows, marks }: Load,
+    change: impl FnOnce(&mut Document) -> Result,
+) -> Result<Scenario> {
+    bench.scenario("dumbbell", |document| {
+        let bottleneck = change::dumbbell(document);
+        (bottleneck.rate, bottleneck.queue) = (bit_rate(rate * 1e6)?, red(bench, 1.0, marks)?);
+        document.flow.iter_mut().for_each(|flow| flow.count = flows);
+        set_algorithm(&mut document.flow, algorithm)?;
+        change(document)
+    })
 }
 
-pub(super) fn capacities(bench: &Bench<'_>) -> Result<Vec<f64>, PaperError> {
+/// No further change.
+pub(super) fn as_it_is(_: &mut Document) -> Result {
+    Ok(())
+}
+
+pub(super) fn capacities(bench: &Bench<'_>) -> Result<Vec<f64>> {
     bench.assumed_as("capacities")
 }
 
 /// Capacities for what varies besides: up to where a run takes seconds.
-pub(super) fn moderate(bench: &Bench<'_>) -> Result<Vec<f64>, PaperError> {
+pub(super) fn moderate(bench: &Bench<'_>) -> Result<Vec<f64>> {
     let highest = bench.by_scale(40.0, 640.0);
     Ok(capacities(bench)?.into_iter().filter(|rate| *rate <= highest).collect())
 }

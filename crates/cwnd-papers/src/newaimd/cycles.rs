@@ -4,8 +4,11 @@ use cwnd::{Packets, Spec};
 use cwnd_model::new_aimd::{Start, Totals};
 use cwnd_model::rounds::{Clock, FlowSetup, Setup, run};
 
-use crate::worst::Worst;
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
+use crate::max_error::MaxError;
 use cwnd_run::probe::Probe;
 
 /// A cycle as the host went through it.
@@ -94,8 +97,8 @@ fn starts() -> impl Iterator<Item = Start> {
 
 const STARTS: usize = 200;
 
-pub(super) fn equations(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut errors: [Worst; 10] = Default::default();
+pub(super) fn equations(_: &Bench<'_>, findings: &mut Findings) -> Result {
+    let mut errors: [MaxError; 10] = Default::default();
     let [k1, k2, km, aimd_k, packets, rounds, smoothness, efficiency, gap, aimd_gap] = &mut errors;
     let mut more_cycles = 0.0;
     for start in starts() {
@@ -103,33 +106,32 @@ pub(super) fn equations(_: &Bench<'_>) -> Result<Findings, PaperError> {
         let m = start.cycles_to_equilibrium().max(3) as usize;
         let new = cycles(NEW, start, m);
         let aimd = cycles(AIMD, start, m);
-        k1.see(new[0].increments, (start.capacity - start.x1 - start.x2) / 2.0);
-        k2.see(new[1].increments, (start.x1 + start.x2) / 4.0);
+        k1.relative(new[0].increments, (start.capacity - start.x1 - start.x2) / 2.0);
+        k2.relative(new[1].increments, (start.x1 + start.x2) / 4.0);
         for (i, cycle) in (1_i32..).zip(&new) {
             let k = start.increments(i as u32);
             if i > 2 {
-                km.see(cycle.increments, new[1].increments / libm::exp2(f64::from(i - 2)));
+                km.relative(cycle.increments, new[1].increments / libm::exp2(f64::from(i - 2)));
             }
-            packets.see(cycle.packets(), (1.0 + k) * (start.capacity - k));
-            smoothness.see(cycle.decrease, (start.x1 + start.x2) / libm::exp2(f64::from(i)));
-            gap.see(cycle.gap(), n / libm::exp2(f64::from(i - 1)));
+            packets.relative(cycle.packets(), (1.0 + k) * (start.capacity - k));
+            smoothness.relative(cycle.decrease, (start.x1 + start.x2) / libm::exp2(f64::from(i)));
+            gap.relative(cycle.gap(), n / libm::exp2(f64::from(i - 1)));
         }
         for (i, cycle) in (1_i32..).zip(&aimd) {
             if i > 1 {
-                aimd_k.see(cycle.increments, start.capacity / 4.0);
+                aimd_k.relative(cycle.increments, start.capacity / 4.0);
             }
-            aimd_gap.see(cycle.gap(), n / libm::exp2(f64::from(i - 1)));
+            aimd_gap.relative(cycle.gap(), n / libm::exp2(f64::from(i - 1)));
         }
         let left = 1.0 - libm::exp2(1.0 - m as f64);
         let increments = new[0].increments + (start.capacity - 2.0 * new[0].increments) / 2.0 * left;
-        rounds.see(new.iter().map(|cycle| 1.0 + cycle.increments).sum(), m as f64 + increments);
+        rounds.relative(new.iter().map(|cycle| 1.0 + cycle.increments).sum(), m as f64 + increments);
         let last = &new[m - 1];
         let mean_load = (last.from + last.sum()) / 2.0 / start.capacity;
-        efficiency.see(mean_load, 1.0 - last.increments / start.capacity);
+        efficiency.relative(mean_load, 1.0 - last.increments / start.capacity);
         more_cycles +=
             (to_fairness(&cycles(NEW, start, MANY)) - to_fairness(&cycles(AIMD, start, MANY))) / STARTS as f64;
     }
-    let mut findings = Findings::default();
     for (row, error) in [
         ("k1 = (W - x1 - x2)/2, largest relative error", k1),
         ("k2 = (x1 + x2)/4, largest relative error", k2),
@@ -142,10 +144,10 @@ pub(super) fn equations(_: &Bench<'_>) -> Result<Findings, PaperError> {
         ("gap after event i = n/2^i, largest relative error", gap),
         ("AIMD: gap after event i = n/2^i, largest relative error", aimd_gap),
     ] {
-        findings.value(row, error.ours());
+        findings.value(row, *error);
     }
-    findings.value("cycles to fairness beyond those of AIMD, mean", Ours::Exact(more_cycles));
-    Ok(findings)
+    findings.value("cycles to fairness beyond those of AIMD, mean", more_cycles);
+    Ok(())
 }
 
 /// Cycles until the windows differ by less than a packet.
@@ -157,8 +159,7 @@ fn ratio(cycle: &Cycle) -> f64 {
     cycle.windows[0] / cycle.windows[1]
 }
 
-pub(super) fn fairness(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn fairness(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let example = cycles(NEW, EXAMPLE, 8);
     let Start { x1, x2, .. } = EXAMPLE;
     let (n, k1, k2) = (x2 - x1, example[0].increments, example[1].increments);
@@ -167,10 +168,10 @@ pub(super) fn fairness(_: &Bench<'_>) -> Result<Findings, PaperError> {
         .into_iter()
         .zip(example.iter().zip(printed))
     {
-        findings.value(row, Ours::Exact((ratio(cycle) - printed).abs()));
+        findings.value(row, (ratio(cycle) - printed).abs());
     }
     for (i, cycle) in (1..).zip(&example) {
-        findings.value(format!("f_{i}"), Ours::Exact(ratio(cycle)));
+        findings.value(format!("f_{i}"), ratio(cycle));
     }
     let (mut rise, mut short) = (f64::INFINITY, 0.0_f64);
     for start in starts() {
@@ -178,27 +179,21 @@ pub(super) fn fairness(_: &Bench<'_>) -> Result<Findings, PaperError> {
         rise = ratios.windows(2).map(|pair| pair[1] - pair[0]).fold(rise, f64::min);
         short = short.max(1.0 - ratios.last().copied().unwrap_or(f64::NAN));
     }
-    findings.value("smallest f_(i+1) - f_i over 40 events and 200 starts", Ours::Exact(rise));
-    findings.value("largest 1 - f_40 over 200 starts", Ours::Exact(short));
-    let line = |name: &str, algorithm| Line {
-        name: name.to_string(),
-        published: false,
-        points: (1..).map(f64::from).zip(cycles(algorithm, EXAMPLE, 8).iter().map(ratio)).collect(),
+    findings.value("smallest f_(i+1) - f_i over 40 events and 200 starts", rise);
+    findings.value("largest 1 - f_40 over 200 starts", short);
+    let line = |name: &str, algorithm| {
+        Curve::new(name, (1..).map(f64::from).zip(cycles(algorithm, EXAMPLE, 8).iter().map(ratio)))
     };
-    let derived = (1..=8).map(|i| (f64::from(i), EXAMPLE.fairness(i))).collect();
+    let derived = (1..=8).map(|i| (f64::from(i), EXAMPLE.fairness(i)));
     findings.figure(Figure {
         title: "Fairness at the end of each cycle",
         caption: "Synchronous model, W = 600, (10, 140). One event halves the gap of both algorithms.".to_string(),
         x: "Cycle",
         y: "x1/x2",
         log: (false, false),
-        curves: vec![
-            Line { name: "by the printed formula".to_string(), published: true, points: derived },
-            line("New AIMD", NEW),
-            line("AIMD", AIMD),
-        ],
+        curves: vec![Curve::printed("by the printed formula", derived), line("New AIMD", NEW), line("AIMD", AIMD)],
     });
-    Ok(findings)
+    Ok(())
 }
 
 /// Totals over cycles of the host.
@@ -208,8 +203,7 @@ fn totals(cycles: &[Cycle], capacity: f64) -> Totals {
     Totals { packets, rounds, average_efficiency: packets / (capacity * rounds) }
 }
 
-pub(super) fn average(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn average(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let w = EXAMPLE.capacity;
     let m = EXAMPLE.cycles_to_equilibrium();
     let example = cycles(NEW, EXAMPLE, m as usize);
@@ -233,22 +227,21 @@ pub(super) fn average(_: &Bench<'_>) -> Result<Findings, PaperError> {
         ("AIMD: average", aimd.average_efficiency),
         ("round trips to equilibrium over those of AIMD", new.rounds / aimd.rounds),
     ] {
-        findings.value(row, Ours::Exact(value));
+        findings.value(row, value);
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn efficiency(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn efficiency(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let (mean_load, formula) = example_efficiency();
-    findings.value("mean load of cycle 8 over W", Ours::Exact(mean_load));
-    findings.value("the same, by the printed formula", Ours::Exact(formula));
+    findings.value("mean load of cycle 8 over W", mean_load);
+    findings.value("the same, by the printed formula", formula);
     for flows in super::dumbbell::FLOWS {
         let runs = super::dumbbell::runs(bench, flows)?;
         let row = format!("utilisation of the dumbbell, {flows} flows (not claimed)");
-        findings.beside(row, "", Ours::mean(&runs, "utilisation"));
+        findings.extra(row, "", Computed::mean(&runs, "utilisation"));
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// Efficiency of the example's last cycle: its mean load over W, and the printed formula with the k1 and m of the run.
@@ -261,18 +254,16 @@ fn example_efficiency() -> (f64, f64) {
     ((last.from + last.sum()) / 2.0 / w, formula)
 }
 
-pub(super) fn metrics(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn metrics(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let (new, aimd) = (cycles(NEW, EXAMPLE, 8), cycles(AIMD, EXAMPLE, 8));
-    findings.value("responsiveness m + sum k_i", Ours::Exact(totals(&new, EXAMPLE.capacity).rounds));
-    findings.value("AIMD: responsiveness", Ours::Exact(totals(&aimd, EXAMPLE.capacity).rounds));
+    findings.value("responsiveness m + sum k_i", totals(&new, EXAMPLE.capacity).rounds);
+    findings.value("AIMD: responsiveness", totals(&aimd, EXAMPLE.capacity).rounds);
     for (i, cycle) in (1..).zip(&new) {
-        findings.value(format!("smoothness after cycle {i}"), Ours::Exact(cycle.decrease));
+        findings.value(format!("smoothness after cycle {i}"), cycle.decrease);
     }
-    let transfer = bench.scenario("transfer", &[])?;
-    let runs = bench.run(&[transfer], Probe::TRANSFER)?;
-    let first = runs.iter().flatten().next();
-    let ratio = |of: fn(&cwnd_run::probe::Kept) -> Option<f64>| Ours::Exact(first.and_then(of).unwrap_or(f64::NAN));
+    let runs = bench.run(bench.scenario("transfer", |_| Ok(()))?, Probe::TRANSFER)?;
+    let first = runs.first();
+    let ratio = |of: fn(&cwnd_run::probe::Kept) -> Option<f64>| Computed::Exact(first.and_then(of).unwrap_or(f64::NAN));
     let row = "throughput r = f/D of a transfer, over what the trace delivered in D";
     findings.value(
         row,
@@ -288,9 +279,9 @@ pub(super) fn metrics(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     );
     if let Some(kept) = first {
         let rate = throughput(kept, "flow_size_packets").unwrap_or(f64::NAN);
-        findings.beside("throughput r of a transfer of 10000 packets", "Mbit/s", Ours::Exact(rate * 1e-6));
+        findings.extra("throughput r of a transfer of 10000 packets", "Mbit/s", rate * 1e-6);
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// Bits of so many packets over the time the transfer took.
@@ -298,22 +289,21 @@ fn throughput(kept: &cwnd_run::probe::Kept, packets: &str) -> Option<f64> {
     Some(kept.one(packets)? * kept.one("payload_bits")? / kept.one("flow_completed_s")?)
 }
 
-pub(super) fn example(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn example(_: &Bench<'_>, findings: &mut Findings) -> Result {
     for (i, cycle) in (1..).zip(cycles(NEW, EXAMPLE, 8)) {
-        findings.value(format!("k{i}"), Ours::Exact(cycle.increments));
+        findings.value(format!("k{i}"), cycle.increments);
     }
-    findings.value("cycles m", Ours::Exact(f64::from(EXAMPLE.cycles_to_equilibrium())));
+    findings.value("cycles m", f64::from(EXAMPLE.cycles_to_equilibrium()));
     let (_, formula) = example_efficiency();
-    findings.value("efficiency by the printed formula", Ours::Exact(formula));
-    findings.value("efficiency", Ours::Exact(formula));
+    findings.value("efficiency by the printed formula", formula);
+    findings.value("efficiency", formula);
     for (name, algorithm) in [("C", "new-aimd:variant=C,floor=0"), ("P", "new-aimd:variant=P,floor=0"), ("AIMD", AIMD)]
     {
         let other = cycles(algorithm, EXAMPLE, 8);
         if let Some(last) = other.last() {
-            findings.beside(format!("{name}: k8"), "RTT", Ours::Exact(last.increments));
-            findings.beside(format!("{name}: x1/x2 after 8 cycles"), "", Ours::Exact(ratio(last)));
+            findings.extra(format!("{name}: k8"), "RTT", last.increments);
+            findings.extra(format!("{name}: x1/x2 after 8 cycles"), "", ratio(last));
         }
     }
-    Ok(findings)
+    Ok(())
 }

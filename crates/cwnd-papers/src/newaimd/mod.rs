@@ -3,18 +3,11 @@
 mod cycles;
 mod dumbbell;
 
-use super::files::{Files, paper_file};
+use super::files::paper_files;
+use super::reproduction::Reproduction;
 
-pub(super) const FILES: Files = Files {
-    id: "newaimd",
-    published: paper_file!("newaimd/published.toml"),
-    scenarios: &[
-        ("capacity", paper_file!("newaimd/capacity.toml")),
-        ("dumbbell", paper_file!("newaimd/dumbbell.toml")),
-        ("loss", paper_file!("newaimd/loss.toml")),
-        ("newcomer", paper_file!("newaimd/newcomer.toml")),
-        ("transfer", paper_file!("newaimd/transfer.toml")),
-    ],
+pub(super) const PAPER: Reproduction = Reproduction {
+    files: paper_files!("newaimd": "capacity", "dumbbell", "loss", "newcomer", "transfer"),
     runners: &[
         ("equations", cycles::equations),
         ("fairness-monotone", cycles::fairness),

@@ -2,10 +2,14 @@
 
 use cwnd_sim::{Discipline, QueueLimit};
 
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change;
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
 use cwnd_run::measure::{mean, sample_deviation};
 use cwnd_run::probe::{Kept, Probe};
-use cwnd_run::scenario::Scenario;
+use cwnd_run::scenario::{self, Ecn, Scenario, Written};
 
 /// Rates of the bottleneck, Mbit/s.
 const RATES: [u32; 2] = [15, 60];
@@ -20,10 +24,10 @@ enum Queue {
 
 impl Queue {
     /// The queue of Table 2 before a link of `rate` Mbit/s.
-    fn write(self, bench: &Bench<'_>, rate: u32) -> Result<String, PaperError> {
+    fn written(self, bench: &Bench<'_>, rate: u32) -> Result<Written<scenario::Queue>> {
         let product = f64::from(rate) * 1e6 * bench.assumed_as::<f64>("bdp-rtt")? / PACKET_BITS;
         let packets = |products: f64| (products * product).round();
-        Ok(match self {
+        let text = match self {
             Self::DropTail => format!("droptail:{}p", packets(1.5)),
             Self::Marking | Self::Dropping => format!(
                 "red:{}p,min=0.15,max=0.5,max_p=0.1,weight=0.002,gentle=yes,wait=yes,bytes={},ecn={},mark_limit={}",
@@ -32,7 +36,8 @@ impl Queue {
                 if self == Self::Marking { "yes" } else { "no" },
                 bench.assumed("mark-limit")?,
             ),
-        })
+        };
+        Ok(text.parse()?)
     }
 }
 
@@ -40,25 +45,17 @@ impl Queue {
 const PACKET_BITS: f64 = 8000.0;
 
 /// The scenario with `n` flows of each class.
-fn scenario(
-    bench: &Bench<'_>,
-    queue: Queue,
-    (rate, n): (u32, u32),
-    window: Option<&str>,
-) -> Result<Scenario, PaperError> {
-    let mut changes = vec![
-        format!("dumbbell.rate={rate}mbit"),
-        format!("dumbbell.queue={}", queue.write(bench, rate)?),
-        format!("flow.0.count={n}"),
-        format!("flow.1.count={n}"),
-    ];
-    for group in 0..3 {
-        if queue == Queue::Marking {
-            changes.push(format!("flow.{group}.ecn=latch"));
+fn scenario(bench: &Bench<'_>, queue: Queue, (rate, n): (u32, u32), window: Option<f64>) -> Result<Scenario> {
+    bench.scenario("compat", |document| {
+        let bottleneck = change::dumbbell(document);
+        (bottleneck.rate, bottleneck.queue) = (format!("{rate}mbit").parse()?, queue.written(bench, rate)?);
+        document.flow[..2].iter_mut().for_each(|flow| flow.count = n);
+        for flow in &mut document.flow {
+            flow.ecn = (queue == Queue::Marking).then_some(Ecn::Latch).or(flow.ecn);
+            flow.max_window = window.or(flow.max_window);
         }
-        changes.extend(window.map(|window| format!("flow.{group}.max_window={window}")));
-    }
-    bench.scenario("compat", &changes)
+        Ok(())
+    })
 }
 
 /// The runs of one number of flows at one rate.
@@ -70,18 +67,17 @@ struct Point {
 
 impl Point {
     /// All rates and numbers of flows, with the assumed window.
-    fn all(bench: &Bench<'_>, queue: Queue) -> Result<Vec<Self>, PaperError> {
-        let assumed = bench.assumed("window")?;
-        let window = (assumed != "unlimited").then_some(assumed.as_str());
+    fn all(bench: &Bench<'_>, queue: Queue) -> Result<Vec<Self>> {
+        let unlimited = bench.assumed("window")? == "unlimited";
+        let window = if unlimited { None } else { Some(bench.assumed_as("window")?) };
         Self::of(bench, queue, &bench.assumed_as::<Vec<u32>>("flows")?, window)
     }
 
     /// Both rates and these numbers of flows.
-    fn of(bench: &Bench<'_>, queue: Queue, flows: &[u32], window: Option<&str>) -> Result<Vec<Self>, PaperError> {
+    fn of(bench: &Bench<'_>, queue: Queue, flows: &[u32], window: Option<f64>) -> Result<Vec<Self>> {
         let pairs: Vec<(u32, u32)> = RATES.into_iter().flat_map(|rate| flows.iter().map(move |n| (rate, *n))).collect();
-        let scenarios =
-            pairs.iter().map(|pair| scenario(bench, queue, *pair, window)).collect::<Result<Vec<_>, _>>()?;
-        let runs = bench.run(&scenarios, Probe::SUMMARY)?;
+        let scenarios = pairs.iter().map(|pair| scenario(bench, queue, *pair, window));
+        let runs = bench.run_all(scenarios, Probe::SUMMARY)?;
         Ok(pairs.into_iter().zip(runs).map(|((rate, n), runs)| Self { rate, n, runs }).collect())
     }
 
@@ -163,8 +159,8 @@ fn shares(findings: &mut Findings, points: &[Point], losses: &'static str) {
             ratio(one).total_cmp(&ratio(other))
         };
         for (which, point) in [("smallest", light().min_by(by_ratio)), ("largest", light().max_by(by_ratio))] {
-            let ours = point.map_or(Ours::Runs(Vec::new()), |point| {
-                Ours::jackknife(point.runs.len(), |left_out| point.ratio(left_out))
+            let ours = point.map_or(Computed::Runs(Vec::new()), |point| {
+                Computed::jackknife(point.runs.len(), |left_out| point.ratio(left_out))
             });
             findings
                 .value(format!("{rate} Mbit/s: {which} ratio of class means SIMD/TCP, n with a rate below 10 %"), ours);
@@ -172,18 +168,18 @@ fn shares(findings: &mut Findings, points: &[Point], losses: &'static str) {
     }
     for point in points {
         let Point { rate, n, .. } = point;
-        let jackknife = |of: &dyn Fn(Option<usize>) -> Option<f64>| Ours::jackknife(point.runs.len(), of);
+        let jackknife = |of: &dyn Fn(Option<usize>) -> Option<f64>| Computed::jackknife(point.runs.len(), of);
         let row = |what: &str| format!("{rate} Mbit/s, n = {n}: {what}");
-        findings.beside(row("SIMD/TCP"), "", jackknife(&|left_out| point.ratio(left_out)));
-        findings.beside(row("variation of throughput"), "", jackknife(&|left_out| point.variation(left_out)));
-        findings.beside(row(losses), "%", Ours::Exact(point.rate_of_losses() * 100.0));
+        findings.extra(row("SIMD/TCP"), "", jackknife(&|left_out| point.ratio(left_out)));
+        findings.extra(row("variation of throughput"), "", jackknife(&|left_out| point.variation(left_out)));
+        findings.extra(row(losses), "%", point.rate_of_losses() * 100.0);
     }
     let mut curves = Vec::new();
     for rate in RATES {
         for (class, name) in ["SIMD", "TCP"].into_iter().enumerate() {
             let at = |point: &Point| Some((2.0 * f64::from(point.n), point.means(None)?[class]));
-            let points = points.iter().filter(|point| point.rate == rate).filter_map(at).collect();
-            curves.push(Line { name: format!("{name}, {rate} Mbit/s"), published: false, points });
+            let points = points.iter().filter(|point| point.rate == rate).filter_map(at);
+            curves.push(Curve::new(format!("{name}, {rate} Mbit/s"), points));
         }
     }
     findings.figure(Figure {
@@ -207,75 +203,70 @@ fn behind(findings: &mut Findings, points: &[Point]) {
     };
     findings.value(
         "mean ratio where the rate is above 5 % less that where it is below 1 %",
-        Ours::jackknife(runs(points), difference),
+        Computed::jackknife(runs(points), difference),
     );
 }
 
 /// The rate of losses and marks up to which the paper calls SIMD compatible.
 const HEAVY: f64 = 0.1;
 
-pub(super) fn figure_6(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_6(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let points = Point::all(bench, Queue::Marking)?;
-    shares(&mut findings, &points, "marks and drops");
-    behind(&mut findings, &points);
+    shares(findings, &points, "marks and drops");
+    behind(findings, &points);
     let wide = |n| points.iter().find(|point| point.rate == 60 && point.n == n);
     for n in [1, 2] {
         let times = |left_out| Some(wide(n)?.variation(left_out)? / wide(8)?.variation(left_out)?);
         findings.value(
             format!("60 Mbit/s: variation of throughput, n = {n} over n = 8"),
-            Ours::jackknife(runs(&points), times),
+            Computed::jackknife(runs(&points), times),
         );
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn figure_7(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let points = Point::all(bench, Queue::Dropping)?;
-    shares(&mut findings, &points, "drops");
-    behind(&mut findings, &points);
-    Ok(findings)
+    shares(findings, &points, "drops");
+    behind(findings, &points);
+    Ok(())
 }
 
-pub(super) fn figure_8(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_8(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let points = Point::all(bench, Queue::DropTail)?;
     let red = Point::all(bench, Queue::Dropping)?;
-    shares(&mut findings, &points, "drops");
+    shares(findings, &points, "drops");
     let count = runs(&points).min(runs(&red));
     let less = |left_out| Some(over(&points, Point::ratio, left_out)? - over(&red, Point::ratio, left_out)?);
-    findings.value("mean ratio over n less that of Fig. 7", Ours::jackknife(count, less));
+    findings.value("mean ratio over n less that of Fig. 7", Computed::jackknife(count, less));
     let times = |left_out| Some(over(&points, Point::variance, left_out)? / over(&red, Point::variance, left_out)?);
-    findings.value("mean variance of throughput over that of Fig. 7", Ours::jackknife(count, times));
-    Ok(findings)
+    findings.value("mean variance of throughput over that of Fig. 7", Computed::jackknife(count, times));
+    Ok(())
 }
 
-pub(super) fn window(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn window(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for (name, queue) in
         [("RED, marks", Queue::Marking), ("RED, drops", Queue::Dropping), ("DropTail", Queue::DropTail)]
     {
         for point in Point::of(bench, queue, &FEW, Some(PRINTED_WINDOW))? {
             let Point { rate, n, .. } = point;
-            let ratio = Ours::jackknife(point.runs.len(), |left_out| point.ratio(left_out));
-            findings.beside(format!("{name}, {rate} Mbit/s, n = {n}: SIMD/TCP"), "", ratio);
-            let losses = Ours::Exact(point.rate_of_losses() * 100.0);
-            findings.beside(format!("{name}, {rate} Mbit/s, n = {n}: drops and marks"), "%", losses);
+            let ratio = Computed::jackknife(point.runs.len(), |left_out| point.ratio(left_out));
+            findings.extra(format!("{name}, {rate} Mbit/s, n = {n}: SIMD/TCP"), "", ratio);
+            let losses = Computed::Exact(point.rate_of_losses() * 100.0);
+            findings.extra(format!("{name}, {rate} Mbit/s, n = {n}: drops and marks"), "%", losses);
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// Flows of each class whose windows can pass that.
 const FEW: [u32; 3] = [1, 2, 4];
 /// Of Table 2, packets.
-const PRINTED_WINDOW: &str = "128";
+const PRINTED_WINDOW: f64 = 128.0;
 
-pub(super) fn table_2(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn table_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for rate in RATES {
-        let limit = |queue| -> Result<(f64, Discipline), PaperError> {
+        let limit = |queue| -> Result<(f64, Discipline)> {
             let setup = scenario(bench, queue, (rate, 1), None)?.setup(1);
             let link = &setup.links[0];
             let packets = match link.queue {
@@ -285,22 +276,22 @@ pub(super) fn table_2(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             Ok((packets, link.discipline))
         };
         let (red, discipline) = limit(Queue::Dropping)?;
-        findings.value(format!("{rate} Mbit/s: RED limit 2.5 BDP"), Ours::Exact(red));
+        findings.value(format!("{rate} Mbit/s: RED limit 2.5 BDP"), red);
         if let Discipline::Red(early) = discipline {
-            findings.value(format!("{rate} Mbit/s: RED min_th 0.15 Q"), Ours::Exact(early.min));
-            findings.value(format!("{rate} Mbit/s: RED max_th 0.5 Q"), Ours::Exact(early.max));
+            findings.value(format!("{rate} Mbit/s: RED min_th 0.15 Q"), early.min);
+            findings.value(format!("{rate} Mbit/s: RED max_th 0.5 Q"), early.max);
             if rate == RATES[0] {
-                findings.value("w_q", Ours::Exact(early.weight));
-                findings.value("max_p", Ours::Exact(early.max_p));
+                findings.value("w_q", early.weight);
+                findings.value("max_p", early.max_p);
             }
         }
-        findings.value(format!("{rate} Mbit/s: DropTail limit 1.5 BDP"), Ours::Exact(limit(Queue::DropTail)?.0));
+        findings.value(format!("{rate} Mbit/s: DropTail limit 1.5 BDP"), limit(Queue::DropTail)?.0);
     }
     let shared = scenario(bench, Queue::Dropping, (RATES[0], 1), Some(PRINTED_WINDOW))?;
     let document = shared.document();
-    findings.value("packet size", Ours::Exact(f64::from(document.packet.value().0)));
-    findings.value("TCP timer granularity", Ours::Exact(document.era.value().granularity.as_secs_f64()));
+    findings.value("packet size", f64::from(document.packet.value().0));
+    findings.value("TCP timer granularity", document.era.value().granularity.as_secs_f64());
     let window = document.flow.first().and_then(|flow| flow.max_window);
-    findings.value("maximum window", Ours::Exact(window.unwrap_or(f64::INFINITY)));
-    Ok(findings)
+    findings.value("maximum window", window.unwrap_or(f64::INFINITY));
+    Ok(())
 }

@@ -1,9 +1,14 @@
 //! Two flows after all others have stopped: Table 3, Figs. 10 and 11.
 
+use cwnd::Span;
 use cwnd_model::convergence::{Convergence, Scheme, Start};
 
 use super::{IIAD, SIMD, TCP};
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change::{self, set_algorithm};
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
 use cwnd_run::measure::{coefficient_of_variation, mean};
 use cwnd_run::probe::{Kept, Probe};
 
@@ -33,32 +38,28 @@ const EPSILON: f64 = 10.0;
 
 impl Runs {
     /// Experiment 1 or 2 under every algorithm, in the order in which T2 is claimed to grow.
-    fn all(bench: &Bench<'_>, experiment: usize) -> Result<Vec<Self>, PaperError> {
+    fn all(bench: &Bench<'_>, experiment: usize) -> Result<Vec<Self>> {
         let name = ["convergence-1", "convergence-2"][experiment - 1];
         let aimd = bench.assumed("aimd")?;
         let mode = bench.assumed("red-mode")?;
         let hold = bench.assumed_as("hold")?;
-        let groups = experiment + 2;
         let scenarios = [TCP, SIMD, &aimd, IIAD].into_iter().map(|algorithm| {
-            let mut changes: Vec<String> =
-                (0..groups).map(|group| format!("flow.{group}.algorithm={algorithm}")).collect();
-            let base = bench.scenario(name, &changes)?;
-            let alone = if algorithm == IIAD { LONG } else { SHORT };
-            changes.push(format!("duration={}s", base.warmup().as_secs_f64() + alone));
-            for (link, written) in base.document().link.iter().enumerate() {
-                let queue = written.queue.as_ref().map(|queue| queue.text().to_string()).unwrap_or_default();
-                changes.push(format!("link.{link}.queue={queue},bytes={mode}"));
-            }
-            bench.scenario(name, &changes)
+            bench.scenario(name, |document| {
+                let alone = if algorithm == IIAD { LONG } else { SHORT };
+                document.duration = change::span(*document.warmup.value() + alone)?;
+                for queue in document.link.iter_mut().filter_map(|link| link.queue.as_mut()) {
+                    *queue = format!("{queue},bytes={mode}").parse()?;
+                }
+                set_algorithm(&mut document.flow, algorithm)
+            })
         });
-        let scenarios = scenarios.collect::<Result<Vec<_>, _>>()?;
-        let kept = bench.run(&scenarios, Probe::ROUNDS)?;
+        let kept = bench.run_all(scenarios, Probe::ROUNDS)?;
         Ok(printed().into_iter().zip(kept).map(|((name, scheme, _), kept)| Self { name, scheme, kept, hold }).collect())
     }
 
     /// The median over runs; what no run reaches is infinite.
-    fn median(&self, of: impl Fn(&Self, &Kept) -> Option<f64>) -> Ours {
-        Ours::Median(self.kept.iter().map(|kept| of(self, kept).unwrap_or(f64::INFINITY)).collect())
+    fn median(&self, of: impl Fn(&Self, &Kept) -> Option<f64>) -> Computed {
+        Computed::Median(self.kept.iter().map(|kept| of(self, kept).unwrap_or(f64::INFINITY)).collect())
     }
 
     /// Round trips from the stop of the others until the windows stay within epsilon.
@@ -115,9 +116,9 @@ impl Runs {
 const STEADY: usize = 500;
 /// The link between b2 and b3: the third of the trace, for every link has one back.
 const MIDDLE: usize = 2;
-/// Seconds after all others have stopped: several times what windows need to meet. IIAD needs the most.
-const SHORT: f64 = 150.0;
-const LONG: f64 = 600.0;
+/// Time after all others have stopped: several times what windows need to meet. IIAD needs the most.
+const SHORT: Span = Span::from_secs(150);
+const LONG: Span = Span::from_secs(600);
 
 fn windows(kept: &Kept) -> impl Iterator<Item = [f64; 2]> {
     kept.all("window_1").iter().zip(kept.all("window_2")).map(|(w1, w2)| [*w1, *w2])
@@ -133,26 +134,25 @@ fn t2_on_the_line(scheme: Scheme, gap: f64) -> f64 {
     scheme.convergence(Start { capacity: CAPACITY, w1, w2, epsilon: EPSILON }).t2
 }
 
-pub(super) fn table_3(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn table_3(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let mut order = Vec::new();
     for (name, scheme, [[w1, w2], [v1, v2]]) in printed() {
         let t2 = t2_on_the_line(scheme, w2 - w1);
         let Convergence { t1, delta, .. } =
             scheme.convergence(Start { capacity: CAPACITY, w1: v1, w2: v2, epsilon: EPSILON });
-        findings.value(format!("{name}, analytic: T2 of experiment 1"), Ours::Exact(t2));
-        findings.value(format!("{name}, analytic: T1 of experiment 2"), Ours::Exact(t1));
-        findings.value(format!("{name}, analytic: Delta of experiment 2"), Ours::Exact(delta));
+        findings.value(format!("{name}, analytic: T2 of experiment 1"), t2);
+        findings.value(format!("{name}, analytic: T1 of experiment 2"), t1);
+        findings.value(format!("{name}, analytic: Delta of experiment 2"), delta);
         match name {
             "IIAD" => {
-                findings.value(format!("{name}, analytic: T2 of experiment 1, by the formula"), Ours::Exact(t2));
+                findings.value(format!("{name}, analytic: T2 of experiment 1, by the formula"), t2);
             }
             "TCP" => {
-                findings.value(format!("{name}, analytic: Delta of experiment 2, by the formula"), Ours::Exact(delta));
+                findings.value(format!("{name}, analytic: Delta of experiment 2, by the formula"), delta);
             }
             _ => {}
         }
-        order.push((name, Ours::Exact(t2)));
+        order.push((name, Computed::Exact(t2)));
     }
     findings.order("T2 of experiment 1, analytic", order);
     let (first, second) = (Runs::all(bench, 1)?, Runs::all(bench, 2)?);
@@ -183,7 +183,7 @@ pub(super) fn table_3(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     }
     for runs in &second {
         findings.value(format!("{}, simulated: T1 of experiment 2", runs.name), runs.median(Runs::t1));
-        findings.beside(
+        findings.extra(
             format!("{}: simulated T1 over the analytic one from the same windows", runs.name),
             "",
             runs.median(|runs, kept| Some(runs.t1(kept)? / runs.analytic_t1(kept)?)),
@@ -192,11 +192,10 @@ pub(super) fn table_3(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             .value(format!("{}, simulated: Delta of experiment 2", runs.name), runs.median(Runs::gap_at_first_loss));
     }
     findings.order("T1 of experiment 2, simulated", second.iter().map(|runs| (runs.name, runs.median(Runs::t1))));
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn figure_10(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_10(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let all = Runs::all(bench, 1)?;
     findings.order("T2", all.iter().map(|runs| (runs.name, runs.median(Runs::t2))));
     let named = |name: &str| all.iter().find(|runs| runs.name == name);
@@ -211,14 +210,13 @@ pub(super) fn figure_10(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         }
     }
     for runs in &all {
-        findings.beside(format!("{}: variation of the windows", runs.name), "", runs.median(Runs::variation));
+        findings.extra(format!("{}: variation of the windows", runs.name), "", runs.median(Runs::variation));
     }
-    draw(&mut findings, &all);
-    Ok(findings)
+    draw(findings, &all);
+    Ok(())
 }
 
-pub(super) fn figure_11(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_11(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let all = Runs::all(bench, 2)?;
     findings.order("T1", all.iter().map(|runs| (runs.name, runs.median(Runs::t1))));
     if let Some(tcp) = all.iter().find(|runs| runs.name == "TCP") {
@@ -233,7 +231,7 @@ pub(super) fn figure_11(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         let row = match runs.name {
             "AIMD" | "SIMD" => format!("{}: gap at the first loss over that before", runs.name),
             name => {
-                findings.beside(
+                findings.extra(
                     format!("{name}: gap at the first loss over that before"),
                     "",
                     runs.median(Runs::gap_kept),
@@ -243,8 +241,8 @@ pub(super) fn figure_11(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         };
         findings.value(row, runs.median(Runs::gap_kept));
     }
-    draw(&mut findings, &all);
-    Ok(findings)
+    draw(findings, &all);
+    Ok(())
 }
 
 /// The windows of the first run of each algorithm.
@@ -253,10 +251,11 @@ fn draw(findings: &mut Findings, all: &[Runs]) {
         let Some(kept) = runs.kept.first() else { continue };
         let columns = ["window_1", "window_2"].map(|name| kept.all(name));
         let step = columns[0].len().div_ceil(DRAWN).max(1);
-        let line = |(flow, column): (usize, &&[f64])| Line {
-            name: format!("flow {}", flow + 1),
-            published: false,
-            points: column.iter().enumerate().step_by(step).map(|(round, w)| (round as f64, *w)).collect(),
+        let line = |(flow, column): (usize, &&[f64])| {
+            Curve::new(
+                format!("flow {}", flow + 1),
+                column.iter().enumerate().step_by(step).map(|(round, w)| (round as f64, *w)),
+            )
         };
         findings.figure(Figure {
             title: match runs.name {

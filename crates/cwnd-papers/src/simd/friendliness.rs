@@ -1,24 +1,32 @@
 //! One flow under random loss, over TCP: Fig. 5, footnote 6, other recoveries.
 
 use super::{SIMD, TCP};
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::change::{self, set_algorithm};
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
 use cwnd_run::measure::mean;
 use cwnd_run::probe::Probe;
+use cwnd_run::scenario::{Document, Written};
 
 /// Goodput of a flow by loss rate: one value per run.
-struct Curve {
+struct Goodputs {
     points: Vec<(f64, Vec<f64>)>,
 }
 
-impl Curve {
+impl Goodputs {
     /// Runs `algorithm` at each of the loss rates, with further changes of the scenario.
-    fn run(bench: &Bench<'_>, algorithm: &str, losses: &[f64], changes: &[String]) -> Result<Self, PaperError> {
+    fn run(bench: &Bench<'_>, algorithm: &str, losses: &[f64], change: impl Fn(&mut Document)) -> Result<Self> {
         let scenario = |p: &f64| {
-            let own = [format!("flow.0.algorithm={algorithm}"), format!("dumbbell.loss={p}")];
-            bench.scenario("friendliness", &[&own, changes].concat())
+            bench.scenario("friendliness", |document| {
+                change::dumbbell(document).loss = p.to_string().parse()?;
+                set_algorithm(&mut document.flow, algorithm)?;
+                change(document);
+                Ok(())
+            })
         };
-        let scenarios = losses.iter().map(scenario).collect::<Result<Vec<_>, _>>()?;
-        let goodputs = bench.run(&scenarios, Probe::SUMMARY)?.into_iter().map(|runs| {
+        let goodputs = bench.run_all(losses.iter().map(scenario), Probe::SUMMARY)?.into_iter().map(|runs| {
             runs.iter().filter_map(|kept| kept.all("flow_goodput_bps").first().copied()).collect::<Vec<f64>>()
         });
         Ok(Self { points: losses.iter().copied().zip(goodputs).collect() })
@@ -42,26 +50,25 @@ impl Curve {
     }
 
     /// [`over`](Self::over) with its interval.
-    fn ratio(&self, tcp: &Self, p: f64) -> Ours {
-        Ours::jackknife(self.runs(), |left_out| self.over(tcp, p, left_out))
+    fn ratio(&self, tcp: &Self, p: f64) -> Computed {
+        Computed::jackknife(self.runs(), |left_out| self.over(tcp, p, left_out))
     }
 }
 
-fn losses(bench: &Bench<'_>) -> Result<Vec<f64>, PaperError> {
+fn losses(bench: &Bench<'_>) -> Result<Vec<f64>> {
     bench.assumed_as("losses")
 }
 
-pub(super) fn figure_5(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_5(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let losses = losses(bench)?;
     let betas: Vec<String> = bench.assumed_as("betas")?;
-    let tcp = Curve::run(bench, TCP, &losses, &[])?;
+    let tcp = Goodputs::run(bench, TCP, &losses, |_| ())?;
     let simd = betas.iter().map(|beta| (format!("SIMD({beta})"), format!("simd:beta={beta}")));
     let aimd = ("AIMD(1/5, 1/8)".to_string(), "aimd:a=1/5,b=1/8".to_string());
     let curves = simd
         .chain([aimd])
-        .map(|(name, algorithm)| Ok((name, Curve::run(bench, &algorithm, &losses, &[])?)))
-        .collect::<Result<Vec<_>, PaperError>>()?;
+        .map(|(name, algorithm)| Ok((name, Goodputs::run(bench, &algorithm, &losses, |_| ())?)))
+        .collect::<Result<Vec<_>>>()?;
     for (name, curve) in &curves {
         let dip = |left_out| Some(curve.over(&tcp, 0.1, left_out)?.max(curve.over(&tcp, 0.15, left_out)?));
         for p in [0.001, 0.3] {
@@ -69,11 +76,11 @@ pub(super) fn figure_5(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             let above = |left_out| Some(curve.over(&tcp, p, left_out)? - dip(left_out)?);
             findings.value(
                 format!("{name}: ratio at {p} less the larger of those at 0.1 and 0.15"),
-                Ours::jackknife(tcp.runs(), above),
+                Computed::jackknife(tcp.runs(), above),
             );
         }
         for p in losses.iter().filter(|p| ![0.001, 0.3].contains(*p)) {
-            findings.beside(format!("{name}: ratio at p = {p}"), "", curve.ratio(&tcp, *p));
+            findings.extra(format!("{name}: ratio at p = {p}"), "", curve.ratio(&tcp, *p));
         }
     }
     let find = |wanted: &str| curves.iter().find(|(name, _)| name == wanted).map(|(_, curve)| curve);
@@ -81,16 +88,17 @@ pub(super) fn figure_5(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         let ratio = |p: &f64| worst.over(&tcp, *p, None).unwrap_or(f64::INFINITY);
         let least = losses.iter().copied().min_by(|one, other| ratio(one).total_cmp(&ratio(other)));
         findings.value("SIMD(1/16): smallest ratio", worst.ratio(&tcp, least.unwrap_or(f64::NAN)));
-        findings.value("SIMD(1/16): loss rate of the smallest ratio", Ours::Exact(least.unwrap_or(f64::NAN)));
+        findings.value("SIMD(1/16): loss rate of the smallest ratio", least.unwrap_or(f64::NAN));
         let others = |left_out| {
             let others = curves.iter().filter(|(name, _)| name.starts_with("SIMD") && name != "SIMD(1/16)");
             let ratios = others.filter_map(|(_, curve)| curve.over(&tcp, 0.15, left_out));
             Some(worst.over(&tcp, 0.15, left_out)? - ratios.reduce(f64::min)?)
         };
-        findings.value("SIMD(1/16) less the smallest of the other SIMD, p = 0.15", Ours::jackknife(tcp.runs(), others));
+        findings
+            .value("SIMD(1/16) less the smallest of the other SIMD, p = 0.15", Computed::jackknife(tcp.runs(), others));
         for p in [0.1, 0.15] {
             let above = |left_out| Some(worst.over(&tcp, p, left_out)? - aimd.over(&tcp, p, left_out)?);
-            findings.value(format!("SIMD(1/16) less AIMD(1/5, 1/8), p = {p}"), Ours::jackknife(tcp.runs(), above));
+            findings.value(format!("SIMD(1/16) less AIMD(1/5, 1/8), p = {p}"), Computed::jackknife(tcp.runs(), above));
         }
     }
     findings.figure(Figure {
@@ -101,20 +109,19 @@ pub(super) fn figure_5(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         log: (true, false),
         curves: curves.iter().map(|(name, curve)| line(name, curve, &tcp, &losses)).collect(),
     });
-    Ok(findings)
+    Ok(())
 }
 
-fn line(name: &str, curve: &Curve, tcp: &Curve, losses: &[f64]) -> Line {
+fn line(name: &str, curve: &Goodputs, tcp: &Goodputs, losses: &[f64]) -> Curve {
     let points = losses.iter().filter_map(|p| Some((*p, curve.over(tcp, *p, None)?)));
-    Line { name: name.to_string(), published: false, points: points.collect() }
+    Curve::new(name, points)
 }
 
-pub(super) fn recovery(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn recovery(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let losses: Vec<f64> = losses(bench)?.into_iter().filter(|p| *p <= 0.05).collect();
-    let pair = |recovery: &str| -> Result<[Curve; 2], PaperError> {
-        let change = [format!("recovery={recovery}")];
-        Ok([Curve::run(bench, SIMD, &losses, &change)?, Curve::run(bench, TCP, &losses, &change)?])
+    let pair = |recovery: &str| -> Result<[Goodputs; 2]> {
+        let change = |document: &mut Document| document.recovery = Written::literal(recovery);
+        Ok([Goodputs::run(bench, SIMD, &losses, change)?, Goodputs::run(bench, TCP, &losses, change)?])
     };
     let [sack, sack_tcp] = pair("sack")?;
     let mut curves = vec![line("SACK", &sack, &sack_tcp, &losses)];
@@ -124,7 +131,7 @@ pub(super) fn recovery(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             let difference = |left_out| Some(simd.over(&tcp, *p, left_out)? - sack.over(&sack_tcp, *p, left_out)?);
             findings.value(
                 format!("{name}: ratio SIMD(1/16) to TCP less that with SACK, p = {p}"),
-                Ours::jackknife(simd.runs(), difference),
+                Computed::jackknife(simd.runs(), difference),
             );
         }
         curves.push(line(name, &simd, &tcp, &losses));
@@ -137,21 +144,20 @@ pub(super) fn recovery(bench: &Bench<'_>) -> Result<Findings, PaperError> {
         log: (true, false),
         curves,
     });
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn range(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn range(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let low: Vec<f64> = losses(bench)?.into_iter().filter(|p| *p < 0.05).collect();
-    let tcp = Curve::run(bench, TCP, &low, &[])?;
-    let simd = Curve::run(bench, SIMD, &low, &[])?;
+    let tcp = Goodputs::run(bench, TCP, &low, |_| ())?;
+    let simd = Goodputs::run(bench, SIMD, &low, |_| ())?;
     let increase = compensating(bench)?;
-    findings.beside(
+    findings.extra(
         "AIMD(alpha, 1/16): the smallest alpha that has TCP's throughput at p = 0.1",
         "packets/RTT",
-        Ours::Exact(increase),
+        increase,
     );
-    let aimd = Curve::run(bench, &raised(increase), &low, &[])?;
+    let aimd = Goodputs::run(bench, &raised(increase), &low, |_| ())?;
     for p in &low {
         findings.value(format!("SIMD(1/16) over TCP, p = {p}"), simd.ratio(&tcp, *p));
         findings.value(
@@ -159,7 +165,7 @@ pub(super) fn range(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             aimd.ratio(&tcp, *p),
         );
     }
-    Ok(findings)
+    Ok(())
 }
 
 fn raised(increase: f64) -> String {
@@ -168,13 +174,13 @@ fn raised(increase: f64) -> String {
 
 /// The smallest whole number of hundredths of a packet per round trip with which AIMD(alpha, 1/16) has TCP's mean goodput at a
 /// loss of 0.1, by bisection over runs with the same losses.
-fn compensating(bench: &Bench<'_>) -> Result<f64, PaperError> {
+fn compensating(bench: &Bench<'_>) -> Result<f64> {
     let medium = [0.1];
-    let tcp = Curve::run(bench, TCP, &medium, &[])?;
+    let tcp = Goodputs::run(bench, TCP, &medium, |_| ())?;
     let (mut below, mut enough) = (0_u32, MOST_HUNDREDTHS);
     while enough - below > 1 {
         let middle = below.midpoint(enough);
-        let aimd = Curve::run(bench, &raised(f64::from(middle) / 100.0), &medium, &[])?;
+        let aimd = Goodputs::run(bench, &raised(f64::from(middle) / 100.0), &medium, |_| ())?;
         match aimd.over(&tcp, medium[0], None) {
             Some(ratio) if ratio >= 1.0 => enough = middle,
             _ => below = middle,
@@ -186,29 +192,27 @@ fn compensating(bench: &Bench<'_>) -> Result<f64, PaperError> {
 /// Four packets per round trip: four times TCP's increase.
 const MOST_HUNDREDTHS: u32 = 400;
 
-pub(super) fn truncation(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn truncation(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let losses = losses(bench)?;
-    let change = ["era=ns2-2001".to_string()];
-    let tcp = Curve::run(bench, TCP, &losses, &change)?;
+    let change = |document: &mut Document| document.era = Written::literal("ns2-2001");
+    let tcp = Goodputs::run(bench, TCP, &losses, change)?;
     for (name, algorithm) in [("SIMD(1/16)", SIMD), ("AIMD(1/5, 1/8)", "aimd:a=1/5,b=1/8")] {
-        let curve = Curve::run(bench, algorithm, &losses, &change)?;
+        let curve = Goodputs::run(bench, algorithm, &losses, change)?;
         for p in &losses {
-            findings.beside(format!("{name}, truncated: ratio at p = {p}"), "", curve.ratio(&tcp, *p));
+            findings.extra(format!("{name}, truncated: ratio at p = {p}"), "", curve.ratio(&tcp, *p));
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn equation_based(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn equation_based(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let losses = losses(bench)?;
-    let tcp = Curve::run(bench, TCP, &losses, &[])?;
+    let tcp = Goodputs::run(bench, TCP, &losses, |_| ())?;
     let mut curves = Vec::new();
     for (name, algorithm) in [("SIMD(1/16)", SIMD), ("TFRC", "tfrc"), ("TFRC(32)", "tfrc:intervals=32")] {
-        let curve = Curve::run(bench, algorithm, &losses, &[])?;
+        let curve = Goodputs::run(bench, algorithm, &losses, |_| ())?;
         for p in &losses {
-            findings.beside(format!("{name}: ratio at p = {p}"), "", curve.ratio(&tcp, *p));
+            findings.extra(format!("{name}: ratio at p = {p}"), "", curve.ratio(&tcp, *p));
         }
         curves.push(line(name, &curve, &tcp, &losses));
     }
@@ -221,5 +225,5 @@ pub(super) fn equation_based(bench: &Bench<'_>) -> Result<Findings, PaperError> 
         log: (true, false),
         curves,
     });
-    Ok(findings)
+    Ok(())
 }

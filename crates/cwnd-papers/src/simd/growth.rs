@@ -8,8 +8,11 @@ use cwnd_model::response::{Law, Path};
 use cwnd_model::{bernoulli, friendly};
 
 use super::{SIMD, TCP};
-use crate::worst::Worst;
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
+use crate::max_error::MaxError;
 
 const B: f64 = 1.0 / 16.0;
 
@@ -22,36 +25,32 @@ fn grown(text: &str, peak: f64, rounds: f64) -> Growth {
     after_congestion(&spec(text), Packets(peak), rounds).expect("algorithms of this file set windows")
 }
 
-pub(super) fn figure_1(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn figure_1(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let curve = |peak: f64, t: f64| {
         let alpha = friendly::simd_alpha_random(B, peak);
         (1.0 - B) * peak + alpha * alpha * t * t / 4.0
     };
     let simd = grown(SIMD, PEAK, 120.0);
-    let mut path = Worst::default();
+    let mut path = MaxError::default();
     for (t, window) in simd.windows.iter().filter(|(t, _)| *t >= 1.0) {
-        path.see(*window, curve(PEAK, *t));
+        path.relative(*window, curve(PEAK, *t));
     }
-    let (mut closed, mut per_ack) = (Worst::default(), Worst::default());
+    let (mut closed, mut per_ack) = (MaxError::default(), MaxError::default());
     for [w1, w2] in [[20.0, 40.0], [30.0, 50.0], [10.0, 80.0]] {
         // The sum does not matter: both rise for the same time.
         let (_, [peak1, peak2]) = Scheme::simd(B).rise(100.0, w1, w2);
-        closed.see((peak1 - w1) / (peak2 - w2), w2 / w1);
+        closed.relative((peak1 - w1) / (peak2 - w2), w2 / w1);
         let [gain1, gain2] = [w1, w2].map(|w| {
             let windows = grown(SIMD, w / (1.0 - B), 100.0).windows;
             windows.last().map_or(f64::NAN, |(_, last)| last - w)
         });
-        per_ack.see(gain1 / gain2, w2 / w1);
+        per_ack.relative(gain1 / gain2, w2 / w1);
     }
+    findings.value("per acknowledgement against w0 + alpha^2 t^2/4, t = 1 to 120 RTT, largest relative error", path);
+    findings.value("closed form: growth of two flows over W2/W1, largest relative error", closed);
     findings
-        .value("per acknowledgement against w0 + alpha^2 t^2/4, t = 1 to 120 RTT, largest relative error", path.ours());
-    findings.value("closed form: growth of two flows over W2/W1, largest relative error", closed.ours());
-    findings.value(
-        "per acknowledgement: growth of two flows after 100 RTT over W2/W1, largest relative error",
-        per_ack.ours(),
-    );
-    let line = |name: &str, points: Vec<(f64, f64)>| Line { name: name.to_string(), published: false, points };
+        .value("per acknowledgement: growth of two flows after 100 RTT over W2/W1, largest relative error", per_ack);
+    let line = |name: &str, points: Vec<(f64, f64)>| Curve::new(name, points);
     let sparse = |growth: &Growth| growth.windows.iter().copied().step_by(100).collect::<Vec<_>>();
     findings.figure(Figure {
         title: "Growth after congestion at 100 packets",
@@ -62,21 +61,16 @@ pub(super) fn figure_1(_: &Bench<'_>) -> Result<Findings, PaperError> {
         curves: vec![
             line("SIMD", sparse(&simd)),
             line("AIMD", sparse(&grown("aimd:b=1/16", PEAK, 120.0))),
-            Line {
-                name: "w0 + alpha^2 t^2/4".to_string(),
-                published: true,
-                points: (0..=120).step_by(5).map(f64::from).map(|t| (t, curve(PEAK, t))).collect(),
-            },
+            Curve::printed("w0 + alpha^2 t^2/4", (0..=120).step_by(5).map(f64::from).map(|t| (t, curve(PEAK, t)))),
         ],
     });
-    Ok(findings)
+    Ok(())
 }
 
 /// The window at congestion of Fig. 1, packets.
 const PEAK: f64 = 100.0;
 
-pub(super) fn equation_8(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn equation_8(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let path = Timeouts { rtt: 0.1, timeout: bench.assumed_as("timeout")?, max_window: 128.0 };
     let window = |(a, b): (f64, f64), p| aimd_rate_with_timeouts(a, b, p, path) * path.rtt;
     let losses = [0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3];
@@ -84,7 +78,7 @@ pub(super) fn equation_8(bench: &Bench<'_>) -> Result<Findings, PaperError> {
     for (name, law) in [("TCP", tcp), ("AIMD(1/5, 1/8)", (0.2, 0.125)), ("AIMD(3/31, 1/16)", (3.0 / 31.0, B))] {
         let ratios = losses.map(|p| (p, window(law, p) / window(tcp, p)));
         for p in losses {
-            findings.value(format!("{name}, p = {p}"), Ours::Exact(window(law, p)));
+            findings.value(format!("{name}, p = {p}"), window(law, p));
         }
         if law == tcp {
             continue;
@@ -94,55 +88,53 @@ pub(super) fn equation_8(bench: &Bench<'_>) -> Result<Findings, PaperError> {
             .into_iter()
             .fold((f64::NAN, f64::INFINITY), |least, point| if point.1 < least.1 { point } else { least });
         let last = ratios.last().map_or(f64::NAN, |(_, ratio)| ratio - 1.0);
-        findings.value(format!("{name} over TCP at p <= 0.01, smallest"), Ours::Exact(low));
-        findings.value(format!("{name} over TCP at p = 0.3, less 1"), Ours::Exact(last));
-        findings.value(format!("{name} over TCP, smallest"), Ours::Exact(least));
-        findings.value(format!("{name} over TCP: loss rate of the smallest"), Ours::Exact(at));
+        findings.value(format!("{name} over TCP at p <= 0.01, smallest"), low);
+        findings.value(format!("{name} over TCP at p = 0.3, less 1"), last);
+        findings.value(format!("{name} over TCP, smallest"), least);
+        findings.value(format!("{name} over TCP: loss rate of the smallest"), at);
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn alpha(bench: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn alpha(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let used = |text: &str| {
         let internals = grown(text, PEAK, 1.0).internals;
         internals.iter().find(|(name, _)| *name == "alpha").map_or(f64::NAN, |(_, alpha)| *alpha)
     };
     findings.value(
         "alpha_P of the algorithm over alpha_R, relative to sqrt(2)",
-        Ours::Exact(used(SIMD_PERIODIC) / used(SIMD) / core::f64::consts::SQRT_2),
+        used(SIMD_PERIODIC) / used(SIMD) / core::f64::consts::SQRT_2,
     );
-    let (mut length, mut packets, mut rate) = (Worst::default(), Worst::default(), Worst::default());
+    let (mut length, mut packets, mut rate) = (MaxError::default(), MaxError::default(), MaxError::default());
     let path = Path { rtt: 0.1, packet: Bytes(1000) };
     for p in [1e-5, 1e-4, 1e-3, 1e-2] {
         let Some(response) = (Law::Simd { b: B, periodic: true }).response(p, path) else { continue };
         let epoch = 2.0 * libm::sqrt(B * response.peak) / simd_alpha_periodic(B, response.peak);
-        length.see(response.rounds, epoch);
-        packets.see(1.0 / p, (1.0 - 2.0 * B / 3.0) * response.peak * response.rounds);
-        rate.see(response.mean, libm::sqrt(1.5 / p));
+        length.relative(response.rounds, epoch);
+        packets.relative(1.0 / p, (1.0 - 2.0 * B / 3.0) * response.peak * response.rounds);
+        rate.relative(response.mean, libm::sqrt(1.5 / p));
     }
-    findings
-        .value("periodic loss: length of an epoch against 2 sqrt(b W)/alpha_P, largest relative error", length.ours());
-    findings.value("periodic loss: packets of an epoch against (1 - 2b/3) W T, largest relative error", packets.ours());
-    findings.value("periodic loss: rate against sqrt(1.5/p), largest relative error", rate.ours());
+    findings.value("periodic loss: length of an epoch against 2 sqrt(b W)/alpha_P, largest relative error", length);
+    findings.value("periodic loss: packets of an epoch against (1 - 2b/3) W T, largest relative error", packets);
+    findings.value("periodic loss: rate against sqrt(1.5/p), largest relative error", rate);
     let rtt = Span::from_millis(100);
     for (name, text) in [("SIMD, alpha", SIMD), ("SIMD, alpha_P", SIMD_PERIODIC), ("TCP", TCP)] {
         let mean = bernoulli::mean_window_periodic(&spec(text), 1000, 3_000_000, rtt);
-        findings.value(format!("one loss in 1000 packets: {name}"), Ours::Exact(mean.unwrap_or(f64::NAN)));
+        findings.value(format!("one loss in 1000 packets: {name}"), mean.unwrap_or(f64::NAN));
     }
     // The sum over j of j^2 (1 - p)^j p, far into its tail.
     let (square, _) = (0..100_000).fold((0.0, P), |(sum, weight), j| {
         let j = f64::from(j);
         (sum + j * j * weight, weight * (1.0 - P))
     });
-    findings.value("random loss: E[X^2] p^2, geometric X", Ours::Exact(square * P * P));
+    findings.value("random loss: E[X^2] p^2, geometric X", square * P * P);
     let (seeds, packets) = bench.by_scale((10, 2_000_000), (10, 10_000_000));
     for (name, text) in [("SIMD, alpha", SIMD), ("SIMD, alpha_P", SIMD_PERIODIC), ("AIMD", "aimd:b=1/16"), ("TCP", TCP)]
     {
         let means = (1..=seeds).filter_map(|seed| bernoulli::mean_window(&spec(text), P, packets, rtt, seed, &|| true));
-        findings.value(format!("random loss of {P}: {name}"), Ours::Runs(means.collect()));
+        findings.value(format!("random loss of {P}: {name}"), Computed::Runs(means.collect()));
     }
-    Ok(findings)
+    Ok(())
 }
 
 const SIMD_PERIODIC: &str = "simd:beta=1/16,loss=periodic";

@@ -6,17 +6,11 @@ mod friendliness;
 mod growth;
 mod synchronous;
 
-use super::files::{Files, paper_file};
+use super::files::paper_files;
+use super::reproduction::Reproduction;
 
-pub(super) const FILES: Files = Files {
-    id: "simd",
-    published: paper_file!("simd/published.toml"),
-    scenarios: &[
-        ("compat", paper_file!("simd/compat.toml")),
-        ("convergence-1", paper_file!("simd/convergence-1.toml")),
-        ("convergence-2", paper_file!("simd/convergence-2.toml")),
-        ("friendliness", paper_file!("simd/friendliness.toml")),
-    ],
+pub(super) const PAPER: Reproduction = Reproduction {
+    files: paper_files!("simd": "compat", "convergence-1", "convergence-2", "friendliness"),
     runners: &[
         ("table-1", synchronous::table_1),
         ("fig-4c", synchronous::regions),

@@ -5,8 +5,11 @@ use cwnd_model::convergence::{self, Regions, Scheme, Start};
 use cwnd_model::rounds::{Clock, Event, FlowSetup, Setup, run};
 
 use super::{IIAD, SIMD, TCP};
-use crate::worst::Worst;
-use crate::{Bench, Figure, Findings, Line, Ours, PaperError};
+use crate::bench::Bench;
+use crate::computed::Computed;
+use crate::error::Result;
+use crate::findings::{Curve, Figure, Findings};
+use crate::max_error::MaxError;
 
 const AIMD: &str = "aimd:b=1/16";
 
@@ -33,27 +36,25 @@ fn events(algorithm: &str, capacity: f64, windows: [f64; 2], clock: Clock, event
 /// Steps per round trip for what the paper derives in continuous time.
 const CONTINUOUS: Clock = Clock::Continuous { steps: 256 };
 
-pub(super) fn table_1(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn table_1(_: &Bench<'_>, findings: &mut Findings) -> Result {
     for (name, scheme, algorithm) in schemes() {
-        let (mut t1, mut delta) = (Worst::default(), Worst::default());
+        let (mut t1, mut delta) = (MaxError::default(), MaxError::default());
         for (w1, w2) in [(10.0, 40.0), (10.0, 80.0), (30.0, 50.0)] {
             let closed = scheme.convergence(Start { capacity: 100.0, w1, w2, epsilon: 1.0 });
             for (what, value) in [("T1", closed.t1), ("Delta", closed.delta), ("T2", closed.t2)] {
-                findings.value(format!("({w1}, {w2}) {name}: {what}"), Ours::Exact(value));
+                findings.value(format!("({w1}, {w2}) {name}: {what}"), value);
             }
             let reached = &events(algorithm, 100.0, [w1, w2], CONTINUOUS, 1)[0];
-            t1.see(reached.at, closed.t1);
-            delta.see_error(((reached.before[1] - reached.before[0]).abs() - closed.delta) / (w2 - w1));
+            t1.relative(reached.at, closed.t1);
+            delta.absolute(((reached.before[1] - reached.before[0]).abs() - closed.delta) / (w2 - w1));
         }
-        findings.value(format!("{name} on the synchronous host: T1, largest relative error"), t1.ours());
-        findings.value(format!("{name} on the synchronous host: Delta, largest error over W2 - W1"), delta.ours());
+        findings.value(format!("{name} on the synchronous host: T1, largest relative error"), t1);
+        findings.value(format!("{name} on the synchronous host: Delta, largest error over W2 - W1"), delta);
     }
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn regions(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn regions(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let [_, (_, aimd, _), (_, iiad, _), (_, simd, _)] = schemes();
     let Regions { points, first_beats_second, third_slowest } = convergence::regions(100, 1.0, [simd, aimd, iiad]);
     let (all, sooner, slowest) = (f64::from(points), f64::from(first_beats_second), f64::from(third_slowest));
@@ -71,14 +72,11 @@ pub(super) fn regions(_: &Bench<'_>) -> Result<Findings, PaperError> {
         }
         boundary.extend(slow.map(|w2| (f64::from(w1), w2)));
     }
-    findings.value("points 0 < W1 < W2, W1 + W2 < 100", Ours::Exact(all));
-    findings.value("points where SIMD is sooner than AIMD", Ours::Exact(sooner));
-    findings.value("share of points where SIMD is sooner than AIMD", Ours::Exact(sooner / all));
-    findings.value("share of points where IIAD is slower than both", Ours::Exact(slowest / all));
-    findings.value(
-        "points where `SIMD is fairer on the line` and `W1 + W2 > W/3` disagree",
-        Ours::Exact(f64::from(disagree)),
-    );
+    findings.value("points 0 < W1 < W2, W1 + W2 < 100", all);
+    findings.value("points where SIMD is sooner than AIMD", sooner);
+    findings.value("share of points where SIMD is sooner than AIMD", sooner / all);
+    findings.value("share of points where IIAD is slower than both", slowest / all);
+    findings.value("points where `SIMD is fairer on the line` and `W1 + W2 > W/3` disagree", f64::from(disagree));
     findings.figure(Figure {
         title: "Where AIMD converges sooner than SIMD",
         caption: "Closed forms, W = 100, epsilon = 1: the largest W2 for each W1 from which AIMD(1/16) is not slower."
@@ -87,24 +85,23 @@ pub(super) fn regions(_: &Bench<'_>) -> Result<Findings, PaperError> {
         y: "W2, packets",
         log: (false, false),
         curves: vec![
-            Line { name: "AIMD is sooner up to here".to_string(), published: false, points: boundary },
-            Line { name: "W1 + W2 = W".to_string(), published: false, points: vec![(0.0, 100.0), (50.0, 50.0)] },
+            Curve::new("AIMD is sooner up to here", boundary),
+            Curve::new("W1 + W2 = W", vec![(0.0, 100.0), (50.0, 50.0)]),
         ],
     });
-    Ok(findings)
+    Ok(())
 }
 
-pub(super) fn paths(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn paths(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let mut curves = Vec::new();
     for (name, algorithm) in [("AIMD", AIMD), ("SIMD", SIMD)] {
         let run = events(algorithm, 100.0, PATH_START, CONTINUOUS, EPOCHS);
-        let (mut direction, mut cut, mut rise) = (Worst::default(), Worst::default(), 0.0_f64);
+        let (mut direction, mut cut, mut rise) = (MaxError::default(), MaxError::default(), 0.0_f64);
         for (one, next) in run.iter().zip(&run[1..]) {
             let growth = [0, 1].map(|flow| next.before[flow] - one.after[flow]);
             let printed = if name == "AIMD" { 1.0 } else { one.after[0] / one.after[1] };
-            direction.see(growth[1] / growth[0], printed);
-            cut.see(index(&one.after), index(&one.before));
+            direction.relative(growth[1] / growth[0], printed);
+            cut.relative(index(&one.after), index(&one.before));
             // Closer than this, rounding decides which window is the larger.
             if (one.after[0] - one.after[1]).abs() > 1e-6 {
                 rise = rise.max(index(&next.before) / index(&one.after));
@@ -114,12 +111,12 @@ pub(super) fn paths(_: &Bench<'_>) -> Result<Findings, PaperError> {
             "AIMD" => "AIMD: dw2/dw1, largest error",
             _ => "SIMD: dw2/dw1 against w1/w2 after the cut, largest relative error",
         };
-        findings.value(direction_row, direction.ours());
-        findings.value(format!("{name}: largest fairness index after an increase over that before"), Ours::Exact(rise));
-        findings.value(format!("{name}: fairness index across a cut, largest relative change"), cut.ours());
+        findings.value(direction_row, direction);
+        findings.value(format!("{name}: largest fairness index after an increase over that before"), rise);
+        findings.value(format!("{name}: fairness index across a cut, largest relative change"), cut);
         findings.value(
             format!("{name}: fairness index after {EPOCHS} epochs"),
-            Ours::Exact(run.last().map_or(f64::NAN, |last| index(&last.before))),
+            run.last().map_or(f64::NAN, |last| index(&last.before)),
         );
         // By the round trip, congestion is seen at the end of one.
         let by_rounds = events(algorithm, 100.0, PATH_START, Clock::Rounds, EPOCHS);
@@ -130,14 +127,9 @@ pub(super) fn paths(_: &Bench<'_>) -> Result<Findings, PaperError> {
             };
             (last.before.iter().sum::<f64>() - 100.0) / last.before.iter().map(|w| increase(*w)).sum::<f64>()
         });
-        findings
-            .value(format!("{name}: sum of the last peaks less W, over a round trip's increase"), Ours::Exact(beyond));
+        findings.value(format!("{name}: sum of the last peaks less W, over a round trip's increase"), beyond);
         let points = run.iter().take(DRAWN).flat_map(|event| [&event.before, &event.after]).map(|w| (w[0], w[1]));
-        curves.push(Line {
-            name: name.to_string(),
-            published: false,
-            points: [(PATH_START[0], PATH_START[1])].into_iter().chain(points).collect(),
-        });
+        curves.push(Curve::new(name, [(PATH_START[0], PATH_START[1])].into_iter().chain(points)));
     }
     findings.figure(Figure {
         title: "Paths of two windows",
@@ -147,7 +139,7 @@ pub(super) fn paths(_: &Bench<'_>) -> Result<Findings, PaperError> {
         log: (false, false),
         curves,
     });
-    Ok(findings)
+    Ok(())
 }
 
 /// The paper's fairness index of two windows.
@@ -161,8 +153,7 @@ const EPOCHS: usize = 200;
 /// Epochs in the figure; further ones lie on each other.
 const DRAWN: usize = 30;
 
-pub(super) fn epochs(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn epochs(_: &Bench<'_>, findings: &mut Findings) -> Result {
     // After a cut, windows add up to less than this by what the cut took.
     let capacity = 100.0;
     for (text, b) in [("1/16", 1.0 / 16.0), ("1/8", 0.125), ("1/4", 0.25), ("1/2", 0.5)] {
@@ -176,12 +167,12 @@ pub(super) fn epochs(_: &Bench<'_>) -> Result<Findings, PaperError> {
         gaps(iiad, capacity, |gap| (1.0 - 4.0 / 3.0 / capacity) * gap),
     );
     let lengths = |scheme: Scheme, printed: &dyn Fn(f64, f64) -> f64| {
-        let mut worst = Worst::default();
+        let mut worst = MaxError::default();
         for peaks in peaks(capacity) {
             let [w1, w2] = scheme.cut(peaks);
-            worst.see(scheme.rise(capacity, w1, w2).0, printed(w1, w2));
+            worst.relative(scheme.rise(capacity, w1, w2).0, printed(w1, w2));
         }
-        worst.ours()
+        worst
     };
     findings.value("TCP: epoch against W/4, largest relative error", lengths(tcp, &|_, _| capacity / 4.0));
     findings.value(
@@ -194,34 +185,34 @@ pub(super) fn epochs(_: &Bench<'_>) -> Result<Findings, PaperError> {
         lengths(simd, &simd_epoch),
     );
     // Windows that add up to 80 are cut from a sum of 80/(1 - b).
-    findings.value("SIMD(1/16): epoch from (30, 50)", Ours::Exact(simd.rise(80.0 / (1.0 - B), 30.0, 50.0).0));
+    findings.value("SIMD(1/16): epoch from (30, 50)", simd.rise(80.0 / (1.0 - B), 30.0, 50.0).0);
     let [w, _] = iiad.cut([capacity / 2.0; 2]);
     let printed = 4.0 / 3.0 * w * w / (capacity - 4.0 / 3.0);
     findings.value(
         "IIAD(2/3): epoch at equal windows over (4/3) W1 W2/(W - 2b), less 1",
-        Ours::Exact(iiad.rise(capacity, w, w).0 / printed - 1.0),
+        iiad.rise(capacity, w, w).0 / printed - 1.0,
     );
     for (name, scheme, _) in schemes() {
         let start = Start { capacity, w1: 10.0, w2: 90.0, epsilon: 1.0 };
         let iterated = scheme.iterate(start);
         let (epochs, t2) = iterated.map_or((f64::NAN, f64::NAN), |found| (f64::from(found.epochs), found.t2));
-        findings.value(format!("{name} from (10, 90): epochs"), Ours::Exact(epochs));
-        findings.value(format!("{name} from (10, 90): T2, epoch by epoch"), Ours::Exact(t2));
+        findings.value(format!("{name} from (10, 90): epochs"), epochs);
+        findings.value(format!("{name} from (10, 90): T2, epoch by epoch"), t2);
         let closed = scheme.convergence(start).t2;
-        findings.beside(format!("{name} from (10, 90): T2 of Table 1 over that"), "", Ours::Exact(closed / t2));
+        findings.extra(format!("{name} from (10, 90): T2 of Table 1 over that"), "", closed / t2);
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// The largest error of the gap after an epoch against `expected` of the gap before.
-fn gaps(scheme: Scheme, capacity: f64, expected: impl Fn(f64) -> f64) -> Ours {
-    let mut worst = Worst::default();
+fn gaps(scheme: Scheme, capacity: f64, expected: impl Fn(f64) -> f64) -> Computed {
+    let mut worst = MaxError::default();
     for peaks in peaks(capacity) {
         let [w1, w2] = scheme.cut(peaks);
         let (_, [next1, next2]) = scheme.rise(capacity, w1, w2);
-        worst.see_error((next2 - next1).abs() - expected(peaks[1] - peaks[0]));
+        worst.absolute((next2 - next1).abs() - expected(peaks[1] - peaks[0]));
     }
-    worst.ours()
+    worst.into()
 }
 
 /// Peaks on the efficiency line.
@@ -229,8 +220,7 @@ fn peaks(capacity: f64) -> impl Iterator<Item = [f64; 2]> {
     (1..10).map(move |k| f64::from(k) * 5.0 / 100.0 * capacity).map(move |w1| [w1, capacity - w1])
 }
 
-pub(super) fn intersections(_: &Bench<'_>) -> Result<Findings, PaperError> {
-    let mut findings = Findings::default();
+pub(super) fn intersections(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let aimd = |x1: f64, x2: f64| [(1.0 + x1 - x2) / 2.0, (1.0 - x1 + x2) / 2.0];
     let simd = |x1: f64, x2: f64| [x1 - x2 + x2 / (x1 + x2), x2 - x1 + x1 / (x1 + x2)];
     let [_, (_, aimd_scheme, _), _, (_, simd_scheme, _)] = schemes();
@@ -239,25 +229,25 @@ pub(super) fn intersections(_: &Bench<'_>) -> Result<Findings, PaperError> {
         [("AIMD", aimd_scheme, AIMD, aimd as Point), ("SIMD", simd_scheme, SIMD, simd as Point)]
     {
         let (_, [x1, x2]) = scheme.rise(1.0, 0.1, 0.4);
-        findings.value(format!("{name} from (0.1, 0.4): x1"), Ours::Exact(x1));
-        findings.value(format!("{name} from (0.1, 0.4): x2"), Ours::Exact(x2));
-        let (mut closed, mut host) = (Worst::default(), Worst::default());
+        findings.value(format!("{name} from (0.1, 0.4): x1"), x1);
+        findings.value(format!("{name} from (0.1, 0.4): x2"), x2);
+        let (mut closed, mut host) = (MaxError::default(), MaxError::default());
         for (nth, [x1, x2]) in starts().enumerate() {
             let point = printed(x1, x2);
             let (_, met) = scheme.rise(1.0, x1, x2);
-            (0..2).for_each(|flow| closed.see_error(met[flow] - point[flow]));
+            (0..2).for_each(|flow| closed.absolute(met[flow] - point[flow]));
             // A rise of 10^4 packets takes many round trips, so the host runs from some of the starts only.
             if nth % 100 == 0 {
                 let reached =
                     &events(algorithm, HOST_CAPACITY, [x1, x2].map(|x| x * HOST_CAPACITY), Clock::Rounds, 1)[0];
                 let sum: f64 = reached.before.iter().sum();
-                (0..2).for_each(|flow| host.see_error(reached.before[flow] / sum - point[flow]));
+                (0..2).for_each(|flow| host.absolute(reached.before[flow] / sum - point[flow]));
             }
         }
-        findings.value(format!("{name}: 1000 starts against the printed point, largest error"), closed.ours());
-        findings.value(format!("{name} on the synchronous host: largest error"), host.ours());
+        findings.value(format!("{name}: 1000 starts against the printed point, largest error"), closed);
+        findings.value(format!("{name} on the synchronous host: largest error"), host);
     }
-    Ok(findings)
+    Ok(())
 }
 
 const HOST_CAPACITY: f64 = 1e4;

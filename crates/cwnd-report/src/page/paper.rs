@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::html::{Escaped, figure, opening, scripts, seed_text};
 use crate::plot::colour::{self, Palette};
 use crate::plot::{DataSet, Group, Plot, by_text};
-use cwnd_papers::{Assumption, Confidence, Figure, PaperRun, ResultRun, Row, Scale, Settings, Value, Verdict};
+use cwnd_papers::{Assumption, Confidence, Figure, JudgedRow, PaperRun, ResultRun, Scale, Settings, Value, Verdict};
 
 /// What a page of a paper shows besides the runs.
 #[derive(Clone, Copy, Debug)]
@@ -139,11 +139,11 @@ fn section(out: &mut String, run: &PaperRun, result: &ResultRun, plots: &[Plot])
         );
     }
     out.push_str("</tbody></table></div>");
-    if result.ran.cells > 0 {
-        let seeds: Vec<u64> = result.ran.seeds.iter().copied().collect();
-        let _ = write!(out, "<p class=\"note\">{} runs, {}.</p>", result.ran.cells, seed_text(&seeds));
+    if result.log.cells > 0 {
+        let seeds: Vec<u64> = result.log.seeds.iter().copied().collect();
+        let _ = write!(out, "<p class=\"note\">{} runs, {}.</p>", result.log.cells, seed_text(&seeds));
     }
-    for (name, toml) in &result.ran.scenarios {
+    for (name, toml) in &result.log.scenarios {
         let _ = write!(
             out,
             "<details><summary>Configuration: {name}</summary><pre tabindex=\"0\" aria-label=\"Scenario {name}\">{}</pre></details>",
@@ -203,14 +203,14 @@ fn plots(run: &PaperRun, result: &ResultRun, palette: &Palette) -> Vec<Plot> {
         }
     }
     let dots = units.iter().enumerate().map(|(nth, unit)| {
-        let rows: Vec<&Row> = result.rows.iter().filter(|row| row.unit == *unit).collect();
+        let rows: Vec<&JudgedRow> = result.rows.iter().filter(|row| row.unit == *unit).collect();
         dots(id, nth, unit, &rows)
     });
     figures.chain(dots).collect()
 }
 
 /// Published and ours side by side, one line per row.
-fn dots(id: &str, nth: usize, unit: &str, rows: &[&Row]) -> Plot {
+fn dots(id: &str, nth: usize, unit: &str, rows: &[&JudgedRow]) -> Plot {
     let number = |value: &Option<Value>| match value {
         Some(Value::Number(value)) => Some(*value),
         _ => None,
@@ -294,7 +294,7 @@ fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
 }
 
 /// All rows for the CSV file.
-fn table_of_rows<'a>(rows: impl Iterator<Item = &'a Row>) -> DataSet {
+fn table_of_rows<'a>(rows: impl Iterator<Item = &'a JudgedRow>) -> DataSet {
     let number = |value: &Option<Value>| match value {
         Some(Value::Number(value)) => vec![*value],
         _ => vec![f64::NAN],

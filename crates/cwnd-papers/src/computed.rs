@@ -1,24 +1,24 @@
-//! A value of ours, as runners hand it over.
+//! A computed value.
 
 use cwnd_run::measure::{Estimate, mean};
 use cwnd_run::probe::Kept;
 
-/// A value of ours.
+/// A value that a runner computed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ours {
-    /// Computed, not sampled: it has no interval.
+pub enum Computed {
+    /// From a formula or a single deterministic run: it has no interval.
     Exact(f64),
     /// One value per independent run; the value is their mean, the interval Student's.
     Runs(Vec<f64>),
     /// One value per independent run; the value is their median, the interval that of order statistics.
     Median(Vec<f64>),
     /// Several values that belong together, by name: those of an ordering.
-    Ordered(Vec<(String, Ours)>),
+    Ordered(Vec<(String, Computed)>),
 }
 
 /// A value with the ends of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct Interval {
     /// The value.
     pub value: f64,
     /// The lower end of its interval, the value itself where it is exact.
@@ -27,14 +27,14 @@ pub struct Reading {
     pub high: f64,
 }
 
-impl Ours {
+impl Computed {
     /// The mean over runs of what each kept under `name`; runs that could not answer are left out.
     #[must_use]
     pub fn mean(runs: &[Kept], name: &str) -> Self {
         Self::over(runs, |kept| kept.one(name))
     }
 
-    /// The mean over runs of what `of` draws from each; runs that cannot answer are left out.
+    /// The mean over runs of what `of` takes from each; runs that cannot answer are left out.
     #[must_use]
     pub fn over(runs: &[Kept], of: impl Fn(&Kept) -> Option<f64>) -> Self {
         Self::Runs(runs.iter().filter_map(of).collect())
@@ -78,25 +78,25 @@ impl Ours {
     /// This less another: run by run where both have the same number of runs, in the order of their seeds.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
-        self.with(other, |one, other| one - other)
+        self.paired(other, |one, other| one - other)
     }
 
     /// This divided by another, as [`minus`](Self::minus).
     #[must_use]
     pub fn per(&self, other: &Self) -> Self {
-        self.with(other, |one, other| one / other)
+        self.paired(other, |one, other| one / other)
     }
 
     /// The value and its interval; none of nothing, of a single run, and of an ordering.
     #[must_use]
-    pub fn reading(&self) -> Option<Reading> {
+    pub fn interval(&self) -> Option<Interval> {
         match self {
-            Self::Exact(value) => Some(Reading { value: *value, low: *value, high: *value }),
+            Self::Exact(value) => Some(Interval { value: *value, low: *value, high: *value }),
             Self::Runs(values) => {
                 let estimate = Estimate::over(values)?;
                 estimate.ci95?;
                 let (low, high) = estimate.interval();
-                Some(Reading { value: estimate.mean, low, high })
+                Some(Interval { value: estimate.mean, low, high })
             }
             Self::Median(values) => median(values),
             Self::Ordered(_) => None,
@@ -123,7 +123,7 @@ impl Ours {
         }
     }
 
-    fn with(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Self {
+    fn paired(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Self {
         match (self, other) {
             (Self::Exact(one), Self::Exact(other)) => Self::Exact(of(*one, *other)),
             (Self::Exact(one), other) => other.map(|other| of(*one, other)),
@@ -138,9 +138,15 @@ impl Ours {
     }
 }
 
+impl From<f64> for Computed {
+    fn from(value: f64) -> Self {
+        Self::Exact(value)
+    }
+}
+
 /// The median between the order statistics that enclose it with a probability of at least 95 %. Below six runs not even the
 /// smallest and the largest do, and there is none.
-fn median(values: &[f64]) -> Option<Reading> {
+fn median(values: &[f64]) -> Option<Interval> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
@@ -153,7 +159,7 @@ fn median(values: &[f64]) -> Option<Reading> {
         below += 1;
     }
     let low = *sorted.get(below.checked_sub(1)?)?;
-    Some(Reading { value: middle(values)?, low, high: sorted[n - below] })
+    Some(Interval { value: middle(values)?, low, high: sorted[n - below] })
 }
 
 fn middle(values: &[f64]) -> Option<f64> {
@@ -175,13 +181,13 @@ mod tests {
         // Order statistics that enclose a median with at least 95 %: n = 6: 1 and 6, n = 10: 2 and 9, n = 20: 6 and 15.
         for (n, low, high) in [(6, 1.0, 6.0), (10, 2.0, 9.0), (20, 6.0, 15.0), (30, 10.0, 21.0)] {
             let values: Vec<f64> = (1..=n).rev().map(f64::from).collect();
-            let reading = Ours::Median(values).reading().expect("enough runs");
-            assert_eq!((reading.low, reading.high), (low, high), "{n}");
-            assert_eq!(reading.value, f64::from(n + 1) / 2.0);
+            let interval = Computed::Median(values).interval().expect("enough runs");
+            assert_eq!((interval.low, interval.high), (low, high), "{n}");
+            assert_eq!(interval.value, f64::from(n + 1) / 2.0);
         }
-        assert_eq!(Ours::Median(vec![1.0; 5]).reading(), None);
-        assert_eq!(Ours::Median(vec![3.0, 1.0, 2.0]).value(), Some(2.0));
-        assert_eq!(Ours::Median(Vec::new()).value(), None);
+        assert_eq!(Computed::Median(vec![1.0; 5]).interval(), None);
+        assert_eq!(Computed::Median(vec![3.0, 1.0, 2.0]).value(), Some(2.0));
+        assert_eq!(Computed::Median(Vec::new()).value(), None);
     }
 
     #[test]
@@ -191,21 +197,23 @@ mod tests {
             let rest: Vec<f64> = (0..3).filter(|run| Some(*run) != left_out).map(|run| values[run]).collect();
             rest.iter().sum::<f64>() / rest.len() as f64
         };
-        let Ours::Runs(pseudo) = Ours::jackknife(3, |left_out| Some(mean(one, left_out))) else { panic!("runs") };
+        let Computed::Runs(pseudo) = Computed::jackknife(3, |left_out| Some(mean(one, left_out))) else {
+            panic!("runs")
+        };
         assert!(pseudo.iter().zip(one).all(|(pseudo, value)| (pseudo - value).abs() < 1e-12));
         // 15/6 of all, 13/5, 11/4 and 6/3 without one each: pseudo-values 2.3, 2 and 3.5.
-        let ratio = Ours::jackknife(3, |left_out| Some(mean(one, left_out) / mean(other, left_out)));
+        let ratio = Computed::jackknife(3, |left_out| Some(mean(one, left_out) / mean(other, left_out)));
         let expected = [2.3, 2.0, 3.5];
         assert!(ratio.values().iter().zip(expected).all(|(pseudo, value)| (pseudo - value).abs() < 1e-12));
-        assert_eq!(Ours::jackknife(3, |left_out| left_out.is_none().then_some(1.0)).reading(), None);
+        assert_eq!(Computed::jackknife(3, |left_out| left_out.is_none().then_some(1.0)).interval(), None);
     }
 
     #[test]
     fn differences_are_taken_run_by_run() {
-        let (one, other) = (Ours::Runs(vec![3.0, 5.0]), Ours::Runs(vec![1.0, 4.0]));
-        assert_eq!(one.minus(&other), Ours::Runs(vec![2.0, 1.0]));
-        assert_eq!(one.per(&Ours::Exact(2.0)), Ours::Runs(vec![1.5, 2.5]));
-        assert_eq!(Ours::Exact(6.0).per(&one), Ours::Runs(vec![2.0, 1.2]));
-        assert_eq!(one.minus(&Ours::Runs(vec![1.0])).reading(), None);
+        let (one, other) = (Computed::Runs(vec![3.0, 5.0]), Computed::Runs(vec![1.0, 4.0]));
+        assert_eq!(one.minus(&other), Computed::Runs(vec![2.0, 1.0]));
+        assert_eq!(one.per(&Computed::Exact(2.0)), Computed::Runs(vec![1.5, 2.5]));
+        assert_eq!(Computed::Exact(6.0).per(&one), Computed::Runs(vec![2.0, 1.2]));
+        assert_eq!(one.minus(&Computed::Runs(vec![1.0])).interval(), None);
     }
 }

@@ -1,0 +1,194 @@
+//! Some results of some papers, read, run and judged.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+use cwnd_sim::SetupError;
+
+use super::bench::{Bench, RunLog};
+use super::error::{PaperError, Result};
+use super::findings::{Figure, Findings};
+use super::published::{Published, PublishedResult};
+use super::reproduction::Reproduction;
+use super::row::JudgedRow;
+use super::settings::Settings;
+use super::verdict::Counts;
+use super::work::{Closing, Progress, Work};
+use super::{aiad, daimd, exptcp, newaimd, simd};
+use cwnd_run::cells::Cells;
+use cwnd_run::scenario::Scenario;
+
+/// Every paper, in the order in which they are listed.
+pub const PAPERS: [&Reproduction; 5] = [&daimd::PAPER, &simd::PAPER, &exptcp::PAPER, &newaimd::PAPER, &aiad::PAPER];
+
+/// Some results of some papers, read and ready to run.
+#[derive(Debug)]
+pub struct Selection {
+    papers: Vec<(&'static Reproduction, Published, Vec<usize>)>,
+}
+
+/// What came of the results of a paper.
+#[derive(Debug)]
+pub struct PaperRun {
+    /// The paper.
+    pub published: Published,
+    /// Its results, in the order of `published.toml`.
+    pub results: Vec<ResultRun>,
+}
+
+/// What came of a result.
+#[derive(Debug)]
+pub struct ResultRun {
+    /// Indexes the results of its paper.
+    pub index: usize,
+    /// Its rows.
+    pub rows: Vec<JudgedRow>,
+    /// Its curves.
+    pub figures: Vec<Figure>,
+    /// The runs it took.
+    pub log: RunLog,
+}
+
+impl Selection {
+    /// All papers, one, or one result of one.
+    ///
+    /// # Errors
+    /// Nothing is called so, or a file of a paper is wrong.
+    pub fn of(paper: Option<&str>, result: Option<&str>) -> Result<Self> {
+        let chosen = PAPERS.into_iter().filter(|reproduction| paper.is_none_or(|wanted| wanted == reproduction.id()));
+        let chosen: Vec<&Reproduction> = chosen.collect();
+        if let Some(name) = paper.filter(|_| chosen.is_empty()) {
+            let known = PAPERS.iter().map(|reproduction| reproduction.id().to_string()).collect();
+            return Err(PaperError::Unknown { what: "paper", name: name.to_string(), known });
+        }
+        let mut papers = Vec::new();
+        for reproduction in chosen {
+            let published = reproduction.published()?;
+            let wanted = |index: &usize| result.is_none_or(|wanted| wanted == published.result[*index].id);
+            let indices: Vec<usize> = (0..published.result.len()).filter(wanted).collect();
+            if let Some(name) = result.filter(|_| indices.is_empty()) {
+                let known = published.result.iter().map(|result| result.id.clone()).collect();
+                return Err(PaperError::Unknown { what: "result", name: name.to_string(), known });
+            }
+            papers.push((reproduction, published, indices));
+        }
+        Ok(Self { papers })
+    }
+
+    /// The papers with the results that were chosen.
+    pub fn papers(&self) -> impl Iterator<Item = (&Published, impl Iterator<Item = &PublishedResult>)> {
+        self.papers
+            .iter()
+            .map(|(_, published, indices)| (published, indices.iter().map(|index| &published.result[*index])))
+    }
+
+    /// Checks that every replaced assumption is one of a chosen paper.
+    ///
+    /// # Errors
+    /// One is not.
+    pub fn check(&self, settings: &Settings) -> Result {
+        let known = || self.papers.iter().flat_map(|(_, published, _)| &published.assumption);
+        match settings.assumptions.iter().find(|(key, _)| known().all(|assumption| assumption.key != *key)) {
+            Some((key, _)) => Err(PaperError::Unknown {
+                what: "assumption",
+                name: key.clone(),
+                known: known().map(|assumption| assumption.key.clone()).collect(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs every chosen result. What comes out does not depend on the number of threads.
+    ///
+    /// # Errors
+    /// A scenario is wrong, the simulator refuses it, a cell cannot be stored, or the work was interrupted.
+    pub fn run(self, settings: &Settings, cells: &Cells, progress: &dyn Progress) -> Result<Vec<PaperRun>> {
+        self.check(settings)?;
+        let all: Vec<(usize, usize)> = self
+            .papers
+            .iter()
+            .enumerate()
+            .flat_map(|(paper, (.., indices))| indices.iter().map(move |index| (paper, *index)))
+            .collect();
+        let work = Work::new(cells, progress);
+        let results: Vec<Result<ResultRun>> = thread::scope(|scope| {
+            let _closing = Closing(&work);
+            (0..rayon::current_num_threads()).for_each(|_| drop(scope.spawn(|| work.work())));
+            let runner = |(paper, index): &(usize, usize)| {
+                let (reproduction, published, _) = &self.papers[*paper];
+                let (index, settings, work) = (*index, settings, &work);
+                scope.spawn(move || {
+                    let found = result(reproduction, published, index, (settings, work));
+                    if found.is_err() {
+                        work.close();
+                    }
+                    found
+                })
+            };
+            let runners: Vec<_> = all.iter().map(runner).collect();
+            runners.into_iter().map(|runner| runner.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        let (mut runs, mut errors) = (Vec::new(), Vec::new());
+        for result in results {
+            match result {
+                Ok(run) => runs.push(run),
+                Err(error) => errors.push(error),
+            }
+        }
+        // What one runner met, the others take for an interruption.
+        let interrupted = |error: &PaperError| matches!(error, PaperError::Setup(SetupError::Interrupted));
+        if let Some(error) = errors.into_iter().min_by_key(interrupted) {
+            return Err(error);
+        }
+        let mut results = runs.into_iter();
+        let runs = self.papers.into_iter().map(|(_, published, indices)| {
+            let results = results.by_ref().take(indices.len()).collect();
+            PaperRun { published, results }
+        });
+        Ok(runs.collect())
+    }
+}
+
+impl PaperRun {
+    /// Its rows, result by result.
+    pub fn rows(&self) -> impl Iterator<Item = &JudgedRow> {
+        self.results.iter().flat_map(|result| &result.rows)
+    }
+
+    /// How many of them have which verdict.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts::of(self.rows().map(|row| row.verdict))
+    }
+}
+
+fn result(
+    reproduction: &Reproduction,
+    published: &Published,
+    index: usize,
+    (settings, work): (&Settings, &Work<'_>),
+) -> Result<ResultRun> {
+    let result = &published.result[index];
+    let id = &published.paper.id;
+    let simulate = |runs: &[(&Scenario, u64)], probe| work.ask(runs, probe);
+    let bench = Bench::new((&reproduction.files, published, result), settings, &simulate);
+    let mut findings = Findings::default();
+    if let Some(runner) = reproduction.runner(&result.id) {
+        runner(&bench, &mut findings)?;
+    }
+    let listed = |row: &str| result.rows.iter().filter(|listed| listed.id == row).count();
+    let given = |row: &str| findings.values.iter().filter(|(given, _)| given == row).count();
+    if let Some((row, _)) = findings.values.iter().find(|(row, _)| listed(row) != 1 || given(row) != 1) {
+        return Err(PaperError::Unlisted { place: format!("{id} {}", result.id), row: row.clone() });
+    }
+    let judged = result.rows.iter().map(|listed| {
+        let ours = findings.values.iter().find(|(row, _)| *row == listed.id).map(|(_, ours)| ours);
+        JudgedRow::judged(id, result, listed, ours)
+    });
+    let extra = findings.extra.iter().map(|(row, unit, value)| JudgedRow::extra(id, result, row, unit, value));
+    let mut rows: Vec<JudgedRow> = judged.chain(extra).collect();
+    if rows.is_empty() {
+        rows.push(JudgedRow::whole(id, result));
+    }
+    Ok(ResultRun { index, rows, figures: findings.figures, log: bench.into_log() })
+}

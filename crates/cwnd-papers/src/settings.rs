@@ -1,0 +1,19 @@
+//! How papers are run.
+
+/// How long and how often to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Everything, at reduced length.
+    Quick,
+    /// The published durations, at least 10 seeds.
+    Full,
+}
+
+/// How to run papers.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How long and how often.
+    pub scale: Scale,
+    /// Assumptions that are replaced: key and value.
+    pub assumptions: Vec<(String, String)>,
+}
