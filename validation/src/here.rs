@@ -10,7 +10,7 @@ use crate::{Error, Experiment, Side};
 /// Runs every seed of every experiment.
 pub(crate) fn run(experiments: &[Experiment<'_>]) -> Result<Vec<Side>, Error> {
     let scenarios = experiments.iter().map(|experiment| experiment.scenario.clone()).collect();
-    Ok(run_all(scenarios, &|_| true)?.iter().map(side).collect())
+    Ok(run_all(scenarios, &())?.iter().map(side).collect())
 }
 
 fn side(runs: &Runs) -> Side {

@@ -72,7 +72,7 @@ pub(crate) enum Error {
     #[error("{0}")]
     Scenario(Box<cwnd_run::scenario::ScenarioError>),
     #[error("{0}")]
-    Setup(#[from] cwnd_sim::SetupError),
+    Run(#[from] cwnd_run::execute::RunError),
     #[error("case `{0}` is not one that ns-3 is set up for: a dumbbell with a queue in packets and bulk flows")]
     Unlike(String),
     #[error("nothing recorded for `{algorithm}` in case `{case}` as it is now: run `cargo xtask validate ns3`")]

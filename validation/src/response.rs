@@ -130,7 +130,7 @@ fn simulate(compared: &mut [Compared]) -> Result<(), Error> {
             format!("warmup={:.3}s", seconds(one.after)),
         ])?);
     }
-    let mut runs = run_all(scenarios, &|_| true)?.into_iter();
+    let mut runs = run_all(scenarios, &())?.into_iter();
     for one in compared.iter_mut().filter(|one| one.model.random_window_packets.is_some()) {
         one.simulated = runs.next().and_then(|runs| window(&runs));
     }

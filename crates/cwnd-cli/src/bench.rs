@@ -5,12 +5,13 @@ use clap::{Args, Subcommand};
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::bench::{CASES, Case};
 use cwnd_report::json::Bench;
+use cwnd_run::execute::{Progress, RunError};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::{Document, Dumbbell, Flow, Queue, Scenario, Written};
 
 use crate::clock::timed;
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::progress::TimeProgress;
 
 /// What to measure.
 #[derive(Debug, Subcommand)]
@@ -67,19 +68,21 @@ pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
         return Ok(scenario.to_toml());
     }
     let setup = scenario.setup(scenario.document().first_seed);
-    let progress = Progress::start(std::iter::once(&scenario))?;
+    let progress = TimeProgress::start()?;
+    progress.announce(scenario.duration());
     let before = peak_memory();
     let mut told = 0;
     let (trace, wall) = timed(|| {
         cwnd_sim::run(&setup, &mut |now| {
             let passed = Span::from_nanos(now - told);
             told = now;
-            progress.advance(passed)
+            progress.advance(passed);
+            progress.goes_on()
         })
     });
     let grown = peak_memory().zip(before).map(|(after, before)| after - before);
     drop(progress);
-    let document = Bench::of(&scenario, &trace?, wall.as_secs_f64(), grown);
+    let document = Bench::of(&scenario, &trace.map_err(RunError::from)?, wall.as_secs_f64(), grown);
     Ok(if json { to_json(&document) } else { print(&document) })
 }
 

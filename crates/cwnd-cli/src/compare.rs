@@ -15,7 +15,7 @@ use cwnd_sim::{Era, Loss, RecoveryScheme};
 
 use crate::failure::Failure;
 use crate::files;
-use crate::progress::Progress;
+use crate::progress::TimeProgress;
 
 /// What to compare, and where.
 #[derive(Args, Debug)]
@@ -122,21 +122,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         Warmup::Fixed(warmup) => comparison(warmup)?,
         Warmup::Auto => comparison(&Written::literal("0s"))?,
     };
-    let progress = Progress::start(first.scenarios())?;
-    let advance = |passed| progress.advance(passed);
+    let progress = TimeProgress::start()?;
     let folder = files.folder("compare")?;
     let comparison = match &arguments.warmup {
         Warmup::Fixed(_) => first,
         Warmup::Auto => {
             let found = first
-                .warmup(|scenarios| run_all(scenarios, &advance))?
+                .warmup(|scenarios| run_all(scenarios, &progress))?
                 .ok_or_else(|| Failure::Run(UNSETTLED.to_string()))?;
             comparison(&Written::literal(&format!("{}ms", found.as_nanos() / 1_000_000)))?
         }
     };
     let compared = match arguments.until {
-        Some(until) => comparison.run_until(until, arguments.max_seeds, &advance)?,
-        None => comparison.run(&advance)?,
+        Some(until) => comparison.run_until(until, arguments.max_seeds, &progress)?,
+        None => comparison.run(&progress)?,
     };
     drop(progress);
 

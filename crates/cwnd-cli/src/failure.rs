@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
+use cwnd_run::execute::RunError;
 use cwnd_run::files::FolderError;
 use cwnd_run::scenario::{Place, ScenarioError};
-use cwnd_sim::SetupError;
 use thiserror::Error;
 
 /// Why a command failed, in one sentence.
@@ -63,10 +63,10 @@ impl From<FolderError> for Failure {
     }
 }
 
-impl From<SetupError> for Failure {
-    fn from(error: SetupError) -> Self {
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
         match error {
-            SetupError::Interrupted => Self::Interrupted,
+            RunError::Interrupted(_) => Self::Interrupted,
             other => Self::Run(other.to_string()),
         }
     }

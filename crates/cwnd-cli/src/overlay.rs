@@ -14,7 +14,7 @@ use cwnd_sim::Trace;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::progress::Progress;
+use crate::progress::TimeProgress;
 use cwnd_report::table::Table;
 
 /// What was simulated, and what was measured.
@@ -59,9 +59,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         kernel.push(flows);
     }
     let scenario = scenario(&arguments.scenario, &arguments.set)?;
-    let progress = Progress::start(std::iter::once(&scenario))?;
+    let progress = TimeProgress::start()?;
     let folder = files::Results { json: false, out: arguments.out.clone() }.folder("overlay")?;
-    let runs = run_all(vec![scenario], &|passed| progress.advance(passed))?;
+    let runs = run_all(vec![scenario], &progress)?;
     drop(progress);
 
     let runs = runs.first().expect("one scenario was run");

@@ -11,7 +11,7 @@ use cwnd_run::files::to_json;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::progress::Progress;
+use crate::progress::TimeProgress;
 use crate::store::Store;
 use cwnd_report::table::Table;
 
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let settings = arguments.settings()?;
     selection.check(&settings)?;
     let folder = arguments.out.as_deref().map(Folder::start).transpose()?;
-    let progress = Progress::open()?;
+    let progress = TimeProgress::start()?;
     let runs = selection.run(&settings, &arguments.store.cells(), &progress)?;
     drop(progress);
     if let Some(folder) = folder {
@@ -217,7 +217,7 @@ fn remarks(rows: &[JudgedRow]) -> String {
 impl From<PaperError> for Failure {
     fn from(error: PaperError) -> Self {
         match error {
-            PaperError::Setup(error) => error.into(),
+            PaperError::Run(error) => error.into(),
             PaperError::Store(_) => Self::Run(error.to_string()),
             other => Self::Input(other.to_string()),
         }

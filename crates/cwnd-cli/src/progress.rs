@@ -3,28 +3,19 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cwnd::Span;
-use cwnd_lab::sweep::{Found, Watch};
-use cwnd_run::scenario::Scenario;
+use cwnd_run::execute::{Found, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::failure::Failure;
 
-/// Progress of some scenarios in simulated time. Drawn on standard error if that is a terminal.
-pub(crate) struct Progress {
+/// Progress in simulated time. Drawn on standard error if that is a terminal.
+pub(crate) struct TimeProgress {
     bar: ProgressBar,
 }
 
-impl Progress {
-    /// Starts a bar over all runs of `scenarios`, and listens to Ctrl-C from now on.
-    pub(crate) fn start<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> Result<Self, Failure> {
-        let total: u64 = scenarios.map(|scenario| scenario.duration().as_nanos() * scenario.seeds().len() as u64).sum();
-        let progress = Self::open()?;
-        progress.bar.inc_length(total);
-        Ok(progress)
-    }
-
+impl TimeProgress {
     /// Starts a bar that learns of its length as work is announced, and listens to Ctrl-C from now on.
-    pub(crate) fn open() -> Result<Self, Failure> {
+    pub(crate) fn start() -> Result<Self, Failure> {
         listen()?;
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         bar.set_style(
@@ -39,11 +30,19 @@ impl Progress {
         );
         Ok(Self { bar })
     }
+}
 
-    /// So much simulated time has passed; says whether to go on.
-    pub(crate) fn advance(&self, passed: Span) -> bool {
-        self.bar.inc(passed.as_nanos());
+impl Progress for TimeProgress {
+    fn goes_on(&self) -> bool {
         !INTERRUPTED.load(Ordering::Relaxed)
+    }
+
+    fn announce(&self, time: Span) {
+        self.bar.inc_length(time.as_nanos());
+    }
+
+    fn advance(&self, time: Span) {
+        self.bar.inc(time.as_nanos());
     }
 }
 
@@ -76,7 +75,7 @@ impl CellProgress {
     }
 }
 
-impl Watch for CellProgress {
+impl Progress for CellProgress {
     fn goes_on(&self) -> bool {
         !INTERRUPTED.load(Ordering::Relaxed)
     }
@@ -101,17 +100,7 @@ impl Drop for CellProgress {
     }
 }
 
-impl cwnd_papers::Progress for Progress {
-    fn announce(&self, time: Span) {
-        self.bar.inc_length(time.as_nanos());
-    }
-
-    fn advance(&self, time: Span) -> bool {
-        Self::advance(self, time)
-    }
-}
-
-impl Drop for Progress {
+impl Drop for TimeProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -12,7 +12,7 @@ use cwnd_run::scenario::Scenario;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::progress::Progress;
+use crate::progress::TimeProgress;
 
 /// Which scenario, and what to change in it.
 #[derive(Args, Debug)]
@@ -58,12 +58,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let wants_packets = arguments.trace.iter().any(|format| format.needs_packets());
     let scenario = if wants_packets { scenario.logging_packets() } else { scenario };
-    let progress = Progress::start(std::iter::once(&scenario))?;
+    let progress = TimeProgress::start()?;
     let folder = arguments.files.folder("run")?;
     if folder.is_none() && !arguments.trace.is_empty() {
         return Err(Failure::Input("--trace writes files: with --json, name their folder with --out".to_string()));
     }
-    let runs = run_all(vec![scenario], &|passed| progress.advance(passed))?;
+    let runs = run_all(vec![scenario], &progress)?;
     drop(progress);
 
     let runs = runs.first().expect("one scenario was run");

@@ -2,10 +2,10 @@
 
 use cwnd::registry::Transport;
 use cwnd::{Span, Spec};
-use cwnd_sim::SetupError;
 
+use cwnd_run::execute::{Progress, RunError};
 use cwnd_run::measure::{Estimate, Estimates, Until, mean, paired};
-use cwnd_run::run::{Progress, Runs, run, run_until};
+use cwnd_run::run::{Runs, run, run_until};
 use cwnd_run::scenario::{Document, Ecn, Flow, Scenario, ScenarioError, Written};
 
 /// What is to be compared.
@@ -108,16 +108,16 @@ impl Comparison {
     /// Runs everything.
     ///
     /// # Errors
-    /// The simulator refuses a setup, or `progress` ended the work.
-    pub fn run(self, progress: Progress<'_>) -> Result<Compared, SetupError> {
+    /// The simulator refuses a setup or panics, or `progress` ended the work.
+    pub fn run(self, progress: &dyn Progress) -> Result<Compared, RunError> {
         self.run_by(|scenarios| run(scenarios, progress))
     }
 
     /// Runs everything, and adds seeds until the goodput of every row is known well enough, or there are `most`.
     ///
     /// # Errors
-    /// The simulator refuses a setup, or `progress` ended the work.
-    pub fn run_until(self, until: Until, most: u32, progress: Progress<'_>) -> Result<Compared, SetupError> {
+    /// The simulator refuses a setup or panics, or `progress` ended the work.
+    pub fn run_until(self, until: Until, most: u32, progress: &dyn Progress) -> Result<Compared, RunError> {
         self.run_by(|scenarios| run_until(scenarios, until, most, |more| run(more, progress)))
     }
 

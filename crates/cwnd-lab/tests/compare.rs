@@ -1,15 +1,17 @@
 //! Runs and comparisons on a path short enough for a test.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwnd::{CongestionControl, Maker, Span, Spec, Start};
 use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT, Row};
+use cwnd_run::cells::Cells;
+use cwnd_run::execute::{Executor, Interrupted, Progress, Threads};
 use cwnd_run::files::{Folder, FolderError, fresh};
 use cwnd_run::measure::{Estimate, Estimates};
-use cwnd_run::run::{Runs, run};
+use cwnd_run::run::{Runs, run, run_by};
 use cwnd_run::scenario::{Document, Dumbbell, Ecn, Scenario, Written};
-use cwnd_sim::SetupError;
 
 fn base() -> Document {
     Document {
@@ -32,42 +34,59 @@ fn algorithms(names: &[&str]) -> Vec<Written<Spec>> {
 fn compare(names: &[&str], opponent: Option<&str>) -> Compared {
     let opponent = opponent.map(Written::literal);
     let comparison = Comparison::new(&base(), &algorithms(names), opponent.as_ref(), 2, None).expect("valid");
-    comparison.run(&|_| true).expect("runs")
+    comparison.run(&()).expect("runs")
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
+    let cells = Cells::default();
     let digests = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        let compared = pool.install(|| compare(&["reno", "cubic", "simd", "udt"], None));
-        let traces = compared.rows.into_iter().flat_map(|row| row.alone.traces);
+        let comparison = Comparison::new(&base(), &algorithms(&["reno", "cubic", "simd", "udt"]), None, 2, None);
+        let executor = Executor::new(&cells, &()).on(threads);
+        let compared = comparison.expect("valid").run_by(|scenarios| run_by(scenarios, |jobs| executor.run(jobs)));
+        let traces = compared.expect("runs").rows.into_iter().flat_map(|row| row.alone.traces);
         traces.map(|trace| trace.digest).collect::<Vec<_>>()
     };
-    let one = digests(1);
+    let one = digests(Threads::Calling);
     assert_eq!(one.len(), 8);
-    assert_eq!(one, digests(2));
+    assert_eq!(one, digests(Threads::Own(NonZeroUsize::MIN.saturating_add(1))));
 }
 
 #[test]
 fn progress_adds_up_and_ends_a_run() {
     let scenario = || Scenario::check(Document { flow: vec![group("reno")], ..base() }).expect("valid");
-    let passed = AtomicU64::new(0);
-    let runs = run(vec![scenario()], &|span| {
-        passed.fetch_add(span.as_nanos(), Ordering::Relaxed);
-        true
-    });
+    let passed = Passed { nanos: AtomicU64::new(0), most: u64::MAX };
+    let runs = run(vec![scenario()], &passed);
     assert_eq!(runs.expect("runs")[0].traces.len(), 2);
-    assert_eq!(passed.into_inner(), 2 * Span::from_secs(4).as_nanos());
+    assert_eq!(passed.nanos.into_inner(), 2 * Span::from_secs(4).as_nanos());
 
-    // 10 Gbit/s for an hour: only the end of the patience ends it.
+    // 10 Gbit/s for an hour: only its progress can end it in time.
     let long = Document {
         duration: Written::literal("1h"),
         dumbbell: Some(Dumbbell { rate: Written::literal("10gbit"), ..Dumbbell::default() }),
         flow: vec![group("reno")],
         ..base()
     };
-    let result = run(vec![Scenario::check(long).expect("valid")], &|_| false);
-    assert_eq!(result.err(), Some(SetupError::Interrupted));
+    let passed = Passed { nanos: AtomicU64::new(0), most: 0 };
+    let result = run(vec![Scenario::check(long).expect("valid")], &passed);
+    assert_eq!(result.err(), Some(Interrupted.into()));
+    assert!(passed.nanos.into_inner() > 0, "it ends within a run");
+}
+
+/// Ends the work once more than `most` nanoseconds have passed.
+struct Passed {
+    nanos: AtomicU64,
+    most: u64,
+}
+
+impl Progress for Passed {
+    fn goes_on(&self) -> bool {
+        self.nanos.load(Ordering::Relaxed) <= self.most
+    }
+
+    fn advance(&self, time: Span) {
+        self.nanos.fetch_add(time.as_nanos(), Ordering::Relaxed);
+    }
 }
 
 fn group(name: &str) -> cwnd_run::scenario::Flow {
@@ -160,7 +179,7 @@ fn an_algorithm_from_outside_stands_beside_the_built_in_ones() {
     let ours = Written::from(Spec::outside("ours", Arc::new(Boxed(reno))));
     let algorithms = [Written::literal("reno"), ours];
     let comparison = Comparison::new(&base(), &algorithms, None, 2, None).expect("valid");
-    let compared = comparison.run(&|_| true).expect("runs");
+    let compared = comparison.run(&()).expect("runs");
     let digests = |row: &Row| row.alone.traces.iter().map(|trace| trace.digest).collect::<Vec<_>>();
     assert_eq!(digests(&compared.rows[0]), digests(&compared.rows[1]));
     assert_eq!(compared.rows[1].algorithm, "ours");
@@ -174,7 +193,7 @@ fn who_lives_on_marks_says_when_there_are_none() {
     path.queue = Written::literal("red:50p,min=5p,max=5p,weight=1,ecn=yes");
     let run = |base: &Document, ecn| {
         let comparison = Comparison::new(base, &algorithms(&["reno", "dctcp", "tfrc"]), None, 2, ecn).expect("valid");
-        comparison.run(&|_| true).expect("runs")
+        comparison.run(&()).expect("runs")
     };
     let marks = |row: &Row| row.alone.traces.iter().flat_map(|trace| &trace.links[0].marked).max().copied();
     for (base, ecn) in [(&base(), Some(Ecn::PerPacket)), (&marking, None)] {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cwnd_lab::sweep::{
-    Chunk, Dataset, DatasetError, Found, PartFormat, Pending, Row, Shard, Sweep, Task, TaskError, Values, Watch,
-    columns, gather, run_chunk,
+    CellError, Chunk, Dataset, DatasetError, PartFormat, Pending, Row, Shard, Sweep, Task, TaskError, Values, columns,
+    gather, run_chunks,
 };
 use cwnd_run::cells::Cells;
 
@@ -38,16 +38,6 @@ dumbbell.rtt = ["20ms", "40ms"]
 "dumbbell.loss" = 0.01
 "#;
 
-struct Quiet;
-
-impl Watch for Quiet {
-    fn goes_on(&self) -> bool {
-        true
-    }
-
-    fn done(&self, _: Found) {}
-}
-
 fn read(text: &str, sets: &[&str]) -> Result<Sweep, String> {
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
     Sweep::read("s.toml", text, Path::new(""), &sets).map_err(|error| error.to_string())
@@ -59,7 +49,7 @@ fn sweep() -> Sweep {
 
 fn run(sweep: &Sweep, chunks: &[Chunk]) -> Vec<Row> {
     let cells = Cells::default();
-    chunks.iter().flat_map(|chunk| run_chunk(sweep, *chunk, &cells, &Quiet).expect("not interrupted")).collect()
+    run_chunks(sweep, chunks, &cells, None, &()).expect("not interrupted")
 }
 
 #[test]
@@ -151,14 +141,14 @@ fn a_task_run_elsewhere_gives_the_rows_of_here() {
     let folder = tempfile::TempDir::new().expect("a directory");
     let cells = Cells::stored(folder.path());
     // Some are in the store: from the middle of a point to that of another.
-    run_chunk(&sweep, Chunk { first: 4, end: 10 }, &cells, &Quiet).expect("not interrupted");
+    run_chunks(&sweep, &[Chunk { first: 4, end: 10 }], &cells, None, &()).expect("not interrupted");
     let pending = Pending::of(&sweep, chunk, &cells);
     assert_eq!((pending.chunk(), pending.found(), pending.missing()), (chunk, 6, 18));
     let task = pending.task(&sweep);
     let travelled = Task::read(&task.to_string()).expect("what was written can be read");
     assert_eq!((&travelled, travelled.key()), (&task, task.key()));
-    let outcomes = travelled.run(&Quiet).expect("it can be run");
-    assert_eq!(travelled.run(&Quiet).expect("it can be run"), outcomes, "a task may be run twice");
+    let outcomes = travelled.run(&()).expect("it can be run");
+    assert_eq!(travelled.run(&()).expect("it can be run"), outcomes, "a task may be run twice");
     let short = outcomes[1..].to_vec();
     let error = pending.clone().finish(&sweep, short, &cells).expect_err("one is missing");
     assert_eq!(error.to_string(), "asked for 18 cells, and 17 came back");
@@ -177,10 +167,10 @@ fn a_failure_elsewhere_is_a_row_and_is_not_stored() {
     let folder = tempfile::TempDir::new().expect("a directory");
     let cells = Cells::stored(folder.path());
     let pending = Pending::of(&sweep, chunk, &cells);
-    let mut outcomes = pending.task(&sweep).run(&Quiet).expect("it can be run");
-    outcomes[1] = Err("no luck".to_string());
+    let mut outcomes = pending.task(&sweep).run(&()).expect("it can be run");
+    outcomes[1] = Err(CellError::Elsewhere("no luck".to_string()));
     let rows = pending.finish(&sweep, outcomes, &cells).expect("as many as were asked for");
-    assert_eq!(rows[1].outcome, Err("no luck".to_string()));
+    assert_eq!(rows[1].outcome, Err(CellError::Elsewhere("no luck".to_string())));
     assert_eq!(Pending::of(&sweep, chunk, &cells).missing(), 1);
 }
 
@@ -202,7 +192,7 @@ fn a_task_of_another_program_is_refused() {
 fn columns_have_parameters_seeds_and_measures_with_units() {
     let sweep = sweep();
     let mut rows = run(&sweep, &sweep.chunks(0.003)[..1]);
-    rows[1].outcome = Err("no luck".to_string());
+    rows[1].outcome = Err(CellError::Elsewhere("no luck".to_string()));
     let columns = columns(&sweep, &rows);
     let named = |name: &str| columns.iter().find(|column| column.name == name).expect(name);
     let first: Vec<&str> = columns.iter().take(7).map(|column| column.name.as_str()).collect();
@@ -231,7 +221,7 @@ fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
     let chunks = dataset.chunks();
     let mut rows = run(&sweep, &chunks[..1]);
     let good = rows.clone();
-    rows[0].outcome = Err("no luck".to_string());
+    rows[0].outcome = Err(CellError::Elsewhere("no luck".to_string()));
     dataset.write(chunks[0], &rows).expect("writable");
     let found = Dataset::found(&path).expect("it was made").progressed();
     assert_eq!((found.cells, found.present_cells, found.failed_cells), (24, chunks[0].len(), 1));
@@ -265,7 +255,7 @@ fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
 fn json_lines_have_null_for_what_is_missing() {
     let sweep = sweep();
     let mut rows = run(&sweep, &sweep.chunks(0.003)[..1]);
-    rows[1].outcome = Err("no luck".to_string());
+    rows[1].outcome = Err(CellError::Elsewhere("no luck".to_string()));
     let bytes = PartFormat::JsonLines.bytes(&sweep, &rows).expect("text");
     let lines: Vec<serde_json::Value> =
         String::from_utf8(bytes).expect("text").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
@@ -9,6 +10,7 @@ use super::error::{PaperError, Result};
 use super::files::Files;
 use super::published::{Assumption, Published, PublishedResult};
 use super::settings::{Scale, Settings};
+use cwnd_run::execute::Job;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{Document, Scenario, Source};
 
@@ -22,8 +24,8 @@ pub(crate) struct Bench<'a> {
     log: RefCell<RunLog>,
 }
 
-/// Simulates each scenario with its seed, and gives what the probe keeps of each, in their order.
-pub(super) type Simulate<'a> = &'a dyn Fn(&[(&Scenario, u64)], Probe) -> Result<Vec<Kept>>;
+/// Runs jobs, and gives what is kept of each, in their order.
+pub(super) type Simulate<'a> = &'a dyn Fn(Vec<Job<Probe>>) -> Result<Vec<Kept>>;
 
 /// Which runs a result took.
 #[derive(Clone, Debug, Default)]
@@ -90,21 +92,24 @@ impl<'a> Bench<'a> {
     /// was run before is taken from the store. The result does not depend on the number of threads.
     ///
     /// # Errors
-    /// A scenario is wrong, the simulator refuses a setup, the store cannot be written, or the work was interrupted.
+    /// A scenario is wrong, the simulator refuses a setup or panics, the store cannot be written, or the work was interrupted.
     pub(crate) fn run_all(
         &self,
         scenarios: impl IntoIterator<Item = Result<Scenario>>,
         probe: Probe,
     ) -> Result<Vec<Vec<Kept>>> {
         let scenarios: Vec<Scenario> = scenarios.into_iter().collect::<Result<_>>()?;
-        let runs: Vec<(&Scenario, u64)> =
-            scenarios.iter().flat_map(|scenario| scenario.seeds().map(move |seed| (scenario, seed))).collect();
+        let jobs = scenarios.iter().flat_map(|scenario| {
+            let shared = Arc::new(scenario.clone());
+            scenario.seeds().map(move |seed| Job { scenario: Arc::clone(&shared), seed, keep: probe })
+        });
+        let jobs: Vec<Job<Probe>> = jobs.collect();
         {
             let mut log = self.log.borrow_mut();
-            log.cells += runs.len();
-            log.seeds.extend(runs.iter().map(|(_, seed)| *seed));
+            log.cells += jobs.len();
+            log.seeds.extend(jobs.iter().map(|job| job.seed));
         }
-        let mut kept = (self.simulate)(&runs, probe)?.into_iter();
+        let mut kept = (self.simulate)(jobs)?.into_iter();
         Ok(scenarios.iter().map(|scenario| kept.by_ref().take(scenario.seeds().len()).collect()).collect())
     }
 

@@ -2,10 +2,10 @@
 
 use cwnd::quantity::QuantityError;
 use cwnd::registry::SpecError;
-use cwnd_sim::SetupError;
 use thiserror::Error;
 
 use cwnd_run::cells::StoreError;
+use cwnd_run::execute::RunError;
 use cwnd_run::scenario::ScenarioError;
 
 /// Papers cannot be run.
@@ -44,18 +44,18 @@ pub enum PaperError {
     /// An assumption, or what a runner computes from some, is no quantity that a scenario accepts.
     #[error(transparent)]
     Quantity(#[from] QuantityError),
+    /// The simulator refuses a setup or panics, or the work was interrupted.
+    #[error(transparent)]
+    Run(RunError),
     /// A scenario or `published.toml` is wrong.
     #[error("{0}")]
     Scenario(Box<ScenarioError>),
-    /// The simulator refuses a setup, or the work was interrupted.
-    #[error(transparent)]
-    Setup(#[from] SetupError),
     /// An assumption is no algorithm, or has parameters that it does not take.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// A cell cannot be stored.
     #[error("{0}; `--no-store` runs without")]
-    Store(#[from] StoreError),
+    Store(StoreError),
     /// Nothing is called so.
     #[error("{}", cwnd_run::scenario::unknown(what, name, known))]
     Unknown {
@@ -78,6 +78,15 @@ pub enum PaperError {
 
 /// What runners and their helpers return.
 pub(crate) type Result<T = (), E = PaperError> = std::result::Result<T, E>;
+
+impl From<RunError> for PaperError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => Self::Store(error),
+            error => Self::Run(error),
+        }
+    }
+}
 
 impl From<ScenarioError> for PaperError {
     fn from(error: ScenarioError) -> Self {

@@ -29,7 +29,6 @@ mod simd;
 mod tests;
 mod tolerance;
 mod verdict;
-mod work;
 
 pub use bench::RunLog;
 pub use error::PaperError;
@@ -42,4 +41,3 @@ pub use selection::{PAPERS, PaperRun, ResultRun, Selection};
 pub use settings::{Scale, Settings};
 pub use tolerance::Tolerance;
 pub use verdict::{Counts, Verdict};
-pub use work::Progress;

@@ -3,8 +3,6 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use cwnd_sim::SetupError;
-
 use super::bench::{Bench, RunLog};
 use super::error::{PaperError, Result};
 use super::findings::{Figure, Findings};
@@ -13,10 +11,10 @@ use super::reproduction::Reproduction;
 use super::row::JudgedRow;
 use super::settings::Settings;
 use super::verdict::Counts;
-use super::work::{Closing, Progress, Work};
 use super::{aiad, daimd, exptcp, newaimd, simd};
 use cwnd_run::cells::Cells;
-use cwnd_run::scenario::Scenario;
+use cwnd_run::execute::{Executor, Job, Progress, Queue, RunError};
+use cwnd_run::probe::Probe;
 
 /// Every paper, in the order in which they are listed.
 pub const PAPERS: [&Reproduction; 5] = [&daimd::PAPER, &simd::PAPER, &exptcp::PAPER, &newaimd::PAPER, &aiad::PAPER];
@@ -110,24 +108,25 @@ impl Selection {
             .enumerate()
             .flat_map(|(paper, (.., indices))| indices.iter().map(move |index| (paper, *index)))
             .collect();
-        let work = Work::new(cells, progress);
-        let results: Vec<Result<ResultRun>> = thread::scope(|scope| {
-            let _closing = Closing(&work);
-            (0..rayon::current_num_threads()).for_each(|_| drop(scope.spawn(|| work.work())));
-            let runner = |(paper, index): &(usize, usize)| {
-                let (reproduction, published, _) = &self.papers[*paper];
-                let (index, settings, work) = (*index, settings, &work);
-                scope.spawn(move || {
-                    let found = result(reproduction, published, index, (settings, work));
-                    if found.is_err() {
-                        work.close();
-                    }
-                    found
-                })
-            };
-            let runners: Vec<_> = all.iter().map(runner).collect();
-            runners.into_iter().map(|runner| runner.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
+        // Runners wait on threads of their own for what they ask, so that nearly all runs are known from the start.
+        let ask = |queue: &Queue<'_, Probe>| {
+            thread::scope(|scope| {
+                let runner = |(paper, index): &(usize, usize)| {
+                    let (reproduction, published, _) = &self.papers[*paper];
+                    let index = *index;
+                    scope.spawn(move || {
+                        let found = result(reproduction, published, index, (settings, queue));
+                        if found.is_err() {
+                            queue.close();
+                        }
+                        found
+                    })
+                };
+                let runners: Vec<_> = all.iter().map(runner).collect();
+                runners.into_iter().map(|runner| runner.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+            })
+        };
+        let results: Vec<Result<ResultRun>> = Executor::new(cells, progress).remembering().serve(ask);
         let (mut runs, mut errors) = (Vec::new(), Vec::new());
         for result in results {
             match result {
@@ -136,7 +135,7 @@ impl Selection {
             }
         }
         // What one runner met, the others take for an interruption.
-        let interrupted = |error: &PaperError| matches!(error, PaperError::Setup(SetupError::Interrupted));
+        let interrupted = |error: &PaperError| matches!(error, PaperError::Run(RunError::Interrupted(_)));
         if let Some(error) = errors.into_iter().min_by_key(interrupted) {
             return Err(error);
         }
@@ -166,11 +165,11 @@ fn result(
     reproduction: &Reproduction,
     published: &Published,
     index: usize,
-    (settings, work): (&Settings, &Work<'_>),
+    (settings, queue): (&Settings, &Queue<'_, Probe>),
 ) -> Result<ResultRun> {
     let result = &published.result[index];
     let id = &published.paper.id;
-    let simulate = |runs: &[(&Scenario, u64)], probe| work.ask(runs, probe);
+    let simulate = |jobs: Vec<Job<Probe>>| Ok(queue.ask(jobs)?);
     let bench = Bench::new((&reproduction.files, published, result), settings, &simulate);
     let mut findings = Findings::default();
     if let Some(runner) = reproduction.runner(&result.id) {

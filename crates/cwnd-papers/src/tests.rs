@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use cwnd_run::probe::Kept;
+use cwnd_run::execute::Job;
+use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::Scenario;
 
 use super::bench::Bench;
@@ -71,7 +72,7 @@ fn what_is_on_record_reads_back() {
 /// Runs are not simulated: each keeps nothing. For which rows a runner has values does not depend on what runs keep.
 #[test]
 fn every_runner_has_one_value_for_each_listed_row_and_none_for_others() {
-    let nothing = |runs: &[(&Scenario, u64)], _| Ok(vec![Kept::default(); runs.len()]);
+    let nothing = |jobs: Vec<Job<Probe>>| Ok(vec![Kept::default(); jobs.len()]);
     let mut faults = Vec::new();
     for (paper, scale) in PAPERS.into_iter().flat_map(|paper| [(paper, Scale::Quick), (paper, Scale::Full)]) {
         let published = published(paper);

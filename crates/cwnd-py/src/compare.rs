@@ -52,20 +52,21 @@ pub(crate) fn compare(
         let base = Document { seeds, ..document(settings)? };
         Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(settings, "ecn")?).map_err(of_arguments)
     };
+    let run = |scenarios| work::runs(py, scenarios, &troubles);
     let auto = settings.get("warmup").is_some_and(|warmup| warmup == "auto");
     let comparison = if auto {
         let with = |warmup: String| {
             [settings.clone(), Settings::from([("warmup".to_string(), warmup)])].into_iter().flatten().collect()
         };
-        let found = comparison(&with("0s".to_string()))?.warmup(|scenarios| work::all(py, scenarios, &troubles))?;
+        let found = comparison(&with("0s".to_string()))?.warmup(run)?;
         let found = found.ok_or_else(|| Failure::Argument(UNSETTLED.to_string()))?;
         comparison(&with(format!("{}ms", found.as_nanos() / 1_000_000)))?
     } else {
         comparison(&settings)?
     };
     let compared = comparison.run_by(|scenarios| match until {
-        Some(until) => run_until(scenarios, until, most, |more| work::all(py, more, &troubles)),
-        None => work::all(py, scenarios, &troubles),
+        Some(until) => run_until(scenarios, until, most, run),
+        None => run(scenarios),
     })?;
     Ok(Compared { compared: Arc::new(compared) })
 }

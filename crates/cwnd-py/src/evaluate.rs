@@ -45,7 +45,7 @@ pub(crate) fn evaluate(
     let plan = plan(&algorithm, Extent::new(quick, seeds))
         .map_err(|error| Failure::Argument(format!("algorithm: {}", error.fault)))?;
     let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
-    let evaluation = plan.run_by(|jobs| work::cells(py, jobs, &cells, &troubles))?;
+    let evaluation = plan.run_by(|jobs| work::outcomes(py, jobs, &cells, &troubles))?;
     Ok(Evaluated { evaluation, algorithm: algorithm.value().clone() })
 }
 

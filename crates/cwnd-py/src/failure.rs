@@ -3,8 +3,8 @@
 use cwnd::registry::SpecError;
 use cwnd_lab::sweep::DatasetError;
 use cwnd_run::cells::StoreError;
+use cwnd_run::execute::RunError;
 use cwnd_run::scenario::ScenarioError;
-use cwnd_sim::SetupError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use thiserror::Error;
@@ -29,10 +29,10 @@ pub(crate) enum Failure {
     Scenario(#[from] ScenarioError),
     /// The simulator refused a setup, or was stopped.
     #[error(transparent)]
-    Simulation(#[from] SetupError),
+    Simulation(RunError),
     /// What was run cannot be kept.
     #[error("{0}")]
-    Store(#[from] StoreError),
+    Store(StoreError),
     /// Something of ours is broken.
     #[error("{0}")]
     Unexpected(String),
@@ -47,6 +47,15 @@ impl Failure {
             Self::Scenario(_) => "ScenarioError",
             Self::Folder(_) | Self::Store(_) => "StoreError",
             Self::Simulation(_) | Self::Unexpected(_) | Self::Python(_) => "SimulationError",
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => Self::Store(error),
+            error => Self::Simulation(error),
         }
     }
 }

@@ -198,7 +198,7 @@ fn with<T: Send>(
     let python = algorithms.iter().any(|algorithm| algorithm.value().is_outside());
     let algorithms: Vec<&Spec> = algorithms.iter().map(Written::value).collect();
     troubles.or(apart(py, |progress| {
-        let job = || job(&algorithms, &|| progress(Span::ZERO) && !troubles.any());
+        let job = || job(&algorithms, &|| progress.goes_on() && !troubles.any());
         if python { attached(job) } else { Ok(job()) }
     }))
 }

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use cwnd::Span;
-use cwnd_papers::{JudgedRow, PaperError, PaperRun, Progress, Scale, Selection, Settings};
+use cwnd_papers::{JudgedRow, PaperError, PaperRun, Scale, Selection, Settings};
 use cwnd_run::cells::Cells;
 use cwnd_run::files::to_json;
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::work::{Heard, apart};
+use crate::work::apart;
 
 /// The papers and their results.
 #[pyfunction]
@@ -39,22 +38,14 @@ pub(crate) fn paper(
     let settings = Settings { scale: if full { Scale::Full } else { Scale::Quick }, assumptions };
     selection.check(&settings)?;
     let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
-    let runs = apart(py, |progress| Ok(selection.run(&settings, &cells, &Heard(progress))?))?;
+    let runs = apart(py, |progress| Ok(selection.run(&settings, &cells, progress)?))?;
     Ok(to_json(&runs.iter().flat_map(PaperRun::rows).collect::<Vec<&JudgedRow>>()))
-}
-
-impl Progress for Heard<'_> {
-    fn announce(&self, _time: Span) {}
-
-    fn advance(&self, time: Span) -> bool {
-        (self.0)(time)
-    }
 }
 
 impl From<PaperError> for Failure {
     fn from(error: PaperError) -> Self {
         match error {
-            PaperError::Setup(error) => error.into(),
+            PaperError::Run(error) => error.into(),
             PaperError::Scenario(error) => (*error).into(),
             PaperError::Store(error) => Self::Store(error),
             other => Self::Argument(other.to_string()),

@@ -38,7 +38,7 @@ pub(crate) fn run(py: Python<'_>, document: &str, outside: Vec<(usize, Bound<'_,
     let troubles = Arc::default();
     let scenario = checked(document)?;
     let scenario = inhabited(scenario, &outside, &troubles)?;
-    let runs = work::all(py, vec![scenario], &troubles)?;
+    let runs = work::runs(py, vec![scenario], &troubles)?;
     let runs = runs.into_iter().next().ok_or_else(|| Failure::Unexpected("nothing was run".to_string()))?;
     Ok(Runs { of: Source::Own(Box::new(runs)) })
 }

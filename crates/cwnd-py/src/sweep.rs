@@ -7,15 +7,15 @@ use std::sync::{Mutex, PoisonError};
 
 use cwnd::Span;
 use cwnd_lab::sweep::{
-    Chunk, Dataset, DatasetError, Found, PartFormat, Pending, Row, Shard, Stopped, Sweep as LabSweep,
-    Swept as LabSwept, Task, TaskError, Watch, arrow, columns, gather, run_chunks,
+    CellError, CellOutcome, Chunk, Dataset, DatasetError, PartFormat, Pending, Row, Shard, Stopped, Sweep as LabSweep,
+    Swept as LabSwept, Task, TaskError, arrow, columns, gather, run_chunks,
 };
 use cwnd_report::text;
 use cwnd_run::cells::Cells;
+use cwnd_run::execute::{Found, Progress, RunError};
 use cwnd_run::files::to_json;
 use cwnd_run::probe::Kept;
 use cwnd_run::scenario::Written;
-use cwnd_sim::SetupError;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
@@ -53,7 +53,7 @@ pub(crate) struct Swept {
 /// What came of a cell, as it travels: its numbers by name, or an error.
 type Outcome = (Vec<(String, Vec<f64>)>, Option<String>);
 /// A failed cell: its place, its seed, what the sweep set, and why.
-type Failed<'a> = (u64, u64, Vec<(&'a str, &'a str)>, &'a str);
+type Failed<'a> = (u64, u64, Vec<(&'a str, &'a str)>, String);
 
 #[pymethods]
 impl Sweep {
@@ -171,14 +171,14 @@ impl Sweeping {
         let outcomes = outcomes.into_iter().map(|(numbers, error)| {
             let mut kept = Kept::default();
             numbers.into_iter().for_each(|(name, values)| kept.keep(name, values));
-            error.map_or(Ok(kept), Err)
+            error.map_or(Ok(kept), |error| Err(CellError::Elsewhere(error)))
         });
         self.taken(py, index, |_| outcomes.collect())
     }
 
     /// Takes note that a task cannot be run: all its cells failed.
     fn lose(&self, py: Python<'_>, index: usize, why: &str) -> Result<(), Failure> {
-        self.taken(py, index, |missing| vec![Err(why.to_string()); missing])
+        self.taken(py, index, |missing| vec![Err(CellError::Elsewhere(why.to_string())); missing])
     }
 
     /// What came of it.
@@ -194,7 +194,7 @@ impl Sweeping {
         &self,
         py: Python<'_>,
         index: usize,
-        outcomes: impl FnOnce(usize) -> Vec<Result<Kept, String>>,
+        outcomes: impl FnOnce(usize) -> Vec<CellOutcome>,
     ) -> Result<(), Failure> {
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
         let Some(pending) = pending else { return Ok(()) };
@@ -202,7 +202,7 @@ impl Sweeping {
         py.detach(|| whole(|| self.done(pending, outcomes)))
     }
 
-    fn done(&self, pending: Pending, outcomes: Vec<Result<Kept, String>>) -> Result<(), Failure> {
+    fn done(&self, pending: Pending, outcomes: Vec<CellOutcome>) -> Result<(), Failure> {
         let (chunk, missing) = (pending.chunk(), pending.missing() as u64);
         let rows = pending.finish(&self.sweep, outcomes, &self.cells);
         let rows = rows.map_err(|error| Failure::Unexpected(error.to_string()))?;
@@ -245,7 +245,7 @@ impl Swept {
             let values = &self.sweep.points()[row.cell.point].values;
             let set = self.sweep.keys().iter().zip(values);
             let set = set.filter_map(|(key, value)| Some((key.as_str(), value.as_ref()?.text.as_str())));
-            Some((row.cell.index, row.cell.seed, set.collect(), row.outcome.as_ref().err()?.as_str()))
+            Some((row.cell.index, row.cell.seed, set.collect(), row.outcome.as_ref().err()?.to_string()))
         });
         failed.collect()
     }
@@ -254,19 +254,13 @@ impl Swept {
 /// Does a task of a sweep that is elsewhere, on the calling thread.
 #[pyfunction]
 pub(crate) fn sweep_task(py: Python<'_>, task: &str) -> Result<Vec<Outcome>, Failure> {
-    let outcomes = py.detach(|| {
-        whole(|| {
-            let go_on = AtomicBool::new(true);
-            let watch = Watched { counts: &Counts::default(), go_on: &go_on };
-            Ok(Task::read(task)?.run(&watch)?)
-        })
-    })?;
+    let outcomes = py.detach(|| whole(|| Ok(Task::read(task)?.run(&())?)))?;
     let plain = |kept: &Kept| kept.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
     Ok(outcomes
         .into_iter()
         .map(|outcome| match outcome {
             Ok(kept) => (plain(&kept), None),
-            Err(error) => (Vec::new(), Some(error)),
+            Err(error) => (Vec::new(), Some(error.to_string())),
         })
         .collect())
 }
@@ -300,7 +294,7 @@ struct Watched<'a> {
     go_on: &'a AtomicBool,
 }
 
-impl Watch for Watched<'_> {
+impl Progress for Watched<'_> {
     fn goes_on(&self) -> bool {
         self.go_on.load(Ordering::Relaxed)
     }
@@ -338,7 +332,7 @@ impl From<Stopped> for Failure {
     fn from(error: Stopped) -> Self {
         match error {
             Stopped::Dataset(error) => error.into(),
-            Stopped::Interrupted(_) => SetupError::Interrupted.into(),
+            Stopped::Interrupted(error) => RunError::from(error).into(),
         }
     }
 }
@@ -346,7 +340,7 @@ impl From<Stopped> for Failure {
 impl From<TaskError> for Failure {
     fn from(error: TaskError) -> Self {
         match error {
-            TaskError::Interrupted(_) => SetupError::Interrupted.into(),
+            TaskError::Interrupted(error) => RunError::from(error).into(),
             TaskError::Scenario(error) => (*error).into(),
             TaskError::Other(_) | TaskError::Text(_) => Self::Argument(error.to_string()),
         }

@@ -6,12 +6,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use cwnd::Span;
-use cwnd_lab::sweep::{Found, Interrupted, Job, Outcome, Watch, run_cells, run_cells_in_turn};
 use cwnd_run::cells::Cells;
-use cwnd_run::run::{Progress, Runs, run, run_in_turn};
+use cwnd_run::execute::{Executor, Job, Keep, Outcome, Progress, RunError, Threads};
+use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::run::{Runs, run_by};
 use cwnd_run::scenario::Scenario;
-use cwnd_sim::SetupError;
 use pyo3::prelude::*;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
@@ -22,9 +21,9 @@ use crate::outside::Troubles;
 /// `job` hear from its progress that it should end, and becomes `KeyboardInterrupt`.
 pub(crate) fn apart<T: Send>(
     py: Python<'_>,
-    job: impl FnOnce(Progress<'_>) -> Result<T, Failure> + Send,
+    job: impl FnOnce(&dyn Progress) -> Result<T, Failure> + Send,
 ) -> Result<T, Failure> {
-    watched(py, |go_on| job(&|_: Span| go_on.load(Ordering::Relaxed)), |_| Ok(()))
+    watched(py, |go_on| job(&Flag(go_on)), |_| Ok(()))
 }
 
 /// The same for a `job` that looks whether to go on. The calling thread also looks at how far it is, several times a second; an
@@ -60,70 +59,68 @@ pub(crate) fn watched<T: Send>(
 }
 
 /// Runs every seed of every scenario, as [`divided`].
-pub(crate) fn all(py: Python<'_>, scenarios: Vec<Scenario>, troubles: &Troubles) -> Result<Vec<Runs>, Failure> {
-    divided(
-        scenarios,
-        |scenario| scenario,
-        |inside| apart(py, |progress| Ok(run(inside, progress)?)),
-        |outside| here(troubles, |progress| Ok(run_in_turn(outside, progress)?)),
-    )
+pub(crate) fn runs(py: Python<'_>, scenarios: Vec<Scenario>, troubles: &Troubles) -> Result<Vec<Runs>, Failure> {
+    run_by(scenarios, |jobs| divided(py, jobs, &Cells::default(), troubles, |executor, jobs| Ok(executor.run(jobs)?)))
 }
 
 /// Runs cells, as [`divided`].
-pub(crate) fn cells(
+pub(crate) fn outcomes(
     py: Python<'_>,
-    jobs: Vec<Job<'_>>,
+    jobs: Vec<Job<Probe>>,
     cells: &Cells,
     troubles: &Troubles,
-) -> Result<Vec<Outcome>, Failure> {
-    divided(
-        jobs,
-        |(scenario, ..)| scenario,
-        |inside| apart(py, |progress| run_cells(&inside, cells, &Heard(progress)).map_err(stopped)),
-        |outside| here(troubles, |progress| run_cells_in_turn(&outside, cells, &Heard(progress)).map_err(stopped)),
-    )
+) -> Result<Vec<Outcome<Kept>>, Failure> {
+    divided(py, jobs, cells, troubles, |executor, jobs| Ok(executor.run_each(jobs).map_err(RunError::from)?))
 }
 
-/// Does jobs on all cores without the interpreter's lock, except where an algorithm is in Python. Those are done one after the other on
-/// the calling thread, which holds the lock: threads would only hand it to each other. What comes of them is in the order of the jobs.
-fn divided<Job, T>(
-    jobs: Vec<Job>,
-    scenario: impl Fn(&Job) -> &Scenario,
-    apart: impl FnOnce(Vec<Job>) -> Result<Vec<T>, Failure>,
-    here: impl FnOnce(Vec<Job>) -> Result<Vec<T>, Failure>,
+/// Has `run` do jobs on all cores without the interpreter's lock, except where an algorithm is in Python. Those are done one after the
+/// other on the calling thread, which holds the lock: threads would only hand it to each other. What comes of them is in the order of
+/// the jobs.
+fn divided<K: Keep, T: Send>(
+    py: Python<'_>,
+    jobs: Vec<Job<K>>,
+    cells: &Cells,
+    troubles: &Troubles,
+    run: impl Fn(&Executor<'_>, Vec<Job<K>>) -> Result<Vec<T>, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
     let (outside, inside): (Vec<_>, Vec<_>) =
-        jobs.into_iter().enumerate().partition(|(_, job)| scenario(job).has_outside());
-    let (mut places, inside): (Vec<usize>, Vec<Job>) = inside.into_iter().unzip();
-    let (others, outside): (Vec<usize>, Vec<Job>) = outside.into_iter().unzip();
-    let mut done = if inside.is_empty() { Vec::new() } else { apart(inside)? };
-    done.extend(if outside.is_empty() { Vec::new() } else { here(outside)? });
+        jobs.into_iter().enumerate().partition(|(_, job)| job.scenario.has_outside());
+    let (mut places, inside): (Vec<usize>, Vec<Job<K>>) = inside.into_iter().unzip();
+    let (others, outside): (Vec<usize>, Vec<Job<K>>) = outside.into_iter().unzip();
+    let mut done = Vec::new();
+    if !inside.is_empty() {
+        done = apart(py, |progress| run(&Executor::new(cells, progress), inside))?;
+    }
+    if !outside.is_empty() {
+        let here = Here(troubles);
+        let executor = Executor::new(cells, &here).on(Threads::Calling);
+        done.extend(troubles.or(whole(|| run(&executor, outside)))?);
+    }
     places.extend(others);
     let mut done: Vec<(usize, T)> = places.into_iter().zip(done).collect();
     done.sort_by_key(|(place, _)| *place);
     Ok(done.into_iter().map(|(_, one)| one).collect())
 }
 
-/// Does `job` on the calling thread, with the interpreter's lock; its progress ends it where an algorithm or a signal raised something.
-fn here<T>(troubles: &Troubles, job: impl FnOnce(Progress<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-    let go_on = |_: Span| {
-        if let Some(error) = interrupted() {
-            troubles.note(error);
-        }
-        !troubles.any()
-    };
-    troubles.or(whole(|| job(&go_on)))
+/// Goes on until a flag falls.
+struct Flag<'a>(&'a AtomicBool);
+
+impl Progress for Flag<'_> {
+    fn goes_on(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
-/// A progress that only asks whether to go on.
-pub(crate) struct Heard<'a>(pub(crate) Progress<'a>);
+/// Goes on until an algorithm or a signal raises something. For the thread that holds the interpreter's lock.
+struct Here<'a>(&'a Troubles);
 
-impl Watch for Heard<'_> {
+impl Progress for Here<'_> {
     fn goes_on(&self) -> bool {
-        (self.0)(Span::ZERO)
+        if let Some(error) = interrupted() {
+            self.0.note(error);
+        }
+        !self.0.any()
     }
-
-    fn done(&self, _found: Found) {}
 }
 
 /// Does `job`, which calls into Python over and over, where all parallel work is done by one thread that holds the interpreter's
@@ -142,10 +139,6 @@ pub(crate) fn whole<T>(job: impl FnOnce() -> Result<T, Failure>) -> Result<T, Fa
 /// What a signal raised, if one has come: `KeyboardInterrupt` for Ctrl-C.
 fn interrupted() -> Option<PyErr> {
     Python::attach(|py| py.check_signals().err())
-}
-
-fn stopped(_: Interrupted) -> Failure {
-    Failure::Simulation(SetupError::Interrupted)
 }
 
 fn broken() -> Failure {

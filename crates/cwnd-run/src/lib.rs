@@ -1,11 +1,12 @@
 //! One run of a scenario, and many: what to simulate, the numbers that are measured, and the store that keeps them.
 //!
-//! A [`scenario`] says what to simulate, [`run`](mod@run) simulates it once per seed, [`measure`] computes numbers from the traces, a
-//! [`probe`] says which of them are kept, [`cells`] keeps them so that no run is done twice, and [`files`] is how every file and folder
-//! of results is finished. This crate knows the simulator. It does not know what experiments are made of runs, nor how results are
+//! A [`scenario`] says what to simulate, [`execute`] runs it once per seed, [`measure`] computes numbers from the traces, a [`probe`]
+//! says which of them are kept, [`cells`] keeps them so that no run is done twice, [`run`](mod@run) has the runs of a scenario
+//! together, and [`files`] is how every file and folder of results is finished. This crate knows the simulator. It does not know what experiments are made of runs, nor how results are
 //! shown.
 
 pub mod cells;
+pub mod execute;
 pub mod files;
 pub mod measure;
 pub mod probe;

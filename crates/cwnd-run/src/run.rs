@@ -1,13 +1,14 @@
-//! Runs scenarios: one simulation per seed, on all cores.
+//! Runs of scenarios with their traces: one simulation per seed.
+
+use std::sync::Arc;
 
 use cwnd::Span;
-use cwnd_sim::SetupError;
 use cwnd_trace::{FlowTrace, Trace};
-use rayon::prelude::*;
 
+use crate::cells::Cells;
+use crate::execute::{Executor, Job, Progress, RunError, WholeTrace};
 use crate::measure::{
     Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, mser5, peer_limited_share, source_limited_share,
-    summarise,
 };
 use crate::scenario::Scenario;
 
@@ -22,38 +23,33 @@ pub struct Runs {
     pub summaries: Vec<Summary>,
 }
 
-/// Hears how much simulated time has passed in any run since the last call; says whether to go on.
-pub type Progress<'a> = &'a (dyn Fn(Span) -> bool + Sync);
-
-/// Runs every seed of every scenario. The result does not depend on the number of threads.
+/// Runs every seed of every scenario on all cores. The result does not depend on the number of threads.
 ///
 /// # Errors
-/// The simulator refuses a setup, or `progress` ended the work.
-pub fn run(scenarios: Vec<Scenario>, progress: Progress<'_>) -> Result<Vec<Runs>, SetupError> {
-    let jobs: Vec<(&Scenario, u64)> =
-        scenarios.iter().flat_map(|scenario| scenario.seeds().map(move |seed| (scenario, seed))).collect();
-    // One job at a time: runs differ much in length, and a thread with a batch would keep the others waiting.
-    let results = jobs.par_iter().with_max_len(1).map(|(scenario, seed)| one(scenario, *seed, progress));
-    let mut results = results.collect::<Result<Vec<_>, _>>()?.into_iter();
-    let gathered = scenarios.into_iter().map(|scenario| {
-        let (traces, summaries) = results.by_ref().take(scenario.seeds().len()).unzip();
-        Runs { scenario, traces, summaries }
-    });
-    Ok(gathered.collect())
+/// The simulator refuses a setup or panics, or `progress` ended the work.
+pub fn run(scenarios: Vec<Scenario>, progress: &dyn Progress) -> Result<Vec<Runs>, RunError> {
+    run_by(scenarios, |jobs| Executor::new(&Cells::default(), progress).run(jobs))
 }
 
-/// The same on the calling thread, one run after the other: for algorithms from outside that would only wait for each other.
+/// Has `runner` run every seed of every scenario: what was kept of each job, in their order.
 ///
 /// # Errors
-/// The simulator refuses a setup, or `progress` ended the work.
-pub fn run_in_turn(scenarios: Vec<Scenario>, progress: Progress<'_>) -> Result<Vec<Runs>, SetupError> {
-    let seeds =
-        |scenario: &Scenario| scenario.seeds().map(|seed| one(scenario, seed, progress)).collect::<Result<Vec<_>, _>>();
-    let runs = scenarios.into_iter().map(|scenario| {
-        let (traces, summaries) = seeds(&scenario)?.into_iter().unzip();
-        Ok(Runs { scenario, traces, summaries })
+/// Those of `runner`.
+pub fn run_by<E>(
+    scenarios: Vec<Scenario>,
+    runner: impl FnOnce(Vec<Job<WholeTrace>>) -> Result<Vec<(Trace, Summary)>, E>,
+) -> Result<Vec<Runs>, E> {
+    let scenarios: Vec<Arc<Scenario>> = scenarios.into_iter().map(Arc::new).collect();
+    let jobs = scenarios.iter().flat_map(|scenario| {
+        let job = |seed| Job { scenario: Arc::clone(scenario), seed, keep: WholeTrace };
+        scenario.seeds().map(job)
     });
-    runs.collect()
+    let mut results = runner(jobs.collect())?.into_iter();
+    let gathered = scenarios.into_iter().map(|scenario| {
+        let (traces, summaries) = results.by_ref().take(scenario.seeds().len()).unzip();
+        Runs { scenario: Arc::unwrap_or_clone(scenario), traces, summaries }
+    });
+    Ok(gathered.collect())
 }
 
 /// Has `runner` run every seed of every scenario, then adds seeds to all of them until the goodput of each is known well enough, or
@@ -137,26 +133,6 @@ impl Runs {
         let averaged: Vec<f64> = (0..length).map(|at| series.iter().map(|one| one[at]).sum()).collect();
         mser5(&averaged).map(|cut| Span::from_nanos(cut as u64 * SHORT_INTERVAL))
     }
-}
-
-/// Simulates one seed, and tells `progress` how much simulated time has passed since it was last told.
-///
-/// # Errors
-/// The simulator refuses the setup, or `progress` ended the run.
-pub fn simulate(scenario: &Scenario, seed: u64, progress: &mut dyn FnMut(Span) -> bool) -> Result<Trace, SetupError> {
-    let mut told = 0;
-    let trace = cwnd_sim::run(&scenario.setup(seed), &mut |now| {
-        let passed = Span::from_nanos(now - told);
-        told = now;
-        progress(passed)
-    })?;
-    if progress(scenario.duration() - Span::from_nanos(told)) { Ok(trace) } else { Err(SetupError::Interrupted) }
-}
-
-fn one(scenario: &Scenario, seed: u64, progress: Progress<'_>) -> Result<(Trace, Summary), SetupError> {
-    let trace = simulate(scenario, seed, &mut |passed| progress(passed))?;
-    let summary = summarise(&trace, scenario.bottleneck());
-    Ok((trace, summary))
 }
 
 /// Algorithms for which a mark is more than a loss in time.

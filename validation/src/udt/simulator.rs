@@ -23,7 +23,7 @@ use crate::plot::{Panel, Series, draw};
 pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path) -> Result<Measured, Error> {
     let scenario =
         Scenario::read("validation/udt", &toml(seconds), &[]).map_err(|error| Error::Scenario(Box::new(error)))?;
-    let simulated = run(vec![scenario.clone()], &|_| true)?.remove(0);
+    let simulated = run(vec![scenario.clone()], &())?.remove(0);
     let setup = scenario.setup(1);
     let link = &setup.links[scenario.bottleneck()];
     let path = Emulation::new(link.rate, Span::from_millis(25), QueueLimit::Packets(QUEUE));

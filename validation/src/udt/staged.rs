@@ -86,7 +86,7 @@ fn simulated(algorithm: &str, seconds: usize) -> Result<Vec<Stage>, Error> {
         changes.push(format!("flow.{flow}.stop={}s", (STAGE_COUNT - flow) * seconds));
     }
     let scenario = Scenario::read(&name, text, &changes).map_err(|error| Error::Scenario(Box::new(error)))?;
-    let runs = run(vec![scenario.clone()], &|_| true)?.remove(0);
+    let runs = run(vec![scenario.clone()], &())?.remove(0);
     let kept = (STAGES.of)(&scenario, &runs.traces[0]);
     let stage = |n: usize| Stage {
         rates: kept.all(&format!("stage_{n}_throughput_bps")).to_vec(),

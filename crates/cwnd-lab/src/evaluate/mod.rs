@@ -7,13 +7,15 @@
 mod measure;
 mod rfc9743;
 
+use std::sync::Arc;
+
 use cwnd::{Span, Spec};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::sweep::{Interrupted, Job, Outcome, Watch, run_cells};
 use cwnd_run::VERSION;
 use cwnd_run::cells::Cells;
+use cwnd_run::execute::{Executor, Interrupted, Job, Outcome, Progress};
 use cwnd_run::measure::Estimate;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{Document, Flow, Scenario, ScenarioError, Source, Written};
@@ -104,7 +106,7 @@ pub struct Plan {
     extent: Extent,
     parts: Vec<Part>,
     /// Each is run with every seed.
-    runs: Vec<(Scenario, Probe)>,
+    runs: Vec<(Arc<Scenario>, Probe)>,
 }
 
 /// What shares the path in a run, and what is kept of it.
@@ -167,18 +169,22 @@ impl Plan {
     /// Runs it on all cores.
     ///
     /// # Errors
-    /// `watch` ended the work. Cells computed by then are in the store.
-    pub fn run(&self, cells: &Cells, watch: &dyn Watch) -> Result<Evaluation, Interrupted> {
-        self.run_by(|jobs| run_cells(&jobs, cells, watch))
+    /// `progress` ended the work. Cells computed by then are in the store.
+    pub fn run(&self, cells: &Cells, progress: &dyn Progress) -> Result<Evaluation, Interrupted> {
+        self.run_by(|jobs| Executor::new(cells, progress).run_each(jobs))
     }
 
     /// Has `runner` run it: what was kept of each job or why there is nothing, in their order.
     ///
     /// # Errors
     /// Those of `runner`.
-    pub fn run_by<E>(&self, runner: impl FnOnce(Vec<Job<'_>>) -> Result<Vec<Outcome>, E>) -> Result<Evaluation, E> {
-        let jobs =
-            self.runs.iter().flat_map(|(scenario, probe)| scenario.seeds().map(move |seed| (scenario, seed, *probe)));
+    pub fn run_by<E>(
+        &self,
+        runner: impl FnOnce(Vec<Job<Probe>>) -> Result<Vec<Outcome<Kept>>, E>,
+    ) -> Result<Evaluation, E> {
+        let jobs = self.runs.iter().flat_map(|(scenario, probe)| {
+            scenario.seeds().map(|seed| Job { scenario: Arc::clone(scenario), seed, keep: *probe })
+        });
         let outcomes = runner(jobs.collect())?;
         let sections = self.parts.iter().map(|part| Section {
             number: part.number,
@@ -203,7 +209,7 @@ impl Plan {
         })
     }
 
-    fn rows(&self, asked: &Asked, outcomes: &[Outcome]) -> Vec<Row> {
+    fn rows(&self, asked: &Asked, outcomes: &[Outcome<Kept>]) -> Vec<Row> {
         let seeds = self.extent.seeds as usize;
         let estimate = |measure: &Measure, runs: &[usize]| {
             let values: Vec<f64> = (0..seeds)
@@ -249,7 +255,7 @@ impl Plan {
         for (contender, asked) in contenders.iter().zip(&mut asked) {
             for Traffic { flows, probe } in runs(contender) {
                 asked.push(self.runs.len());
-                self.runs.push((self.scenario(&path, flows)?, probe));
+                self.runs.push((Arc::new(self.scenario(&path, flows)?), probe));
             }
         }
         let asked = Asked { path, traffic: traffic.into(), measures: measures.to_vec(), runs: asked };

@@ -229,7 +229,7 @@ impl Dataset {
     }
 
     fn failure(&self, row: &Row) -> Option<Unfinished> {
-        let error = row.outcome.as_ref().err()?.clone();
+        let error = row.outcome.as_ref().err()?.to_string();
         let values = &self.sweep.points()[row.cell.point].values;
         let set = self.sweep.keys().iter().zip(values);
         let set = set.filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?)));

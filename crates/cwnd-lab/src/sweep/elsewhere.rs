@@ -4,13 +4,16 @@
 //! function of its text: it may be run anywhere, any number of times, and its outcomes are those of running the cells here.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Cell, Chunk, Interrupted, Job, Outcome, Row, Sweep, Watch, run_cells_in_turn};
+use super::run::summary;
+use super::{Cell, CellError, CellOutcome, Chunk, Row, Sweep};
 use cwnd_run::VERSION;
 use cwnd_run::cells::{Cells, Key, SOURCES};
+use cwnd_run::execute::{Executor, Interrupted, Progress, RunError, Threads};
 use cwnd_run::probe::Probe;
 use cwnd_run::scenario::{Scenario, ScenarioError};
 
@@ -75,7 +78,7 @@ impl Pending {
         for runs in wanted.chunk_by(|a, b| a.point == b.point) {
             let scenario = sweep.scenario(&sweep.points()[runs[0].point]);
             for cell in runs {
-                match cells.find(Key::of(&scenario, cell.seed, &Probe::SUMMARY)) {
+                match cells.find(Key::of(&scenario, cell.seed, Probe::SUMMARY.name)) {
                     Some(kept) => pending.found.push(Row { cell: *cell, outcome: Ok(kept) }),
                     None => pending.missing.push(*cell),
                 }
@@ -118,7 +121,7 @@ impl Pending {
     ///
     /// # Errors
     /// There are more outcomes, or fewer, than cells that were asked for.
-    pub fn finish(self, sweep: &Sweep, outcomes: Vec<Outcome>, cells: &Cells) -> Result<Vec<Row>, CountError> {
+    pub fn finish(self, sweep: &Sweep, outcomes: Vec<CellOutcome>, cells: &Cells) -> Result<Vec<Row>, CountError> {
         if outcomes.len() != self.missing.len() {
             return Err(CountError { asked: self.missing.len(), got: outcomes.len() });
         }
@@ -128,8 +131,8 @@ impl Pending {
             let scenario = sweep.scenario(&sweep.points()[runs[0].point]);
             for (cell, outcome) in runs.iter().zip(outcomes.by_ref()) {
                 let outcome = outcome.and_then(|kept| {
-                    let stored = cells.keep(Key::of(&scenario, cell.seed, &Probe::SUMMARY), &kept);
-                    stored.map(|()| kept).map_err(|error| error.to_string())
+                    let stored = cells.keep(Key::of(&scenario, cell.seed, Probe::SUMMARY.name), &kept);
+                    stored.map(|()| kept).map_err(|error| RunError::from(error).into())
                 });
                 rows.push(Row { cell: *cell, outcome });
             }
@@ -159,15 +162,16 @@ impl Task {
     /// stored.
     ///
     /// # Errors
-    /// `watch` ended it, or it names a scenario that cannot be run.
-    pub fn run(&self, watch: &dyn Watch) -> Result<Vec<Outcome>, TaskError> {
-        let mut outcomes = Vec::new();
+    /// `progress` ended it, or it names a scenario that cannot be run.
+    pub fn run(&self, progress: &dyn Progress) -> Result<Vec<CellOutcome>, TaskError> {
+        let mut jobs = Vec::new();
         for Part { set, seeds } in &self.points {
             let scenario = Scenario::read("task", &self.base, set).map_err(Box::new)?;
-            let jobs: Vec<Job<'_>> = seeds.iter().map(|seed| (&scenario, *seed, Probe::SUMMARY)).collect();
-            outcomes.extend(run_cells_in_turn(&jobs, &Cells::default(), watch)?);
+            let scenario = Arc::new(scenario);
+            jobs.extend(seeds.iter().map(|seed| summary(&scenario, *seed)));
         }
-        Ok(outcomes)
+        let outcomes = Executor::new(&Cells::default(), progress).on(Threads::Calling).run_each(jobs)?;
+        Ok(outcomes.into_iter().map(|outcome| outcome.map_err(CellError::Run)).collect())
     }
 }
 

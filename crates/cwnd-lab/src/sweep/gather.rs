@@ -55,7 +55,8 @@ pub struct Setting {
 /// Estimates per point from the rows of any chunks, in the order of the cells.
 #[must_use]
 pub fn gather(sweep: &Sweep, rows: &[Row]) -> Swept {
-    let mut errors: Vec<String> = rows.iter().filter_map(|row| row.outcome.as_ref().err().cloned()).collect();
+    let mut errors: Vec<String> =
+        rows.iter().filter_map(|row| row.outcome.as_ref().err().map(ToString::to_string)).collect();
     let failed_cells = errors.len() as u64;
     errors.sort();
     errors.dedup();

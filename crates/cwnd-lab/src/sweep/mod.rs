@@ -4,7 +4,7 @@
 //! are scenarios, its *cells* are runs: a point and a seed. The cells, their order and how they are cut into *chunks* are functions
 //! of the sweep alone, so that any scheduler may hand out chunks to any machines, also twice: a chunk's file is the same each time.
 //!
-//! [`Sweep::read`] checks every point before anything runs. [`run_chunk`] takes cells from the store or computes them; one that
+//! [`Sweep::read`] checks every point before anything runs. [`run_chunks`] takes cells from the store or computes them; one that
 //! fails is a row with its error, and the others go on. [`Dataset`] is the folder of what came out. [`Task`] is what a worker on
 //! another machine needs of a chunk.
 
@@ -29,9 +29,7 @@ pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed
 pub use document::schema;
 pub use elsewhere::{CountError, Pending, Task, TaskError};
 pub use gather::{PointResult, Setting, Swept, gather};
-pub use run::{
-    Found, Interrupted, Job, Outcome, Row, Stopped, Watch, run_cells, run_cells_in_turn, run_chunk, run_chunks,
-};
+pub use run::{CellError, CellOutcome, Row, Stopped, run_chunks};
 #[cfg(feature = "parquet")]
 pub use table::arrow;
 pub use table::{Column, Values, columns};

@@ -51,7 +51,7 @@ pub fn columns(sweep: &Sweep, rows: &[Row]) -> Vec<Column> {
         name: "error".to_string(),
         unit: "",
         description: "why the run has no measures; none where it has".to_string(),
-        values: Values::Text(rows.iter().map(|row| row.outcome.as_ref().err().cloned()).collect()),
+        values: Values::Text(rows.iter().map(|row| row.outcome.as_ref().err().map(ToString::to_string)).collect()),
     });
     columns.extend(measures().into_iter().map(|(name, description)| {
         let kept = rows.iter().map(|row| row.outcome.as_ref().ok());

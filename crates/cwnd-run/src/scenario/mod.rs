@@ -117,6 +117,17 @@ impl Scenario {
         self.document.flow.iter().any(|group| group.algorithm.value().is_outside())
     }
 
+    /// Whether its document has all that decides a run: no algorithm from outside, and no packets logged.
+    pub(crate) fn is_its_document(&self) -> bool {
+        !self.has_outside() && self.setup.packet_log.is_none()
+    }
+
+    /// What a run may take at most, as the bits that its links can carry, times 1e9.
+    pub(crate) fn cost(&self) -> u128 {
+        let rates = self.setup.links.iter().filter_map(|link| link.rate).map(u128::from).sum::<u128>();
+        rates * u128::from(self.setup.duration.as_nanos())
+    }
+
     /// What max-min fairness would give each flow if all of them were there all the time, and nothing else: payload bits per
     /// second, at the mean rates of the links after the warm-up. Infinite for a flow that crosses no link with a rate. A flow whose application is slower than that has what its
     /// application hands over.

@@ -1,0 +1,243 @@
+//! The executor: runs scenarios with seeds on threads, for every command.
+//!
+//! A [`Job`] is a scenario, a seed, and what to keep of the run. An [`Executor`] runs jobs on all cores, on some threads or on the
+//! calling thread. It begins the longest job first, runs equal jobs once, takes from the store of cells what is there, and makes an
+//! error of a panic. Results are in the order of the jobs and do not depend on the number of threads. A [`Progress`] hears how far the
+//! work is and says whether to go on.
+//!
+//! Where jobs are not all known at the start, [`Executor::serve`] keeps the threads running while others [`ask`](Queue::ask).
+
+mod queue;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread;
+
+use cwnd::Span;
+use cwnd_sim::SetupError;
+use cwnd_trace::Trace;
+use thiserror::Error;
+
+use crate::cells::{Cells, Key, StoreError};
+use crate::measure::{Summary, summarise};
+use crate::probe::{Kept, Probe};
+use crate::scenario::Scenario;
+
+pub use queue::Queue;
+
+/// Hears of work, and says whether to go on. Called from every thread that works.
+pub trait Progress: Sync {
+    /// Asked before each run and several times within: whether to go on.
+    fn goes_on(&self) -> bool;
+    /// So much simulated time will be needed besides what was announced before.
+    fn announce(&self, _time: Span) {}
+    /// So much simulated time has passed, or was found in the store. What is announced and succeeds is advanced exactly.
+    fn advance(&self, _time: Span) {}
+    /// A job is done.
+    fn done(&self, _found: Found) {}
+}
+
+/// Nobody looks on, and nothing ends the work.
+impl Progress for () {
+    fn goes_on(&self) -> bool {
+        true
+    }
+}
+
+/// Where the result of a job came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It was computed.
+    Computed,
+    /// It was in the store, or computed for an equal job.
+    Stored,
+    /// There is none: the job failed.
+    Failed,
+}
+
+/// What is kept of a run.
+pub trait Keep: Copy + Send + Sync {
+    /// What it is.
+    type Kept: Clone + Send;
+    /// Tells what is kept from what else may be kept of the same run.
+    fn name(&self) -> &'static str;
+    /// Reduces the trace of a run of the scenario.
+    fn reduce(&self, scenario: &Scenario, trace: Trace) -> Self::Kept;
+    /// What is stored under `key`.
+    fn find(&self, _cells: &Cells, _key: Key) -> Option<Self::Kept> {
+        None
+    }
+    /// Stores it, if it is of the kind that is stored.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn store(&self, _cells: &Cells, _key: Key, _kept: &Self::Kept) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// Keeps numbers, which are stored as cells.
+impl Keep for Probe {
+    type Kept = Kept;
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn reduce(&self, scenario: &Scenario, trace: Trace) -> Kept {
+        (self.of)(scenario, &trace)
+    }
+
+    fn find(&self, cells: &Cells, key: Key) -> Option<Kept> {
+        cells.find(key)
+    }
+
+    fn store(&self, cells: &Cells, key: Key, kept: &Kept) -> Result<(), StoreError> {
+        cells.keep(key, kept)
+    }
+}
+
+/// Keeps the whole trace with its measures. Nothing is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeTrace;
+
+impl Keep for WholeTrace {
+    type Kept = (Trace, Summary);
+
+    fn name(&self) -> &'static str {
+        "whole trace"
+    }
+
+    fn reduce(&self, scenario: &Scenario, trace: Trace) -> (Trace, Summary) {
+        let summary = summarise(&trace, scenario.bottleneck());
+        (trace, summary)
+    }
+}
+
+/// A run to do.
+#[derive(Clone, Debug)]
+pub struct Job<K> {
+    /// What to run.
+    pub scenario: Arc<Scenario>,
+    /// With which seed.
+    pub seed: u64,
+    /// What to keep of it.
+    pub keep: K,
+}
+
+/// What came of a job.
+pub type Outcome<T> = Result<T, RunError>;
+
+/// Why a job has no result.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum RunError {
+    /// The work was ended.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    /// The simulator, or what reduces a trace, met a defect.
+    #[error("the simulation panicked: {0}")]
+    Panicked(String),
+    /// The simulator refuses the setup.
+    #[error(transparent)]
+    Setup(SetupError),
+    /// What was kept cannot be stored.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// [`Progress::goes_on`] said no, or an error elsewhere ended the work.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("interrupted")]
+pub struct Interrupted;
+
+/// Which threads run jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// The one that asks, one job after the other: for algorithms from outside that would only wait for each other.
+    Calling,
+    /// So many of the executor's own.
+    Own(NonZeroUsize),
+}
+
+/// How jobs are run.
+#[derive(Clone, Copy)]
+pub struct Executor<'a> {
+    cells: &'a Cells,
+    progress: &'a dyn Progress,
+    threads: Threads,
+    remembers: bool,
+}
+
+impl<'a> Executor<'a> {
+    /// Runs jobs on all cores, with the store `cells`.
+    #[must_use]
+    pub fn new(cells: &'a Cells, progress: &'a dyn Progress) -> Self {
+        let threads = Threads::Own(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
+        Self { cells, progress, threads, remembers: false }
+    }
+
+    /// The same on other threads.
+    #[must_use]
+    pub fn on(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// The same, which also keeps in memory what was kept, for queues in which equal jobs are asked for one after the other.
+    #[must_use]
+    pub fn remembering(self) -> Self {
+        Self { remembers: true, ..self }
+    }
+
+    /// How many jobs it runs at a time.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        match self.threads {
+            Threads::Calling => 1,
+            Threads::Own(count) => count.get(),
+        }
+    }
+
+    /// Runs jobs: what was kept of each, in their order. The first error ends the work.
+    ///
+    /// # Errors
+    /// That of a job, or the work was interrupted. Cells computed by then are in the store.
+    pub fn run<K: Keep>(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Kept>, RunError> {
+        self.serve(|queue| queue.ask(jobs))
+    }
+
+    /// Runs jobs: what came of each, in their order. One that fails keeps no other from running.
+    ///
+    /// # Errors
+    /// The work was interrupted. Cells computed by then are in the store.
+    pub fn run_each<K: Keep>(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Kept>>, Interrupted> {
+        self.serve(|queue| queue.ask_each(jobs))
+    }
+
+    /// Runs what is asked of the queue while `client` runs, which may ask from several threads. Ends the work when `client` does.
+    pub fn serve<K: Keep, R>(&self, client: impl FnOnce(&Queue<'_, K>) -> R) -> R {
+        let queue = Queue::new(self);
+        thread::scope(|scope| {
+            let _closing = queue.closing();
+            if let Threads::Own(count) = self.threads {
+                (0..count.get()).for_each(|_| drop(scope.spawn(|| queue.work())));
+            }
+            client(&queue)
+        })
+    }
+}
+
+impl fmt::Debug for Executor<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Executor").field("cells", self.cells).field("threads", &self.threads).finish_non_exhaustive()
+    }
+}
+
+impl From<SetupError> for RunError {
+    fn from(error: SetupError) -> Self {
+        match error {
+            SetupError::Interrupted => Interrupted.into(),
+            error => Self::Setup(error),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The jobs that were asked for, and the threads that run them.
+//!
+//! Whoever asks waits, so that several who ask wait on threads of their own. A long job that came last would keep one processor busy
+//! after all others have nothing left to do: the longest is begun first.
+
+use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use cwnd::Span;
+use cwnd_trace::Trace;
+
+use super::{Executor, Found, Interrupted, Job, Keep, Outcome, Progress, RunError, Threads};
+use crate::cells::{Cells, Key};
+
+/// Jobs that wait or are being run.
+pub struct Queue<'a, K: Keep> {
+    cells: &'a Cells,
+    progress: &'a dyn Progress,
+    /// Whoever asks runs jobs itself.
+    on_calling_thread: bool,
+    /// What was kept stays here for whoever asks again.
+    remembers: bool,
+    closed: AtomicBool,
+    state: Mutex<State<K>>,
+    changed: Condvar,
+}
+
+struct State<K: Keep> {
+    /// By cost, and of equals the first to be asked for, so that the last entry is the next to run.
+    waiting: BTreeMap<(u128, Reverse<u64>), (Id, Job<K>)>,
+    /// Who waits for each job that waits or is being run.
+    askers: BTreeMap<Id, Vec<Asker<K::Kept>>>,
+    remembered: BTreeMap<Key, K::Kept>,
+    /// How many jobs were asked for.
+    asked: u64,
+}
+
+/// What equal jobs have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Id {
+    Cell(Key),
+    /// No other job is equal: the key does not have all that decides the run.
+    Single(u64),
+}
+
+/// Who waits for a job, and as which of those asked for.
+struct Asker<T> {
+    place: usize,
+    sender: Sender<(usize, Outcome<T>)>,
+}
+
+impl<'a, K: Keep> Queue<'a, K> {
+    pub(super) fn new(executor: &Executor<'a>) -> Self {
+        let (waiting, askers, remembered) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self {
+            cells: executor.cells,
+            progress: executor.progress,
+            on_calling_thread: executor.threads == Threads::Calling,
+            remembers: executor.remembers,
+            closed: AtomicBool::new(false),
+            state: Mutex::new(State { waiting, askers, remembered, asked: 0 }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Waits for jobs: what was kept of each, in their order.
+    ///
+    /// # Errors
+    /// That of the first job to fail, for whose sake the others are not waited for; or the work was ended.
+    pub fn ask(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Kept>, RunError> {
+        let mut kept = vec![None; jobs.len()];
+        for (place, outcome) in self.submit(jobs) {
+            kept[place] = Some(outcome?);
+        }
+        Ok(kept.into_iter().collect::<Option<_>>().ok_or(Interrupted)?)
+    }
+
+    /// Waits for jobs: what came of each, in their order.
+    ///
+    /// # Errors
+    /// The work was ended.
+    pub fn ask_each(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Kept>>, Interrupted> {
+        let mut outcomes = vec![None; jobs.len()];
+        for (place, outcome) in self.submit(jobs) {
+            outcomes[place] = Some(outcome);
+        }
+        outcomes.into_iter().collect::<Option<_>>().ok_or(Interrupted)
+    }
+
+    /// Ends the work: no job is begun any more, those that run end at their next progress, and nobody waits for one.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        let mut state = self.lock();
+        state.waiting.clear();
+        state.askers.clear();
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Closes the queue when the result is dropped: a thread that panics must not leave others waiting.
+    pub(super) fn closing(&self) -> Closing<'_, 'a, K> {
+        Closing(self)
+    }
+
+    /// Runs one job after the other until the work is ended.
+    pub(super) fn work(&self) {
+        let _closing = self.closing();
+        let mut state = self.lock();
+        while !self.closed.load(Ordering::Relaxed) {
+            let next = state.waiting.pop_last();
+            state = match next {
+                Some((_, (id, job))) => {
+                    drop(state);
+                    self.answer(id, &job);
+                    self.lock()
+                }
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// The outcomes as they come, each with its place. The list ends early where the work does.
+    fn submit(&self, jobs: Vec<Job<K>>) -> Receiver<(usize, Outcome<K::Kept>)> {
+        self.progress.announce(jobs.iter().fold(Span::ZERO, |sum, job| sum + job.scenario.duration()));
+        let keys: Vec<Option<Key>> = jobs.iter().map(key).collect();
+        let (sender, receiver) = channel();
+        {
+            let mut state = self.lock();
+            for (place, (job, key)) in jobs.into_iter().zip(keys).enumerate() {
+                if self.closed.load(Ordering::Relaxed) {
+                    break;
+                }
+                if let Some(kept) = key.and_then(|key| state.remembered.get(&key)) {
+                    let _ = sender.send((place, Ok(kept.clone())));
+                    self.progress.advance(job.scenario.duration());
+                    self.progress.done(Found::Stored);
+                    continue;
+                }
+                state.asked += 1;
+                let number = state.asked;
+                let id = key.map_or(Id::Single(number), Id::Cell);
+                let asker = Asker { place, sender: sender.clone() };
+                if let Some(askers) = state.askers.get_mut(&id) {
+                    askers.push(asker);
+                    continue;
+                }
+                state.askers.insert(id, vec![asker]);
+                state.waiting.insert((job.scenario.cost(), Reverse(number)), (id, job));
+            }
+        }
+        // With this one the list of outcomes would never end.
+        drop(sender);
+        self.changed.notify_all();
+        if self.on_calling_thread {
+            loop {
+                let next = self.lock().waiting.pop_last();
+                let Some((_, (id, job))) = next else { break };
+                self.answer(id, &job);
+            }
+        }
+        receiver
+    }
+
+    /// Runs a job, and hands its outcome to all who asked.
+    fn answer(&self, id: Id, job: &Job<K>) {
+        let (found, outcome) = self.run(id, job);
+        if matches!(outcome, Err(RunError::Interrupted(_))) {
+            self.close();
+            return;
+        }
+        let askers = {
+            let mut state = self.lock();
+            if let (Id::Cell(key), Ok(kept), true) = (id, &outcome, self.remembers) {
+                state.remembered.insert(key, kept.clone());
+            }
+            state.askers.remove(&id).unwrap_or_default()
+        };
+        for (nth, asker) in askers.into_iter().enumerate() {
+            let first = nth == 0;
+            if !first && outcome.is_ok() {
+                self.progress.advance(job.scenario.duration());
+            }
+            self.progress.done(if found == Found::Computed && !first { Found::Stored } else { found });
+            // Whoever has met an error listens no more.
+            let _ = asker.sender.send((asker.place, outcome.clone()));
+        }
+    }
+
+    fn run(&self, id: Id, job: &Job<K>) -> (Found, Outcome<K::Kept>) {
+        let mut found = Found::Stored;
+        // A defect that one job brings to light must not cost the others. Nothing of the run is used after a panic.
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            if !self.goes_on() {
+                return Err(Interrupted.into());
+            }
+            let key = match id {
+                Id::Cell(key) => Some(key),
+                Id::Single(_) => None,
+            };
+            if let Some(kept) = key.and_then(|key| job.keep.find(self.cells, key)) {
+                self.progress.advance(job.scenario.duration());
+                return Ok(kept);
+            }
+            found = Found::Computed;
+            let kept = job.keep.reduce(&job.scenario, self.simulate(job)?);
+            if let Some(key) = key {
+                job.keep.store(self.cells, key, &kept)?;
+            }
+            Ok(kept)
+        }));
+        let panicked = |payload: Box<dyn Any + Send>| Err(RunError::Panicked(message(&*payload).to_string()));
+        let outcome = outcome.unwrap_or_else(panicked);
+        (if outcome.is_ok() { found } else { Found::Failed }, outcome)
+    }
+
+    /// Simulates, and tells progress how much simulated time has passed since it was last told.
+    fn simulate(&self, job: &Job<K>) -> Result<Trace, RunError> {
+        let mut before = 0;
+        let mut advance = |now| {
+            self.progress.advance(Span::from_nanos(now - before));
+            before = now;
+            self.goes_on()
+        };
+        let trace = cwnd_sim::run(&job.scenario.setup(job.seed), &mut advance)?;
+        self.progress.advance(job.scenario.duration() - Span::from_nanos(before));
+        Ok(trace)
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.closed.load(Ordering::Relaxed) && self.progress.goes_on()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Keep> fmt::Debug for Queue<'_, K> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Queue").field("cells", self.cells).field("closed", &self.closed).finish_non_exhaustive()
+    }
+}
+
+/// Closes a queue when dropped.
+pub(super) struct Closing<'q, 'a, K: Keep>(&'q Queue<'a, K>);
+
+impl<K: Keep> Drop for Closing<'_, '_, K> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// The key of a job, if it has all that decides the run.
+fn key<K: Keep>(job: &Job<K>) -> Option<Key> {
+    job.scenario.is_its_document().then(|| Key::of(&job.scenario, job.seed, job.keep.name()))
+}
+
+fn message(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}
+
+#[cfg(test)]
+mod tests;
