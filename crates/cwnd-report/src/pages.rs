@@ -1,7 +1,7 @@
 //! Reports of comparisons and runs.
 
 use super::json;
-use crate::page::{Report, html};
+use crate::page::Report;
 use crate::plot::Shown;
 use cwnd_lab::compare::Compared;
 use cwnd_run::VERSION;
@@ -37,7 +37,7 @@ pub(super) fn run(command: &str, summary: &json::Run, runs: &Runs) -> String {
 fn page(title: String, command: &str, warnings: Vec<String>, parts: &[(String, &Runs)]) -> String {
     let Some(scenario) = parts.first().map(|(_, runs)| &runs.scenario) else { return String::new() };
     let estimates: Vec<_> = parts.iter().map(|(_, runs)| runs.estimates()).collect();
-    html(&Report {
+    let report = Report {
         title,
         command: command.to_string(),
         revision: VERSION.to_string(),
@@ -54,7 +54,8 @@ fn page(title: String, command: &str, warnings: Vec<String>, parts: &[(String, &
                 Some(Shown { label: label.clone(), measures, trace: runs.traces.first()? })
             })
             .collect(),
-    })
+    };
+    report.html()
 }
 
 /// Every algorithm once, in the order of appearance.

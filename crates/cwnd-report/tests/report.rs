@@ -3,7 +3,7 @@
 //! The first test leaves its page at `report.html` in cargo's folder for test files, to be looked at.
 
 use cwnd::Spec;
-use cwnd_report::page::{Report, html};
+use cwnd_report::page::Report;
 use cwnd_report::plot::Shown;
 use cwnd_run::measure::{Estimates, summarise};
 use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
@@ -145,7 +145,7 @@ fn a_page_has_every_plot_and_its_data() {
         .collect();
     let versus = |seed| sawtooth(&[&RULES[0], &RULES[2]], 60, seed);
     sections.push(Section::of("reno against simd:beta=1/16", (1..=5).map(versus).collect()));
-    let page = html(&report(&sections));
+    let page = report(&sections).html();
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
     std::fs::write(&path, &page).expect("the folder for test files is writable");
 
@@ -182,7 +182,7 @@ fn cross_traffic_has_plots_of_its_own() {
         ..CrowdTrace::default()
     }];
     let sections = [Section::of("reno", vec![trace])];
-    let page = html(&report(&sections));
+    let page = report(&sections).html();
     for id in ["cbr-1", "arrivals-1", "completion-1"] {
         assert!(page.contains(&format!("<figure id=\"{id}\">")), "{id}");
     }
@@ -192,13 +192,13 @@ fn cross_traffic_has_plots_of_its_own() {
     assert!(page.contains("4800000,4800000"), "the rate that arrived");
     assert!(page.contains("web, 1 to 10 packets"));
     let plain = [Section::of("reno", vec![sawtooth(&[&RULES[0]], 20, 1)])];
-    assert!(!html(&report(&plain)).contains("<figure id=\"cbr-1\">"));
+    assert!(!report(&plain).html().contains("<figure id=\"cbr-1\">"));
 }
 
 #[test]
 fn a_page_refers_to_nothing_outside_itself() {
     let sections = [Section::of("reno", vec![sawtooth(&[&RULES[0]], 20, 1)])];
-    let page = html(&report(&sections));
+    let page = report(&sections).html();
     // The name of the schema is an address, which nothing fetches.
     let own = own_part(&page).replace("https://vega.github.io/schema/", "");
     for reference in ["src=", "@import", "url(", "<link rel=\"stylesheet", "http://", "https://"] {
@@ -225,7 +225,7 @@ fn names_cannot_leave_their_place() {
         warnings: vec![hostile.to_string()],
         ..report(&sections)
     };
-    let page = html(&report);
+    let page = report.html();
     let own = own_part(&page);
     assert!(!own.contains("<script>") && !own.contains("<img"), "a name became a tag");
     assert!(!own.contains("alert(2)>\""), "a name left its attribute");
@@ -243,7 +243,7 @@ fn rows_of_one_algorithm_have_the_colours_of_their_labels() {
     let udt = Rule { name: "udt", ..RULES[0] };
     let sections = ["simulator", "wire"].map(|label| Section::of(label, vec![sawtooth(&[&udt], 20, 1)]));
     let warnings = vec!["the run called `wire` is one of sockets".to_string()];
-    let page = html(&Report { warnings, ..report(&sections) });
+    let page = Report { warnings, ..report(&sections) }.html();
     assert!(page.contains("<li>the run called <code>wire</code> is one of sockets</li>"));
     let colours: Vec<&str> =
         page.split("class=\"swatch\" style=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
@@ -255,15 +255,15 @@ fn a_page_stays_small_however_much_ran() {
     let rule = &RULES[0];
     let sections: Vec<Section> =
         (0..20).map(|k| Section::of(format!("reno number {k}"), vec![sawtooth(&[rule; 12], 300, k)])).collect();
-    let page = html(&report(&sections));
+    let page = report(&sections).html();
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
     assert!(page.contains("8 of 12 flows are drawn"));
 }
 
 #[test]
 fn empty_runs_make_a_page_too() {
-    let nothing = html(&Report::default());
+    let nothing = Report::default().html();
     assert!(nothing.contains("<h2 id=\"results\">"));
     let sections = [Section::of("reno", vec![Trace::default()])];
-    assert!(html(&report(&sections)).contains("id=\"row-1\""));
+    assert!(report(&sections).html().contains("id=\"row-1\""));
 }

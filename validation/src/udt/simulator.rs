@@ -5,7 +5,7 @@ use std::path::Path;
 use cwnd::{Bytes, Span, Spec};
 use cwnd_interop::programs::Sample;
 use cwnd_link::Sample as LinkSample;
-use cwnd_report::page::{Report, html};
+use cwnd_report::page::Report;
 use cwnd_report::plot::Shown;
 use cwnd_run::measure::{Estimates, summarise};
 use cwnd_run::run::run;
@@ -57,7 +57,7 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
         algorithms: vec![Spec::parse("udt").expect("the registry has it")],
         shown,
     };
-    save(report, &html(&page))?;
+    save(report, &page.html())?;
     let curves: Vec<[Series; 2]> = [&simulated.traces[0], &wire].into_iter().fold(Vec::new(), |mut panels, trace| {
         for (index, series) in curves(trace).into_iter().enumerate() {
             match panels.get_mut(index) {

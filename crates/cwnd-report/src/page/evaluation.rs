@@ -1,105 +1,95 @@
 //! The page of an evaluation: four plots, then the headings with their numbers.
 
-use core::fmt::Write as _;
-
+use askama::Template;
 use cwnd::Spec;
-use serde_json::{Value, json};
-
-use super::html::{Escaped, algorithms, facts, figure, open, scripts};
-use crate::plot::colour::Palette;
-use crate::plot::{DataSet, Group, Plot, by_text};
-use cwnd_lab::evaluate::{Evaluation, REFERENCES, Row};
+use cwnd_lab::evaluate::{Evaluation, Row, Section};
 use cwnd_run::VERSION;
-use cwnd_run::measure::Estimate;
 use cwnd_run::measure::digits::cell;
+
+use super::assets::{data, render};
+use super::parts::Algorithm;
+use crate::plot::Plot;
+use crate::plot::colour::Palette;
+use crate::plot::evaluation::{Contenders, plots};
 
 /// The page as one HTML document that refers to nothing outside itself. `command` repeats it.
 #[must_use]
 pub fn evaluation_html(evaluation: &Evaluation, algorithm: &Spec, command: &str) -> String {
     let contenders = Contenders::of(evaluation);
     let palette = Palette::new(contenders.names.iter().map(String::as_str));
-    let plots = [
-        shares(evaluation, &contenders, &palette),
-        rtts(evaluation, &contenders, &palette),
-        harm(evaluation, &contenders, &palette),
-        delays(evaluation, &contenders, &palette),
-    ];
-    let intro = format!(
-        "Evaluated under the headings of RFC 9743, which gives criteria in words and no thresholds: there are no verdicts here. \
-         {} seeds of {} s, measured after {} s. Simulated. Revision {VERSION}.",
-        evaluation.seeds, evaluation.duration_s, evaluation.warmup_s
-    );
-    let mut links = vec![("plots".to_string(), "Plots".to_string())];
-    links.extend(
-        evaluation
-            .sections
-            .iter()
-            .filter(|section| section.covered)
-            .map(|section| (id(section.number), format!("{} {}", section.number, Escaped(section.title)))),
-    );
-    let mut out = String::new();
-    open(&mut out, &format!("{} by RFC 9743", evaluation.algorithm), &intro, &palette, &warnings(evaluation), &links);
-    out.push_str(
-        "<main id=\"main\"><section aria-labelledby=\"plots\"><h2 id=\"plots\">Plots</h2><div class=\"grid wide\">",
-    );
-    plots.iter().for_each(|plot| figure(&mut out, plot, "h3"));
-    out.push_str("</div></section>");
-    for section in &evaluation.sections {
-        let _ = write!(
-            out,
-            "<section class=\"row\" aria-labelledby=\"{id}\"><h2 id=\"{id}\">{} {}</h2><p class=\"note\">{}{}</p>",
-            section.number,
-            Escaped(section.title),
-            if section.covered { "" } else { "Not covered. " },
-            Escaped(section.reading),
-            id = id(section.number),
-        );
-        if section.covered {
-            table(&mut out, section.number, &section.rows, &contenders);
+    let plots = plots(evaluation, &contenders, &palette);
+    let page = EvaluationPage {
+        title: format!("{} by RFC 9743", evaluation.algorithm),
+        command,
+        revision: VERSION,
+        evaluation,
+        warnings: warnings(evaluation),
+        sections: evaluation.sections.iter().map(|section| Heading::of(section, &contenders)).collect(),
+        algorithms: vec![Algorithm::of(algorithm)],
+        data: data(&plots, &[]),
+        contenders: &contenders.names,
+        palette: &palette,
+        plots: &plots,
+    };
+    render(&page)
+}
+
+#[derive(Template)]
+#[template(path = "evaluation.html")]
+struct EvaluationPage<'a> {
+    title: String,
+    command: &'a str,
+    revision: &'a str,
+    palette: &'a Palette,
+    evaluation: &'a Evaluation,
+    warnings: Vec<String>,
+    plots: &'a [Plot],
+    contenders: &'a [String],
+    sections: Vec<Heading<'a>>,
+    algorithms: Vec<Algorithm<'a>>,
+    data: String,
+}
+
+/// A heading of the RFC with its numbers.
+struct Heading<'a> {
+    id: String,
+    number: &'a str,
+    title: &'a str,
+    reading: &'a str,
+    covered: bool,
+    settings: Vec<Setting<'a>>,
+}
+
+/// What was measured on a path, with a cell for each contender.
+struct Setting<'a> {
+    path: String,
+    traffic: &'a str,
+    measure: String,
+    cells: Vec<String>,
+}
+
+impl<'a> Heading<'a> {
+    fn of(section: &'a Section, contenders: &Contenders) -> Self {
+        Self {
+            id: format!("section-{}", section.number.replace('.', "-")),
+            number: section.number,
+            title: section.title,
+            reading: section.reading,
+            covered: section.covered,
+            settings: section.rows.iter().map(|row| Setting::of(row, contenders)).collect(),
         }
-        out.push_str("</section>");
     }
-    out.push_str("<section aria-labelledby=\"provenance\"><h2 id=\"provenance\">How it was made</h2>");
-    facts(
-        &mut out,
-        &[
-            ("Command", &format!("<code>{}</code>", Escaped(command))),
-            ("Revision", &Escaped(VERSION).to_string()),
-            ("Cells", &evaluation.cells.to_string()),
-        ],
-    );
-    algorithms(&mut out, std::slice::from_ref(algorithm));
-    out.push_str("</section></main>");
-    scripts(&mut out, &json!({ "plots": plots.iter().map(Plot::json).collect::<Vec<_>>(), "tables": [] }));
-    out
 }
 
-/// The algorithm and the references, with what each has in a row. A reference that is evaluated itself stands there once.
-struct Contenders {
-    names: Vec<String>,
-}
-
-impl Contenders {
-    fn of(evaluation: &Evaluation) -> Self {
-        let mut names = vec![evaluation.algorithm.clone()];
-        names.extend(REFERENCES.iter().filter(|name| **name != evaluation.algorithm).map(ToString::to_string));
-        Self { names }
-    }
-
-    fn estimates<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = (&'a str, Option<Estimate>)> {
-        self.names.iter().enumerate().map(|(nth, name)| {
-            let estimate = match name.as_str() {
-                _ if nth == 0 => row.algorithm,
-                "reno" => row.reno,
-                _ => row.cubic,
-            };
-            (name.as_str(), estimate)
-        })
-    }
-
-    fn colour(&self, palette: &Palette) -> Value {
-        let colours: Vec<Value> = self.names.iter().map(|name| palette.variable(name).into()).collect();
-        by_text("algorithm", &self.names, &colours)
+impl<'a> Setting<'a> {
+    fn of(row: &'a Row, contenders: &Contenders) -> Self {
+        let (scale, unit) = if row.unit == "s" { (1e3, ", ms") } else { (1.0, "") };
+        Self {
+            path: format!("{}, {}, {}", row.rate, row.rtt, row.queue),
+            traffic: &row.traffic,
+            measure: format!("{}{unit}", row.measure),
+            cells: contenders.estimates(row).map(|(_, estimate)| cell(estimate, scale)).collect(),
+        }
     }
 }
 
@@ -112,183 +102,4 @@ fn warnings(evaluation: &Evaluation) -> Vec<String> {
         warnings.push(format!("{} cells failed; no number has them.", evaluation.failed_cells));
     }
     warnings
-}
-
-fn table(out: &mut String, number: &str, rows: &[Row], contenders: &Contenders) {
-    let _ = write!(
-        out,
-        "<div class=\"scroll whole\" tabindex=\"0\" role=\"region\" aria-label=\"Numbers of {number}\"><table class=\"rows\"><thead><tr>"
-    );
-    let headings = ["Path", "Traffic", "Measure"].into_iter().chain(contenders.names.iter().map(String::as_str));
-    for heading in headings {
-        let _ = write!(out, "<th scope=\"col\">{}</th>", Escaped(heading));
-    }
-    out.push_str("</tr></thead><tbody>");
-    for row in rows {
-        let (scale, unit) = if row.unit == "s" { (1e3, ", ms") } else { (1.0, "") };
-        let _ = write!(
-            out,
-            "<tr><th scope=\"row\">{}, {}, {}</th><td>{}</td><td>{}{unit}</td>",
-            Escaped(&row.rate),
-            Escaped(&row.rtt),
-            Escaped(&row.queue),
-            Escaped(&row.traffic),
-            Escaped(row.measure)
-        );
-        for (_, estimate) in contenders.estimates(row) {
-            let _ = write!(out, "<td class=\"ours\">{}</td>", cell(estimate, scale));
-        }
-        out.push_str("</tr>");
-    }
-    out.push_str("</tbody></table></div>");
-}
-
-/// Bars: what the contender takes from one flow of Reno or CUBIC, over the depth of the buffer.
-fn shares(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
-    let rows = rows(evaluation, "5.2.1", "share of the goodput");
-    let (rate, rtt) = middle(&rows);
-    let opponent = |row: &Row| row.traffic.rsplit(' ').next().unwrap_or_default().to_string();
-    let place = |row: &Row| format!("{}, {}", row.queue.trim_start_matches("droptail:"), opponent(row));
-    let groups = rows.iter().filter(|row| row.rate == rate && row.rtt == rtt && row.traffic.starts_with("1 flow"));
-    let groups = groups.flat_map(|row| one(contenders, row, &[&place(row)]));
-    let columns = ["algorithm", "place", "share", "low", "high"];
-    let table = DataSet::new("table", columns, groups.collect());
-    Plot::new(
-        "share".to_string(),
-        (
-            "Share over buffer depth",
-            &format!("{rate}, {rtt}, one flow against one"),
-            "Of the goodput, against Reno and against CUBIC. An equal share is one half. Lines: 95 % intervals.",
-        ),
-        (json!("container"), 220),
-        &bars(contenders, palette, "place", ("share", "Share of the goodput", Some(1.0))),
-        vec![table],
-    )
-}
-
-/// Bars: the flow with the long round-trip time over the one with the short.
-fn rtts(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
-    let rows = rows(evaluation, "5.1.4", "goodput of the long round-trip time over the short");
-    let groups = rows.iter().flat_map(|row| one(contenders, row, &[&row.queue]));
-    let table = DataSet::new("table", ["algorithm", "queue", "ratio", "low", "high"], groups.collect());
-    Plot::new(
-        "rtt".to_string(),
-        (
-            "Round-trip times of 50 and 150 ms",
-            "two flows",
-            "Goodput of the long over the short; 1 is equal. Lines: 95 % intervals.",
-        ),
-        (json!("container"), 220),
-        &bars(contenders, palette, "queue", ("ratio", "Long over short", None)),
-        vec![table],
-    )
-}
-
-/// Dots: harm to the goodput of the standard algorithms, a line per setting.
-fn harm(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
-    let rows = rows(evaluation, "5.2.1", "harm to goodput");
-    let label = |row: &Row| format!("{}, {}, {}: {}", row.rate, row.rtt, row.queue, row.traffic);
-    let names: Vec<String> = rows.iter().map(|row| label(row)).collect();
-    let groups = rows.iter().flat_map(|row| one(contenders, row, &[&label(row)]));
-    let table = DataSet::new("table", ["algorithm", "cell", "harm", "low", "high"], groups.collect());
-    let y = json!({ "field": "cell", "type": "nominal", "sort": names, "title": null, "axis": { "labelLimit": 360 } });
-    let x = |field: &str| json!({ "field": field, "type": "quantitative", "title": "Harm to the others' goodput" });
-    let color = contenders.colour(palette);
-    let layers = [
-        json!({ "mark": { "type": "rule", "strokeWidth": 1.4 }, "encoding": { "y": y, "x": x("low"), "x2": { "field": "high" }, "color": color } }),
-        json!({ "mark": { "type": "point", "size": 50, "filled": true }, "encoding": { "y": y, "x": x("harm"), "color": color } }),
-    ];
-    Plot::new(
-        "harm".to_string(),
-        (
-            "Harm to Reno and CUBIC",
-            "every setting of 5.2.1",
-            "What the others lose against having only themselves there. Harm beyond that of Reno and CUBIC in the same place is what Ware et \
-             al. (2019) would object to.",
-        ),
-        (json!("container"), (names.len() as u32 * 16).max(60)),
-        &layers,
-        vec![table],
-    )
-}
-
-/// Dots: utilisation over queueing delay, one per setting of the grid.
-fn delays(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
-    let used = rows(evaluation, "6.1", "utilisation");
-    let waited = rows(evaluation, "6.1", "mean queueing delay");
-    let mut groups = Vec::new();
-    for (used, waited) in used.iter().zip(&waited) {
-        for ((name, used_mean), (_, delay)) in contenders.estimates(used).zip(contenders.estimates(waited)) {
-            let (Some(used_mean), Some(delay)) = (used_mean, delay) else { continue };
-            groups.push(Group {
-                texts: vec![name.to_string(), format!("{}, {}", used.rate, used.rtt), used.queue.clone()],
-                numbers: vec![vec![delay.mean], vec![used_mean.mean]],
-            });
-        }
-    }
-    let table = DataSet::new("table", ["algorithm", "path", "queue", "delay_s", "utilisation"], groups);
-    let layer = json!({
-        "mark": { "type": "point", "size": 60, "strokeWidth": 1.8 },
-        "encoding": {
-            "x": { "field": "delay_s", "type": "quantitative", "title": "Mean queueing delay (ms)",
-                   "axis": { "labelExpr": "format(datum.value * 1000, '~g')" } },
-            "y": { "field": "utilisation", "type": "quantitative", "title": "Utilisation", "scale": { "zero": false } },
-            "color": contenders.colour(palette),
-            "shape": { "field": "queue", "type": "nominal", "legend": { "orient": "bottom", "title": null } },
-        },
-    });
-    Plot::new(
-        "delay".to_string(),
-        (
-            "Utilisation over delay",
-            "2 flows alone, every path of 6.1",
-            "Means over seeds. Up and to the left is better.",
-        ),
-        (json!("container"), 300),
-        &[layer],
-        vec![table],
-    )
-}
-
-/// Grouped bars with intervals over the texts of a column.
-fn bars(contenders: &Contenders, palette: &Palette, over: &str, value: (&str, &str, Option<f64>)) -> [Value; 2] {
-    let (field, title, most) = value;
-    let scale = most.map_or(json!({}), |most| json!({ "domain": [0, most] }));
-    let x = json!({ "field": over, "type": "nominal", "sort": null, "title": null, "axis": { "labelAngle": 0, "labelLimit": 110 } });
-    let mut color = contenders.colour(palette);
-    color["legend"]["symbolType"] = json!("square");
-    let offset = json!({ "field": "algorithm", "sort": contenders.names });
-    let y = |field: &str| json!({ "field": field, "type": "quantitative", "title": title, "scale": scale });
-    [
-        json!({ "mark": "bar", "encoding": { "x": x, "xOffset": offset, "y": y(field), "color": color } }),
-        json!({ "mark": { "type": "rule", "strokeWidth": 1.4 }, "encoding": { "x": x, "xOffset": offset, "y": y("low"), "y2": { "field": "high" } } }),
-    ]
-}
-
-/// A value with its interval for each contender.
-fn one(contenders: &Contenders, row: &Row, texts: &[&str]) -> Vec<Group> {
-    let groups = contenders.estimates(row).filter_map(|(name, estimate)| {
-        let estimate = estimate?;
-        let (low, high) = estimate.interval();
-        Some(Group {
-            texts: std::iter::once(name).chain(texts.iter().copied()).map(str::to_string).collect(),
-            numbers: [estimate.mean, low, high].map(|number| vec![number]).into(),
-        })
-    });
-    groups.collect()
-}
-
-fn rows<'a>(evaluation: &'a Evaluation, number: &str, measure: &str) -> Vec<&'a Row> {
-    let sections = evaluation.sections.iter().filter(|section| section.number == number);
-    sections.flat_map(|section| &section.rows).filter(|row| row.measure == measure).collect()
-}
-
-/// The path in the middle of the grid.
-fn middle(rows: &[&Row]) -> (String, String) {
-    let wanted = rows.iter().find(|row| row.rtt == "50ms").or(rows.first());
-    wanted.map_or_else(Default::default, |row| (row.rate.clone(), row.rtt.clone()))
-}
-
-fn id(number: &str) -> String {
-    format!("section-{}", number.replace('.', "-"))
 }

@@ -64,8 +64,17 @@ impl Palette {
         }
     }
 
-    /// The declarations of all variables for one theme.
-    pub(crate) fn css(&self, theme: fn(Colour) -> String) -> String {
+    /// The declarations of all variables for the light theme.
+    pub(crate) fn light(&self) -> String {
+        self.css(|Colour { light, .. }| light)
+    }
+
+    /// The same for the dark theme.
+    pub(crate) fn dark(&self) -> String {
+        self.css(|Colour { dark, .. }| dark)
+    }
+
+    fn css(&self, theme: fn(Colour) -> String) -> String {
         let mut css = String::new();
         for (name, light, dark) in THEME {
             let colour = Colour { light: (*light).to_string(), dark: (*dark).to_string() };
@@ -231,7 +240,7 @@ mod tests {
         // FNV-1a of "a" is 0xe40c292c, 340 of 360 degrees: hsl(340 65% 33%).
         assert_eq!(of("a").light, "#8b1d42");
         let palette = Palette::new(["simd:beta=1/2", "reno", "simd"].into_iter());
-        let css = palette.css(|colour| colour.light);
+        let css = palette.light();
         assert!(css.starts_with("--back:#ffffff;") && css.ends_with("--algorithm-0:#383838;--algorithm-1:#1f6cb0;"));
         assert_eq!(palette.variable("simd:beta=1"), "var(--algorithm-1)");
         assert_eq!(palette.variable("cubic"), "var(--text)");

@@ -1,62 +1,60 @@
-//! The table of results: every measure of every row, with its meaning.
+//! Every measure of a page of results, with its meaning, and how its numbers are written.
 
-use core::fmt::Write as _;
-
-use super::Report;
-use super::html::Escaped;
-use crate::plot::{DataSet, Frame, Group};
 use cwnd_run::measure::{Estimate, Estimates};
 
-/// A column of the table.
-struct Column {
-    title: &'static str,
+use crate::plot::{DataSet, Frame, Group};
+
+/// A column of the table of results.
+pub(super) struct Column {
+    pub(super) title: &'static str,
     /// Empty for shares and indices.
-    unit: &'static str,
+    pub(super) unit: &'static str,
     /// The key in JSON and CSV.
-    key: &'static str,
+    pub(super) key: &'static str,
     /// Shown units in one base unit.
     scale: f64,
     of: fn(&Estimates) -> Option<Estimate>,
-    meaning: &'static str,
+    pub(super) meaning: &'static str,
 }
 
-/// Writes the table and the meaning of its columns.
-pub(super) fn write(out: &mut String, report: &Report<'_>, frame: &Frame<'_>) {
-    let columns = columns(report);
-    out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Results\"><table id=\"results-table\"><thead><tr><th scope=\"col\">Algorithm</th>");
-    for column in &columns {
-        let unit = if column.unit.is_empty() {
-            String::new()
-        } else {
-            format!(" <span class=\"unit\">{}</span>", column.unit)
-        };
-        let _ = write!(out, "<th scope=\"col\">{}{unit}</th>", column.title);
+/// A mean as the table has it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Cell {
+    pub(super) mean: String,
+    /// Half the width of the interval.
+    pub(super) half: Option<String>,
+    /// How many seeds had a value, where not all had.
+    pub(super) seeds: Option<usize>,
+}
+
+impl Column {
+    /// The cell of these measures over so many seeds.
+    pub(super) fn cell(&self, measures: &Estimates, seeds: usize) -> Option<Cell> {
+        (self.of)(measures).map(|estimate| Cell::of(estimate, self.scale, seeds))
     }
-    out.push_str("</tr></thead><tbody>");
-    for (index, (row, label)) in report.shown.iter().zip(&frame.labels).enumerate() {
-        let colour = frame.colour(index);
-        let _ = write!(
-            out,
-            "<tr><th scope=\"row\"><span class=\"swatch\" style=\"background:{colour}\"></span>{}</th>",
-            Escaped(label)
-        );
-        for column in &columns {
-            let _ = write!(out, "<td>{}</td>", cell((column.of)(row.measures), column.scale, report.seeds.len()));
+}
+
+impl Cell {
+    fn of(Estimate { mean, ci95, n }: Estimate, scale: f64, seeds: usize) -> Self {
+        Self {
+            mean: significant(mean * scale, 4),
+            half: ci95.map(|half| significant(half * scale, 2)),
+            seeds: (n < seeds).then_some(n),
         }
-        out.push_str("</tr>");
     }
-    out.push_str("</tbody></table></div><details><summary>What the columns mean</summary><dl>");
-    for column in &columns {
-        let _ = write!(out, "<dt>{}</dt><dd>{} <code>{}</code></dd>", column.title, column.meaning, column.key);
-    }
-    out.push_str("</dl></details>");
+}
+
+/// Only the columns in which something has a value.
+pub(super) fn columns(frame: &Frame<'_>) -> Vec<&'static Column> {
+    let known = |column: &&Column| frame.shown.iter().any(|one| (column.of)(one.measures).is_some());
+    COLUMNS.iter().filter(known).collect()
 }
 
 /// The same numbers for the CSV file, in base units.
-pub(super) fn table(report: &Report<'_>, frame: &Frame<'_>) -> DataSet {
-    let groups = report.shown.iter().zip(&frame.labels).flat_map(|(row, label)| {
+pub(super) fn data(frame: &Frame<'_>) -> DataSet {
+    let groups = frame.shown.iter().zip(&frame.labels).flat_map(|(one, label)| {
         COLUMNS.iter().filter_map(move |column| {
-            let estimate = (column.of)(row.measures)?;
+            let estimate = (column.of)(one.measures)?;
             let numbers = [estimate.mean, estimate.ci95.unwrap_or(f64::NAN), estimate.n as f64];
             Some(Group {
                 texts: vec![label.clone(), column.key.to_string()],
@@ -68,11 +66,11 @@ pub(super) fn table(report: &Report<'_>, frame: &Frame<'_>) -> DataSet {
 }
 
 /// The measures in one line, for the head of a section.
-pub(super) fn headline(estimates: &Estimates) -> String {
+pub(super) fn headline(measures: &Estimates) -> String {
     let shown = [
-        ("utilisation", estimates.utilisation, 1.0, ""),
-        ("Jain", estimates.jain, 1.0, ""),
-        ("p95 queueing delay", estimates.queue_delay_p95_s, 1e3, " ms"),
+        ("utilisation", measures.utilisation, 1.0, ""),
+        ("Jain", measures.jain, 1.0, ""),
+        ("p95 queueing delay", measures.queue_delay_p95_s, 1e3, " ms"),
     ];
     let parts = shown.into_iter().filter_map(|(name, estimate, scale, unit)| {
         let estimate = estimate?;
@@ -80,20 +78,6 @@ pub(super) fn headline(estimates: &Estimates) -> String {
         Some(format!("{name} {}{half}{unit}", significant(estimate.mean * scale, 4)))
     });
     parts.collect::<Vec<_>>().join(", ")
-}
-
-/// Only the measures that some row has.
-fn columns(report: &Report<'_>) -> Vec<&'static Column> {
-    COLUMNS.iter().filter(|column| report.shown.iter().any(|row| (column.of)(row.measures).is_some())).collect()
-}
-
-fn cell(estimate: Option<Estimate>, scale: f64, seeds: usize) -> String {
-    let Some(Estimate { mean, ci95, n }) = estimate else { return "<span class=\"none\">–</span>".to_string() };
-    let half =
-        ci95.map_or(String::new(), |half| format!("<span class=\"half\">± {}</span>", significant(half * scale, 2)));
-    // Where some seeds have no value, the reader must know of how many this is the mean.
-    let few = if n < seeds { format!("<span class=\"half\">of {n}</span>") } else { String::new() };
-    format!("{}{half}{few}", significant(mean * scale, 4))
 }
 
 /// `value` to `digits` significant digits; as a power of ten only where it would be long.
@@ -256,11 +240,9 @@ mod tests {
     #[test]
     fn a_cell_tells_how_many_runs_it_is_the_mean_of() {
         let estimate = Estimate { mean: 0.5, ci95: Some(0.012), n: 3 };
-        assert_eq!(cell(Some(estimate), 1.0, 3), "0.5000<span class=\"half\">± 0.012</span>");
-        assert_eq!(
-            cell(Some(estimate), 1e3, 5),
-            "500.0<span class=\"half\">± 12</span><span class=\"half\">of 3</span>"
-        );
-        assert_eq!(cell(None, 1.0, 3), "<span class=\"none\">–</span>");
+        let cell = |scale, seeds| Cell::of(estimate, scale, seeds);
+        let written = |mean: &str, half: &str, seeds| Cell { mean: mean.into(), half: Some(half.into()), seeds };
+        assert_eq!(cell(1.0, 3), written("0.5000", "0.012", None));
+        assert_eq!(cell(1e3, 5), written("500.0", "12", Some(3)));
     }
 }

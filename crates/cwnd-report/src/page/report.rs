@@ -1,0 +1,110 @@
+//! The page of a comparison or of the runs of a scenario.
+
+use askama::Template;
+use cwnd::Spec;
+
+use super::assets::{data, render};
+use super::measures::{self, Cell, Column, columns, headline};
+use super::parts::{Algorithm, seed_text};
+use crate::plot::colour::Palette;
+use crate::plot::{Frame, Plot, Shown, over_time, overview, traffic};
+
+/// What the page shows.
+#[derive(Clone, Debug, Default)]
+pub struct Report<'a> {
+    /// What was compared or run, in a few words: the heading of the page.
+    pub title: String,
+    /// The command that repeats it.
+    pub command: String,
+    /// The revision of the program, and whatever else identifies it.
+    pub revision: String,
+    /// The seeds; the traces are those of the first.
+    pub seeds: Vec<u64>,
+    /// When measuring started, seconds.
+    pub warmup_s: f64,
+    /// The scenario as text; shown as it is.
+    pub scenario_toml: String,
+    /// Indexes the link of every trace that is the bottleneck.
+    pub bottleneck: usize,
+    /// What a reader must know before believing the numbers, a sentence each.
+    pub warnings: Vec<String>,
+    /// The algorithms, each with its parameters, described once on the page.
+    pub algorithms: Vec<Spec>,
+    /// What is compared, one section each.
+    pub shown: Vec<Shown<'a>>,
+}
+
+impl Report<'_> {
+    /// The page as one HTML document that refers to nothing outside itself.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let frame = Frame::of(&self.shown, self.bottleneck, self.seeds.len());
+        let columns = columns(&frame);
+        let overview = overview(&frame);
+        let sections: Vec<Section<'_>> =
+            (0..self.shown.len()).map(|index| Section::of(&frame, &columns, index)).collect();
+        let plots = overview.iter().chain(sections.iter().flat_map(|section| &section.plots));
+        render(&ReportPage {
+            title: &self.title,
+            report: self,
+            seeds: seed_text(&self.seeds),
+            first_seed: seed_text(self.seeds.get(..1).unwrap_or_default()),
+            note: self.note(),
+            data: data(plots, &[measures::data(&frame)]),
+            algorithms: self.algorithms.iter().map(Algorithm::of).collect(),
+            palette: &frame.palette,
+            overview: &overview,
+            sections: &sections,
+            columns,
+        })
+    }
+
+    fn note(&self) -> String {
+        let interval = match self.seeds.len() {
+            0 | 1 => "One seed, so there is no interval and no difference can be told from chance.".to_string(),
+            seeds => format!(
+                "Means over {seeds} seeds; after ± half the width of the 95 % Student t interval. Where intervals overlap, no difference is shown."
+            ),
+        };
+        format!("{interval} Measured from {} s to the end of the run.", self.warmup_s)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct ReportPage<'a> {
+    title: &'a str,
+    report: &'a Report<'a>,
+    seeds: String,
+    first_seed: String,
+    /// How to read the table of results.
+    note: String,
+    palette: &'a Palette,
+    overview: &'a [Plot],
+    sections: &'a [Section<'a>],
+    columns: Vec<&'static Column>,
+    algorithms: Vec<Algorithm<'a>>,
+    data: String,
+}
+
+/// What is shown of one algorithm or mixture.
+struct Section<'a> {
+    label: &'a str,
+    colour: String,
+    headline: String,
+    plots: Vec<Plot>,
+    cells: Vec<Option<Cell>>,
+}
+
+impl<'a> Section<'a> {
+    fn of(frame: &'a Frame<'_>, columns: &[&Column], index: usize) -> Self {
+        let measures = frame.shown[index].measures;
+        Self {
+            label: &frame.labels[index],
+            colour: frame.colour(index),
+            headline: headline(measures),
+            plots: [over_time(frame, index), traffic(frame, index)].concat(),
+            cells: columns.iter().map(|column| column.cell(measures, frame.seeds)).collect(),
+        }
+    }
+}

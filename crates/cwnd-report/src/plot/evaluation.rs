@@ -1,0 +1,193 @@
+//! Plots of an evaluation: shares, round-trip times, harm, delay.
+
+use cwnd_lab::evaluate::{Evaluation, REFERENCES, Row};
+use cwnd_run::measure::Estimate;
+use serde_json::{Value, json};
+
+use super::colour::Palette;
+use super::spec::{DataSet, Group, Plot, by_text};
+
+/// The plots of an evaluation, in the order of the page.
+pub(crate) fn plots(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> [Plot; 4] {
+    [
+        shares(evaluation, contenders, palette),
+        rtts(evaluation, contenders, palette),
+        harm(evaluation, contenders, palette),
+        delays(evaluation, contenders, palette),
+    ]
+}
+
+/// The algorithm and the references, with what each has in a setting. A reference that is evaluated itself stands there once.
+pub(crate) struct Contenders {
+    pub(crate) names: Vec<String>,
+}
+
+impl Contenders {
+    pub(crate) fn of(evaluation: &Evaluation) -> Self {
+        let mut names = vec![evaluation.algorithm.clone()];
+        names.extend(REFERENCES.iter().filter(|name| **name != evaluation.algorithm).map(ToString::to_string));
+        Self { names }
+    }
+
+    pub(crate) fn estimates<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = (&'a str, Option<Estimate>)> {
+        self.names.iter().enumerate().map(|(nth, name)| {
+            let estimate = match name.as_str() {
+                _ if nth == 0 => row.algorithm,
+                "reno" => row.reno,
+                _ => row.cubic,
+            };
+            (name.as_str(), estimate)
+        })
+    }
+
+    fn colour(&self, palette: &Palette) -> Value {
+        let colours: Vec<Value> = self.names.iter().map(|name| palette.variable(name).into()).collect();
+        by_text("algorithm", &self.names, &colours)
+    }
+}
+
+/// Bars: what the contender takes from one flow of Reno or CUBIC, over the depth of the buffer.
+fn shares(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
+    let rows = rows(evaluation, "5.2.1", "share of the goodput");
+    let (rate, rtt) = middle(&rows);
+    let opponent = |row: &Row| row.traffic.rsplit(' ').next().unwrap_or_default().to_string();
+    let place = |row: &Row| format!("{}, {}", row.queue.trim_start_matches("droptail:"), opponent(row));
+    let groups = rows.iter().filter(|row| row.rate == rate && row.rtt == rtt && row.traffic.starts_with("1 flow"));
+    let groups = groups.flat_map(|row| one(contenders, row, &[&place(row)]));
+    let columns = ["algorithm", "place", "share", "low", "high"];
+    let table = DataSet::new("table", columns, groups.collect());
+    Plot::new(
+        "share".to_string(),
+        (
+            "Share over buffer depth",
+            &format!("{rate}, {rtt}, one flow against one"),
+            "Of the goodput, against Reno and against CUBIC. An equal share is one half. Lines: 95 % intervals.",
+        ),
+        ("container".into(), 220),
+        &bars(contenders, palette, "place", ("share", "Share of the goodput", Some(1.0))),
+        vec![table],
+    )
+}
+
+/// Bars: the flow with the long round-trip time over the one with the short.
+fn rtts(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
+    let rows = rows(evaluation, "5.1.4", "goodput of the long round-trip time over the short");
+    let groups = rows.iter().flat_map(|row| one(contenders, row, &[&row.queue]));
+    let table = DataSet::new("table", ["algorithm", "queue", "ratio", "low", "high"], groups.collect());
+    Plot::new(
+        "rtt".to_string(),
+        (
+            "Round-trip times of 50 and 150 ms",
+            "two flows",
+            "Goodput of the long over the short; 1 is equal. Lines: 95 % intervals.",
+        ),
+        ("container".into(), 220),
+        &bars(contenders, palette, "queue", ("ratio", "Long over short", None)),
+        vec![table],
+    )
+}
+
+/// Dots: harm to the goodput of the standard algorithms, a line per setting.
+fn harm(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
+    let rows = rows(evaluation, "5.2.1", "harm to goodput");
+    let label = |row: &Row| format!("{}, {}, {}: {}", row.rate, row.rtt, row.queue, row.traffic);
+    let names: Vec<String> = rows.iter().map(|row| label(row)).collect();
+    let groups = rows.iter().flat_map(|row| one(contenders, row, &[&label(row)]));
+    let table = DataSet::new("table", ["algorithm", "cell", "harm", "low", "high"], groups.collect());
+    let y = json!({ "field": "cell", "type": "nominal", "sort": names, "title": null, "axis": { "labelLimit": 360 } });
+    let x = |field: &str| json!({ "field": field, "type": "quantitative", "title": "Harm to the others' goodput" });
+    let color = contenders.colour(palette);
+    let layers = [
+        json!({ "mark": { "type": "rule", "strokeWidth": 1.4 }, "encoding": { "y": y, "x": x("low"), "x2": { "field": "high" }, "color": color } }),
+        json!({ "mark": { "type": "point", "size": 50, "filled": true }, "encoding": { "y": y, "x": x("harm"), "color": color } }),
+    ];
+    Plot::new(
+        "harm".to_string(),
+        (
+            "Harm to Reno and CUBIC",
+            "every setting of 5.2.1",
+            "What the others lose against having only themselves there. Harm beyond that of Reno and CUBIC in the same place is what Ware et \
+             al. (2019) would object to.",
+        ),
+        ("container".into(), (names.len() as u32 * 16).max(60)),
+        &layers,
+        vec![table],
+    )
+}
+
+/// Dots: utilisation over queueing delay, one per setting of the grid.
+fn delays(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
+    let used = rows(evaluation, "6.1", "utilisation");
+    let waited = rows(evaluation, "6.1", "mean queueing delay");
+    let mut groups = Vec::new();
+    for (used, waited) in used.iter().zip(&waited) {
+        for ((name, used_mean), (_, delay)) in contenders.estimates(used).zip(contenders.estimates(waited)) {
+            let (Some(used_mean), Some(delay)) = (used_mean, delay) else { continue };
+            groups.push(Group {
+                texts: vec![name.to_string(), format!("{}, {}", used.rate, used.rtt), used.queue.clone()],
+                numbers: vec![vec![delay.mean], vec![used_mean.mean]],
+            });
+        }
+    }
+    let table = DataSet::new("table", ["algorithm", "path", "queue", "delay_s", "utilisation"], groups);
+    let layer = json!({
+        "mark": { "type": "point", "size": 60, "strokeWidth": 1.8 },
+        "encoding": {
+            "x": { "field": "delay_s", "type": "quantitative", "title": "Mean queueing delay (ms)",
+                   "axis": { "labelExpr": "format(datum.value * 1000, '~g')" } },
+            "y": { "field": "utilisation", "type": "quantitative", "title": "Utilisation", "scale": { "zero": false } },
+            "color": contenders.colour(palette),
+            "shape": { "field": "queue", "type": "nominal", "legend": { "orient": "bottom", "title": null } },
+        },
+    });
+    Plot::new(
+        "delay".to_string(),
+        (
+            "Utilisation over delay",
+            "2 flows alone, every path of 6.1",
+            "Means over seeds. Up and to the left is better.",
+        ),
+        ("container".into(), 300),
+        &[layer],
+        vec![table],
+    )
+}
+
+/// Grouped bars with intervals over the texts of a column.
+fn bars(contenders: &Contenders, palette: &Palette, over: &str, value: (&str, &str, Option<f64>)) -> [Value; 2] {
+    let (field, title, most) = value;
+    let scale = most.map_or(json!({}), |most| json!({ "domain": [0, most] }));
+    let x = json!({ "field": over, "type": "nominal", "sort": null, "title": null, "axis": { "labelAngle": 0, "labelLimit": 110 } });
+    let mut color = contenders.colour(palette);
+    color["legend"]["symbolType"] = json!("square");
+    let offset = json!({ "field": "algorithm", "sort": contenders.names });
+    let y = |field: &str| json!({ "field": field, "type": "quantitative", "title": title, "scale": scale });
+    [
+        json!({ "mark": "bar", "encoding": { "x": x, "xOffset": offset, "y": y(field), "color": color } }),
+        json!({ "mark": { "type": "rule", "strokeWidth": 1.4 }, "encoding": { "x": x, "xOffset": offset, "y": y("low"), "y2": { "field": "high" } } }),
+    ]
+}
+
+/// A value with its interval for each contender.
+fn one(contenders: &Contenders, row: &Row, texts: &[&str]) -> Vec<Group> {
+    let groups = contenders.estimates(row).filter_map(|(name, estimate)| {
+        let estimate = estimate?;
+        let (low, high) = estimate.interval();
+        Some(Group {
+            texts: std::iter::once(name).chain(texts.iter().copied()).map(str::to_string).collect(),
+            numbers: [estimate.mean, low, high].map(|number| vec![number]).into(),
+        })
+    });
+    groups.collect()
+}
+
+fn rows<'a>(evaluation: &'a Evaluation, number: &str, measure: &str) -> Vec<&'a Row> {
+    let sections = evaluation.sections.iter().filter(|section| section.number == number);
+    sections.flat_map(|section| &section.rows).filter(|row| row.measure == measure).collect()
+}
+
+/// The path in the middle of the grid.
+fn middle(rows: &[&Row]) -> (String, String) {
+    let wanted = rows.iter().find(|row| row.rtt == "50ms").or(rows.first());
+    wanted.map_or_else(Default::default, |row| (row.rate.clone(), row.rtt.clone()))
+}

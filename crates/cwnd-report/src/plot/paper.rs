@@ -1,0 +1,130 @@
+//! Plots of reproduced results: published and ours on the same axes.
+
+use cwnd_papers::{Figure, JudgedRow, PaperRun, ResultRun, Value};
+use serde_json::{Value as Json, json};
+
+use super::colour::{self, Palette};
+use super::spec::{DataSet, Group, Plot, by_text};
+
+/// The colours of the curves.
+pub(crate) fn palette() -> Palette {
+    Palette::new(SERIES.into_iter())
+}
+
+/// The figures of a result, then its rows with a plot for each unit.
+pub(crate) fn plots(run: &PaperRun, result: &ResultRun, palette: &Palette) -> Vec<Plot> {
+    let id = &run.published.result[result.index].id;
+    let figures = result.figures.iter().enumerate().map(|(nth, figure)| curves(id, nth, figure, palette));
+    let mut units: Vec<&str> = Vec::new();
+    for row in result.rows.iter().filter(|row| matches!(row.ours, Some(Value::Number(_)))) {
+        if !units.contains(&row.unit.as_str()) {
+            units.push(&row.unit);
+        }
+    }
+    let dots = units.iter().enumerate().map(|(nth, unit)| {
+        let rows: Vec<&JudgedRow> = result.rows.iter().filter(|row| row.unit == *unit).collect();
+        dots(id, nth, unit, &rows)
+    });
+    figures.chain(dots).collect()
+}
+
+/// Published and ours side by side, one line per row.
+fn dots(id: &str, nth: usize, unit: &str, rows: &[&JudgedRow]) -> Plot {
+    let number = |value: &Option<Value>| match value {
+        Some(Value::Number(value)) => Some(*value),
+        _ => None,
+    };
+    let mut groups = Vec::new();
+    let mut names = Vec::new();
+    for row in rows {
+        let values = [("published", number(&row.published), 0.0), ("ours", number(&row.ours), row.ci95.unwrap_or(0.0))];
+        for (source, value, half) in values {
+            let Some(value) = value else { continue };
+            groups.push(Group {
+                texts: vec![row.row.clone(), source.to_string()],
+                numbers: [value, value - half, value + half].map(|value| vec![value]).into(),
+            });
+        }
+        if number(&row.ours).is_some() || number(&row.published).is_some() {
+            names.push(row.row.clone());
+        }
+    }
+    let y = json!({ "field": "row", "type": "nominal", "sort": names, "title": null, "axis": { "labelLimit": 260 } });
+    let title = if unit.is_empty() { "Value".to_string() } else { unit.to_string() };
+    let x = |field: &str| json!({ "field": field, "type": "quantitative", "title": title, "scale": { "zero": false } });
+    let source = json!({
+        "field": "source", "type": "nominal",
+        "scale": { "domain": ["published", "ours"], "range": ["var(--drop)", "var(--link)"] },
+        "legend": { "orient": "top", "title": null },
+    });
+    let shape = json!({
+        "field": "source", "type": "nominal",
+        "scale": { "domain": ["published", "ours"], "range": ["diamond", "circle"] },
+    });
+    let layers = [
+        json!({ "mark": { "type": "rule", "strokeWidth": 1.6 }, "encoding": { "y": y, "x": x("low"), "x2": { "field": "high" }, "color": source } }),
+        json!({ "mark": { "type": "point", "size": 60, "strokeWidth": 2 }, "encoding": { "y": y, "x": x("value"), "color": source, "shape": shape } }),
+    ];
+    let height = (names.len() as u32 * 18).max(60);
+    let table = DataSet::new("table", ["row", "source", "value", "low", "high"], groups);
+    let caption = "Diamonds: published. Circles: ours, with the 95 % interval.";
+    let subject = if unit.is_empty() { id.to_string() } else { format!("{id}, {unit}") };
+    Plot::new(
+        format!("{id}-rows-{nth}"),
+        ("Published and ours", &subject, caption),
+        ("container".into(), height),
+        &layers,
+        vec![table],
+    )
+}
+
+/// Curves on common axes: ours drawn through, published ones as points.
+fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
+    let names: Vec<String> = figure.curves.iter().map(|line| line.name.clone()).collect();
+    let colours: Vec<Json> = (0..names.len()).map(|nth| palette.variable(SERIES[nth % SERIES.len()]).into()).collect();
+    let dashes: Vec<Json> = (0..names.len()).map(|nth| json!(colour::dash(nth / SERIES.len()))).collect();
+    let groups = figure.curves.iter().map(|line| Group {
+        texts: vec![line.name.clone(), if line.published { "published" } else { "ours" }.to_string()],
+        numbers: vec![line.points.iter().map(|(x, _)| *x).collect(), line.points.iter().map(|(_, y)| *y).collect()],
+    });
+    let table = DataSet::new("table", ["curve", "source", "x", "y"], groups.collect());
+    let axis = |field: &str, title: &str, log: bool| {
+        let kind = if log { "log" } else { "linear" };
+        json!({ "field": field, "type": "quantitative", "title": title, "scale": { "type": kind, "zero": false, "nice": false } })
+    };
+    let encoding = json!({
+        "x": axis("x", figure.x, figure.log.0),
+        "y": axis("y", figure.y, figure.log.1),
+        "color": by_text("curve", &names, &colours),
+        "strokeDash": by_text("curve", &names, &dashes),
+    });
+    let layer = |mark: Json, source: &str| json!({ "transform": [{ "filter": { "field": "source", "equal": source } }], "mark": mark, "encoding": encoding });
+    let layers = [
+        layer(json!({ "type": "line", "strokeWidth": 1.8 }), "ours"),
+        layer(json!({ "type": "point", "shape": "diamond", "size": 60, "strokeWidth": 2 }), "published"),
+    ];
+    Plot::new(
+        format!("{id}-figure-{nth}"),
+        (figure.title, id, &figure.caption),
+        ("container".into(), 280),
+        &layers,
+        vec![table],
+    )
+}
+
+/// All rows for the CSV file.
+pub(crate) fn data_of_rows<'a>(rows: impl Iterator<Item = &'a JudgedRow>) -> DataSet {
+    let number = |value: &Option<Value>| match value {
+        Some(Value::Number(value)) => vec![*value],
+        _ => vec![f64::NAN],
+    };
+    let groups = rows.map(|row| Group {
+        texts: vec![row.result.clone(), row.row.clone(), row.unit.clone(), row.verdict.to_string()],
+        numbers: vec![number(&row.published), number(&row.ours), vec![row.ci95.unwrap_or(f64::NAN)]],
+    });
+    let columns = ["result", "row", "unit", "verdict", "published", "ours", "ci95"];
+    DataSet::new("results", columns, groups.collect())
+}
+
+/// Curves take the colours of these algorithms in turn, which stay apart for colour-blind readers.
+const SERIES: [&str; 8] = ["simd", "daimd", "scalable", "exp-tcp", "udt", "new-aimd", "reno", "cubic"];
