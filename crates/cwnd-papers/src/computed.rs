@@ -28,6 +28,9 @@ pub struct Interval {
 }
 
 impl Computed {
+    /// What no run could answer.
+    pub(crate) const NONE: Self = Self::Runs(Vec::new());
+
     /// The mean over runs of what each kept under `name`; runs that could not answer are left out.
     #[must_use]
     pub fn mean(runs: &[Kept], name: &str) -> Self {
@@ -129,7 +132,7 @@ impl Computed {
             (Self::Exact(one), other) => other.map(|other| of(*one, other)),
             (one, Self::Exact(other)) => one.map(|one| of(one, *other)),
             // Of unequal numbers none can be paired, and the difference is unknown.
-            (one, other) if one.values().len() != other.values().len() => Self::Runs(Vec::new()),
+            (one, other) if one.values().len() != other.values().len() => Self::NONE,
             (one, other) => {
                 let paired = one.values().iter().zip(other.values()).map(|(one, other)| of(*one, *other)).collect();
                 if matches!(one, Self::Median(_)) { Self::Median(paired) } else { Self::Runs(paired) }

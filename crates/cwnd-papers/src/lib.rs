@@ -17,6 +17,7 @@ mod exptcp;
 mod files;
 mod findings;
 mod max_error;
+mod model;
 mod newaimd;
 mod published;
 mod recorded;
@@ -41,3 +42,9 @@ pub use selection::{PAPERS, PaperRun, ResultRun, Selection};
 pub use settings::{Scale, Settings};
 pub use tolerance::Tolerance;
 pub use verdict::{Counts, Verdict};
+
+use bench::Bench;
+use computed::Computed;
+use error::Result;
+use findings::Findings;
+use max_error::MaxError;

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::environment::{Environment, Router, Scheme, Scores, Setting};
-use crate::bench::Bench;
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::Findings;
+use crate::{Bench, Computed, Findings, Result};
 use cwnd_run::measure::{Best, kendall, mean, spearman};
 
 /// The settings whose tables are printed.
@@ -102,11 +99,7 @@ pub(super) fn claims(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         let one = |family: &str, increase: f64, decrease: f64| {
             let found = candidates.iter().zip(&ours);
             let wanted = |c: &Candidate| c.family == family && c.increase == increase && c.decrease == decrease;
-            found
-                .filter(|(c, _)| wanted(c))
-                .map(|(_, total)| total.clone())
-                .next()
-                .unwrap_or(Computed::Runs(Vec::new()))
+            found.filter(|(c, _)| wanted(c)).map(|(_, total)| total.clone()).next().unwrap_or(Computed::NONE)
         };
         match (setting.recovery, setting.router) {
             ("reno", Router::DropTail) => {
@@ -169,7 +162,7 @@ pub(super) fn sack(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let ratio = match (best("AIMD"), best("AIAD")) {
         (Some((aimd, ..)), _) if aimd.increase > 1.0 => Computed::Exact(0.0),
         (Some((_, least, _)), Some((_, other, _))) => other.per(least),
-        _ => Computed::Runs(Vec::new()),
+        _ => Computed::NONE,
     };
     findings.value(row, ratio);
     Ok(())

@@ -4,10 +4,8 @@ use cwnd::BitRate;
 use cwnd_sim::RateSchedule;
 use serde::Deserialize;
 
-use crate::bench::Bench;
 use crate::change::{self, bit_rate, set_algorithm};
-use crate::computed::Computed;
-use crate::error::{PaperError, Result};
+use crate::{Bench, Computed, PaperError, Result};
 use cwnd_run::measure::{Best, mean, ranks};
 use cwnd_run::probe::{Kept, available};
 use cwnd_run::scenario::{

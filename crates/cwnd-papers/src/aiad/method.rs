@@ -3,10 +3,7 @@
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
 use super::environment::{Environment, Router, Scheme, Scores, Setting, flows};
-use crate::bench::Bench;
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::Findings;
+use crate::{Bench, Computed, Findings, Result};
 use cwnd_run::measure::{Best, ranks};
 use cwnd_run::probe::available;
 

@@ -3,11 +3,8 @@
 use cwnd::Span;
 
 use super::environment::{Scheme, bits, flows};
-use crate::bench::Bench;
 use crate::change::{self, bit_rate, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::Findings;
+use crate::{Bench, Computed, Findings, Result};
 use cwnd_run::probe::{Kept, Probe, available};
 use cwnd_run::scenario::{Cbr, Scenario};
 

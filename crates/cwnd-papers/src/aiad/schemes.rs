@@ -1,11 +1,8 @@
 //! The four linear schemes under recovery schemes and routers.
 
 use super::environment::{Environment, Router, Scheme, Scores, Setting, flows};
-use crate::bench::Bench;
 use crate::change::{self, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::Findings;
+use crate::{Bench, Computed, Findings, Result};
 use cwnd_run::measure::Best;
 use cwnd_run::probe::available;
 use cwnd_run::scenario::{Schedule, Step, Written};

@@ -1,18 +1,16 @@
 //! What the text claims of steps, of TCP, and of other algorithms: sections I, II, III, V and VIII.
 
+use cwnd::Packets;
 use cwnd::rate::daimd::{Alpha, Increase};
 use cwnd::rate::udt::increase;
 use cwnd::units::{BitRate, Rate};
-use cwnd::{Packets, Spec};
 use cwnd_model::friendly::tcp_recovery_time;
-use cwnd_model::rounds::{FlowSetup, Setup, run};
+use cwnd_model::rounds::{Setup, run};
 use cwnd_model::udt::{is_friendly, stage, tcp_friendliness};
 
 use super::PACKET;
-use crate::bench::Bench;
-use crate::error::Result;
-use crate::findings::Findings;
-use crate::max_error::MaxError;
+use crate::model::flows;
+use crate::{Bench, Findings, MaxError, Result};
 use cwnd_run::measure::jain;
 
 pub(super) fn tcp_recovery(_: &Bench<'_>, findings: &mut Findings) -> Result {
@@ -105,11 +103,7 @@ const POWER: &str = "120kbit@10mbit^-0.5";
 const CAPACITY: f64 = 1e9;
 
 pub(super) fn related_work(_: &Bench<'_>, findings: &mut Findings) -> Result {
-    let flow = |window| {
-        let algorithm = Spec::parse("scalable").expect("in the registry");
-        FlowSetup { algorithm, window: Packets(window), rtt: None }
-    };
-    let flows = [100.0, 300.0].map(flow).to_vec();
+    let flows = flows("scalable", &[100.0, 300.0]);
     let setup = Setup { flows, capacity: Packets(1000.0), rounds: 1e6, events: 100, ..Setup::default() };
     let mut change = MaxError::default();
     for event in run(&setup).events {

@@ -4,12 +4,8 @@ use cwnd::units::{Packets, Rate, Span};
 
 use super::rest::alone;
 use super::{PROFILES, udt};
-use crate::bench::Bench;
 use crate::change::{set_algorithm, span};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
-use crate::settings::Scale;
+use crate::{Bench, Computed, Curve, Figure, Findings, Result, Scale};
 use cwnd_run::measure::{jain, spearman};
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::probe::udt::WINDOW_BOUND;

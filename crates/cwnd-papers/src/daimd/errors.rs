@@ -7,11 +7,8 @@ use cwnd_model::udt::worst_ratio;
 
 use super::rest::to_90;
 use super::{PACKET, udt};
-use crate::bench::Bench;
 use crate::change::{bit_rate, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::Findings;
+use crate::{Bench, Computed, Findings, Result};
 use cwnd_run::measure::{jain, mean};
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::probe::udt::ESTIMATE;

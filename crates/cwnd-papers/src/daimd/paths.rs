@@ -3,11 +3,8 @@
 use cwnd::{Span, quantity};
 
 use super::{PROFILES, udt};
-use crate::bench::Bench;
 use crate::change::{self, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
+use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{jain, spearman};
 use cwnd_run::probe::Kept;
 use cwnd_run::probe::stages::STAGES;

@@ -4,12 +4,8 @@ use cwnd::Span;
 use cwnd_model::udt::{fluid_intervals_to, intervals_to, stage};
 
 use super::PACKET;
-use crate::bench::Bench;
 use crate::change::{bit_rate, set_algorithm, span};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::Findings;
-use crate::max_error::MaxError;
+use crate::{Bench, Computed, Findings, MaxError, Result};
 use cwnd_run::probe::udt::RISE_FROM_REST;
 
 const CAPACITIES: [(&str, f64); 6] =

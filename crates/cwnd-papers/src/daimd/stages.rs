@@ -1,6 +1,5 @@
 //! Increases that fall in stages: Figs. 1 to 4, Table 6, section III.
 
-use cwnd::Spec;
 use cwnd::units::BitRate;
 use cwnd_model::fluid::{self, Fluid};
 use cwnd_model::highspeed;
@@ -8,14 +7,11 @@ use cwnd_model::response::{Law, Path};
 use cwnd_model::udt::{self, Sharing, equilibrium, resting_rate, sharing, stage, stage_at};
 
 use super::{PACKET, mbit};
-use crate::bench::Bench;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
-use crate::max_error::MaxError;
+use crate::model::registered;
+use crate::{Bench, Curve, Figure, Findings, MaxError, Result};
 
 fn law(text: &str) -> Law {
-    let spec = Spec::parse(text).expect("algorithms of this file are in the registry");
-    Law::of(&spec).expect("algorithms of this file have a law")
+    Law::of(&registered(text)).expect("algorithms of this file have a law")
 }
 
 /// The increase of a power law in a round trip at window `w`.

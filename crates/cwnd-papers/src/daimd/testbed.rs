@@ -1,11 +1,8 @@
 //! Flows that come and go between Chicago and Amsterdam: Table 1, Fig. 7, section V, in simulation.
 
 use super::{PROFILES, udt};
-use crate::bench::Bench;
 use crate::change::set_algorithm;
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::Findings;
+use crate::{Bench, Computed, Findings, Result};
 use cwnd_run::measure::jain;
 use cwnd_run::probe::Kept;
 use cwnd_run::probe::stages::STAGES;

@@ -1,12 +1,9 @@
 //! Many flows on one bottleneck: Figs. 2 to 4, ECN, and sensitivity to what the paper leaves open.
 
-use super::sweep::{Load, Sweep, as_it_is, capacities, drops, dumbbell, larger, moderate, smaller};
+use super::sweep::{Load, Sweep, as_it_is, capacities, drops, dumbbell, moderate};
 use super::{algorithms, red, with};
-use crate::bench::Bench;
 use crate::change::{self, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::Findings;
+use crate::{Bench, Computed, Findings, Result};
 use cwnd_run::probe::Kept;
 use cwnd_run::scenario::Written;
 
@@ -33,7 +30,7 @@ pub(super) fn figure_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             findings.order(format!("utilisation, {rate} Mbit/s: HSTCP, STCP"), parts);
         }
         if rate >= 2500.0 {
-            let least = sweep.extreme("TCP", |name| used(name, rate), smaller);
+            let least = sweep.extreme("TCP", |name| used(name, rate), f64::lt);
             findings.value(
                 format!("smallest utilisation of the others less TCP's, {rate} Mbit/s"),
                 least.minus(&used("TCP", rate)),
@@ -50,7 +47,7 @@ pub(super) fn figure_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         let lost = |name: &str| sweep.at(name, rate, drops);
         findings.value(
             format!("TCP: drop rate less the smallest of the others, {rate} Mbit/s"),
-            lost("TCP").minus(&sweep.extreme("TCP", lost, smaller)),
+            lost("TCP").minus(&sweep.extreme("TCP", lost, f64::lt)),
         );
         if rate >= 5000.0 {
             let count = |kept: &Kept| kept.all("link_dropped_packets").first().copied();
@@ -62,7 +59,7 @@ pub(super) fn figure_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         used("STCP", 640.0).minus(&used("STCP", 10_000.0)),
     );
     for name in sweep.names() {
-        let longest = sweep.over_points(|rate| sweep.queue(name, rate), larger);
+        let longest = sweep.over_points(|rate| sweep.queue(name, rate), f64::gt);
         findings.value(format!("{name}: largest mean queue over its limit"), longest);
     }
     sweep.report(findings, |rate| format!("{rate} Mbit/s"));
@@ -76,10 +73,10 @@ pub(super) fn marks(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     // Of the mean over seeds: that of the sizes would count by how much runs differ anyway.
     let size = |ours: Computed| if ours.value().is_some_and(|less| less < 0.0) { ours.map(|less| -less) } else { ours };
     for name in on.names() {
-        let farther = |one: f64, other: f64| one.abs() > other.abs();
+        let farther = |one: &f64, other: &f64| one.abs() > other.abs();
         let used = on.over_points(|rate| on.utilisation(name, rate).minus(&off.utilisation(name, rate)), farther);
         let waiting = on.over_points(|rate| on.queue(name, rate).minus(&off.queue(name, rate)), farther);
-        let lost = on.over_points(|rate| on.at(name, rate, drops).minus(&off.at(name, rate, drops)), larger);
+        let lost = on.over_points(|rate| on.at(name, rate, drops).minus(&off.at(name, rate, drops)), f64::gt);
         findings.value(format!("{name}: largest difference of utilisation with and without ECN"), size(used));
         findings.value(format!("{name}: largest difference of the mean queue over its limit"), size(waiting));
         findings.value(format!("{name}: largest drop rate with ECN less that without"), lost);
@@ -96,7 +93,7 @@ pub(super) fn figure_3(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     })?;
     let used = |name: &str, flows: f64| sweep.utilisation(name, flows);
     for flows in (1..=9).map(|power| libm::exp2(f64::from(power))) {
-        let best = sweep.extreme("EXP-TCP", |name| used(name, flows), larger);
+        let best = sweep.extreme("EXP-TCP", |name| used(name, flows), f64::gt);
         findings.value(
             format!("EXP-TCP: utilisation less the highest of the others, {flows} flows"),
             used("EXP-TCP", flows).minus(&best),
@@ -131,7 +128,7 @@ pub(super) fn figure_4(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         findings.value(format!("EXP-TCP: utilisation, load {load}"), used("EXP-TCP"));
         findings.value(
             format!("EXP-TCP: utilisation less the highest of the others, load {load}"),
-            used("EXP-TCP").minus(&sweep.extreme("EXP-TCP", used, larger)),
+            used("EXP-TCP").minus(&sweep.extreme("EXP-TCP", used, f64::gt)),
         );
     }
     sweep.report(findings, |load| format!("load {load}"));

@@ -2,10 +2,8 @@
 
 use super::sweep::{Load, Sweep, as_it_is, capacities, dumbbell, limit, moderate};
 use super::{algorithms, red, with};
-use crate::bench::Bench;
 use crate::change::{self, bit_rate, set_algorithm};
-use crate::error::Result;
-use crate::findings::{Figure, Findings};
+use crate::{Bench, Figure, Findings, Result};
 use cwnd_run::measure::{jain, mean};
 use cwnd_run::probe::Kept;
 use cwnd_run::scenario::{Direction, Written};

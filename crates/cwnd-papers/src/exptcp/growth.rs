@@ -1,28 +1,20 @@
 //! EXP-TCP on paper: growth, epochs, two flows under synchronous feedback; and HSTCP's response.
 
-use cwnd::{Packets, Spec};
+use crate::model::{flows, registered};
+use crate::{Bench, Curve, Figure, Findings, MaxError, Result};
+use cwnd::Packets;
 use cwnd_model::exp_tcp;
 use cwnd_model::growth::after_congestion;
-use cwnd_model::rounds::{Clock, Event, FlowSetup, Setup, run};
+use cwnd_model::rounds::{Clock, Event, Setup, run};
 use cwnd_model::{friendly, highspeed};
-
-use crate::bench::Bench;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
-use crate::max_error::MaxError;
 
 const GAMMA: f64 = 0.05;
 const B: f64 = 0.125;
 const EXP_TCP: &str = "exp-tcp";
 
-fn spec(text: &str) -> Spec {
-    Spec::parse(text).expect("algorithms of this file are in the registry")
-}
-
 /// Two flows, or one, under synchronous feedback that applies each rule once per round trip.
 fn rounds(algorithm: &str, capacity: f64, windows: &[f64], (rounds, events): (f64, usize)) -> (Vec<Event>, Vec<f64>) {
-    let flow = |window: &f64| FlowSetup { algorithm: spec(algorithm), window: Packets(*window), rtt: None };
-    let flows = windows.iter().map(flow).collect();
+    let flows = flows(algorithm, windows);
     let setup = Setup { flows, capacity: Packets(capacity), clock: Clock::Rounds, rounds, events, ..Setup::default() };
     let mut run = run(&setup);
     (run.events, run.trace.flows.swap_remove(0).window)
@@ -64,7 +56,7 @@ pub(super) fn closed_forms(_: &Bench<'_>, findings: &mut Findings) -> Result {
 /// The window at the start of each round trip, in which as many whole packets as it holds are acknowledged.
 fn by_acknowledgement(algorithm: &str, cwnd0: f64, rounds: usize) -> Vec<f64> {
     // Twice as long by the clock of the growth, which counts fractions of packets.
-    let growth = after_congestion(&spec(algorithm), Packets(cwnd0 / (1.0 - B)), 2.0 * rounds as f64);
+    let growth = after_congestion(&registered(algorithm), Packets(cwnd0 / (1.0 - B)), 2.0 * rounds as f64);
     let windows = growth.map(|growth| growth.windows).unwrap_or_default();
     let mut acks = 0;
     let mut starts = Vec::new();

@@ -1,11 +1,8 @@
 //! Flows that come and go: Figs. 5 to 7.
 
 use super::{algorithms, red};
-use crate::bench::Bench;
 use crate::change::{self, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
+use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{coefficient_of_variation, jain, mean};
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::Document;
@@ -71,11 +68,22 @@ const INTERVAL: f64 = 0.2;
 const LATE: [f64; 2] = [250.0, 300.0];
 const EARLY: [f64; 2] = [200.0, 220.0];
 
+/// The value of an ordering: what `of` takes from the runs of each of two algorithms.
+fn order(
+    findings: &mut Findings,
+    all: &[Runs],
+    row: impl Into<String>,
+    pair: [&str; 2],
+    of: impl Fn(&Kept) -> Option<f64>,
+) {
+    let parts = pair.iter().flat_map(|name| named(all, name));
+    findings.order(row, parts.map(|runs| (runs.name, runs.over(&of))));
+}
+
 fn jain_rows(findings: &mut Findings, all: &[Runs], pairs: &[[&str; 2]]) {
-    for pair in pairs {
-        let parts = pair.iter().flat_map(|name| named(all, name));
-        let parts = parts.map(|runs| (runs.name, runs.over(|kept| fairness(kept, LATE))));
-        findings.order(format!("Jain index, 250 to 300 s: {}, {}", pair[0], pair[1]), parts.collect::<Vec<_>>());
+    for [one, other] in pairs {
+        let row = format!("Jain index, 250 to 300 s: {one}, {other}");
+        order(findings, all, row, [one, other], |kept| fairness(kept, LATE));
     }
 }
 
@@ -135,22 +143,14 @@ pub(super) fn figure_6(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             (1..=3).map(|flow| coefficient_of_variation(within(kept.all(&format!("goodput_bps_{flow}")), LATE)));
         mean(&flows.collect::<Option<Vec<f64>>>()?)
     };
-    let parts = ["EXP-TCP", "TCP"].iter().flat_map(|name| named(&all, name));
-    findings.order(
-        "variation of throughput, EXP-TCP and TCP",
-        parts.map(|runs| (runs.name, runs.over(rough))).collect::<Vec<_>>(),
-    );
+    order(findings, &all, "variation of throughput, EXP-TCP and TCP", ["EXP-TCP", "TCP"], rough);
     let settled = |kept: &Kept| {
         let fair = |from: &f64| fairness(kept, [*from, from + 10.0]).is_some_and(|index| index >= 0.95);
         // What is not reached counts as reached at the end.
         let starts = (0..=1900).map(|step| 200.0 + f64::from(step) * 0.1);
         Some(starts.into_iter().find(fair).unwrap_or(400.0) - 200.0)
     };
-    let parts = ["EXP-TCP", "HSTCP"].iter().flat_map(|name| named(&all, name));
-    findings.order(
-        "time to a Jain index of 0.95 over 10 s",
-        parts.map(|runs| (runs.name, runs.over(settled))).collect::<Vec<_>>(),
-    );
+    order(findings, &all, "time to a Jain index of 0.95 over 10 s", ["EXP-TCP", "HSTCP"], settled);
     for name in ["HSTCP", "EXP-TCP"] {
         for runs in named(&all, name) {
             let last = [300.0, 400.0];
@@ -172,13 +172,9 @@ pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         let full = used.windows(5).position(|five| five.iter().all(|used| *used >= 0.95));
         Some(full.unwrap_or(used.len()) as f64 * INTERVAL)
     };
-    let order = |findings: &mut Findings, row: String, pair: [&str; 2], of: &dyn Fn(&Kept) -> Option<f64>| {
-        let parts = pair.iter().flat_map(|name| named(&all, name));
-        findings.order(row, parts.map(|runs| (runs.name, runs.over(of))).collect::<Vec<_>>());
-    };
     for name in ["HSTCP", "STCP", "EXP-TCP"] {
         let row = format!("time from 200 s to a utilisation of 0.95: {name}, TCP");
-        order(findings, row, [name, "TCP"], &refilled);
+        order(findings, &all, row, [name, "TCP"], refilled);
     }
     let used = |kept: &Kept, span| mean(within(kept.all("utilisation"), span));
     for runs in named(&all, "TCP") {
@@ -186,9 +182,9 @@ pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     }
     for name in ["HSTCP", "STCP"] {
         let row = format!("time from 200 s to a utilisation of 0.95: EXP-TCP, {name}");
-        order(findings, row, ["EXP-TCP", name], &refilled);
+        order(findings, &all, row, ["EXP-TCP", name], refilled);
         let row = format!("increase per round trip, 60 to 100 s: EXP-TCP, {name}");
-        order(findings, row, ["EXP-TCP", name], &increase);
+        order(findings, &all, row, ["EXP-TCP", name], increase);
     }
     let whole = |runs: &Runs| runs.over(|kept| used(kept, [0.0, 300.0]));
     let others = all.iter().filter(|runs| runs.name != "EXP-TCP").map(whole);

@@ -3,11 +3,8 @@
 use cwnd_sim::QueueLimit;
 
 use super::red;
-use crate::bench::Bench;
 use crate::change::{self, bit_rate, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
+use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{Document, Scenario};
 
@@ -42,7 +39,7 @@ impl Sweep {
         let series = self.series.iter().find(|(known, _)| known == name);
         match (place, series) {
             (Some(place), Some((_, runs))) => Computed::over(&runs[place], of),
-            _ => Computed::Runs(Vec::new()),
+            _ => Computed::NONE,
         }
     }
 
@@ -57,31 +54,14 @@ impl Sweep {
         self.at(name, point, |kept| Some(kept.all("link_queue_packets").first()? / limit))
     }
 
-    /// Of the others than `name`, the one that `better` prefers at a point, by the mean of what `of` takes.
-    pub(super) fn extreme(
-        &self,
-        name: &str,
-        of: impl Fn(&str) -> Computed,
-        better: impl Fn(f64, f64) -> bool,
-    ) -> Computed {
-        let others = self.series.iter().map(|(other, _)| other.as_str()).filter(|other| *other != name);
-        let named = others.map(of).filter(|ours| ours.value().is_some());
-        named
-            .reduce(|one, other| {
-                let (a, b) = (one.value().unwrap_or(f64::NAN), other.value().unwrap_or(f64::NAN));
-                if better(b, a) { other } else { one }
-            })
-            .unwrap_or(Computed::Runs(Vec::new()))
+    /// Of the others than `name`, the one that `better` prefers, by the mean of what `of` says.
+    pub(super) fn extreme(&self, name: &str, of: impl Fn(&str) -> Computed, better: Better) -> Computed {
+        preferred(self.names().filter(|other| *other != name).map(of), better)
     }
 
-    /// The smallest, or the largest, over points of what `of` says.
-    pub(super) fn over_points(&self, of: impl Fn(f64) -> Computed, better: impl Fn(f64, f64) -> bool) -> Computed {
-        let all = self.points.iter().map(|point| of(*point)).filter(|ours| ours.value().is_some());
-        all.reduce(|one, other| {
-            let (a, b) = (one.value().unwrap_or(f64::NAN), other.value().unwrap_or(f64::NAN));
-            if better(b, a) { other } else { one }
-        })
-        .unwrap_or(Computed::Runs(Vec::new()))
+    /// The point that `better` prefers, by the mean of what `of` says.
+    pub(super) fn over_points(&self, of: impl Fn(f64) -> Computed, better: Better) -> Computed {
+        preferred(self.points.iter().map(|point| of(*point)), better)
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
@@ -145,12 +125,15 @@ pub(super) fn marked(kept: &Kept) -> Option<f64> {
     kept.all("link_mark_rate").first().copied()
 }
 
-pub(super) fn larger(one: f64, other: f64) -> bool {
-    one > other
-}
+/// Whether the first of two means is preferred.
+pub(super) type Better = fn(&f64, &f64) -> bool;
 
-pub(super) fn smaller(one: f64, other: f64) -> bool {
-    one < other
+/// The value that `better` prefers, by its mean; the first of equal ones.
+pub(super) fn preferred(values: impl Iterator<Item = Computed>, better: Better) -> Computed {
+    let known = values.filter_map(|value| Some((value.value()?, value)));
+    known
+        .reduce(|one, other| if better(&other.0, &one.0) { other } else { one })
+        .map_or(Computed::NONE, |(_, value)| value)
 }
 
 /// What varies on the dumbbell besides the algorithm.

@@ -1,14 +1,11 @@
 //! The cycles of two flows under synchronous feedback: what the host does against what the paper derives.
 
-use cwnd::{Packets, Spec};
+use cwnd::Packets;
 use cwnd_model::new_aimd::{Start, Totals};
-use cwnd_model::rounds::{Clock, FlowSetup, Setup, run};
+use cwnd_model::rounds::{Clock, Setup, run};
 
-use crate::bench::Bench;
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
-use crate::max_error::MaxError;
+use crate::model::flows;
+use crate::{Bench, Computed, Curve, Figure, Findings, MaxError, Result};
 use cwnd_run::probe::Probe;
 
 /// A cycle as the host went through it.
@@ -41,12 +38,8 @@ impl Cycle {
 
 /// The first `cycles` of two flows under `algorithm`, with a round trip for each decrease as the paper counts it.
 fn cycles(algorithm: &str, start: Start, cycles: usize) -> Vec<Cycle> {
-    let flow = |window| {
-        let algorithm = Spec::parse(algorithm).expect("algorithms of this file are in the registry");
-        FlowSetup { algorithm, window: Packets(window), rtt: None }
-    };
     let setup = Setup {
-        flows: vec![flow(start.x1), flow(start.x2)],
+        flows: flows(algorithm, &[start.x1, start.x2]),
         capacity: Packets(start.capacity),
         clock: Clock::Continuous { steps: 1 },
         decrease_rounds: 1,

@@ -1,10 +1,7 @@
 //! New AIMD in packets: the NCTUns dumbbell, and what its authors did not run on it.
 
-use crate::bench::Bench;
 use crate::change::{self, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::Findings;
+use crate::{Bench, Computed, Findings, Result};
 use cwnd_run::measure::jain;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::Written;

@@ -2,11 +2,8 @@
 
 use cwnd_sim::{Discipline, QueueLimit};
 
-use crate::bench::Bench;
 use crate::change;
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
+use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{mean, sample_deviation};
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{self, Ecn, Scenario, Written};
@@ -81,27 +78,24 @@ impl Point {
         Ok(pairs.into_iter().zip(runs).map(|((rate, n), runs)| Self { rate, n, runs }).collect())
     }
 
-    /// What is kept of all runs but one.
-    fn rest(&self, left_out: Option<usize>) -> impl Iterator<Item = &Kept> {
-        self.runs.iter().enumerate().filter(move |(run, _)| Some(*run) != left_out).map(|(_, kept)| kept)
-    }
-
-    /// Goodputs of the SIMD flows and of the TCP flows of a run, over the fair share.
-    fn classes<'a>(&self, kept: &'a Kept) -> Option<[impl Iterator<Item = f64> + 'a; 2]> {
-        let goodputs = kept.all("flow_goodput_bps");
+    /// Goodputs of the SIMD flows and of the TCP flows in all runs but one, over the fair share.
+    fn classes(&self, left_out: Option<usize>) -> Option<[Vec<f64>; 2]> {
         let n = self.n as usize;
         let fair = f64::from(self.rate) * 1e6 / (2.0 * f64::from(self.n));
-        let class = |from: usize| goodputs.get(from..from + n).map(|class| class.iter().map(move |x| x / fair));
-        Some([class(0)?, class(n)?])
+        let mut all = [Vec::new(), Vec::new()];
+        for (_, kept) in self.runs.iter().enumerate().filter(|(run, _)| Some(*run) != left_out) {
+            let goodputs = kept.all("flow_goodput_bps");
+            for (class, from) in all.iter_mut().zip([0, n]) {
+                class.extend(goodputs.get(from..from + n)?.iter().map(|goodput| goodput / fair));
+            }
+        }
+        Some(all)
     }
 
     /// Mean goodput of the SIMD flows and of the TCP flows, over the fair share.
     fn means(&self, left_out: Option<usize>) -> Option<[f64; 2]> {
-        let mut all = [Vec::new(), Vec::new()];
-        for kept in self.rest(left_out) {
-            all.iter_mut().zip(self.classes(kept)?).for_each(|(all, class)| all.extend(class));
-        }
-        Some([mean(&all[0])?, mean(&all[1])?])
+        let [simd, tcp] = self.classes(left_out)?;
+        Some([mean(&simd)?, mean(&tcp)?])
     }
 
     /// The mean of SIMD over that of TCP.
@@ -119,20 +113,14 @@ impl Point {
 
     /// Standard deviation over mean of the goodputs of all flows of both classes in all runs.
     fn variation(&self, left_out: Option<usize>) -> Option<f64> {
-        let mut all = Vec::new();
-        for kept in self.rest(left_out) {
-            self.classes(kept)?.into_iter().for_each(|class| all.extend(class));
-        }
+        let all = self.classes(left_out)?.concat();
         Some(sample_deviation(&all)? / mean(&all)?)
     }
 
     /// The variance of goodputs over the fair share within a class and over runs, mean of both classes.
     fn variance(&self, left_out: Option<usize>) -> Option<f64> {
-        let mut all = [Vec::new(), Vec::new()];
-        for kept in self.rest(left_out) {
-            all.iter_mut().zip(self.classes(kept)?).for_each(|(all, class)| all.extend(class));
-        }
-        let [simd, tcp] = [sample_deviation(&all[0])?, sample_deviation(&all[1])?];
+        let [simd, tcp] = self.classes(left_out)?;
+        let [simd, tcp] = [sample_deviation(&simd)?, sample_deviation(&tcp)?];
         Some((simd * simd + tcp * tcp) / 2.0)
     }
 }
@@ -159,7 +147,7 @@ fn shares(findings: &mut Findings, points: &[Point], losses: &'static str) {
             ratio(one).total_cmp(&ratio(other))
         };
         for (which, point) in [("smallest", light().min_by(by_ratio)), ("largest", light().max_by(by_ratio))] {
-            let ours = point.map_or(Computed::Runs(Vec::new()), |point| {
+            let ours = point.map_or(Computed::NONE, |point| {
                 Computed::jackknife(point.runs.len(), |left_out| point.ratio(left_out))
             });
             findings

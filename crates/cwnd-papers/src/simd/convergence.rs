@@ -4,11 +4,8 @@ use cwnd::Span;
 use cwnd_model::convergence::{Convergence, Scheme, Start};
 
 use super::{IIAD, SIMD, TCP};
-use crate::bench::Bench;
 use crate::change::{self, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
+use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{coefficient_of_variation, mean};
 use cwnd_run::probe::{Kept, Probe};
 

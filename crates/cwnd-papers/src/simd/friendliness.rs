@@ -1,11 +1,8 @@
 //! One flow under random loss, over TCP: Fig. 5, footnote 6, other recoveries.
 
 use super::{SIMD, TCP};
-use crate::bench::Bench;
 use crate::change::{self, set_algorithm};
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
+use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::mean;
 use cwnd_run::probe::Probe;
 use cwnd_run::scenario::{Document, Written};

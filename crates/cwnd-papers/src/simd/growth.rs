@@ -1,6 +1,6 @@
 //! One flow on paper: how SIMD grows, what makes it friendly, and TCP's throughput with time-outs.
 
-use cwnd::{Bytes, Packets, Span, Spec};
+use cwnd::{Bytes, Packets, Span};
 use cwnd_model::convergence::Scheme;
 use cwnd_model::friendly::{Timeouts, aimd_rate_with_timeouts, simd_alpha_periodic};
 use cwnd_model::growth::{Growth, after_congestion};
@@ -8,21 +8,14 @@ use cwnd_model::response::{Law, Path};
 use cwnd_model::{bernoulli, friendly};
 
 use super::{SIMD, TCP};
-use crate::bench::Bench;
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
-use crate::max_error::MaxError;
+use crate::model::registered;
+use crate::{Bench, Computed, Curve, Figure, Findings, MaxError, Result};
 
 const B: f64 = 1.0 / 16.0;
 
-fn spec(text: &str) -> Spec {
-    Spec::parse(text).expect("algorithms of this file are in the registry")
-}
-
 /// A window that was cut at `peak`, acknowledgement by acknowledgement.
 fn grown(text: &str, peak: f64, rounds: f64) -> Growth {
-    after_congestion(&spec(text), Packets(peak), rounds).expect("algorithms of this file set windows")
+    after_congestion(&registered(text), Packets(peak), rounds).expect("algorithms of this file set windows")
 }
 
 pub(super) fn figure_1(_: &Bench<'_>, findings: &mut Findings) -> Result {
@@ -119,7 +112,7 @@ pub(super) fn alpha(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     findings.value("periodic loss: rate against sqrt(1.5/p), largest relative error", rate);
     let rtt = Span::from_millis(100);
     for (name, text) in [("SIMD, alpha", SIMD), ("SIMD, alpha_P", SIMD_PERIODIC), ("TCP", TCP)] {
-        let mean = bernoulli::mean_window_periodic(&spec(text), 1000, 3_000_000, rtt);
+        let mean = bernoulli::mean_window_periodic(&registered(text), 1000, 3_000_000, rtt);
         findings.value(format!("one loss in 1000 packets: {name}"), mean.unwrap_or(f64::NAN));
     }
     // The sum over j of j^2 (1 - p)^j p, far into its tail.
@@ -131,7 +124,8 @@ pub(super) fn alpha(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let (seeds, packets) = bench.by_scale((10, 2_000_000), (10, 10_000_000));
     for (name, text) in [("SIMD, alpha", SIMD), ("SIMD, alpha_P", SIMD_PERIODIC), ("AIMD", "aimd:b=1/16"), ("TCP", TCP)]
     {
-        let means = (1..=seeds).filter_map(|seed| bernoulli::mean_window(&spec(text), P, packets, rtt, seed, &|| true));
+        let means =
+            (1..=seeds).filter_map(|seed| bernoulli::mean_window(&registered(text), P, packets, rtt, seed, &|| true));
         findings.value(format!("random loss of {P}: {name}"), Computed::Runs(means.collect()));
     }
     Ok(())

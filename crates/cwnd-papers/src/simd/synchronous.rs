@@ -1,15 +1,12 @@
 //! Two flows under synchronous feedback: Table 1, Figs. 3 and 4, section 4, appendix A.
 
-use cwnd::{Packets, Spec};
+use cwnd::Packets;
 use cwnd_model::convergence::{self, Regions, Scheme, Start};
-use cwnd_model::rounds::{Clock, Event, FlowSetup, Setup, run};
+use cwnd_model::rounds::{Clock, Event, Setup, run};
 
 use super::{IIAD, SIMD, TCP};
-use crate::bench::Bench;
-use crate::computed::Computed;
-use crate::error::Result;
-use crate::findings::{Curve, Figure, Findings};
-use crate::max_error::MaxError;
+use crate::model::flows;
+use crate::{Bench, Computed, Curve, Figure, Findings, MaxError, Result};
 
 const AIMD: &str = "aimd:b=1/16";
 
@@ -25,11 +22,7 @@ fn schemes() -> [(&'static str, Scheme, &'static str); 4] {
 
 /// The first `events` of two flows under `algorithm` that hear of congestion when their windows add up to `capacity`.
 fn events(algorithm: &str, capacity: f64, windows: [f64; 2], clock: Clock, events: usize) -> Vec<Event> {
-    let flow = |window| {
-        let algorithm = Spec::parse(algorithm).expect("algorithms of this file are in the registry");
-        FlowSetup { algorithm, window: Packets(window), rtt: None }
-    };
-    let flows = windows.map(flow).to_vec();
+    let flows = flows(algorithm, &windows);
     run(&Setup { flows, capacity: Packets(capacity), clock, rounds: 1e6, events, ..Setup::default() }).events
 }
 
