@@ -1,4 +1,4 @@
-//! Where a runner works: its paper's scenarios, assumptions and published numbers, and the runs it asks for.
+//! What a runner works with: its paper's scenarios, assumptions and printed numbers, and the runs it asks for.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use cwnd_run::execute::Job;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{Document, Scenario, Source};
 
-/// What a runner has to work with.
+/// What a runner works with.
 pub(crate) struct Bench<'a> {
     files: &'a Files,
     published: &'a Published,
@@ -24,7 +24,7 @@ pub(crate) struct Bench<'a> {
     log: RefCell<RunLog>,
 }
 
-/// Runs jobs, and gives what is kept of each, in their order.
+/// Simulates each job, and returns what is kept of each, in the same order.
 pub(super) type Simulate<'a> = &'a dyn Fn(Vec<Job<Probe>>) -> Result<Vec<Kept>>;
 
 /// Which runs a result took.
@@ -47,7 +47,7 @@ impl<'a> Bench<'a> {
         Self { files, published, result, settings, simulate, log: RefCell::default() }
     }
 
-    /// How long and how often to run. Scenarios know already; this is for what has none.
+    /// How long and how often to run. Scenarios are shortened already; this is for other work.
     pub(crate) fn scale(&self) -> Scale {
         self.settings.scale
     }
@@ -63,7 +63,7 @@ impl<'a> Bench<'a> {
     /// The scenario `papers/ID/NAME.toml` with the assumptions, the scale, and then what `change` does to it.
     ///
     /// # Errors
-    /// There is no such file, what comes out is no scenario, or `change` failed.
+    /// There is no such file, the changed scenario is wrong, or `change` failed.
     pub(crate) fn scenario(&self, name: &str, change: impl FnOnce(&mut Document) -> Result) -> Result<Scenario> {
         let (file, text) = self.files.scenario(name).ok_or_else(|| self.missing("scenario", name))?;
         let overrides = self.overrides(name);
@@ -80,7 +80,7 @@ impl<'a> Bench<'a> {
         Ok(Scenario::check(document)?)
     }
 
-    /// Runs every seed of a scenario, and gives what `probe` keeps of each.
+    /// Runs every seed of a scenario, and returns what `probe` keeps of each.
     ///
     /// # Errors
     /// As [`run_all`](Self::run_all).
@@ -88,7 +88,7 @@ impl<'a> Bench<'a> {
         Ok(self.run_all([Ok(scenario)], probe)?.concat())
     }
 
-    /// Runs every seed of every scenario, and gives what `probe` keeps of each: one list per scenario, one entry per seed. What
+    /// Runs every seed of every scenario, and returns what `probe` keeps of each: one list per scenario, one entry per seed. What
     /// was run before is taken from the store. The result does not depend on the number of threads.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl<'a> Bench<'a> {
     /// An assumption of another type: a number, a list.
     ///
     /// # Errors
-    /// There is no such assumption, or it is something else.
+    /// There is no such assumption, or it has another type.
     pub(crate) fn assumed_as<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
         let text = self.assumed(key)?;
         let value = toml::de::ValueDeserializer::parse(&text);
@@ -142,7 +142,7 @@ impl<'a> Bench<'a> {
     /// Printed numbers of this result, or of the whole paper, that are no rows of their own.
     ///
     /// # Errors
-    /// There are none under this name, or they have another shape.
+    /// There are none under this name, or they have another type.
     pub(crate) fn data<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let value = self
             .result

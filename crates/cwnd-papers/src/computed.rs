@@ -28,7 +28,7 @@ pub struct Interval {
 }
 
 impl Computed {
-    /// What no run could answer.
+    /// No value.
     pub(crate) const NONE: Self = Self::Runs(Vec::new());
 
     /// The mean over runs of what each kept under `name`; runs that could not answer are left out.
@@ -90,7 +90,7 @@ impl Computed {
         self.paired(other, |one, other| one / other)
     }
 
-    /// The value and its interval; none of nothing, of a single run, and of an ordering.
+    /// The value and its interval; none where there is no run, a single one, or an ordering.
     #[must_use]
     pub fn interval(&self) -> Option<Interval> {
         match self {
@@ -131,7 +131,7 @@ impl Computed {
             (Self::Exact(one), Self::Exact(other)) => Self::Exact(of(*one, *other)),
             (Self::Exact(one), other) => other.map(|other| of(*one, other)),
             (one, Self::Exact(other)) => one.map(|one| of(one, *other)),
-            // Of unequal numbers none can be paired, and the difference is unknown.
+            // Unequal numbers of runs cannot be paired.
             (one, other) if one.values().len() != other.values().len() => Self::NONE,
             (one, other) => {
                 let paired = one.values().iter().zip(other.values()).map(|(one, other)| of(*one, *other)).collect();

@@ -21,7 +21,7 @@ pub enum PaperError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Published data have another shape than a runner expects.
+    /// Published data have not the type that a runner reads.
     #[error("{place}: `{name}` of its data: {reason}")]
     Data {
         /// Paper and result.
@@ -31,7 +31,7 @@ pub enum PaperError {
         /// What is wrong with them.
         reason: String,
     },
-    /// A runner needs what its paper's folder does not have.
+    /// A runner asks for a scenario, an assumption or data that its paper does not have.
     #[error("{place}: there is no {what} `{name}`")]
     Missing {
         /// Paper and result.
@@ -41,7 +41,7 @@ pub enum PaperError {
         /// Its name.
         name: String,
     },
-    /// An assumption, or what a runner computes from some, is no quantity that a scenario accepts.
+    /// An assumption, or a value computed from assumptions, is no quantity that a scenario accepts.
     #[error(transparent)]
     Quantity(#[from] QuantityError),
     /// The simulator refuses a setup or panics, or the work was interrupted.
@@ -56,7 +56,7 @@ pub enum PaperError {
     /// A cell cannot be stored.
     #[error("{0}; `--no-store` runs without")]
     Store(StoreError),
-    /// Nothing is called so.
+    /// No paper, result or assumption has this name.
     #[error("{}", cwnd_run::scenario::unknown(what, name, known))]
     Unknown {
         /// The kind of thing.

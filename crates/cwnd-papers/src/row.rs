@@ -22,7 +22,7 @@ pub struct JudgedRow {
     pub published: Option<Value>,
     /// Whether that is printed in the paper or follows from what is printed.
     pub basis: Basis,
-    /// Computed; text for an ordering; null where there is none.
+    /// The value computed here; text for an ordering; null where there is none.
     pub ours: Option<Value>,
     /// Half the width of the 95 % interval of `ours`; null where it is exact, a text, or a single run.
     pub ci95: Option<f64>,
@@ -37,7 +37,7 @@ pub struct JudgedRow {
 }
 
 impl JudgedRow {
-    /// The row of `listed` with a value of ours, or with none.
+    /// The row of `listed` with the value computed for it, if there is one.
     pub(super) fn judged(
         paper: &str,
         result: &PublishedResult,
@@ -73,7 +73,7 @@ impl JudgedRow {
         }
     }
 
-    /// The row of a result that has none: it is listed, so that nothing is left out in silence.
+    /// The row of a result that lists none, so that its verdict is shown too.
     pub(super) fn whole(paper: &str, result: &PublishedResult) -> Self {
         let row = PublishedRow { id: result.title.clone(), ..PublishedRow::default() };
         Self::judged(paper, result, &row, None)
@@ -109,7 +109,7 @@ impl JudgedRow {
         }
     }
 
-    /// Computed with its interval and unit, for people.
+    /// The computed value with its interval and unit, for people.
     #[must_use]
     pub fn ours_text(&self) -> String {
         match &self.ours {
@@ -167,5 +167,5 @@ fn unsure(ours: Option<&Computed>) -> String {
     }
 }
 
-/// What a miss says for which nobody wrote down a reason.
+/// The reason of a miss for which none is on record.
 const UNEXPLAINED: &str = "no reason recorded";

@@ -25,7 +25,7 @@ pub struct Selection {
     papers: Vec<(&'static Reproduction, Published, Vec<usize>)>,
 }
 
-/// What came of the results of a paper.
+/// The results of a paper that were run.
 #[derive(Debug)]
 pub struct PaperRun {
     /// The paper.
@@ -34,7 +34,7 @@ pub struct PaperRun {
     pub results: Vec<ResultRun>,
 }
 
-/// What came of a result.
+/// A result that was run.
 #[derive(Debug)]
 pub struct ResultRun {
     /// Indexes the results of its paper.
@@ -51,7 +51,7 @@ impl Selection {
     /// All papers, one, or one result of one.
     ///
     /// # Errors
-    /// Nothing is called so, or a file of a paper is wrong.
+    /// No paper or result has this name, or a file of a paper is wrong.
     pub fn of(paper: Option<&str>, result: Option<&str>) -> Result<Self> {
         let chosen = PAPERS.into_iter().filter(|reproduction| paper.is_none_or(|wanted| wanted == reproduction.id()));
         let chosen: Vec<&Reproduction> = chosen.collect();
@@ -134,7 +134,7 @@ impl Selection {
                 Err(error) => errors.push(error),
             }
         }
-        // What one runner met, the others take for an interruption.
+        // The error of one runner interrupts the others.
         let interrupted = |error: &PaperError| matches!(error, PaperError::Run(RunError::Interrupted(_)));
         if let Some(error) = errors.into_iter().min_by_key(interrupted) {
             return Err(error);

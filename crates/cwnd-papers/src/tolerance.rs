@@ -88,7 +88,7 @@ impl Accepted {
     const ALL: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, open: false };
 
     fn around(published: Option<f64>, ends: impl Fn(f64) -> (f64, f64)) -> Self {
-        // Published rows were checked to have the number where their tolerance needs it; nothing equals what is not a number.
+        // Published rows were checked to have the number where their tolerance needs it; no value lies around NaN.
         let (one, other) = ends(published.unwrap_or(f64::NAN));
         Self { low: one.min(other), high: one.max(other), open: false }
     }
@@ -100,7 +100,7 @@ impl Accepted {
     fn judge(self, Interval { value, low, high }: Interval) -> Verdict {
         match (self.holds(low), self.holds(high), self.holds(value)) {
             (true, true, true) => Verdict::Match,
-            // Neither end inside, and not around it either.
+            // The interval lies wholly outside.
             (false, false, false) if high < self.low || low > self.high || low == high => Verdict::Miss,
             (false, false, false) if self.open && (high <= self.low || low >= self.high) => Verdict::Miss,
             _ => Verdict::Undecided,

@@ -15,7 +15,7 @@ use cwnd_run::scenario::{
 /// An environment of Table 2.
 #[derive(Clone, Debug)]
 pub(super) enum Environment {
-    /// Traffic that yields to nobody leaves a bandwidth that changes.
+    /// Traffic without congestion control leaves a bandwidth that changes.
     Available(Bandwidth),
     /// Finite flows come and go and are served first.
     Crossed(Gap),
@@ -255,7 +255,7 @@ impl Scores {
         Computed::Runs(self.seeds().filter_map(|seed| over(self.values(scheme, seed, name)?)).collect())
     }
 
-    /// The same less, or more: `of` of the means of all schemes, seed by seed.
+    /// `of` applied to the means of all schemes, one value per seed.
     pub(super) fn each(&self, name: &str, of: impl Fn(&[f64]) -> f64) -> Computed {
         let means = |seed| -> Option<Vec<f64>> {
             (0..self.0.len()).map(|scheme| mean(&self.values(scheme, seed, name)?)).collect()

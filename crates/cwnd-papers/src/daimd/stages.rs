@@ -89,7 +89,7 @@ const AT: f64 = 600.0;
 
 pub(super) fn figure_3(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let udt = fluid::udt(BitRate(GIGABIT), PACKET);
-    // Stages as they show: the slope of the first step, how many steps follow like it, and how far they differ.
+    // Observed stages: the slope of the first step and the number of steps like it.
     let mut stages: Vec<(f64, f64)> = Vec::new();
     let mut spread = MaxError::default();
     let mut rate = 0.0;

@@ -70,7 +70,7 @@ pub(super) fn figure_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 pub(super) fn marks(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let points: Vec<f64> = capacities(bench)?.into_iter().filter(|rate| *rate <= 2500.0).collect();
     let (on, off) = (over_capacity(bench, &points, true)?, over_capacity(bench, &points, false)?);
-    // Of the mean over seeds: that of the sizes would count by how much runs differ anyway.
+    // The size of the mean difference: a mean of sizes would also count by how much seeds differ.
     let size = |ours: Computed| if ours.value().is_some_and(|less| less < 0.0) { ours.map(|less| -less) } else { ours };
     for name in on.names() {
         let farther = |one: &f64, other: &f64| one.abs() > other.abs();

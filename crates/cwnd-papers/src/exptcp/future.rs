@@ -113,7 +113,7 @@ pub(super) fn others(bench: &Bench<'_>, findings: &mut Findings) -> Result {
                 let alpha = in_queue * product / f64::from(load.flows);
                 dumbbell(bench, &format!("fast:alpha={alpha}"), load, as_it_is)
             }
-            // Its equation counts losses: of marks it would take no notice.
+            // Its equation counts losses and ignores marks.
             "tfrc" => dumbbell(bench, algorithm, Load { marks: false, ..load }, as_it_is),
             "xcp" | "vcp" => dumbbell(bench, algorithm, load, |document| {
                 change::dumbbell(document).queue = format!("{algorithm}:1bdp").parse()?;
