@@ -1,4 +1,4 @@
-//! The tables of `docs/papers.md`: what is on record of each paper. The words around them are written by hand.
+//! The tables of `docs/papers.md`: what is on record of each paper. The text around them is written by hand.
 
 use std::fmt::Write;
 
@@ -71,7 +71,7 @@ fn tables(published: &Published, records: &[Recorded; 2]) -> String {
     if !exceptions.is_empty() {
         let _ = write!(
             text,
-            "\nRows that are no match:\n\n| result | row | published | ours | tolerance | verdict | reason |\n|---|---|---|---|---|---|---|\n{exceptions}"
+            "\nRows that do not match:\n\n| result | row | published | ours | tolerance | verdict | reason |\n|---|---|---|---|---|---|---|\n{exceptions}"
         );
     }
     text.push('\n');
