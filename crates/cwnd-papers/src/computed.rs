@@ -5,7 +5,7 @@ use cwnd_run::probe::Kept;
 
 /// A value that a runner computed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Computed {
+pub(crate) enum Computed {
     /// From a formula or a single deterministic run: it has no interval.
     Exact(f64),
     /// One value per independent run; the value is their mean, the interval Student's.
@@ -18,13 +18,13 @@ pub enum Computed {
 
 /// A value with the ends of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// The value.
-    pub value: f64,
+    pub(crate) value: f64,
     /// The lower end of its interval, the value itself where it is exact.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The upper end.
-    pub high: f64,
+    pub(crate) high: f64,
 }
 
 impl Computed {
@@ -32,21 +32,18 @@ impl Computed {
     pub(crate) const NONE: Self = Self::Runs(Vec::new());
 
     /// The mean over runs of what each kept under `name`; runs that could not answer are left out.
-    #[must_use]
-    pub fn mean(runs: &[Kept], name: &str) -> Self {
+    pub(crate) fn mean(runs: &[Kept], name: &str) -> Self {
         Self::over(runs, |kept| kept.one(name))
     }
 
     /// The mean over runs of what `of` takes from each; runs that cannot answer are left out.
-    #[must_use]
-    pub fn over(runs: &[Kept], of: impl Fn(&Kept) -> Option<f64>) -> Self {
+    pub(crate) fn over(runs: &[Kept], of: impl Fn(&Kept) -> Option<f64>) -> Self {
         Self::Runs(runs.iter().filter_map(of).collect())
     }
 
     /// What an estimate over `runs` runs together gives, such as a ratio of means, with the interval of its jackknife (Miller 1974):
     /// `estimate` is asked for all of them, and for all but each one. Its pseudo-values count as one value per run.
-    #[must_use]
-    pub fn jackknife(runs: usize, estimate: impl Fn(Option<usize>) -> Option<f64>) -> Self {
+    pub(crate) fn jackknife(runs: usize, estimate: impl Fn(Option<usize>) -> Option<f64>) -> Self {
         let n = runs as f64;
         let pseudo = |all| (0..runs).map(|left_out| Some(n * all - (n - 1.0) * estimate(Some(left_out))?)).collect();
         // Without one run there may be no estimate: then it has no interval, and a part of the runs would be another estimate.
@@ -55,8 +52,7 @@ impl Computed {
     }
 
     /// The values, one per run.
-    #[must_use]
-    pub fn values(&self) -> &[f64] {
+    pub(crate) fn values(&self) -> &[f64] {
         match self {
             Self::Exact(value) => core::slice::from_ref(value),
             Self::Runs(values) | Self::Median(values) => values,
@@ -65,8 +61,7 @@ impl Computed {
     }
 
     /// Each value through `of`, as when a unit is changed.
-    #[must_use]
-    pub fn map(&self, of: impl Fn(f64) -> f64 + Copy) -> Self {
+    pub(crate) fn map(&self, of: impl Fn(f64) -> f64 + Copy) -> Self {
         let all = |values: &[f64]| values.iter().copied().map(of).collect();
         match self {
             Self::Exact(value) => Self::Exact(of(*value)),
@@ -79,20 +74,17 @@ impl Computed {
     }
 
     /// This less another: run by run where both have the same number of runs, in the order of their seeds.
-    #[must_use]
-    pub fn minus(&self, other: &Self) -> Self {
+    pub(crate) fn minus(&self, other: &Self) -> Self {
         self.paired(other, |one, other| one - other)
     }
 
     /// This divided by another, as [`minus`](Self::minus).
-    #[must_use]
-    pub fn per(&self, other: &Self) -> Self {
+    pub(crate) fn per(&self, other: &Self) -> Self {
         self.paired(other, |one, other| one / other)
     }
 
     /// The value and its interval; none where there is no run, a single one, or an ordering.
-    #[must_use]
-    pub fn interval(&self) -> Option<Interval> {
+    pub(crate) fn interval(&self) -> Option<Interval> {
         match self {
             Self::Exact(value) => Some(Interval { value: *value, low: *value, high: *value }),
             Self::Runs(values) => {
@@ -107,8 +99,7 @@ impl Computed {
     }
 
     /// The value alone, also of a single run.
-    #[must_use]
-    pub fn value(&self) -> Option<f64> {
+    pub(crate) fn value(&self) -> Option<f64> {
         match self {
             Self::Exact(value) => Some(*value),
             Self::Runs(values) => mean(values),
@@ -118,8 +109,7 @@ impl Computed {
     }
 
     /// The values of an ordering.
-    #[must_use]
-    pub fn parts(&self) -> &[(String, Self)] {
+    pub(crate) fn parts(&self) -> &[(String, Self)] {
         match self {
             Self::Ordered(parts) => parts,
             _ => &[],

@@ -52,8 +52,7 @@ impl Tolerance {
     ///
     /// The whole 95 % interval must lie inside for a match and outside for a miss. An interval across an edge decides nothing,
     /// which is always so where it is wider than the tolerance and the two overlap.
-    #[must_use]
-    pub fn judge(&self, published: Option<f64>, ours: &Computed) -> Verdict {
+    pub(super) fn judge(&self, published: Option<f64>, ours: &Computed) -> Verdict {
         if let Self::Ordering(names) = self {
             return order(names, ours);
         }
