@@ -7,6 +7,7 @@
 
 mod case;
 mod here;
+mod interop;
 mod ns3;
 mod outcome;
 mod page;
@@ -18,6 +19,7 @@ mod udt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::{Parser, Subcommand};
 use cwnd_run::scenario::Scenario;
 use thiserror::Error;
 
@@ -56,13 +58,11 @@ pub(crate) enum Error {
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
-    Interop(#[from] cwnd_interop::Error),
+    Interop(#[from] interop::Error),
     #[error("under load: {0}")]
     Load(Box<dyn std::error::Error + Send + Sync>),
     #[error("{}: no marks of the part `{part}`", path.display())]
     NoPart { path: PathBuf, part: String },
-    #[error("no part `{given}`; there are: {known}")]
-    Part { given: String, known: String },
     #[error("`{command}`: {reason}")]
     Program { command: String, reason: String },
     #[error("{}: {source}", path.display())]
@@ -79,31 +79,59 @@ pub(crate) enum Error {
     Unrecorded { case: String, algorithm: String },
 }
 
+/// Runs the same experiments in other implementations and compares.
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Plays scenarios between this project's UDT and libudt
+    Interop {
+        /// Those whose names begin so; all if none is given
+        scenario: Vec<String>,
+    },
+    /// Compares the packet simulator with the response functions, and rewrites a part of docs/validation.md
+    Model,
+    /// Compares with ns-3, and rewrites a part of docs/validation.md
+    Ns3 {
+        /// The cases that ns-3 runs anew; all if none is given
+        case: Vec<String>,
+    },
+    /// One end of a transfer on this project's sockets
+    #[command(hide = true)]
+    Partner {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+    /// One end of a transfer over TCP
+    #[command(hide = true)]
+    Tcp {
+        #[command(subcommand)]
+        end: udt::files::tcp::End,
+    },
+    /// Measures UDT on sockets, and rewrites docs/udt.md and a part of docs/files.md
+    Udt {
+        /// Takes minutes and writes no records: shows that everything works
+        #[arg(long)]
+        quick: bool,
+        /// What is measured; everything if none is given
+        part: Vec<udt::Part>,
+    },
+}
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // One of the two programs of a measurement, started by another of these.
-    if let ["tcp", words @ ..] = words.as_slice() {
-        return match udt::files::tcp::run(words) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("error: {error}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    let done = match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        Some(("ns3", chosen)) => validate(root(), chosen),
-        Some(("model", [])) => response::validate(),
-        Some(("udt", chosen)) => udt::validate(root(), chosen).map(|()| true),
-        _ => {
-            eprintln!(
-                "usage: cwnd-validation ns3 [CASE]...\n       cwnd-validation model\n       cwnd-validation udt [--quick] [PART]..."
-            );
-            return ExitCode::from(2);
-        }
+    let agrees = match Arguments::parse().command {
+        Command::Interop { scenario } => return interop::runner::run(&scenario),
+        Command::Model => response::validate(),
+        Command::Ns3 { case } => validate(root(), &case),
+        Command::Partner { words } => Ok(interop::ours::play(&words)),
+        Command::Tcp { end } => udt::files::tcp::run(&end).map(|()| true),
+        Command::Udt { quick, part } => udt::validate(root(), &part, quick).map(|()| true),
     };
-    match done {
+    match agrees {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

@@ -47,7 +47,7 @@ pub(crate) const STEPS: &[Step] = &[
         run: |workspace| {
             // The command lies beside the program that starts it.
             run(&mut workspace.cargo(&["build", "--package", "cwnd-cli"]))?;
-            run(&mut workspace.cargo(&["run", "--package", "cwnd-interop"]))
+            run(&mut workspace.cargo(&["run", "--package", "cwnd-validation", "--", "interop"]))
         },
     },
     Step {

@@ -13,8 +13,9 @@ mod staged;
 
 use std::path::Path;
 
+use crate::interop::programs::Programs;
+use clap::ValueEnum;
 use cwnd::Span;
-use cwnd_interop::programs::Programs;
 use cwnd_sim::emulate::Emulation;
 use cwnd_sim::{Loss, QueueLimit};
 use load::Sizes;
@@ -35,27 +36,42 @@ struct Times {
     load: Sizes,
 }
 
-/// Measures the `chosen` parts anew, all if none is named, and writes the records and the page. `--quick` among them takes
-/// seconds instead of minutes, writes nothing, and shows that everything works.
-pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<(), Error> {
-    let quick = chosen.iter().any(|word| word == "--quick");
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// Between two programs on one host
+    Loopback,
+    /// A link of 1 Gbit/s and 100 ms
+    Gigabit,
+    /// A link that loses packets at random
+    Loss,
+    /// A link once simulated and once real
+    Simulator,
+    /// Table 1 of the DAIMD paper
+    #[value(name = "table-1")]
+    Table1,
+    /// One port under load
+    Load,
+    /// Transfers of files
+    Files,
+}
+
+/// Measures the `chosen` parts anew, all if none is named, and writes the records and the page; if `quick`, takes minutes, writes
+/// nothing, and shows that everything works.
+pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool) -> Result<(), Error> {
     let times = if quick { QUICK } else { FULL };
-    let parts: Vec<&str> = chosen.iter().map(String::as_str).filter(|word| *word != "--quick").collect();
-    if let Some(unknown) = parts.iter().find(|part| !PARTS.contains(part)) {
-        return Err(Error::Part { given: (*unknown).to_owned(), known: PARTS.join(", ") });
-    }
-    let asked = |part: &str| parts.is_empty() || parts.contains(&part);
+    let asked = |part: Part| chosen.is_empty() || chosen.contains(&part);
     let folder = root.join("validation/udt");
     let mut records = Records::read(folder.join("recorded.json"))?;
     let mut load = Records::read(folder.join("load.json"))?;
-    if asked("load") {
+    if asked(Part::Load) {
         let mut measured = Measured::new("load");
         measured.put("cwnd", load::measure(&times.load).map_err(Error::Load)?);
         load.put(measured);
     }
-    if parts != ["load"] {
+    if chosen != [Part::Load] {
         let bench = Bench { programs: Programs::build(&Programs::folder())? };
-        if asked("files") {
+        if asked(Part::Files) {
             files::measure(root, &bench.programs, quick)?;
         }
         compare(root, &asked, quick, &bench, &times, &mut records)?;
@@ -72,27 +88,27 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<(), Error> {
 /// The parts in which there is somebody to compare with.
 fn compare(
     root: &Path,
-    asked: &dyn Fn(&str) -> bool,
+    asked: &dyn Fn(Part) -> bool,
     quick: bool,
     bench: &Bench,
     times: &Times,
     records: &mut Records,
 ) -> Result<(), Error> {
-    if asked("loopback") {
+    if asked(Part::Loopback) {
         records.put(loopback(bench, times)?);
     }
-    if asked("gigabit") {
+    if asked(Part::Gigabit) {
         records.put(gigabit(bench, times)?);
     }
-    if asked("loss") {
+    if asked(Part::Loss) {
         records.put(lossy(bench, times)?);
     }
-    if asked("simulator") {
+    if asked(Part::Simulator) {
         let picture = if quick { root.join("out/udt.svg") } else { root.join("docs/validation/udt.svg") };
         let report = root.join("out/udt.html");
         records.put(simulator::compare(bench, times.lossy_s[1] as u64, &report, &picture)?);
     }
-    if asked("table-1") {
+    if asked(Part::Table1) {
         records.put(staged::measure(times.stage_s)?);
     }
     Ok(())
@@ -148,8 +164,6 @@ fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
     }
     Ok(measured)
 }
-
-const PARTS: [&str; 7] = ["loopback", "gigabit", "loss", "simulator", "table-1", "load", "files"];
 
 const LOSSES: [(f64, &str); 3] = [(0.0, "0 %"), (0.001, "0.1 %"), (0.01, "1 %")];
 

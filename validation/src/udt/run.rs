@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::interop::programs::{Programs, Running, Told};
 use cwnd::Span;
-use cwnd_interop::programs::{Programs, Running, Told};
 use cwnd_link::{Relay, Report};
 use cwnd_sim::emulate::Emulation;
 use serde::{Deserialize, Serialize};
@@ -121,9 +121,8 @@ impl Bench {
         let words = words.split_whitespace();
         Ok(match who {
             Who::Ours { .. } => {
-                let own =
-                    std::env::current_exe().map_err(|source| Error::File { path: "cwnd-interop".into(), source })?;
-                Running::start(&own.with_file_name("cwnd-interop"), std::iter::once("ours").chain(words))?
+                let own = std::env::current_exe().map_err(|source| Error::File { path: "partner".into(), source })?;
+                Running::start(&own, std::iter::once("partner").chain(words))?
             }
             Who::Theirs => Running::start(&self.programs.partner(), words)?,
         })

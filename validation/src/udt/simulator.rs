@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::interop::programs::Sample;
 use cwnd::{Bytes, Span, Spec};
-use cwnd_interop::programs::Sample;
 use cwnd_link::Sample as LinkSample;
 use cwnd_report::page::Report;
 use cwnd_report::plot::Shown;

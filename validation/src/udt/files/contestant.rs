@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use cwnd_interop::programs::{Demo, Programs};
+use crate::interop::programs::{Demo, Programs};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::load::{LARGE, TREE, small_name};
@@ -84,8 +84,8 @@ impl Stage<'_> {
                 let at = format!("{taker}:{port}");
                 let what = if goods == Goods::Large { LARGE } else { TREE };
                 let target = self.target.to_string_lossy();
-                let mut server = self.serve(End::Taker, &program, &["tcp", "take", &at, &target, what], port)?;
-                let took = self.client(End::Giver, &program, &["tcp", "give", &at, what, algorithm])?;
+                let mut server = self.serve(End::Taker, &program, &["tcp", "receive", &at, &target, what], port)?;
+                let took = self.client(End::Giver, &program, &["tcp", "send", &at, what, algorithm])?;
                 server.succeed()?;
                 Ok(took)
             }

@@ -9,7 +9,7 @@ pub(crate) mod tcp;
 use std::fs;
 use std::path::Path;
 
-use cwnd_interop::programs::Programs;
+use crate::interop::programs::Programs;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 

@@ -1,28 +1,35 @@
-//! The plainest programs that move files over TCP, to compare with: nothing is checked, nothing resumed, nothing synced.
+//! Files over plain TCP, to compare with: nothing is checked, resumed or synced.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use clap::Subcommand;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, setsockopt, socket, sockopt};
 
 use super::load::LARGE;
+use crate::Error;
 
-/// `tcp give ADDRESS NAME ALGORITHM`, or `tcp take ADDRESS FOLDER NAME`: a file from the kernel's memory to the socket (`sendfile`), or
-/// a tree by way of `tar`. The giver ends when the taker has everything.
-pub(crate) fn run(words: &[&str]) -> io::Result<()> {
-    match words {
-        ["give", address, name, algorithm] => give(address, name, algorithm),
-        ["take", address, folder, name] => take(address, Path::new(folder), name),
-        _ => Err(io::Error::other("neither give nor take")),
-    }
+/// One end of a transfer: a file from the kernel's memory to the socket (`sendfile`), or a tree by way of `tar`. The sender ends when the
+/// receiver has everything.
+#[derive(Debug, Subcommand)]
+pub(crate) enum End {
+    Send { address: SocketAddrV4, name: String, algorithm: String },
+    Receive { address: SocketAddrV4, folder: PathBuf, name: String },
 }
 
-fn give(address: &str, name: &str, algorithm: &str) -> io::Result<()> {
-    let address: std::net::SocketAddrV4 = address.parse().map_err(io::Error::other)?;
+pub(crate) fn run(end: &End) -> Result<(), Error> {
+    let done = match end {
+        End::Send { address, name, algorithm } => send(*address, name, algorithm),
+        End::Receive { address, folder, name } => receive(*address, folder, name),
+    };
+    done.map_err(|error| Error::Program { command: "tcp".to_owned(), reason: error.to_string() })
+}
+
+fn send(address: SocketAddrV4, name: &str, algorithm: &str) -> io::Result<()> {
     let opened = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     // Before connecting, so that it has the first window.
     setsockopt(&opened, sockopt::TcpCongestion, &algorithm.into())?;
@@ -37,7 +44,7 @@ fn give(address: &str, name: &str, algorithm: &str) -> io::Result<()> {
     stream.read_exact(&mut [0])
 }
 
-fn take(address: &str, folder: &Path, name: &str) -> io::Result<()> {
+fn receive(address: SocketAddrV4, folder: &Path, name: &str) -> io::Result<()> {
     let (mut stream, _) = TcpListener::bind(address)?.accept()?;
     if name == LARGE {
         let (mut file, mut buffer) = (File::create_new(folder.join(name))?, vec![0; 1 << 20]);

@@ -7,9 +7,9 @@ mod link;
 mod transfers;
 mod wire;
 
-use cwnd_interop::Error;
+use crate::interop::Error;
 
-use crate::bench::Bench;
+use crate::interop::bench::Bench;
 
 /// Something that is played on real sockets.
 pub(crate) struct Scenario {

@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 use std::thread::sleep;
 use std::time::Duration;
 
-use cwnd_interop::programs::{Demo, Running};
-use cwnd_interop::{Error, expect};
+use crate::interop::programs::{Demo, Running};
+use crate::interop::{Error, expect};
 
-use crate::bench::Side::Ours;
-use crate::bench::{Bench, free, patiently};
+use crate::interop::bench::Side::Ours;
+use crate::interop::bench::{Bench, free, patiently};
 
 /// `cwnd udt recv` fetches from the demo server.
 pub(crate) fn fetch(bench: &Bench) -> Result<String, Error> {

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::Error;
+use crate::interop::Error;
 
 /// A capture that is running.
 #[derive(Debug)]
-pub struct Capture {
+pub(crate) struct Capture {
     child: Child,
     file: PathBuf,
     port: u16,
@@ -19,11 +19,11 @@ pub struct Capture {
 
 /// What a dissector that knows nothing of this project made of the packets from one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dissection {
+pub(crate) struct Dissection {
     /// Packets it knew, by kind: `data`, or the number of a control type in hexadecimal digits.
-    pub known: Vec<(String, u64)>,
+    pub(crate) known: Vec<(String, u64)>,
     /// Packets that are malformed, or not of UDT at all, in its own words.
-    pub strange: Vec<String>,
+    pub(crate) strange: Vec<String>,
 }
 
 impl Capture {
@@ -31,7 +31,7 @@ impl Capture {
     ///
     /// # Errors
     /// [`Error::NotCaptured`] where the user may not capture; tcpdump is missing, or has not begun after two seconds.
-    pub fn start(file: &Path, port: u16) -> Result<Self, Error> {
+    pub(crate) fn start(file: &Path, port: u16) -> Result<Self, Error> {
         // 128 bytes hold the longest control packets there are, but for long loss reports.
         let arguments = ["-i", "lo", "-s", "2048", "-B", "32768", "-U", "-w"];
         let mut child = Command::new("tcpdump")
@@ -62,7 +62,7 @@ impl Capture {
     ///
     /// # Errors
     /// The programs for it fail.
-    pub fn dissect(mut self, from: u16) -> Result<Dissection, Error> {
+    pub(crate) fn dissect(mut self, from: u16) -> Result<Dissection, Error> {
         // What is in its buffers is still to be written: the kernel hands over a block when it is full or a second old.
         sleep(Duration::from_millis(1500));
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
@@ -102,7 +102,7 @@ impl Capture {
 ///
 /// # Errors
 /// It is missing, or fails.
-pub fn tshark(file: &Path, arguments: &[&str]) -> Result<String, Error> {
+pub(crate) fn tshark(file: &Path, arguments: &[&str]) -> Result<String, Error> {
     let output = Command::new("tshark")
         .arg("-r")
         .arg(file)

@@ -5,15 +5,15 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use crate::interop::capture::tshark;
+use crate::interop::{Error, expect};
 use cwnd::{Span, Spec};
 use cwnd_export::{About, pcapng};
-use cwnd_interop::capture::tshark;
-use cwnd_interop::{Error, expect};
 use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, RecoveryScheme, Setup, Trace};
 use cwnd_trace::{FlowTrace, Protocol, Seen};
 use cwnd_udt::{Control, Packet};
 
-use crate::bench::Bench;
+use crate::interop::bench::Bench;
 
 /// Two TCP-like flows and one of UDT on a lossy path: Wireshark's analysis finds as many retransmissions and duplicate
 /// acknowledgements as there were, and its dissector of UDT as many packets of each kind.
@@ -21,7 +21,7 @@ pub(crate) fn simulated(bench: &Bench) -> Result<String, Error> {
     let trace = trace();
     let path = bench.file("simulated.pcapng");
     let mut file = BufWriter::new(File::create(&path)?);
-    let about = About { title: "interop", program: "cwnd-interop", command: "cargo xtask test interop", seed: SEED };
+    let about = About { title: "interop", program: "cwnd-validation", command: "cargo xtask test interop", seed: SEED };
     pcapng::write(&mut file, &trace, &about)?;
     file.flush()?;
 

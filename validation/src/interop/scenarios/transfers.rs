@@ -3,17 +3,17 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::interop::programs::Told;
+use crate::interop::proxy::Proxy;
+use crate::interop::{Error, expect};
 use cwnd::Span;
-use cwnd_interop::programs::Told;
-use cwnd_interop::proxy::Proxy;
-use cwnd_interop::{Error, expect};
 use cwnd_sim::emulate::{Emulation, Reordering};
 use cwnd_sim::{Loss, QueueLimit};
 use cwnd_udt::Seq;
 
-use crate::bench::Side::{Ours, Theirs};
-use crate::bench::{Bench, Side, free};
-use crate::scenarios::link::{self, Path};
+use crate::interop::bench::Side::{Ours, Theirs};
+use crate::interop::bench::{Bench, Side, free};
+use crate::interop::scenarios::link::{self, Path};
 
 /// What is between the two ends.
 enum Between {
@@ -180,7 +180,7 @@ pub(crate) fn other_type(bench: &Bench) -> Result<String, Error> {
 
 /// Nobody listens.
 pub(crate) fn nobody_there(bench: &Bench) -> Result<String, Error> {
-    let told = crate::bench::timed(|| bench.start(Ours, &format!("client {}", free()?))?.finish(PATIENCE));
+    let told = crate::interop::bench::timed(|| bench.start(Ours, &format!("client {}", free()?))?.finish(PATIENCE));
     let (told, seconds) = (told.0?, told.1);
     expect(told.code == NO_SERVER, || format!("told {:?} ({})", told.failed, told.code))?;
     expect((2.9..3.6).contains(&seconds), || format!("after {seconds:.1} s"))?;
@@ -198,7 +198,7 @@ pub(crate) fn killed(bench: &Bench) -> Result<String, Error> {
         let mut there = bench.start(Theirs, &format!("client {at} {theirs}"))?;
         std::thread::sleep(Duration::from_millis(1000));
         there.kill();
-        let (told, seconds) = crate::bench::timed(|| here.finish(Duration::from_secs(20)));
+        let (told, seconds) = crate::interop::bench::timed(|| here.finish(Duration::from_secs(20)));
         let told = told?;
         expect(told.failed.is_some(), || "the end of the stream looked like an orderly one".to_owned())?;
         expect((1.5..5.0).contains(&seconds), || format!("noticed after {seconds:.1} s"))?;

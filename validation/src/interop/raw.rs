@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use cwnd_udt::wire::{DropRequest, Handshake, Position, Request};
 use cwnd_udt::{Control, DataHeader, MessageNumber, Packet, Seq, SocketId};
 
-use crate::{Error, clock, expect};
+use crate::interop::{Error, clock, expect};
 
 /// A socket connected to one peer.
 #[derive(Debug)]
-pub struct Raw {
+pub(crate) struct Raw {
     socket: UdpSocket,
     /// The peer's id of the connection, once it was accepted.
     peer: Option<SocketId>,
@@ -19,26 +19,26 @@ pub struct Raw {
 
 /// What a raw client proposes.
 #[derive(Clone, Copy, Debug)]
-pub struct Proposal {
+pub(crate) struct Proposal {
     /// The number of its first packet.
-    pub isn: Seq,
+    pub(crate) isn: Seq,
     /// The largest packet.
-    pub mss: u32,
+    pub(crate) mss: u32,
     /// The window.
-    pub window: u32,
+    pub(crate) window: u32,
     /// 1 for a stream, 2 for messages.
-    pub socket_type: u32,
+    pub(crate) socket_type: u32,
 }
 
 /// The server's answer to a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// The connection is open.
     Accepted(Handshake),
     /// Refused with code 1002.
     Rejected,
     /// No handshake within half a second.
-    NoAnswer,
+    Silence,
 }
 
 impl Default for Proposal {
@@ -52,7 +52,7 @@ impl Raw {
     ///
     /// # Errors
     /// No local port is free, or the peer's address is of another family.
-    pub fn new(peer: SocketAddr) -> Result<Self, Error> {
+    pub(crate) fn new(peer: SocketAddr) -> Result<Self, Error> {
         let socket = UdpSocket::bind("127.0.0.1:0")?;
         socket.connect(peer)?;
         Ok(Self { socket, peer: None })
@@ -62,7 +62,7 @@ impl Raw {
     ///
     /// # Errors
     /// The system call fails.
-    pub fn local(&self) -> Result<SocketAddr, Error> {
+    pub(crate) fn local(&self) -> Result<SocketAddr, Error> {
         Ok(self.socket.local_addr()?)
     }
 
@@ -70,7 +70,7 @@ impl Raw {
     ///
     /// # Errors
     /// No handshake comes back to any of them, a datagram that comes back is no packet, or the socket fails.
-    pub fn cookie(&self, proposal: &Proposal) -> Result<u32, Error> {
+    pub(crate) fn cookie(&self, proposal: &Proposal) -> Result<u32, Error> {
         // As often as a client would.
         for _ in 0..12 {
             self.send_handshake(proposal, Request::Regular, 0)?;
@@ -85,10 +85,10 @@ impl Raw {
     ///
     /// # Errors
     /// A datagram that comes back is no packet, or the socket fails.
-    pub fn ask(&mut self, proposal: &Proposal, cookie: u32) -> Result<Answer, Error> {
+    pub(crate) fn ask(&mut self, proposal: &Proposal, cookie: u32) -> Result<Answer, Error> {
         self.send_handshake(proposal, Request::Response, cookie)?;
         Ok(match self.handshake(TIMEOUT)? {
-            None => Answer::NoAnswer,
+            None => Answer::Silence,
             Some(Handshake { request: Request::Rejected, .. }) => Answer::Rejected,
             Some(handshake) => {
                 self.peer = handshake.id;
@@ -101,7 +101,7 @@ impl Raw {
     ///
     /// # Errors
     /// Those of [`cookie`](Self::cookie) and of [`ask`](Self::ask).
-    pub fn open(&mut self, proposal: &Proposal) -> Result<Answer, Error> {
+    pub(crate) fn open(&mut self, proposal: &Proposal) -> Result<Answer, Error> {
         let cookie = self.cookie(proposal)?;
         self.ask(proposal, cookie)
     }
@@ -110,7 +110,7 @@ impl Raw {
     ///
     /// # Errors
     /// No connection has been accepted, or the socket fails.
-    pub fn send_data(&self, seq: Seq, payload: &[u8]) -> Result<(), Error> {
+    pub(crate) fn send_data(&self, seq: Seq, payload: &[u8]) -> Result<(), Error> {
         let to = self.connection()?;
         let message = MessageNumber::FIRST;
         let header = DataHeader { seq, position: Position::Only, in_order: false, message, timestamp_us: 0, to };
@@ -121,7 +121,7 @@ impl Raw {
     ///
     /// # Errors
     /// No connection has been accepted, or the socket fails.
-    pub fn send_control(&self, control: Control<'_>) -> Result<(), Error> {
+    pub(crate) fn send_control(&self, control: Control<'_>) -> Result<(), Error> {
         let to = Some(self.connection()?);
         self.send(&Packet::Control { to, timestamp_us: 0, control })
     }
@@ -130,7 +130,7 @@ impl Raw {
     ///
     /// # Errors
     /// The socket fails.
-    pub fn send_bytes(&self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn send_bytes(&self, bytes: &[u8]) -> Result<(), Error> {
         self.socket.send(bytes)?;
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Raw {
     ///
     /// # Errors
     /// A datagram that arrives is no packet, or the socket fails.
-    pub fn wait_for(
+    pub(crate) fn wait_for(
         &self,
         timeout: Duration,
         wanted: impl Fn(&Control<'_>) -> bool,
@@ -155,7 +155,7 @@ impl Raw {
     ///
     /// # Errors
     /// A datagram that arrives is no packet, or the socket fails.
-    pub fn drop_request(&self, timeout: Duration) -> Result<Option<DropRequest>, Error> {
+    pub(crate) fn drop_request(&self, timeout: Duration) -> Result<Option<DropRequest>, Error> {
         self.receive(clock::now() + timeout, |packet| match packet {
             Packet::Control { control: Control::DropRequest(request), .. } => Some(*request),
             _ => None,
@@ -166,7 +166,7 @@ impl Raw {
     ///
     /// # Errors
     /// No connection has been accepted.
-    pub fn connection(&self) -> Result<SocketId, Error> {
+    pub(crate) fn connection(&self) -> Result<SocketId, Error> {
         self.peer.ok_or_else(|| Error::Unmet("there is no connection".to_owned()))
     }
 

@@ -15,12 +15,12 @@ use cwnd_net::{
 use cwnd_udt::handshake::Refusal;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::clock;
-use crate::programs::{Sample, Told};
+use crate::interop::clock;
+use crate::interop::programs::{Sample, Told};
 
 /// Does what the words say, and tells what came of it on standard output; whether every step was carried out.
 #[must_use]
-pub fn play(words: &[String]) -> bool {
+pub(crate) fn play(words: &[String]) -> bool {
     let mut told = Told::default();
     if let Err(failed) = attempt(words, &mut told) {
         (told.failed, told.code) = (Some(failed.what), failed.code);

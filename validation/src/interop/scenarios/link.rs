@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use cwnd_interop::Error;
+use crate::interop::Error;
 use cwnd_link::{Plan, Relay};
 use cwnd_sim::emulate::Emulation;
 

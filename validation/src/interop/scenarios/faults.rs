@@ -7,19 +7,19 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::interop::programs::{Demo, Running};
+use crate::interop::proxy::{Kind, Proxy};
+use crate::interop::raw::{Answer, Proposal, Raw};
+use crate::interop::{Error, expect};
 use cwnd::Span;
-use cwnd_interop::programs::{Demo, Running};
-use cwnd_interop::proxy::{Kind, Proxy};
-use cwnd_interop::raw::{Answer, Proposal, Raw};
-use cwnd_interop::{Error, expect};
 use cwnd_sim::QueueLimit;
 use cwnd_sim::emulate::Emulation;
 use cwnd_udt::wire::{FullAck, LossRange, Losses};
 use cwnd_udt::{AckNumber, Control};
 
-use crate::bench::Side::{Ours, Theirs};
-use crate::bench::{Bench, Side, free, patiently, timed};
-use crate::scenarios::link;
+use crate::interop::bench::Side::{Ours, Theirs};
+use crate::interop::bench::{Bench, Side, free, patiently, timed};
+use crate::interop::scenarios::link;
 
 /// A packet of 44 bytes has no room for data. libudt divides by that room when it sends: the demo server dies.
 pub(crate) fn packets_without_room(bench: &Bench) -> Result<String, Error> {
@@ -129,8 +129,9 @@ pub(crate) fn an_early_loss_stalls(bench: &Bench) -> Result<String, Error> {
 
 /// The server's last word of the set-up is lost, and its data comes first: libudt's client believes itself connected and is not.
 pub(crate) fn data_overtakes_the_response(bench: &Bench) -> Result<String, Error> {
-    let lost =
-        |passing: &cwnd_interop::proxy::Passing| !passing.forth && passing.kind == Kind::Handshake && passing.nth == 1;
+    let lost = |passing: &crate::interop::proxy::Passing| {
+        !passing.forth && passing.kind == Kind::Handshake && passing.nth == 1
+    };
     let told = |side: Side| {
         let at = free()?;
         let _server = bench.start(side, &format!("server {at} send:1000000"))?;

@@ -1,22 +1,13 @@
 //! Plays scenarios between this project's UDT and libudt, and says of each whether it passed, failed or was skipped.
-//!
-//! `cwnd-interop [SCENARIO]...` plays those whose names begin so, all without arguments. `cargo xtask test interop` starts it. With
-//! `CI=true` a skipped scenario counts as failed.
-
-mod bench;
-mod scenarios;
 
 use std::process::ExitCode;
 
-use bench::Bench;
-use cwnd_interop::{Error, ours};
-use scenarios::{ALL, Scenario};
+use super::Error;
+use super::bench::{self, Bench};
+use super::scenarios::{ALL, Scenario};
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(("ours", words)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        return if ours::play(words) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-    }
+/// Plays the scenarios whose names begin with one of `prefixes`, or all of them. With `CI=true` a skipped scenario counts as failed.
+pub(crate) fn run(prefixes: &[String]) -> ExitCode {
     let bench = match Bench::new() {
         Ok(bench) => bench,
         Err(error) => {
@@ -26,7 +17,7 @@ fn main() -> ExitCode {
     };
     let chosen: Vec<&Scenario> = ALL
         .iter()
-        .filter(|scenario| arguments.is_empty() || arguments.iter().any(|prefix| scenario.name.starts_with(prefix)))
+        .filter(|scenario| prefixes.is_empty() || prefixes.iter().any(|prefix| scenario.name.starts_with(prefix)))
         .collect();
     if chosen.is_empty() {
         let names: Vec<&str> = ALL.iter().map(|scenario| scenario.name).collect();

@@ -9,11 +9,11 @@ use std::thread::{self, JoinHandle};
 use cwnd_udt::{Control, Packet, Seq};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::Error;
+use crate::interop::Error;
 
 /// What a datagram is, as far as scenarios care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A data packet.
     Data,
     /// A handshake.
@@ -26,18 +26,18 @@ pub enum Kind {
 
 /// One datagram on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passing {
+pub(crate) struct Passing {
     /// From the client to the target.
-    pub forth: bool,
+    pub(crate) forth: bool,
     /// What it is.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// How many of its kind have passed this way before it.
-    pub nth: u64,
+    pub(crate) nth: u64,
 }
 
 /// A proxy for one client on a thread of its own. It ends when this goes out of scope.
 #[derive(Debug)]
-pub struct Proxy {
+pub(crate) struct Proxy {
     at: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -55,7 +55,7 @@ impl Proxy {
     ///
     /// # Errors
     /// No socket can be had.
-    pub fn losing(target: SocketAddr, lose: fn(&Passing) -> bool) -> Result<Self, Error> {
+    pub(crate) fn losing(target: SocketAddr, lose: fn(&Passing) -> bool) -> Result<Self, Error> {
         Self::start(target, Rule::Lose { lose, passed: [[0; 4]; 2] })
     }
 
@@ -64,13 +64,13 @@ impl Proxy {
     ///
     /// # Errors
     /// No socket can be had.
-    pub fn renumbering(target: SocketAddr, first: Seq) -> Result<Self, Error> {
+    pub(crate) fn renumbering(target: SocketAddr, first: Seq) -> Result<Self, Error> {
         Self::start(target, Rule::Renumber { first, by: None })
     }
 
     /// Where it is reached.
     #[must_use]
-    pub fn at(&self) -> SocketAddr {
+    pub(crate) fn at(&self) -> SocketAddr {
         self.at
     }
 

@@ -4,8 +4,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use cwnd_interop::Error;
-use cwnd_interop::programs::{Demo, Programs, Running};
+use crate::interop::Error;
+use crate::interop::programs::{Demo, Programs, Running};
 use tempfile::TempDir;
 
 /// The programs, and a folder for what they leave behind.
@@ -23,7 +23,7 @@ impl Bench {
     pub(crate) fn start(&self, side: Side, words: &str) -> Result<Running, Error> {
         let words = words.split_whitespace();
         match side {
-            Side::Ours => Running::start(&own()?, std::iter::once("ours").chain(words)),
+            Side::Ours => Running::start(&own()?, std::iter::once("partner").chain(words)),
             Side::Theirs => Running::start(&self.programs.partner(), words),
         }
     }

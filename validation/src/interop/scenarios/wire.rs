@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use crate::interop::capture::Capture;
+use crate::interop::{Error, expect};
 use cwnd::Span;
-use cwnd_interop::capture::Capture;
-use cwnd_interop::{Error, expect};
 use cwnd_sim::emulate::Emulation;
 use cwnd_sim::{Loss, QueueLimit};
 
-use crate::bench::Side::{Ours, Theirs};
-use crate::bench::{Bench, free};
-use crate::scenarios::link;
+use crate::interop::bench::Side::{Ours, Theirs};
+use crate::interop::bench::{Bench, free};
+use crate::interop::scenarios::link;
 
 /// Sessions with every kind of packet there is, at the port of this side's server. Without offload: on a loopback the capture
 /// would show dozens of packets as one.

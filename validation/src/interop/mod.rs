@@ -1,14 +1,17 @@
 //! What it takes to meet libudt on real sockets: its programs, links and faults between the two ends, packets by hand, captures.
 //!
-//! The scenarios are in the program of the same name. `partner.cpp` and this side's partner take the same steps and tell the same
+//! `interop/partner.cpp` and this side's partner take the same steps and tell the same
 //! things, so that each scenario can be played by either on both ends.
 
-pub mod capture;
+mod bench;
+mod capture;
 mod clock;
-pub mod ours;
-pub mod programs;
-pub mod proxy;
-pub mod raw;
+pub(crate) mod ours;
+pub(crate) mod programs;
+mod proxy;
+mod raw;
+pub(crate) mod runner;
+mod scenarios;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +22,7 @@ use thiserror::Error as ThisError;
 
 /// Why a scenario could not be played to its end.
 #[derive(Debug, ThisError)]
-pub enum Error {
+pub(crate) enum Error {
     /// A program ended with a failure.
     #[error("`{program}` ended with {status}")]
     Ended {
@@ -91,6 +94,6 @@ impl Error {
 ///
 /// # Errors
 /// It does not hold.
-pub fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Error> {
+pub(crate) fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Error> {
     if holds { Ok(()) } else { Err(Error::Unmet(otherwise())) }
 }

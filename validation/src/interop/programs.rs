@@ -9,87 +9,87 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, clock};
+use crate::interop::{Error, clock};
 
 /// Where the programs are.
 #[derive(Clone, Debug)]
-pub struct Programs {
+pub(crate) struct Programs {
     folder: PathBuf,
 }
 
 /// A program that is running. It is killed when this goes out of scope.
 #[derive(Debug)]
-pub struct Running {
+pub(crate) struct Running {
     name: String,
     child: Child,
 }
 
 /// What a partner tells at its end, ours and theirs alike.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Told {
+pub(crate) struct Told {
     /// Until the connection was there.
-    pub connect_s: f64,
+    pub(crate) connect_s: f64,
     /// Payload bytes handed to the library.
-    pub sent: u64,
+    pub(crate) sent: u64,
     /// Payload bytes taken from it.
-    pub received: u64,
+    pub(crate) received: u64,
     /// Messages taken from it.
-    pub messages: u64,
+    pub(crate) messages: u64,
     /// Of these, the ones with a smaller number than one before.
-    pub out_of_order: u64,
+    pub(crate) out_of_order: u64,
     /// What `receive-all` took, from its first byte on.
-    pub received_each_second: Vec<u64>,
+    pub(crate) received_each_second: Vec<u64>,
     /// What the steps took.
-    pub transfer_s: f64,
+    pub(crate) transfer_s: f64,
     /// Processor time of the whole program.
-    pub cpu_s: f64,
+    pub(crate) cpu_s: f64,
     /// Data packets that left, again ones included.
-    pub packets_sent: u64,
+    pub(crate) packets_sent: u64,
     /// Data packets that left again.
-    pub retransmitted: u64,
+    pub(crate) retransmitted: u64,
     /// Data packets that the peer reported lost.
-    pub losses_told: u64,
+    pub(crate) losses_told: u64,
     /// The time between two packets, as the congestion control has it at the end.
-    pub period_us: f64,
+    pub(crate) period_us: f64,
     /// The round-trip time at the end.
-    pub rtt_ms: f64,
+    pub(crate) rtt_ms: f64,
     /// What failed, if something did.
-    pub failed: Option<String>,
+    pub(crate) failed: Option<String>,
     /// libudt's number for it; 0 for what is not the library's.
-    pub code: i32,
+    pub(crate) code: i32,
     /// What this side's sender was at over time, if it was asked to look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub samples: Vec<Sample>,
+    pub(crate) samples: Vec<Sample>,
 }
 
 /// A sender at an instant.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Seconds since 1970.
-    pub unix_s: f64,
+    pub(crate) unix_s: f64,
     /// Data packets so far: sent.
-    pub sent: u64,
+    pub(crate) sent: u64,
     /// Of these, sent again.
-    pub retransmitted: u64,
+    pub(crate) retransmitted: u64,
     /// Payload bytes acknowledged.
-    pub acked_bytes: u64,
+    pub(crate) acked_bytes: u64,
     /// Data packets found lost.
-    pub lost: u64,
+    pub(crate) lost: u64,
     /// Silences of the peer.
-    pub timeouts: u64,
+    pub(crate) timeouts: u64,
     /// Packets that the congestion control allows in flight.
-    pub window: f64,
+    pub(crate) window: f64,
     /// Packets in flight.
-    pub in_flight: u64,
+    pub(crate) in_flight: u64,
     /// Smoothed, seconds; 0 before it is known.
-    pub rtt_s: f64,
+    pub(crate) rtt_s: f64,
     /// Packets per second; 0 while there is no pacing.
-    pub rate_pps: f64,
+    pub(crate) rate_pps: f64,
 }
 
 /// A demo of libudt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Demo {
+pub(crate) enum Demo {
     /// Serves files.
     SendFile,
     /// Fetches one.
@@ -103,19 +103,23 @@ pub enum Demo {
 impl Programs {
     /// Where they are kept from run to run.
     #[must_use]
-    pub fn folder() -> PathBuf {
+    pub(crate) fn folder() -> PathBuf {
         let target = option_env!("CARGO_TARGET_DIR").map(PathBuf::from);
-        target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target")).join("libudt")
+        target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target")).join("libudt")
     }
 
     /// Compiles what is missing or older than its source.
     ///
     /// # Errors
     /// A source cannot be found or compiled.
-    pub fn build(folder: &Path) -> Result<Self, Error> {
+    pub(crate) fn build(folder: &Path) -> Result<Self, Error> {
         fs::create_dir_all(folder).map_err(Error::file(folder))?;
         let programs = Self { folder: folder.to_owned() };
-        compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("partner.cpp"), &programs.partner(), &["-std=c++17"])?;
+        compile(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("interop/partner.cpp"),
+            &programs.partner(),
+            &["-std=c++17"],
+        )?;
         for demo in [Demo::SendFile, Demo::RecvFile, Demo::AppServer, Demo::AppClient] {
             let source = programs.source(demo)?;
             // As its Makefile would on this machine, and with a header it forgets.
@@ -127,13 +131,13 @@ impl Programs {
 
     /// The partner.
     #[must_use]
-    pub fn partner(&self) -> PathBuf {
+    pub(crate) fn partner(&self) -> PathBuf {
         self.folder.join("partner")
     }
 
     /// A demo.
     #[must_use]
-    pub fn demo(&self, demo: Demo) -> PathBuf {
+    pub(crate) fn demo(&self, demo: Demo) -> PathBuf {
         self.folder.join(demo.name())
     }
 
@@ -170,7 +174,7 @@ impl Running {
     ///
     /// # Errors
     /// It does not start.
-    pub fn start<S: AsRef<OsStr>>(program: &Path, words: impl IntoIterator<Item = S>) -> Result<Self, Error> {
+    pub(crate) fn start<S: AsRef<OsStr>>(program: &Path, words: impl IntoIterator<Item = S>) -> Result<Self, Error> {
         let mut running = Self::launch(program, words)?;
         let said = running.child.stderr.take();
         for line in said.map(BufReader::new).into_iter().flat_map(BufRead::lines) {
@@ -185,7 +189,7 @@ impl Running {
     ///
     /// # Errors
     /// It does not start.
-    pub fn launch<S: AsRef<OsStr>>(program: &Path, words: impl IntoIterator<Item = S>) -> Result<Self, Error> {
+    pub(crate) fn launch<S: AsRef<OsStr>>(program: &Path, words: impl IntoIterator<Item = S>) -> Result<Self, Error> {
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -195,13 +199,13 @@ impl Running {
 
     /// Its process.
     #[must_use]
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// Memory it occupies, bytes.
     #[must_use]
-    pub fn memory(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) * 1024
@@ -211,7 +215,7 @@ impl Running {
     ///
     /// # Errors
     /// The system does not say.
-    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
+    pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
         self.child.try_wait().map_err(Error::file(Path::new(&self.name)))
     }
 
@@ -219,7 +223,7 @@ impl Running {
     ///
     /// # Errors
     /// It is still running after `patience`, or told something else.
-    pub fn finish(mut self, patience: Duration) -> Result<Told, Error> {
+    pub(crate) fn finish(mut self, patience: Duration) -> Result<Told, Error> {
         self.wait(patience)?;
         let mut text = String::new();
         if let Some(mut out) = self.child.stdout.take() {
@@ -232,7 +236,7 @@ impl Running {
     ///
     /// # Errors
     /// It is still running after `patience`.
-    pub fn wait(&mut self, patience: Duration) -> Result<ExitStatus, Error> {
+    pub(crate) fn wait(&mut self, patience: Duration) -> Result<ExitStatus, Error> {
         let deadline = clock::now() + patience;
         loop {
             if let Some(status) = self.ended()? {
@@ -246,7 +250,7 @@ impl Running {
     }
 
     /// Ends it as a crash would: without a word to its peer.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         // It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -264,7 +268,7 @@ impl Told {
     ///
     /// # Errors
     /// The one that was not.
-    pub fn good(self) -> Result<Self, Error> {
+    pub(crate) fn good(self) -> Result<Self, Error> {
         match &self.failed {
             None => Ok(self),
             Some(what) => Err(Error::Failed { what: what.clone(), code: self.code }),
