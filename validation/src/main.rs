@@ -12,6 +12,7 @@ mod ns3;
 mod outcome;
 mod page;
 mod plot;
+mod provenance;
 mod record;
 mod response;
 mod udt;
@@ -26,6 +27,7 @@ use thiserror::Error;
 use case::{Case, Cases, Pair};
 use outcome::Outcome;
 use plot::Series;
+use provenance::Provenance;
 use record::{Record, Records};
 
 /// An algorithm in a case, on both sides.
@@ -73,6 +75,8 @@ pub(crate) enum Error {
     Scenario(Box<cwnd_run::scenario::ScenarioError>),
     #[error("{0}")]
     Run(#[from] cwnd_run::execute::RunError),
+    #[error("the sources have uncommitted changes: commit them first, so that the record can name a revision")]
+    Uncommitted,
     #[error("case `{0}` is not one that ns-3 is set up for: a dumbbell with a queue in packets and bulk flows")]
     Unlike(String),
     #[error("nothing recorded for `{algorithm}` in case `{case}` as it is now: run `cargo xtask validate ns3`")]
@@ -97,6 +101,9 @@ enum Command {
     Model,
     /// Compares with ns-3, and rewrites a part of docs/validation.md
     Ns3 {
+        /// Compares with what is recorded: ns-3 runs no case
+        #[arg(long, conflicts_with = "case")]
+        recorded: bool,
         /// The cases that ns-3 runs anew; all if none is given
         case: Vec<String>,
     },
@@ -126,7 +133,7 @@ fn main() -> ExitCode {
     let agrees = match Arguments::parse().command {
         Command::Interop { scenario } => return interop::runner::run(&scenario),
         Command::Model => response::validate(),
-        Command::Ns3 { case } => validate(root(), &case),
+        Command::Ns3 { recorded, case } => validate(root(), (!recorded).then_some(&case)),
         Command::Partner { words } => Ok(interop::ours::play(&words)),
         Command::Tcp { end } => udt::files::tcp::run(&end).map(|()| true),
         Command::Udt { quick, part } => udt::validate(root(), &part, quick).map(|()| true),
@@ -141,27 +148,31 @@ fn main() -> ExitCode {
     }
 }
 
-/// Records the chosen cases anew, all if none is chosen, and writes the page; whether every difference is within its tolerance
+/// Records the `chosen` cases anew, all if none is named, and writes the page; whether every difference is within its tolerance
 /// or explained.
-fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
+fn validate(root: &Path, chosen: Option<&Vec<String>>) -> Result<bool, Error> {
+    // Before the runs, during which the sources may change.
+    let sources = Provenance::of_record(root)?;
     let folder = root.join("validation/ns3");
     let cases = Cases::read(&folder)?;
     let experiments = cases.experiments(&folder)?;
     let mut records = Records::read(&folder)?;
 
-    let mut anew: Vec<&Experiment<'_>> = Vec::new();
-    for experiment in &experiments {
-        let asked = chosen.is_empty() || chosen.iter().any(|name| name == experiment.case.name());
-        if asked && !anew.iter().any(|known| known.is_of(experiment.case.name(), &experiment.pair.theirs)) {
-            anew.push(experiment);
+    if let Some(chosen) = chosen {
+        let mut anew: Vec<&Experiment<'_>> = Vec::new();
+        for experiment in &experiments {
+            let asked = chosen.is_empty() || chosen.iter().any(|name| name == experiment.case.name());
+            if asked && !anew.iter().any(|known| known.is_of(experiment.case.name(), &experiment.pair.theirs)) {
+                anew.push(experiment);
+            }
         }
+        let program = ns3::build(&folder)?;
+        ns3::run(&program, &anew, &sources)?.into_iter().for_each(|record| records.put(record));
+        records
+            .write(|record| experiments.iter().any(|experiment| experiment.is_of(&record.case, &record.algorithm)))?;
     }
-    let program = ns3::build(&folder)?;
-    ns3::run(&program, &anew)?.into_iter().for_each(|record| records.put(record));
-    records.write(|record| experiments.iter().any(|experiment| experiment.is_of(&record.case, &record.algorithm)))?;
-
     let compared = compare(&experiments, &records)?;
-    page::write(root, &cases, &compared)
+    page::write(root, &cases, &compared, &sources)
 }
 
 /// Runs this side and sets it against the records.

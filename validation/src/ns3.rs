@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::outcome::Outcome;
 use crate::plot::Series;
+use crate::provenance::Provenance;
 use crate::record::Record;
 use crate::{Error, Experiment};
 
@@ -22,7 +23,7 @@ pub(crate) fn build(folder: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Runs every seed of every experiment, as many at a time as there are cores.
-pub(crate) fn run(program: &Path, experiments: &[&Experiment<'_>]) -> Result<Vec<Record>, Error> {
+pub(crate) fn run(program: &Path, experiments: &[&Experiment<'_>], sources: &Provenance) -> Result<Vec<Record>, Error> {
     let version = version();
     let mut records = Vec::new();
     let mut runs = Vec::new();
@@ -34,6 +35,7 @@ pub(crate) fn run(program: &Path, experiments: &[&Experiment<'_>]) -> Result<Vec
             algorithm: experiment.pair.theirs.clone(),
             arguments,
             version: version.clone(),
+            sources: sources.clone(),
             outcomes: Vec::new(),
             window: Series::default(),
         });

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
 
 use cwnd_run::measure::Estimate;
 
 use crate::case::{Case, Cases, Measure, Note};
 use crate::outcome::estimate;
 use crate::plot::{Panel, draw};
+use crate::provenance::Provenance;
 use crate::{Compared, Error};
 
 /// A measure on both sides.
@@ -43,7 +43,12 @@ impl Compared<'_> {
 }
 
 /// Writes the page and its pictures; whether every difference is within its tolerance or explained.
-pub(crate) fn write(root: &Path, cases: &Cases, compared: &[Compared<'_>]) -> Result<bool, Error> {
+pub(crate) fn write(
+    root: &Path,
+    cases: &Cases,
+    compared: &[Compared<'_>],
+    sources: &Provenance,
+) -> Result<bool, Error> {
     let mut sections = String::new();
     let (mut judged, mut outside, mut unexplained) = (0, 0, 0);
     for case in &cases.case {
@@ -59,12 +64,12 @@ pub(crate) fn write(root: &Path, cases: &Cases, compared: &[Compared<'_>]) -> Re
         save(&root.join("docs/validation").join(format!("{}.svg", case.name())), &draw(["ns-3", "cwnd"], &panels))?;
     }
     let verdict = format!("{judged} comparisons: {outside} outside the tolerance, {unexplained} of these unexplained.");
-    put(root, "ns3", &format!("{}\n{verdict}\n{sections}", preface(compared)))?;
+    put(root, "ns3", &format!("{}\n{verdict}\n{sections}", preface(compared, sources)))?;
     println!("{verdict}");
     Ok(unexplained == 0)
 }
 
-fn preface(compared: &[Compared<'_>]) -> String {
+fn preface(compared: &[Compared<'_>], sources: &Provenance) -> String {
     let mut versions: Vec<&str> = compared.iter().map(|compared| compared.theirs.version.as_str()).collect();
     versions.sort_unstable();
     versions.dedup();
@@ -72,17 +77,9 @@ fn preface(compared: &[Compared<'_>]) -> String {
         "The same experiments in ns-3 and in `cwnd`. Every number is simulated: the mean over the seeds with its 95 % t interval.\n\
          How both sides are set up, and that the tolerances were fixed beforehand, is said in\n\
          [validation/ns3](../validation/ns3/README.md). Plots show the window of the first flow of the first seed.\n\n\
-         Written by `cargo xtask validate ns3` with `cwnd` at revision {} and ns-3 as packaged by Debian ({}).\n",
-        revision(),
+         Written by `cargo xtask validate ns3` with `cwnd` at {sources} and ns-3 as packaged by Debian ({}).\n",
         versions.join(", "),
     )
-}
-
-/// The revision of the sources.
-pub(crate) fn revision() -> String {
-    let git = Command::new("git").args(["describe", "--always", "--dirty", "--exclude=*"]).output();
-    let told = git.ok().filter(|output| output.status.success());
-    told.map_or_else(|| "unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// Replaces one part of the page; the parts of other comparisons, and what stands between them, stay as they are.

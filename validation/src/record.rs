@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::outcome::Outcome;
 use crate::plot::Series;
+use crate::provenance::Provenance;
 
 /// What the other side gave for an algorithm in a case.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -18,6 +19,8 @@ pub(crate) struct Record {
     pub(crate) arguments: String,
     /// Its version.
     pub(crate) version: String,
+    /// The sources of this project, among them the program that drives it.
+    pub(crate) sources: Provenance,
     /// One per seed.
     pub(crate) outcomes: Vec<Outcome>,
     /// The window of the first flow of the first seed.

@@ -11,7 +11,8 @@ use cwnd_run::scenario::Scenario;
 use cwnd_trace::Trace;
 use serde::Deserialize;
 
-use crate::page::{put, revision, shown};
+use crate::page::{put, shown};
+use crate::provenance::Provenance;
 use crate::{Error, root};
 
 /// `cases.toml`.
@@ -73,7 +74,7 @@ struct Compared {
 /// Runs everything and writes the part of the page; whether every difference is within its tolerance or explained.
 pub(crate) fn validate() -> Result<bool, Error> {
     // Before the runs, during which the sources may change.
-    let revision = revision();
+    let sources = Provenance::of_record(root())?;
     let cases = Cases::read()?;
     let specs: Vec<Spec> = windowed().collect();
     let mut compared = rows(&specs, &cases.level, cases.losses)?;
@@ -84,7 +85,7 @@ pub(crate) fn validate() -> Result<bool, Error> {
         compared.extend(again.collect::<Vec<_>>());
     }
     simulate(&mut compared)?;
-    let (text, unexplained) = page(&cases, &compared, &revision);
+    let (text, unexplained) = page(&cases, &compared, &sources);
     put(root(), "model", &text)?;
     Ok(unexplained == 0)
 }
@@ -180,7 +181,7 @@ impl Compared {
 }
 
 /// The part of the page, and how many rows are outside without a reason.
-fn page(cases: &Cases, compared: &[Compared], revision: &str) -> (String, usize) {
+fn page(cases: &Cases, compared: &[Compared], sources: &Provenance) -> (String, usize) {
     let mut rows = String::new();
     let mut notes: Vec<&Note> = Vec::new();
     let (mut judged, mut outside, mut unexplained) = (0, 0, 0);
@@ -220,7 +221,7 @@ fn page(cases: &Cases, compared: &[Compared], revision: &str) -> (String, usize)
          *Model*: the\nrule alone under random loss, by renewal Monte Carlo; it is the reference. *Simulated*: the packet simulator. \
          Both are means over\n5 seeds with 95 % t intervals. How, and that the tolerances were fixed beforehand, is said in\n\
          [validation/model](../validation/model/README.md).\n\n\
-         Written by `cargo xtask validate model` at revision {revision}.\n\n{verdict}\n\n\
+         Written by `cargo xtask validate model` at {sources}.\n\n{verdict}\n\n\
          | algorithm | loss | closed form | model | simulated | difference | tolerance | verdict |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |\n{rows}"
     );

@@ -21,6 +21,7 @@ use cwnd_sim::{Loss, QueueLimit};
 use load::Sizes;
 
 use crate::Error;
+use crate::provenance::Provenance;
 use record::{Measured, Records};
 use run::{Bench, Plan, Who};
 
@@ -60,19 +61,21 @@ pub(crate) enum Part {
 /// nothing, and shows that everything works.
 pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool) -> Result<(), Error> {
     let times = if quick { QUICK } else { FULL };
+    // Before the measurements, during which the sources may change.
+    let sources = if quick { Provenance::here(root) } else { Provenance::of_record(root) }?;
     let asked = |part: Part| chosen.is_empty() || chosen.contains(&part);
     let folder = root.join("validation/udt");
     let mut records = Records::read(folder.join("recorded.json"))?;
     let mut load = Records::read(folder.join("load.json"))?;
     if asked(Part::Load) {
-        let mut measured = Measured::new("load");
+        let mut measured = Measured::new("load", &sources);
         measured.put("cwnd", load::measure(&times.load).map_err(Error::Load)?);
         load.put(measured);
     }
     if chosen != [Part::Load] {
-        let bench = Bench { programs: Programs::build(&Programs::folder())? };
+        let bench = Bench { programs: Programs::build(&Programs::folder())?, sources };
         if asked(Part::Files) {
-            files::measure(root, &bench.programs, quick)?;
+            files::measure(root, &bench, quick)?;
         }
         compare(root, &asked, quick, &bench, &times, &mut records)?;
     }
@@ -109,14 +112,14 @@ fn compare(
         records.put(simulator::compare(bench, times.lossy_s[1] as u64, &report, &picture)?);
     }
     if asked(Part::Table1) {
-        records.put(staged::measure(times.stage_s)?);
+        records.put(staged::measure(times.stage_s, &bench.sources)?);
     }
     Ok(())
 }
 
 /// Both ends on this host, in turns.
 fn loopback(bench: &Bench, times: &Times) -> Result<Measured, Error> {
-    let mut measured = Measured::new("loopback");
+    let mut measured = Measured::new("loopback", &bench.sources);
     let seconds = times.loopback_s;
     for _ in 0..times.repetitions {
         for who in
@@ -135,7 +138,7 @@ fn gigabit(bench: &Bench, times: &Times) -> Result<Measured, Error> {
     // A bandwidth-delay product: 12.5 MB in packets of 1500 bytes.
     let path = Emulation::new(Some(1_000_000_000), Span::from_millis(50), QueueLimit::Packets(8333));
     let [settled, end] = times.gigabit_s;
-    let mut measured = Measured::new("gigabit");
+    let mut measured = Measured::new("gigabit", &bench.sources);
     for _ in 0..times.repetitions {
         for who in [Who::Ours { algorithm: "udt", offload: true }, Who::Theirs] {
             let plan = Plan { who, path: Some(&path), seconds: end + 1, counted: settled..end };
@@ -148,7 +151,7 @@ fn gigabit(bench: &Bench, times: &Times) -> Result<Measured, Error> {
 /// A link of 200 Mbit/s and 50 ms that loses packets at random, algorithm by algorithm.
 fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
     let [settled, end] = times.lossy_s;
-    let mut measured = Measured::new("loss");
+    let mut measured = Measured::new("loss", &bench.sources);
     let ours = ALGORITHMS.iter().map(|algorithm| Who::Ours { algorithm, offload: true });
     let all: Vec<Who> = std::iter::once(Who::Theirs).chain(ours).collect();
     for (p, shown) in LOSSES {

@@ -42,11 +42,10 @@ pub(crate) fn text(records: &Records, load: &Records<Load>) -> String {
 
 /// Where and when a part was measured.
 pub(super) fn measured_at<O>(page: &mut String, measured: &Measured<O>) {
-    let Measured { revision, system, cores, load, .. } = measured;
+    let Measured { sources, system, cores, load, .. } = measured;
     // With more programs than cores no real socket is in time.
     let busy = if *load > *cores as f64 { ": provisional, on a busy machine" } else { "" };
-    let _ =
-        writeln!(page, "\nMeasured at revision {revision} on {system}, {cores} cores, load {load} beforehand{busy}.");
+    let _ = writeln!(page, "\nMeasured at {sources} on {system}, {cores} cores, load {load} beforehand{busy}.");
 }
 
 fn under_load(page: &mut String, load: &Load) {

@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::run::Outcome;
 use crate::Error;
+use crate::provenance::Provenance;
 
 /// A part of the measurements.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measured<O = Outcome> {
     pub(crate) part: String,
-    /// The revision of this project, and the kernel.
-    pub(crate) revision: String,
+    pub(crate) sources: Provenance,
+    /// The kernel.
     pub(crate) system: String,
     /// Cores of the machine, and how many programs wanted one in the minute before.
     pub(crate) cores: usize,
@@ -37,14 +38,13 @@ pub(crate) struct Records<O = Outcome> {
 }
 
 impl<O> Measured<O> {
-    /// A part without rows, as of now and here.
-    pub(crate) fn new(part: &str) -> Self {
-        let git = ["describe", "--always", "--dirty", "--exclude=*"];
+    /// A part without rows, measured now by a program of these sources.
+    pub(crate) fn new(part: &str, sources: &Provenance) -> Self {
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Self {
             part: part.to_owned(),
-            revision: said("git", &git),
-            system: said("uname", &["-srm"]),
+            sources: sources.clone(),
+            system: printed("uname", &["-srm"]),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             load: load.split_whitespace().next().and_then(|load| load.parse().ok()).unwrap_or(f64::NAN),
             rows: Vec::new(),
@@ -114,7 +114,7 @@ impl<O: DeserializeOwned + Serialize> Records<O> {
 }
 
 /// What a program prints; nothing if it cannot.
-fn said(program: &str, arguments: &[&str]) -> String {
+fn printed(program: &str, arguments: &[&str]) -> String {
     let output = std::process::Command::new(program).args(arguments).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
 }

@@ -15,10 +15,12 @@ use cwnd_sim::emulate::Emulation;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::provenance::Provenance;
 
-/// The programs.
+/// The programs, and the sources this one was built from.
 pub(crate) struct Bench {
     pub(crate) programs: Programs,
+    pub(crate) sources: Provenance,
 }
 
 /// Whose sockets both ends use.

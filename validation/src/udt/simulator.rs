@@ -33,7 +33,7 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
     let wire = trace(&sender.samples, &relay.map(|relay| relay.samples).unwrap_or_default(), &simulated.traces[0]);
     let wire_measures = Estimates::over(&[summarise(&wire, scenario.bottleneck())]);
 
-    let mut measured = Measured::new("simulator");
+    let mut measured = Measured::new("simulator", &bench.sources);
     for (who, trace) in [("simulator", &simulated.traces[0]), ("wire", &wire)] {
         measured.put(who, outcome(trace));
     }
@@ -45,7 +45,7 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
     let page = Report {
         title: "UDT in the simulator and on the wire".to_owned(),
         command: "cargo xtask validate udt".to_owned(),
-        revision: measured.revision.clone(),
+        revision: bench.sources.to_string(),
         seeds: vec![1],
         warmup_s: scenario.warmup().as_secs_f64(),
         scenario_toml: scenario.to_toml(),

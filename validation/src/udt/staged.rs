@@ -19,6 +19,7 @@ use cwnd_sim::emulate::Emulation;
 use super::record::Measured;
 use super::run::{Link, Outcome};
 use crate::Error;
+use crate::provenance::Provenance;
 
 /// The flows, in the order in which they start; they stop in the opposite order, a stage apart each.
 pub(super) const FLOWS: usize = 4;
@@ -38,8 +39,8 @@ struct Stage {
 }
 
 /// Both sides of every algorithm, with stages of so many seconds; a row for each stage.
-pub(crate) fn measure(seconds: usize) -> Result<Measured, Error> {
-    let mut measured = Measured::new("table-1");
+pub(crate) fn measure(seconds: usize, sources: &Provenance) -> Result<Measured, Error> {
+    let mut measured = Measured::new("table-1", sources);
     for algorithm in ALGORITHMS {
         for (side, stages) in SIDES.into_iter().zip([simulated(algorithm, seconds)?, on_sockets(algorithm, seconds)?]) {
             for (n, stage) in (1..).zip(stages) {

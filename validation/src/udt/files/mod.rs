@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use super::record::{Measured, Records};
 use crate::Error;
+use crate::udt::Bench;
 use contestant::{Contestant, Goods, Stage, children_cpu};
 use load::Content;
 use network::{Network, Way};
@@ -44,16 +45,16 @@ struct Sizes {
 }
 
 /// Measures everything, and writes the records and the part of the page, or with `quick` prints what little was measured.
-pub(crate) fn measure(root: &Path, programs: &Programs, quick: bool) -> Result<(), Error> {
+pub(crate) fn measure(root: &Path, bench: &Bench, quick: bool) -> Result<(), Error> {
     let sizes = if quick { &QUICK } else { &FULL };
     let mut records = Records::read(root.join("validation/udt/files.json"))?;
     for goods in ["large", "small"] {
-        let mut measured = Measured::new(goods);
+        let mut measured = Measured::new(goods, &bench.sources);
         // In memory, so that no disk is measured.
         let place = if Path::new(MEMORY).exists() { TempDir::new_in(MEMORY) } else { TempDir::new() };
         let place = place.map_err(|source| Error::File { path: MEMORY.into(), source })?;
         for way in &WAYS {
-            measure_way(&mut measured, programs, way, sizes, place.path())?;
+            measure_way(&mut measured, &bench.programs, way, sizes, place.path())?;
         }
         records.put(measured);
     }

@@ -1,0 +1,172 @@
+//! Which sources a record was made from.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The sources of a record.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Provenance {
+    /// Those of a commit.
+    Clean {
+        /// The commit.
+        revision: String,
+        /// The hash of its sources, which stays the same where they move to another commit.
+        hash: String,
+    },
+    /// The record does not say.
+    Unknown {
+        /// The commit that added the record: the sources are older.
+        committed: String,
+    },
+    /// Sources with changes that are not committed: nothing can be recorded from them.
+    #[serde(skip)]
+    Uncommitted,
+}
+
+impl Provenance {
+    /// The sources in the work tree.
+    ///
+    /// # Errors
+    /// git is missing, or `root` is no repository.
+    pub(crate) fn here(root: &Path) -> Result<Self, Error> {
+        let changed = git(root, &["status", "--porcelain", "--no-renames", "--untracked-files=all"])?;
+        if changed.lines().any(|line| line.get(3..).is_some_and(is_source)) {
+            return Ok(Self::Uncommitted);
+        }
+        let revision = git(root, &["rev-parse", "--short=10", "HEAD"])?.trim().to_owned();
+        let hash = hash(root, &revision)?;
+        Ok(Self::Clean { revision, hash })
+    }
+
+    /// The sources in the work tree, from which a record is to be made.
+    ///
+    /// # Errors
+    /// They have changes that are not committed, git is missing, or `root` is no repository.
+    pub(crate) fn of_record(root: &Path) -> Result<Self, Error> {
+        match Self::here(root)? {
+            Self::Uncommitted => Err(Error::Uncommitted),
+            sources => Ok(sources),
+        }
+    }
+}
+
+impl fmt::Display for Provenance {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clean { revision, hash } => write!(out, "revision {revision} (sources {hash})"),
+            Self::Unknown { committed } => write!(out, "an unknown revision before {committed}"),
+            Self::Uncommitted => out.write_str("a revision with uncommitted changes"),
+        }
+    }
+}
+
+/// A hash over the paths and contents of the sources of a revision.
+fn hash(root: &Path, revision: &str) -> Result<String, Error> {
+    let tree = git(root, &["ls-tree", "-r", "--full-tree", revision])?;
+    let sources = tree.lines().filter(|line| line.split_once('\t').is_some_and(|(_, path)| is_source(path)));
+    let sources: Vec<&str> = sources.collect();
+    Ok(blake3::hash(sources.join("\n").as_bytes()).to_hex()[..16].to_owned())
+}
+
+/// Whether a file decides what a record says: not the records themselves, nor texts.
+fn is_source(path: &str) -> bool {
+    path == "Cargo.lock"
+        || ["crates/", "validation/"].iter().any(|folder| path.starts_with(folder))
+            && ![".json", ".md"].iter().any(|ending| path.ends_with(ending))
+}
+
+/// What git prints.
+fn git(root: &Path, arguments: &[&str]) -> Result<String, Error> {
+    let failed = |reason: String| Error::Program { command: format!("git {}", arguments.join(" ")), reason };
+    let output = Command::new("git").current_dir(root).args(arguments).output();
+    let output = output.map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::root;
+
+    /// Whether this is a repository with its whole history.
+    fn has_history() -> bool {
+        git(root(), &["rev-parse", "--is-shallow-repository"]).is_ok_and(|shallow| shallow.trim() == "false")
+    }
+
+    #[test]
+    fn every_recorded_revision_exists_and_has_the_recorded_sources() -> Result<(), Error> {
+        if !has_history() {
+            println!("skipped: there is no git history");
+            return Ok(());
+        }
+        for file in ["ns3/recorded.json", "udt/recorded.json", "udt/load.json", "udt/files.json"] {
+            let path = root().join("validation").join(file);
+            let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
+            let records: Vec<Value> =
+                serde_json::from_str(&text).map_err(|source| Error::Records { path: path.clone(), source })?;
+            assert!(!records.is_empty(), "{file}");
+            for record in records {
+                let sources = serde_json::from_value(record["sources"].clone())
+                    .map_err(|source| Error::Records { path: path.clone(), source })?;
+                match sources {
+                    Provenance::Clean { revision, hash: recorded } => {
+                        assert_eq!(hash(root(), &revision)?, recorded, "{file}: {revision}");
+                    }
+                    Provenance::Unknown { committed } => {
+                        git(root(), &["rev-parse", "--verify", &format!("{committed}^{{commit}}")])?;
+                    }
+                    Provenance::Uncommitted => unreachable!("it cannot be read"),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn pages_name_only_revisions_that_exist() -> Result<(), Error> {
+        if !has_history() {
+            println!("skipped: there is no git history");
+            return Ok(());
+        }
+        for page in ["docs/files.md", "docs/performance.md", "docs/udt.md", "docs/validation.md"] {
+            let path = root().join(page);
+            let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path, source })?;
+            let named = text.split("revision ").skip(1).filter_map(|rest| rest.split([' ', '.', ')']).next());
+            for revision in named.filter(|word| word.chars().take_while(char::is_ascii_hexdigit).count() >= 7) {
+                let exists = git(root(), &["rev-parse", "--verify", &format!("{revision}^{{commit}}")]);
+                assert!(exists.is_ok(), "{page}: {revision}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn uncommitted_sources_are_not_recorded() {
+        assert!(serde_json::to_string(&Provenance::Uncommitted).is_err());
+    }
+
+    #[test]
+    fn records_and_texts_are_no_sources() {
+        for (path, source) in [
+            ("Cargo.lock", true),
+            ("crates/cwnd/src/lib.rs", true),
+            ("validation/ns3/dumbbell.cc", true),
+            ("validation/ns3/recorded.json", false),
+            ("validation/ns3/README.md", false),
+            ("docs/udt.md", false),
+        ] {
+            assert_eq!(is_source(path), source, "{path}");
+        }
+    }
+}
