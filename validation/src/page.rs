@@ -3,11 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use cwnd_report::plot::Axis;
 use cwnd_run::measure::Estimate;
 
 use crate::case::{Case, Cases, Measure, Note};
 use crate::outcome::estimate;
-use crate::plot::{Panel, draw};
+use crate::plot::{self, Panel};
 use crate::provenance::Provenance;
 use crate::{Compared, Error};
 
@@ -38,11 +39,12 @@ impl Compared<'_> {
     }
 
     fn panel(&self) -> Panel<'_> {
-        Panel { title: self.experiment.pair.name(), ours: &self.ours.window, theirs: &self.theirs.window }
+        let axis = Axis::new("window_packets", "Window (packets)");
+        Panel { title: self.experiment.pair.name(), axis, ours: &self.ours.window, theirs: &self.theirs.window }
     }
 }
 
-/// Writes the page and its pictures; whether every difference is within its tolerance or explained.
+/// Writes the page and the specifications of its plots; whether every difference is within its tolerance or explained.
 pub(crate) fn write(
     root: &Path,
     cases: &Cases,
@@ -61,7 +63,7 @@ pub(crate) fn write(
             unexplained += usize::from(one.agrees == Some(false) && one.note.is_none());
         }
         let panels: Vec<Panel<'_>> = here.iter().map(|compared| compared.panel()).collect();
-        save(&root.join("docs/validation").join(format!("{}.svg", case.name())), &draw(["ns-3", "cwnd"], &panels))?;
+        plot::write(&root.join("out/validation").join(format!("{}.vl.json", case.name())), ["ns-3", "cwnd"], &panels)?;
     }
     let verdict = format!("{judged} comparisons: {outside} outside the tolerance, {unexplained} of these unexplained.");
     put(root, "ns3", &format!("{}\n{verdict}\n{sections}", preface(compared, sources)))?;

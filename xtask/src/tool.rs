@@ -90,6 +90,13 @@ impl Environment {
     }
 }
 
+/// A Python with the packages of [`RENDERER`].
+pub(crate) fn renderer(workspace: &Workspace) -> Command {
+    let mut command = Command::new(Environment::of(workspace, RENDERER_LIST).program("python"));
+    command.current_dir(workspace.path("."));
+    command
+}
+
 /// A command of [`CHECKERS`].
 pub(crate) fn checker(workspace: &Workspace, program: &str) -> Command {
     let mut command = Command::new(Environment::of(workspace, CHECKERS_LIST).program(program));
@@ -123,6 +130,13 @@ pub(crate) static CHECKERS: Tool = Tool {
     name: CHECKERS_LIST,
     present: |workspace| Environment::of(workspace, CHECKERS_LIST).is_current(workspace),
     source: Source::Pip(CHECKERS_LIST),
+};
+
+/// vl-convert, which draws Vega-Lite specifications.
+pub(crate) static RENDERER: Tool = Tool {
+    name: RENDERER_LIST,
+    present: |workspace| Environment::of(workspace, RENDERER_LIST).is_current(workspace),
+    source: Source::Pip(RENDERER_LIST),
 };
 
 /// Node.js, which drives the browser.
@@ -240,3 +254,5 @@ fn answers(command: &mut Command) -> bool {
 const OLDEST: &str = env!("CARGO_PKG_RUST_VERSION");
 
 const CHECKERS_LIST: &str = "xtask/checkers.txt";
+
+const RENDERER_LIST: &str = "xtask/renderer.txt";

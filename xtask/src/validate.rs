@@ -1,24 +1,40 @@
 //! The comparisons with other implementations and with the models: too long for every test run, made anew when one side changes.
 
 use crate::step::Step;
-use crate::tool::{CXX, IP, IPERF3, LIBUDT, NS3, SRT};
+use crate::tool::{CXX, IP, IPERF3, LIBUDT, NS3, PYTHON, RENDERER, SRT, renderer};
 use crate::workspace::{Workspace, run};
 
 /// The steps of `cargo xtask validate`.
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "model", needs: &[], run: |workspace| compare(workspace, "model") },
-    Step { name: "ns3", needs: &[&CXX, &NS3], run: |workspace| compare(workspace, "ns3") },
+    Step {
+        name: "ns3",
+        needs: &[&CXX, &NS3, &PYTHON, &RENDERER],
+        run: |workspace| {
+            compare(workspace, "ns3")?;
+            draw(workspace)
+        },
+    },
     Step {
         name: "udt",
-        needs: &[&CXX, &LIBUDT, &IPERF3, &SRT, &IP],
+        needs: &[&CXX, &LIBUDT, &IPERF3, &SRT, &IP, &PYTHON, &RENDERER],
         run: |workspace| {
             // One part runs the command, which lies beside the program that starts it.
             run(&mut workspace.cargo(&["build", "--release", "--package", "cwnd-cli"]))?;
-            compare(workspace, "udt")
+            compare(workspace, "udt")?;
+            draw(workspace)
         },
     },
+    Step { name: "plots", needs: &[&PYTHON, &RENDERER], run: draw },
 ];
 
 fn compare(workspace: &Workspace, with: &str) -> Result<(), String> {
     run(&mut workspace.cargo(&["run", "--release", "--package", "cwnd-validation", "--", with]))
+}
+
+/// Draws the specifications that the comparisons left.
+fn draw(workspace: &Workspace) -> Result<(), String> {
+    let script = workspace.path("xtask/render.py");
+    let [specifications, pictures] = ["out/validation", "docs/validation"].map(|folder| workspace.path(folder));
+    run(renderer(workspace).arg(script).arg(specifications).arg(pictures))
 }

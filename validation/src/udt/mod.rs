@@ -107,7 +107,7 @@ fn compare(
         records.put(lossy(bench, times)?);
     }
     if asked(Part::Simulator) {
-        let picture = if quick { root.join("out/udt.svg") } else { root.join("docs/validation/udt.svg") };
+        let picture = root.join(if quick { "out/udt.vl.json" } else { "out/validation/udt.vl.json" });
         let report = root.join("out/udt.html");
         records.put(simulator::compare(bench, times.lossy_s[1] as u64, &report, &picture)?);
     }

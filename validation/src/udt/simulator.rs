@@ -6,7 +6,7 @@ use crate::interop::programs::Sample;
 use cwnd::{Bytes, Span, Spec};
 use cwnd_link::Sample as LinkSample;
 use cwnd_report::page::Report;
-use cwnd_report::plot::Shown;
+use cwnd_report::plot::{Axis, Shown};
 use cwnd_run::measure::{Estimates, summarise};
 use cwnd_run::run::run;
 use cwnd_run::scenario::Scenario;
@@ -17,9 +17,10 @@ use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 use super::record::Measured;
 use super::run::{Bench, Outcome, Plan, Who};
 use crate::Error;
-use crate::plot::{Panel, Series, draw};
+use crate::plot::{self, Panel, Series};
 
-/// Runs UDT on both, for so many seconds; writes a report with both traces, and a picture of its curves.
+/// Runs UDT on both, for so many seconds; writes a report with both traces, and the specification of a plot of
+/// their curves.
 pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path) -> Result<Measured, Error> {
     let scenario =
         Scenario::read("validation/udt", &toml(seconds), &[]).map_err(|error| Error::Scenario(Box::new(error)))?;
@@ -67,17 +68,19 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
         }
         panels
     });
-    let panels: Vec<Panel<'_>> = [
-        "throughput, Mbit/s",
-        "rate asked for (up to four times the link's), packets/s",
-        "lost so far, packets",
-        "queue, packets",
-    ]
-    .into_iter()
-    .zip(&curves)
-    .map(|(title, [simulated, wire])| Panel { title: title.to_owned(), ours: wire, theirs: simulated })
-    .collect();
-    save(picture, &draw(["simulator", "wire"], &panels))?;
+    let axes = [
+        ("Throughput", Axis::new("throughput_mbps", "Throughput (Mbit/s)")),
+        ("Rate asked for, up to four times the link's", Axis::new("rate_pps", "Rate (packets/s)")),
+        ("Losses so far", Axis::new("lost_packets", "Lost (packets)")),
+        ("Queue", Axis::new("queue_packets", "Queue (packets)")),
+    ];
+    let panels = axes.into_iter().zip(&curves).map(|((title, axis), [simulated, wire])| Panel {
+        title: title.to_owned(),
+        axis,
+        ours: wire,
+        theirs: simulated,
+    });
+    plot::write(picture, ["simulator", "wire"], &panels.collect::<Vec<_>>())?;
     Ok(measured)
 }
 
