@@ -347,7 +347,7 @@ void tell(const Told& told, const Failed* failed) {
         std::printf("%s%llu", i ? "," : "", static_cast<unsigned long long>(told.received_each_second[i]));
     }
     const UDT::TRACEINFO& counts = told.counts;
-    std::printf("],\"transfer_s\":%.6f,\"cpu_s\":%.6f,\"packets_sent\":%lld,\"retransmitted\":%d,\"losses_told\":%d,"
+    std::printf("],\"transfer_s\":%.6f,\"cpu_s\":%.6f,\"packets_sent\":%lld,\"retransmitted\":%d,\"losses_reported\":%d,"
                 "\"period_us\":%.3f,\"rtt_ms\":%.3f,\"failed\":",
                 told.transfer_s, processor_seconds(), static_cast<long long>(counts.pktSentTotal), counts.pktRetransTotal,
                 counts.pktSndLossTotal, counts.usPktSndPeriod, counts.msRTT);

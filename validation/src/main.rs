@@ -111,7 +111,7 @@ enum Command {
     #[command(hide = true)]
     Partner {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        words: Vec<String>,
+        arguments: Vec<String>,
     },
     /// One end of a transfer over TCP
     #[command(hide = true)]
@@ -134,7 +134,7 @@ fn main() -> ExitCode {
         Command::Interop { scenario } => return interop::runner::run(&scenario),
         Command::Model => response::validate(),
         Command::Ns3 { recorded, case } => validate(root(), (!recorded).then_some(&case)),
-        Command::Partner { words } => Ok(interop::ours::play(&words)),
+        Command::Partner { arguments } => Ok(interop::ours::play(&arguments)),
         Command::Tcp { end } => udt::files::tcp::run(&end).map(|()| true),
         Command::Udt { quick, part } => udt::validate(root(), &part, quick).map(|()| true),
     };

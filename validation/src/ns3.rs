@@ -144,8 +144,8 @@ fn output(command: &mut Command) -> Result<String, Error> {
 }
 
 fn shown(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+    let arguments = std::iter::once(command.get_program()).chain(command.get_args());
+    arguments.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
 /// Named one by one: the files Debian ships for `pkg-config` ask for libraries that its package does not bring. Types that are

@@ -1,4 +1,4 @@
-//! The quick chore: what needs no test to run.
+//! The quick task: what needs no test to run.
 
 use crate::generate;
 use crate::step::Step;

@@ -50,8 +50,8 @@ impl Generated {
         println!("$ {}", shown(&command));
         let output = command.output().map_err(|error| format!("`{}` did not start: {error}", shown(&command)))?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("`{}` ended with {}: {}", shown(&command), output.status, said.trim()));
+            let message = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("`{}` ended with {}: {}", shown(&command), output.status, message.trim()));
         }
         String::from_utf8(output.stdout).map_err(|_| format!("`{}` printed something else than text", shown(&command)))
     }

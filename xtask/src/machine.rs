@@ -1,4 +1,4 @@
-//! What the machine is, as far as installing and judging depend on it.
+//! The machine: whether packages can be installed here, and whether this is a CI run.
 
 use std::cell::Cell;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::workspace::run;
 
-/// The machine the chores run on.
+/// The machine the tasks run on.
 pub(crate) struct Machine {
     /// Debian or a derivative, and we are root: missing programs are installed.
     debian_root: bool,

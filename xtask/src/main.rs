@@ -1,6 +1,6 @@
-//! The project's own chores; `cargo xtask` lists them.
+//! The project's own tasks; `cargo xtask` lists them.
 //!
-//! A chore is a list of [`step::Step`]s, each with the tools it needs. Steps run one after the other, a failure does not stop
+//! A task is a list of [`step::Step`]s, each with the tools it needs. Steps run one after the other, a failure does not stop
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
 mod check;
@@ -24,21 +24,21 @@ fn main() -> ExitCode {
     let (options, words): (Vec<&str>, Vec<&str>) =
         arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
     let workspace = Workspace::here();
-    let (chore, names) = match words.split_first() {
-        Some((chore, names)) if !options.contains(&"--help") => (*chore, names),
+    let (task, names) = match words.split_first() {
+        Some((task, names)) if !options.contains(&"--help") => (*task, names),
         _ => ("help", [].as_slice()),
     };
-    let known: &[&str] = match chore {
+    let known: &[&str] = match task {
         "test" => &["--long", "--setup"],
         "check" | "validate" => &["--setup"],
         "help" => &["--help"],
         _ => &[],
     };
     if let Some(unknown) = options.iter().find(|option| !known.contains(option)) {
-        return usage_error(&format!("`{chore}` has no option `{unknown}`"));
+        return usage_error(&format!("`{task}` has no option `{unknown}`"));
     }
     let install = options.contains(&"--setup");
-    match chore {
+    match task {
         "setup" => setup(names, &workspace),
         "check" => run(check::STEPS, names, install, &workspace),
         "test" => {
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
             print!("{USAGE}");
             ExitCode::SUCCESS
         }
-        unknown => usage_error(&format!("unknown chore `{unknown}`")),
+        unknown => usage_error(&format!("unknown task `{unknown}`")),
     }
 }
 
@@ -78,7 +78,7 @@ fn run(steps: &[Step], names: &[&str], install: bool, workspace: &Workspace) -> 
     }
     let summary = step::run(&chosen, &machine, workspace);
     print!("\n{summary}");
-    if summary.good() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if summary.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Installs what the steps called `names` need; those of `test` if there are none.
@@ -103,7 +103,7 @@ fn choose(steps: &[Step], names: &[&str]) -> Result<Vec<Step>, String> {
     Ok(steps.iter().filter(|step| names.is_empty() || names.contains(&step.name)).copied().collect())
 }
 
-/// A build that finds no room ends in the middle, and not always with a message that says so.
+/// A build on a full disk fails, and not always with a message that names the reason.
 fn warn_of_a_full_disk(workspace: &Workspace) {
     let target = workspace.target();
     if let Some(free) = free_megabytes(&target).filter(|free| *free < WHOLE_RUN_MEGABYTES) {
@@ -123,7 +123,7 @@ fn usage_error(reason: &str) -> ExitCode {
 const WHOLE_RUN_MEGABYTES: u64 = 9000;
 
 const USAGE: &str = "\
-Usage: cargo xtask <CHORE>
+Usage: cargo xtask <TASK>
 
   setup [STEP]...            install what the steps of `test` need, or the named steps
   check [--setup] [STEP]...  the quick part: format, lints, documentation, spelling, dependencies, features, generated files

@@ -113,7 +113,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
 
 impl Summary {
     /// Whether the run as a whole passed.
-    pub(crate) fn good(&self) -> bool {
+    pub(crate) fn passed(&self) -> bool {
         self.count(|outcome| matches!(outcome, Outcome::Failed(_))) == 0
             && !(self.strict && self.count(|outcome| matches!(outcome, Outcome::Skipped(_))) > 0)
     }
@@ -167,15 +167,15 @@ mod tests {
 
     #[test]
     fn a_skip_passes_at_a_desk_and_fails_in_ci() {
-        assert!(summary(&[PASSES, LACKS], false).good());
-        assert!(!summary(&[PASSES, LACKS], true).good());
-        assert!(summary(&[PASSES], true).good());
+        assert!(summary(&[PASSES, LACKS], false).passed());
+        assert!(!summary(&[PASSES, LACKS], true).passed());
+        assert!(summary(&[PASSES], true).passed());
     }
 
     #[test]
     fn a_failure_fails_and_does_not_stop_the_rest() {
         let summary = summary(&[FAILS, PASSES], false);
-        assert!(!summary.good());
+        assert!(!summary.passed());
         assert_eq!(summary.records[1].1, Outcome::Passed);
     }
 

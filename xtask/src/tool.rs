@@ -107,21 +107,21 @@ pub(crate) fn checker(workspace: &Workspace, program: &str) -> Command {
 /// Cargo's formatter.
 pub(crate) static RUSTFMT: Tool = Tool {
     name: "rustfmt",
-    present: |workspace| answers(&mut workspace.cargo(&["fmt", "--version"])),
+    present: |workspace| succeeds(&mut workspace.cargo(&["fmt", "--version"])),
     source: Source::Rustup(&["component", "add", "rustfmt"]),
 };
 
 /// Cargo's linter.
 pub(crate) static CLIPPY: Tool = Tool {
     name: "clippy",
-    present: |workspace| answers(&mut workspace.cargo(&["clippy", "--version"])),
+    present: |workspace| succeeds(&mut workspace.cargo(&["clippy", "--version"])),
     source: Source::Rustup(&["component", "add", "clippy"]),
 };
 
 /// The oldest compiler that the workspace declares.
 pub(crate) static OLDEST_RUST: Tool = Tool {
     name: concat!("Rust ", env!("CARGO_PKG_RUST_VERSION")),
-    present: |_| answers(Command::new("rustup").args(["run", OLDEST, "cargo", "--version"])),
+    present: |_| succeeds(Command::new("rustup").args(["run", OLDEST, "cargo", "--version"])),
     source: Source::Rustup(&["toolchain", "install", OLDEST, "--profile", "minimal"]),
 };
 
@@ -142,13 +142,13 @@ pub(crate) static RENDERER: Tool = Tool {
 /// Node.js, which drives the browser.
 pub(crate) static NODE: Tool = Tool {
     name: "node",
-    present: |_| answers(Command::new("node").arg("--version")),
+    present: |_| succeeds(Command::new("node").arg("--version")),
     source: Source::Debian(&["nodejs"]),
 };
 
 /// npm, which fetches what the browser test needs.
 pub(crate) static NPM: Tool =
-    Tool { name: "npm", present: |_| answers(Command::new("npm").arg("--version")), source: Source::Debian(&["npm"]) };
+    Tool { name: "npm", present: |_| succeeds(Command::new("npm").arg("--version")), source: Source::Debian(&["npm"]) };
 
 /// A browser without a head.
 pub(crate) static CHROMIUM: Tool = Tool {
@@ -172,7 +172,7 @@ pub(crate) static BROWSER_PACKAGES: Tool = Tool {
 
 /// The compiler of programs on other libraries.
 pub(crate) static CXX: Tool =
-    Tool { name: "g++", present: |_| answers(Command::new("g++").arg("--version")), source: Source::Debian(&["g++"]) };
+    Tool { name: "g++", present: |_| succeeds(Command::new("g++").arg("--version")), source: Source::Debian(&["g++"]) };
 
 /// ns-3, its headers and its libraries.
 pub(crate) static NS3: Tool = Tool {
@@ -185,7 +185,9 @@ pub(crate) static NS3: Tool = Tool {
 pub(crate) static PYTHON: Tool = Tool {
     name: "python3 with venv",
     present: |_| {
-        answers(Command::new("python3").args(["-c", "import ensurepip, sys, venv; assert sys.version_info >= (3, 10)"]))
+        succeeds(
+            Command::new("python3").args(["-c", "import ensurepip, sys, venv; assert sys.version_info >= (3, 10)"]),
+        )
     },
     source: Source::Debian(&["python3", "python3-venv"]),
 };
@@ -202,32 +204,32 @@ pub(crate) static LIBUDT: Tool = Tool {
 /// Measures TCP.
 pub(crate) static IPERF3: Tool = Tool {
     name: "iperf3",
-    present: |_| answers(Command::new("iperf3").arg("--version")),
+    present: |_| succeeds(Command::new("iperf3").arg("--version")),
     source: Source::Debian(&["iperf3"]),
 };
 
 /// Moves files over SRT.
 pub(crate) static SRT: Tool = Tool {
     name: "srt-file-transmit",
-    present: |_| answers(Command::new("srt-file-transmit").arg("-version")),
+    present: |_| succeeds(Command::new("srt-file-transmit").arg("-version")),
     source: Source::Debian(&["srt-tools"]),
 };
 
 /// Sets up networks.
 pub(crate) static IP: Tool =
-    Tool { name: "ip", present: |_| answers(Command::new("ip").arg("-V")), source: Source::Debian(&["iproute2"]) };
+    Tool { name: "ip", present: |_| succeeds(Command::new("ip").arg("-V")), source: Source::Debian(&["iproute2"]) };
 
 /// Records packets.
 pub(crate) static TCPDUMP: Tool = Tool {
     name: "tcpdump",
-    present: |_| answers(Command::new("tcpdump").arg("--version")),
+    present: |_| succeeds(Command::new("tcpdump").arg("--version")),
     source: Source::Debian(&["tcpdump"]),
 };
 
 /// Reads recorded packets with a knowledge of UDT that is not ours.
 pub(crate) static TSHARK: Tool = Tool {
     name: "tshark",
-    present: |_| answers(Command::new("tshark").arg("--version")),
+    present: |_| succeeds(Command::new("tshark").arg("--version")),
     source: Source::Debian(&["tshark"]),
 };
 
@@ -242,7 +244,7 @@ pub(crate) fn chromium() -> Option<PathBuf> {
 }
 
 /// Whether a program starts and succeeds.
-fn answers(command: &mut Command) -> bool {
+fn succeeds(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -20,7 +20,7 @@ impl Workspace {
         self.root.join(relative)
     }
 
-    /// The folder for what chores leave behind.
+    /// The folder for what tasks leave behind.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.target().join("xtask")
     }

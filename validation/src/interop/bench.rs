@@ -1,4 +1,4 @@
-//! What all scenarios share.
+//! The programs and addresses that all scenarios use.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::path::PathBuf;
@@ -20,11 +20,11 @@ impl Bench {
     }
 
     /// Starts a partner, and waits until it can be reached.
-    pub(crate) fn start(&self, side: Side, words: &str) -> Result<Running, Error> {
-        let words = words.split_whitespace();
+    pub(crate) fn start(&self, side: Side, arguments: &str) -> Result<Running, Error> {
+        let arguments = arguments.split_whitespace();
         match side {
-            Side::Ours => Running::start(&own()?, std::iter::once("partner").chain(words)),
-            Side::Theirs => Running::start(&self.programs.partner(), words),
+            Side::Ours => Running::start(&own()?, std::iter::once("partner").chain(arguments)),
+            Side::Theirs => Running::start(&self.programs.partner(), arguments),
         }
     }
 
@@ -34,8 +34,8 @@ impl Bench {
     }
 
     /// Starts a demo of libudt.
-    pub(crate) fn demo(&self, demo: Demo, words: &str) -> Result<Running, Error> {
-        Running::launch(&self.programs.demo(demo), words.split_whitespace())
+    pub(crate) fn demo(&self, demo: Demo, arguments: &str) -> Result<Running, Error> {
+        Running::launch(&self.programs.demo(demo), arguments.split_whitespace())
     }
 
     /// A path for a file.
@@ -58,8 +58,8 @@ fn own() -> Result<PathBuf, Error> {
     Ok(std::env::current_exe()?)
 }
 
-/// Tries again while a server without a sign of being ready starts.
-pub(crate) fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+/// Repeats `attempt` for a second: for servers that do not print when they are ready.
+pub(crate) fn retry<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     for _ in 0..20 {
         if let Ok(found) = attempt() {
             return Ok(found);

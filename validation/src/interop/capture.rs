@@ -22,7 +22,7 @@ pub(crate) struct Capture {
 pub(crate) struct Dissection {
     /// Packets it knew, by kind: `data`, or the number of a control type in hexadecimal digits.
     pub(crate) known: Vec<(String, u64)>,
-    /// Packets that are malformed, or not of UDT at all, in its own words.
+    /// Packets that are malformed or not of UDT, as the dissector prints them.
     pub(crate) strange: Vec<String>,
 }
 
@@ -55,13 +55,13 @@ impl Capture {
         }
         child.kill()?;
         child.wait()?;
-        Err(Error::Hangs { program: program(), patience: START * STARTS })
+        Err(Error::Timeout { program: program(), timeout: START * STARTS })
     }
 
     /// Ends the capture, and has the packets read that left `from`, the port captured or another.
     ///
     /// # Errors
-    /// The programs for it fail.
+    /// tcpdump cannot be signalled, or tshark is missing or fails.
     pub(crate) fn dissect(mut self, from: u16) -> Result<Dissection, Error> {
         // What is in its buffers is still to be written: the kernel hands over a block when it is full or a second old.
         sleep(Duration::from_millis(1500));
@@ -101,7 +101,7 @@ impl Capture {
 /// What tshark prints of a file.
 ///
 /// # Errors
-/// It is missing, or fails.
+/// tshark is missing, or ends with a failure.
 pub(crate) fn tshark(file: &Path, arguments: &[&str]) -> Result<String, Error> {
     let output = Command::new("tshark")
         .arg("-r")

@@ -1,7 +1,8 @@
-//! What it takes to meet libudt on real sockets: its programs, links and faults between the two ends, packets by hand, captures.
+//! Scenarios between this project's UDT and libudt on real sockets: the programs, links and faults between the two ends, hand-made
+//! packets, captures.
 //!
-//! `interop/partner.cpp` and this side's partner take the same steps and tell the same
-//! things, so that each scenario can be played by either on both ends.
+//! `interop/partner.cpp` and `ours` take the same steps and report the same
+//! numbers, so that each scenario can be played by either on both ends.
 
 mod bench;
 mod capture;
@@ -47,13 +48,13 @@ pub(crate) enum Error {
         /// What the system says.
         source: io::Error,
     },
-    /// A program does not end.
-    #[error("`{program}` is still running after {patience:?}")]
-    Hangs {
+    /// A program is still running when it should have ended.
+    #[error("`{program}` is still running after {timeout:?}")]
+    Timeout {
         /// Which.
         program: String,
         /// How long it was waited for.
-        patience: Duration,
+        timeout: Duration,
     },
     /// The user may not capture packets: the scenario is skipped.
     #[error("`{program}` ended with {status}: this user may not capture")]
@@ -66,12 +67,12 @@ pub(crate) enum Error {
     /// A relay.
     #[error(transparent)]
     Relay(#[from] cwnd_link::RelayError),
-    /// A program told something else than a partner does.
-    #[error("`{program}` said: {text}")]
-    Said {
+    /// The output of a program is not the report of a partner.
+    #[error("the output of `{program}` is no report: {text}")]
+    Output {
         /// Which.
         program: String,
-        /// Its words.
+        /// The output.
         text: String,
     },
     /// A socket.
@@ -79,7 +80,7 @@ pub(crate) enum Error {
     Socket(#[from] io::Error),
     /// An expectation that does not hold.
     #[error("{0}")]
-    Unmet(String),
+    Expectation(String),
 }
 
 impl Error {
@@ -90,10 +91,10 @@ impl Error {
     }
 }
 
-/// An expectation; what it says if it does not hold.
+/// Checks an expectation.
 ///
 /// # Errors
-/// It does not hold.
+/// [`Error::Expectation`] with the text of `otherwise` if `holds` is false.
 pub(crate) fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Error> {
-    if holds { Ok(()) } else { Err(Error::Unmet(otherwise())) }
+    if holds { Ok(()) } else { Err(Error::Expectation(otherwise())) }
 }

@@ -16,18 +16,18 @@ use cwnd_udt::handshake::Refusal;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::interop::clock;
-use crate::interop::programs::{Sample, Told};
+use crate::interop::programs::{PartnerReport, Sample};
 
-/// Does what the words say, and tells what came of it on standard output; whether every step was carried out.
+/// Carries out the steps and prints a report; whether every step was carried out.
 #[must_use]
-pub(crate) fn play(words: &[String]) -> bool {
-    let mut told = Told::default();
-    if let Err(failed) = attempt(words, &mut told) {
-        (told.failed, told.code) = (Some(failed.what), failed.code);
+pub(crate) fn play(arguments: &[String]) -> bool {
+    let mut report = PartnerReport::default();
+    if let Err(failed) = attempt(arguments, &mut report) {
+        (report.failed, report.code) = (Some(failed.what), failed.code);
     }
-    told.cpu_s = processor_seconds();
-    println!("{}", serde_json::to_string(&told).expect("a record of numbers and text"));
-    told.failed.is_none()
+    report.cpu_s = processor_seconds();
+    println!("{}", serde_json::to_string(&report).expect("a record of numbers and text"));
+    report.failed.is_none()
 }
 
 /// A step that was not carried out, with libudt's number for the reason.
@@ -36,8 +36,8 @@ struct Failed {
     code: i32,
 }
 
-/// What the options say.
-struct Given {
+/// The options of a partner.
+struct PartnerOptions {
     options: Options,
     messages: bool,
     sample: bool,
@@ -52,13 +52,13 @@ struct Partner<'a> {
     connection: Connection,
     next_message: u32,
     sample: bool,
-    told: &'a mut Told,
+    report: &'a mut PartnerReport,
 }
 
-fn attempt(words: &[String], told: &mut Told) -> Result<(), Failed> {
-    let options = words.iter().take_while(|word| word.contains('=')).count();
-    let (options, rest) = words.split_at(options);
-    let given = Given::read(options)?;
+fn attempt(arguments: &[String], report: &mut PartnerReport) -> Result<(), Failed> {
+    let options = arguments.iter().take_while(|word| word.contains('=')).count();
+    let (options, rest) = arguments.split_at(options);
+    let given = PartnerOptions::read(options)?;
     let (role, rest) = rest.split_first().ok_or_else(|| wrong("nothing to do"))?;
     let (addresses, steps) = rest.split_at((if role == "meet" { 2 } else { 1 }).min(rest.len()));
     let addresses: Vec<SocketAddr> = addresses
@@ -67,18 +67,18 @@ fn attempt(words: &[String], told: &mut Told) -> Result<(), Failed> {
         .collect::<Result<_, _>>()?;
     let start = clock::now();
     let connection = connect(role, &addresses, &given)?;
-    told.connect_s = start.elapsed().as_secs_f64();
-    let mut partner = Partner { connection, next_message: 0, sample: given.sample, told };
+    report.connect_s = start.elapsed().as_secs_f64();
+    let mut partner = Partner { connection, next_message: 0, sample: given.sample, report };
     for step in steps {
         partner.step(step)?;
     }
     partner.close()
 }
 
-impl Given {
-    fn read(words: &[String]) -> Result<Self, Failed> {
+impl PartnerOptions {
+    fn read(arguments: &[String]) -> Result<Self, Failed> {
         let mut given = Self { options: Options::default(), messages: false, sample: false };
-        for word in words {
+        for word in arguments {
             let (name, value) = word.split_once('=').ok_or_else(|| wrong(format!("option {word}")))?;
             let unknown = || wrong(format!("option {word}"));
             let number = || value.parse::<u32>().map_err(|_| unknown());
@@ -107,8 +107,8 @@ impl Given {
     }
 }
 
-fn connect(role: &str, addresses: &[SocketAddr], given: &Given) -> Result<Connection, Failed> {
-    let Given { options, messages, .. } = given;
+fn connect(role: &str, addresses: &[SocketAddr], given: &PartnerOptions) -> Result<Connection, Failed> {
+    let PartnerOptions { options, messages, .. } = given;
     let missing = || wrong("an address is missing");
     let first = *addresses.first().ok_or_else(missing)?;
     let ready = || eprintln!("ready");
@@ -163,12 +163,12 @@ impl Partner<'_> {
             "pause" => sleep(Duration::from_millis(unsigned(0)?)),
             _ => return Err(wrong(format!("step {text}"))),
         }
-        self.told.transfer_s += start.elapsed().as_secs_f64();
+        self.report.transfer_s += start.elapsed().as_secs_f64();
         self.look();
         Ok(())
     }
 
-    /// Delivers what was sent. A peer that has gone with everything is none the worse.
+    /// Closes the connection after what was sent has been delivered. It is no failure if the peer has closed it before.
     fn close(self) -> Result<(), Failed> {
         let closed = match self.connection {
             Connection::Stream(stream) => stream.close(),
@@ -186,11 +186,11 @@ impl Partner<'_> {
             Connection::Messages(messenger) => messenger.stats(),
         };
         let Some(Stats { udt, .. }) = stats else { return };
-        self.told.packets_sent = udt.data_segs_out;
-        self.told.retransmitted = udt.retrans;
-        self.told.losses_told = udt.lost;
-        self.told.period_us = udt.pacing_rate.map_or(0.0, |rate| 1500.0 * 8e6 / rate.0);
-        self.told.rtt_ms = udt.rtt.map_or(0.0, |rtt| rtt.as_secs_f64() * 1e3);
+        self.report.packets_sent = udt.data_segs_out;
+        self.report.retransmitted = udt.retrans;
+        self.report.losses_reported = udt.lost;
+        self.report.period_us = udt.pacing_rate.map_or(0.0, |rate| 1500.0 * 8e6 / rate.0);
+        self.report.rtt_ms = udt.rtt.map_or(0.0, |rtt| rtt.as_secs_f64() * 1e3);
     }
 
     fn stream(&self) -> Result<&UdtStream, Failed> {
@@ -208,15 +208,15 @@ impl Partner<'_> {
     }
 
     fn send(&mut self, bytes: u64) -> Result<(), Failed> {
-        let until = self.told.sent + bytes;
+        let until = self.report.sent + bytes;
         let mut buffer = vec![0; PIECE];
-        while self.told.sent < until {
-            let piece = (until - self.told.sent).min(PIECE as u64) as usize;
-            for (at, byte) in (self.told.sent..).zip(&mut buffer[..piece]) {
+        while self.report.sent < until {
+            let piece = (until - self.report.sent).min(PIECE as u64) as usize;
+            for (at, byte) in (self.report.sent..).zip(&mut buffer[..piece]) {
                 *byte = byte_at(at);
             }
             self.stream()?.write_all(&buffer[..piece])?;
-            self.told.sent += piece as u64;
+            self.report.sent += piece as u64;
         }
         Ok(())
     }
@@ -229,7 +229,7 @@ impl Partner<'_> {
             let samples = scope.spawn(|| samples(&stream, &done));
             let sent = self.write_until(end);
             done.store(true, Ordering::Relaxed);
-            self.told.samples = samples.join().unwrap_or_default();
+            self.report.samples = samples.join().unwrap_or_default();
             sent
         })
     }
@@ -237,27 +237,27 @@ impl Partner<'_> {
     fn write_until(&mut self, end: Instant) -> Result<(), Failed> {
         let buffer = vec![0; PIECE];
         while clock::now() < end {
-            self.told.sent += self.stream()?.write(&buffer)? as u64;
+            self.report.sent += self.stream()?.write(&buffer)? as u64;
         }
         Ok(())
     }
 
     fn receive(&mut self, bytes: u64, piece: usize, pause: Duration) -> Result<(), Failed> {
-        let until = self.told.received + bytes;
+        let until = self.report.received + bytes;
         let mut buffer = vec![0; piece];
-        while self.told.received < until {
+        while self.report.received < until {
             sleep(pause);
-            let piece = (until - self.told.received).min(piece as u64) as usize;
+            let piece = (until - self.report.received).min(piece as u64) as usize;
             let taken = self.stream()?.read(&mut buffer[..piece])?;
             if taken == 0 {
                 return Err(Failed { what: "the stream ended early".to_owned(), code: CONNECTION_LOST });
             }
-            for (at, byte) in (self.told.received..).zip(&buffer[..taken]) {
+            for (at, byte) in (self.report.received..).zip(&buffer[..taken]) {
                 if *byte != byte_at(at) {
                     return Err(wrong(format!("wrong byte at {at}")));
                 }
             }
-            self.told.received += taken as u64;
+            self.report.received += taken as u64;
         }
         Ok(())
     }
@@ -269,15 +269,15 @@ impl Partner<'_> {
             let taken = match self.stream()?.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(taken) => taken,
-                // The reference says nothing else at an orderly end.
+                // libudt reports an orderly end like this.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
                 Err(error) => return Err(error.into()),
             };
             let second = start.get_or_insert_with(clock::now).elapsed().as_secs() as usize;
-            let seconds = &mut self.told.received_each_second;
+            let seconds = &mut self.report.received_each_second;
             seconds.resize(seconds.len().max(second + 1), 0);
             seconds[second] += taken as u64;
-            self.told.received += taken as u64;
+            self.report.received += taken as u64;
         }
     }
 
@@ -292,7 +292,7 @@ impl Partner<'_> {
             let head = message.len().min(4);
             message[..head].copy_from_slice(&number.to_le_bytes()[..head]);
             self.messenger()?.send(&message, options).map_err(wrong)?;
-            self.told.sent += size as u64;
+            self.report.sent += size as u64;
         }
         Ok(())
     }
@@ -312,18 +312,18 @@ impl Partner<'_> {
             if (4..).zip(body).any(|(at, byte)| *byte != message_byte(number, at)) {
                 return Err(wrong(format!("wrong bytes in message {number}")));
             }
-            self.told.out_of_order += u64::from(seen.last().is_some_and(|last| number < *last));
+            self.report.out_of_order += u64::from(seen.last().is_some_and(|last| number < *last));
             if !seen.insert(number) {
                 return Err(wrong(format!("message {number} came twice")));
             }
-            self.told.received += message.len() as u64;
-            self.told.messages += 1;
+            self.report.received += message.len() as u64;
+            self.report.messages += 1;
         }
         Ok(())
     }
 }
 
-/// What a stream is at, each tenth of a second until it is `done`.
+/// Samples of a stream every tenth of a second until `done`.
 fn samples(stream: &UdtStream, done: &AtomicBool) -> Vec<Sample> {
     let mut samples = Vec::new();
     while !done.load(Ordering::Relaxed) {
@@ -366,7 +366,7 @@ impl From<io::Error> for Failed {
     }
 }
 
-/// Something that libudt has no number for.
+/// A failure that has no number in libudt.
 fn wrong(what: impl Into<Box<dyn Error>>) -> Failed {
     Failed { what: what.into().to_string(), code: 0 }
 }

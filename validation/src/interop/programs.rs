@@ -24,31 +24,31 @@ pub(crate) struct Running {
     child: Child,
 }
 
-/// What a partner tells at its end, ours and theirs alike.
+/// What a partner, ours or libudt's, reports at its end.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub(crate) struct Told {
-    /// Until the connection was there.
+pub(crate) struct PartnerReport {
+    /// Until the connection was open.
     pub(crate) connect_s: f64,
     /// Payload bytes handed to the library.
     pub(crate) sent: u64,
-    /// Payload bytes taken from it.
+    /// Payload bytes received from it.
     pub(crate) received: u64,
-    /// Messages taken from it.
+    /// Messages received from it.
     pub(crate) messages: u64,
     /// Of these, the ones with a smaller number than one before.
     pub(crate) out_of_order: u64,
-    /// What `receive-all` took, from its first byte on.
+    /// Bytes that `receive-all` received in each second after the first byte.
     pub(crate) received_each_second: Vec<u64>,
-    /// What the steps took.
+    /// The duration of the steps.
     pub(crate) transfer_s: f64,
     /// Processor time of the whole program.
     pub(crate) cpu_s: f64,
-    /// Data packets that left, again ones included.
+    /// Data packets sent, retransmissions included.
     pub(crate) packets_sent: u64,
-    /// Data packets that left again.
+    /// Data packets retransmitted.
     pub(crate) retransmitted: u64,
     /// Data packets that the peer reported lost.
-    pub(crate) losses_told: u64,
+    pub(crate) losses_reported: u64,
     /// The time between two packets, as the congestion control has it at the end.
     pub(crate) period_us: f64,
     /// The round-trip time at the end.
@@ -57,7 +57,7 @@ pub(crate) struct Told {
     pub(crate) failed: Option<String>,
     /// libudt's number for it; 0 for what is not the library's.
     pub(crate) code: i32,
-    /// What this side's sender was at over time, if it was asked to look.
+    /// The state of this side's sender over time, with the option `sample=1`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) samples: Vec<Sample>,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Sample {
     pub(crate) acked_bytes: u64,
     /// Data packets found lost.
     pub(crate) lost: u64,
-    /// Silences of the peer.
+    /// Retransmission timeouts.
     pub(crate) timeouts: u64,
     /// Packets that the congestion control allows in flight.
     pub(crate) window: f64,
@@ -111,7 +111,7 @@ impl Programs {
     /// Compiles what is missing or older than its source.
     ///
     /// # Errors
-    /// A source cannot be found or compiled.
+    /// A source of libudt's demos is missing, the folder cannot be written, or g++ or gzip fails.
     pub(crate) fn build(folder: &Path) -> Result<Self, Error> {
         fs::create_dir_all(folder).map_err(Error::file(folder))?;
         let programs = Self { folder: folder.to_owned() };
@@ -170,12 +170,15 @@ impl Demo {
 }
 
 impl Running {
-    /// Starts a program that says `ready` on its standard error once it can be reached.
+    /// Starts a program and waits until it prints `ready` on its standard error.
     ///
     /// # Errors
-    /// It does not start.
-    pub(crate) fn start<S: AsRef<OsStr>>(program: &Path, words: impl IntoIterator<Item = S>) -> Result<Self, Error> {
-        let mut running = Self::launch(program, words)?;
+    /// The program is missing or cannot be executed.
+    pub(crate) fn start<S: AsRef<OsStr>>(
+        program: &Path,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<Self, Error> {
+        let mut running = Self::launch(program, arguments)?;
         let said = running.child.stderr.take();
         for line in said.map(BufReader::new).into_iter().flat_map(BufRead::lines) {
             if line.is_ok_and(|line| line == "ready") {
@@ -185,13 +188,16 @@ impl Running {
         Ok(running)
     }
 
-    /// Starts a program that says nothing about being ready.
+    /// Starts a program that does not print when it is ready.
     ///
     /// # Errors
-    /// It does not start.
-    pub(crate) fn launch<S: AsRef<OsStr>>(program: &Path, words: impl IntoIterator<Item = S>) -> Result<Self, Error> {
+    /// The program is missing or cannot be executed.
+    pub(crate) fn launch<S: AsRef<OsStr>>(
+        program: &Path,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<Self, Error> {
         let mut command = Command::new(program);
-        command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let child = command.spawn().map_err(Error::file(program))?;
         Ok(Self { name, child })
@@ -211,45 +217,45 @@ impl Running {
         line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) * 1024
     }
 
-    /// Whether it has ended, and how.
+    /// The exit status, once it has ended.
     ///
     /// # Errors
-    /// The system does not say.
+    /// The system call fails.
     pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
         self.child.try_wait().map_err(Error::file(Path::new(&self.name)))
     }
 
-    /// Waits for its end and for what it tells.
+    /// Waits for its end and reads its report.
     ///
     /// # Errors
-    /// It is still running after `patience`, or told something else.
-    pub(crate) fn finish(mut self, patience: Duration) -> Result<Told, Error> {
-        self.wait(patience)?;
+    /// It is still running after `timeout`, or its output is no report.
+    pub(crate) fn finish(mut self, timeout: Duration) -> Result<PartnerReport, Error> {
+        self.wait(timeout)?;
         let mut text = String::new();
         if let Some(mut out) = self.child.stdout.take() {
             out.read_to_string(&mut text).map_err(Error::file(Path::new(&self.name)))?;
         }
-        serde_json::from_str(&text).map_err(|_| Error::Said { program: self.name.clone(), text })
+        serde_json::from_str(&text).map_err(|_| Error::Output { program: self.name.clone(), text })
     }
 
     /// Waits for its end.
     ///
     /// # Errors
-    /// It is still running after `patience`.
-    pub(crate) fn wait(&mut self, patience: Duration) -> Result<ExitStatus, Error> {
-        let deadline = clock::now() + patience;
+    /// It is still running after `timeout`.
+    pub(crate) fn wait(&mut self, timeout: Duration) -> Result<ExitStatus, Error> {
+        let deadline = clock::now() + timeout;
         loop {
             if let Some(status) = self.ended()? {
                 return Ok(status);
             }
             if clock::now() > deadline {
-                return Err(Error::Hangs { program: self.name.clone(), patience });
+                return Err(Error::Timeout { program: self.name.clone(), timeout });
             }
             std::thread::sleep(Duration::from_millis(2));
         }
     }
 
-    /// Ends it as a crash would: without a word to its peer.
+    /// Kills it, so that its peer gets no shutdown.
     pub(crate) fn kill(&mut self) {
         // It may have ended by itself.
         let _ = self.child.kill();
@@ -263,12 +269,12 @@ impl Drop for Running {
     }
 }
 
-impl Told {
-    /// What it told, if all its steps were carried out.
+impl PartnerReport {
+    /// The report of a program that carried out all its steps.
     ///
     /// # Errors
-    /// The one that was not.
-    pub(crate) fn good(self) -> Result<Self, Error> {
+    /// [`Error::Failed`] with the step that was not carried out.
+    pub(crate) fn succeeded(self) -> Result<Self, Error> {
         match &self.failed {
             None => Ok(self),
             Some(what) => Err(Error::Failed { what: what.clone(), code: self.code }),

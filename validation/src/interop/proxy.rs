@@ -1,4 +1,4 @@
-//! A proxy that does to exactly the datagrams a scenario names what a network seldom does.
+//! A proxy that discards or renumbers exactly the datagrams that a scenario selects.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -24,11 +24,11 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// One datagram on its way.
+/// A datagram that passes the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Passing {
+pub(crate) struct Datagram {
     /// From the client to the target.
-    pub(crate) forth: bool,
+    pub(crate) to_target: bool,
     /// What it is.
     pub(crate) kind: Kind,
     /// How many of its kind have passed this way before it.
@@ -46,24 +46,24 @@ pub(crate) struct Proxy {
 /// What is done to datagrams.
 #[derive(Debug)]
 enum Rule {
-    Lose { lose: fn(&Passing) -> bool, passed: [[u64; 4]; 2] },
+    Discard { lose: fn(&Datagram) -> bool, passed: [[u64; 4]; 2] },
     Renumber { first: Seq, by: Option<u32> },
 }
 
 impl Proxy {
-    /// Forwards to `target` and back what `lose` does not name.
+    /// Forwards to `target` and back every datagram for which `lose` is false.
     ///
     /// # Errors
-    /// No socket can be had.
-    pub(crate) fn losing(target: SocketAddr, lose: fn(&Passing) -> bool) -> Result<Self, Error> {
-        Self::start(target, Rule::Lose { lose, passed: [[0; 4]; 2] })
+    /// No local port is free, or a socket option cannot be set.
+    pub(crate) fn dropping(target: SocketAddr, lose: fn(&Datagram) -> bool) -> Result<Self, Error> {
+        Self::start(target, Rule::Discard { lose, passed: [[0; 4]; 2] })
     }
 
     /// Forwards everything. The target sees packets numbered from `first` on, whatever the client chose, and the client sees the
     /// numbers it chose.
     ///
     /// # Errors
-    /// No socket can be had.
+    /// No local port is free, or a socket option cannot be set.
     pub(crate) fn renumbering(target: SocketAddr, first: Seq) -> Result<Self, Error> {
         Self::start(target, Rule::Renumber { first, by: None })
     }
@@ -84,9 +84,9 @@ impl Proxy {
         up.connect(target)?;
         let at = down.local_addr()?;
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
+        let stopping = Arc::clone(&stop);
         let thread = thread::spawn(move || {
-            if let Err(error) = forward(&down, &up, rule, &told) {
+            if let Err(error) = forward(&down, &up, rule, &stopping) {
                 eprintln!("proxy: {error}");
             }
         });
@@ -130,13 +130,13 @@ fn forward(down: &UdpSocket, up: &UdpSocket, mut rule: Rule, stop: &AtomicBool) 
 
 impl Rule {
     /// Whether a datagram goes on, changed or not.
-    fn pass(&mut self, forth: bool, datagram: &mut [u8]) -> bool {
+    fn pass(&mut self, to_target: bool, datagram: &mut [u8]) -> bool {
         match self {
-            Self::Lose { lose, passed } => {
+            Self::Discard { lose, passed } => {
                 let kind = kind(datagram);
-                let nth = &mut passed[usize::from(forth)][kind as usize];
+                let nth = &mut passed[usize::from(to_target)][kind as usize];
                 *nth += 1;
-                !lose(&Passing { forth, kind, nth: *nth - 1 })
+                !lose(&Datagram { to_target, kind, nth: *nth - 1 })
             }
             Self::Renumber { first, by } => {
                 if by.is_none()
@@ -145,7 +145,7 @@ impl Rule {
                     *by = Some(first.get().wrapping_sub(handshake.isn.get()));
                 }
                 let by = by.unwrap_or(0);
-                renumber(datagram, if forth { by } else { by.wrapping_neg() });
+                renumber(datagram, if to_target { by } else { by.wrapping_neg() });
                 true
             }
         }

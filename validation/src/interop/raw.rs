@@ -78,7 +78,7 @@ impl Raw {
                 return Ok(handshake.cookie);
             }
         }
-        Err(Error::Unmet("no listener answers".to_owned()))
+        Err(Error::Expectation("no listener answers".to_owned()))
     }
 
     /// Asks for a connection with a cookie, which need not be the listener's.
@@ -167,7 +167,7 @@ impl Raw {
     /// # Errors
     /// No connection has been accepted.
     pub(crate) fn connection(&self) -> Result<SocketId, Error> {
-        self.peer.ok_or_else(|| Error::Unmet("there is no connection".to_owned()))
+        self.peer.ok_or_else(|| Error::Expectation("there is no connection".to_owned()))
     }
 
     fn send_handshake(&self, proposal: &Proposal, request: Request, cookie: u32) -> Result<(), Error> {

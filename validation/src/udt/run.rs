@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::interop::programs::{Programs, Running, Told};
+use crate::interop::programs::{PartnerReport, Programs, Running};
 use cwnd::Span;
 use cwnd_link::{Relay, Report};
 use cwnd_sim::emulate::Emulation;
@@ -102,7 +102,11 @@ impl Bench {
     }
 
     /// What the receiver and the sender tell, and the link between them. `options` are for the sender.
-    pub(crate) fn transfer(&self, plan: &Plan<'_>, options: &str) -> Result<([Told; 2], Option<Report>), Error> {
+    pub(crate) fn transfer(
+        &self,
+        plan: &Plan<'_>,
+        options: &str,
+    ) -> Result<([PartnerReport; 2], Option<Report>), Error> {
         let at = free()?;
         let common = match plan.who {
             Who::Ours { algorithm, offload } => format!("algorithm={algorithm} offload={} linger=1", u8::from(offload)),
@@ -112,21 +116,21 @@ impl Bench {
         let link = plan.path.map(|path| Link::start(at, path)).transpose()?;
         let front = link.as_ref().map_or(at, |link| link.at);
         let sender = self.start(plan.who, &format!("{common} {options} client {front} send-for:{}", plan.seconds))?;
-        let patience = Duration::from_secs(plan.seconds as u64 + 90);
+        let timeout = Duration::from_secs(plan.seconds as u64 + 90);
         // What lingers when the time is over is not delivered any more, and nothing has failed by that.
-        let sender = sender.finish(patience)?;
-        let receiver = receiver.finish(patience)?;
+        let sender = sender.finish(timeout)?;
+        let receiver = receiver.finish(timeout)?;
         Ok(([receiver, sender], link.map(Link::stop).transpose()?))
     }
 
-    fn start(&self, who: Who, words: &str) -> Result<Running, Error> {
-        let words = words.split_whitespace();
+    fn start(&self, who: Who, arguments: &str) -> Result<Running, Error> {
+        let arguments = arguments.split_whitespace();
         Ok(match who {
             Who::Ours { .. } => {
                 let own = std::env::current_exe().map_err(|source| Error::File { path: "partner".into(), source })?;
-                Running::start(&own, std::iter::once("partner").chain(words))?
+                Running::start(&own, std::iter::once("partner").chain(arguments))?
             }
-            Who::Theirs => Running::start(&self.programs.partner(), words)?,
+            Who::Theirs => Running::start(&self.programs.partner(), arguments)?,
         })
     }
 }
@@ -142,8 +146,8 @@ impl Link {
         let relay = Relay::bind(plan)?;
         let at = relay.local().map_err(|source| Error::File { path: "link".into(), source })?;
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
-        Ok(Self { stop, thread: thread::spawn(move || relay.run(&told, None)), at })
+        let stopping = Arc::clone(&stop);
+        Ok(Self { stop, thread: thread::spawn(move || relay.run(&stopping, None)), at })
     }
 
     pub(crate) fn stop(self) -> Result<Report, Error> {
@@ -167,9 +171,11 @@ pub(crate) fn tcp(seconds: usize) -> Result<Outcome, Error> {
     let _ = server.kill();
     let _ = server.wait();
     let output = client.map_err(|error| program(error.to_string()))?;
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| program(error.to_string()))?;
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).map_err(|error| program(error.to_string()))?;
     let end = |path: &str| {
-        told.pointer(path)
+        report
+            .pointer(path)
             .and_then(serde_json::Value::as_f64)
             .ok_or_else(|| program(format!("its report has no {path}")))
     };

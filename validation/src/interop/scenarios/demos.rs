@@ -9,7 +9,7 @@ use crate::interop::programs::{Demo, Running};
 use crate::interop::{Error, expect};
 
 use crate::interop::bench::Side::Ours;
-use crate::interop::bench::{Bench, free, patiently};
+use crate::interop::bench::{Bench, free, retry};
 
 /// `cwnd udt recv` fetches from the demo server.
 pub(crate) fn fetch(bench: &Bench) -> Result<String, Error> {
@@ -21,11 +21,11 @@ pub(crate) fn fetch(bench: &Bench) -> Result<String, Error> {
     let name = there.to_string_lossy().into_owned();
     let out = here.to_string_lossy().into_owned();
     let server = at.to_string();
-    let recv = |words: &[&str]| {
-        let mut command = Running::launch(&bench.cwnd(), ["udt", "recv", "--libudt", &server].iter().chain(words))?;
-        Ok::<_, Error>(command.wait(PATIENCE)?.success())
+    let recv = |arguments: &[&str]| {
+        let mut command = Running::launch(&bench.cwnd(), ["udt", "recv", "--libudt", &server].iter().chain(arguments))?;
+        Ok::<_, Error>(command.wait(TIMEOUT)?.success())
     };
-    patiently(|| expect(recv(&[&name, "-o", &out])?, || "nothing came".to_owned()))?;
+    retry(|| expect(recv(&[&name, "-o", &out])?, || "nothing came".to_owned()))?;
     expect(fs::read(&here)? == content, || "the file is another".to_owned())?;
     expect(!recv(&[&name, "-o", &out])?, || "the file was overwritten".to_owned())?;
     expect(recv(&[&name, "-o", &out, "--force"])?, || "the file was not replaced".to_owned())?;
@@ -46,10 +46,10 @@ pub(crate) fn serve(bench: &Bench) -> Result<String, Error> {
     let _server = Running::launch(&bench.cwnd(), ["udt", "serve", "--libudt", "--dir", &folder, &at.to_string()])?;
     let fetched = bench.file("fetched");
     let recvfile = |at: SocketAddr, name: &str| {
-        let words = format!("127.0.0.1 {} {name} {}", at.port(), fetched.display());
-        Ok::<_, Error>(bench.demo(Demo::RecvFile, &words)?.wait(PATIENCE)?.success())
+        let arguments = format!("127.0.0.1 {} {name} {}", at.port(), fetched.display());
+        Ok::<_, Error>(bench.demo(Demo::RecvFile, &arguments)?.wait(TIMEOUT)?.success())
     };
-    patiently(|| {
+    retry(|| {
         recvfile(at, "deeper/file")?;
         expect(fs::read(&fetched).is_ok_and(|bytes| bytes == content), || "the file is another, or none".to_owned())
     })?;
@@ -64,14 +64,14 @@ pub(crate) fn without_end(bench: &Bench) -> Result<String, Error> {
     let mut client = bench.demo(Demo::AppClient, &format!("127.0.0.1 {}", at.port()))?;
     sleep(Duration::from_secs(2));
     client.kill();
-    let told = here.finish(PATIENCE)?;
-    expect(told.received > 1_000_000, || format!("{told:?}"))?;
-    let received = told.received_each_second.first().map_or(0.0, |bytes| *bytes as f64 * 8e-6);
+    let report = here.finish(TIMEOUT)?;
+    expect(report.received > 1_000_000, || format!("{report:?}"))?;
+    let received = report.received_each_second.first().map_or(0.0, |bytes| *bytes as f64 * 8e-6);
 
     let at = free()?;
     let _server = bench.demo(Demo::AppServer, &at.port().to_string())?;
-    let told = patiently(|| bench.start(Ours, &format!("client {at} send-for:2"))?.finish(PATIENCE)?.good())?;
-    let sent = told.sent as f64 * 8e-6 / told.transfer_s;
+    let report = retry(|| bench.start(Ours, &format!("client {at} send-for:2"))?.finish(TIMEOUT)?.succeeded())?;
+    let sent = report.sent as f64 * 8e-6 / report.transfer_s;
     Ok(format!("{received:.0} Mbit/s from `appclient`, {sent:.0} Mbit/s to `appserver`"))
 }
 
@@ -80,4 +80,4 @@ fn content() -> Vec<u8> {
     (0_u64..3_000_001).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);

@@ -18,7 +18,7 @@ use cwnd_udt::wire::{FullAck, LossRange, Losses};
 use cwnd_udt::{AckNumber, Control};
 
 use crate::interop::bench::Side::{Ours, Theirs};
-use crate::interop::bench::{Bench, Side, free, patiently, timed};
+use crate::interop::bench::{Bench, Side, free, retry, timed};
 use crate::interop::scenarios::link;
 
 /// A packet of 44 bytes has no room for data. libudt divides by that room when it sends: the demo server dies.
@@ -27,7 +27,7 @@ pub(crate) fn packets_without_room(bench: &Bench) -> Result<String, Error> {
     let mut demo = bench.demo(Demo::SendFile, &at.port().to_string())?;
     let mut raw = Raw::new(at)?;
     let proposal = Proposal { mss: 44, ..Proposal::default() };
-    let answer = patiently(|| raw.open(&proposal))?;
+    let answer = retry(|| raw.open(&proposal))?;
     expect(matches!(answer, Answer::Accepted(_)), || format!("libudt answers {answer:?}"))?;
     raw.send_data(proposal.isn, &4_i32.to_le_bytes())?;
     raw.send_data(proposal.isn.next(), b"none")?;
@@ -38,8 +38,8 @@ pub(crate) fn packets_without_room(bench: &Bench) -> Result<String, Error> {
     let server = bench.start(Ours, &format!("server {at} send:1000"))?;
     let answer = Raw::new(at)?.open(&proposal)?;
     expect(!matches!(answer, Answer::Accepted(_)), || format!("here the answer is {answer:?}"))?;
-    bench.start(Theirs, &format!("client {at} receive:1000"))?.finish(PATIENCE)?.good()?;
-    server.finish(PATIENCE)?.good()?;
+    bench.start(Theirs, &format!("client {at} receive:1000"))?.finish(TIMEOUT)?.succeeded()?;
+    server.finish(TIMEOUT)?.succeeded()?;
     Ok("libudt's server dies of a division by zero; here the next client is served".to_owned())
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn the_first_ack_is_late(bench: &Bench) -> Result<String, Error> {
         }
         let full = |control: &Control<'_>| matches!(control, Control::Ack(_));
         let delay = raw.wait_for(Duration::from_secs(1), full)?;
-        delay.ok_or_else(|| Error::Unmet("no acknowledgement within a second".to_owned()))
+        delay.ok_or_else(|| Error::Expectation("no acknowledgement within a second".to_owned()))
     };
     let of = |side| {
         let at = free()?;
@@ -113,12 +113,13 @@ pub(crate) fn an_early_loss_stalls(bench: &Bench) -> Result<String, Error> {
         let at = free()?;
         let server = bench.start(Theirs, &format!("server {at} receive:{EARLY}"))?;
         let path = link::between(at, &Emulation::new(None, Span::from_millis(25), QueueLimit::Unlimited))?;
-        let proxy =
-            Proxy::losing(path.at(), |passing| passing.forth && passing.kind == Kind::Data && passing.nth == 4)?;
+        let proxy = Proxy::dropping(path.at(), |datagram| {
+            datagram.to_target && datagram.kind == Kind::Data && datagram.nth == 4
+        })?;
         let client = bench.start(side, &format!("client {} send:{EARLY}", proxy.at()))?;
-        let (told, seconds) = timed(|| server.finish(PATIENCE));
-        told?.good()?;
-        client.finish(PATIENCE)?.good()?;
+        let (report, seconds) = timed(|| server.finish(TIMEOUT));
+        report?.succeeded()?;
+        client.finish(TIMEOUT)?.succeeded()?;
         Ok::<_, Error>(seconds)
     };
     let (theirs, ours) = (seconds(Theirs)?, seconds(Ours)?);
@@ -129,16 +130,16 @@ pub(crate) fn an_early_loss_stalls(bench: &Bench) -> Result<String, Error> {
 
 /// The server's last word of the set-up is lost, and its data comes first: libudt's client believes itself connected and is not.
 pub(crate) fn data_overtakes_the_response(bench: &Bench) -> Result<String, Error> {
-    let lost = |passing: &crate::interop::proxy::Passing| {
-        !passing.forth && passing.kind == Kind::Handshake && passing.nth == 1
+    let lost = |datagram: &crate::interop::proxy::Datagram| {
+        !datagram.to_target && datagram.kind == Kind::Handshake && datagram.nth == 1
     };
-    let told = |side: Side| {
+    let report = |side: Side| {
         let at = free()?;
         let _server = bench.start(side, &format!("server {at} send:1000000"))?;
-        let proxy = Proxy::losing(at, lost)?;
-        bench.start(Theirs, &format!("client {} receive:1000000", proxy.at()))?.finish(PATIENCE)
+        let proxy = Proxy::dropping(at, lost)?;
+        bench.start(Theirs, &format!("client {} receive:1000000", proxy.at()))?.finish(TIMEOUT)
     };
-    let (theirs, ours) = (told(Theirs)?, told(Ours)?.good());
+    let (theirs, ours) = (report(Theirs)?, report(Ours)?.succeeded());
     expect(theirs.failed.is_some(), || "libudt's client receives from libudt's server".to_owned())?;
     expect(ours.is_ok(), || format!("libudt's client does not receive from this side's server: {ours:?}"))?;
     Ok(format!(
@@ -156,14 +157,15 @@ pub(crate) fn a_drop_request_names_one_too_many(bench: &Bench) -> Result<String,
         // Heard of, so that it sends; then the message is reported lost, long after its 20 ms.
         raw.send_control(Control::KeepAlive)?;
         sleep(Duration::from_millis(300));
-        let first = LossRange::new(proposal.isn, proposal.isn).ok_or_else(|| Error::Unmet("a range".to_owned()))?;
+        let first =
+            LossRange::new(proposal.isn, proposal.isn).ok_or_else(|| Error::Expectation("a range".to_owned()))?;
         raw.send_control(Control::Nak(Losses::new(first).list()))?;
         raw.drop_request(Duration::from_secs(1))
     };
     let beyond = |side| {
         let at = free()?;
         let _server = bench.start(side, &format!("type=message server {at} messages:1,100,20,1 pause:3000"))?;
-        let request = named(at)?.ok_or_else(|| Error::Unmet(format!("{side:?}: nothing is to be dropped")))?;
+        let request = named(at)?.ok_or_else(|| Error::Expectation(format!("{side:?}: nothing is to be dropped")))?;
         Ok::<_, Error>(request.first.offset(request.last))
     };
     let (theirs, ours) = (beyond(Theirs)?, beyond(Ours)?);
@@ -188,7 +190,7 @@ pub(crate) fn one_packet_breaks_a_connection(bench: &Bench) -> Result<String, Er
         Ok::<_, Error>(server.finish(Duration::from_secs(8))?.received == 2)
     };
     let far = Proposal::default().isn + 1000;
-    let losses = Losses::new(LossRange::new(far, far.next()).ok_or_else(|| Error::Unmet("a range".to_owned()))?);
+    let losses = Losses::new(LossRange::new(far, far.next()).ok_or_else(|| Error::Expectation("a range".to_owned()))?);
     let ack = FullAck { number: AckNumber::FIRST, next: far, rtt_us: 1000, rtt_var_us: 100, window: 100, rates: None };
     for (what, ack) in [("acknowledgement", Some(ack)), ("loss report", None)] {
         expect(!survives(Theirs, &losses, ack)?, || format!("libudt survives the {what}"))?;
@@ -208,14 +210,16 @@ fn md5(text: &str) -> Result<[u8; 4], Error> {
     child.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes()))?;
     let output = child.wait_with_output()?;
     let digits = String::from_utf8_lossy(&output.stdout).get(..8).map(str::to_owned).unwrap_or_default();
-    u32::from_str_radix(&digits, 16).map(u32::to_be_bytes).map_err(|_| Error::Unmet(format!("md5sum printed {digits}")))
+    u32::from_str_radix(&digits, 16)
+        .map(u32::to_be_bytes)
+        .map_err(|_| Error::Expectation(format!("md5sum printed {digits}")))
 }
 
 /// Floating-point exception, which is what a division of integers by zero is called.
 const SIGFPE: i32 = 8;
 
 /// Long for everything here but a stalled transfer, and enough for that.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bytes of a transfer that a loss at its start may hold up.
 const EARLY: u64 = 5_000_000;

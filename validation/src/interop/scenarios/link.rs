@@ -21,9 +21,9 @@ pub(crate) fn between(target: SocketAddr, emulation: &Emulation) -> Result<Path,
     let relay = Relay::bind(Plan::new(SocketAddr::from(([127, 0, 0, 1], 0)), target, emulation.clone()))?;
     let at = relay.local()?;
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
+    let stopping = Arc::clone(&stop);
     let thread = thread::spawn(move || {
-        if let Err(error) = relay.run(&told, None) {
+        if let Err(error) = relay.run(&stopping, None) {
             eprintln!("link: {error}");
         }
     });

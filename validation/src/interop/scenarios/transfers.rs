@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::interop::programs::Told;
+use crate::interop::programs::PartnerReport;
 use crate::interop::proxy::Proxy;
 use crate::interop::{Error, expect};
 use cwnd::Span;
@@ -39,7 +39,7 @@ const fn messages<'a>(side: Side, steps: &'a str) -> End<'a> {
 }
 
 /// A server, a client, and what they tell once both have taken all their steps.
-fn play(bench: &Bench, between: &Between, server: &End<'_>, client: &End<'_>) -> Result<[Told; 2], Error> {
+fn play(bench: &Bench, between: &Between, server: &End<'_>, client: &End<'_>) -> Result<[PartnerReport; 2], Error> {
     let at = free()?;
     let serving = bench.start(server.side, &format!("{} server {at} {}", server.options, server.steps))?;
     let (mut path, mut proxy) = (None::<Path>, None::<Proxy>);
@@ -50,9 +50,9 @@ fn play(bench: &Bench, between: &Between, server: &End<'_>, client: &End<'_>) ->
     };
     let calling = bench.start(client.side, &format!("{} client {front} {}", client.options, client.steps))?;
     // Both are heard before one of them is judged.
-    let told = [serving.finish(PATIENCE), calling.finish(PATIENCE)];
-    let [serving, calling] = told;
-    Ok([serving?.good()?, calling?.good()?])
+    let report = [serving.finish(TIMEOUT), calling.finish(TIMEOUT)];
+    let [serving, calling] = report;
+    Ok([serving?.succeeded()?, calling?.succeeded()?])
 }
 
 /// 50 ms of round trip, one packet in a hundred lost, some overtaken or doubled.
@@ -72,8 +72,8 @@ fn streams(bench: &Bench, between: &Between, megabytes: u64) -> Result<String, E
     let receive = format!("receive:{large} send:{small} {READ}");
     let mut said = Vec::new();
     for (server, client, what) in [(Ours, Theirs, "received here"), (Theirs, Ours, "sent here")] {
-        let [told, _] = play(bench, between, &end(server, &receive), &end(client, &send))?;
-        said.push(format!("{:.0} Mbit/s {what}", large as f64 * 8e-6 / told.transfer_s));
+        let [report, _] = play(bench, between, &end(server, &receive), &end(client, &send))?;
+        said.push(format!("{:.0} Mbit/s {what}", large as f64 * 8e-6 / report.transfer_s));
     }
     for (server, client) in [(Ours, Theirs), (Theirs, Ours)] {
         play(bench, between, &end(server, &send), &end(client, &receive))?;
@@ -101,7 +101,7 @@ fn exchange(bench: &Bench, between: &Between) -> Result<String, Error> {
     let receive = &format!("expect:320 messages:50,5000,-1,1 {READ}");
     for (server, client) in [(Ours, Theirs), (Theirs, Ours)] {
         let ends = play(bench, between, &messages(server, receive), &messages(client, send))?;
-        expect(ends.iter().map(|told| told.messages).eq([320, 50]), || format!("{ends:?}"))?;
+        expect(ends.iter().map(|report| report.messages).eq([320, 50]), || format!("{ends:?}"))?;
         play(bench, between, &messages(server, send), &messages(client, receive))?;
     }
     Ok("370 messages each time".to_owned())
@@ -119,8 +119,8 @@ pub(crate) fn messages_on_a_lossy_path(bench: &Bench) -> Result<String, Error> {
 pub(crate) fn messages_in_order(bench: &Bench) -> Result<String, Error> {
     for (server, client) in [(Ours, Theirs), (Theirs, Ours)] {
         let ends = [messages(server, "expect:500"), messages(client, "messages:500,2000,-1,1 pause:500")];
-        let [told, _] = play(bench, &lossy(), &ends[0], &ends[1])?;
-        expect(told.out_of_order == 0, || format!("{} messages came out of order", told.out_of_order))?;
+        let [report, _] = play(bench, &lossy(), &ends[0], &ends[1])?;
+        expect(report.out_of_order == 0, || format!("{} messages came out of order", report.out_of_order))?;
     }
     Ok(String::new())
 }
@@ -131,9 +131,9 @@ pub(crate) fn messages_out_of_time(bench: &Bench) -> Result<String, Error> {
     let path = Between::Link(Box::new(Emulation { loss: Loss::Bernoulli(0.3), ..plain }));
     // Ours to theirs. The reference's own requests take part of the next message with them: not an end to be relied on.
     let ends = [messages(Theirs, "expect-all"), messages(Ours, "messages:500,3000,60,0 pause:1500")];
-    let [told, _] = play(bench, &path, &ends[0], &ends[1])?;
-    expect((1..500).contains(&told.messages), || format!("{} of 500 messages came", told.messages))?;
-    Ok(format!("{} of 500 messages came in time", told.messages))
+    let [report, _] = play(bench, &path, &ends[0], &ends[1])?;
+    expect((1..500).contains(&report.messages), || format!("{} of 500 messages came", report.messages))?;
+    Ok(format!("{} of 500 messages came in time", report.messages))
 }
 
 /// A reader that takes its time, behind a buffer of 64 packets.
@@ -158,8 +158,8 @@ pub(crate) fn rendezvous(bench: &Bench) -> Result<String, Error> {
             let early = bench.start(first, &format!("{kind} meet {a} {b} {}", steps[0]))?;
             std::thread::sleep(Duration::from_millis(600));
             let late = bench.start(second, &format!("{kind} meet {b} {a} {}", steps[1]))?;
-            let ends = [early.finish(PATIENCE), late.finish(PATIENCE)];
-            ends.into_iter().try_for_each(|told| told?.good().map(drop))?;
+            let ends = [early.finish(TIMEOUT), late.finish(TIMEOUT)];
+            ends.into_iter().try_for_each(|report| report?.succeeded().map(drop))?;
         }
     }
     Ok("both orders, streams and messages".to_owned())
@@ -171,8 +171,8 @@ pub(crate) fn other_type(bench: &Bench) -> Result<String, Error> {
         for kinds in [["stream", "message"], ["message", "stream"]] {
             let at = free()?;
             let _serving = bench.start(server, &format!("type={} server {at} pause:9000", kinds[0]))?;
-            let told = bench.start(client, &format!("type={} client {at}", kinds[1]))?.finish(PATIENCE)?;
-            expect(told.code == REJECTED, || format!("the client was told {:?} ({})", told.failed, told.code))?;
+            let report = bench.start(client, &format!("type={} client {at}", kinds[1]))?.finish(TIMEOUT)?;
+            expect(report.code == REJECTED, || format!("the client reports {:?} ({})", report.failed, report.code))?;
         }
     }
     Ok(format!("code {REJECTED}"))
@@ -180,9 +180,9 @@ pub(crate) fn other_type(bench: &Bench) -> Result<String, Error> {
 
 /// Nobody listens.
 pub(crate) fn nobody_there(bench: &Bench) -> Result<String, Error> {
-    let told = crate::interop::bench::timed(|| bench.start(Ours, &format!("client {}", free()?))?.finish(PATIENCE));
-    let (told, seconds) = (told.0?, told.1);
-    expect(told.code == NO_SERVER, || format!("told {:?} ({})", told.failed, told.code))?;
+    let report = crate::interop::bench::timed(|| bench.start(Ours, &format!("client {}", free()?))?.finish(TIMEOUT));
+    let (report, seconds) = (report.0?, report.1);
+    expect(report.code == NO_SERVER, || format!("reported {:?} ({})", report.failed, report.code))?;
     expect((2.9..3.6).contains(&seconds), || format!("after {seconds:.1} s"))?;
     Ok(format!("given up after {seconds:.2} s"))
 }
@@ -198,9 +198,9 @@ pub(crate) fn killed(bench: &Bench) -> Result<String, Error> {
         let mut there = bench.start(Theirs, &format!("client {at} {theirs}"))?;
         std::thread::sleep(Duration::from_millis(1000));
         there.kill();
-        let (told, seconds) = crate::interop::bench::timed(|| here.finish(Duration::from_secs(20)));
-        let told = told?;
-        expect(told.failed.is_some(), || "the end of the stream looked like an orderly one".to_owned())?;
+        let (report, seconds) = crate::interop::bench::timed(|| here.finish(Duration::from_secs(20)));
+        let report = report?;
+        expect(report.failed.is_some(), || "the end of the stream looked like an orderly one".to_owned())?;
         expect((1.5..5.0).contains(&seconds), || format!("noticed after {seconds:.1} s"))?;
         said.push(format!("{seconds:.1}"));
     }
@@ -213,7 +213,7 @@ pub(crate) fn killed(bench: &Bench) -> Result<String, Error> {
 const READ: &str = "pause:500";
 
 /// Long for a transfer of some megabytes at a percent of loss, by a sender that stumbles.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// libudt's numbers.
 const NO_SERVER: i32 = 1001;

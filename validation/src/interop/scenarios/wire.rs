@@ -31,7 +31,7 @@ pub(crate) fn dissected(bench: &Bench) -> Result<String, Error> {
         let path = link::between(at, &emulation)?;
         let here = bench.start(Ours, &format!("{kind} offload=0 server {at} {server}"))?;
         let there = bench.start(Theirs, &format!("{kind} client {} {client}", path.at()))?;
-        here.finish(PATIENCE)?.good()?;
+        here.finish(TIMEOUT)?.succeeded()?;
         drop(there);
         let dissection = capture.dissect(at.port())?;
         expect(dissection.strange.is_empty(), || {
@@ -51,4 +51,4 @@ pub(crate) fn dissected(bench: &Bench) -> Result<String, Error> {
     Ok(format!("{total} packets of {} kinds", kinds.len()))
 }
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);

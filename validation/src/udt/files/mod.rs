@@ -1,6 +1,6 @@
 //! Files from one program to another: this project, libudt, SRT and TCP, over the same ways.
 
-mod contestant;
+mod implementation;
 mod load;
 mod network;
 mod page;
@@ -16,9 +16,9 @@ use tempfile::TempDir;
 use super::record::{Measured, Records};
 use crate::Error;
 use crate::udt::Bench;
-use contestant::{Contestant, Goods, Stage, children_cpu};
+use implementation::{Implementation, Stage, Workload, children_cpu};
 use load::Content;
-use network::{Network, Way};
+use network::{Network, Route};
 
 /// One transfer.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
@@ -40,21 +40,21 @@ struct Sizes {
     small: usize,
     /// Small files of those that move one after the other: without a link and on one.
     single: [usize; 2],
-    /// What takes longer, seconds, is not repeated.
-    patience: f64,
+    /// Transfers that take longer, seconds, are not repeated.
+    repeat_below_s: f64,
 }
 
 /// Measures everything, and writes the records and the part of the page, or with `quick` prints what little was measured.
 pub(crate) fn measure(root: &Path, bench: &Bench, quick: bool) -> Result<(), Error> {
     let sizes = if quick { &QUICK } else { &FULL };
     let mut records = Records::read(root.join("validation/udt/files.json"))?;
-    for goods in ["large", "small"] {
-        let mut measured = Measured::new(goods, &bench.sources);
+    for workload in ["large", "small"] {
+        let mut measured = Measured::new(workload, &bench.sources);
         // In memory, so that no disk is measured.
         let place = if Path::new(MEMORY).exists() { TempDir::new_in(MEMORY) } else { TempDir::new() };
         let place = place.map_err(|source| Error::File { path: MEMORY.into(), source })?;
-        for way in &WAYS {
-            measure_way(&mut measured, &bench.programs, way, sizes, place.path())?;
+        for route in &ROUTES {
+            measure_route(&mut measured, &bench.programs, route, sizes, place.path())?;
         }
         records.put(measured);
     }
@@ -66,11 +66,11 @@ pub(crate) fn measure(root: &Path, bench: &Bench, quick: bool) -> Result<(), Err
     crate::page::put_into(root, "docs/files.md", "transfers", &page::text(&records))
 }
 
-/// One kind of goods over one way, by all contestants in turns.
-fn measure_way(
+/// One workload over one route, by all implementations in turns.
+fn measure_route(
     measured: &mut Measured<Moved>,
     programs: &Programs,
-    way: &Way,
+    route: &Route,
     sizes: &Sizes,
     place: &Path,
 ) -> Result<(), Error> {
@@ -80,9 +80,9 @@ fn measure_way(
         |source| Error::File { path, source }
     };
     fs::create_dir_all(&source).map_err(path(&source))?;
-    let network = Network::of(way)?;
+    let network = Network::of(route)?;
     let large = measured.part == "large";
-    let kind = way.link.map_or(0, |(_, loss)| if loss > 0.0 { 2 } else { 1 });
+    let kind = route.link.map_or(0, |(_, loss)| if loss > 0.0 { 2 } else { 1 });
     if large {
         load::large(&source, sizes.large[kind])?;
     } else {
@@ -90,22 +90,22 @@ fn measure_way(
     }
     let sent = load::content(&source)?;
     for repetition in 0..sizes.repetitions {
-        for who in CONTESTANTS {
-            let row = row(who, way);
+        for who in IMPLEMENTATIONS {
+            let row = row(who, route);
             let took = measured.row(&row).map_or(0.0, |row| row.median(|moved| moved.seconds));
-            if repetition > 0 && (took > sizes.patience || took.is_nan()) {
+            if repetition > 0 && (took > sizes.repeat_below_s || took.is_nan()) {
                 continue;
             }
             let files = if who.knows_trees() { sizes.small } else { sizes.single[kind.min(1)] };
-            let goods = if large { Goods::Large } else { Goods::Small(files) };
+            let workload = if large { Workload::Large } else { Workload::Small(files) };
             fs::create_dir(&target).map_err(path(&target))?;
             let before = children_cpu();
-            let took = Stage { programs, network: &network, source: &source, target: &target }.run(who, goods);
+            let took = Stage { programs, network: &network, source: &source, target: &target }.run(who, workload);
             let cpu_s = children_cpu() - before;
             let came = load::content(&target)?;
-            let right = match goods {
-                Goods::Large => came == sent,
-                Goods::Small(files) => came == first(&sent, files),
+            let right = match workload {
+                Workload::Large => came == sent,
+                Workload::Small(files) => came == first(&sent, files),
             };
             let bytes = sum(&target, &came)?;
             fs::remove_dir_all(&target).map_err(path(&target))?;
@@ -121,7 +121,7 @@ fn measure_way(
         let p99 = report.forth.late_p99_s.unwrap_or(f64::NAN) * 1e6;
         println!(
             "{}: {} of {} packets carried, 99 % less than {p99:.0} us late, {:.0} % of a core",
-            way.name,
+            route.name,
             report.forth.carried,
             report.forth.offered,
             report.cpu_s / report.duration_s * 100.0
@@ -131,8 +131,8 @@ fn measure_way(
 }
 
 /// The name of a row.
-fn row(who: Contestant, way: &Way) -> String {
-    format!("{}, {}", who.name(), way.name)
+fn row(who: Implementation, route: &Route) -> String {
+    format!("{}, {}", who.name(), route.name)
 }
 
 /// The first so many small files of all.
@@ -150,26 +150,36 @@ fn sum(folder: &Path, content: &Content) -> Result<u64, Error> {
 }
 
 /// What is compared.
-const CONTESTANTS: [Contestant; 5] =
-    [Contestant::Cwnd, Contestant::Libudt, Contestant::Srt, Contestant::Tcp("cubic"), Contestant::Tcp("bbr")];
+const IMPLEMENTATIONS: [Implementation; 5] = [
+    Implementation::Cwnd,
+    Implementation::Libudt,
+    Implementation::Srt,
+    Implementation::Tcp("cubic"),
+    Implementation::Tcp("bbr"),
+];
 
 /// The loopback, and links of 200 Mbit/s.
-const WAYS: [Way; 7] = [
-    Way { name: "loopback", link: None },
-    Way { name: "10 ms", link: Some((10, 0.0)) },
-    Way { name: "50 ms", link: Some((50, 0.0)) },
-    Way { name: "200 ms", link: Some((200, 0.0)) },
-    Way { name: "10 ms, 0.1 %", link: Some((10, 0.001)) },
-    Way { name: "50 ms, 0.1 %", link: Some((50, 0.001)) },
-    Way { name: "200 ms, 0.1 %", link: Some((200, 0.001)) },
+const ROUTES: [Route; 7] = [
+    Route { name: "loopback", link: None },
+    Route { name: "10 ms", link: Some((10, 0.0)) },
+    Route { name: "50 ms", link: Some((50, 0.0)) },
+    Route { name: "200 ms", link: Some((200, 0.0)) },
+    Route { name: "10 ms, 0.1 %", link: Some((10, 0.001)) },
+    Route { name: "50 ms, 0.1 %", link: Some((50, 0.001)) },
+    Route { name: "200 ms, 0.1 %", link: Some((200, 0.001)) },
 ];
 
 /// Everything together takes some ten minutes on a machine that does nothing else.
-const FULL: Sizes =
-    Sizes { repetitions: 3, large: [512 << 20, 48 << 20, 12 << 20], small: 10_000, single: [30, 5], patience: 10.0 };
+const FULL: Sizes = Sizes {
+    repetitions: 3,
+    large: [512 << 20, 48 << 20, 12 << 20],
+    small: 10_000,
+    single: [30, 5],
+    repeat_below_s: 10.0,
+};
 /// Shows that everything works.
 const QUICK: Sizes =
-    Sizes { repetitions: 1, large: [64 << 20, 4 << 20, 1 << 20], small: 500, single: [5, 2], patience: 15.0 };
+    Sizes { repetitions: 1, large: [64 << 20, 4 << 20, 1 << 20], small: 500, single: [5, 2], repeat_below_s: 15.0 };
 
 /// Where Linux keeps files in memory.
 const MEMORY: &str = "/dev/shm";

@@ -17,22 +17,22 @@ use tappers::Tun;
 
 use crate::Error;
 
-/// A way between two programs.
+/// A network path between two programs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Way {
+pub(crate) struct Route {
     pub(crate) name: &'static str,
-    /// The round-trip time and the probability that a packet to the taker is lost; none for the loopback.
+    /// The round-trip time and the probability that a packet to the receiver is lost; none for the loopback.
     pub(crate) link: Option<(u64, f64)>,
 }
 
 /// An end of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    Giver,
-    Taker,
+    Sender,
+    Receiver,
 }
 
-/// The network of a way.
+/// The network of a route.
 pub(crate) enum Network {
     Loopback,
     Tunnel(Tunnel),
@@ -40,27 +40,27 @@ pub(crate) enum Network {
 
 /// Two networks with a TUN interface each, and what carries packets from one to the other.
 pub(crate) struct Tunnel {
-    spaces: [File; 2],
+    namespaces: [File; 2],
     stop: Arc<AtomicBool>,
-    carrier: Option<thread::JoinHandle<Result<WireReport, RelayError>>>,
+    relay: Option<thread::JoinHandle<Result<WireReport, RelayError>>>,
 }
 
 impl Network {
-    /// Sets it up, which takes root for anything but the loopback.
-    pub(crate) fn of(way: &Way) -> Result<Self, Error> {
-        let Some((rtt_ms, loss)) = way.link else { return Ok(Self::Loopback) };
+    /// Sets it up; anything but the loopback needs root.
+    pub(crate) fn of(route: &Route) -> Result<Self, Error> {
+        let Some((rtt_ms, loss)) = route.link else { return Ok(Self::Loopback) };
         let delay = Span::from_micros(rtt_ms * 500);
         let packets = (RATE as f64 * rtt_ms as f64 * 1e-3 / 12_000.0).max(f64::from(SHORTEST_QUEUE));
         let back = Emulation::new(Some(RATE), delay, QueueLimit::Packets(packets as u32));
         let loss = if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None };
         let forth = Emulation { loss, ..back.clone() };
-        let (first, giver) = space(End::Giver)?;
-        let (second, taker) = space(End::Taker)?;
-        let wire = Wire::new([giver, taker], &forth, &back, 1, SPIN)?;
+        let (first, sender) = namespace(End::Sender)?;
+        let (second, receiver) = namespace(End::Receiver)?;
+        let wire = Wire::new([sender, receiver], &forth, &back, 1, SPIN)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
-        let carrier = Some(thread::spawn(move || wire.run(&told)));
-        Ok(Self::Tunnel(Tunnel { spaces: [first, second], stop, carrier }))
+        let stopping = Arc::clone(&stop);
+        let relay = Some(thread::spawn(move || wire.run(&stopping)));
+        Ok(Self::Tunnel(Tunnel { namespaces: [first, second], stop, relay }))
     }
 
     /// Where an end is reached by the other.
@@ -73,8 +73,8 @@ impl Network {
 
     /// Does `work` at an end: sockets it opens and programs it starts are there.
     pub(crate) fn at<T: Send>(&self, end: End, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-        let Self::Tunnel(Tunnel { spaces, .. }) = self else { return work() };
-        let space = &spaces[end as usize];
+        let Self::Tunnel(Tunnel { namespaces, .. }) = self else { return work() };
+        let space = &namespaces[end as usize];
         let there = || {
             setns(space, CloneFlags::CLONE_NEWNET).map_err(network)?;
             work()
@@ -86,8 +86,8 @@ impl Network {
     pub(crate) fn stop(self) -> Result<Option<WireReport>, Error> {
         let Self::Tunnel(mut tunnel) = self else { return Ok(None) };
         tunnel.stop.store(true, Ordering::Relaxed);
-        let carrier = tunnel.carrier.take().map(thread::JoinHandle::join);
-        Ok(carrier.transpose().expect("the carrier does not panic").transpose()?)
+        let relay = tunnel.relay.take().map(thread::JoinHandle::join);
+        Ok(relay.transpose().expect("the relay does not panic").transpose()?)
     }
 }
 
@@ -100,14 +100,14 @@ impl Drop for Tunnel {
 impl End {
     const fn address(self) -> Ipv4Addr {
         match self {
-            Self::Giver => Ipv4Addr::new(10, 77, 0, 1),
-            Self::Taker => Ipv4Addr::new(10, 77, 0, 2),
+            Self::Sender => Ipv4Addr::new(10, 77, 0, 1),
+            Self::Receiver => Ipv4Addr::new(10, 77, 0, 2),
         }
     }
 }
 
 /// A network that is kept as long as the file is open, and its one interface beside the loopback.
-fn space(end: End) -> Result<(File, Tun), Error> {
+fn namespace(end: End) -> Result<(File, Tun), Error> {
     let make = move || {
         unshare(CloneFlags::CLONE_NEWNET).map_err(network)?;
         let space = File::open("/proc/thread-self/ns/net").map_err(at_tunnel)?;

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::super::page::measured_at;
 use super::super::record::{Measured, Records, Row};
-use super::contestant::Contestant;
-use super::{CONTESTANTS, FULL, Moved, WAYS, row};
+use super::implementation::Implementation;
+use super::{FULL, IMPLEMENTATIONS, Moved, ROUTES, row};
 
 /// The part.
 pub(crate) fn text(records: &Records<Moved>) -> String {
@@ -31,11 +31,20 @@ pub(crate) fn text(records: &Records<Moved>) -> String {
     page
 }
 
-fn table(page: &mut String, measured: &Measured<Moved>, unit: &str, cell: impl Fn(Contestant, &Row<Moved>) -> String) {
-    let _ =
-        writeln!(page, "| {unit} | {} |\n| --- |{}", WAYS.map(|way| way.name).join(" | "), " --- |".repeat(WAYS.len()));
-    for who in CONTESTANTS {
-        let cells = WAYS.map(|way| measured.row(&row(who, &way)).map_or_else(String::new, |row| cell(who, row)));
+fn table(
+    page: &mut String,
+    measured: &Measured<Moved>,
+    unit: &str,
+    cell: impl Fn(Implementation, &Row<Moved>) -> String,
+) {
+    let _ = writeln!(
+        page,
+        "| {unit} | {} |\n| --- |{}",
+        ROUTES.map(|route| route.name).join(" | "),
+        " --- |".repeat(ROUTES.len())
+    );
+    for who in IMPLEMENTATIONS {
+        let cells = ROUTES.map(|route| measured.row(&row(who, &route)).map_or_else(String::new, |row| cell(who, row)));
         let _ = writeln!(page, "| {} | {} |", who.name(), cells.join(" | "));
     }
 }

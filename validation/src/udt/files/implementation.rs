@@ -1,4 +1,4 @@
-//! Who moves files, each with its own two programs.
+//! The implementations that transfer files, each with its own two programs.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use super::network::{End, Network};
 use crate::Error;
 use crate::udt::clock::Stopwatch;
 
-/// A way of moving files.
+/// An implementation of file transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Contestant {
+pub(crate) enum Implementation {
     /// `cwnd udt send` and `serve`.
     Cwnd,
     /// The demos `sendfile` and `recvfile` of libudt: a file for each client.
@@ -26,11 +26,11 @@ pub(crate) enum Contestant {
     Tcp(&'static str),
 }
 
-/// What is to be moved.
+/// What is transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Goods {
+pub(crate) enum Workload {
     Large,
-    /// The first so many small files; all of them for those who know trees.
+    /// The first so many small files; all of them for implementations that transfer trees.
     Small(usize),
 }
 
@@ -42,13 +42,13 @@ pub(crate) struct Stage<'a> {
     pub(crate) target: &'a Path,
 }
 
-/// A program of a contestant. It is killed when this goes out of scope.
+/// A program of an implementation. It is killed when this goes out of scope.
 struct Program {
     name: String,
     child: Child,
 }
 
-impl Contestant {
+impl Implementation {
     pub(crate) fn name(self) -> String {
         match self {
             Self::Cwnd => "cwnd".to_owned(),
@@ -65,51 +65,51 @@ impl Contestant {
 }
 
 impl Stage<'_> {
-    /// Moves the goods: the seconds it took. A server is there before, and its start does not count.
-    pub(crate) fn run(&self, who: Contestant, goods: Goods) -> Result<f64, Error> {
-        let (giver, taker) = (self.network.address(End::Giver), self.network.address(End::Taker));
+    /// Transfers the workload; the seconds it took. The start of the server does not count.
+    pub(crate) fn run(&self, who: Implementation, workload: Workload) -> Result<f64, Error> {
+        let (sender, receiver) = (self.network.address(End::Sender), self.network.address(End::Receiver));
         let port = self.free_port()?;
         match who {
-            Contestant::Cwnd => {
+            Implementation::Cwnd => {
                 let program = beside("cwnd")?;
                 let target = self.target.to_string_lossy();
-                let at = format!("{taker}:{port}");
-                let words = ["udt", "serve", "--dir", &target, "--writable", &at];
-                let _server = self.serve(End::Taker, &program, &words, port)?;
-                let what = if goods == Goods::Large { LARGE } else { TREE };
-                self.client(End::Giver, &program, &["udt", "send", what, &at])
+                let at = format!("{receiver}:{port}");
+                let arguments = ["udt", "serve", "--dir", &target, "--writable", &at];
+                let _server = self.serve(End::Receiver, &program, &arguments, port)?;
+                let what = if workload == Workload::Large { LARGE } else { TREE };
+                self.client(End::Sender, &program, &["udt", "send", what, &at])
             }
-            Contestant::Tcp(algorithm) => {
+            Implementation::Tcp(algorithm) => {
                 let program = std::env::current_exe().map_err(at_program)?;
-                let at = format!("{taker}:{port}");
-                let what = if goods == Goods::Large { LARGE } else { TREE };
+                let at = format!("{receiver}:{port}");
+                let what = if workload == Workload::Large { LARGE } else { TREE };
                 let target = self.target.to_string_lossy();
-                let mut server = self.serve(End::Taker, &program, &["tcp", "receive", &at, &target, what], port)?;
-                let took = self.client(End::Giver, &program, &["tcp", "send", &at, what, algorithm])?;
+                let mut server = self.serve(End::Receiver, &program, &["tcp", "receive", &at, &target, what], port)?;
+                let took = self.client(End::Sender, &program, &["tcp", "send", &at, what, algorithm])?;
                 server.succeed()?;
                 Ok(took)
             }
-            Contestant::Libudt => {
+            Implementation::Libudt => {
                 let port_word = port.to_string();
-                let _server = self.serve(End::Giver, &self.programs.demo(Demo::SendFile), &[&port_word], port)?;
+                let _server = self.serve(End::Sender, &self.programs.demo(Demo::SendFile), &[&port_word], port)?;
                 let program = self.programs.demo(Demo::RecvFile);
-                let giver = giver.to_string();
-                self.each(goods, |name, path| {
+                let sender = sender.to_string();
+                self.each(workload, |name, path| {
                     let path = path.to_string_lossy();
-                    self.client(End::Taker, &program, &[&giver, &port_word, &name.to_string_lossy(), &path])
+                    self.client(End::Receiver, &program, &[&sender, &port_word, &name.to_string_lossy(), &path])
                 })
             }
-            Contestant::Srt => self.each(goods, |name, path| {
+            Implementation::Srt => self.each(workload, |name, path| {
                 let port = self.free_port()?;
                 let program = Path::new("srt-file-transmit");
                 let parent = path.parent().unwrap_or(self.target).to_string_lossy();
                 let last = name.file_name().unwrap_or_default().to_string_lossy();
-                let (at, to) = (format!("srt://{taker}:{port}?mode=listener"), format!("file://{parent}/"));
-                let mut server = self.serve(End::Taker, program, &["-q", &at, &to], port)?;
+                let (at, to) = (format!("srt://{receiver}:{port}?mode=listener"), format!("file://{parent}/"));
+                let mut server = self.serve(End::Receiver, program, &["-q", &at, &to], port)?;
                 let from = format!("file://{}", self.source.join(name).display());
-                let at = format!("srt://{taker}:{port}?streamid={last}");
+                let at = format!("srt://{receiver}:{port}?streamid={last}");
                 let clock = Stopwatch::start();
-                self.client(End::Giver, program, &["-q", &from, &at])?;
+                self.client(End::Sender, program, &["-q", &from, &at])?;
                 server.succeed()?;
                 Ok(clock.elapsed().as_secs_f64())
             }),
@@ -117,10 +117,10 @@ impl Stage<'_> {
     }
 
     /// One file after the other: the sum of the times.
-    fn each(&self, goods: Goods, mut one: impl FnMut(&Path, &Path) -> Result<f64, Error>) -> Result<f64, Error> {
-        let names: Vec<PathBuf> = match goods {
-            Goods::Large => vec![LARGE.into()],
-            Goods::Small(files) => (0..files).map(small_name).collect(),
+    fn each(&self, workload: Workload, mut one: impl FnMut(&Path, &Path) -> Result<f64, Error>) -> Result<f64, Error> {
+        let names: Vec<PathBuf> = match workload {
+            Workload::Large => vec![LARGE.into()],
+            Workload::Small(files) => (0..files).map(small_name).collect(),
         };
         let mut sum = 0.0;
         for name in names {
@@ -134,8 +134,8 @@ impl Stage<'_> {
     }
 
     /// Starts a program and waits until it has the port.
-    fn serve(&self, end: End, program: &Path, words: &[&str], port: u16) -> Result<Program, Error> {
-        let server = self.start(end, program, words)?;
+    fn serve(&self, end: End, program: &Path, arguments: &[&str], port: u16) -> Result<Program, Error> {
+        let server = self.start(end, program, arguments)?;
         let shown = format!(":{port:04X} ");
         let table = |name: &str| {
             let table = fs::read_to_string(format!("/proc/{}/net/{name}", server.child.id())).unwrap_or_default();
@@ -143,7 +143,7 @@ impl Stage<'_> {
         };
         let clock = Stopwatch::start();
         while !["udp", "udp6", "tcp"].into_iter().any(table) {
-            if clock.elapsed() > PATIENCE {
+            if clock.elapsed() > TIMEOUT {
                 return Err(server.failed("it never listened"));
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -152,22 +152,27 @@ impl Stage<'_> {
     }
 
     /// Runs a program to its end: the seconds it took.
-    fn client(&self, end: End, program: &Path, words: &[&str]) -> Result<f64, Error> {
+    fn client(&self, end: End, program: &Path, arguments: &[&str]) -> Result<f64, Error> {
         let clock = Stopwatch::start();
-        self.start(end, program, words)?.succeed()?;
+        self.start(end, program, arguments)?.succeed()?;
         Ok(clock.elapsed().as_secs_f64())
     }
 
-    fn start(&self, end: End, program: &Path, words: &[&str]) -> Result<Program, Error> {
+    fn start(&self, end: End, program: &Path, arguments: &[&str]) -> Result<Program, Error> {
         let mut command = Command::new(program);
-        command.args(words).current_dir(self.source).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(arguments)
+            .current_dir(self.source)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let child = self.network.at(end, || command.spawn().map_err(at_program))?;
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Program { name, child })
     }
 
     fn free_port(&self) -> Result<u16, Error> {
-        self.network.at(End::Taker, || Ok(crate::udt::run::free()?.port()))
+        self.network.at(End::Receiver, || Ok(crate::udt::run::free()?.port()))
     }
 }
 
@@ -178,7 +183,7 @@ impl Program {
             match self.child.try_wait().map_err(at_program)? {
                 Some(status) if status.success() => return Ok(()),
                 Some(status) => return Err(self.failed(&status.to_string())),
-                None if clock.elapsed() > PATIENCE => return Err(self.failed("it does not end")),
+                None if clock.elapsed() > TIMEOUT => return Err(self.failed("it does not end")),
                 None => std::thread::sleep(Duration::from_millis(1)),
             }
         }
@@ -215,4 +220,4 @@ fn at_program(source: std::io::Error) -> Error {
 }
 
 /// Nothing measured here takes that long.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
