@@ -10,28 +10,30 @@ use cwnd_udt::Mode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock::duration;
-use crate::connection::Owned;
 use crate::error::{AcceptError, BindError, CloseError, ConnectError, Ended};
 use crate::listener::UdtListener;
+use crate::oneshot::{self, RecvError};
 use crate::options::Options;
-use crate::port::{Command, Outcome, Port, User, any};
-use crate::socket::{UdtPort, ask};
+use crate::owned_connection::OwnedConnection;
+use crate::port::{Command, ConnectOutcome, PortRef};
+use crate::service;
+use crate::socket::{request, unspecified};
 use crate::stats::Stats;
 use crate::stream::UdtStream;
-use crate::waiting::{Patience, Question};
+use crate::udt_port::UdtPort;
+use crate::wait::Wait;
 
 /// A [`UdtStream`] for tasks: [`AsyncRead`] and [`AsyncWrite`], on any runtime that drives them.
 ///
-/// The thread of the UDP port does the work and wakes tasks; no connection has a thread of its own. Streams that are to share a port,
-/// and so a thread, are [connected from](Self::connect_from) a [`UdtPort`] or accepted by an [`AsyncUdtListener`].
+/// The thread of the UDP port does the work and wakes tasks; a connection has no thread of its own. Streams share a port, and thus a
+/// thread, if they are [connected from](Self::connect_from) one [`UdtPort`] or accepted by one [`AsyncUdtListener`].
 ///
-/// Every operation can be cancelled without a loss: what a dropped read did not return is read by the next, what a dropped write did
-/// not count was not taken. `tokio::io::split` makes two halves for two tasks.
+/// Every operation is cancel-safe: the next read returns what a dropped read did not return, and a dropped write has written nothing.
+/// `tokio::io::split` makes two halves for two tasks.
 ///
-/// Writing waits while more lies here than the network needs, so that a task cannot outrun its peer. [`poll_shutdown`] waits until
-/// the peer has everything, and, as UDT has no half-closed connections, ends reading too. Dropping a stream waits for nothing: the port's
-/// thread goes on delivering what was written, up to the time to linger; only a [`close`](Self::close) tells what came of that, and only
-/// while the process lives.
+/// Writing waits while the send buffer holds more than the network needs. [`poll_shutdown`] waits until the peer has everything, and
+/// ends reading too, since UDT has no half-closed connections. Dropping a stream does not wait: the thread of the port goes on delivering
+/// what was written, up to the time to linger, while the process lives. Only [`close`](Self::close) reports whether it was delivered.
 ///
 /// [`poll_shutdown`]: AsyncWrite::poll_shutdown
 ///
@@ -57,69 +59,71 @@ use crate::waiting::{Patience, Question};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct AsyncUdtStream(Owned);
+pub struct AsyncUdtStream(OwnedConnection);
 
 /// A [`UdtListener`] for tasks, of [`AsyncUdtStream`]s.
 #[derive(Debug)]
 pub struct AsyncUdtListener(UdtListener<UdtStream>);
 
 impl AsyncUdtStream {
-    /// Connects to a listener, from a port of the system's choice, which has a thread of its own. Names are not looked up:
-    /// `tokio::net::lookup_host` does so without blocking.
+    /// Connects to a listener, from a port that the system chooses, which has a thread of its own. To look up names without blocking use
+    /// `tokio::net::lookup_host`.
     ///
     /// # Errors
-    /// Nobody answers, or the other side refuses.
+    /// [`ConnectError::Refused`] if the listener does not answer in time or refuses, [`ConnectError::Bind`] if no port can be opened, and
+    /// [`ConnectError::Port`] if its thread has ended.
     pub async fn connect(peer: SocketAddr) -> Result<Self, ConnectError> {
         Self::connect_with(peer, &Options::default()).await
     }
 
-    /// Connects with options of one's own.
+    /// Connects with other than the default options.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect), and if the options cannot be used.
+    /// As [`connect`](Self::connect); [`ConnectError::Bind`] also if an option is out of range.
     pub async fn connect_with(peer: SocketAddr, options: &Options) -> Result<Self, ConnectError> {
-        call(Port::open(any(peer), options)?, peer, options).await
+        call(service::open(unspecified(peer), options)?, peer, options).await
     }
 
     /// Connects from a port that many connections share.
     ///
     /// # Errors
-    /// Nobody answers, the other side refuses, or the port has no room.
+    /// [`ConnectError::Refused`] if the listener does not answer in time or refuses, [`ConnectError::Open`] if the port has as many
+    /// connections as it can have, and [`ConnectError::Port`] if its thread has ended.
     pub async fn connect_from(port: &UdtPort, peer: SocketAddr) -> Result<Self, ConnectError> {
-        call(port.user.port().user(), peer, &port.options).await
+        call(port.port.clone(), peer, &port.options).await
     }
 
-    /// The other end.
+    /// The address of the peer.
     #[must_use]
     pub fn peer_addr(&self) -> SocketAddr {
         self.0.connection.peer
     }
 
-    /// This end.
+    /// The local address.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.0.connection.local
     }
 
-    /// How the connection is doing, and what limits it; none once it is over and forgotten.
+    /// What the connection counts and measures, and what limits it; none once it is closed.
     pub async fn stats(&self) -> Option<Stats> {
-        let question = self.0.ask_for_stats();
-        poll_fn(|context| ready(question.wait(Patience::Task(context.waker())))).await.flatten()
+        recv(&self.0.request_stats()).await
     }
 
     /// Closes the stream, and waits until the peer has everything that was written, but not longer than the time to linger.
     ///
     /// # Errors
-    /// The peer may not have everything.
+    /// [`CloseError::Lingered`] if the peer did not acknowledge everything within the time to linger, [`CloseError::Ended`] if the
+    /// connection had ended before.
     pub async fn close(self) -> Result<(), CloseError> {
         self.0.shutdown();
-        poll_fn(|context| ready(self.0.ended(Patience::Task(context.waker())))).await
+        poll_fn(|context| ready(self.0.wait_for_close(Wait::Task(context.waker())))).await
     }
 
-    /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not tell the peer how much that
-    /// was: if nothing is missing between what has arrived, its reading ends as if this side had closed.
+    /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not tell the peer how much that was: if
+    /// everything sent so far has arrived there, its reading ends as if this side had closed.
     pub fn abort(self) {
-        self.0.give_up();
+        self.0.abort();
     }
 }
 
@@ -128,7 +132,7 @@ impl AsyncRead for AsyncUdtStream {
         if out.remaining() == 0 {
             return Poll::Ready(Ok(()));
         }
-        match self.0.read_with(out.initialize_unfilled(), Patience::Task(context.waker())) {
+        match self.0.read_with(out.initialize_unfilled(), Wait::Task(context.waker())) {
             Ok(Some(size)) => {
                 out.advance(size);
                 Poll::Ready(Ok(()))
@@ -145,87 +149,97 @@ impl AsyncWrite for AsyncUdtStream {
         if bytes.is_empty() {
             return Poll::Ready(Ok(0));
         }
-        ready(self.0.write_with(bytes, Patience::Task(context.waker())).transpose()).map_err(io::Error::from)
+        ready(self.0.write_with(bytes, Wait::Task(context.waker())).transpose()).map_err(io::Error::from)
     }
 
-    /// Nothing waits to be flushed: what was written leaves as soon as the network takes it.
+    /// Does nothing: what was written is sent as soon as congestion control allows.
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.0.shutdown();
-        ready(self.0.ended(Patience::Task(context.waker()))).map_err(io::Error::from)
+        ready(self.0.wait_for_close(Wait::Task(context.waker()))).map_err(io::Error::from)
     }
 }
 
 impl AsyncUdtListener {
-    /// Listens at `local`; port 0 is one of the system's choice.
+    /// Listens at `local`; if its port number is 0 the system chooses one.
     ///
     /// # Errors
-    /// The address is in use or not this host's, or the system refuses something else that is needed.
+    /// [`BindError::Socket`] if the address is in use or does not belong to this host, and the other variants if the system provides no
+    /// thread or no random numbers.
     pub fn bind(local: SocketAddr) -> Result<Self, BindError> {
         UdtListener::bind(local).map(Self)
     }
 
-    /// Listens at `local` with options of one's own.
+    /// Listens at `local` with other than the default options.
     ///
     /// # Errors
-    /// As [`bind`](Self::bind), and if the options cannot be used.
+    /// As [`bind`](Self::bind), and [`BindError::Settings`] if an option is out of range.
     pub fn bind_with(local: SocketAddr, options: &Options) -> Result<Self, BindError> {
         UdtListener::bind_with(local, options).map(Self)
     }
 
-    /// Listens on a port that is open already. There can be one listener at a time; a new one takes the place of the old.
+    /// Listens on a port that is open already. There is one listener at a time; a new one replaces the old.
     #[must_use]
     pub fn on(port: &UdtPort) -> Self {
         Self(port.listen())
     }
 
-    /// The next connection and its peer's address. A cancelled call loses none.
+    /// Waits for the next connection; also returns its peer's address. Cancel-safe.
     ///
     /// # Errors
-    /// The port is shut.
+    /// [`AcceptError::Port`] if the thread of the port has ended.
     pub async fn accept(&mut self) -> Result<(AsyncUdtStream, SocketAddr), AcceptError> {
-        let owned = poll_fn(|context| match self.0.accept_with(Patience::Task(context.waker())) {
+        let connection = poll_fn(|context| match self.0.accept_with(Wait::Task(context.waker())) {
             Err(AcceptError::Timeout) => Poll::Pending,
             other => Poll::Ready(other),
         });
-        let owned = owned.await?;
-        let peer = owned.connection.peer;
-        Ok((AsyncUdtStream(owned.impatient()), peer))
+        let connection = connection.await?;
+        let peer = connection.connection.peer;
+        Ok((AsyncUdtStream(connection.without_blocking()), peer))
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.0.local_addr()
     }
 }
 
-/// An attempt at a connection. Dropped before its end, it leaves none behind.
+/// An attempt at a connection. Dropped before its end, it aborts the connection that may just have been made.
 struct Call {
-    user: User,
-    question: Question<Outcome>,
+    port: PortRef,
+    outcome: oneshot::Receiver<ConnectOutcome>,
 }
 
-async fn call(user: User, peer: SocketAddr, options: &Options) -> Result<AsyncUdtStream, ConnectError> {
-    let question = ask(&user, peer, Mode::Stream, options, Command::Connect);
-    let call = Call { user, question };
-    let outcome = poll_fn(|context| ready(call.question.wait(Patience::Task(context.waker())))).await;
-    let connection = outcome.unwrap_or(Err(ConnectError::Port))?;
+async fn call(port: PortRef, peer: SocketAddr, options: &Options) -> Result<AsyncUdtStream, ConnectError> {
+    let outcome = request(&port, peer, Mode::Stream, options, Command::Connect);
+    let call = Call { port, outcome };
+    let connection = recv(&call.outcome).await.unwrap_or(Err(ConnectError::Port))?;
     let linger = duration(options.settings.linger);
-    Ok(AsyncUdtStream(Owned::new(connection, call.user.port().user(), linger).impatient()))
+    Ok(AsyncUdtStream(OwnedConnection::new(connection, call.port.clone(), linger).without_blocking()))
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        if let Some(Ok(connection)) = self.question.withdraw() {
-            self.user.tell(Command::Abort(connection.handle));
+        if let Some(Ok(connection)) = self.outcome.close() {
+            self.port.send(Command::Abort(connection.handle));
         }
     }
 }
 
-fn ready<T>(what: Option<T>) -> Poll<T> {
-    what.map_or(Poll::Pending, Poll::Ready)
+/// Waits for the value of a channel; none if its sender is dropped.
+async fn recv<T>(receiver: &oneshot::Receiver<T>) -> Option<T> {
+    poll_fn(|context| match receiver.recv(Wait::Task(context.waker())) {
+        Ok(value) => Poll::Ready(Some(value)),
+        Err(RecvError::Closed) => Poll::Ready(None),
+        Err(RecvError::Pending) => Poll::Pending,
+    })
+    .await
+}
+
+fn ready<T>(value: Option<T>) -> Poll<T> {
+    value.map_or(Poll::Pending, Poll::Ready)
 }

@@ -76,12 +76,15 @@
 
 #[cfg(feature = "tokio")]
 mod asynchronous;
+mod backlog;
 mod clock;
 mod connection;
 mod error;
 mod listener;
 mod messenger;
+mod oneshot;
 mod options;
+mod owned_connection;
 mod port;
 mod receive_buffer;
 mod send_buffer;
@@ -90,7 +93,8 @@ mod socket;
 mod stats;
 mod stream;
 mod udp;
-mod waiting;
+mod udt_port;
+mod wait;
 mod waker;
 
 // What options, statistics and errors are made of.
@@ -106,6 +110,7 @@ pub use error::{AcceptError, BindError, CloseError, ConnectError, Ended, Receive
 pub use listener::{Incoming, UdtListener, UdtMessageListener};
 pub use messenger::UdtMessenger;
 pub use options::Options;
-pub use socket::{Socket, UdtPort};
+pub use socket::Socket;
 pub use stats::Stats;
 pub use stream::UdtStream;
+pub use udt_port::UdtPort;

@@ -1,20 +1,21 @@
-//! Sockets that wait for connections.
+//! Sockets that accept connections.
 
-use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::clock::Deadline;
-use crate::connection::Owned;
+use crate::backlog::Backlog;
+use crate::clock::{Deadline, duration};
 use crate::error::{AcceptError, BindError};
 use crate::messenger::UdtMessenger;
 use crate::options::Options;
-use crate::port::{Command, Port, User};
+use crate::owned_connection::{OwnedConnection, abort};
+use crate::port::{Command, PortRef};
+use crate::service;
 use crate::socket::Socket;
 use crate::stream::UdtStream;
-use crate::waiting::{Bell, Patience};
+use crate::wait::{Wait, lock};
 
 /// Accepts connections: streams, or with [`UdtMessageListener`] those that carry messages.
 ///
@@ -38,8 +39,9 @@ use crate::waiting::{Bell, Patience};
 /// ```
 #[derive(Debug)]
 pub struct UdtListener<S = UdtStream> {
-    port: User,
+    port: PortRef,
     backlog: Arc<Backlog>,
+    linger: Duration,
     timeout: Mutex<Option<Duration>>,
     accepts: PhantomData<fn() -> S>,
 }
@@ -47,65 +49,69 @@ pub struct UdtListener<S = UdtStream> {
 /// Accepts connections that carry messages.
 pub type UdtMessageListener = UdtListener<UdtMessenger>;
 
-/// Connections of an endless listener, one after the other.
+/// An iterator over the connections of a listener; it ends when the port is closed.
 #[derive(Debug)]
 pub struct Incoming<'a, S> {
     listener: &'a UdtListener<S>,
 }
 
 impl<S: Socket> UdtListener<S> {
-    /// Listens at `local`; port 0 is one of the system's choice. A listener at `[::]` accepts IPv4 too, whose addresses then look like
-    /// `::ffff:192.0.2.1`, unless the system keeps the two apart (`net.ipv6.bindv6only` of Linux); one at `0.0.0.0` accepts IPv4
-    /// alone. Answers leave from the address that was called.
+    /// Listens at `local`; if its port number is 0 the system chooses one. A listener at `[::]` accepts IPv4 too, with addresses such as
+    /// `::ffff:192.0.2.1`, unless the system separates the two (`net.ipv6.bindv6only` of Linux); one at `0.0.0.0` accepts IPv4 only.
+    /// Answers are sent from the address to which the client sent.
     ///
     /// # Errors
-    /// The address is in use or not this host's, or the system refuses something else that is needed.
+    /// [`BindError::Socket`] if the address is in use or does not belong to this host, and the other variants if the system provides no
+    /// thread or no random numbers.
     pub fn bind(local: SocketAddr) -> Result<Self, BindError> {
         Self::bind_with(local, &Options::default())
     }
 
-    /// Listens at `local` with options of one's own.
+    /// Listens at `local` with other than the default options.
     ///
     /// # Errors
-    /// As [`bind`](Self::bind), and if the options cannot be used.
+    /// As [`bind`](Self::bind), and [`BindError::Settings`] if an option is out of range.
     pub fn bind_with(local: SocketAddr, options: &Options) -> Result<Self, BindError> {
-        Ok(Self::on(Port::open(local, options)?, options))
+        Ok(Self::on(service::open(local, options)?, options))
     }
 
-    pub(crate) fn on(port: User, options: &Options) -> Self {
-        let backlog = Arc::new(Backlog::default());
+    pub(crate) fn on(port: PortRef, options: &Options) -> Self {
+        let backlog = Arc::new(Backlog::new(options.backlog));
         let mut settings = options.settings.clone();
         settings.mode = S::MODE;
-        port.tell(Command::Listen(Box::new(settings), options.backlog, Arc::clone(&backlog)));
-        Self { port, backlog, timeout: Mutex::default(), accepts: PhantomData }
+        port.send(Command::Listen(Box::new(settings), Arc::clone(&backlog)));
+        let linger = duration(options.settings.linger);
+        Self { port, backlog, linger, timeout: Mutex::default(), accepts: PhantomData }
     }
 
-    /// The next connection and its peer's address. Waits for one, but no longer than the [timeout](Self::set_timeout).
+    /// Waits for the next connection, but no longer than the [timeout](Self::set_timeout); also returns its peer's address.
     ///
     /// # Errors
-    /// Nobody called in time, or the port is shut.
+    /// [`AcceptError::Timeout`] if no client connected in time, [`AcceptError::Port`] if the thread of the port has ended.
     pub fn accept(&self) -> Result<(S, SocketAddr), AcceptError> {
-        let timeout = *self.timeout.lock().unwrap_or_else(PoisonError::into_inner);
-        let owned = self.accept_with(Patience::Until(Deadline::after(timeout)))?;
-        let peer = owned.connection.peer;
-        Ok((S::of(owned), peer))
+        let timeout = *lock(&self.timeout);
+        let connection = self.accept_with(Wait::Until(Deadline::after(timeout)))?;
+        let peer = connection.connection.peer;
+        Ok((S::of(connection), peer))
     }
 
-    pub(crate) fn accept_with(&self, patience: Patience<'_>) -> Result<Owned, AcceptError> {
-        self.backlog.take(patience)
+    pub(crate) fn accept_with(&self, wait: Wait<'_>) -> Result<OwnedConnection, AcceptError> {
+        let connection = self.backlog.pop(wait)?;
+        self.port.send(Command::Accepted(connection.handle));
+        Ok(OwnedConnection::new(connection, self.port.clone(), self.linger))
     }
 
-    /// Connections as they come, for ever.
+    /// An iterator that [accepts](Self::accept) connections.
     pub fn incoming(&self) -> Incoming<'_, S> {
         Incoming { listener: self }
     }
 
-    /// How long [`accept`](Self::accept) waits; without end for none, which is how it begins.
+    /// How long [`accept`](Self::accept) waits; without limit for none, the default.
     pub fn set_timeout(&self, timeout: Option<Duration>) {
-        *self.timeout.lock().unwrap_or_else(PoisonError::into_inner) = timeout;
+        *lock(&self.timeout) = timeout;
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.port.port().local()
@@ -114,8 +120,8 @@ impl<S: Socket> UdtListener<S> {
 
 impl<S> Drop for UdtListener<S> {
     fn drop(&mut self) {
-        self.port.tell(Command::Unlisten(Arc::clone(&self.backlog)));
-        self.backlog.shut();
+        self.port.send(Command::StopListening(Arc::clone(&self.backlog)));
+        self.backlog.close().iter().for_each(|connection| abort(connection, &self.port));
     }
 }
 
@@ -127,62 +133,5 @@ impl<S: Socket> Iterator for Incoming<'_, S> {
             Err(AcceptError::Port) => None,
             other => Some(other),
         }
-    }
-}
-
-/// Connections that wait to be accepted.
-#[derive(Debug, Default)]
-pub(crate) struct Backlog {
-    state: Mutex<State>,
-    news: Bell,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    waiting: VecDeque<Owned>,
-    shut: bool,
-}
-
-impl Backlog {
-    /// Adds a connection, unless nobody will accept it any more.
-    pub(crate) fn put(&self, owned: Owned) {
-        let mut state = self.state();
-        if state.shut {
-            owned.give_up();
-            // This is the thread for which others wait.
-            drop(owned.impatient());
-            return;
-        }
-        state.waiting.push_back(owned);
-        drop(state);
-        self.news.ring();
-    }
-
-    /// Nothing is accepted any more. Connections that wait are given up.
-    pub(crate) fn shut(&self) {
-        let mut state = self.state();
-        state.shut = true;
-        let waiting = std::mem::take(&mut state.waiting);
-        drop(state);
-        self.news.ring();
-        waiting.iter().for_each(Owned::give_up);
-    }
-
-    fn take(&self, patience: Patience<'_>) -> Result<Owned, AcceptError> {
-        let mut state = self.state();
-        loop {
-            if let Some(owned) = state.waiting.pop_front() {
-                owned.taken();
-                return Ok(owned);
-            }
-            if state.shut {
-                return Err(AcceptError::Port);
-            }
-            state = self.news.wait(state, patience).ok_or(AcceptError::Timeout)?;
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

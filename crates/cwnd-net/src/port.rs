@@ -1,83 +1,66 @@
-//! A UDP port: one socket, one thread, any number of connections.
+//! What applications and the thread of a UDP port share.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex};
 
 use cwnd_udt::{Handle, Settings};
 
+use crate::backlog::Backlog;
 use crate::connection::Connection;
-use crate::error::{BindError, ConnectError};
-use crate::listener::Backlog;
-use crate::options::Options;
-use crate::service::Service;
+use crate::error::ConnectError;
+use crate::oneshot;
 use crate::stats::Stats;
-use crate::udp::Udp;
-use crate::waiting::Reply;
-use crate::waker::{Waker, waker};
+use crate::wait::lock;
+use crate::waker::Waker;
 
-/// What applications and the thread of a port share.
+/// A UDP port: one socket, one thread, any number of connections.
 #[derive(Debug)]
 pub(crate) struct Port {
     local: SocketAddr,
     buffer: (usize, usize),
     waker: Waker,
-    /// None once the thread is gone.
+    /// None once the thread has ended.
     commands: Mutex<Option<Vec<Command>>>,
-    /// How many hold the port open: listeners, connections, and ports that were opened as such.
-    users: AtomicUsize,
+    /// How many [`PortRef`]s there are.
+    references: AtomicUsize,
 }
 
-/// Holds a port open.
+/// A reference that keeps a port open: of a listener, a connection, or an application.
 #[derive(Debug)]
-pub(crate) struct User(Arc<Port>);
+pub(crate) struct PortRef(Arc<Port>);
 
-/// What an application asks of the thread.
+/// A request of an application to the thread.
 #[derive(Debug)]
 pub(crate) enum Command {
     Abort(Handle),
-    Connect(SocketAddr, Box<Settings>, Answer),
+    /// The application has accepted the connection.
+    Accepted(Handle),
+    Connect(SocketAddr, Box<Settings>, ConnectSender),
+    /// The application writes no more.
     Finish(Handle),
-    /// Answered once what may leave has left.
-    Flush(Reply<()>),
-    Listen(Box<Settings>, usize, Arc<Backlog>),
-    Rendezvous(SocketAddr, Box<Settings>, Answer),
-    Stats(Handle, Reply<Option<Stats>>),
-    Taken(Handle),
-    Touched(Handle),
-    Unlisten(Arc<Backlog>),
+    /// Answered once what may be sent has been sent.
+    Flush(oneshot::Sender<()>),
+    Listen(Box<Settings>, Arc<Backlog>),
+    /// The application has written or read something.
+    Notify(Handle),
+    Rendezvous(SocketAddr, Box<Settings>, ConnectSender),
+    /// Not answered if the connection is closed.
+    Stats(Handle, oneshot::Sender<Stats>),
+    StopListening(Arc<Backlog>),
 }
 
-/// Where the outcome of a connection attempt goes.
-pub(crate) type Answer = Reply<Outcome>;
-/// What comes of a connection attempt.
-pub(crate) type Outcome = Result<Arc<Connection>, ConnectError>;
+/// The outcome of an attempt at a connection.
+pub(crate) type ConnectOutcome = Result<Arc<Connection>, ConnectError>;
+/// Where it is sent.
+pub(crate) type ConnectSender = oneshot::Sender<ConnectOutcome>;
 
 impl Port {
-    /// Opens a port and starts its thread.
-    pub(crate) fn open(local: SocketAddr, options: &Options) -> Result<User, BindError> {
-        options.settings.check()?;
-        let udp = Udp::bind(local, options.buffer_bytes(), options.offload).map_err(BindError::Socket)?;
-        let (waker, sleeper) = waker().map_err(BindError::Thread)?;
-        let port = Arc::new(Self {
-            local: udp.local(),
-            buffer: udp.buffer(),
-            waker,
-            commands: Mutex::new(Some(Vec::new())),
-            users: AtomicUsize::new(1),
-        });
-        let service = Service::new(Arc::clone(&port), udp, options)?;
-        let name = format!("udt {}", port.local.port());
-        thread::Builder::new().name(name).spawn(move || service.run(&sleeper)).map_err(BindError::Thread)?;
-        Ok(User(port))
-    }
-
     pub(crate) fn local(&self) -> SocketAddr {
         self.local
     }
 
-    /// The receive buffer of the socket in bytes: wished for and granted.
+    /// The receive buffer of the socket in bytes: requested and granted.
     pub(crate) fn buffer(&self) -> (usize, usize) {
         self.buffer
     }
@@ -86,50 +69,46 @@ impl Port {
         &self.waker
     }
 
-    /// Another holder of this port.
-    pub(crate) fn user(self: &Arc<Self>) -> User {
-        self.users.fetch_add(1, Ordering::AcqRel);
-        User(Arc::clone(self))
+    /// Whether there is a [`PortRef`].
+    pub(crate) fn is_referenced(&self) -> bool {
+        self.references.load(Ordering::Acquire) > 0
     }
 
-    /// Whether anybody holds the port open.
-    pub(crate) fn used(&self) -> bool {
-        self.users.load(Ordering::Acquire) > 0
-    }
-
-    /// Takes all commands out, in exchange for an empty list.
-    pub(crate) fn commands(&self, empty: &mut Vec<Command>) {
-        if let Some(commands) = &mut *self.queue() {
+    /// Takes all commands, in exchange for an empty list.
+    pub(crate) fn take_commands(&self, empty: &mut Vec<Command>) {
+        if let Some(commands) = &mut *lock(&self.commands) {
             std::mem::swap(commands, empty);
         }
     }
 
-    /// Whether there is a command, or nobody holds the port open any more.
-    pub(crate) fn has_news(&self) -> bool {
-        !self.used() || self.queue().as_ref().is_none_or(|commands| !commands.is_empty())
+    /// Whether there is a command, or the last reference is gone.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.is_referenced() || lock(&self.commands).as_ref().is_none_or(|commands| !commands.is_empty())
     }
 
-    /// The thread is gone: whoever waits for an answer to a command need not.
-    pub(crate) fn shut(&self) {
-        *self.queue() = None;
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Option<Vec<Command>>> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The thread has ended: commands are dropped, and with them the senders for which applications wait.
+    pub(crate) fn close(&self) {
+        *lock(&self.commands) = None;
     }
 }
 
-impl User {
-    /// Hands a command to the thread. An answer that never comes means that the thread is gone.
-    pub(crate) fn tell(&self, command: Command) {
-        let refused = match &mut *self.0.queue() {
+impl PortRef {
+    /// The first reference to a new port. `buffer` is the size of the socket's receive buffer in bytes: requested and granted.
+    pub(crate) fn new(local: SocketAddr, buffer: (usize, usize), waker: Waker) -> Self {
+        let (commands, references) = (Mutex::new(Some(Vec::new())), AtomicUsize::new(1));
+        Self(Arc::new(Port { local, buffer, waker, commands, references }))
+    }
+
+    /// Queues a command and wakes the thread. If the thread has ended the command is dropped.
+    pub(crate) fn send(&self, command: Command) {
+        let refused = match &mut *lock(&self.0.commands) {
             Some(commands) => {
                 commands.push(command);
                 None
             }
             None => Some(command),
         };
-        // What waits for an answer hears of it by this.
+        // Only now that the queue is unlocked: dropping a sender wakes its receiver.
         drop(refused);
         self.0.waker.wake();
     }
@@ -139,16 +118,17 @@ impl User {
     }
 }
 
-impl Drop for User {
-    fn drop(&mut self) {
-        if self.0.users.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.0.waker.wake();
-        }
+impl Clone for PortRef {
+    fn clone(&self) -> Self {
+        self.0.references.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(&self.0))
     }
 }
 
-/// The address from which any peer like `peer` can be reached, with a port of the system's choice.
-pub(crate) fn any(peer: SocketAddr) -> SocketAddr {
-    let ip: IpAddr = if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    SocketAddr::new(ip, 0)
+impl Drop for PortRef {
+    fn drop(&mut self) {
+        if self.0.references.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.waker.wake();
+        }
+    }
 }

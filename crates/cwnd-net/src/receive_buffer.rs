@@ -1,19 +1,19 @@
 //! The bytes that have arrived and the application has not read.
 //!
-//! The port's thread puts packets in order by itself and hands over whole pieces; the application copies out of a piece without
-//! keeping the thread waiting.
+//! The thread of the port orders packets by itself and pushes whole pieces; the application copies out of a piece without keeping the
+//! thread waiting.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::error::Ended;
-use crate::waiting::{Bell, Patience};
+use crate::wait::{Notify, Wait, lock};
 
-/// What one connection holds for reading, shared by its application and the thread of its port.
+/// The receive buffer of a connection, shared by its application and the thread of its port.
 #[derive(Debug)]
 pub(crate) struct ReceiveBuffer {
     state: Mutex<State>,
-    news: Bell,
+    readable: Notify,
 }
 
 /// Bytes in order: a part of a stream, or one message.
@@ -31,30 +31,30 @@ struct State {
     read: usize,
     /// Empty pieces, to be filled again.
     spare: Vec<Vec<u8>>,
-    /// Packets that have been read in full, and those of them the protocol knows of.
+    /// Packets that have been read in full, and those of them that were reported to the protocol.
     consumed: u64,
-    told: u64,
+    reported: u64,
+    /// An application waits for a piece.
     waiting: bool,
     ended: Option<Ended>,
 }
 
 impl ReceiveBuffer {
     pub(crate) fn new() -> Self {
-        Self { state: Mutex::default(), news: Bell::default() }
+        Self { state: Mutex::default(), readable: Notify::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Every change of the state is complete before anything can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
-/// The application's side. It reads one call at a time: streams and messengers see to that.
+/// The application's side: one read at a time, which the connection's lock for readers ensures.
 impl ReceiveBuffer {
-    /// Fills `out` with what is there, waiting for the first byte; none if it does not come in time. Also returns how many
-    /// packets have been read since the protocol was last told.
-    pub(crate) fn read(&self, out: &mut [u8], patience: Patience<'_>) -> Result<Option<(usize, u64)>, Ended> {
-        let Some(mut state) = self.wait(patience)? else { return Ok(None) };
+    /// Waits for the first byte and fills `out` with what is there: how many bytes, and how many packets have been read and not
+    /// reported; none if nothing arrived in time.
+    pub(crate) fn read(&self, out: &mut [u8], wait: Wait<'_>) -> Result<Option<(usize, u64)>, Ended> {
+        let Some(mut state) = self.wait(wait)? else { return Ok(None) };
         let mut filled = 0;
         while filled < out.len()
             && let Some(piece) = state.pieces.pop_front()
@@ -67,26 +67,25 @@ impl ReceiveBuffer {
             filled += size;
             state = self.state();
             if size == rest.len() {
-                state.retire(piece);
+                state.recycle(piece);
             } else {
                 state.read = read + size;
                 state.pieces.push_front(piece);
             }
         }
-        Ok(Some((filled, state.consumed - state.told)))
+        Ok(Some((filled, state.consumed - state.reported)))
     }
 
-    /// Takes a message, waiting for one; none if it does not come in time. Also returns how many packets have been read
-    /// since the protocol was last told.
-    pub(crate) fn read_message(&self, patience: Patience<'_>) -> Result<Option<(Vec<u8>, u64)>, Ended> {
-        let Some(mut state) = self.wait(patience)? else { return Ok(None) };
+    /// Waits for a message: its bytes, and how many packets have been read and not reported; none if it did not arrive in time.
+    pub(crate) fn read_message(&self, wait: Wait<'_>) -> Result<Option<(Vec<u8>, u64)>, Ended> {
+        let Some(mut state) = self.wait(wait)? else { return Ok(None) };
         let Some(piece) = state.pieces.pop_front() else { return Ok(None) };
         state.consumed += piece.packets;
-        Ok(Some((piece.bytes, state.consumed - state.told)))
+        Ok(Some((piece.bytes, state.consumed - state.reported)))
     }
 
-    /// Waits for something to read; none if it does not come in time. What has arrived can be read after the end.
-    fn wait(&self, patience: Patience<'_>) -> Result<Option<MutexGuard<'_, State>>, Ended> {
+    /// Waits for something to read; none if nothing arrived in time. What has arrived can be read after the end.
+    fn wait(&self, wait: Wait<'_>) -> Result<Option<MutexGuard<'_, State>>, Ended> {
         let mut state = self.state();
         loop {
             if !state.pieces.is_empty() {
@@ -96,7 +95,7 @@ impl ReceiveBuffer {
                 return Err(ended);
             }
             state.waiting = true;
-            state = match self.news.wait(state, patience) {
+            state = match self.readable.wait(state, wait) {
                 Some(state) => state,
                 None => return Ok(None),
             };
@@ -107,47 +106,47 @@ impl ReceiveBuffer {
 
 /// The side of the port's thread.
 impl ReceiveBuffer {
-    /// Hands over a piece that is not empty, and takes an empty one in return.
-    pub(crate) fn put(&self, piece: Piece) -> Piece {
+    /// Adds a piece that is not empty, and returns an empty one with memory to be used again.
+    pub(crate) fn push(&self, piece: Piece) -> Piece {
         let mut state = self.state();
         state.pieces.push_back(piece);
         let spare = state.spare.pop().unwrap_or_default();
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         if waiting {
-            self.news.ring();
+            self.readable.notify();
         }
         Piece { bytes: spare, packets: 0 }
     }
 
-    /// How many packets the application has read since the last call.
-    pub(crate) fn tell(&self) -> u64 {
+    /// How many packets the application has read since the last call; they count as reported.
+    pub(crate) fn report(&self) -> u64 {
         let mut state = self.state();
-        let news = state.consumed - state.told;
-        state.told = state.consumed;
-        news
+        let unreported = state.consumed - state.reported;
+        state.reported = state.consumed;
+        unreported
     }
 
-    /// Gives memory back while nothing happens.
-    pub(crate) fn rest(&self) {
+    /// Frees memory of an idle connection.
+    pub(crate) fn release_memory(&self) {
         let mut state = self.state();
         state.spare = Vec::new();
         state.pieces.shrink_to_fit();
     }
 
-    /// Nothing will arrive any more.
+    /// Lets reads fail once everything that arrived has been read.
     pub(crate) fn end(&self, why: Ended) {
         self.state().ended.get_or_insert(why);
-        self.news.ring();
+        self.readable.notify();
     }
 }
 
 impl State {
-    /// A piece that has been read to its end.
-    fn retire(&mut self, mut piece: Piece) {
+    /// Counts a piece that has been read to its end, and keeps its memory.
+    fn recycle(&mut self, mut piece: Piece) {
         self.read = 0;
         self.consumed += piece.packets;
-        // A reader who keeps up needs two or three; more would be memory that lies idle.
+        // A reader that keeps up needs two or three; more would be idle memory.
         if self.spare.len() < 4 {
             piece.bytes.clear();
             self.spare.push(piece.bytes);
@@ -164,8 +163,8 @@ mod tests {
     use super::*;
     use crate::clock::Deadline;
 
-    fn now() -> Patience<'static> {
-        Patience::Until(Deadline::after(Some(Duration::ZERO)))
+    fn now() -> Wait<'static> {
+        Wait::Until(Deadline::after(Some(Duration::ZERO)))
     }
 
     fn piece(byte: u8, size: usize) -> Piece {
@@ -175,12 +174,12 @@ mod tests {
     #[test]
     fn reads_cross_pieces_and_count_those_read_to_their_end() {
         let buffer = ReceiveBuffer::new();
-        buffer.put(piece(1, 3));
-        buffer.put(piece(2, 3));
+        buffer.push(piece(1, 3));
+        buffer.push(piece(2, 3));
         let mut out = [0; 4];
         assert_eq!(buffer.read(&mut out, now()), Ok(Some((4, 1))));
         assert_eq!(out, [1, 1, 1, 2]);
-        assert_eq!((buffer.tell(), buffer.tell()), (1, 0));
+        assert_eq!((buffer.report(), buffer.report()), (1, 0));
         assert_eq!(buffer.read(&mut out, now()), Ok(Some((2, 1))));
         assert_eq!(out[..2], [2, 2]);
         assert_eq!(buffer.read(&mut out, now()), Ok(None));
@@ -189,7 +188,7 @@ mod tests {
     #[test]
     fn what_arrived_can_be_read_after_the_end() {
         let buffer = ReceiveBuffer::new();
-        buffer.put(piece(7, 2));
+        buffer.push(piece(7, 2));
         buffer.end(Ended::PeerClosed);
         buffer.end(Ended::Silent);
         let mut out = [0; 4];
@@ -198,20 +197,20 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_who_waits_is_woken() {
+    fn a_waiting_reader_is_woken() {
         let buffer = Arc::new(ReceiveBuffer::new());
         let reader = Arc::clone(&buffer);
-        let thread = thread::spawn(move || reader.read(&mut [0; 4], Patience::Until(Deadline::after(None))));
+        let thread = thread::spawn(move || reader.read(&mut [0; 4], Wait::Until(Deadline::after(None))));
         thread::sleep(Duration::from_millis(20));
-        buffer.put(piece(7, 2));
+        buffer.push(piece(7, 2));
         assert_eq!(thread.join().unwrap(), Ok(Some((2, 1))));
     }
 
     #[test]
     fn messages_come_whole() {
         let buffer = ReceiveBuffer::new();
-        buffer.put(piece(1, 3));
-        buffer.put(piece(2, 5));
+        buffer.push(piece(1, 3));
+        buffer.push(piece(2, 5));
         assert_eq!(buffer.read_message(now()), Ok(Some((vec![1; 3], 1))));
         assert_eq!(buffer.read_message(now()), Ok(Some((vec![2; 5], 2))));
     }

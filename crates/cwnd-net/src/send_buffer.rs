@@ -1,22 +1,21 @@
 //! The bytes an application has written and the peer has not acknowledged.
 //!
-//! They lie in slots, one per packet, each with room for a header before its payload. Slots that follow one another in a chunk
-//! therefore are datagrams in a row, which leave by one system call without being copied again. Every slot is full but the last
-//! before a pause of the application, or of a message; a slot that has been sealed short is never continued.
+//! They lie in slots, one per packet, each with room for a header before its payload. Consecutive slots of a chunk therefore are
+//! consecutive segments, which one system call sends without another copy. Every slot is full but the last before a pause of the
+//! application, or of a message; nothing is added to a slot that was sealed short.
 //!
-//! The application copies and the port's thread sends without waiting for one another, unless both want the same chunk.
+//! The application copies and the thread of the port sends without waiting for one another, unless both need the same chunk.
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use cwnd_udt::wire::HEADER;
 
 use crate::error::Ended;
-use crate::waiting::{Bell, Patience};
+use crate::wait::{Notify, Wait, lock};
 
-/// What one connection holds for sending, shared by its application and the thread of its port. `M` is what an application says
-/// of a message.
+/// The send buffer of a connection, shared by its application and the thread of its port. `M` is the options of a message.
 #[derive(Debug)]
 pub(crate) struct SendBuffer<M> {
     /// Bytes that a full slot carries.
@@ -25,43 +24,45 @@ pub(crate) struct SendBuffer<M> {
     capacity: u64,
     slots_per_chunk: u64,
     state: Mutex<State<M>>,
-    room: Bell,
+    room: Notify,
 }
 
-/// Slots in a row, as far as they have been used.
+/// Consecutive slots, as far as they have been used.
 pub(crate) type Chunk = Arc<Mutex<Vec<u8>>>;
 
 /// Where a packet lies.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) chunk: Chunk,
-    /// Its header's place in the chunk.
+    /// Where its header begins in the chunk.
     pub(crate) at: usize,
+    /// Bytes from one slot to the next.
+    pub(crate) stride: usize,
 }
 
 #[derive(Debug)]
 struct State<M> {
-    /// Where bytes lie, in order: all slots of a run are full, but for the last.
+    /// Where bytes lie, in order: all slots of a run are full, but for the last. The last run begins where a slot was last sealed.
     runs: VecDeque<Run>,
     chunks: VecDeque<Chunk>,
-    /// The slot with which the first chunk begins.
+    /// The first slot of the first chunk.
     first: u64,
-    /// Chunks to be used again, warm in the processor's cache.
+    /// Chunks to be used again, likely still in the processor's cache.
     spare: Vec<Chunk>,
     /// The slot being filled, and bytes in it.
     tail: u64,
     filled: usize,
-    /// Of all bytes ever written: those copied here, those the protocol knows of, and those it has done with.
+    /// Of all bytes ever written: those copied here, those submitted to the protocol, and those it will not ask for again.
     written: u64,
-    told: u64,
+    submitted: u64,
     released: u64,
     /// The first slot that is not released.
     oldest: u64,
-    /// Messages the protocol does not know of: their lengths.
+    /// Messages that are not submitted: their lengths and options.
     messages: VecDeque<(u64, M)>,
-    /// Slots that may be in use at present: enough to keep the network busy, and no more that would wait here.
+    /// Slots that may be in use at present: enough to keep the network busy, but no long queue.
     limit: u64,
-    /// The application is copying into the tail, which must be neither sealed nor given back.
+    /// The application is copying into the tail, which must be neither sealed nor freed.
     filling: bool,
     /// How many slots an application waits for.
     wanted: Option<u64>,
@@ -85,17 +86,17 @@ impl<M> SendBuffer<M> {
             tail: 0,
             filled: 0,
             written: 0,
-            told: 0,
+            submitted: 0,
             released: 0,
             oldest: 0,
             messages: VecDeque::new(),
-            limit: capacity.min(LEAST),
+            limit: capacity.min(MIN_LIMIT),
             filling: false,
             wanted: None,
             ended: None,
         };
         let slots_per_chunk = (CHUNK / (HEADER + payload)).max(1) as u64;
-        Self { payload, capacity, slots_per_chunk, state: Mutex::new(state), room: Bell::default() }
+        Self { payload, capacity, slots_per_chunk, state: Mutex::new(state), room: Notify::default() }
     }
 
     /// The longest message it can hold, in bytes.
@@ -110,8 +111,17 @@ impl<M> SendBuffer<M> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<M>> {
-        // Every change of the state is complete before anything can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
+    }
+
+    /// Bytes from one slot to the next.
+    fn stride(&self) -> usize {
+        HEADER + self.payload
+    }
+
+    /// Where the header of a slot begins in its chunk.
+    fn place(&self, slot: u64) -> usize {
+        (slot % self.slots_per_chunk) as usize * self.stride()
     }
 
     /// Slots that may still be opened.
@@ -121,33 +131,33 @@ impl<M> SendBuffer<M> {
     }
 }
 
-/// The application's side. It writes one call at a time: streams and messengers see to that.
+/// The application's side: one write at a time, which the connection's lock for writers ensures.
 impl<M> SendBuffer<M> {
-    /// Copies some of `bytes`, waiting for room. Returns how many; none if there is none in time.
-    pub(crate) fn write(&self, bytes: &[u8], patience: Patience<'_>) -> Result<Option<usize>, Ended> {
-        let Some(mut state) = self.wait(1, patience)? else { return Ok(None) };
-        let size = bytes.len().min(self.room(&state) as usize * self.payload).min(PIECE);
+    /// Waits for room and copies as many of `bytes` as fit: how many; none if there was no room in time.
+    pub(crate) fn write(&self, bytes: &[u8], wait: Wait<'_>) -> Result<Option<usize>, Ended> {
+        let Some(mut state) = self.wait(1, wait)? else { return Ok(None) };
+        let size = bytes.len().min(self.room(&state) as usize * self.payload).min(MAX_COPY);
         state.filling = true;
         self.copy(state, &bytes[..size]).filling = false;
         Ok(Some(size))
     }
 
-    /// Copies a message of at most [`longest_message`](Self::longest_message) bytes, waiting for room. Whether there was
-    /// any in time.
-    pub(crate) fn write_message(&self, bytes: &[u8], about: M, patience: Patience<'_>) -> Result<bool, Ended> {
-        let Some(mut state) = self.wait(bytes.len().div_ceil(self.payload) as u64, patience)? else { return Ok(false) };
+    /// Waits for room and copies a message of at most [`longest_message`](Self::longest_message) bytes; false if there was no room in
+    /// time.
+    pub(crate) fn write_message(&self, bytes: &[u8], options: M, wait: Wait<'_>) -> Result<bool, Ended> {
+        let Some(mut state) = self.wait(bytes.len().div_ceil(self.payload) as u64, wait)? else { return Ok(false) };
         state.filling = true;
         let mut state = self.copy(state, bytes);
         state.filling = false;
         if state.filled > 0 {
             state.seal();
         }
-        state.messages.push_back((bytes.len() as u64, about));
+        state.messages.push_back((bytes.len() as u64, options));
         Ok(true)
     }
 
-    /// Waits for room for `slots` packets; none if there is none in time.
-    fn wait(&self, slots: u64, patience: Patience<'_>) -> Result<Option<MutexGuard<'_, State<M>>>, Ended> {
+    /// Waits for room for `slots` packets; none if there was none in time.
+    fn wait(&self, slots: u64, wait: Wait<'_>) -> Result<Option<MutexGuard<'_, State<M>>>, Ended> {
         let mut state = self.state();
         loop {
             if let Some(ended) = state.ended {
@@ -158,9 +168,9 @@ impl<M> SendBuffer<M> {
             if self.room(&state) >= slots {
                 return Ok(Some(state));
             }
-            // Whoever is woken should find room for more than one packet: waking costs more than copying.
+            // Waking a thread costs more than copying a packet, so it is woken for a quarter of the limit.
             state.wanted = Some(slots.max(state.limit / 4));
-            state = match self.room.wait(state, patience) {
+            state = match self.room.wait(state, wait) {
                 Some(state) => state,
                 None => return Ok(None),
             };
@@ -168,7 +178,7 @@ impl<M> SendBuffer<M> {
         }
     }
 
-    /// Copies `bytes` into the slots from the tail on, for which there is room. The state is free while a chunk is written.
+    /// Copies `bytes` into the slots from the tail on, for which there is room. The state is unlocked while a chunk is written.
     fn copy<'a>(&'a self, mut state: MutexGuard<'a, State<M>>, mut bytes: &[u8]) -> MutexGuard<'a, State<M>> {
         while !bytes.is_empty() {
             let index = ((state.tail - state.first) / self.slots_per_chunk) as usize;
@@ -189,9 +199,9 @@ impl<M> SendBuffer<M> {
         state
     }
 
-    /// Copies bytes from `filled` of slot `tail` on, to the end of the chunk at most. Returns how many.
+    /// Copies bytes from `filled` of slot `tail` on, to the end of the chunk at most; returns how many.
     fn fill(&self, chunk: &Chunk, tail: u64, filled: usize, bytes: &[u8]) -> usize {
-        let mut chunk = chunk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chunk = lock(chunk);
         self.extend(&mut chunk, self.place(tail) + (filled + bytes.len()).div_ceil(self.payload) * self.stride());
         let slots = chunk[self.place(tail)..].chunks_exact_mut(self.stride());
         let mut rest = bytes;
@@ -207,68 +217,67 @@ impl<M> SendBuffer<M> {
         bytes.len() - rest.len()
     }
 
-    /// Makes a chunk `wanted` bytes long, as far as chunks go. Who writes little never takes the memory of a whole one.
+    /// Makes a chunk `wanted` bytes long, at most a whole one. A connection that writes little never holds the memory of a whole one.
     fn extend(&self, chunk: &mut Vec<u8>, wanted: usize) {
         let whole = self.slots_per_chunk as usize * self.stride();
-        if wanted > whole / FEW && chunk.is_empty() {
+        if wanted > whole / WHOLE_FROM && chunk.is_empty() {
             *chunk = vec![0; whole];
         } else if wanted.min(whole) > chunk.len() {
-            chunk.resize(if wanted > whole / FEW { whole } else { wanted }, 0);
+            chunk.resize(if wanted > whole / WHOLE_FROM { whole } else { wanted }, 0);
         }
-    }
-
-    /// The place of a slot's header in its chunk.
-    fn place(&self, slot: u64) -> usize {
-        (slot % self.slots_per_chunk) as usize * self.stride()
     }
 }
 
 /// The side of the port's thread.
 impl<M> SendBuffer<M> {
-    /// Bytes of a stream of which the protocol may be told, beyond those of earlier calls: full packets, or, if all before have
-    /// left (`idle`), the short one at the end of what was written. Also whether it is the short one.
-    pub(crate) fn tell(&self, idle: bool) -> (u64, bool) {
+    /// Counts more bytes of a stream as submitted, and returns how many: full packets, or the short packet at the end of what was
+    /// written if all packets before have been `sent` (a number of bytes) or the application is `finishing`.
+    pub(crate) fn submit(&self, sent: u64, finishing: bool) -> u64 {
         let mut state = self.state();
+        // Until a short packet is sent, the protocol would fill it up with the bytes that follow.
+        if state.runs.back().is_some_and(|run| sent < run.offset) {
+            return 0;
+        }
         let full = state.written - state.filled as u64;
-        let short = full == state.told && idle && state.filled > 0 && !state.filling;
-        let told = if short { state.written } else { full };
-        if short {
+        let idle = finishing || sent >= state.submitted;
+        if full == state.submitted && idle && state.filled > 0 && !state.filling {
             state.seal();
         }
-        let news = told.saturating_sub(state.told);
-        state.told += news;
-        (news, short)
+        let submitted = state.written - state.filled as u64;
+        submitted - std::mem::replace(&mut state.submitted, submitted)
     }
 
-    /// Whether the protocol has been told of everything.
-    pub(crate) fn is_told(&self) -> bool {
-        let state = self.state();
-        state.told == state.written && !state.filling
-    }
-
-    /// The next message of which the protocol may be told, and its length.
-    pub(crate) fn tell_message(&self) -> Option<(u64, M)> {
+    /// Offers the next message and its length; it counts as submitted if it is `accepted`. Whether there was one and it was.
+    pub(crate) fn submit_message(&self, accepted: impl FnOnce(u64, M) -> bool) -> bool
+    where
+        M: Copy,
+    {
         let mut state = self.state();
-        let (length, about) = state.messages.pop_front()?;
-        state.told += length;
-        Some((length, about))
+        let next = state.messages.front().copied().filter(|(length, options)| accepted(*length, *options));
+        if let Some((length, _)) = next {
+            state.messages.pop_front();
+            state.submitted += length;
+        }
+        next.is_some()
+    }
+
+    /// Whether everything written has been submitted.
+    pub(crate) fn is_submitted(&self) -> bool {
+        let state = self.state();
+        state.submitted == state.written && !state.filling
     }
 
     /// Where the packet with these bytes lies; none if they do not fill one slot from its beginning.
     pub(crate) fn slot(&self, bytes: &Range<u64>) -> Option<Slot> {
         let state = self.state();
-        if bytes.start < state.released || bytes.end > state.told || bytes.end > bytes.start + self.payload as u64 {
+        if bytes.start < state.released || bytes.end > state.submitted || bytes.end > bytes.start + self.payload as u64
+        {
             return None;
         }
         let slot = state.find(bytes.start, self.payload as u64).filter(|(_, within)| *within == 0)?.0;
         let index = slot.checked_sub(state.first)? / self.slots_per_chunk;
         let chunk = state.chunks.get(usize::try_from(index).ok()?)?;
-        Some(Slot { chunk: Arc::clone(chunk), at: self.place(slot) })
-    }
-
-    /// Bytes from one slot to the next.
-    pub(crate) fn stride(&self) -> usize {
-        HEADER + self.payload
+        Some(Slot { chunk: Arc::clone(chunk), at: self.place(slot), stride: self.stride() })
     }
 
     /// Whether the chunk goes on behind the slot at `at`.
@@ -276,11 +285,11 @@ impl<M> SendBuffer<M> {
         at + 2 * self.stride() <= self.slots_per_chunk as usize * self.stride()
     }
 
-    /// Bytes before `offset` will not be asked for again; `busy` bytes are enough to keep the network busy.
-    pub(crate) fn release(&self, offset: u64, busy: u64) {
+    /// Frees the bytes before `offset`, which will not be asked for again; `needed` bytes are enough to keep the network busy.
+    pub(crate) fn release(&self, offset: u64, needed: u64) {
         let mut state = self.state();
-        state.limit = (busy / self.payload as u64 + LEAST).min(self.capacity).max(state.wanted.unwrap_or(0));
-        let offset = offset.min(state.told);
+        state.limit = (needed / self.payload as u64 + MIN_LIMIT).min(self.capacity).max(state.wanted.unwrap_or(0));
+        let offset = offset.min(state.submitted);
         if offset <= state.released {
             return;
         }
@@ -293,7 +302,7 @@ impl<M> SendBuffer<M> {
             && let Some(mut chunk) = state.chunks.pop_front()
         {
             state.first += self.slots_per_chunk;
-            // A chunk of which something is still leaving is left to whoever sends it.
+            // A chunk of which a batch still holds segments is freed with the batch.
             if Arc::get_mut(&mut chunk).is_some() {
                 state.spare.push(chunk);
             }
@@ -306,25 +315,25 @@ impl<M> SendBuffer<M> {
         {
             state.wanted = None;
             drop(state);
-            self.room.ring();
+            self.room.notify();
         }
     }
 
-    /// Gives memory back while nothing happens: a chunk may be a hundred times what an idle connection costs otherwise.
-    pub(crate) fn rest(&self) {
+    /// Frees memory of an idle connection: a chunk may be a hundred times what one costs otherwise.
+    pub(crate) fn release_memory(&self) {
         let mut state = self.state();
         state.spare.clear();
         if state.released == state.written && state.filled == 0 && !state.filling {
-            // The tail may lie within the first chunk, which is then made again.
+            // The tail may lie within the first chunk, which is then allocated again.
             state.first = state.tail - state.tail % self.slots_per_chunk;
             state.chunks.clear();
         }
     }
 
-    /// Nothing can be written any more.
+    /// Refuses further writes.
     pub(crate) fn end(&self, why: Ended) {
         self.state().ended.get_or_insert(why);
-        self.room.ring();
+        self.room.notify();
     }
 }
 
@@ -345,14 +354,14 @@ impl<M> State<M> {
     }
 }
 
-/// Bytes of a chunk: several of the longest trains of datagrams that one system call takes.
+/// Bytes of a chunk: several of the longest GSO batches.
 const CHUNK: usize = 256 * 1024;
-/// Of which more than this part is used, a chunk is made whole: growing piece by piece would copy what is there each time.
-const FEW: usize = 8;
-/// Packets that may wait here although the network seems to need none: about 256 KiB, ten milliseconds at 200 Mbit/s.
-const LEAST: u64 = 180;
-/// Bytes copied before the protocol hears of them: enough to pay for the locks, few enough for sending to begin meanwhile.
-const PIECE: usize = 64 * 1024;
+/// A chunk of which more than this part (an eighth) is used is allocated whole: growing it step by step would copy it each time.
+const WHOLE_FROM: usize = 8;
+/// Packets that may wait here even if the network seems to need none: about 256 KiB, ten milliseconds at 200 Mbit/s.
+const MIN_LIMIT: u64 = 180;
+/// Bytes copied per call: enough to outweigh the locks, few enough for sending to begin meanwhile.
+const MAX_COPY: usize = 64 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -362,8 +371,8 @@ mod tests {
     use crate::clock::Deadline;
 
     /// Without waiting.
-    fn now() -> Patience<'static> {
-        Patience::Until(Deadline::after(Some(Duration::ZERO)))
+    fn now() -> Wait<'static> {
+        Wait::Until(Deadline::after(Some(Duration::ZERO)))
     }
 
     fn content(buffer: &SendBuffer<()>, bytes: Range<u64>) -> Option<Vec<u8>> {
@@ -374,16 +383,17 @@ mod tests {
     }
 
     #[test]
-    fn full_packets_are_told_at_once_and_the_short_one_when_all_have_left() {
+    fn full_packets_are_submitted_at_once_and_the_short_one_when_all_are_sent() {
         let buffer = SendBuffer::new(32, 100);
         assert_eq!(buffer.write(&[1; 250], now()), Ok(Some(250)));
-        assert_eq!(buffer.tell(true), (200, false));
-        assert_eq!(buffer.tell(false), (0, false));
-        assert_eq!(buffer.tell(true), (50, true));
-        assert_eq!(buffer.tell(true), (0, false));
-        // The short packet was sealed: what follows begins a packet of its own.
+        assert_eq!(buffer.submit(0, false), 200);
+        assert_eq!(buffer.submit(199, false), 0);
+        assert_eq!(buffer.submit(200, false), 50);
+        assert_eq!(buffer.submit(250, false), 0);
+        // The short packet was sealed: what follows begins a packet of its own, and is not submitted before the short one is sent.
         assert_eq!(buffer.write(&[2; 120], now()), Ok(Some(120)));
-        assert_eq!((buffer.tell(false), buffer.tell(true)), ((100, false), (20, true)));
+        assert_eq!(buffer.submit(249, false), 0);
+        assert_eq!((buffer.submit(250, true), buffer.submit(250, true)), (100, 20));
         assert_eq!(content(&buffer, 200..250), Some(vec![1; 50]));
         assert_eq!(content(&buffer, 250..350), Some(vec![2; 100]));
         assert_eq!(content(&buffer, 350..370), Some(vec![2; 20]));
@@ -397,7 +407,7 @@ mod tests {
         for byte in 0..4 {
             buffer.write(&[byte; 60], now()).unwrap();
         }
-        assert_eq!(buffer.tell(false), (200, false));
+        assert_eq!(buffer.submit(0, false), 200);
         assert_eq!(content(&buffer, 100..200), Some([[1; 20].as_slice(), &[2; 60], &[3; 20]].concat()));
     }
 
@@ -406,7 +416,7 @@ mod tests {
         let buffer = SendBuffer::<()>::new(8, 100);
         assert_eq!(buffer.write(&[0; 5_000], now()), Ok(Some(800)));
         assert_eq!(buffer.write(&[0; 1], now()), Ok(None));
-        buffer.tell(false);
+        buffer.submit(0, false);
         buffer.release(399, 0);
         assert_eq!(buffer.write(&[0; 5_000], now()), Ok(Some(300)), "three whole packets are free");
         buffer.end(Ended::Closed);
@@ -425,7 +435,7 @@ mod tests {
                     break;
                 }
             }
-            assert_eq!(buffer.tell(true), (100_000, false));
+            assert_eq!(buffer.submit(sent, false), 100_000);
             for packet in 0..100 {
                 let bytes = sent + packet * 1_000..sent + (packet + 1) * 1_000;
                 assert_eq!(content(&buffer, bytes), Some(vec![round; 1_000]));
@@ -438,22 +448,22 @@ mod tests {
     }
 
     #[test]
-    fn at_rest_it_holds_nothing_and_goes_on_where_it_was() {
+    fn an_idle_buffer_holds_nothing_and_continues_where_it_was() {
         let buffer = SendBuffer::<()>::new(1_000, 1_000);
         buffer.write(&[1; 1_500], now()).unwrap();
-        buffer.rest();
-        assert_eq!((buffer.tell(true), buffer.tell(true)), ((1_000, false), (500, true)));
-        buffer.rest();
+        buffer.release_memory();
+        assert_eq!((buffer.submit(0, false), buffer.submit(1_000, false)), (1_000, 500));
+        buffer.release_memory();
         assert_eq!(content(&buffer, 1_000..1_500), Some(vec![1; 500]), "what is not released stays");
         buffer.release(1_500, 0);
-        buffer.rest();
+        buffer.release_memory();
         let held = |buffer: &SendBuffer<()>| {
             let state = buffer.state();
             state.chunks.len() + state.spare.len()
         };
         assert_eq!(held(&buffer), 0);
         buffer.write(&[2; 1_000], now()).unwrap();
-        assert_eq!(buffer.tell(true), (1_000, false));
+        assert_eq!(buffer.submit(1_500, false), 1_000);
         assert_eq!(content(&buffer, 1_500..2_500), Some(vec![2; 1_000]));
         assert_eq!(held(&buffer), 1);
     }
@@ -468,7 +478,7 @@ mod tests {
         assert_eq!(held(&buffer), HEADER + 1_000);
         buffer.write(&[3; 1_001], now()).unwrap();
         assert_eq!(held(&buffer), 3 * (HEADER + 1_000));
-        assert_eq!(buffer.tell(true), (2_000, false));
+        assert_eq!(buffer.submit(0, false), 2_000);
         assert_eq!(content(&buffer, 0..1_000), Some([[1; 100].as_slice(), &[2; 900]].concat()));
         assert_eq!(content(&buffer, 1_000..2_000), Some(vec![3; 1_000]));
     }
@@ -480,8 +490,9 @@ mod tests {
         assert_eq!(buffer.write_message(&[2; 200], 'b', now()), Ok(true));
         assert_eq!(buffer.write_message(&[3; 500], 'c', now()), Ok(false), "four slots are taken");
         assert_eq!(buffer.write_message(&[3; 400], 'd', now()), Ok(true));
-        assert_eq!(buffer.tell_message(), Some((130, 'a')));
-        assert_eq!(buffer.tell_message(), Some((200, 'b')));
+        assert!(!buffer.submit_message(|length, options| (length, options) != (130, 'a')), "it stays the next");
+        assert!(buffer.submit_message(|length, options| (length, options) == (130, 'a')));
+        assert!(buffer.submit_message(|length, options| (length, options) == (200, 'b')));
         assert!(buffer.slot(&(130..230)).is_some());
         buffer.release(330, 0);
         assert_eq!(buffer.write_message(&[4; 400], 'e', now()), Ok(true));

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use cwnd_udt::Mode;
 
-use crate::connection::Owned;
 use crate::error::{CloseError, ConnectError, Ended};
 use crate::options::Options;
+use crate::owned_connection::OwnedConnection;
 use crate::socket::{self, Kind, Socket};
 use crate::stats::Stats;
 
@@ -18,7 +18,7 @@ use crate::stats::Stats;
 /// Reading and writing block. Several threads may use one stream, through `&UdtStream` or a [clone](Self::try_clone). Nothing is
 /// encrypted. Unlike TCP, UDT closes both directions at once: a peer that closes reads nothing more.
 ///
-/// Dropping the last clone closes the stream and waits, as [`close`](Self::close) does, but keeps the outcome to itself.
+/// Dropping the last clone closes the stream and waits, as [`close`](Self::close) does, but does not report the outcome.
 ///
 /// ```no_run
 /// use std::io::Write;
@@ -31,53 +31,55 @@ use crate::stats::Stats;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct UdtStream(Arc<Owned>);
+pub struct UdtStream(Arc<OwnedConnection>);
 
 impl UdtStream {
-    /// Connects to a listener, from a port of the system's choice. A name that stands for several addresses is tried at each.
+    /// Connects to a listener, from a port that the system chooses. If a name has several addresses they are tried one after the other.
     ///
     /// # Errors
-    /// Nobody answers, the other side refuses, or the name means nothing.
+    /// [`ConnectError::Address`] if the name has no address, [`ConnectError::Bind`] if no port can be opened, [`ConnectError::Refused`] if
+    /// the listener does not answer in time or refuses, and [`ConnectError::Port`] if the thread of the port has ended.
     pub fn connect(peer: impl ToSocketAddrs) -> Result<Self, ConnectError> {
         Self::connect_with(peer, &Options::default())
     }
 
-    /// Connects with options of one's own.
+    /// Connects with other than the default options.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect), and if the options cannot be used.
+    /// As [`connect`](Self::connect); [`ConnectError::Bind`] also if an option is out of range.
     pub fn connect_with(peer: impl ToSocketAddrs, options: &Options) -> Result<Self, ConnectError> {
         socket::connect(peer, options)
     }
 
-    /// Meets a peer that calls `local` while it is called: both sides do the same, neither listens.
+    /// Connects to a peer that connects to `local` at the same time: both sides call this, and neither listens.
     ///
     /// # Errors
-    /// As [`connect_with`](Self::connect_with), and if `local` cannot be had.
+    /// [`ConnectError::Bind`] if the port cannot be opened at `local` or an option is out of range, [`ConnectError::Refused`] if the peer
+    /// does not answer in time or its settings do not fit, and [`ConnectError::Port`] if the thread of the port has ended.
     pub fn rendezvous(local: SocketAddr, peer: SocketAddr, options: &Options) -> Result<Self, ConnectError> {
         socket::rendezvous(local, peer, options)
     }
 
-    /// The other end.
+    /// The address of the peer.
     #[must_use]
     pub fn peer_addr(&self) -> SocketAddr {
         self.0.connection.peer
     }
 
-    /// This end.
+    /// The local address.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.0.connection.local
     }
 
-    /// How long reading waits for the first byte before it fails with [`WouldBlock`](io::ErrorKind::WouldBlock); without end for
-    /// none, which is how it begins.
+    /// How long reading waits for the first byte before it fails with [`WouldBlock`](io::ErrorKind::WouldBlock); without limit
+    /// for none, the default.
     pub fn set_read_timeout(&self, timeout: Option<Duration>) {
         self.0.set_read_timeout(timeout);
     }
 
-    /// How long writing waits for room before it fails with [`WouldBlock`](io::ErrorKind::WouldBlock); without end for none, which
-    /// is how it begins.
+    /// How long writing waits for room before it fails with [`WouldBlock`](io::ErrorKind::WouldBlock); without limit for none, the
+    /// default.
     pub fn set_write_timeout(&self, timeout: Option<Duration>) {
         self.0.set_write_timeout(timeout);
     }
@@ -88,13 +90,13 @@ impl UdtStream {
         self.clone()
     }
 
-    /// How the connection is doing, and what limits it; none once it is over and forgotten.
+    /// What the connection counts and measures, and what limits it; none once it is closed.
     #[must_use]
     pub fn stats(&self) -> Option<Stats> {
         self.0.stats()
     }
 
-    /// Writes no more: when everything written has been delivered, the stream is closed. Does not wait for that.
+    /// Ends writing, and closes the stream once everything written has been delivered. Does not wait for that.
     pub fn shutdown(&self) {
         self.0.shutdown();
     }
@@ -103,20 +105,21 @@ impl UdtStream {
     /// Other clones of the stream can then read what has arrived, and write no more.
     ///
     /// # Errors
-    /// The peer may not have everything.
+    /// [`CloseError::Lingered`] if the peer did not acknowledge everything within the time to linger, [`CloseError::Ended`] if the
+    /// connection had ended before.
     pub fn close(self) -> Result<(), CloseError> {
         self.0.close()
     }
 
-    /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not tell the peer how much that
-    /// was: if nothing is missing between what has arrived, its reading ends as if this side had closed.
+    /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not tell the peer how much that was: if
+    /// everything sent so far has arrived there, its reading ends as if this side had closed.
     pub fn abort(self) {
-        self.0.give_up();
+        self.0.abort();
     }
 }
 
 impl Read for &UdtStream {
-    /// Nothing at all is the end of the stream: the peer closed it, after everything was delivered.
+    /// Zero bytes are the end of the stream: the peer closed it after everything was delivered.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if out.is_empty() {
             return Ok(0);
@@ -138,7 +141,7 @@ impl Write for &UdtStream {
         self.0.write(bytes)?.ok_or_else(|| io::ErrorKind::WouldBlock.into())
     }
 
-    /// Nothing waits to be flushed: what was written leaves as soon as the network takes it.
+    /// Does nothing: what was written is sent as soon as congestion control allows.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -163,8 +166,8 @@ impl Write for UdtStream {
 impl Kind for UdtStream {
     const MODE: Mode = Mode::Stream;
 
-    fn of(owned: Owned) -> Self {
-        Self(Arc::new(owned))
+    fn of(connection: OwnedConnection) -> Self {
+        Self(Arc::new(connection))
     }
 }
 

@@ -1,320 +1,313 @@
 //! The thread of a port.
 //!
-//! It alone touches the protocol and the socket. In turn it takes in what has arrived, does what applications ask for, lets the
-//! protocol do what is due, sends what may leave, and sleeps until there is something of this to do.
+//! Only it uses the protocol and the socket. In a loop it receives datagrams, processes the commands of applications, lets the
+//! protocol handle its timeouts, sends what may be sent, and sleeps until there is something to do.
 
-mod departures;
+mod connections;
+mod established;
 mod events;
-mod member;
-mod reassembly;
-mod shelf;
-mod train;
+mod gso_batch;
+mod message_reassembly;
+mod place_queue;
+mod poll_interval;
+mod send_queue;
+mod stream_reassembly;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use cwnd::{Span, Time};
-use cwnd_udt::connection::Arrived;
+use cwnd_udt::connection::{Arrived, Transmit};
 use cwnd_udt::wire::HEADER;
-use cwnd_udt::{Departure, Endpoint, EndpointConfig, Handle, Outgoing as What, Settings};
+use cwnd_udt::{Datagram, Endpoint, EndpointConfig, Settings};
 
-use self::departures::Departures;
-use self::member::{Members, Open};
-use self::train::Wagon;
-use crate::clock::{Clock, Stamps, duration};
+use self::connections::Connections;
+use self::place_queue::PlaceQueue;
+use self::poll_interval::PollInterval;
+use self::send_queue::SendQueue;
+use crate::backlog::Backlog;
+use crate::clock::{Clock, Timestamps, duration};
 use crate::error::BindError;
-use crate::listener::Backlog;
+use crate::oneshot;
 use crate::options::Options;
-use crate::port::{Command, Port};
-use crate::udp::{Glued, Inbox, Udp};
-use crate::waiting::Reply;
-use crate::waker::{Interest, Sleeper};
+use crate::port::{Command, Port, PortRef};
+use crate::udp::{Received, RecvBuffers, Udp};
+use crate::waker::{Interest, Sleeper, waker};
 
-/// What the thread works with.
+/// Opens a port and starts its thread.
+pub(crate) fn open(local: SocketAddr, options: &Options) -> Result<PortRef, BindError> {
+    options.settings.check()?;
+    let udp = Udp::bind(local, options.buffer_bytes(), options.offload).map_err(BindError::Socket)?;
+    let (waker, sleeper) = waker().map_err(BindError::Thread)?;
+    let port = PortRef::new(udp.local(), udp.buffer(), waker);
+    let service = Service::new(Arc::clone(port.port()), udp, options)?;
+    let name = format!("udt {}", service.port.local().port());
+    thread::Builder::new().name(name).spawn(move || service.run(&sleeper)).map_err(BindError::Thread)?;
+    Ok(port)
+}
+
+/// The state of the thread.
 #[derive(Debug)]
-pub(crate) struct Service {
+struct Service {
     port: Arc<Port>,
     udp: Udp,
     clock: Clock,
-    /// The latest instant the protocol knows of.
+    /// The latest instant the protocol was given.
     now: Time,
     endpoint: Endpoint,
-    members: Members,
+    connections: Connections,
     listener: Option<(Box<Settings>, Arc<Backlog>)>,
-    inbox: Inbox,
-    /// Where strangers' handshakes came in, for the answers.
-    strangers: Vec<(SocketAddr, IpAddr)>,
-    /// When something last came in, how many datagrams have come in since, and whether they come so fast that it pays to let
-    /// some more of them come before looking.
-    heard_at: Time,
-    heard: u64,
-    hurried: bool,
-    departures: Departures,
+    buffers: RecvBuffers,
+    poll_interval: PollInterval,
+    /// The addresses of this host to which handshakes were sent, by sender, for the answers.
+    handshakes: Vec<(SocketAddr, IpAddr)>,
+    send_queue: SendQueue,
     commands: Vec<Command>,
-    /// Places of members with arrivals to be handed over, with writes to be told, with bytes the peer has not acknowledged.
-    arrivals: Vec<usize>,
-    writers: Vec<usize>,
-    senders: Vec<usize>,
-    /// Places of members that hold memory they may not need for long, and when they were last looked at.
-    warm: Vec<usize>,
-    looked_at: Time,
-    /// Those who wait until what may leave has left.
-    flushes: Vec<Reply<()>>,
+    /// Connections with arrivals to be delivered, with writes to be submitted, with bytes that are not acknowledged.
+    arrivals: PlaceQueue,
+    writers: PlaceQueue,
+    unacknowledged: PlaceQueue,
+    /// Connections on which data was sent or received since memory was last released, and in the interval before.
+    active: PlaceQueue,
+    active_before: PlaceQueue,
+    memory_released_at: Time,
+    /// Requests that are answered once what may be sent has been sent.
+    flushes: Vec<oneshot::Sender<()>>,
 }
 
 impl Service {
-    pub(crate) fn new(port: Arc<Port>, udp: Udp, options: &Options) -> Result<Self, BindError> {
+    fn new(port: Arc<Port>, udp: Udp, options: &Options) -> Result<Self, BindError> {
         let mut entropy = [0; 32];
         getrandom::fill(&mut entropy).map_err(|error| BindError::Entropy(io::Error::other(error)))?;
         Ok(Self {
-            inbox: Inbox::new(options.longest_datagram(), options.offload),
+            buffers: RecvBuffers::new(options.longest_datagram(), options.offload),
             port,
             udp,
             clock: Clock::start(),
             now: Time::ZERO,
             endpoint: Endpoint::new(&EndpointConfig::new(entropy)),
-            members: Members::default(),
+            connections: Connections::default(),
             listener: None,
-            strangers: Vec::new(),
-            heard_at: Time::ZERO,
-            heard: 0,
-            hurried: false,
-            departures: Departures::default(),
+            poll_interval: PollInterval::default(),
+            handshakes: Vec::new(),
+            send_queue: SendQueue::default(),
             commands: Vec::new(),
-            arrivals: Vec::new(),
-            writers: Vec::new(),
-            senders: Vec::new(),
-            warm: Vec::new(),
-            looked_at: Time::ZERO,
+            arrivals: PlaceQueue::default(),
+            writers: PlaceQueue::default(),
+            unacknowledged: PlaceQueue::default(),
+            active: PlaceQueue::default(),
+            active_before: PlaceQueue::default(),
+            memory_released_at: Time::ZERO,
             flushes: Vec::new(),
         })
     }
 
-    /// Serves the port until nobody uses it any more.
-    pub(crate) fn run(mut self, sleeper: &Sleeper) {
-        while self.port.used() || self.members.len() > 0 {
+    /// Serves the port until it is not referenced and has no connections.
+    fn run(mut self, sleeper: &Sleeper) {
+        while self.port.is_referenced() || self.connections.len() > 0 {
             let more = self.receive();
             self.now = self.clock.now().max(self.now);
-            self.look_at_pace();
-            self.obey();
+            self.poll_interval.update(self.now);
+            self.process_commands();
             self.endpoint.handle_timeout(self.now);
-            self.rest();
-            self.attend();
+            self.release_memory();
+            self.deliver();
             self.transmit();
             if !more {
-                // Messages may have lost their worth instead of leaving.
-                self.release();
+                // Messages may have expired instead of being sent.
+                self.release_acknowledged();
                 self.sleep(sleeper);
             }
         }
     }
 
-    /// Takes in what has arrived; whether there may be more.
+    /// Receives what has arrived; whether there may be more.
     fn receive(&mut self) -> bool {
-        let mut inbox = std::mem::take(&mut self.inbox);
-        let mut rounds = 0;
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let mut calls = 0;
         let more = loop {
-            // Errors of a UDP socket concern datagrams that left long ago and count as lost on the way.
-            let Ok(filled) = self.udp.receive(&mut inbox) else { break false };
-            let stamps = self.clock.stamps();
-            for glued in inbox.filled(filled) {
-                self.take_in(&glued, &stamps);
+            // Errors of a UDP socket concern datagrams sent long ago, which count as lost on the path.
+            let Ok(filled) = self.udp.receive(&mut buffers) else { break false };
+            let timestamps = self.clock.timestamps();
+            for received in buffers.filled(filled) {
+                self.handle(&received, &timestamps);
             }
-            rounds += 1;
-            if filled < inbox.buffers() || rounds == ROUNDS {
-                break rounds == ROUNDS;
+            calls += 1;
+            if filled < buffers.len() || calls == MAX_RECEIVE_CALLS {
+                break calls == MAX_RECEIVE_CALLS;
             }
         };
-        self.inbox = inbox;
+        self.buffers = buffers;
         more
     }
 
-    /// Every arrival at a thread that waits for one wakes it, which costs the sender as much as the sending. A thread that rests
-    /// while datagrams pour in finds many at once.
-    fn look_at_pace(&mut self) {
-        let heard = std::mem::take(&mut self.heard);
-        if heard > 0 {
-            self.hurried = heard >= A_FEW && self.now.since(self.heard_at) <= HURRY * heard;
-            self.heard_at = self.now;
-        } else {
-            self.hurried = false;
-        }
-    }
-
-    /// Takes in the datagrams of one buffer.
-    fn take_in(&mut self, glued: &Glued<'_>, stamps: &Stamps) {
-        // The kernel knows best when they arrived; but time does not run backwards.
-        let stamp = stamps.time(glued.stamp);
-        self.heard += 1;
-        let datagrams = glued.datagrams();
-        let coalesced = datagrams.len() > 1 || stamp <= self.now;
-        // What is glued came one after the other in the time before; if that was long, at the end of it.
-        let since = stamp.since(self.now).min(STRETCH);
+    /// Lets the protocol handle the datagrams of one buffer.
+    fn handle(&mut self, received: &Received<'_>, timestamps: &Timestamps) {
+        // The kernel's timestamp is the most exact, but the time of the protocol must not run backwards.
+        let timestamp = timestamps.time(received.timestamp);
+        self.poll_interval.on_receive();
+        let datagrams = received.datagrams();
+        let coalesced = datagrams.len() > 1 || timestamp <= self.now;
+        // Coalesced datagrams arrived one after the other since the last arrival; if that was long ago, at the end of that time.
+        let since = timestamp.since(self.now).min(MAX_COALESCED);
         let step = since / datagrams.len().max(1) as u64;
-        self.now = Time::from_nanos(stamp.max(self.now).as_nanos() - since.as_nanos());
+        self.now = Time::from_nanos(timestamp.max(self.now).as_nanos() - since.as_nanos());
         for datagram in datagrams {
             self.now += step;
-            let stored = self.endpoint.handle(Arrived { now: self.now, coalesced }, glued.from, datagram);
+            let stored = self.endpoint.handle(Arrived { now: self.now, coalesced }, received.from, datagram);
             let Some(stored) = stored else { continue };
             let place = stored.handle.place();
-            if self.members.at(place).is_none() {
-                // It may have been opened by a datagram just before.
-                self.hear(glued.to);
+            if self.connections.at(place).is_none() {
+                // The datagram before may have established it.
+                self.handle_events(received.dst_ip);
             }
-            let Some(open) = self.members.at(place) else { continue };
-            open.store(stored.slot.0, &datagram[HEADER..]);
-            if open.list_arrivals() {
-                self.arrivals.push(place);
-            }
-            if open.list_warm() {
-                self.warm.push(place);
-            }
+            let Some(connection) = self.connections.at(place) else { continue };
+            connection.store(stored.slot.0, &datagram[HEADER..]);
+            self.arrivals.push(place);
+            self.active.push(place);
         }
-        self.hear(glued.to);
-        if let Some(to) = self.udp.reply_from(glued.to) {
-            self.strangers.push((glued.from, to));
+        self.handle_events(received.dst_ip);
+        if let Some(src_ip) = self.udp.reply_from(received.dst_ip) {
+            self.handshakes.push((received.from, src_ip));
         }
     }
 
-    /// Hands over what has arrived, and makes room for what the peer has acknowledged.
-    fn attend(&mut self) {
-        self.hear(None);
-        for place in std::mem::take(&mut self.arrivals) {
-            if let Some(open) = self.members.at(place) {
-                open.deliver(self.now, &mut self.endpoint);
+    /// Gives applications what has arrived, and frees what the peers have acknowledged.
+    fn deliver(&mut self) {
+        self.handle_events(None);
+        while let Some(place) = self.arrivals.pop() {
+            if let Some(connection) = self.connections.at(place) {
+                connection.deliver(self.now, &mut self.endpoint);
             }
         }
-        self.release();
+        self.release_acknowledged();
     }
 
-    /// Gives the memory of members back that have been idle for a while. As long as there are any, their signs of life wake the
-    /// thread often enough.
-    fn rest(&mut self) {
-        if self.now.since(self.looked_at) >= IDLE {
-            self.looked_at = self.now;
-            let Self { warm, members, .. } = self;
-            warm.retain(|place| members.at(*place).is_some_and(Open::rest));
+    /// Frees memory of connections that have been idle for a while. Their keep-alive packets wake the thread often enough.
+    fn release_memory(&mut self) {
+        if self.now.since(self.memory_released_at) < IDLE {
+            return;
         }
+        self.memory_released_at = self.now;
+        while let Some(place) = self.active_before.pop() {
+            if !self.active.contains(place)
+                && let Some(connection) = self.connections.at(place)
+            {
+                connection.release_memory();
+            }
+        }
+        std::mem::swap(&mut self.active, &mut self.active_before);
     }
 
-    /// Makes room where the protocol has done with bytes.
-    fn release(&mut self) {
-        let mut senders = std::mem::take(&mut self.senders);
-        senders.retain(|place| self.members.at(*place).is_some_and(|open| open.release(self.now, &self.endpoint)));
-        self.senders = senders;
+    /// Frees bytes that the protocol will not ask for again.
+    fn release_acknowledged(&mut self) {
+        let Self { unacknowledged, connections, endpoint, now, .. } = self;
+        unacknowledged
+            .retain(|place| connections.at(place).is_some_and(|connection| connection.release(*now, endpoint)));
     }
 
-    /// Sends what may leave, up to a limit: what arrives meanwhile should not wait for long.
+    /// Sends what may be sent, up to a limit, so that arrivals do not wait for long.
     fn transmit(&mut self) {
-        self.tell();
-        for _ in 0..BUDGET {
-            if self.departures.is_blocked() {
+        self.submit_writes();
+        for _ in 0..MAX_TRANSMITS {
+            if self.send_queue.is_blocked() {
                 break;
             }
             match self.endpoint.poll_transmit(self.now) {
-                Some(departure) => self.send(&departure),
-                None if self.tell() => {}
+                Some(datagram) => self.send(&datagram),
+                None if self.submit_writes() => {}
                 None => break,
             }
         }
-        self.departures.flush(&self.udp);
-        for reply in self.flushes.drain(..) {
-            // Whoever waited may have lost patience.
-            let _unwanted = reply.give(());
+        self.send_queue.flush(&self.udp);
+        for flush in self.flushes.drain(..) {
+            // The application may no longer wait.
+            let _no_receiver = flush.send(());
         }
-        self.strangers.clear();
-        // A connection may have said its last word.
-        self.hear(None);
+        self.handshakes.clear();
+        // A connection may have sent its last packet.
+        self.handle_events(None);
     }
 
-    fn send(&mut self, departure: &Departure) {
-        let place = departure.handle.map(Handle::place);
-        let open = place.and_then(|place| self.members.at(place));
-        let (What::Data(data), Some(place)) = (&departure.what, place) else {
-            let known = open.and_then(|open| open.from);
-            let stranger = || self.strangers.iter().find(|(from, _)| *from == departure.to).map(|(_, to)| *to);
-            self.departures.say(departure, known.or_else(stranger), &self.udp);
-            return;
-        };
-        let Some(open) = open else { return };
-        let (header, bytes) = (data.header, data.bytes.clone());
-        let wagon = Wagon { to: departure.to, from: open.from, owner: place, header, bytes };
-        self.departures.load(self.now, &wagon, data.pair, open, &self.udp);
-        open.has_left(data.bytes.end);
-        if open.list_writes() {
-            self.writers.push(place);
+    fn send(&mut self, datagram: &Datagram) {
+        let connection = datagram.handle.and_then(|handle| self.connections.at(handle.place()));
+        match (&datagram.transmit, connection) {
+            (Transmit::Data(packet), Some(connection)) => {
+                self.send_queue.push(self.now, packet, connection, &self.udp);
+                connection.on_sent(packet.bytes.end);
+                self.writers.push(connection.place());
+            }
+            (Transmit::Data(_), None) => {}
+            (Transmit::Handshake(_) | Transmit::Message(_), connection) => {
+                let known = connection.and_then(|connection| connection.src_ip);
+                let asked = || self.handshakes.iter().find(|(from, _)| *from == datagram.to).map(|(_, ip)| *ip);
+                self.send_queue.send_control(datagram, known.or_else(asked), &self.udp);
+            }
         }
     }
 
-    /// Tells the protocol what applications have written; whether there was something to tell.
-    fn tell(&mut self) -> bool {
-        let mut news = false;
-        for place in std::mem::take(&mut self.writers) {
-            let Some(open) = self.members.at(place) else { continue };
-            news |= open.tell(self.now, &mut self.endpoint);
-            if open.list_sent() {
-                self.senders.push(place);
-            }
-            if open.list_warm() {
-                self.warm.push(place);
-            }
+    /// Submits what applications have written to the protocol; whether there was something to submit.
+    fn submit_writes(&mut self) -> bool {
+        let mut submitted = false;
+        while let Some(place) = self.writers.pop() {
+            let Some(connection) = self.connections.at(place) else { continue };
+            submitted |= connection.submit(self.now, &mut self.endpoint);
+            self.unacknowledged.push(place);
+            self.active.push(place);
         }
-        news
+        submitted
     }
 
     fn sleep(&mut self, sleeper: &Sleeper) {
         let until = self.endpoint.next_timeout();
-        let limit = match until {
-            // What may leave is known, and when the socket takes it is told by the socket.
-            Some(Time::ZERO) if self.departures.is_blocked() => Some(RETRY),
-            // Packets may leave a while ahead of their time: those of half that while leave together.
-            until => until.map(|until| until.since(self.clock.now())).map(|limit| match limit {
+        let timeout = match until {
+            // Packets wait for the socket, which reports when it is writable again.
+            Some(Time::ZERO) if self.send_queue.is_blocked() => Some(MAX_BLOCKED),
+            // Packets may be sent ahead of their time, so that those of half a burst are sent together.
+            until => until.map(|until| until.since(self.clock.now())).map(|timeout| match timeout {
                 Span::ZERO => Duration::ZERO,
-                limit => duration(limit.max(BURST / 2)),
+                timeout => duration(timeout.max(BURST / 2)),
             }),
         };
-        if limit == Some(Duration::ZERO) {
+        if timeout == Some(Duration::ZERO) {
             return;
         }
-        self.port.waker().announce();
-        // What was asked for before the announcement rang no bell.
-        if !self.port.has_news() {
-            let writable = self.departures.is_blocked();
-            let interest = Interest { socket: self.udp.fd(), readable: !self.hurried, writable };
-            let limit = if self.hurried { Some(limit.map_or(REST, |limit| limit.min(REST))) } else { limit };
-            sleeper.sleep(interest, limit);
+        self.port.waker().prepare();
+        // A command queued before `prepare` has woken nobody.
+        if !self.port.has_work() {
+            let poll_interval = self.poll_interval.get();
+            let (readable, writable) = (poll_interval.is_none(), self.send_queue.is_blocked());
+            let interest = Interest { socket: self.udp.fd(), readable, writable };
+            sleeper.sleep(interest, timeout.into_iter().chain(poll_interval).min());
         }
-        self.port.waker().awake();
-        self.departures.unblock();
+        self.port.waker().cancel();
+        self.send_queue.unblock();
     }
 }
 
-/// Nobody is left waiting for a thread that is gone, not even if it panicked.
+/// No application keeps waiting for a thread that has ended, even by a panic.
 impl Drop for Service {
     fn drop(&mut self) {
-        self.port.shut();
+        self.port.close();
         if let Some((_, backlog)) = self.listener.take() {
-            backlog.shut();
+            // `Connections` ends those that waited.
+            backlog.close();
         }
     }
 }
 
-/// How far ahead of its time a packet may leave, so that several leave together: a tenth of the protocol's own clock.
+/// How far ahead of its time a packet may be sent, so that several are sent together: a tenth of the protocol's own clock.
 const BURST: Span = Span::from_millis(1);
-/// Glued packets came within this time: they left in one burst.
-const STRETCH: Span = Span::from_millis(1);
-/// Arrivals, glued ones counted as one, that are a stream of them: at least so many, and no further apart.
-const A_FEW: u64 = 3;
-const HURRY: Span = Span::from_micros(40);
-/// How long to let them come: little beside the round trip of any network, much beside the cost of waking up.
-const REST: Duration = Duration::from_micros(50);
-/// Nothing came or went for so long: long enough for memory to be worth more than the time to have it again.
+/// Coalesced datagrams arrived within this time, since they were sent in one burst.
+const MAX_COALESCED: Span = Span::from_millis(1);
+/// Long enough without data for memory to be worth more than the time to allocate it again.
 const IDLE: Span = Span::from_secs(1);
-/// System calls for arrivals before something else has its turn.
-const ROUNDS: usize = 4;
-/// Packets that leave before something else has its turn.
-const BUDGET: usize = 512;
-/// The longest wait for a socket that takes nothing: it says when it does, unless the device behind it is at fault.
-const RETRY: Duration = Duration::from_millis(10);
+/// System calls for arrivals before the thread does something else.
+const MAX_RECEIVE_CALLS: usize = 4;
+/// Packets sent before the thread does something else.
+const MAX_TRANSMITS: usize = 512;
+/// The longest wait for a blocked socket, which reports that it is writable unless its device fails.
+const MAX_BLOCKED: Duration = Duration::from_millis(10);

@@ -25,14 +25,14 @@ impl Endpoint {
         }
         match listener.handle(now, from, theirs) {
             Answer::Challenge(challenge) => self.reply(from, client, challenge),
-            Answer::Proven => self.accept(now, from, client, theirs),
+            Answer::Proven => self.on_valid_cookie(now, from, client, theirs),
             Answer::Ignored => self.stats.misdirected += 1,
             Answer::Stranger => self.stats.strangers += 1,
         }
     }
 
     /// A client at `from` has brought its cookie back.
-    fn accept(&mut self, now: Time, from: SocketAddr, client: SocketId, theirs: &Handshake) {
+    fn on_valid_cookie(&mut self, now: Time, from: SocketAddr, client: SocketId, theirs: &Handshake) {
         let known = self.peers.get(&(from, Some(client))).copied();
         if let Some(open) = known.and_then(|place| self.table.get_mut(place)).and_then(Entry::open_mut)
             && open.agreed.isn_theirs == theirs.isn

@@ -107,7 +107,7 @@ pub struct Endpoint {
 /// Something the host may want to know of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A client has called. The connection counts against the listener's backlog until it is [taken](Endpoint::take).
+    /// A client has called. The connection counts against the listener's backlog until it is [accepted](Endpoint::accept).
     Accepted {
         /// Its address.
         from: SocketAddr,
@@ -350,7 +350,7 @@ impl Endpoint {
     }
 
     /// The application has taken an accepted connection: its place in the backlog is free again.
-    pub fn take(&mut self, handle: Handle) {
+    pub fn accept(&mut self, handle: Handle) {
         if let Some(place) = self.table.place(handle) {
             self.leave_backlog(place);
         }

@@ -213,8 +213,8 @@ fn the_backlog_counts_connections_that_nobody_has_taken() {
     let (first, _) = server.poll_event().unwrap();
     assert_eq!(knock(&mut server, 2), Request::Response);
     assert_eq!(knock(&mut server, 3), Request::Rejected);
-    server.take(first);
-    server.take(first);
+    server.accept(first);
+    server.accept(first);
     assert_eq!(knock(&mut server, 3), Request::Response);
     assert_eq!(knock(&mut server, 4), Request::Rejected);
     server.remove(server.table.handle(1));

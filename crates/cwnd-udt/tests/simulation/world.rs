@@ -375,7 +375,7 @@ impl End {
                     if from != address(0) || self.handle.is_some() {
                         return Err(format!("a connection of nobody's, from {from}"));
                     }
-                    self.endpoint.take(handle);
+                    self.endpoint.accept(handle);
                     self.handle = Some(handle);
                 }
                 Event::Refused(refusal) => self.refused = Some(refusal),
