@@ -1,5 +1,5 @@
-//! Copies a file to another host: `copy take FILE ADDRESS:PORT` there, then `copy give FILE ADDRESS:PORT` here. Neither checked nor
-//! resumed: `cwnd udt send` does that.
+//! Copies a file to another host: `copy receive FILE ADDRESS:PORT` there, then `copy send FILE ADDRESS:PORT` here. It neither verifies nor
+//! resumes; `cwnd udt send` does.
 
 use std::error::Error;
 use std::fs::File;
@@ -10,26 +10,26 @@ use cwnd_net::{UdtListener, UdtStream};
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["take", file, address] => {
+        ["receive", file, address] => {
             let listener: UdtListener = UdtListener::bind(address.parse()?)?;
             let (mut stream, from) = listener.accept()?;
             let bytes = io::copy(&mut stream, &mut File::create_new(file)?)?;
             println!("{bytes} bytes from {from}");
         }
-        ["give", file, address] => {
+        ["send", file, address] => {
             let mut file = File::open(file)?;
             let mut stream = UdtStream::connect(*address)?;
             let bytes = io::copy(&mut file, &mut stream)?;
             stream.flush()?;
             let how = stream.stats();
-            // Without this a failure of the last bytes would go unnoticed.
+            // Dropping the stream would not report that the last bytes were not delivered.
             stream.close()?;
             println!("{bytes} bytes, all of them acknowledged");
             if let Some(how) = how {
                 println!("{how}");
             }
         }
-        _ => return Err("usage: copy take FILE ADDRESS:PORT | copy give FILE ADDRESS:PORT".into()),
+        _ => return Err("usage: copy receive FILE ADDRESS:PORT | copy send FILE ADDRESS:PORT".into()),
     }
     Ok(())
 }

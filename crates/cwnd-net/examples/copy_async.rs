@@ -1,4 +1,4 @@
-//! Copies a file to another host: `copy_async take FILE ADDRESS:PORT` there, then `copy_async give FILE ADDRESS:PORT` here.
+//! Copies a file to another host: `copy_async receive FILE ADDRESS:PORT` there, then `copy_async send FILE ADDRESS:PORT` here.
 
 use std::error::Error;
 use std::fs::File;
@@ -11,9 +11,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["take", file, address] => runtime.block_on(take(File::create_new(file)?, address)),
-        ["give", file, address] => runtime.block_on(give(File::open(file)?, address)),
-        _ => Err("usage: copy_async take FILE ADDRESS:PORT | copy_async give FILE ADDRESS:PORT".into()),
+        ["receive", file, address] => runtime.block_on(take(File::create_new(file)?, address)),
+        ["send", file, address] => runtime.block_on(give(File::open(file)?, address)),
+        _ => Err("usage: copy_async receive FILE ADDRESS:PORT | copy_async send FILE ADDRESS:PORT".into()),
     }
 }
 
@@ -25,7 +25,7 @@ async fn take(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
     loop {
         match stream.read(&mut piece).await? {
             0 => break,
-            // Files have no other way than to block; a server with more to do leaves them to threads.
+            // Reading a file blocks; a server with more to do would use a thread for it.
             size => {
                 file.write_all(&piece[..size])?;
                 bytes += size;
@@ -45,11 +45,11 @@ async fn give(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
             size => stream.write_all(&piece[..size]).await?,
         }
     }
-    // Without this a failure of the last bytes would go unnoticed.
+    // Dropping the stream would not report that the last bytes were not delivered.
     stream.close().await?;
     println!("all of it acknowledged");
     Ok(())
 }
 
-/// Enough for the cost of a call not to matter.
+/// Large enough for the cost of a call not to matter.
 const PIECE: usize = 64 * 1024;

@@ -1,4 +1,4 @@
-//! Echoes what clients send, a thread for each: `echo serve ADDRESS:PORT`; or talks to such a server: `echo ADDRESS:PORT TEXT`.
+//! Echoes what clients send, a thread for each: `echo serve ADDRESS:PORT`; or is a client of it: `echo ADDRESS:PORT TEXT`.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -31,7 +31,7 @@ fn serve(address: &str) -> Result<(), Box<dyn Error>> {
 fn talk(address: &str, text: &str) -> Result<(), Box<dyn Error>> {
     let mut stream = UdtStream::connect(address)?;
     stream.write_all(text.as_bytes())?;
-    // UDT closes both directions at once: whoever wants an answer must know its length, or let the other side close first.
+    // UDT closes both directions at once: a client that waits for an answer must know its length, or let the server close first.
     let mut answer = vec![0; text.len()];
     stream.read_exact(&mut answer)?;
     println!("{}", String::from_utf8_lossy(&answer));

@@ -1,4 +1,4 @@
-//! Echoes what clients send, all on one thread: `echo_async serve ADDRESS:PORT`; or talks to such a server:
+//! Echoes what clients send, all on one thread: `echo_async serve ADDRESS:PORT`; or is a client of it:
 //! `echo_async ADDRESS:PORT TEXT`.
 
 use std::error::Error;
@@ -35,7 +35,7 @@ async fn serve(address: SocketAddr) -> Result<(), Box<dyn Error>> {
 async fn talk(address: SocketAddr, text: &str) -> Result<(), Box<dyn Error>> {
     let mut stream = AsyncUdtStream::connect(address).await?;
     stream.write_all(text.as_bytes()).await?;
-    // UDT closes both directions at once: whoever wants an answer must know its length, or let the other side close first.
+    // UDT closes both directions at once: a client that waits for an answer must know its length, or let the server close first.
     let mut answer = vec![0; text.len()];
     stream.read_exact(&mut answer).await?;
     println!("{}", String::from_utf8_lossy(&answer));

@@ -1,4 +1,4 @@
-//! What can go wrong, an enum per operation.
+//! Errors, an enum per operation.
 
 use std::io;
 
@@ -11,17 +11,17 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BindError {
-    /// The system has no random numbers for names and cookies.
-    #[error("no random numbers: {0}")]
+    /// The system has no random numbers for socket ids and cookies.
+    #[error("cannot get random numbers: {0}")]
     Entropy(io::Error),
-    /// The settings cannot be used.
+    /// A setting is out of range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The system refused the socket or its address.
-    #[error("no UDP socket: {0}")]
+    #[error("cannot open the UDP socket: {0}")]
     Socket(io::Error),
-    /// The system refused a thread, or what it needs to sleep.
-    #[error("no thread for the port: {0}")]
+    /// The system refused a thread, or the socket pair that wakes it.
+    #[error("cannot start the thread of the port: {0}")]
     Thread(io::Error),
 }
 
@@ -29,24 +29,24 @@ pub enum BindError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The name of the peer means nothing, or could not be looked up.
-    #[error("no address: {0}")]
+    /// The name of the peer has no address, or could not be looked up.
+    #[error("cannot look up the address: {0}")]
     Address(io::Error),
     /// No port was opened to connect from.
     #[error(transparent)]
     Bind(#[from] BindError),
-    /// The port has no room for another connection, or calls this peer already.
+    /// The port has as many connections as it can have, or a rendezvous with this peer is under way.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The port was shut meanwhile.
-    #[error("the port was shut")]
+    /// The thread of the port has ended.
+    #[error("the port is closed")]
     Port,
-    /// The other side is not there, or said no.
+    /// The peer did not answer, or refused.
     #[error("{peer}: {why}")]
     Refused {
-        /// The address that was called.
+        /// The address of the peer.
         peer: std::net::SocketAddr,
-        /// What was wrong.
+        /// The reason.
         why: Refusal,
     },
 }
@@ -55,26 +55,26 @@ pub enum ConnectError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AcceptError {
-    /// The thread of the port is gone.
-    #[error("the port was shut")]
+    /// The thread of the port has ended.
+    #[error("the port is closed")]
     Port,
-    /// Nobody called in time.
-    #[error("no connection within the time to wait")]
+    /// No client connected in time.
+    #[error("no connection within the timeout")]
     Timeout,
 }
 
-/// Why a message was not taken for sending.
+/// Why a message was not accepted for sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// Nothing to send: the protocol has no empty packets.
-    #[error("a message of no bytes cannot be sent")]
+    /// The message is empty, which the protocol cannot express.
+    #[error("an empty message cannot be sent")]
     Empty,
-    /// The connection is over.
+    /// The connection has ended.
     #[error(transparent)]
     Ended(#[from] Ended),
-    /// There was no room in time.
-    #[error("no room for the message within the time to wait")]
+    /// There was no room in the send buffer in time.
+    #[error("no room for the message within the timeout")]
     Timeout,
     /// It does not fit into the send buffer.
     #[error("a message of {bytes} bytes is longer than the send buffer of {buffer} bytes")]
@@ -90,15 +90,15 @@ pub enum SendError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReceiveError {
-    /// The connection is over, and everything that arrived has been read.
+    /// The connection has ended, and everything that arrived has been read.
     #[error(transparent)]
     Ended(#[from] Ended),
-    /// None came in time.
-    #[error("no message within the time to wait")]
+    /// No message arrived in time.
+    #[error("no message within the timeout")]
     Timeout,
 }
 
-/// Why a connection was not closed in peace.
+/// Why a connection was closed before everything was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CloseError {
@@ -114,26 +114,26 @@ pub enum CloseError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Ended {
-    /// This side gave it up.
-    #[error("the connection was given up on this side")]
+    /// This side aborted it.
+    #[error("the connection was aborted on this side")]
     Aborted,
     /// This side closed it.
     #[error("the connection was closed on this side")]
     Closed,
     /// This side closed it, and not everything was delivered within the time to linger.
-    #[error("the peer did not take everything within the time to linger")]
+    #[error("the peer did not acknowledge everything within the time to linger")]
     Lingered,
-    /// The peer gave it up, and something sent by one side or the other is lost.
-    #[error("the peer gave the connection up")]
+    /// The peer aborted it, and data of one direction or the other is lost.
+    #[error("the peer aborted the connection")]
     PeerAborted,
-    /// The peer closed it, after everything was delivered; or it gave up before more had left it, which UDT does not tell apart.
+    /// The peer closed it after everything was delivered, or aborted it when nothing was in flight, which UDT does not distinguish.
     #[error("the peer closed the connection")]
     PeerClosed,
-    /// The thread of the port is gone.
-    #[error("the port was shut")]
+    /// The thread of the port has ended.
+    #[error("the port is closed")]
     Port,
-    /// Nothing was heard of the peer for too long.
-    #[error("the peer has fallen silent")]
+    /// Nothing was received from the peer for [`dead_after`](crate::Options::dead_after).
+    #[error("the peer has timed out")]
     Silent,
 }
 

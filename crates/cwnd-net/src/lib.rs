@@ -1,7 +1,7 @@
-//! UDT over UDP sockets: blocking streams, listeners and messengers, any congestion control of [`cwnd`] below them.
+//! UDT over UDP sockets: streams, listeners and messengers, with any congestion control of [`cwnd`].
 //!
-//! What this crate is not: it knows nothing of the protocol, which is `cwnd-udt`'s, and nothing is encrypted or authenticated: use it
-//! where that does not matter, or below something that does it.
+//! What this crate is not: it does not implement the protocol, which `cwnd-udt` does, and nothing is encrypted or authenticated. Use it
+//! where that does not matter, or below a protocol that encrypts.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -27,10 +27,10 @@
 //!
 //! # Where to start
 //!
-//! [`UdtStream`] and [`UdtListener`] are used like their TCP namesakes of the standard library; [`UdtMessenger`] keeps the bounds of
-//! messages. [`UdtPort`] lets many connections share a UDP port and the one thread that serves it. With the feature `tokio`,
-//! `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] answers what limits a connection now. The folder `examples` has an
-//! echo and a copy of a file, for threads and for tasks.
+//! [`UdtStream`] and [`UdtListener`] are used like their TCP namesakes of the standard library; [`UdtMessenger`] preserves
+//! message boundaries. [`UdtPort`] lets many connections share a UDP port and its thread. With the feature `tokio`,
+//! `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] says what limits a connection now. The folder `examples` has an
+//! echo server and a copy of a file, for threads and for tasks.
 //!
 //! # Options
 //!
@@ -47,8 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The congestion control, the rates and the buffers are those of the side that sets them: a sender's algorithm is its own. Only the
-//! kind of connection and the largest packet are agreed on.
+//! Each side has its own congestion control, rates and buffers. Only the kind of connection and the largest packet are negotiated.
 //!
 //! # What errors mean
 //!
@@ -58,21 +57,21 @@
 //! | kind | meaning |
 //! | --- | --- |
 //! | `BrokenPipe` | written after the peer had closed |
-//! | `ConnectionReset` | the peer gave the connection up, and something is lost |
-//! | `TimedOut` | nothing was heard of the peer for [`dead_after`](Options::dead_after), or it did not take everything in time |
+//! | `ConnectionReset` | the peer aborted the connection, and data is lost |
+//! | `TimedOut` | nothing was received from the peer for [`dead_after`](Options::dead_after), or it did not acknowledge everything in time |
 //! | `NotConnected` | written after this side had closed |
-//! | `ConnectionAborted` | this side gave it up |
-//! | `WouldBlock` | nothing happened within the timeout that was set; go on as if nothing had been asked |
+//! | `ConnectionAborted` | this side aborted it |
+//! | `WouldBlock` | nothing was read or written within the timeout; the call can be repeated |
 //!
-//! That everything has arrived is known only when [`UdtStream::close`] says so. An application that must know more than that the
-//! peer's protocol took it (that it is on a disk, say) lets its peer confirm it.
+//! Only [`UdtStream::close`] reports that everything has arrived in the receive buffer of the peer. An application that must know more,
+//! for example that it is on a disk, needs a confirmation of its own.
 //!
 //! # Limits
 //!
-//! A connection is closed in both directions at once. Nothing finds out the largest packet a path carries ([`Options::mss`]). A port
-//! has up to 2<sup>18</sup> connections, and one thread. Answers to handshakes of strangers are rationed to 25,000 a second.
+//! A connection is closed in both directions at once. There is no path MTU discovery ([`Options::mss`]). A port has up to
+//! 2<sup>18</sup> connections, and one thread. Answers to handshakes without a cookie are limited to 25,000 a second.
 //!
-//! Inside, `service` is the thread of a port; `send_buffer` and `receive_buffer` are where it meets the applications.
+//! Inside, `service` is the thread of a port, and `send_buffer` and `receive_buffer` connect it to the applications.
 
 #[cfg(feature = "tokio")]
 mod asynchronous;
@@ -97,7 +96,7 @@ mod udt_port;
 mod wait;
 mod waker;
 
-// What options, statistics and errors are made of.
+// Types of options, statistics and errors.
 pub use {cwnd, cwnd_udt};
 
 #[cfg(feature = "tokio")]

@@ -1,4 +1,4 @@
-//! What a user chooses for sockets.
+//! Options of sockets.
 
 use cwnd::{BitRate, Span, Spec};
 use cwnd_udt::Settings;
@@ -22,7 +22,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// These settings of the protocol, with all else at its default.
+    /// Options with these settings of the protocol, and defaults otherwise.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self { settings, offload: true, socket_buffer: None, backlog: 128 }
@@ -34,83 +34,83 @@ impl Options {
         &self.settings
     }
 
-    /// The congestion control; `udt` as libudt does it unless set.
+    /// The congestion control; `udt` with the profile of libudt by default.
     #[must_use]
     pub fn algorithm(mut self, algorithm: Spec) -> Self {
         self.settings.algorithm = algorithm;
         self
     }
 
-    /// The largest packet in bytes, IP and UDP headers included, as for IPv4; 1,500 unless set. The path must carry it: the protocol
-    /// does not find out, and packets are not fragmented.
+    /// The largest packet in bytes, IPv4 and UDP headers included; 1,500 by default. The path must carry it: there is no path MTU
+    /// discovery, and packets are not fragmented.
     #[must_use]
     pub fn mss(mut self, bytes: u16) -> Self {
         self.settings.mss = bytes;
         self
     }
 
-    /// Packets that may wait to be sent or acknowledged, at most: 25,600 (37 MB) unless set, which is enough for 1 Gbit/s over 0.3 s.
-    /// No more wait than keep the network busy, which is twice what it took lately, and memory is only there for those that do.
+    /// Packets that may wait to be sent or acknowledged: 25,600 (37 MB) by default, enough for 1 Gbit/s over 0.3 s. Only as many wait
+    /// as keep the network busy, twice what it carried lately, and memory is allocated for those alone.
     #[must_use]
     pub fn send_buffer(mut self, packets: u32) -> Self {
         self.settings.send_buffer = packets;
         self
     }
 
-    /// Packets that may wait to be read or for their predecessors, at most: 25,600 (37 MB) unless set. A peer is granted what the
-    /// path and the application need: four times what is read in a round trip, or what is read in 80 ms, and 512 packets at first.
-    /// Messages, which arrive whole, are granted all.
+    /// Packets that may wait to be read or for missing packets before them: 25,600 (37 MB) by default. The window granted to the peer of
+    /// a stream follows what the application reads: four times as much as in a round trip, or as much as in 80 ms, and at least 512
+    /// packets. For messages it is the whole buffer.
     #[must_use]
     pub fn receive_buffer(mut self, packets: u32) -> Self {
         self.settings.receive_buffer = packets;
         self
     }
 
-    /// A bound on the rate of sending, headers included; none unless set.
+    /// The highest rate of sending, headers included; unlimited by default.
     #[must_use]
     pub fn max_rate(mut self, rate: BitRate) -> Self {
         self.settings.max_rate = Some(rate);
         self
     }
 
-    /// How long closing may wait for the peer; 180 s unless set.
+    /// How long closing waits for the peer to acknowledge everything; 180 s by default.
     #[must_use]
     pub fn linger(mut self, span: Span) -> Self {
         self.settings.linger = span;
         self
     }
 
-    /// After how long a silence a peer counts as gone; 10 s unless set.
+    /// How long nothing may be received from a peer before the connection ends; 10 s by default.
     #[must_use]
     pub fn dead_after(mut self, span: Span) -> Self {
         self.settings.dead_after = span;
         self
     }
 
-    /// How long to wait for a listener; 3 s unless set.
+    /// How long to wait for the answer of a listener; 3 s by default.
     #[must_use]
     pub fn connect_timeout(mut self, span: Span) -> Self {
         self.settings.connect_timeout = span;
         self
     }
 
-    /// How long to wait for the other side of a rendezvous; 30 s unless set.
+    /// How long to wait for the peer of a rendezvous; 30 s by default.
     #[must_use]
     pub fn rendezvous_timeout(mut self, span: Span) -> Self {
         self.settings.rendezvous_timeout = span;
         self
     }
 
-    /// Whether many datagrams may pass through the kernel as one (GSO and GRO), which costs a fraction of the processor time; on
-    /// unless set. Measurements turn it off.
+    /// Whether many datagrams may pass through the kernel as one (GSO and GRO), which takes a fraction of the processor time; on by
+    /// default. Measurements turn it off.
     #[must_use]
     pub fn offload(mut self, on: bool) -> Self {
         self.offload = on;
         self
     }
 
-    /// The size in bytes of the socket's own buffers in the kernel, which hold what comes in while the port's thread is busy.
-    /// Unless set, as much as the window, up to 8 MiB. The kernel may grant less: see
+    /// The size in bytes of the socket's buffers in the kernel, which hold what arrives while the thread of the port is busy; by
+    /// default that of the receive buffer, up to 8 MiB. The kernel may grant less: see
     /// [`UdtPort::socket_buffer`](crate::UdtPort::socket_buffer).
     #[must_use]
     pub fn socket_buffer(mut self, bytes: usize) -> Self {
@@ -118,7 +118,7 @@ impl Options {
         self
     }
 
-    /// How many connections may wait for a listener to accept them; 128 unless set.
+    /// How many connections may wait to be accepted; 128 by default.
     #[must_use]
     pub fn backlog(mut self, connections: usize) -> Self {
         self.backlog = connections;
@@ -143,7 +143,7 @@ impl Default for Options {
     }
 }
 
-/// A tenth of a second at 640 Mbit/s; a thread that is away for longer has lost its processor.
+/// A tenth of a second at 640 Mbit/s, longer than the thread usually waits for a processor.
 const SOCKET_BUFFER: usize = 8 << 20;
 /// Headers of IPv4 and UDP.
 const IP_UDP: usize = 20 + 8;

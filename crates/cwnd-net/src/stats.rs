@@ -1,4 +1,4 @@
-//! How a connection is doing.
+//! Counters and measurements of a connection.
 
 use std::fmt;
 use std::io;
@@ -6,24 +6,23 @@ use std::io;
 use cwnd::{Limit, Span};
 use cwnd_udt::connection;
 
-/// What the protocol counts and measures, what the socket below it adds, and what holds the connection back. Displayed, it is a
-/// line in the manner of `ss -ti`.
+/// What the protocol and the socket count and measure. Displayed, it is a line in the style of `ss -ti`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
     /// What the protocol counts and measures.
     pub udt: connection::Stats,
-    /// The kernel's receive buffer in bytes: what was asked for, and what was granted. If less was granted, packets are lost when
-    /// this host is busy, which the peer takes for congestion.
+    /// The kernel's receive buffer in bytes: requested and granted. If less was granted, packets are lost when this host is busy, to
+    /// which the peer reacts as to congestion.
     pub socket_buffer: (usize, usize),
-    /// Datagrams of the port, whatever their connection, that the system refused to send.
+    /// Datagrams of the port, of all its connections, that the system refused to send.
     pub send_errors: u64,
-    /// Why it refused the last of them: too long for the device, no route, a firewall.
+    /// Why the system refused the last of them: too long for the device, no route, a firewall.
     pub send_error: Option<io::ErrorKind>,
 }
 
 impl Stats {
-    /// What holds the sending side back now, in words.
+    /// What limits the sender now, in words.
     #[must_use]
     pub fn limited_by(&self) -> &'static str {
         match self.udt.limit {
@@ -60,9 +59,9 @@ impl fmt::Display for Stats {
         if udt.no_room + udt.refused + self.send_errors > 0 {
             write!(f, "no_room:{} refused:{} send_errors:{} ", udt.no_room, udt.refused, self.send_errors)?;
         }
-        let (asked, granted) = self.socket_buffer;
-        if granted < asked {
-            write!(f, "rcvbuf:{granted}of{asked} ")?;
+        let (requested, granted) = self.socket_buffer;
+        if granted < requested {
+            write!(f, "rcvbuf:{granted}of{requested} ")?;
         }
         let spent = udt.limited;
         let (window, rate) = (millis(spent.window), millis(spent.rate));

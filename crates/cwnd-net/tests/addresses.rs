@@ -32,7 +32,7 @@ fn listen(at: &str) -> (UdtListener, u16) {
 }
 
 #[test]
-fn a_listener_on_every_ipv6_address_answers_from_the_one_that_was_called() {
+fn a_listener_on_every_ipv6_address_answers_from_the_destination_address() {
     let (listener, port) = listen("[::]:0");
     assert_eq!(talk(&listener, SocketAddr::new("::1".parse().unwrap(), port)), ["::1", "::1"]);
 }
@@ -56,7 +56,7 @@ fn a_listener_on_one_address_serves_no_other() {
 }
 
 #[test]
-fn a_port_of_ipv6_calls_ipv4_by_its_mapped_address() {
+fn an_ipv6_port_reaches_ipv4_by_its_mapped_address() {
     let (listener, port) = listen("127.0.0.1:0");
     let from = UdtPort::bind("[::]:0".parse().unwrap(), &options()).unwrap();
     let client: UdtStream = from.connect(format!("[::ffff:127.0.0.1]:{port}").parse().unwrap()).unwrap();

@@ -14,7 +14,7 @@ use cwnd_net::{AsyncUdtListener, AsyncUdtStream, CloseError, ConnectError, UdtPo
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// On the thread of the test, and not for ever.
+/// Runs a test on its own thread, with a timeout.
 fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async { timeout(Duration::from_secs(60), test).await.expect("the test hangs") })
@@ -127,11 +127,11 @@ fn cancelled_reads_and_accepts_lose_nothing() {
 }
 
 #[test]
-fn a_cancelled_call_leaves_no_connection() {
+fn a_cancelled_connect_leaves_no_connection() {
     run(async {
         let (mut listener, address) = listen();
         let port = UdtPort::bind(local(), &options()).unwrap();
-        // The question is on its way; should the answer be quicker, the stream is dropped as well.
+        // The request has been sent; if the answer has arrived, the stream is dropped too.
         drop(timeout(Duration::ZERO, AsyncUdtStream::connect_from(&port, address)).await);
         if let Ok(accepted) = timeout(Duration::from_secs(1), listener.accept()).await {
             let (mut server, _) = accepted.unwrap();
@@ -144,7 +144,7 @@ fn a_cancelled_call_leaves_no_connection() {
 }
 
 #[test]
-fn calling_nobody_fails_in_time() {
+fn connecting_without_a_listener_times_out() {
     let nobody = UdpSocket::bind(local()).unwrap().local_addr().unwrap();
     let options = options().connect_timeout(Span::from_millis(200));
     let error = run(AsyncUdtStream::connect_with(nobody, &options)).unwrap_err();
@@ -166,7 +166,7 @@ fn halves_may_go_one_after_the_other_and_dropping_delivers() {
 }
 
 #[test]
-fn shutting_down_waits_for_the_peer_and_says_if_it_does_not_come() {
+fn shutting_down_waits_for_the_peer_and_reports_a_timeout() {
     run(async {
         let (mut client, mut server) = pair().await;
         client.write_all(b"all of it").await.unwrap();
@@ -187,7 +187,7 @@ fn shutting_down_waits_for_the_peer_and_says_if_it_does_not_come() {
 }
 
 #[test]
-fn tasks_and_threads_understand_each_other() {
+fn tasks_and_threads_interoperate() {
     let (listener, address) = common::listen::<UdtStream>(&options());
     let thread = std::thread::spawn(move || {
         use std::io::{Read, Write};
@@ -209,13 +209,13 @@ fn tasks_and_threads_understand_each_other() {
 }
 
 #[test]
-fn aborting_loses_what_was_not_delivered_and_the_peer_hears_of_it() {
+fn aborting_loses_what_was_not_delivered_and_ends_the_peer() {
     run(async {
         let (mut client, mut server) = pair().await;
         client.write_all(&[7; 200_000]).await.unwrap();
         client.abort();
         let mut got = Vec::new();
-        // An error if something is missing in the midst: of what never left the peer cannot know.
+        // An error only if a packet is missing: the peer cannot know of data that was never sent.
         let _ended = server.read_to_end(&mut got).await;
         assert!(got.iter().all(|byte| *byte == 7) && got.len() <= 200_000);
     });

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
 
-/// A program that is killed when the test is done with it.
+/// A program that is killed at the end of the test.
 struct Running(Child);
 
 impl Drop for Running {
@@ -54,9 +54,9 @@ fn both_copies_copy() {
         // A port that was free a moment ago.
         let address = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let there = folder.join(taker).to_str().unwrap().to_owned();
-        let mut running = Running(example(taker, &["take", &there, &address]).spawn().unwrap());
+        let mut running = Running(example(taker, &["receive", &there, &address]).spawn().unwrap());
         // A client asks again for three seconds.
-        assert!(example(giver, &["give", &here, &address]).status().unwrap().success());
+        assert!(example(giver, &["send", &here, &address]).status().unwrap().success());
         assert!(running.0.wait().unwrap().success());
         assert!(std::fs::read(&there).unwrap() == content, "{giver} to {taker}");
     }

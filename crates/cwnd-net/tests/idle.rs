@@ -1,4 +1,4 @@
-//! What connections cost on which nothing happens. Alone in its program: it looks at the memory of all of it.
+//! The memory of idle connections. The only test of its program, since it measures the memory of the process.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -31,7 +31,7 @@ fn an_idle_connection_costs_a_few_kilobytes() {
         }
         held.push([client, server]);
     }
-    // Buffers are given back after a second.
+    // Buffers are freed after a second.
     thread::sleep(Duration::from_secs(3));
     let each = (resident() - before) / (2 * CONNECTIONS as u64);
     println!("{each} bytes for each end of {CONNECTIONS} connections");
@@ -39,7 +39,7 @@ fn an_idle_connection_costs_a_few_kilobytes() {
     held.into_iter().flatten().for_each(UdtStream::abort);
 }
 
-/// Memory of this program that is there, bytes.
+/// Resident memory of this process in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

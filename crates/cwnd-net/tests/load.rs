@@ -1,4 +1,4 @@
-//! Many at once: connections, strangers, and peers that do not do their part. What larger numbers of them come to is measured by
+//! Many connections, unanswered handshakes, and peers that read nothing or vanish. Larger numbers are measured by
 //! `cargo run --release --package cwnd-validation -- udt load`.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -26,8 +26,8 @@ fn carry(client: &UdtStream, server: &UdtStream, content: &[u8]) {
     });
 }
 
-/// Writes until nothing fits any more: how much did.
-fn stuff(mut stream: &UdtStream) -> usize {
+/// Writes until the buffers are full: how many bytes fit.
+fn fill(mut stream: &UdtStream) -> usize {
     stream.set_write_timeout(Some(Duration::from_millis(50)));
     let mut written = 0;
     while let Ok(size) = stream.write(&[1; 65_536]) {
@@ -50,7 +50,7 @@ fn two_hundred_transfers_at_once_all_arrive() {
             scope.spawn(move || carry(client, server, content));
         }
     });
-    // To close two hundred in peace, one after the other, takes some round trips for each.
+    // Closing two hundred one after the other would take some round trips for each.
     for (client, server) in pairs {
         client.abort();
         server.abort();
@@ -58,13 +58,13 @@ fn two_hundred_transfers_at_once_all_arrive() {
 }
 
 #[test]
-fn those_that_do_not_read_cost_little_and_hold_nobody_back() {
+fn peers_that_do_not_read_cost_little_and_delay_nobody() {
     let (listener, address) = listen::<UdtStream>(&options());
     let port = UdtPort::bind(local(), &options()).unwrap();
     let stuck: Vec<(UdtStream, UdtStream)> =
         (0..20).map(|_| (port.connect(address).unwrap(), listener.accept().unwrap().0)).collect();
     for (client, _unread) in &stuck {
-        let lies = stuff(client);
+        let lies = fill(client);
         // 37 MB would fit into the buffers at either end.
         assert!(lies < 8_000_000, "{lies} bytes lie between them");
     }
@@ -77,10 +77,10 @@ fn those_that_do_not_read_cost_little_and_hold_nobody_back() {
 }
 
 #[test]
-fn those_that_vanish_or_fall_silent_hold_nobody_back() {
+fn peers_that_vanish_delay_nobody() {
     let quick = options().dead_after(Span::from_millis(3_000));
     let listener: UdtListener = UdtListener::bind_with(local(), &quick).unwrap();
-    // Between the two stands somebody who forgets what comes from the client once told so.
+    // A proxy that drops the packets of the client once `deaf` is set.
     let middle = UdpSocket::bind(local()).unwrap();
     middle.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     let (outside, inside) = (middle.local_addr().unwrap(), listener.local_addr());
@@ -101,11 +101,11 @@ fn those_that_vanish_or_fall_silent_hold_nobody_back() {
         let vanishing = UdtStream::connect_with(outside, &quick.clone().offload(false)).unwrap();
         let (half_dead, _) = listener.accept().unwrap();
         deaf.store(true, Ordering::Relaxed);
-        stuff(&half_dead);
+        fill(&half_dead);
         let client = UdtStream::connect_with(inside, &quick).unwrap();
         let (server, _) = listener.accept().unwrap();
         carry(&client, &server, &pattern(1, 5_000_000));
-        // Neither acknowledgements nor signs of life: it counts as gone.
+        // Without any packet of the peer the connection times out.
         let error = (&half_dead).read(&mut [0]).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
         over.store(true, Ordering::Relaxed);
@@ -114,7 +114,7 @@ fn those_that_vanish_or_fall_silent_hold_nobody_back() {
 }
 
 #[test]
-fn a_flood_of_strangers_stops_neither_transfers_nor_new_clients() {
+fn a_flood_of_handshakes_stops_neither_transfers_nor_new_clients() {
     let (listener, address) = listen::<UdtStream>(&options());
     let client = UdtStream::connect_with(address, &options()).unwrap();
     let (server, _) = listener.accept().unwrap();
@@ -145,7 +145,7 @@ fn the_window_is_what_the_path_needs() {
     let (server, _) = listener.accept().unwrap();
     carry(&client, &server, &pattern(1, 100_000));
     let room = server.stats().unwrap().udt.rcv_space;
-    // Less by what was read last, of which the protocol has not heard.
+    // Less what was read last, which has not been reported to the protocol.
     assert!((400..=512).contains(&room), "{room} packets for a small one: the least there is");
     carry(&client, &server, &pattern(1, 30_000_000));
     let room = server.stats().unwrap().udt.rcv_space;

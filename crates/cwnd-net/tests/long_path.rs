@@ -1,4 +1,4 @@
-//! A long fat path between real sockets, with the options of a user who chooses none.
+//! A long fat path between real sockets, with default options.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -15,23 +15,23 @@ use cwnd_net::{Stats, UdtListener, UdtStream};
 use cwnd_sim::QueueLimit;
 use cwnd_sim::emulate::Emulation;
 
-/// How fast the host is decides how fast this is; what must not hold it back on any host are the windows and the buffers.
+/// The speed depends on the host, but windows and buffers must not limit it on any host.
 #[test]
-fn neither_windows_nor_buffers_hold_a_long_fat_path_back() {
+fn neither_windows_nor_buffers_limit_a_long_fat_path() {
     let (sender, receiver, link) = transfer(Duration::from_secs(6));
     let told = || format!("{sender}\n{receiver}\n{link}");
     assert!(link.forth.carried_bps > 5e6, "nothing to judge by:\n{}", told());
-    // All the time the path had more to take, there was more to send, and room for it at the peer.
+    // Whenever the path could carry more, there was more to send, and room for it at the peer.
     let spent = sender.udt.limited;
     let all = spent.window + spent.rate + spent.source + spent.peer;
     let held = (spent.source + spent.peer).as_secs_f64() / all.as_secs_f64();
     assert!(held < 0.25, "{held}:\n{}", told());
-    // The window has grown with the path, as far as the path was used: twice what it holds, and what it had at first.
+    // The window has grown with the use of the path: to twice what it holds, and the least window.
     let path = link.forth.carried_bps / 8.0 / 1_500.0 * sender.udt.minrtt.unwrap().as_secs_f64();
     assert!(receiver.udt.rcv_space as f64 > (2.0 * path).min(20_000.0), "{path} packets:\n{}", told());
 }
 
-/// Sends for that long over a link of 200 Mbit/s and 100 ms there and back: how both ends did, and what the link says.
+/// Sends for that long over a link of 200 Mbit/s and 100 ms there and back: the statistics of both ends, and the report of the link.
 fn transfer(length: Duration) -> (Stats, Stats, Report) {
     let listener: UdtListener = UdtListener::bind(LOCAL).unwrap();
     let path = Emulation::new(Some(200_000_000), Span::from_millis(50), QueueLimit::Packets(1_667));

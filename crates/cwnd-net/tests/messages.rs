@@ -39,7 +39,7 @@ fn messages_keep_their_bounds_both_ways() {
 }
 
 #[test]
-fn a_reader_who_sleeps_bounds_what_is_taken_in() {
+fn a_reader_that_sleeps_bounds_what_is_accepted() {
     let small = options().send_buffer(64).receive_buffer(64);
     let (listener, address) = listen::<UdtMessenger>(&small);
     let client = UdtMessenger::connect_with(address, &small).unwrap();
@@ -51,7 +51,7 @@ fn a_reader_who_sleeps_bounds_what_is_taken_in() {
         assert!(sent < 1_000, "nobody reads");
     }
     client.set_write_timeout(None);
-    // All that was taken arrives, in order, and then there is room again.
+    // Everything accepted arrives, in order, and then there is room again.
     for number in 0..sent {
         assert_eq!(server.receive().unwrap(), number.to_be_bytes());
     }
@@ -60,7 +60,7 @@ fn a_reader_who_sleeps_bounds_what_is_taken_in() {
 }
 
 #[test]
-fn a_message_that_outlives_its_time_is_dropped_and_the_next_arrives() {
+fn an_expired_message_is_dropped_and_the_next_arrives() {
     let small = options().receive_buffer(32);
     let (listener, address) = listen::<UdtMessenger>(&small);
     let client = UdtMessenger::connect_with(address, &small).unwrap();
@@ -77,7 +77,7 @@ fn a_message_that_outlives_its_time_is_dropped_and_the_next_arrives() {
 }
 
 #[test]
-fn messages_that_outlive_their_time_make_room_although_nobody_reads() {
+fn expired_messages_make_room_although_nobody_reads() {
     let small = options().send_buffer(64).receive_buffer(64);
     let (listener, address) = listen::<UdtMessenger>(&small);
     let client = UdtMessenger::connect_with(address, &small).unwrap();
@@ -89,7 +89,7 @@ fn messages_that_outlive_their_time_make_room_although_nobody_reads() {
             .unwrap_or_else(|error| panic!("message {number}: {error}"));
     }
     assert!(client.stats().unwrap().udt.expired > 100);
-    // Whoever begins to read gets whole messages, and those sent from then on.
+    // A reader that starts now gets whole messages, and those sent from now on.
     client.send(b"the last", IN_ORDER).unwrap();
     while server.receive().unwrap() != b"the last" {}
 }

@@ -1,4 +1,4 @@
-//! How connections come and go, and what idle ones cost.
+//! Setting up, refusing and losing connections, and the processor time of idle ones.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -15,7 +15,7 @@ use cwnd_net::{AcceptError, ConnectError, Ended, Refusal, UdtListener, UdtPort, 
 use nix::sys::resource::{UsageWho, getrusage};
 
 #[test]
-fn calling_nobody_fails_in_time() {
+fn connecting_without_a_listener_times_out() {
     let nobody = UdpSocket::bind(local()).unwrap().local_addr().unwrap();
     let options = options().connect_timeout(Span::from_millis(300));
     let error = UdtStream::connect_with(nobody, &options).unwrap_err();
@@ -23,14 +23,14 @@ fn calling_nobody_fails_in_time() {
 }
 
 #[test]
-fn a_full_backlog_turns_callers_away() {
+fn a_full_backlog_refuses_clients() {
     let (listener, address) = listen::<UdtStream>(&options().backlog(2));
     let port = UdtPort::bind(local(), &options()).unwrap();
     let _waiting: Vec<UdtStream> = (0..2).map(|_| port.connect(address).unwrap()).collect();
     let error = port.connect::<UdtStream>(address).unwrap_err();
     assert!(matches!(error, ConnectError::Refused { why: Refusal::Rejected, .. }), "{error}");
     let _taken = listener.accept().unwrap();
-    // The thread hears of it with its next turn.
+    // The thread processes it in its next iteration.
     thread::sleep(Duration::from_millis(50));
     let _third: UdtStream = port.connect(address).unwrap();
 }
@@ -55,7 +55,7 @@ fn two_ends_meet_without_a_listener() {
 fn a_listener_that_is_dropped_listens_no_more() {
     let port = UdtPort::bind(local(), &options()).unwrap();
     let first: UdtListener = port.listen();
-    // A second listener takes the place of the first, whose end does not end it.
+    // A second listener replaces the first; dropping the first does not close the second.
     let second: UdtListener = port.listen();
     drop(first);
     let caller: UdtStream = UdtStream::connect_with(port.local_addr(), &options()).unwrap();
@@ -65,24 +65,24 @@ fn a_listener_that_is_dropped_listens_no_more() {
     drop(second);
     let late = options().connect_timeout(Span::from_millis(300));
     assert!(UdtStream::connect_with(port.local_addr(), &late).is_err());
-    // What was accepted goes on.
+    // Accepted connections remain.
     (&caller).write_all(b"x").unwrap();
     (&taken).read_exact(&mut [0]).unwrap();
 }
 
 #[test]
-fn a_peer_that_falls_silent_counts_as_gone() {
+fn a_silent_peer_times_out() {
     let mut settings = options().dead_after(Span::from_millis(600)).settings().clone();
     settings.keep_alive = Span::from_millis(100);
     let options = cwnd_net::Options::new(settings);
     let (listener, address) = listen::<UdtStream>(&options);
-    // Between the two stands somebody who can go away.
+    // A proxy between the two, which stops.
     let middle = UdpSocket::bind(local()).unwrap();
     let outside = middle.local_addr().unwrap();
     let relay = thread::spawn(move || {
         let mut client = None;
         let mut buffer = [0; 2_000];
-        // The two say something every 100 ms: after fifty words it goes away.
+        // Both send something every 100 ms; it stops after fifty packets.
         for _ in 0..50 {
             let (size, from) = middle.recv_from(&mut buffer).unwrap();
             let to = if from == address { client.unwrap() } else { address };
@@ -102,13 +102,13 @@ fn a_peer_that_falls_silent_counts_as_gone() {
 }
 
 #[test]
-fn rubbish_kills_nobody() {
+fn malformed_datagrams_do_no_harm() {
     let (listener, address) = listen::<UdtStream>(&options());
     let stranger = UdpSocket::bind(local()).unwrap();
     for size in 0..600 {
         let rubbish = common::pattern(size as u64, size);
         stranger.send_to(&rubbish, address).unwrap();
-        // Of the kinds a listener looks at, with anything in them.
+        // Of the types that a listener handles, with random content.
         let mut control = rubbish;
         control.splice(..control.len().min(16), [0x80, (size % 10) as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         stranger.send_to(&control, address).unwrap();
@@ -141,7 +141,7 @@ fn a_thousand_idle_connections_cost_next_to_nothing() {
     let before = cpu();
     thread::sleep(Duration::from_secs(1));
     let spent = cpu() - before;
-    // Both ends of each say once a second that they are there: 2,000 datagrams, of some microseconds each.
+    // Each end sends a keep-alive once a second: 2,000 datagrams, of some microseconds each.
     assert!(spent < 0.15, "{spent} s of processor time in a second");
     for (client, server) in held {
         client.abort();

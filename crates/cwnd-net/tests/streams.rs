@@ -65,10 +65,10 @@ fn bytes_arrive_under_a_window_algorithm() {
 }
 
 #[test]
-fn a_socket_on_every_address_answers_from_the_one_that_was_called() {
+fn a_socket_on_every_address_answers_from_the_destination_address() {
     let listener: UdtListener = UdtListener::bind_with("0.0.0.0:0".parse().unwrap(), &options()).unwrap();
     let port = listener.local_addr().port();
-    // Were the answers to come from 127.0.0.1, the client would not take them.
+    // The client would drop answers from 127.0.0.1.
     let client = UdtStream::connect_with(("127.0.0.2", port), &options()).unwrap();
     let (server, _) = listener.accept().unwrap();
     (&client).write_all(b"there").unwrap();
@@ -109,13 +109,13 @@ fn many_connections_share_two_ports() {
 }
 
 #[test]
-fn a_slow_reader_holds_nobody_else_back() {
+fn a_slow_reader_delays_nobody_else() {
     let small = options().send_buffer(64).receive_buffer(64);
     let (listener, address) = listen::<UdtStream>(&small);
     let port = UdtPort::bind(common::local(), &small).unwrap();
     let (slow, fast): (UdtStream, UdtStream) = (port.connect(address).unwrap(), port.connect(address).unwrap());
     let (first, second) = (listener.accept().unwrap().0, listener.accept().unwrap().0);
-    // Until nothing fits any more, at either end.
+    // Until the buffers of both ends are full.
     slow.set_write_timeout(Some(Duration::from_millis(300)));
     let bytes = pattern(1, 1_000_000);
     let error = (&slow).write_all(&bytes).unwrap_err();
@@ -128,7 +128,7 @@ fn a_slow_reader_holds_nobody_else_back() {
         assert!(got == bytes);
     });
     assert!(stuck.udt.bytes_acked <= 66 * 1_456, "{} bytes were taken in", stuck.udt.bytes_acked);
-    // What is read makes room, and the sender hears of it.
+    // Reading makes room, which the sender is told.
     slow.set_write_timeout(Some(Duration::from_secs(10)));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -174,7 +174,7 @@ fn dropping_delivers_everything_too() {
 }
 
 #[test]
-fn lingering_ends() {
+fn lingering_times_out() {
     let options = options().receive_buffer(32).linger(Span::from_millis(200));
     let (listener, address) = listen::<UdtStream>(&options);
     let mut client = UdtStream::connect_with(address, &options).unwrap();
@@ -198,7 +198,7 @@ fn writing_after_the_peer_closed_fails_and_reading_ends() {
 }
 
 #[test]
-fn reading_waits_no_longer_than_told() {
+fn reading_times_out() {
     let (listener, address) = listen::<UdtStream>(&options());
     let mut client = UdtStream::connect_with(address, &options()).unwrap();
     let (_server, _) = listener.accept().unwrap();
@@ -207,7 +207,7 @@ fn reading_waits_no_longer_than_told() {
 }
 
 #[test]
-fn stats_tell_what_happened() {
+fn stats_count_what_happened() {
     let (listener, address) = listen::<UdtStream>(&options());
     let mut client = UdtStream::connect_with(address, &options()).unwrap();
     let (mut server, _) = listener.accept().unwrap();
