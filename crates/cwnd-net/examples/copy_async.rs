@@ -11,13 +11,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["receive", file, address] => runtime.block_on(take(File::create_new(file)?, address)),
-        ["send", file, address] => runtime.block_on(give(File::open(file)?, address)),
+        ["receive", file, address] => runtime.block_on(receive(File::create_new(file)?, address)),
+        ["send", file, address] => runtime.block_on(send(File::open(file)?, address)),
         _ => Err("usage: copy_async receive FILE ADDRESS:PORT | copy_async send FILE ADDRESS:PORT".into()),
     }
 }
 
-async fn take(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
+async fn receive(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
     let mut listener = AsyncUdtListener::bind(address.parse()?)?;
     let (mut stream, from) = listener.accept().await?;
     let mut piece = vec![0; PIECE];
@@ -36,7 +36,7 @@ async fn take(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn give(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
+async fn send(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
     let mut stream = AsyncUdtStream::connect(address.parse()?).await?;
     let mut piece = vec![0; PIECE];
     loop {

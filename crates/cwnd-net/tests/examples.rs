@@ -50,15 +50,15 @@ fn both_copies_copy() {
     let here = folder.join("here").to_str().unwrap().to_owned();
     let content: Vec<u8> = (0..3_000_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(&here, &content).unwrap();
-    for (taker, giver) in [("copy", "copy_async"), ("copy_async", "copy")] {
+    for (receiver, sender) in [("copy", "copy_async"), ("copy_async", "copy")] {
         // A port that was free a moment ago.
         let address = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        let there = folder.join(taker).to_str().unwrap().to_owned();
-        let mut running = Running(example(taker, &["receive", &there, &address]).spawn().unwrap());
+        let there = folder.join(receiver).to_str().unwrap().to_owned();
+        let mut running = Running(example(receiver, &["receive", &there, &address]).spawn().unwrap());
         // A client asks again for three seconds.
-        assert!(example(giver, &["send", &here, &address]).status().unwrap().success());
+        assert!(example(sender, &["send", &here, &address]).status().unwrap().success());
         assert!(running.0.wait().unwrap().success());
-        assert!(std::fs::read(&there).unwrap() == content, "{giver} to {taker}");
+        assert!(std::fs::read(&there).unwrap() == content, "{sender} to {receiver}");
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
