@@ -12,9 +12,9 @@
 pub mod connection;
 pub mod endpoint;
 pub mod handshake;
-mod names;
 pub mod number;
 pub mod settings;
+mod socket_ids;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod timers;

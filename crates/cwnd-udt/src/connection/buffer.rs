@@ -86,7 +86,7 @@ impl Buffer {
 
     /// One past the last number taken in: receivers never grant less than two packets, so two more than fit may come.
     pub(super) fn end(&self) -> u64 {
-        self.grant() + super::sender::LEAST_WINDOW
+        self.grant() + super::sender::MIN_WINDOW
     }
 
     /// Whether it is a stream.

@@ -9,7 +9,7 @@ use cwnd::{Span, Time};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gaps {
     gaps: VecDeque<Gap>,
-    /// Some gap may be due to be named from here on.
+    /// Some gap may be due to be reported from here on.
     due: Option<Time>,
 }
 
@@ -17,8 +17,8 @@ pub(super) struct Gaps {
 struct Gap {
     first: u64,
     end: u64,
-    /// When it was last named.
-    named_at: Time,
+    /// When it was last reported.
+    reported_at: Time,
 }
 
 impl Gaps {
@@ -28,10 +28,10 @@ impl Gaps {
     }
 
     /// Packets `first..end`, above all others, are missing, and that is said now.
-    pub(super) fn open(&mut self, now: Time, missing: Range<u64>, patience: Span) {
+    pub(super) fn open(&mut self, now: Time, missing: Range<u64>, interval: Span) {
         if !missing.is_empty() {
-            self.gaps.push_back(Gap { first: missing.start, end: missing.end, named_at: now });
-            self.due = Some(self.due.map_or(now + patience, |due| due.min(now + patience)));
+            self.gaps.push_back(Gap { first: missing.start, end: missing.end, reported_at: now });
+            self.due = Some(self.due.map_or(now + interval, |due| due.min(now + interval)));
         }
     }
 
@@ -63,23 +63,23 @@ impl Gaps {
         (before, self.gaps.get(at).map(|gap| gap.first))
     }
 
-    /// When something may have to be named again.
+    /// When something may have to be reported again.
     pub(super) fn due(&self) -> Time {
         self.due.unwrap_or(Time::MAX)
     }
 
-    /// Shows `name` the gaps last named `patience` ago, until it refuses.
-    pub(super) fn repeat(&mut self, now: Time, patience: Span, mut name: impl FnMut(Range<u64>) -> bool) {
+    /// Shows `report` the gaps last reported `interval` ago, until it refuses.
+    pub(super) fn repeat(&mut self, now: Time, interval: Span, mut report: impl FnMut(Range<u64>) -> bool) {
         let mut due = Time::MAX;
         let mut room = true;
         for gap in &mut self.gaps {
-            if gap.named_at + patience <= now && room {
-                room = name(gap.first..gap.end);
+            if gap.reported_at + interval <= now && room {
+                room = report(gap.first..gap.end);
                 if room {
-                    gap.named_at = now;
+                    gap.reported_at = now;
                 }
             }
-            due = due.min((gap.named_at + patience).max(now + LEAST_PAUSE));
+            due = due.min((gap.reported_at + interval).max(now + MIN_INTERVAL));
         }
         self.due = (due < Time::MAX).then_some(due);
     }
@@ -91,7 +91,7 @@ impl Gaps {
 }
 
 /// Gaps are looked through at most this often.
-const LEAST_PAUSE: Span = Span::from_millis(5);
+const MIN_INTERVAL: Span = Span::from_millis(5);
 
 #[cfg(test)]
 mod tests {
@@ -103,14 +103,14 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn named(gaps: &mut Gaps, now: Time, room: usize) -> Vec<Range<u64>> {
-        let mut named = Vec::new();
+    fn reported(gaps: &mut Gaps, now: Time, room: usize) -> Vec<Range<u64>> {
+        let mut reported = Vec::new();
         gaps.repeat(now, Span::from_millis(20), |gap| {
-            let fits = named.len() < room;
-            named.extend(fits.then_some(gap));
+            let fits = reported.len() < room;
+            reported.extend(fits.then_some(gap));
             fits
         });
-        named
+        reported
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
         gaps.open(at(0), 3..5, Span::from_millis(20));
         gaps.open(at(10), 8..9, Span::from_millis(20));
         assert_eq!(gaps.due(), at(20));
-        let times: Vec<_> = (1..75).filter(|ms| named(&mut gaps, at(*ms), 9).contains(&(3..5))).collect();
+        let times: Vec<_> = (1..75).filter(|ms| reported(&mut gaps, at(*ms), 9).contains(&(3..5))).collect();
         assert_eq!(times, [20, 40, 60]);
         gaps.fill(3);
         gaps.fill(4);
@@ -132,9 +132,9 @@ mod tests {
         let mut gaps = Gaps::default();
         gaps.open(at(0), 3..5, Span::from_millis(20));
         gaps.open(at(0), 8..9, Span::from_millis(20));
-        assert_eq!(named(&mut gaps, at(20), 1).pop(), Some(3..5));
+        assert_eq!(reported(&mut gaps, at(20), 1).pop(), Some(3..5));
         assert_eq!(gaps.due(), at(25));
-        assert_eq!(named(&mut gaps, at(25), 1).pop(), Some(8..9));
+        assert_eq!(reported(&mut gaps, at(25), 1).pop(), Some(8..9));
     }
 
     proptest! {

@@ -8,22 +8,22 @@
 //! Inside, packets have unwrapped numbers from 0; [`Seq`](crate::Seq) exists at the edge only.
 
 mod ack_history;
-mod allowance;
 mod buffer;
 mod closing;
 mod gaps;
 mod host;
+mod lossless_rate;
 mod measure;
 mod outstanding;
 mod pacer;
-mod patience;
-mod proven;
+mod packetizer;
 mod ranges;
+mod receive_window;
 mod receiver;
 mod sender;
 mod stats;
-mod supply;
 mod tag;
+mod timeouts;
 mod transmit;
 
 use std::collections::VecDeque;
@@ -32,10 +32,10 @@ pub use cwnd::host::Spent;
 use cwnd::{Algorithm, Bytes, Rtt, Span, Start, Time};
 
 use self::closing::Closing;
+pub use self::packetizer::{MessageOptions, SendError};
 use self::receiver::Receiver;
 use self::sender::Sender;
 pub use self::stats::Stats;
-pub use self::supply::{MessageOptions, SendError};
 pub use self::transmit::{Arrived, DataPacket, Event, Reason, Slot, Transmit};
 use crate::handshake::Agreed;
 use crate::number::{AckNumber, MessageNumber};
@@ -58,18 +58,18 @@ pub struct Connection {
     /// Full acknowledgements to be confirmed.
     ack2: VecDeque<AckNumber>,
     /// The peer was last heard, and something last left.
-    heard_at: Time,
-    spoke_at: Time,
+    received_at: Time,
+    sent_at: Time,
     /// Data last came or left.
-    busy_at: Time,
+    data_at: Time,
     /// The application was refused room, and wants to hear when there is some.
     refused: bool,
-    news: News,
+    pending_events: PendingEvents,
 }
 
 /// Events to be told.
 #[derive(Clone, Copy, Debug, Default)]
-struct News {
+struct PendingEvents {
     readable: bool,
     writable: bool,
     peer_error: Option<u32>,
@@ -98,11 +98,11 @@ impl Connection {
             receiver: Receiver::new(settings, agreed, start),
             closing: Closing::Open,
             ack2: VecDeque::new(),
-            heard_at: now,
-            spoke_at: now,
-            busy_at: now,
+            received_at: now,
+            sent_at: now,
+            data_at: now,
             refused: false,
-            news: News::default(),
+            pending_events: PendingEvents::default(),
         }
     }
 
@@ -114,15 +114,15 @@ impl Connection {
 
     /// Takes in a packet of data with `len` bytes of payload. If it is new: where to store them.
     pub fn handle_data(&mut self, arrived: Arrived, header: &DataHeader, len: u32) -> Option<Slot> {
-        if !self.closing.listens() {
+        if !self.closing.is_running() {
             return None;
         }
         let (slot, readable) = self.receiver.on_data(arrived, header, len, self.sender.rtt());
-        self.news.readable |= readable;
+        self.pending_events.readable |= readable;
         if slot.is_some() {
-            self.hear(arrived.now);
-            self.busy_at = arrived.now;
-            self.closing.deny();
+            self.on_received(arrived.now);
+            self.data_at = arrived.now;
+            self.closing.on_alive();
         }
         slot
     }
@@ -134,20 +134,20 @@ impl Connection {
 
     /// Takes in a control packet.
     pub fn handle_control(&mut self, now: Time, control: &Control<'_>) {
-        if !self.closing.listens() {
+        if !self.closing.is_running() {
             return;
         }
         match control {
             Control::LightAck(next) => {
                 if self.sender.on_ack(now, *next, None) {
-                    self.closing.deny();
+                    self.closing.on_alive();
                 }
             }
             Control::Ack(full) => {
                 if !self.sender.on_ack(now, full.next, Some(full)) {
                     return;
                 }
-                self.closing.deny();
+                self.closing.on_alive();
                 if self.ack2.len() < MAX_ACK2 {
                     self.ack2.push_back(full.number);
                 }
@@ -155,10 +155,12 @@ impl Connection {
             Control::Nak(losses) => self.sender.on_nak(now, *losses),
             Control::Ack2(number) => self.receiver.on_ack2(now, *number, &mut self.sender.host.facts.rtt),
             Control::DropRequest(request) => {
-                self.news.readable |= self.receiver.on_drop(now, request, self.sender.rtt());
+                self.pending_events.readable |= self.receiver.on_drop(now, request, self.sender.rtt());
             }
-            Control::PeerError(code) => self.news.peer_error = Some(*code),
-            Control::Shutdown => self.closing.suspect(now + patience::answer_time(self.sender.rtt()).min(BELIEF)),
+            Control::PeerError(code) => self.pending_events.peer_error = Some(*code),
+            Control::Shutdown => {
+                self.closing.on_shutdown(now + timeouts::answer_time(self.sender.rtt()).min(MAX_SHUTDOWN_DELAY))
+            }
             // Set-up is the endpoint's; libudt never sends warnings, and no algorithm here has words of its own.
             Control::KeepAlive
             | Control::Handshake(_)
@@ -166,48 +168,48 @@ impl Connection {
             | Control::User { .. }
             | Control::Unknown(_) => {}
         }
-        self.hear(now);
+        self.on_received(now);
         if self.refused && self.room() > 0 {
             self.refused = false;
-            self.news.writable = true;
+            self.pending_events.writable = true;
         }
-        self.look_for_end(now);
+        self.check_finished(now);
     }
 
     /// Timers that are due. Called late it does what it missed; called early it does nothing.
     pub fn handle_timeout(&mut self, now: Time) {
-        if self.closing.is_over() {
+        if self.closing.is_closed() {
             return;
         }
-        if self.closing.listens() {
+        if self.closing.is_running() {
             self.sender.on_timeout(now);
-            if now.since(self.heard_at) >= self.dead_after {
+            if now.since(self.received_at) >= self.dead_after {
                 self.closing.end(Reason::Dead);
             }
         }
         let complete = !self.receiver.has_gaps() && self.sender.is_done();
         self.closing.on_timeout(now, complete);
-        if now.since(self.busy_at) >= self.keep_alive {
-            self.busy_at = Time::MAX;
-            self.rest();
+        if now.since(self.data_at) >= self.keep_alive {
+            self.data_at = Time::MAX;
+            self.release_memory();
         }
     }
 
     /// What leaves now: what the receiving half reports, then confirmations and drop requests, then lost packets, then new ones;
     /// a sign of life if there was nothing else for long. None: nothing may leave now.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
-        let transmit = if self.closing.listens() {
+        let transmit = if self.closing.is_running() {
             self.poll_message(now).map(Transmit::Message).or_else(|| self.poll_data(now))
-        } else if !self.closing.is_over()
-            && let Some(ack) = self.receiver.last_word(now, self.sender.rtt())
+        } else if !self.closing.is_closed()
+            && let Some(ack) = self.receiver.final_ack(now, self.sender.rtt())
         {
             Some(Transmit::Message(ack))
         } else {
-            let pause = self.sender.rtt().get().map_or(patience::DEFAULT_RTT, |rtt| rtt.smoothed);
+            let pause = self.sender.rtt().get().map_or(timeouts::DEFAULT_RTT, |rtt| rtt.smoothed);
             self.closing.poll(now, pause).then_some(Transmit::Message(Message::Shutdown))
         };
         if transmit.is_some() {
-            self.spoke_at = now;
+            self.sent_at = now;
         }
         transmit
     }
@@ -215,8 +217,8 @@ impl Connection {
     /// When time alone gives the connection something to do; an instant that has passed means now.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
-        let at = if self.closing.listens() {
-            let life = (self.spoke_at + self.keep_alive).min(self.heard_at + self.dead_after);
+        let at = if self.closing.is_running() {
+            let life = (self.sent_at + self.keep_alive).min(self.received_at + self.dead_after);
             let waiting = if self.ack2.is_empty() { Time::MAX } else { Time::ZERO };
             life.min(waiting).min(self.sender.next_timeout()).min(self.receiver.next_timeout())
         } else {
@@ -233,7 +235,7 @@ impl Connection {
         }
         let taken = bytes.min(self.room());
         self.refused |= taken < bytes;
-        self.sender.supply.write(taken);
+        self.sender.packetizer.write(taken);
         taken
     }
 
@@ -252,19 +254,19 @@ impl Connection {
         if packets > self.send_buffer {
             return Err(SendError::TooLarge { packets, room: self.send_buffer });
         }
-        if self.sender.supply.packets() + self.sender.outstanding.len() + packets > self.send_buffer {
+        if self.sender.packetizer.packets() + self.sender.outstanding.len() + packets > self.send_buffer {
             self.refused = true;
             return Err(SendError::Full);
         }
         let expires = options.ttl.map_or(Time::MAX, |ttl| now + ttl);
-        let number = self.sender.supply.push(bytes, expires, options.in_order).ok_or(SendError::Stream)?;
+        let number = self.sender.packetizer.push(bytes, expires, options.in_order).ok_or(SendError::Stream)?;
         Ok(number)
     }
 
     /// Bytes taken from the application so far.
     #[must_use]
     pub fn written(&self) -> u64 {
-        self.sender.supply.written()
+        self.sender.packetizer.written()
     }
 
     /// Bytes written below this offset will never be asked for again.
@@ -276,10 +278,10 @@ impl Connection {
     /// Bytes of a stream there is room for.
     #[must_use]
     pub fn room(&self) -> u64 {
-        let held = self.sender.supply.packets() + self.sender.outstanding.len();
+        let held = self.sender.packetizer.packets() + self.sender.outstanding.len();
         match self.mode {
             Mode::Stream => {
-                (self.send_buffer * self.payload).saturating_sub(self.sender.supply.written() - self.released())
+                (self.send_buffer * self.payload).saturating_sub(self.sender.packetizer.written() - self.released())
             }
             Mode::Messages => self.send_buffer.saturating_sub(held) * self.payload,
         }
@@ -310,23 +312,23 @@ impl Connection {
     /// Closes the connection once everything written has arrived, or the time for lingering is over.
     pub fn finish(&mut self, now: Time) {
         self.closing.linger(now + self.linger);
-        self.look_for_end(now);
+        self.check_finished(now);
     }
 
     /// Closes the connection at once. What has not arrived is lost.
     pub fn abort(&mut self, now: Time) {
-        self.closing.leave(now, Reason::Aborted);
+        self.closing.shut_down(now, Reason::Aborted);
     }
 
     /// What the application may want to know next. [`Event::Closed`] is the last event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        if std::mem::take(&mut self.news.readable) {
+        if std::mem::take(&mut self.pending_events.readable) {
             return Some(Event::Readable);
         }
-        if std::mem::take(&mut self.news.writable) {
+        if std::mem::take(&mut self.pending_events.writable) {
             return Some(Event::Writable);
         }
-        if let Some(code) = self.news.peer_error.take() {
+        if let Some(code) = self.pending_events.peer_error.take() {
             return Some(Event::PeerError(code));
         }
         self.closing.take_reason().map(Event::Closed)
@@ -335,7 +337,7 @@ impl Connection {
     /// Whether nothing will ever leave again.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.closing.is_over()
+        self.closing.is_closed()
     }
 
     /// The congestion control inside.
@@ -386,32 +388,32 @@ impl Connection {
 
     fn poll_data(&mut self, now: Time) -> Option<Transmit> {
         if let Some(data) = self.sender.poll(now) {
-            self.busy_at = now;
+            self.data_at = now;
             return Some(Transmit::Data(data));
         }
         // A message may just have been given up.
         let message = self.sender.poll_drop();
-        let silent = now.since(self.spoke_at) >= self.keep_alive;
+        let silent = now.since(self.sent_at) >= self.keep_alive;
         message.or(silent.then_some(Message::KeepAlive)).map(Transmit::Message)
     }
 
-    fn hear(&mut self, now: Time) {
-        self.heard_at = now;
-        self.sender.on_sign_of_life(now);
+    fn on_received(&mut self, now: Time) {
+        self.received_at = now;
+        self.sender.on_received(now);
     }
 
-    fn look_for_end(&mut self, now: Time) {
+    fn check_finished(&mut self, now: Time) {
         if self.closing.is_lingering() && self.sender.is_done() {
-            self.closing.leave(now, Reason::Finished);
+            self.closing.shut_down(now, Reason::Finished);
         }
     }
 
     /// Gives memory back while nothing happens.
-    fn rest(&mut self) {
+    fn release_memory(&mut self) {
         if self.sender.is_done() {
             self.sender.outstanding.shrink();
         }
-        self.receiver.rest();
+        self.receiver.release_memory();
         self.ack2.shrink_to_fit();
     }
 }
@@ -424,7 +426,7 @@ const HEADERS: u32 = 44;
 const MAX_ACK2: usize = 64;
 /// A peer that says it is gone is believed if it keeps still so long at most. It cannot be proved to have said so; while its data or
 /// its acknowledgements come in, it was somebody else.
-const BELIEF: Span = Span::from_millis(300);
+const MAX_SHUTDOWN_DELAY: Span = Span::from_millis(300);
 
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use cwnd::{Span, Time};
 
+use super::packetizer::Cut;
 use super::ranges::Ranges;
-use super::supply::Cut;
 use super::tag::Tag;
 use crate::number::MessageNumber;
 use crate::wire::Position;
@@ -22,12 +22,12 @@ pub(super) struct Outstanding {
     /// The number of the first record: all below are acknowledged.
     acked: u64,
     /// What arrived or is missing below here has been told.
-    heard: u64,
+    reported: u64,
     in_flight: u64,
     /// Lost, and to be sent again.
     lost: Ranges,
     /// Messages that lose their worth at some time.
-    mortal: VecDeque<Mortal>,
+    expiring: VecDeque<Expiring>,
     /// Every packet below is acknowledged or given up.
     done: u64,
 }
@@ -48,7 +48,7 @@ pub(super) struct Record {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// In the network.
-    Flight,
+    InFlight,
     /// Missing, and to be sent again.
     Lost,
     /// Arrived above a hole.
@@ -58,7 +58,7 @@ enum State {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Mortal {
+struct Expiring {
     number: MessageNumber,
     first: u64,
     end: u64,
@@ -72,7 +72,7 @@ pub(super) struct Missing {
     pub(super) first: Option<u64>,
     /// Packets found lost by it.
     pub(super) lost: u64,
-    /// One of the packets belongs to a message that was given up: the receiver has not heard of that.
+    /// One of the packets belongs to a message that was given up: the receiver has not reported of that.
     pub(super) given_up: Option<u64>,
 }
 
@@ -123,11 +123,11 @@ impl Outstanding {
     pub(super) fn send(&mut self, now: Time, cut: &Cut) {
         let number = self.next();
         if cut.expires < Time::MAX {
-            match self.mortal.back_mut().filter(|last| last.number == cut.message && last.end == number) {
+            match self.expiring.back_mut().filter(|last| last.number == cut.message && last.end == number) {
                 Some(last) => last.end += 1,
                 None => {
                     let Cut { message, expires, .. } = *cut;
-                    self.mortal.push_back(Mortal { number: message, first: number, end: number + 1, expires });
+                    self.expiring.push_back(Expiring { number: message, first: number, end: number + 1, expires });
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Outstanding {
             tag: Tag::new(cut.position, cut.in_order, cut.message),
             // Payloads are below 2^16 bytes.
             len: (cut.bytes.end - cut.bytes.start) as u16,
-            state: State::Flight,
+            state: State::InFlight,
         });
         self.in_flight += 1;
     }
@@ -146,13 +146,13 @@ impl Outstanding {
     pub(super) fn acknowledge(&mut self, upto: u64) -> Option<Time> {
         let count = usize::try_from(upto.checked_sub(self.acked)?).ok()?;
         let newest = self.records.get(count.checked_sub(1)?)?.sent_at;
-        let flying = |record: &Record| record.state == State::Flight;
-        self.in_flight -= self.records.drain(..count).filter(flying).count() as u64;
+        let in_flight = |record: &Record| record.state == State::InFlight;
+        self.in_flight -= self.records.drain(..count).filter(in_flight).count() as u64;
         self.acked = upto;
-        self.heard = self.heard.max(upto);
+        self.reported = self.reported.max(upto);
         self.lost.remove_below(upto);
-        while self.mortal.front().is_some_and(|front| front.end <= upto) {
-            self.mortal.pop_front();
+        while self.expiring.front().is_some_and(|front| front.end <= upto) {
+            self.expiring.pop_front();
         }
         self.pass_given_up();
         Some(newest)
@@ -163,9 +163,9 @@ impl Outstanding {
     pub(super) fn miss(&mut self, now: Time, missing: Range<u64>, age: Span, budget: &mut u64) -> Missing {
         let range = missing.start.max(self.acked)..missing.end.min(self.next());
         // Everything below the first missing packet that nobody has missed before has arrived.
-        for number in self.heard..range.start {
+        for number in self.reported..range.start {
             let record = &mut self.records[(number - self.acked) as usize];
-            if record.state == State::Flight {
+            if record.state == State::InFlight {
                 record.state = State::Arrived;
                 self.in_flight -= 1;
             }
@@ -179,9 +179,9 @@ impl Outstanding {
             let record = &mut self.records[(number - self.acked) as usize];
             match record.state {
                 State::GivenUp => found.given_up = Some(number),
-                State::Flight if now.since(record.sent_at) < age => {}
-                State::Flight | State::Arrived => {
-                    self.in_flight -= u64::from(record.state == State::Flight);
+                State::InFlight if now.since(record.sent_at) < age => {}
+                State::InFlight | State::Arrived => {
+                    self.in_flight -= u64::from(record.state == State::InFlight);
                     record.state = State::Lost;
                     self.lost.insert(number);
                     found.first = found.first.or(Some(number));
@@ -190,17 +190,17 @@ impl Outstanding {
                 State::Lost => {}
             }
         }
-        self.heard = self.heard.max(range.end);
+        self.reported = self.reported.max(range.end);
         found
     }
 
     /// Takes packet `number` for lost, without a word of the receiver; whether that is news. One that seemed to have arrived may be
     /// missing too: the report that named it may be lost.
-    pub(super) fn suspect(&mut self, number: u64) -> bool {
-        let unnamed = |record: &&mut Record| matches!(record.state, State::Flight | State::Arrived);
+    pub(super) fn mark_lost(&mut self, number: u64) -> bool {
+        let unnamed = |record: &&mut Record| matches!(record.state, State::InFlight | State::Arrived);
         let Some(record) = self.record_mut(number).filter(unnamed) else { return false };
-        let flying = std::mem::replace(&mut record.state, State::Lost) == State::Flight;
-        self.in_flight -= u64::from(flying);
+        let in_flight = std::mem::replace(&mut record.state, State::Lost) == State::InFlight;
+        self.in_flight -= u64::from(in_flight);
         self.lost.insert(number);
         true
     }
@@ -208,14 +208,14 @@ impl Outstanding {
     /// Whether packet `number` is thought to be in the network and last left before `then`.
     pub(super) fn left_before(&self, number: u64, then: Time) -> bool {
         let record = number.checked_sub(self.acked).and_then(|index| self.records.get(usize::try_from(index).ok()?));
-        record.is_some_and(|record| record.state == State::Flight && record.sent_at < then)
+        record.is_some_and(|record| record.state == State::InFlight && record.sent_at < then)
     }
 
     /// Sends the first lost packet again: its number, and what it was.
     pub(super) fn resend(&mut self, now: Time) -> Option<(u64, Record)> {
         let number = self.lost.pop_first()?;
         let record = self.record_mut(number)?;
-        record.state = State::Flight;
+        record.state = State::InFlight;
         record.sent_at = now;
         let record = *record;
         self.in_flight += 1;
@@ -225,9 +225,9 @@ impl Outstanding {
     /// Gives up the message of the first lost packet if its time is over.
     pub(super) fn expire(&mut self, now: Time) -> Option<GivenUp> {
         let number = self.lost.first()?;
-        let mortal = self.mortal_of(number).filter(|mortal| mortal.expires <= now)?;
-        self.give_up(mortal.first..mortal.end);
-        Some(GivenUp { message: mortal.number, packets: mortal.first..mortal.end })
+        let expiring = self.expiring_with(number).filter(|expiring| expiring.expires <= now)?;
+        self.give_up(expiring.first..expiring.end);
+        Some(GivenUp { message: expiring.number, packets: expiring.first..expiring.end })
     }
 
     /// Gives up a message that has not wholly left: the `lacks` packets that never will get their numbers all the same, because
@@ -235,13 +235,13 @@ impl Outstanding {
     pub(super) fn abandon(&mut self, now: Time, message: MessageNumber, lacks: u64, cut_to: u64) -> GivenUp {
         let next = self.next();
         // What left of it may be acknowledged and forgotten.
-        let first = match self.mortal.back_mut().filter(|last| last.number == message && last.end == next) {
-            Some(mortal) => {
-                mortal.end += lacks;
-                mortal.first
+        let first = match self.expiring.back_mut().filter(|last| last.number == message && last.end == next) {
+            Some(expiring) => {
+                expiring.end += lacks;
+                expiring.first
             }
             None => {
-                self.mortal.push_back(Mortal { number: message, first: next, end: next + lacks, expires: now });
+                self.expiring.push_back(Expiring { number: message, first: next, end: next + lacks, expires: now });
                 next
             }
         };
@@ -254,8 +254,8 @@ impl Outstanding {
 
     /// The message that was given up and has packet `number`.
     pub(super) fn given_up(&self, number: u64) -> Option<GivenUp> {
-        let mortal = self.mortal_of(number)?;
-        Some(GivenUp { message: mortal.number, packets: mortal.first..mortal.end })
+        let expiring = self.expiring_with(number)?;
+        Some(GivenUp { message: expiring.number, packets: expiring.first..expiring.end })
     }
 
     /// The message given up that keeps packet `number` from being acknowledged.
@@ -274,15 +274,15 @@ impl Outstanding {
     pub(super) fn shrink(&mut self) {
         self.records.shrink_to_fit();
         self.lost.shrink();
-        self.mortal.shrink_to_fit();
+        self.expiring.shrink_to_fit();
     }
 
     fn give_up(&mut self, packets: Range<u64>) {
         let mut lost = Ranges::default();
         for number in packets.clone() {
             let Some(record) = self.record_mut(number) else { continue };
-            let flying = std::mem::replace(&mut record.state, State::GivenUp) == State::Flight;
-            self.in_flight -= u64::from(flying);
+            let in_flight = std::mem::replace(&mut record.state, State::GivenUp) == State::InFlight;
+            self.in_flight -= u64::from(in_flight);
         }
         while let Some(number) = self.lost.pop_first() {
             if !packets.contains(&number) {
@@ -300,9 +300,9 @@ impl Outstanding {
         }
     }
 
-    fn mortal_of(&self, number: u64) -> Option<Mortal> {
-        let at = self.mortal.partition_point(|mortal| mortal.end <= number);
-        self.mortal.get(at).copied().filter(|mortal| mortal.first <= number)
+    fn expiring_with(&self, number: u64) -> Option<Expiring> {
+        let at = self.expiring.partition_point(|expiring| expiring.end <= number);
+        self.expiring.get(at).copied().filter(|expiring| expiring.first <= number)
     }
 
     fn record_mut(&mut self, number: u64) -> Option<&mut Record> {

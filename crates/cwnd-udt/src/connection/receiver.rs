@@ -8,13 +8,13 @@ use cwnd::{Arrival, Span, Spec, Start, Time};
 
 use super::SYN;
 use super::ack_history::AckHistory;
-use super::allowance::Allowance;
 use super::buffer::Buffer;
 use super::gaps::Gaps;
 use super::measure::{Measure, is_second_of_pair, receiver_side};
-use super::patience::{DEFAULT_RTT, LONGEST_RTT, UNMEASURED, answer_time};
-use super::sender::LEAST_WINDOW;
+use super::receive_window::ReceiveWindow;
+use super::sender::MIN_WINDOW;
 use super::tag::Tag;
+use super::timeouts::{DEFAULT_RTT, MAX_RTT, UNMEASURED, answer_time};
 use super::{Arrived, Slot};
 use crate::handshake::Agreed;
 use crate::number::{AckNumber, MessageNumber, Seq};
@@ -35,17 +35,17 @@ pub(super) struct Receiver {
     /// The clock of acknowledgements: it runs while data arrives.
     clock: Time,
     /// Data has arrived since it last ticked.
-    news: bool,
+    data_since_tick: bool,
     /// The next tick acknowledges even if nothing is new: the sender seems not to know.
-    again: bool,
+    ack_due: bool,
     /// All below was acknowledged by the last full acknowledgement; by any.
     acked: u64,
-    told: u64,
+    acked_lightly: u64,
     /// The last full acknowledgement left then.
     acked_at: Option<Time>,
     /// One past the last number the sender knows to be granted.
     granted: u64,
-    allowance: Option<Allowance>,
+    window: Option<ReceiveWindow>,
     /// Packets since the last full acknowledgement; they make a light one due.
     since_full: u32,
     light: bool,
@@ -55,7 +55,7 @@ pub(super) struct Receiver {
     /// Gaps to be named as soon as possible.
     naks: VecDeque<Range<u64>>,
     /// Last packets of drop requests that may belong to the next message, and since when they are doubted.
-    doubtful: BTreeMap<u64, (MessageNumber, Time)>,
+    doubted_ends: BTreeMap<u64, (MessageNumber, Time)>,
     pub(super) counts: Counts,
 }
 
@@ -88,19 +88,19 @@ impl Receiver {
             measure: Measure::new(),
             history: AckHistory::new(),
             clock: Time::MAX,
-            news: false,
-            again: false,
+            data_since_tick: false,
+            ack_due: false,
             acked: 0,
-            told: 0,
+            acked_lightly: 0,
             acked_at: None,
             granted: u64::from(settings.backlog.unwrap_or(settings.receive_buffer).min(settings.receive_buffer)),
-            allowance: settings.backlog.map(Allowance::new),
+            window: settings.backlog.map(ReceiveWindow::new),
             since_full: 0,
             light: false,
             repeat_at: Time::MAX,
             repeats: 0,
             naks: VecDeque::new(),
-            doubtful: BTreeMap::new(),
+            doubted_ends: BTreeMap::new(),
             counts: Counts::default(),
         }
     }
@@ -124,7 +124,7 @@ impl Receiver {
             let counter =
                 if number >= self.buffer.end() { &mut self.counts.no_room } else { &mut self.counts.duplicates };
             *counter += 1;
-            self.again = true;
+            self.ack_due = true;
             self.run_clock(now);
             return (None, false);
         }
@@ -132,7 +132,7 @@ impl Receiver {
         if number > seen {
             self.counts.missing += number - seen;
             self.gaps.open(now, seen..number, answer_time(rtt) + SYN);
-            self.name(seen..number);
+            self.queue_nak(seen..number);
         } else if number < seen {
             self.gaps.fill(number);
         }
@@ -160,10 +160,10 @@ impl Receiver {
         };
         let advances = self.advance();
 
-        self.news = true;
-        if self.allowance.is_some_and(|allowance| self.edge() >= self.granted + (allowance.packets / 4).max(1)) {
+        self.data_since_tick = true;
+        if self.window.is_some_and(|window| self.window_end() >= self.granted + (window.packets / 4).max(1)) {
             // The bound moves with what arrives, and the sender should not come up against where it was.
-            self.again = true;
+            self.ack_due = true;
             self.clock = now;
         }
         self.since_full += 1;
@@ -181,7 +181,7 @@ impl Receiver {
     pub(super) fn on_ack2(&mut self, now: Time, number: AckNumber, rtt: &mut RttEstimator) {
         let Some((sample, newest)) = self.history.confirm(now, number) else { return };
         if sample > Span::ZERO {
-            rtt.on_sample(sample.min(LONGEST_RTT), Span::ZERO);
+            rtt.on_sample(sample.min(MAX_RTT), Span::ZERO);
         }
         if newest {
             self.repeat_at = Time::MAX;
@@ -211,9 +211,9 @@ impl Receiver {
             self.buffer.extend(last + 1);
         }
         let next_begins = self.buffer.message_at(last + 1) == Some((request.message.next(), true));
-        let patience = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.smoothed);
-        let doubted = self.doubtful.get(&last).filter(|(message, _)| *message == request.message);
-        let repeated = doubted.is_some_and(|(_, at)| now.since(*at) >= patience);
+        let round_trip = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.smoothed);
+        let doubted = self.doubted_ends.get(&last).filter(|(message, _)| *message == request.message);
+        let repeated = doubted.is_some_and(|(_, at)| now.since(*at) >= round_trip);
         let sure = first == last || next_begins || repeated;
         for number in first.max(near)..=last {
             if self.buffer.lacks(number) {
@@ -227,14 +227,14 @@ impl Receiver {
             }
         }
         if !sure && doubted.is_none() && self.buffer.lacks(last) {
-            self.doubtful.insert(last, (request.message, now));
+            self.doubted_ends.insert(last, (request.message, now));
         }
-        self.doubtful = self.doubtful.split_off(&near);
-        if self.doubtful.len() > MAX_DOUBTFUL {
+        self.doubted_ends = self.doubted_ends.split_off(&near);
+        if self.doubted_ends.len() > MAX_DOUBTED {
             // The first is what everything waits for.
-            self.doubtful.pop_last();
+            self.doubted_ends.pop_last();
         }
-        self.news = true;
+        self.data_since_tick = true;
         self.run_clock(now);
         self.advance()
     }
@@ -244,8 +244,8 @@ impl Receiver {
         self.buffer.consume(packets);
         let quarter = self.room() / 4;
         // A sender that knows of little room hears at once that there is much more.
-        if self.granted <= self.buffer.next() + quarter && self.edge() >= self.granted + quarter {
-            self.again = true;
+        if self.granted <= self.buffer.next() + quarter && self.window_end() >= self.granted + quarter {
+            self.ack_due = true;
             self.clock = now;
         }
     }
@@ -253,14 +253,14 @@ impl Receiver {
     /// Packets that may be under way or unread: as many as fit, or of a stream what the path and the application need.
     pub(super) fn room(&self) -> u64 {
         let capacity = self.buffer.capacity();
-        let needed = self.allowance.filter(|_| self.buffer.is_stream()).map(|allowance| allowance.room);
+        let needed = self.window.filter(|_| self.buffer.is_stream()).map(|window| window.room);
         needed.map_or(capacity, |needed| needed.min(capacity))
     }
 
     /// Of what the host holds while it is busy, `part` in `whole` is for this connection.
     pub(super) fn share_backlog(&mut self, (part, whole): (u64, u64)) {
-        if let Some(allowance) = &mut self.allowance {
-            allowance.share((part, whole));
+        if let Some(window) = &mut self.window {
+            window.share((part, whole));
         }
     }
 
@@ -280,15 +280,15 @@ impl Receiver {
         let asked = self.measure.due() <= now;
         if self.clock <= now || asked {
             let ticked = std::mem::replace(&mut self.clock, Time::MAX);
-            if std::mem::take(&mut self.news) {
+            if std::mem::take(&mut self.data_since_tick) {
                 // The grid of the clock is kept unless the host has missed a tick.
                 self.clock = (ticked.min(now) + SYN).max(now);
             }
             if self.buffer.next() > self.acked {
                 self.repeats = 0;
-                self.again = true;
+                self.ack_due = true;
             }
-            if std::mem::take(&mut self.again) || asked {
+            if std::mem::take(&mut self.ack_due) || asked {
                 return Some(Message::Ack(self.acknowledge(now, rtt)));
             }
         }
@@ -296,16 +296,16 @@ impl Receiver {
             self.repeats += 1;
             return Some(Message::Ack(self.acknowledge(now, rtt)));
         }
-        if std::mem::take(&mut self.light) && self.buffer.next() > self.told {
-            self.told = self.buffer.next();
-            return Some(Message::LightAck(self.isn + self.told));
+        if std::mem::take(&mut self.light) && self.buffer.next() > self.acked_lightly {
+            self.acked_lightly = self.buffer.next();
+            return Some(Message::LightAck(self.isn + self.acked_lightly));
         }
         None
     }
 
     /// What has arrived and was not acknowledged in full yet: said before the connection is left, since a peer that hears of the end
     /// first takes it for lost.
-    pub(super) fn last_word(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
+    pub(super) fn final_ack(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
         (self.buffer.next() > self.acked).then(|| Message::Ack(self.acknowledge(now, rtt)))
     }
 
@@ -323,7 +323,7 @@ impl Receiver {
     }
 
     /// Gives memory back while nothing happens.
-    pub(super) fn rest(&mut self) {
+    pub(super) fn release_memory(&mut self) {
         self.buffer.shrink();
         self.gaps.shrink();
         self.history.shrink();
@@ -342,7 +342,7 @@ impl Receiver {
         self.buffer.advance(next)
     }
 
-    fn name(&mut self, missing: Range<u64>) {
+    fn queue_nak(&mut self, missing: Range<u64>) {
         // What does not fit is named with the next round of repeats.
         if self.naks.len() < MAX_NAKS {
             self.naks.push_back(missing);
@@ -368,27 +368,27 @@ impl Receiver {
     }
 
     /// One past the last number the sender may be granted.
-    fn edge(&self) -> u64 {
-        let under_way = self.allowance.map_or(u64::MAX, |allowance| self.buffer.next() + allowance.packets);
+    fn window_end(&self) -> u64 {
+        let under_way = self.window.map_or(u64::MAX, |window| self.buffer.next() + window.packets);
         (self.buffer.base() + self.room()).min(under_way)
     }
 
     fn acknowledge(&mut self, now: Time, rtt: &RttEstimator) -> FullAck {
         let next = self.buffer.next();
         self.acked = next;
-        self.told = next;
+        self.acked_lightly = next;
         self.acked_at = Some(now);
         self.since_full = 0;
         self.light = false;
         self.repeat_at =
             if self.repeats < MAX_REPEATS { now + answer_time(rtt) * (1 << self.repeats) } else { Time::MAX };
-        if let Some(allowance) = &mut self.allowance {
-            allowance.advance(now, next, self.buffer.base(), rtt);
+        if let Some(window) = &mut self.window {
+            window.advance(now, next, self.buffer.base(), rtt);
         }
-        self.granted = self.edge();
+        self.granted = self.window_end();
         let room = self.granted.saturating_sub(next);
         let report = self.measure.report(now);
-        let window = report.window.map_or(room, |window| window.min(room)).max(LEAST_WINDOW);
+        let window = report.window.map_or(room, |window| window.min(room)).max(MIN_WINDOW);
         let micros = |span: Span| u32::try_from(span.as_nanos() / 1000).unwrap_or(u32::MAX);
         let (rtt_us, rtt_var_us) =
             rtt.get().map_or(UNMEASURED, |rtt| (micros(rtt.smoothed).max(1), micros(rtt.variation)));
@@ -413,4 +413,4 @@ const MAX_NAKS: usize = 64;
 /// A full acknowledgement is repeated at most so often; each time after twice the time.
 const MAX_REPEATS: u32 = 6;
 /// Last packets of messages given up that may be doubted at a time.
-const MAX_DOUBTFUL: usize = 64;
+const MAX_DOUBTED: usize = 64;

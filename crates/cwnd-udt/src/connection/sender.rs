@@ -8,12 +8,12 @@ use cwnd::{Congestion, Limit, Packets, Probe, Rate, Remote, Span, Start, Time};
 
 use super::SYN;
 use super::host::Host;
+use super::lossless_rate::LosslessRate;
 use super::outstanding::{GivenUp, Missing, Outstanding};
 use super::pacer::Pacer;
-use super::patience::{LONGEST_RTT, patience, probe_interval, reported_rtt};
-use super::proven::Proven;
-use super::supply::{Cut, Supply};
+use super::packetizer::{Cut, Packetizer};
 use super::tag::Tag;
+use super::timeouts::{MAX_RTT, exp_interval, probe_interval, reported_rtt};
 use super::transmit::DataPacket;
 use crate::handshake::Agreed;
 use crate::number::{Seq, SocketId};
@@ -26,7 +26,7 @@ pub(super) struct Sender {
     isn: Seq,
     to: SocketId,
     opened: Time,
-    pub(super) supply: Supply,
+    pub(super) packetizer: Packetizer,
     pub(super) outstanding: Outstanding,
     pub(super) host: Host,
     pacer: Pacer,
@@ -34,7 +34,7 @@ pub(super) struct Sender {
     pub(super) peer_window: u64,
     /// The algorithm's window is computed at the receiver and comes in the place of the peer's (daimd eq. 21): it is for the
     /// algorithm to obey, which disregards it in slow start, and says nothing of room that could run out.
-    window_is_told: bool,
+    window_from_receiver: bool,
     /// Losses are being repaired until all below has arrived.
     recover: u64,
     /// The same for those found by a timeout, whose repair is a slow start and no fast recovery.
@@ -43,18 +43,18 @@ pub(super) struct Sender {
     probe_at: Time,
     probes: u32,
     /// When the peer's silence counts as a sign, and how often in a row it has.
-    expires_at: Time,
-    expiries: u32,
+    exp_at: Time,
+    exp_count: u32,
     /// Nothing has been acknowledged since a silence.
     stalled: bool,
     /// How many packets were last taken for lost because one sent later has arrived.
-    overtaken: u64,
+    lost_again: u64,
     /// Everything sent is acknowledged since.
     idle_since: Option<Time>,
     /// Messages given up that the receiver has to hear of.
     drops: VecDeque<GivenUp>,
     /// How fast packets are known to have got through.
-    proven: Proven,
+    lossless_rate: LosslessRate,
     pub(super) counts: Counts,
 }
 
@@ -76,12 +76,12 @@ impl Sender {
             isn: agreed.isn_ours,
             to: agreed.peer_id,
             opened: agreed.opened,
-            supply: Supply::new(agreed.mode, agreed.payload),
+            packetizer: Packetizer::new(agreed.mode, agreed.payload),
             outstanding: Outstanding::default(),
             host: Host::new(settings, start, agreed.peer_window, now),
             pacer: Pacer::new(now, settings.burst, agreed.peer_window.into()),
             peer_window: u64::from(agreed.peer_window),
-            window_is_told: settings
+            window_from_receiver: settings
                 .algorithm
                 .receiver(start)
                 .is_some_and(|mut side| side.report(now).window.is_some()),
@@ -89,13 +89,13 @@ impl Sender {
             slow_start_until: 0,
             probe_at: Time::MAX,
             probes: 0,
-            expires_at: Time::MAX,
-            expiries: 0,
+            exp_at: Time::MAX,
+            exp_count: 0,
             stalled: false,
-            overtaken: 0,
+            lost_again: 0,
             idle_since: None,
             drops: VecDeque::new(),
-            proven: Proven::default(),
+            lossless_rate: LosslessRate::default(),
             counts: Counts::default(),
         }
     }
@@ -111,7 +111,7 @@ impl Sender {
             return true;
         }
         self.peer_window = match full {
-            _ if self.window_is_told => self.host.facts.peer_window,
+            _ if self.window_from_receiver => self.host.facts.peer_window,
             Some(full) => u64::from(full.window).min(self.host.facts.peer_window),
             // The room itself is as it was.
             None => self.peer_window.saturating_sub(upto - acked),
@@ -121,9 +121,9 @@ impl Sender {
         let Some(sent_at) = self.outstanding.acknowledge(upto) else { return true };
         if let Some(full) = full {
             let sample = reported_rtt(full).unwrap_or_else(|| now.since(sent_at));
-            self.host.facts.rtt.on_sample(sample.min(LONGEST_RTT), Span::ZERO);
+            self.host.facts.rtt.on_sample(sample.min(MAX_RTT), Span::ZERO);
         }
-        self.proven.advance(now, upto);
+        self.lossless_rate.advance(now, upto);
         let remote = full.map_or_else(Remote::default, |full| self.remote(full));
         let moment = Moment { in_flight, in_recovery, ..self.moment(now) };
         self.host.on_ack(&moment, upto - acked, upto, sent_at, remote);
@@ -134,13 +134,13 @@ impl Sender {
         self.probes = 0;
         self.stalled = false;
         if repairing && upto < self.recover {
-            self.take_overtaken(sent_at);
+            self.detect_lost_again(sent_at);
         } else {
-            self.overtaken = 0;
+            self.lost_again = 0;
         }
         if self.outstanding.is_empty() {
             self.probe_at = Time::MAX;
-            self.expires_at = Time::MAX;
+            self.exp_at = Time::MAX;
             self.idle_since = Some(now);
         } else {
             self.probe_at = now + probe_interval(self.rtt(), 0);
@@ -153,7 +153,7 @@ impl Sender {
         let (acked, next) = (self.outstanding.acked(), self.outstanding.next());
         let moment = self.moment(now);
         // Without a word about its round trip a report made sooner than this after a departure cannot be about it.
-        let age = self.rtt().get().map_or(Span::ZERO, |rtt| rtt.min.mul_f64(YOUNG));
+        let age = self.rtt().get().map_or(Span::ZERO, |rtt| rtt.min.mul_f64(MIN_REPORT_AGE));
         let mut budget = self.outstanding.len();
         let mut found = Missing::default();
         for range in losses.ranges() {
@@ -172,7 +172,7 @@ impl Sender {
         if let Some(first) = found.first {
             self.probe_at = now + probe_interval(self.rtt(), self.probes);
             self.recover = next;
-            self.proven.interrupt();
+            self.lossless_rate.interrupt();
             self.host.facts.counts.lost += found.lost;
             let lost = u32::try_from(found.lost).unwrap_or(u32::MAX);
             self.host.on_congestion(&moment, &Congestion::loss(first, lost));
@@ -180,10 +180,10 @@ impl Sender {
     }
 
     /// A packet of any kind came from the peer: it is there.
-    pub(super) fn on_sign_of_life(&mut self, now: Time) {
-        self.expiries = 0;
-        if self.expires_at != Time::MAX {
-            self.expires_at = now + patience(self.rtt(), 1);
+    pub(super) fn on_received(&mut self, now: Time) {
+        self.exp_count = 0;
+        if self.exp_at != Time::MAX {
+            self.exp_at = now + exp_interval(self.rtt(), 1);
         }
     }
 
@@ -191,26 +191,26 @@ impl Sender {
     pub(super) fn on_timeout(&mut self, now: Time) {
         let moment = self.moment(now);
         self.host.on_wake(&moment);
-        if self.expires_at <= now {
+        if self.exp_at <= now {
             self.host.facts.counts.timeouts += 1;
             let first = self.outstanding.acked();
-            let lost = self.suspect(EXPIRY_PACKETS);
+            let lost = self.mark_lost(EXP_PACKETS);
             // A peer without room drops what it gets; its silence says nothing of the network.
-            if self.peer_window > LEAST_WINDOW {
+            if self.peer_window > MIN_WINDOW {
                 let lost = u32::try_from(lost).unwrap_or(u32::MAX);
                 self.host.on_congestion(&moment, &Congestion { lost, ..Congestion::timeout(first, self.stalled) });
                 self.stalled = true;
-                self.proven.interrupt();
+                self.lossless_rate.interrupt();
             }
             self.recover = self.outstanding.next();
             self.slow_start_until = self.recover;
-            self.expiries = self.expiries.saturating_add(1);
-            self.expires_at = now + patience(self.rtt(), u64::from(self.expiries.min(MAX_EXPIRIES)) + 1);
+            self.exp_count = self.exp_count.saturating_add(1);
+            self.exp_at = now + exp_interval(self.rtt(), u64::from(self.exp_count.min(MAX_EXP_COUNT)) + 1);
             // A peer that is there, but lost what was sent again, is not silent.
-            self.probe_at = now + probe_interval(self.rtt(), self.expiries);
+            self.probe_at = now + probe_interval(self.rtt(), self.exp_count);
         } else if self.probe_at <= now {
             self.counts.probes += 1;
-            self.suspect(1);
+            self.mark_lost(1);
             self.probes += 1;
             self.probe_at = now + probe_interval(self.rtt(), self.probes);
         }
@@ -223,8 +223,8 @@ impl Sender {
                 self.give_up(given_up);
             }
         }
-        if let Some((message, lacks)) = self.supply.expire(now) {
-            let given_up = self.outstanding.abandon(now, message.number, lacks, self.supply.cut_to());
+        if let Some((message, lacks)) = self.packetizer.expire(now) {
+            let given_up = self.outstanding.abandon(now, message.number, lacks, self.packetizer.cut_to());
             self.give_up(given_up);
             // There may be nothing else whose acknowledgement is awaited.
             self.probe_at = self.probe_at.min(now + probe_interval(self.rtt(), 0));
@@ -254,7 +254,7 @@ impl Sender {
     /// When time alone changes something: a timer, or the release of the next packet.
     pub(super) fn next_timeout(&self) -> Time {
         let wake = self.host.control().wake.unwrap_or(Time::MAX);
-        let timers = self.probe_at.min(self.expires_at).min(wake).min(self.supply.expires());
+        let timers = self.probe_at.min(self.exp_at).min(wake).min(self.packetizer.expires());
         let again = self.outstanding.has_lost();
         if self.blocked(again).is_some() { timers } else { timers.min(self.pacer.release()) }
     }
@@ -266,12 +266,12 @@ impl Sender {
 
     /// Whether nothing waits and nothing is unacknowledged.
     pub(super) fn is_done(&self) -> bool {
-        self.supply.is_empty() && self.outstanding.is_empty()
+        self.packetizer.is_empty() && self.outstanding.is_empty()
     }
 
     /// Bytes below this offset will not be asked for again.
     pub(super) fn released(&self) -> u64 {
-        self.outstanding.oldest().map_or(self.supply.cut_to(), |record| record.start)
+        self.outstanding.oldest().map_or(self.packetizer.cut_to(), |record| record.start)
     }
 
     /// What keeps the next packet from leaving, whatever the time. What is sent `again` replaces a packet that has left the
@@ -281,7 +281,7 @@ impl Sender {
             None
         } else if self.outstanding.in_flight() >= self.host.window() {
             Some(Limit::Window)
-        } else if self.supply.is_empty() {
+        } else if self.packetizer.is_empty() {
             Some(Limit::Source)
         } else {
             (self.outstanding.len() >= self.peer_window).then_some(Limit::Peer)
@@ -295,18 +295,18 @@ impl Sender {
                 self.host.on_restart(&moment, now.since(idle));
             }
             self.probe_at = now + probe_interval(self.rtt(), 0);
-            self.expires_at = now + patience(self.rtt(), 1);
-            self.expiries = 0;
+            self.exp_at = now + exp_interval(self.rtt(), 1);
+            self.exp_count = 0;
         }
         let number = self.outstanding.next();
-        let cut = self.supply.cut(number)?;
+        let cut = self.packetizer.cut(number)?;
         self.outstanding.send(now, &cut);
         let Cut { bytes, message, position, in_order, .. } = cut;
         let tag = Tag::new(position, in_order, message);
         let header = self.header(now, number, tag);
         let probe = self.host.control().probe;
         let pair = self.pacer.sent(now, self.host.spacing(), probe, Some(header.seq));
-        if self.supply.is_empty() {
+        if self.packetizer.is_empty() {
             let spacing = self.host.spacing();
             self.pacer.break_pair(spacing);
         }
@@ -343,12 +343,12 @@ impl Sender {
 
     /// Takes the first `count` packets for lost, and the last one: when that arrives, the receiver names whatever else is missing.
     /// How many of them were not before.
-    fn suspect(&mut self, count: u64) -> u64 {
+    fn mark_lost(&mut self, count: u64) -> u64 {
         let before = self.host.facts.counts.lost;
         let (first, next) = (self.outstanding.acked(), self.outstanding.next());
         let candidates = (first..next.min(first + count)).chain(next.checked_sub(1));
         for number in candidates {
-            self.host.facts.counts.lost += u64::from(self.outstanding.suspect(number));
+            self.host.facts.counts.lost += u64::from(self.outstanding.mark_lost(number));
             if let Some(given_up) = self.outstanding.waits_for_drop(number) {
                 self.request_drop(given_up);
             }
@@ -359,17 +359,17 @@ impl Sender {
     /// A packet that left at `newest` has arrived, and the oldest one outstanding has not, although it left before. A receiver of
     /// libudt names a loss once: if what was sent again is lost as well, it waits in silence, and probes would mend one packet
     /// at a time. So the oldest packets are taken for lost that left before, twice as many each time, as in a slow start.
-    fn take_overtaken(&mut self, newest: Time) {
-        let slack = self.rtt().get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERED));
+    fn detect_lost_again(&mut self, newest: Time) {
+        let slack = self.rtt().get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERING));
         let then = Time::from_nanos(newest.as_nanos().saturating_sub(slack.as_nanos()));
         let first = self.outstanding.acked();
         if !self.outstanding.left_before(first, then) {
             return;
         }
-        self.overtaken = (self.overtaken * 2).max(EXPIRY_PACKETS).min(self.outstanding.len());
-        for number in first..self.recover.min(first + self.overtaken) {
+        self.lost_again = (self.lost_again * 2).max(EXP_PACKETS).min(self.outstanding.len());
+        for number in first..self.recover.min(first + self.lost_again) {
             if self.outstanding.left_before(number, then) {
-                self.host.facts.counts.lost += u64::from(self.outstanding.suspect(number));
+                self.host.facts.counts.lost += u64::from(self.outstanding.mark_lost(number));
             }
         }
     }
@@ -404,7 +404,10 @@ impl Sender {
         let rate = |rate: u32| (rate > 0).then(|| Rate(f64::from(rate)));
         Remote {
             arrival_rate: full.rates.and_then(|rates| rate(rates.arrival)),
-            capacity: full.rates.and_then(|rates| rate(rates.capacity)).map(|capacity| self.proven.refute(capacity)),
+            capacity: full
+                .rates
+                .and_then(|rates| rate(rates.capacity))
+                .map(|capacity| self.lossless_rate.refute(capacity)),
             window: Some(Packets(f64::from(full.window))),
             ..Remote::default()
         }
@@ -412,14 +415,14 @@ impl Sender {
 }
 
 /// No receiver grants a smaller window, so this one means none.
-pub(super) const LEAST_WINDOW: u64 = 2;
+pub(super) const MIN_WINDOW: u64 = 2;
 /// Packets sent again after a silence, beside the newest: enough for a receiver to answer, too few to hurt.
-const EXPIRY_PACKETS: u64 = 2;
+const EXP_PACKETS: u64 = 2;
 /// libudt's limit for the number of silences, which here only bounds the time between two attempts.
-const MAX_EXPIRIES: u32 = 16;
+const MAX_EXP_COUNT: u32 = 16;
 /// Of the least round-trip time: how much later a packet may leave and still arrive first.
-const REORDERED: f64 = 0.25;
+const REORDERING: f64 = 0.25;
 /// Of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
-const YOUNG: f64 = 0.75;
+const MIN_REPORT_AGE: f64 = 0.75;
 /// Messages whose drop requests may wait: a receiver asks again for those that do not fit.
 const MAX_DROPS: usize = 64;

@@ -96,12 +96,12 @@ impl Stats {
             lost: facts.counts.lost,
             unacked: sender.outstanding.len(),
             in_flight: sender.outstanding.in_flight(),
-            notsent: sender.supply.written() - sender.supply.cut_to(),
+            notsent: sender.packetizer.written() - sender.packetizer.cut_to(),
             snd_wnd: sender.peer_window,
             rcv_space: (receiver.buffer.base() + receiver.room()).saturating_sub(receiver.buffer.next()),
             timeouts: facts.counts.timeouts,
             tail_probes: sent.probes,
-            expired: sent.abandoned + sender.supply.expired(),
+            expired: sent.abandoned + sender.packetizer.expired(),
             duplicates: received.duplicates,
             missing: received.missing,
             given_up: received.given_up,
@@ -110,8 +110,8 @@ impl Stats {
             refused: sent.refused + received.refused,
             limit: facts.limits.current(),
             limited: facts.limits.spent(now),
-            lastsnd: now.since(connection.spoke_at),
-            lastrcv: now.since(connection.heard_at),
+            lastsnd: now.since(connection.sent_at),
+            lastrcv: now.since(connection.received_at),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! All connections of one UDP port: who a datagram is for, whose turn it is to send, and who wants to be woken.
 
-mod accept;
+mod backlog_shares;
 mod datagram;
-mod entry;
-mod shares;
+mod listening;
+mod state;
 mod table;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -23,9 +23,9 @@ use crate::number::{Seq, SocketId};
 use crate::settings::{Settings, SettingsError};
 use crate::timers::Timers;
 use crate::wire::{Control, Handshake, Packet};
-use accept::MAX_ANSWERS;
-use entry::{Entry, Open, State};
-use shares::Shares;
+use backlog_shares::BacklogShares;
+use listening::MAX_ANSWERS;
+use state::{Entry, Established, State};
 use table::Table;
 
 /// What an endpoint begins with.
@@ -89,7 +89,7 @@ pub struct Endpoint {
     /// Where packets without an id lead: a client's repeated request by its id, a rendezvous by its address alone.
     peers: BTreeMap<(SocketAddr, Option<SocketId>), u32>,
     /// Accepted clients whose connection is gone, oldest first: a late request of theirs opens no other.
-    departed: VecDeque<(SocketAddr, SocketId, Seq)>,
+    closed_clients: VecDeque<(SocketAddr, SocketId, Seq)>,
     timers: Timers,
     /// Places with something to send, maybe; the first has its turn, of which `turn` packets have left.
     turns: VecDeque<u32>,
@@ -98,9 +98,9 @@ pub struct Endpoint {
     events: VecDeque<(Handle, Event)>,
     /// Connections accepted and not yet taken.
     waiting: usize,
-    shares: Shares,
-    /// Questions of strangers that may be answered still, as of then.
-    patience: (u64, Time),
+    shares: BacklogShares,
+    /// Requests without a valid cookie that may still be answered, as of a time.
+    answers: (u64, Time),
     stats: EndpointStats,
 }
 
@@ -153,7 +153,7 @@ pub struct EndpointStats {
     /// Packets for no connection, or from an address that is not its peer's.
     pub misdirected: u64,
     /// Requests with a cookie that this listener did not make lately.
-    pub strangers: u64,
+    pub invalid_cookies: u64,
     /// Clients turned away.
     pub rejected: u64,
     /// Questions of strangers that were not answered, because there were too many.
@@ -175,15 +175,15 @@ impl Endpoint {
             cookie_key,
             table: Table::new(name_key, config.max_connections),
             peers: BTreeMap::new(),
-            departed: VecDeque::new(),
+            closed_clients: VecDeque::new(),
             timers: Timers::default(),
             turns: VecDeque::new(),
             turn: 0,
             replies: VecDeque::new(),
             events: VecDeque::new(),
             waiting: 0,
-            shares: Shares::default(),
-            patience: (MAX_ANSWERS, Time::ZERO),
+            shares: BacklogShares::default(),
+            answers: (MAX_ANSWERS, Time::ZERO),
             stats: EndpointStats::default(),
         }
     }
@@ -211,7 +211,7 @@ impl Endpoint {
         settings.check()?;
         let (place, offer) = self.offer(&settings, server)?;
         let client = Client::new(offer, server, now, settings.connect_timeout);
-        Ok(self.begin(place, Entry::new(offer.id, server, State::Calling(Box::new((client, settings))))))
+        Ok(self.insert(place, Entry::new(offer.id, server, State::Connecting(Box::new((client, settings))))))
     }
 
     /// Calls `peer`, which calls us.
@@ -226,7 +226,7 @@ impl Endpoint {
         let (place, offer) = self.offer(&settings, peer)?;
         let rendezvous = Rendezvous::new(offer, peer, now, settings.rendezvous_timeout);
         self.peers.insert((peer, None), place);
-        Ok(self.begin(place, Entry::new(offer.id, peer, State::Meeting(Box::new((rendezvous, settings))))))
+        Ok(self.insert(place, Entry::new(offer.id, peer, State::Rendezvous(Box::new((rendezvous, settings))))))
     }
 
     /// Takes in a datagram. If it brings data to be kept, says for whom and where.
@@ -245,7 +245,7 @@ impl Endpoint {
                 match self.peers.get(&(from, None)) {
                     Some(place) => Some(*place),
                     None => {
-                        self.answer(arrived.now, from, theirs);
+                        self.handle_request(arrived.now, from, theirs);
                         return None;
                     }
                 }
@@ -261,7 +261,7 @@ impl Endpoint {
                 let length = u32::try_from(payload.len()).ok()?;
                 self.established(arrived.now, place)?;
                 let open = self.table.get_mut(place)?.open_mut()?;
-                if let Some(share) = self.shares.count(arrived.now, &mut open.part) {
+                if let Some(share) = self.shares.count(arrived.now, &mut open.share) {
                     open.connection.share_backlog(share);
                 }
                 open.connection.handle_data(arrived, &header, length)
@@ -275,7 +275,7 @@ impl Endpoint {
                 None
             }
         };
-        self.touch(place);
+        self.schedule(place);
         let handle = self.table.handle(place);
         stored.map(|slot| Stored { handle, slot })
     }
@@ -287,7 +287,7 @@ impl Endpoint {
             if let Some(refusal) = entry.handle_timeout(now) {
                 self.refuse(place, refusal);
             }
-            self.touch(place);
+            self.schedule(place);
         }
     }
 
@@ -305,7 +305,7 @@ impl Endpoint {
             let Some((id, transmit)) = entry.poll(now) else {
                 self.timers.set(place, entry.next_timeout());
                 self.end_turn(place);
-                self.gather(place);
+                self.collect_events(place);
                 continue;
             };
             let datagram = Datagram { to: entry.peer, id, handle: Some(handle), transmit };
@@ -339,7 +339,7 @@ impl Endpoint {
     pub fn with<R>(&mut self, handle: Handle, action: impl FnOnce(&mut Connection) -> R) -> Option<R> {
         let place = self.table.place(handle)?;
         let result = self.table.get_mut(place)?.connection_mut().map(action)?;
-        self.touch(place);
+        self.schedule(place);
         Some(result)
     }
 
@@ -363,7 +363,7 @@ impl Endpoint {
         self.leave_backlog(place);
         self.timers.set(place, None);
         let Some(entry) = self.table.remove(place) else { return };
-        let Some(Open { client, agreed, .. }) = entry.open() else {
+        let Some(Established { client, agreed, .. }) = entry.open() else {
             self.peers.remove(&(entry.peer, None));
             return;
         };
@@ -372,10 +372,10 @@ impl Endpoint {
             self.peers.remove(&(entry.peer, key));
         }
         if *client {
-            if self.departed.len() == MAX_DEPARTED {
-                self.departed.pop_front();
+            if self.closed_clients.len() == MAX_CLOSED_CLIENTS {
+                self.closed_clients.pop_front();
             }
-            self.departed.push_back((entry.peer, agreed.peer_id, agreed.isn_theirs));
+            self.closed_clients.push_back((entry.peer, agreed.peer_id, agreed.isn_theirs));
         }
     }
 
@@ -403,9 +403,9 @@ impl Endpoint {
         Ok((place, Offer::new(settings, peer, id, isn, self.random.next_u64())))
     }
 
-    fn begin(&mut self, place: u32, entry: Entry) -> Handle {
+    fn insert(&mut self, place: u32, entry: Entry) -> Handle {
         self.table.fill(place, entry);
-        self.touch(place);
+        self.schedule(place);
         self.table.handle(place)
     }
 
@@ -413,34 +413,34 @@ impl Endpoint {
     fn continue_handshake(&mut self, now: Time, place: u32, theirs: &Handshake) {
         let Some(entry) = self.table.get_mut(place) else { return };
         match &mut entry.state {
-            State::Calling(calling) => match calling.0.handle(now, theirs) {
+            State::Connecting(connecting) => match connecting.0.handle(now, theirs) {
                 Some(Ok(agreed)) => self.open(now, place, &agreed),
                 Some(Err(refusal)) => self.refuse(place, refusal),
                 None => {}
             },
-            State::Meeting(meeting) => {
-                if let Some(agreed) = meeting.0.handle(now, theirs) {
+            State::Rendezvous(rendezvous) => {
+                if let Some(agreed) = rendezvous.0.handle(now, theirs) {
                     self.open(now, place, &agreed);
                 }
             }
-            State::Open(open) => open.handle_handshake(theirs),
+            State::Established(open) => open.handle_handshake(theirs),
             State::Refused => {}
         }
     }
 
     /// The connection at `place`, if there is one now that its peer has sent something only a connected end sends.
     fn established(&mut self, now: Time, place: u32) -> Option<&mut Connection> {
-        if let State::Meeting(meeting) = &self.table.get(place)?.state
-            && let Some(agreed) = meeting.0.confirmed()
+        if let State::Rendezvous(rendezvous) = &self.table.get(place)?.state
+            && let Some(agreed) = rendezvous.0.confirmed()
         {
             self.open(now, place, &agreed);
         }
-        self.table.get_mut(place)?.heard()
+        self.table.get_mut(place)?.on_packet()
     }
 
     fn open(&mut self, now: Time, place: u32, agreed: &Agreed) {
         let Some(entry) = self.table.get_mut(place) else { return };
-        entry.open_now(now, agreed);
+        entry.establish(now, agreed);
         self.events.push_back((self.table.handle(place), Event::Connected));
     }
 
@@ -455,8 +455,8 @@ impl Endpoint {
     }
 
     /// Something happened to the connection at `place`: it may have news, something to send, or another time to be woken at.
-    fn touch(&mut self, place: u32) {
-        self.gather(place);
+    fn schedule(&mut self, place: u32) {
+        self.collect_events(place);
         if self.table.queue(place) {
             self.turns.push_back(place);
         }
@@ -468,7 +468,7 @@ impl Endpoint {
         self.table.unqueue(place);
     }
 
-    fn gather(&mut self, place: u32) {
+    fn collect_events(&mut self, place: u32) {
         let handle = self.table.handle(place);
         let Some(connection) = self.table.get_mut(place).and_then(Entry::connection_mut) else { return };
         while let Some(event) = connection.poll_event() {
@@ -481,14 +481,14 @@ impl EndpointConfig {
     /// Room for as many connections as ids can name, and random initial numbers.
     #[must_use]
     pub fn new(entropy: [u8; 32]) -> Self {
-        Self { entropy, max_connections: crate::names::PLACES, initial_number: None }
+        Self { entropy, max_connections: crate::socket_ids::PLACES, initial_number: None }
     }
 }
 
 /// Packets of a turn: a quarter of what one call to the operating system can take, so that turns are short and calls are few.
 const TURN: u32 = 16;
 /// Late requests of clients long gone are rare; a forgotten one opens a connection that soon counts as dead.
-const MAX_DEPARTED: usize = 256;
+const MAX_CLOSED_CLIENTS: usize = 256;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! The table of an endpoint's connections.
 
-use super::entry::Entry;
-use crate::names::{Names, PLACES};
+use super::state::Entry;
 use crate::number::SocketId;
+use crate::socket_ids::{PLACES, SocketIds};
 
 /// A connection of an endpoint, for its host. It is not given out again for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ impl Handle {
 /// Connections by place, and by the ids that lead there.
 #[derive(Debug)]
 pub(super) struct Table {
-    names: Names,
+    ids: SocketIds,
     places: Vec<Place>,
     free: Vec<u32>,
     max: u32,
@@ -41,7 +41,7 @@ struct Place {
 
 impl Table {
     pub(super) fn new(key: [u8; 16], max: u32) -> Self {
-        Self { names: Names::new(key), places: Vec::new(), free: Vec::new(), max: max.min(PLACES), recent: 0 }
+        Self { ids: SocketIds::new(key), places: Vec::new(), free: Vec::new(), max: max.min(PLACES), recent: 0 }
     }
 
     /// A free place and an id for it; it must be filled or released.
@@ -54,7 +54,7 @@ impl Table {
                 place
             }
         };
-        Some((place, self.names.name(place, salt)))
+        Some((place, self.ids.id(place, salt)))
     }
 
     pub(super) fn release(&mut self, place: u32) {
@@ -76,7 +76,7 @@ impl Table {
     /// The place of the connection that has this id.
     pub(super) fn find(&mut self, id: SocketId) -> Option<u32> {
         let has = |place: &u32| self.get(*place).is_some_and(|entry| entry.id == id);
-        let place = Some(self.recent).filter(has).or_else(|| self.names.place(id).filter(has))?;
+        let place = Some(self.recent).filter(has).or_else(|| self.ids.place(id).filter(has))?;
         self.recent = place;
         Some(place)
     }

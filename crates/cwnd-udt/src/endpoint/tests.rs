@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use cwnd::Span;
 use proptest::prelude::*;
 
-use super::accept::MAX_ANSWERS;
+use super::listening::MAX_ANSWERS;
 use super::*;
 use crate::connection::Transmit;
 use crate::settings::Mode;
@@ -290,7 +290,7 @@ fn cookies_hold_for_one_address_one_server_and_two_minutes() {
     assert_eq!(bring(60_000, address(9), cookie ^ 1), None, "another cookie");
     assert_eq!(bring(120_000, address(9), cookie), None, "the minute after the next");
     assert_eq!(bring(119_999, address(9), cookie), Some(Request::Response), "libudt refuses the minute before");
-    assert_eq!(server.stats().strangers, 4);
+    assert_eq!(server.stats().invalid_cookies, 4);
 }
 
 // libudt opens a connection for any second word with a good cookie, even that of a rendezvous.

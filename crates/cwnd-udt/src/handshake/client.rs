@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use cwnd::{Span, Time};
 
-use super::{Agreed, Offer, REPEAT, Refusal};
+use super::{Agreed, Offer, REPEAT_INTERVAL, Refusal};
 use crate::wire::{Handshake, Request};
 
 /// A client that has no connection yet.
@@ -22,8 +22,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(offer: Offer, server: SocketAddr, now: Time, patience: Span) -> Self {
-        Self { offer, server, opened: now, deadline: now + patience, cookie: None, unanswered: 0, next: now }
+    pub(crate) fn new(offer: Offer, server: SocketAddr, now: Time, timeout: Span) -> Self {
+        Self { offer, server, opened: now, deadline: now + timeout, cookie: None, unanswered: 0, next: now }
     }
 
     /// Takes in a handshake from the server. The initial number and the id, which it must repeat, are what tells it from a forgery.
@@ -47,7 +47,7 @@ impl Client {
         if now < self.next {
             return None;
         }
-        self.next = now + REPEAT;
+        self.next = now + REPEAT_INTERVAL;
         let (request, cookie) = match self.cookie {
             Some(cookie) if !self.wants_cookie() => (Request::Response, cookie),
             _ => (Request::Regular, 0),

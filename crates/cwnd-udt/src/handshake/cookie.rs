@@ -21,12 +21,12 @@ impl Cookies {
     }
 
     /// The cookie for a client at `from`.
-    pub(super) fn make(&self, now: Time, from: SocketAddr) -> u32 {
+    pub(super) fn generate(&self, now: Time, from: SocketAddr) -> u32 {
         self.hash(slot(now), from)
     }
 
     /// Whether a client at `from` got this cookie in this slot or the one before.
-    pub(super) fn knows(&self, now: Time, from: SocketAddr, cookie: u32) -> bool {
+    pub(super) fn is_valid(&self, now: Time, from: SocketAddr, cookie: u32) -> bool {
         let slot = slot(now);
         [Some(slot), slot.checked_sub(1)].into_iter().flatten().any(|slot| self.hash(slot, from) == cookie)
     }

@@ -14,13 +14,13 @@ use crate::wire::{Handshake, Request};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// A first word: send this back. It is no longer than the question, and nothing is kept.
-    Challenge(Handshake),
+    Cookie(Handshake),
     /// The client receives at its address and may become a connection.
-    Proven,
+    ValidCookie,
     /// Not a question for a listener.
     Ignored,
     /// Its cookie is wrong.
-    Stranger,
+    InvalidCookie,
 }
 
 /// A listener's settings and its cookies. It holds nothing of any client.
@@ -40,9 +40,9 @@ impl Listener {
     /// What to do about a handshake from `from`.
     pub(crate) fn handle(&self, now: Time, from: SocketAddr, theirs: &Handshake) -> Answer {
         match theirs.request {
-            Request::Regular => Answer::Challenge(Handshake { cookie: self.cookies.make(now, from), ..*theirs }),
-            Request::Response if self.cookies.knows(now, from, theirs.cookie) => Answer::Proven,
-            Request::Response => Answer::Stranger,
+            Request::Regular => Answer::Cookie(Handshake { cookie: self.cookies.generate(now, from), ..*theirs }),
+            Request::Response if self.cookies.is_valid(now, from, theirs.cookie) => Answer::ValidCookie,
+            Request::Response => Answer::InvalidCookie,
             _ => Answer::Ignored,
         }
     }

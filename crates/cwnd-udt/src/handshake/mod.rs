@@ -57,7 +57,7 @@ pub enum Refusal {
     },
     /// The other side has no name for the connection.
     #[error("the other side gave no socket id")]
-    Nameless,
+    NoSocketId,
     /// The listener said no: other settings, or no room.
     #[error("the other side refused")]
     Rejected,
@@ -123,7 +123,7 @@ impl Offer {
             isn_ours: self.isn,
             isn_theirs: theirs.isn,
             payload: u32::from(mss.min(self.mss) - HEADERS),
-            peer_id: theirs.id.ok_or(Refusal::Nameless)?,
+            peer_id: theirs.id.ok_or(Refusal::NoSocketId)?,
             peer_window: theirs.window.clamp(2, *BUFFER.end()),
             mode: self.mode,
             opened,
@@ -156,4 +156,4 @@ const HEADERS: u16 = 20 + 8 + 16;
 /// An IPv6 header beyond one of IPv4.
 const IPV6_MORE: u16 = 20;
 /// libudt repeats an unanswered handshake this often.
-const REPEAT: Span = Span::from_millis(250);
+const REPEAT_INTERVAL: Span = Span::from_millis(250);

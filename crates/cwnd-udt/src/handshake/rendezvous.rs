@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 
 use cwnd::{Span, Time};
 
-use super::{Agreed, Offer, REPEAT, Refusal};
+use super::{Agreed, Offer, REPEAT_INTERVAL, Refusal};
 use crate::number::SocketId;
 use crate::wire::{Handshake, Request};
 
 /// One of two ends, before it has a connection.
 ///
-/// It says 0 until it has heard the other, then -1. It has a connection when it has said -1 and hears -1 or -2, or anything that
+/// It says 0 until it has peer_agreed the other, then -1. It has a connection when it has said -1 and hears -1 or -2, or anything that
 /// only an end with a connection sends.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendezvous {
@@ -18,15 +18,15 @@ pub(crate) struct Rendezvous {
     peer: SocketAddr,
     opened: Time,
     deadline: Time,
-    heard: Option<Agreed>,
+    peer_agreed: Option<Agreed>,
     /// What was wrong with the last handshake that could not be used; it may have been a forgery, so it only counts at the end.
     objection: Option<Refusal>,
     next: Time,
 }
 
 impl Rendezvous {
-    pub(crate) fn new(offer: Offer, peer: SocketAddr, now: Time, patience: Span) -> Self {
-        Self { offer, peer, opened: now, deadline: now + patience, heard: None, objection: None, next: now }
+    pub(crate) fn new(offer: Offer, peer: SocketAddr, now: Time, timeout: Span) -> Self {
+        Self { offer, peer, opened: now, deadline: now + timeout, peer_agreed: None, objection: None, next: now }
     }
 
     /// Takes in a handshake from the other end; what they agree on once both know of each other.
@@ -36,7 +36,7 @@ impl Rendezvous {
         }
         if theirs.request == Request::Agreement {
             // libudt leaves version and type out of its last word; the first said them.
-            return self.heard.filter(|heard| theirs.id == Some(heard.peer_id));
+            return self.peer_agreed.filter(|peer_agreed| theirs.id == Some(peer_agreed.peer_id));
         }
         let agreed = match self.offer.agree(theirs, self.opened) {
             Ok(agreed) => agreed,
@@ -45,8 +45,8 @@ impl Rendezvous {
                 return None;
             }
         };
-        let known = self.heard.is_some_and(|heard| heard.peer_id == agreed.peer_id);
-        self.heard = Some(agreed);
+        let known = self.peer_agreed.is_some_and(|peer_agreed| peer_agreed.peer_id == agreed.peer_id);
+        self.peer_agreed = Some(agreed);
         if known && theirs.request == Request::Response {
             return Some(agreed);
         }
@@ -56,7 +56,7 @@ impl Rendezvous {
 
     /// A packet came that only an end with a connection sends.
     pub(crate) fn confirmed(&self) -> Option<Agreed> {
-        self.heard
+        self.peer_agreed
     }
 
     /// The handshake to send now, if one is due, and to which id.
@@ -64,11 +64,11 @@ impl Rendezvous {
         if now < self.next {
             return None;
         }
-        self.next = now + REPEAT;
-        let Some(heard) = &self.heard else {
+        self.next = now + REPEAT_INTERVAL;
+        let Some(peer_agreed) = &self.peer_agreed else {
             return Some((None, self.offer.handshake(Request::Rendezvous, 0, self.peer)));
         };
-        Some((Some(heard.peer_id), self.response(heard)))
+        Some((Some(peer_agreed.peer_id), self.response(peer_agreed)))
     }
 
     /// What an end with a connection answers to one that is still asking.

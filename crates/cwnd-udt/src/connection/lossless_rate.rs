@@ -4,13 +4,13 @@ use cwnd::{Packets, Rate, Span, Time};
 
 /// The rate at which packets got through without a loss, over a while: a capacity below it is refuted.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Proven {
+pub(super) struct LosslessRate {
     /// The while began then, with so many packets acknowledged.
     from: Option<(Time, u64)>,
     rate: Option<Rate>,
 }
 
-impl Proven {
+impl LosslessRate {
     /// `capacity`, or what has been proven to be possible if that is more.
     pub(super) fn refute(&self, capacity: Rate) -> Rate {
         self.rate.map_or(capacity, |rate| Rate(capacity.0.max(rate.0)))
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn only_time_without_a_loss_proves_a_rate() {
-        let mut proven = Proven::default();
+        let mut proven = LosslessRate::default();
         proven.advance(at(0), 0);
         proven.advance(at(50), 500);
         assert_eq!(proven.refute(Rate(10.0)), Rate(10.0), "too short");

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use cwnd::{Span, Time};
 use rand_core::Rng;
 
-use super::entry::{Entry, Open, State};
+use super::state::{Entry, Established, State};
 use super::{Datagram, Endpoint, Event};
 use crate::connection::{Connection, Transmit};
 use crate::handshake::{Answer, Refusal, rejection};
@@ -14,20 +14,20 @@ use crate::wire::{Handshake, Request};
 
 impl Endpoint {
     /// A handshake for whoever listens.
-    pub(super) fn answer(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) {
+    pub(super) fn handle_request(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) {
         let (Some(listener), Some(client)) = (&self.listener, theirs.id) else {
             self.stats.misdirected += 1;
             return;
         };
-        if theirs.request == Request::Regular && !patient(&mut self.patience, now) {
+        if theirs.request == Request::Regular && !may_answer(&mut self.answers, now) {
             self.stats.unanswered += 1;
             return;
         }
         match listener.handle(now, from, theirs) {
-            Answer::Challenge(challenge) => self.reply(from, client, challenge),
-            Answer::Proven => self.on_valid_cookie(now, from, client, theirs),
+            Answer::Cookie(challenge) => self.reply(from, client, challenge),
+            Answer::ValidCookie => self.on_valid_cookie(now, from, client, theirs),
             Answer::Ignored => self.stats.misdirected += 1,
-            Answer::Stranger => self.stats.strangers += 1,
+            Answer::InvalidCookie => self.stats.invalid_cookies += 1,
         }
     }
 
@@ -43,7 +43,7 @@ impl Endpoint {
             }
             return;
         }
-        if self.departed.contains(&(from, client, theirs.isn)) {
+        if self.closed_clients.contains(&(from, client, theirs.isn)) {
             return;
         }
         match self.admit(now, from, theirs) {
@@ -51,7 +51,7 @@ impl Endpoint {
                 self.peers.insert((from, Some(client)), place);
                 self.waiting += 1;
                 self.events.push_back((self.table.handle(place), Event::Accepted { from }));
-                self.touch(place);
+                self.schedule(place);
                 self.reply(from, client, response);
             }
             Err(_) => {
@@ -73,7 +73,11 @@ impl Endpoint {
         let connection = Connection::new(&listener.settings, &agreed, now);
         self.table.fill(
             place,
-            Entry::new(id, from, State::Open(Box::new(Open::accepted(now, connection, agreed, response)))),
+            Entry::new(
+                id,
+                from,
+                State::Established(Box::new(Established::accepted(now, connection, agreed, response))),
+            ),
         );
         Ok((place, response))
     }
@@ -101,13 +105,13 @@ impl Endpoint {
 
 /// Whether another stranger is answered now, of `left` that may be as of a moment. Anybody can write any sender's address on a
 /// question: under a flood of them answers, which cost more than anything else about it, are rationed. Clients ask several times.
-fn patient((left, as_of): &mut (u64, Time), now: Time) -> bool {
+fn may_answer((left, as_of): &mut (u64, Time), now: Time) -> bool {
     let earned = now.since(*as_of).as_nanos() / ANSWER.as_nanos();
     *left = (*left + earned).min(MAX_ANSWERS);
     *as_of += ANSWER * earned;
-    let patient = *left > 0;
-    *left -= u64::from(patient);
-    patient
+    let allowed = *left > 0;
+    *left -= u64::from(allowed);
+    allowed
 }
 
 /// Answers waiting to leave; who gets none asks again.

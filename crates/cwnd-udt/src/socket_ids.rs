@@ -1,4 +1,4 @@
-//! Names for connections that look random and lead to a place in a table.
+//! SocketIds for connections that look random and lead to a place in a table.
 
 use std::hash::Hasher;
 
@@ -9,17 +9,17 @@ use crate::number::SocketId;
 /// Turns places of a table into socket ids and back. Without the key the ids of other connections cannot be told from one's own;
 /// libudt counts its ids down, so that one knows them all.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
+pub(crate) struct SocketIds {
     key: [u8; 16],
 }
 
-impl Names {
+impl SocketIds {
     pub(crate) fn new(key: [u8; 16]) -> Self {
         Self { key }
     }
 
     /// An id for `place`, below [`PLACES`]; another one for each of the 4096 values of `salt` that differ in their low bits.
-    pub(crate) fn name(&self, place: u32, salt: u32) -> SocketId {
+    pub(crate) fn id(&self, place: u32, salt: u32) -> SocketId {
         let value = ((salt << PLACE_BITS) | (place % PLACES)) & ((1 << (2 * HALF)) - 1);
         let halves = (0..ROUNDS)
             .fold((value >> HALF, value & MASK), |(left, right), round| (right, left ^ self.mix(round, right)));
@@ -64,11 +64,11 @@ mod tests {
 
     #[test]
     fn every_id_leads_back_and_none_is_given_twice() {
-        let names = Names::new([7; 16]);
+        let names = SocketIds::new([7; 16]);
         let mut seen = BTreeSet::new();
         for place in (0..PLACES).step_by(97) {
             for salt in [0, 1, 4095] {
-                let id = names.name(place, salt);
+                let id = names.id(place, salt);
                 assert!(seen.insert(id));
                 assert_eq!(names.place(id), Some(place));
             }
@@ -78,11 +78,10 @@ mod tests {
 
     #[test]
     fn neighbours_have_unrelated_ids_and_another_key_gives_others() {
-        let (ours, theirs) = (Names::new([1; 16]), Names::new([2; 16]));
-        let near =
-            (1..1000).filter(|place| ours.name(*place, 0).get().abs_diff(ours.name(place - 1, 0).get()) < 1 << 20);
+        let (ours, theirs) = (SocketIds::new([1; 16]), SocketIds::new([2; 16]));
+        let near = (1..1000).filter(|place| ours.id(*place, 0).get().abs_diff(ours.id(place - 1, 0).get()) < 1 << 20);
         // Two random ids of 30 bits are that near with a probability of 2^-9.
         assert!(near.count() < 10);
-        assert!((0..1000).all(|place| ours.name(place, 0) != theirs.name(place, 0)));
+        assert!((0..1000).all(|place| ours.id(place, 0) != theirs.id(place, 0)));
     }
 }

@@ -19,8 +19,8 @@ pub(super) fn probe_interval(rtt: &RttEstimator, n: u32) -> Span {
 }
 
 /// libudt's EXP interval for the `n`-th silence in a row, but not before a probe has gone unanswered.
-pub(super) fn patience(rtt: &RttEstimator, n: u64) -> Span {
-    (answer_time(rtt) * n + SYN).max(LEAST_PATIENCE * n).max(probe_interval(rtt, 1))
+pub(super) fn exp_interval(rtt: &RttEstimator, n: u64) -> Span {
+    (answer_time(rtt) * n + SYN).max(MIN_EXP * n).max(probe_interval(rtt, 1))
 }
 
 /// The round-trip time a peer reports; none where it has measured none and says what libudt says then.
@@ -34,8 +34,8 @@ pub(super) const UNMEASURED: (u32, u32) = (100_000, 50_000);
 /// libudt's assumption before the first sample; its variation is half of it.
 pub(super) const DEFAULT_RTT: Span = Span::from_millis(100);
 /// A longer sample is a clock that went ahead or a report that lies; believed, it would put off every timer.
-pub(super) const LONGEST_RTT: Span = Span::from_secs(10);
+pub(super) const MAX_RTT: Span = Span::from_secs(10);
 /// libudt: a receiver silent for less than this is never taken for gone.
-const LEAST_PATIENCE: Span = Span::from_millis(300);
+const MIN_EXP: Span = Span::from_millis(300);
 /// Attempts without progress become up to 64 times as rare.
 const MAX_BACKOFF: u32 = 6;

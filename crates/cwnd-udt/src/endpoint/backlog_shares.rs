@@ -4,7 +4,7 @@ use cwnd::{Span, Time};
 
 /// What has come in lately, in all.
 #[derive(Debug, Default)]
-pub(super) struct Shares {
+pub(super) struct BacklogShares {
     epoch: u64,
     now: Tally,
     before: Tally,
@@ -18,32 +18,32 @@ struct Tally {
 
 /// What has come in lately for one connection: in the epoch of its last packet, and in the one before.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct Share {
     epoch: u64,
     now: u64,
     before: u64,
 }
 
-impl Shares {
-    /// Counts a packet for the connection with `part`. With the first of an epoch comes its share anew, as a fraction: half of the
+impl BacklogShares {
+    /// Counts a packet for the connection with `share`. With the first of an epoch comes its share anew, as a fraction: half of the
     /// whole goes by what each brought in the epoch before, half is the same for all.
-    pub(super) fn count(&mut self, now: Time, part: &mut Part) -> Option<(u64, u64)> {
+    pub(super) fn count(&mut self, now: Time, share: &mut Share) -> Option<(u64, u64)> {
         let epoch = now.as_nanos() / EPOCH.as_nanos();
         if epoch != self.epoch {
             self.before = if epoch == self.epoch + 1 { self.now } else { Tally::default() };
             (self.epoch, self.now) = (epoch, Tally::default());
         }
         self.now.packets += 1;
-        if epoch == part.epoch {
-            part.now += 1;
+        if epoch == share.epoch {
+            share.now += 1;
             return None;
         }
-        part.before = if epoch == part.epoch + 1 { part.now } else { 0 };
-        (part.epoch, part.now) = (epoch, 1);
+        share.before = if epoch == share.epoch + 1 { share.now } else { 0 };
+        (share.epoch, share.now) = (epoch, 1);
         self.now.connections += 1;
         let connections = self.now.connections.max(self.before.connections);
         let packets = self.before.packets.max(1);
-        Some((part.before * connections + packets, 2 * packets * connections))
+        Some((share.before * connections + packets, 2 * packets * connections))
     }
 }
 
@@ -61,22 +61,22 @@ mod tests {
 
     #[test]
     fn whoever_is_alone_has_all() {
-        let (mut shares, mut part) = (Shares::default(), Part::default());
-        assert_eq!(shares.count(at(20), &mut part), Some((1, 2)), "nobody knows yet who else comes");
-        assert_eq!(shares.count(at(21), &mut part), None);
-        assert_eq!(shares.count(at(40), &mut part), Some((4, 4)));
+        let (mut shares, mut share) = (BacklogShares::default(), Share::default());
+        assert_eq!(shares.count(at(20), &mut share), Some((1, 2)), "nobody knows yet who else comes");
+        assert_eq!(shares.count(at(21), &mut share), None);
+        assert_eq!(shares.count(at(40), &mut share), Some((4, 4)));
     }
 
     #[test]
     fn shares_go_by_what_came_and_half_is_the_same_for_all() {
-        let mut shares = Shares::default();
-        let mut parts: [Part; 4] = std::array::from_fn(|_| Part::default());
-        for (part, packets) in parts.iter_mut().zip([97, 1, 1, 1]) {
+        let mut shares = BacklogShares::default();
+        let mut shares_of: [Share; 4] = std::array::from_fn(|_| Share::default());
+        for (share, packets) in shares_of.iter_mut().zip([97, 1, 1, 1]) {
             for _ in 0..packets {
-                shares.count(at(25), part);
+                shares.count(at(25), share);
             }
         }
-        let next: Vec<_> = parts.iter_mut().map(|part| shares.count(at(45), part)).collect();
+        let next: Vec<_> = shares_of.iter_mut().map(|share| shares.count(at(45), share)).collect();
         assert_eq!(next, [Some((488, 800)), Some((104, 800)), Some((104, 800)), Some((104, 800))]);
     }
 }

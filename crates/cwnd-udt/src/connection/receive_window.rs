@@ -4,8 +4,8 @@ use cwnd::Time;
 use cwnd::estimate::RttEstimator;
 
 use super::SYN;
-use super::patience::DEFAULT_RTT;
-use super::sender::LEAST_WINDOW;
+use super::sender::MIN_WINDOW;
+use super::timeouts::DEFAULT_RTT;
 
 /// How many packets a sender may have on their way to a receiver that is not always there to take them in, and how many may lie
 /// here for an application that is not always there to read.
@@ -17,7 +17,7 @@ use super::sender::LEAST_WINDOW;
 /// What is not read yet is bounded by what the application reads in some round trips, or in the time for which it may be kept from
 /// its processor: one that reads gets what the path needs, one that does not costs little.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowance {
+pub(super) struct ReceiveWindow {
     /// Packets that may be under way.
     pub(super) packets: u64,
     /// Packets that may be under way or unread.
@@ -30,16 +30,16 @@ pub(super) struct Allowance {
     since: Option<(Time, u64, u64)>,
 }
 
-impl Allowance {
+impl ReceiveWindow {
     /// For a host that holds `backlog` packets, and no other connection.
     pub(super) fn new(backlog: u32) -> Self {
         let backlog = u64::from(backlog);
-        Self { packets: backlog, room: LEAST_ROOM, backlog, share: backlog, path: 0, since: None }
+        Self { packets: backlog, room: MIN_ROOM, backlog, share: backlog, path: 0, since: None }
     }
 
     /// Of the host's backlog, `part` in `whole` is for this connection.
     pub(super) fn share(&mut self, (part, whole): (u64, u64)) {
-        self.share = (self.backlog * part / whole).max(LEAST_WINDOW);
+        self.share = (self.backlog * part / whole).max(MIN_WINDOW);
         self.packets = self.share + self.path;
     }
 
@@ -60,7 +60,7 @@ impl Allowance {
         self.path = ((GROWTH * arrived) as u64).max(self.path - self.path / 8);
         self.packets = self.share + self.path;
         let ahead = (GROWTH * rounds).max(PAUSE * (SYN.as_secs_f64() / elapsed.as_secs_f64()));
-        self.room = ((ahead * (read - first_read) as f64) as u64).max(self.room - self.room / 8).max(LEAST_ROOM);
+        self.room = ((ahead * (read - first_read) as f64) as u64).max(self.room - self.room / 8).max(MIN_ROOM);
         self.since = Some((now, next, read));
     }
 }
@@ -70,7 +70,7 @@ const GROWTH: f64 = 4.0;
 /// An application on a busy host may be kept from its processor for some tens of milliseconds: eight times UDT's clock.
 const PAUSE: f64 = 8.0;
 /// Packets that may lie unread in any case: three quarters of a megabyte of full ones, five round trips of a slow start.
-const LEAST_ROOM: u64 = 512;
+const MIN_ROOM: u64 = 512;
 
 #[cfg(test)]
 mod tests {
@@ -86,47 +86,47 @@ mod tests {
     fn the_path_counts_four_times() {
         let mut rtt = RttEstimator::new();
         rtt.on_sample(Span::from_millis(50), Span::ZERO);
-        let mut allowance = Allowance::new(100);
-        allowance.advance(at(0), 0, 0, &rtt);
-        allowance.advance(at(40), 1_000, 0, &rtt);
-        assert_eq!(allowance.packets, 100, "less than a round trip");
+        let mut window = ReceiveWindow::new(100);
+        window.advance(at(0), 0, 0, &rtt);
+        window.advance(at(40), 1_000, 0, &rtt);
+        assert_eq!(window.packets, 100, "less than a round trip");
         // 3,000 packets in 60 ms are 2,500 in 50 ms.
-        allowance.advance(at(60), 3_000, 0, &rtt);
-        assert_eq!(allowance.packets, 10_100);
-        allowance.advance(at(160), 3_000, 0, &rtt);
-        assert_eq!(allowance.packets, 8_850, "a pause takes an eighth");
-        allowance.share((1, 10));
-        assert_eq!(allowance.packets, 8_760, "others take of the backlog alone");
-        allowance.share((1, 1_000));
-        assert_eq!(allowance.packets, 8_752, "some packets are everybody's");
+        window.advance(at(60), 3_000, 0, &rtt);
+        assert_eq!(window.packets, 10_100);
+        window.advance(at(160), 3_000, 0, &rtt);
+        assert_eq!(window.packets, 8_850, "a pause takes an eighth");
+        window.share((1, 10));
+        assert_eq!(window.packets, 8_760, "others take of the backlog alone");
+        window.share((1, 1_000));
+        assert_eq!(window.packets, 8_752, "some packets are everybody's");
     }
 
     #[test]
     fn a_path_without_length_adds_little() {
         let mut rtt = RttEstimator::new();
         rtt.on_sample(Span::from_micros(50), Span::ZERO);
-        let mut allowance = Allowance::new(1_000);
-        allowance.advance(at(0), 0, 0, &rtt);
+        let mut window = ReceiveWindow::new(1_000);
+        window.advance(at(0), 0, 0, &rtt);
         // 1.4 million packets in a second: 70 in 50 us.
-        allowance.advance(at(10), 14_000, 0, &rtt);
-        assert_eq!(allowance.packets, 1_280);
+        window.advance(at(10), 14_000, 0, &rtt);
+        assert_eq!(window.packets, 1_280);
     }
 
     #[test]
     fn room_follows_what_is_read() {
         let mut rtt = RttEstimator::new();
         rtt.on_sample(Span::from_millis(50), Span::ZERO);
-        let mut allowance = Allowance::new(100);
-        allowance.advance(at(0), 0, 0, &rtt);
-        allowance.advance(at(50), 9_000, 0, &rtt);
-        assert_eq!(allowance.room, 512, "nothing is read");
-        allowance.advance(at(100), 18_000, 2_000, &rtt);
-        assert_eq!(allowance.room, 8_000, "four round trips");
-        allowance.advance(at(150), 18_000, 2_000, &rtt);
-        assert_eq!(allowance.room, 7_000, "a pause takes an eighth");
+        let mut window = ReceiveWindow::new(100);
+        window.advance(at(0), 0, 0, &rtt);
+        window.advance(at(50), 9_000, 0, &rtt);
+        assert_eq!(window.room, 512, "nothing is read");
+        window.advance(at(100), 18_000, 2_000, &rtt);
+        assert_eq!(window.room, 8_000, "four round trips");
+        window.advance(at(150), 18_000, 2_000, &rtt);
+        assert_eq!(window.room, 7_000, "a pause takes an eighth");
         // 500 packets in 10 ms, with a round trip of next to nothing: eighty milliseconds' worth.
         rtt.on_sample(Span::from_micros(50), Span::ZERO);
-        let mut near = Allowance::new(100);
+        let mut near = ReceiveWindow::new(100);
         near.advance(at(0), 0, 0, &rtt);
         near.advance(at(10), 500, 500, &rtt);
         assert_eq!(near.room, 4_000);

@@ -48,7 +48,7 @@ pub enum SendError {
 
 /// Data not yet made into packets. Only offsets are kept: the bytes are the host's.
 #[derive(Debug)]
-pub(super) struct Supply {
+pub(super) struct Packetizer {
     payload: u64,
     /// Bytes handed over.
     written: u64,
@@ -113,7 +113,7 @@ impl MessageOptions {
     }
 }
 
-impl Supply {
+impl Packetizer {
     /// Nothing yet, for packets of `payload` bytes.
     pub(super) fn new(mode: Mode, payload: u32) -> Self {
         let messages = (mode == Mode::Messages).then(|| Pending {
@@ -237,21 +237,21 @@ mod tests {
 
     #[test]
     fn consecutive_writes_fill_packets() {
-        let mut supply = Supply::new(Mode::Stream, 100);
-        supply.write(30);
-        supply.write(90);
-        assert_eq!(supply.packets(), 2);
-        assert_eq!(supply.cut(0).map(|cut| cut.bytes), Some(0..100));
-        assert_eq!(supply.cut(1).map(|cut| cut.bytes), Some(100..120));
-        assert_eq!(supply.cut(2), None);
+        let mut packetizer = Packetizer::new(Mode::Stream, 100);
+        packetizer.write(30);
+        packetizer.write(90);
+        assert_eq!(packetizer.packets(), 2);
+        assert_eq!(packetizer.cut(0).map(|cut| cut.bytes), Some(0..100));
+        assert_eq!(packetizer.cut(1).map(|cut| cut.bytes), Some(100..120));
+        assert_eq!(packetizer.cut(2), None);
     }
 
     #[test]
     fn messages_keep_their_bounds() {
-        let mut supply = Supply::new(Mode::Messages, 100);
-        supply.push(250, Time::MAX, true);
-        supply.push(100, Time::MAX, false);
-        let cuts: Vec<_> = std::iter::from_fn(|| supply.cut(0)).collect();
+        let mut packetizer = Packetizer::new(Mode::Messages, 100);
+        packetizer.push(250, Time::MAX, true);
+        packetizer.push(100, Time::MAX, false);
+        let cuts: Vec<_> = std::iter::from_fn(|| packetizer.cut(0)).collect();
         let summary: Vec<_> = cuts.iter().map(|cut| (cut.bytes.clone(), cut.position, cut.message.get())).collect();
         assert_eq!(
             summary,
@@ -267,17 +267,17 @@ mod tests {
 
     #[test]
     fn messages_expire_unsent_or_half_sent() {
-        let mut supply = Supply::new(Mode::Messages, 100);
-        supply.push(250, at(10), true);
-        supply.push(50, at(5), true);
-        supply.push(50, Time::MAX, true);
-        assert!(supply.expire(at(9)).is_none());
-        supply.cut(0).expect("the first packet of the first message");
-        let (waiting, lacks) = supply.expire(at(10)).expect("half sent");
+        let mut packetizer = Packetizer::new(Mode::Messages, 100);
+        packetizer.push(250, at(10), true);
+        packetizer.push(50, at(5), true);
+        packetizer.push(50, Time::MAX, true);
+        assert!(packetizer.expire(at(9)).is_none());
+        packetizer.cut(0).expect("the first packet of the first message");
+        let (waiting, lacks) = packetizer.expire(at(10)).expect("half sent");
         assert_eq!((waiting.number.get(), lacks), (1, 2));
-        assert!(supply.expire(at(10)).is_none(), "nobody needs to hear of the second");
-        assert_eq!(supply.expired(), 1);
-        assert_eq!((supply.packets(), supply.cut_to()), (1, 300));
-        assert_eq!(supply.cut(3).map(|cut| (cut.bytes, cut.message.get())), Some((300..350, 3)));
+        assert!(packetizer.expire(at(10)).is_none(), "nobody needs to hear of the second");
+        assert_eq!(packetizer.expired(), 1);
+        assert_eq!((packetizer.packets(), packetizer.cut_to()), (1, 300));
+        assert_eq!(packetizer.cut(3).map(|cut| (cut.bytes, cut.message.get())), Some((300..350, 3)));
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use cwnd::{Span, Time};
 
-use super::shares::Part;
+use super::backlog_shares::Share;
 use crate::connection::{Connection, Transmit};
 use crate::handshake::{Agreed, Client, Refusal, Rendezvous};
 use crate::number::SocketId;
@@ -22,17 +22,17 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) enum State {
     /// Calls a listener.
-    Calling(Box<(Client, Settings)>),
+    Connecting(Box<(Client, Settings)>),
     /// Calls an end that calls us.
-    Meeting(Box<(Rendezvous, Settings)>),
-    Open(Box<Open>),
+    Rendezvous(Box<(Rendezvous, Settings)>),
+    Established(Box<Established>),
     /// There will be no connection, and the host has not yet removed this.
     Refused,
 }
 
 /// An open connection, and what is left of its handshake.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct Established {
     pub(super) connection: Connection,
     pub(super) agreed: Agreed,
     /// The peer called our listener.
@@ -46,12 +46,12 @@ pub(super) struct Open {
     /// Until then such a client may be setting up what the answer told it, and nothing else leaves.
     quiet_until: Time,
     /// What it brings of everything that arrives.
-    pub(super) part: Part,
+    pub(super) share: Share,
     /// A first word is due: what waits for it at the other end may be a server that has heard nothing, or a rendezvous.
-    greet: bool,
+    keep_alive_due: bool,
     /// What a rendezvous answers to an end that is still asking, and whether it is due.
     agreement: Option<Handshake>,
-    agree: bool,
+    agreement_due: bool,
 }
 
 impl Entry {
@@ -59,16 +59,16 @@ impl Entry {
         Self { id, peer, state }
     }
 
-    pub(super) fn open(&self) -> Option<&Open> {
+    pub(super) fn open(&self) -> Option<&Established> {
         match &self.state {
-            State::Open(open) => Some(open),
+            State::Established(open) => Some(open),
             _ => None,
         }
     }
 
-    pub(super) fn open_mut(&mut self) -> Option<&mut Open> {
+    pub(super) fn open_mut(&mut self) -> Option<&mut Established> {
         match &mut self.state {
-            State::Open(open) => Some(open),
+            State::Established(open) => Some(open),
             _ => None,
         }
     }
@@ -82,9 +82,9 @@ impl Entry {
     }
 
     /// The connection, now that a packet for it has come from the peer.
-    pub(super) fn heard(&mut self) -> Option<&mut Connection> {
+    pub(super) fn on_packet(&mut self) -> Option<&mut Connection> {
         match &mut self.state {
-            State::Open(open) => {
+            State::Established(open) => {
                 open.response = None;
                 Some(&mut open.connection)
             }
@@ -93,24 +93,28 @@ impl Entry {
     }
 
     /// The handshake has come to its end.
-    pub(super) fn open_now(&mut self, now: Time, agreed: &Agreed) {
+    pub(super) fn establish(&mut self, now: Time, agreed: &Agreed) {
         let open = match &self.state {
-            State::Calling(calling) => Open::new(Connection::new(&calling.1, agreed, now), *agreed),
-            State::Meeting(meeting) => Open {
-                agreement: Some(meeting.0.agreement(agreed)),
-                ..Open::new(Connection::new(&meeting.1, agreed, now), *agreed)
+            State::Connecting(connecting) => Established::new(Connection::new(&connecting.1, agreed, now), *agreed),
+            State::Rendezvous(rendezvous) => Established {
+                agreement: Some(rendezvous.0.agreement(agreed)),
+                ..Established::new(Connection::new(&rendezvous.1, agreed, now), *agreed)
             },
-            State::Open(_) | State::Refused => return,
+            State::Established(_) | State::Refused => return,
         };
-        self.state = State::Open(Box::new(open));
+        self.state = State::Established(Box::new(open));
     }
 
     /// What leaves next, and for which id.
     pub(super) fn poll(&mut self, now: Time) -> Option<(Option<SocketId>, Transmit)> {
         match &mut self.state {
-            State::Calling(calling) => calling.0.poll(now).map(|handshake| (None, Transmit::Handshake(handshake))),
-            State::Meeting(meeting) => meeting.0.poll(now).map(|(id, handshake)| (id, Transmit::Handshake(handshake))),
-            State::Open(open) => Some((Some(open.agreed.peer_id), open.poll(now)?)),
+            State::Connecting(connecting) => {
+                connecting.0.poll(now).map(|handshake| (None, Transmit::Handshake(handshake)))
+            }
+            State::Rendezvous(rendezvous) => {
+                rendezvous.0.poll(now).map(|(id, handshake)| (id, Transmit::Handshake(handshake)))
+            }
+            State::Established(open) => Some((Some(open.agreed.peer_id), open.poll(now)?)),
             State::Refused => None,
         }
     }
@@ -118,9 +122,9 @@ impl Entry {
     /// Does what is due; says why if there will be no connection.
     pub(super) fn handle_timeout(&mut self, now: Time) -> Option<Refusal> {
         match &mut self.state {
-            State::Calling(calling) => calling.0.expired(now).then_some(Refusal::Timeout),
-            State::Meeting(meeting) => meeting.0.expired(now),
-            State::Open(open) => {
+            State::Connecting(connecting) => connecting.0.expired(now).then_some(Refusal::Timeout),
+            State::Rendezvous(rendezvous) => rendezvous.0.expired(now),
+            State::Established(open) => {
                 open.connection.handle_timeout(now);
                 None
             }
@@ -130,12 +134,12 @@ impl Entry {
 
     pub(super) fn next_timeout(&self) -> Option<Time> {
         match &self.state {
-            State::Calling(calling) => Some(calling.0.next_timeout()),
-            State::Meeting(meeting) => Some(meeting.0.next_timeout()),
-            State::Open(open) if open.response.is_some() => {
+            State::Connecting(connecting) => Some(connecting.0.next_timeout()),
+            State::Rendezvous(rendezvous) => Some(rendezvous.0.next_timeout()),
+            State::Established(open) if open.response.is_some() => {
                 open.connection.next_timeout().map(|at| at.max(open.quiet_until))
             }
-            State::Open(open) => open.connection.next_timeout(),
+            State::Established(open) => open.connection.next_timeout(),
             State::Refused => None,
         }
     }
@@ -143,13 +147,13 @@ impl Entry {
     /// Whether it was in the backlog, in which it no longer is.
     pub(super) fn leave_backlog(&mut self) -> bool {
         match &mut self.state {
-            State::Open(open) => std::mem::take(&mut open.in_backlog),
+            State::Established(open) => std::mem::take(&mut open.in_backlog),
             _ => false,
         }
     }
 }
 
-impl Open {
+impl Established {
     fn new(connection: Connection, agreed: Agreed) -> Self {
         Self {
             connection,
@@ -159,39 +163,39 @@ impl Open {
             response: None,
             held: None,
             quiet_until: Time::ZERO,
-            part: Part::default(),
-            greet: true,
+            share: Share::default(),
+            keep_alive_due: true,
             agreement: None,
-            agree: false,
+            agreement_due: false,
         }
     }
 
     /// The server's end.
     pub(super) fn accepted(now: Time, connection: Connection, agreed: Agreed, response: Handshake) -> Self {
         let open = Self::new(connection, agreed);
-        let quiet_until = now + SETTING_UP;
-        Self { client: true, in_backlog: true, response: Some(response), quiet_until, greet: false, ..open }
+        let quiet_until = now + CLIENT_SETUP;
+        Self { client: true, in_backlog: true, response: Some(response), quiet_until, keep_alive_due: false, ..open }
     }
 
     /// The server's answer once more, for a client that asks again.
     pub(super) fn repeat_response(&mut self, now: Time) -> Option<Handshake> {
-        self.quiet_until = now + SETTING_UP;
+        self.quiet_until = now + CLIENT_SETUP;
         self.response
     }
 
     /// A handshake for a connection that is open: an end of a rendezvous may not know that yet.
     pub(super) fn handle_handshake(&mut self, theirs: &Handshake) {
         let asks = matches!(theirs.request, Request::Rendezvous | Request::Response);
-        self.agree |= asks && self.agreement.is_some();
+        self.agreement_due |= asks && self.agreement.is_some();
     }
 
     fn poll(&mut self, now: Time) -> Option<Transmit> {
-        if std::mem::take(&mut self.agree)
+        if std::mem::take(&mut self.agreement_due)
             && let Some(agreement) = self.agreement
         {
             return Some(Transmit::Handshake(agreement));
         }
-        if std::mem::take(&mut self.greet) {
+        if std::mem::take(&mut self.keep_alive_due) {
             return Some(Transmit::Message(Message::KeepAlive));
         }
         if let Some(held) = self.held.take() {
@@ -212,4 +216,4 @@ impl Open {
 }
 
 /// libudt's client drops what comes while its thread prepares the connection, and says nothing once it has. Other clients speak.
-const SETTING_UP: Span = Span::from_millis(20);
+const CLIENT_SETUP: Span = Span::from_millis(20);
