@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::{listen, local, options, pattern};
 use cwnd::Span;
 use cwnd_net::{Options, UdtListener, UdtPort, UdtStream};
-use cwnd_udt::testing::first_word;
+use cwnd_udt::testing::first_handshake;
 
 /// Bytes `from..` of `content`, through a connection.
 fn carry(client: &UdtStream, server: &UdtStream, content: &[u8]) {
@@ -123,7 +123,7 @@ fn a_flood_of_handshakes_stops_neither_transfers_nor_new_clients() {
         scope.spawn(|| {
             let sockets: Vec<UdpSocket> =
                 (1..50).map(|host| UdpSocket::bind(SocketAddr::from(([127, 1, 0, host], 0))).unwrap()).collect();
-            let word = first_word();
+            let word = first_handshake();
             while flooding.load(Ordering::Relaxed) {
                 for socket in &sockets {
                     let _lost = socket.send_to(&word, address);

@@ -6,8 +6,8 @@
 //! (draft-gg-udt-03) and that library differ, it follows the library.
 //!
 //! Where to start: [`wire`] has the packets, as values that cannot be wrong once they are parsed; [`Settings`] is what a user
-//! chooses; [`handshake`] leads to [`Agreed`], what two ends have settled; [`Connection`] is what comes of it; [`Endpoint`] is
-//! all connections of a UDP port, which most hosts drive.
+//! chooses; [`handshake`] results in [`Agreed`], the negotiated values; [`Connection`] is an established connection; [`Endpoint`]
+//! is all connections of a UDP port, which most hosts drive.
 
 pub mod connection;
 pub mod endpoint;

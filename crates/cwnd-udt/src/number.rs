@@ -20,7 +20,7 @@ pub struct AckNumber(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MessageNumber(u32);
 
-/// The name of a connection at one of its ends, by which the other end addresses it: 1 to 2^31 - 1. The listener has none.
+/// The id of a connection at one of its ends, which the packets of the other end carry: 1 to 2^31 - 1. The listener has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SocketId(NonZero<u32>);
 

@@ -1,4 +1,4 @@
-//! What a user chooses for a connection.
+//! Settings of a connection.
 
 use core::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ pub enum Mode {
     Messages,
 }
 
-/// The choices for a connection or a listener. [`Settings::check`] tells whether they can be used; whatever takes settings asks it.
+/// Settings of a connection or a listener. Every function that uses settings calls [`Settings::check`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Settings {
@@ -29,21 +29,21 @@ pub struct Settings {
     pub mss: u16,
     /// Packets that may wait to be sent or to be acknowledged.
     pub send_buffer: u32,
-    /// Packets that may wait to be read or for their predecessors: the window granted to the peer.
+    /// Packets that may wait to be read or for missing packets before them: the window granted to the peer.
     pub receive_buffer: u32,
     /// Packets that the host holds while it is too busy to hand them in, as an operating system does below a socket. The window
     /// granted to the peer is then bounded by that, and by what the path itself holds; none if the host is never busy.
     pub backlog: Option<u32>,
     /// Never send faster than this, headers included.
     pub max_rate: Option<BitRate>,
-    /// How far ahead of its time a paced packet may leave, so that several can leave together: not more than an eighth of the peer's
+    /// How far ahead of its time a paced packet may be sent, so that several can be sent together: not more than an eighth of the peer's
     /// buffer holds.
     pub burst: Span,
-    /// How long a connection that is being closed goes on trying to deliver what it holds.
+    /// How long a connection that is being closed goes on delivering what was written.
     pub linger: Span,
-    /// How long a silence is broken after: a packet of any kind leaves at least this often.
+    /// A packet of any kind is sent at least this often.
     pub keep_alive: Span,
-    /// A peer silent for this long is gone.
+    /// The connection ends if nothing was received from the peer for this long.
     pub dead_after: Span,
     /// How long a client waits for its server.
     pub connect_timeout: Span,
@@ -51,14 +51,16 @@ pub struct Settings {
     pub rendezvous_timeout: Span,
 }
 
-/// Settings that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+/// A setting that is out of its range.
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// An algorithm that hears what UDT's packets cannot carry.
-    #[error("`{0}` cannot drive UDT, whose packets have no room for what it hears from its receiver or from routers")]
+    /// An algorithm that needs feedback which UDT's packets cannot carry.
+    #[error(
+        "`{0}` cannot drive UDT, whose packets do not carry the feedback it needs from its receiver or from routers"
+    )]
     Algorithm(&'static str),
-    /// A buffer of no use, or one that sequence numbers or memory cannot bear.
+    /// A buffer that is too small to be useful, or too large for sequence numbers or memory.
     #[error("the {which} buffer of {packets} packets is outside {}..={}", BUFFER.start(), BUFFER.end())]
     Buffer {
         /// `send` or `receive`.
@@ -66,9 +68,9 @@ pub enum SettingsError {
         /// As it was set.
         packets: u32,
     },
-    /// Living peers would be taken for gone between two signs of life.
+    /// A live peer would time out between two keep-alive packets.
     #[error(
-        "a peer would count as dead after {dead_after}, but signs of life come each {keep_alive}: at least 3 must fit"
+        "a peer would time out after {dead_after}, but keep-alive packets are sent each {keep_alive}: at least 3 must fit"
     )]
     DeadAfter {
         /// As it was set.
@@ -76,7 +78,7 @@ pub enum SettingsError {
         /// As it was set.
         keep_alive: Span,
     },
-    /// Signs of life too dense to be cheap or too rare for libudt.
+    /// Keep-alive packets too frequent to be cheap, or too rare for libudt.
     #[error("a keep-alive each {0} is outside 10 ms to 10 s")]
     KeepAlive(Span),
     /// A packet that holds nothing, or that IP cannot carry.
@@ -85,10 +87,10 @@ pub enum SettingsError {
         /// As it was set.
         bytes: u16,
     },
-    /// A rate at which nothing leaves.
-    #[error("a largest rate of {0} bit/s is not positive")]
-    Rate(String),
-    /// An attempt that ends before it began.
+    /// A rate that is not positive and finite.
+    #[error("a largest rate of {} bit/s is not positive", .0.0)]
+    Rate(BitRate),
+    /// A timeout of zero.
     #[error("the time to wait for {0} is zero")]
     Timeout(&'static str),
 }
@@ -114,10 +116,10 @@ impl Settings {
         }
     }
 
-    /// Whether they can be used.
+    /// Checks every setting against its range.
     ///
     /// # Errors
-    /// Names the first value out of its range, and the range.
+    /// The variant for the first setting that is out of its range, with the range.
     pub fn check(&self) -> Result<(), SettingsError> {
         let entry = self.algorithm.entry();
         if !matches!(entry.transport, Transport::Acked | Transport::Reported) {
@@ -131,10 +133,10 @@ impl Settings {
                 return Err(SettingsError::Buffer { which, packets });
             }
         }
-        if let Some(BitRate(rate)) = self.max_rate
-            && !(rate > 0.0 && rate.is_finite())
+        if let Some(rate) = self.max_rate
+            && !(rate.0 > 0.0 && rate.0.is_finite())
         {
-            return Err(SettingsError::Rate(rate.to_string()));
+            return Err(SettingsError::Rate(rate));
         }
         if !(Span::from_millis(10)..=Span::from_secs(10)).contains(&self.keep_alive) {
             return Err(SettingsError::KeepAlive(self.keep_alive));
@@ -199,7 +201,7 @@ mod tests {
         assert_eq!(broken(|s| s.keep_alive = Span::from_secs(46)), "a keep-alive each 46 s is outside 10 ms to 10 s");
         assert_eq!(
             broken(|s| s.dead_after = Span::from_secs(2)),
-            "a peer would count as dead after 2 s, but signs of life come each 1 s: at least 3 must fit"
+            "a peer would time out after 2 s, but keep-alive packets are sent each 1 s: at least 3 must fit"
         );
         assert_eq!(broken(|s| s.connect_timeout = Span::ZERO), "the time to wait for a server is zero");
     }

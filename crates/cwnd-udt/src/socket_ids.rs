@@ -1,4 +1,4 @@
-//! SocketIds for connections that look random and lead to a place in a table.
+//! Socket ids that look random and map to a place in a table.
 
 use std::hash::Hasher;
 
@@ -6,8 +6,8 @@ use siphasher::sip::SipHasher13;
 
 use crate::number::SocketId;
 
-/// Turns places of a table into socket ids and back. Without the key the ids of other connections cannot be told from one's own;
-/// libudt counts its ids down, so that one knows them all.
+/// Turns places of a table into socket ids and back. Without the key the ids of other connections cannot be guessed;
+/// libudt counts its ids down, so that one id reveals the others.
 #[derive(Clone, Debug)]
 pub(crate) struct SocketIds {
     key: [u8; 16],

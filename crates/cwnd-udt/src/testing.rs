@@ -1,5 +1,5 @@
-//! What must hold for any datagram, and what strangers say. Behind the feature `testing`, for tests, the fuzz target and the replay of
-//! its corpus, and measurements.
+//! An invariant of the parser, and a handshake packet. Behind the feature `testing`, for tests, the fuzz target and the replay of its
+//! corpus, and measurements.
 
 use crate::number::{Seq, SocketId};
 use crate::wire::{Control, Handshake, Packet, Request};
@@ -18,9 +18,9 @@ pub fn check_datagram(datagram: &[u8]) {
     assert_eq!(once, twice);
 }
 
-/// The first datagram of a client that calls a listener, before it has been given a cookie. Floods are made of it.
+/// The first datagram of a client to a listener, without a cookie. Tests flood listeners with it.
 #[must_use]
-pub fn first_word() -> Vec<u8> {
+pub fn first_handshake() -> Vec<u8> {
     let handshake = Handshake {
         version: 4,
         socket_type: 1,
@@ -32,7 +32,7 @@ pub fn first_word() -> Vec<u8> {
         cookie: 0,
         address: [0; 16],
     };
-    let mut word = Vec::new();
-    Packet::Control { timestamp_us: 0, to: None, control: Control::Handshake(handshake) }.encode(&mut word);
-    word
+    let mut datagram = Vec::new();
+    Packet::Control { timestamp_us: 0, to: None, control: Control::Handshake(handshake) }.encode(&mut datagram);
+    datagram
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use cwnd::{BitRate, Span};
 use cwnd_net::{Options, UdtListener, UdtPort, UdtStream};
-use cwnd_udt::testing::first_word;
+use cwnd_udt::testing::first_handshake;
 use serde::{Deserialize, Serialize};
 
 /// What came of it.
@@ -201,7 +201,7 @@ fn flood(sizes: &Sizes, limit_bps: Option<f64>) -> Result<Flood, Failure> {
 
 /// First words of clients that do not exist, 100,000 a second as far as one thread can.
 fn strangers(sockets: &[UdpSocket], to: SocketAddr, flooding: &AtomicBool, sent: &AtomicU64) {
-    let word = first_word();
+    let word = first_handshake();
     let (began, mut count) = (now(), 0_u64);
     while flooding.load(Ordering::Relaxed) {
         let due = (began.elapsed().as_secs_f64() * FLOOD) as u64;

@@ -6,7 +6,7 @@ use cwnd::{Span, Time};
 
 use crate::number::AckNumber;
 
-/// When each full acknowledgement left.
+/// When each full acknowledgement was sent.
 #[derive(Clone, Debug)]
 pub(super) struct AckHistory {
     sent: VecDeque<(AckNumber, Time)>,
@@ -19,7 +19,7 @@ impl AckHistory {
         Self { sent: VecDeque::new(), next: AckNumber::FIRST }
     }
 
-    /// An acknowledgement leaves: its number.
+    /// Records that an acknowledgement is sent now, and returns its number.
     pub(super) fn send(&mut self, now: Time) -> AckNumber {
         let number = self.next;
         self.next = number.next();
@@ -40,7 +40,7 @@ impl AckHistory {
         Some((now.since(sent_at), self.sent.is_empty()))
     }
 
-    /// Gives memory back.
+    /// Frees memory that is not used.
     pub(super) fn shrink(&mut self) {
         self.sent.shrink_to_fit();
     }

@@ -13,7 +13,7 @@ pub(super) struct Buffer {
     mode: Mode,
     /// Packets that fit.
     capacity: u64,
-    /// The number of the first slot: all below have been read or are worth nothing.
+    /// The number of the first slot: all below have been read or given up.
     base: u64,
     /// All below have arrived or been given up.
     next: u64,
@@ -69,7 +69,7 @@ impl Buffer {
         self.base + self.slots.len() as u64
     }
 
-    /// All packets below have been read or are worth nothing.
+    /// All packets below have been read or given up.
     pub(super) fn base(&self) -> u64 {
         self.base
     }
@@ -84,7 +84,7 @@ impl Buffer {
         self.base + self.capacity
     }
 
-    /// One past the last number taken in: receivers never grant less than two packets, so two more than fit may come.
+    /// One past the last number accepted: receivers never grant less than two packets, so that two more than fit may arrive.
     pub(super) fn end(&self) -> u64 {
         self.grant() + super::sender::MIN_WINDOW
     }
@@ -99,7 +99,7 @@ impl Buffer {
         number >= self.seen() || self.slot(number).is_some_and(|held| held.state == State::Missing)
     }
 
-    /// The message that packet `number` says it belongs to, and whether it begins it.
+    /// The message to which packet `number` belongs, and whether it is its first packet.
     pub(super) fn message_at(&self, number: u64) -> Option<(MessageNumber, bool)> {
         let held = self.slot(number).filter(|held| matches!(held.state, State::Held | State::Ready))?;
         Some((held.tag.message(), held.tag.begins()))
@@ -113,19 +113,19 @@ impl Buffer {
         }
     }
 
-    /// Takes in packet `number`, which it lacks and has made room for.
+    /// Stores packet `number`, which is missing and for which there is room.
     pub(super) fn insert(&mut self, number: u64, tag: Tag, len: u16) {
         if let Some(slot) = self.slot_mut(number) {
             *slot = Held { tag, len, state: State::Held };
         }
     }
 
-    /// Packet `number`, which it lacks, will never come.
+    /// Packet `number`, which is missing, will never arrive.
     pub(super) fn give_up(&mut self, number: u64) {
         self.set(number, State::Void);
     }
 
-    /// The rest of the message of packet `number` will never come.
+    /// The rest of the message of packet `number` will never arrive.
     pub(super) fn void(&mut self, number: u64) {
         if self.slot(number).is_some_and(|held| held.state == State::Held) {
             self.set(number, State::Void);
@@ -215,7 +215,7 @@ impl Buffer {
         self.slots.capacity()
     }
 
-    /// Gives memory back.
+    /// Frees memory that is not used.
     pub(super) fn shrink(&mut self) {
         self.slots.shrink_to_fit();
         self.ready.shrink_to_fit();
@@ -291,7 +291,7 @@ mod tests {
         Tag::new(position, in_order, MessageNumber::new(message).expect("29 bits"))
     }
 
-    /// Takes in packets that arrive without a hole.
+    /// Stores packets that arrive in order.
     fn fill(buffer: &mut Buffer, packets: &[(Position, u32)]) {
         for (position, message) in packets {
             let number = buffer.next();

@@ -9,13 +9,13 @@ use super::transmit::Reason;
 pub(super) enum Closing {
     /// In use.
     Open,
-    /// The peer says it is gone; it is believed at this instant.
+    /// A shutdown packet was received. It takes effect at this instant, since its sender is not authenticated.
     ShutdownReceived { at: Time, lingering: Option<Time> },
     /// Finished by the application: what it wrote is still being delivered, until then at most.
     Lingering { until: Time },
-    /// The peer is told that this end is gone, `left` times more, next at this instant.
+    /// Shutdown packets are sent, `left` more, the next at this instant.
     ShuttingDown { left: u8, at: Time, reason: Reason },
-    /// Closed; the reason until it is told.
+    /// Nothing happens any more; holds the reason until it is reported.
     Closed(Option<Reason>),
 }
 
@@ -40,7 +40,7 @@ impl Closing {
         matches!(self, Self::Closed(_))
     }
 
-    /// The peer says that it is gone: believed at `at`, unless it gives a sign of life before.
+    /// A shutdown packet was received: it takes effect at `at`, unless the peer proves before that it is alive.
     pub(super) fn on_shutdown(&mut self, at: Time) {
         match *self {
             Self::Open => *self = Self::ShutdownReceived { at, lingering: None },
@@ -49,7 +49,7 @@ impl Closing {
         }
     }
 
-    /// The peer is there: whoever said that it is gone, it was not the peer.
+    /// The peer has proved that it is alive, so that the shutdown packet was forged.
     pub(super) fn on_alive(&mut self) {
         if let Self::ShutdownReceived { lingering, .. } = *self {
             *self = lingering.map_or(Self::Open, |until| Self::Lingering { until });
@@ -65,21 +65,21 @@ impl Closing {
         }
     }
 
-    /// This end is gone; the peer is told, from now on.
+    /// Sends shutdown packets from now on.
     pub(super) fn shut_down(&mut self, now: Time, reason: Reason) {
         if self.is_running() {
             *self = Self::ShuttingDown { left: SHUTDOWNS, at: now, reason };
         }
     }
 
-    /// The connection is over, and the peer is not told.
+    /// Closes without a shutdown packet.
     pub(super) fn end(&mut self, reason: Reason) {
         if self.is_running() {
             *self = Self::Closed(Some(reason));
         }
     }
 
-    /// Time has passed. `complete` says that everything sent has arrived, both ways, as far as is known.
+    /// Handles timeouts that are due. `complete`: everything sent has arrived, in both directions, as far as is known.
     pub(super) fn on_timeout(&mut self, now: Time, complete: bool) {
         match *self {
             Self::ShutdownReceived { at, .. } if at <= now => {
@@ -90,7 +90,7 @@ impl Closing {
         }
     }
 
-    /// Whether the peer is to be told now; a round trip of `pause` lies between two times, since none of them is confirmed.
+    /// Whether to send a shutdown packet now. None is acknowledged, so that several are sent, a round trip of `pause` apart.
     pub(super) fn poll(&mut self, now: Time, pause: Span) -> bool {
         let Self::ShuttingDown { left, at, reason } = self else { return false };
         if now < *at {
@@ -113,13 +113,13 @@ impl Closing {
         }
     }
 
-    /// Why it is over, once.
+    /// The reason, once.
     pub(super) fn take_reason(&mut self) -> Option<Reason> {
         if let Self::Closed(reason) = self { reason.take() } else { None }
     }
 }
 
-/// A shutdown is never confirmed. libudt sends one; a peer that misses it waits for its own patience to end.
+/// A shutdown packet is never acknowledged. libudt sends one; a peer that misses it waits until it times out.
 const SHUTDOWNS: u8 = 3;
 /// Between two shutdowns, however long the path.
 const MAX_PAUSE: Span = Span::from_millis(250);

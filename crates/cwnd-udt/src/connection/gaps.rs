@@ -1,4 +1,4 @@
-//! The packets a receiver misses, and when it last said so.
+//! The missing packets of a receiver, and when it last reported them.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -27,7 +27,7 @@ impl Gaps {
         self.gaps.front().map(|gap| gap.first)
     }
 
-    /// Packets `first..end`, above all others, are missing, and that is said now.
+    /// Packets `missing`, above all others, are missing, and reported now.
     pub(super) fn open(&mut self, now: Time, missing: Range<u64>, interval: Span) {
         if !missing.is_empty() {
             self.gaps.push_back(Gap { first: missing.start, end: missing.end, reported_at: now });
@@ -84,7 +84,7 @@ impl Gaps {
         self.due = (due < Time::MAX).then_some(due);
     }
 
-    /// Gives memory back.
+    /// Frees memory that is not used.
     pub(super) fn shrink(&mut self) {
         self.gaps.shrink_to_fit();
     }

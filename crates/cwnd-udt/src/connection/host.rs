@@ -53,7 +53,7 @@ impl Host {
         self.ask();
     }
 
-    /// A packet is about to leave after `idle` without any in the network.
+    /// A packet is about to be sent after `idle` without any in flight.
     pub(super) fn on_restart(&mut self, moment: &Moment, idle: Span) {
         self.algorithm.on_restart(&self.facts.view(moment), idle);
         self.ask();

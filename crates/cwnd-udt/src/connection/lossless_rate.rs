@@ -1,22 +1,22 @@
-//! What the sending history says against the capacity that packet pairs show (daimd section VII, footnote 5).
+//! A lower bound for the capacity that packet pairs measure, from the sending history (daimd section VII, footnote 5).
 
 use cwnd::{Packets, Rate, Span, Time};
 
-/// The rate at which packets got through without a loss, over a while: a capacity below it is refuted.
+/// The rate at which packets were delivered without a loss over an interval: the capacity is at least this.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LosslessRate {
-    /// The while began then, with so many packets acknowledged.
+    /// When the interval began, and how many packets were acknowledged then.
     from: Option<(Time, u64)>,
     rate: Option<Rate>,
 }
 
 impl LosslessRate {
-    /// `capacity`, or what has been proven to be possible if that is more.
-    pub(super) fn refute(&self, capacity: Rate) -> Rate {
+    /// `capacity`, or the measured rate if that is more.
+    pub(super) fn raise(&self, capacity: Rate) -> Rate {
         self.rate.map_or(capacity, |rate| Rate(capacity.0.max(rate.0)))
     }
 
-    /// Something was lost: what is acknowledged next proves nothing yet.
+    /// A packet was lost: the interval begins anew.
     pub(super) fn interrupt(&mut self) {
         self.from = None;
     }
@@ -28,7 +28,7 @@ impl LosslessRate {
             return;
         };
         let elapsed = now.since(since);
-        if elapsed >= PROOF {
+        if elapsed >= INTERVAL {
             self.rate = Some(Packets((upto - first) as f64) / elapsed);
             self.from = Some((now, upto));
         }
@@ -36,7 +36,7 @@ impl LosslessRate {
 }
 
 /// Ten acknowledgements of libudt: the jitter of their clock stays below a tenth.
-const PROOF: Span = Span::from_millis(100);
+const INTERVAL: Span = Span::from_millis(100);
 
 #[cfg(test)]
 mod tests {
@@ -47,17 +47,17 @@ mod tests {
     }
 
     #[test]
-    fn only_time_without_a_loss_proves_a_rate() {
+    fn only_an_interval_without_a_loss_counts() {
         let mut proven = LosslessRate::default();
         proven.advance(at(0), 0);
         proven.advance(at(50), 500);
-        assert_eq!(proven.refute(Rate(10.0)), Rate(10.0), "too short");
+        assert_eq!(proven.raise(Rate(10.0)), Rate(10.0), "too short");
         proven.advance(at(100), 1000);
-        assert_eq!(proven.refute(Rate(10.0)), Rate(10_000.0));
-        assert_eq!(proven.refute(Rate(20_000.0)), Rate(20_000.0));
+        assert_eq!(proven.raise(Rate(10.0)), Rate(10_000.0));
+        assert_eq!(proven.raise(Rate(20_000.0)), Rate(20_000.0));
         proven.interrupt();
         proven.advance(at(150), 9000);
         proven.advance(at(250), 9500);
-        assert_eq!(proven.refute(Rate(10.0)), Rate(5000.0), "what a closed hole acknowledges at once does not count");
+        assert_eq!(proven.raise(Rate(10.0)), Rate(5000.0), "what a closed hole acknowledges at once does not count");
     }
 }

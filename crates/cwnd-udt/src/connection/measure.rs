@@ -40,7 +40,7 @@ impl Measure {
         self.side.as_ref().and_then(|side| side.due()).unwrap_or(Time::MAX)
     }
 
-    /// What the next full acknowledgement says.
+    /// What the next full acknowledgement reports.
     pub(super) fn report(&mut self, now: Time) -> Report {
         let due = self.reported_at.is_none_or(|at| now.since(at) >= SYN);
         let Some(side) = self.side.as_mut().filter(|_| due) else {
@@ -48,14 +48,14 @@ impl Measure {
         };
         self.reported_at = Some(now);
         let Remote { arrival_rate, capacity, window, .. } = side.report(now);
-        // 0 says "not known"; more than 31 bits do not fit.
+        // 0 means "not known"; more than 31 bits do not fit.
         let whole = |rate: Option<cwnd::Rate>| rate.map_or(0, |rate| (rate.0 as u32).min(MASK));
         self.window = window.map(cwnd::Packets::whole);
         let rates = Rates { arrival: whole(arrival_rate), capacity: whole(capacity) };
         Report { rates: Some(rates), window: self.window }
     }
 
-    /// Gives memory back: after a pause the old values mean little.
+    /// Frees memory: after a pause the old values mean little.
     pub(super) fn forget(&mut self) {
         *self = Self::new();
     }

@@ -3,7 +3,7 @@
 //! A [`Connection`] is two halves that share a round-trip time: the sending one, which hosts the congestion control, and
 //! the receiving one, which reports what has arrived. Instants and packets go in; packets, timers and events are asked
 //! for. It never sees a payload: the sending host keeps the bytes it wrote until they are [released](Connection::released), and the
-//! receiving host stores each payload under the [`Slot`] it is told.
+//! receiving host stores each payload under the [`Slot`] that is returned.
 //!
 //! Inside, packets have unwrapped numbers from 0; [`Seq`](crate::Seq) exists at the edge only.
 
@@ -57,17 +57,17 @@ pub struct Connection {
     closing: Closing,
     /// Full acknowledgements to be confirmed.
     ack2: VecDeque<AckNumber>,
-    /// The peer was last heard, and something last left.
+    /// When a packet was last received, and last sent.
     received_at: Time,
     sent_at: Time,
-    /// Data last came or left.
+    /// When data was last received or sent.
     data_at: Time,
-    /// The application was refused room, and wants to hear when there is some.
+    /// The application was refused room, and gets an event when there is some.
     refused: bool,
     pending_events: PendingEvents,
 }
 
-/// Events to be told.
+/// Events that have not been polled.
 #[derive(Clone, Copy, Debug, Default)]
 struct PendingEvents {
     readable: bool,
@@ -112,7 +112,7 @@ impl Connection {
         self.payload as u32
     }
 
-    /// Takes in a packet of data with `len` bytes of payload. If it is new: where to store them.
+    /// Handles a packet of data with `len` bytes of payload. If it is new: where to store them.
     pub fn handle_data(&mut self, arrived: Arrived, header: &DataHeader, len: u32) -> Option<Slot> {
         if !self.closing.is_running() {
             return None;
@@ -127,12 +127,12 @@ impl Connection {
         slot
     }
 
-    /// Takes in what the peer sent beside data.
+    /// Handles a control packet of an established connection.
     pub fn handle_message(&mut self, now: Time, message: &Message) {
         self.handle_control(now, &message.control());
     }
 
-    /// Takes in a control packet.
+    /// Handles a control packet.
     pub fn handle_control(&mut self, now: Time, control: &Control<'_>) {
         if !self.closing.is_running() {
             return;
@@ -159,9 +159,9 @@ impl Connection {
             }
             Control::PeerError(code) => self.pending_events.peer_error = Some(*code),
             Control::Shutdown => {
-                self.closing.on_shutdown(now + timeouts::answer_time(self.sender.rtt()).min(MAX_SHUTDOWN_DELAY))
+                self.closing.on_shutdown(now + timeouts::answer_time(self.sender.rtt()).min(MAX_SHUTDOWN_DELAY));
             }
-            // Set-up is the endpoint's; libudt never sends warnings, and no algorithm here has words of its own.
+            // The endpoint handles handshakes; libudt never sends warnings, and no algorithm here has control packets of its own.
             Control::KeepAlive
             | Control::Handshake(_)
             | Control::Warning
@@ -176,7 +176,7 @@ impl Connection {
         self.check_finished(now);
     }
 
-    /// Timers that are due. Called late it does what it missed; called early it does nothing.
+    /// Handles timeouts that are due. It may be called late, or early, when it does nothing.
     pub fn handle_timeout(&mut self, now: Time) {
         if self.closing.is_closed() {
             return;
@@ -195,8 +195,8 @@ impl Connection {
         }
     }
 
-    /// What leaves now: what the receiving half reports, then confirmations and drop requests, then lost packets, then new ones;
-    /// a sign of life if there was nothing else for long. None: nothing may leave now.
+    /// The next packet to send now: acknowledgements and NAKs first, then ACK2s and drop requests, then lost packets, then new ones, and a
+    /// keep-alive if nothing was sent for long. None if nothing may be sent now.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         let transmit = if self.closing.is_running() {
             self.poll_message(now).map(Transmit::Message).or_else(|| self.poll_data(now))
@@ -214,7 +214,8 @@ impl Connection {
         transmit
     }
 
-    /// When time alone gives the connection something to do; an instant that has passed means now.
+    /// When to call [`handle_timeout`](Self::handle_timeout) and [`poll_transmit`](Self::poll_transmit) at the latest; an instant that has
+    /// passed means now.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
         let at = if self.closing.is_running() {
@@ -227,8 +228,8 @@ impl Connection {
         Some(at.min(self.closing.next_timeout())).filter(|at| *at < Time::MAX)
     }
 
-    /// Takes bytes of a stream: how many of `bytes` there was room for. They become packets as they leave, filled up by what is
-    /// written until then. Nothing is taken once the connection is being closed, or if it carries messages.
+    /// Accepts bytes of a stream: how many of `bytes` there was room for. They become packets when they are sent, filled up with what is
+    /// written until then. Nothing is accepted once the connection is being closed, or if it carries messages.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.mode != Mode::Stream || !self.closing.is_open() {
             return 0;
@@ -239,10 +240,12 @@ impl Connection {
         taken
     }
 
-    /// Takes a message.
+    /// Accepts a message of `bytes` bytes.
     ///
     /// # Errors
-    /// There is no room for the whole of it, or it cannot be sent at all.
+    /// [`SendError::Full`] if there is no room for the whole message now, [`SendError::TooLarge`] if there never will be,
+    /// [`SendError::Closed`] if the connection is being closed, [`SendError::Empty`] for no bytes, and [`SendError::Stream`] if the
+    /// connection carries a stream.
     pub fn send_message(&mut self, now: Time, bytes: u64, options: MessageOptions) -> Result<MessageNumber, SendError> {
         if !self.closing.is_open() {
             return Err(SendError::Closed);
@@ -263,7 +266,7 @@ impl Connection {
         Ok(number)
     }
 
-    /// Bytes taken from the application so far.
+    /// Bytes accepted from the application so far.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.sender.packetizer.written()
@@ -304,12 +307,12 @@ impl Connection {
         self.receiver.buffer.readable().map(|number| (Slot(number), self.receiver.buffer.len_of(number)))
     }
 
-    /// The first `packets` readable packets of a stream have been read; or the message has, whatever `packets` says.
+    /// The first `packets` readable packets of a stream have been read; or the message, whatever `packets` is.
     pub fn consume(&mut self, now: Time, packets: u64) {
         self.receiver.consume(now, packets);
     }
 
-    /// Closes the connection once everything written has arrived, or the time for lingering is over.
+    /// Closes the connection once everything written has been acknowledged, or the time to linger is over.
     pub fn finish(&mut self, now: Time) {
         self.closing.linger(now + self.linger);
         self.check_finished(now);
@@ -320,7 +323,7 @@ impl Connection {
         self.closing.shut_down(now, Reason::Aborted);
     }
 
-    /// What the application may want to know next. [`Event::Closed`] is the last event.
+    /// The next event for the application. [`Event::Closed`] is the last.
     pub fn poll_event(&mut self) -> Option<Event> {
         if std::mem::take(&mut self.pending_events.readable) {
             return Some(Event::Readable);
@@ -334,7 +337,7 @@ impl Connection {
         self.closing.take_reason().map(Event::Closed)
     }
 
-    /// Whether nothing will ever leave again.
+    /// Whether nothing will be sent any more.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closing.is_closed()
@@ -408,7 +411,7 @@ impl Connection {
         }
     }
 
-    /// Gives memory back while nothing happens.
+    /// Frees memory of an idle connection.
     fn release_memory(&mut self) {
         if self.sender.is_done() {
             self.sender.outstanding.shrink();
@@ -422,10 +425,10 @@ impl Connection {
 const SYN: Span = Span::from_millis(10);
 /// Bytes of IPv4, UDP and UDT before a payload: what an algorithm counts as a packet beside it.
 const HEADERS: u32 = 44;
-/// Confirmations that may wait. More than one waits only if the host lets many packets in before it lets any out.
+/// ACK2s that may wait. More than one waits only if the host handles many packets before it sends any.
 const MAX_ACK2: usize = 64;
-/// A peer that says it is gone is believed if it keeps still so long at most. It cannot be proved to have said so; while its data or
-/// its acknowledgements come in, it was somebody else.
+/// A shutdown packet takes effect after this time at most. It is not authenticated: if data or acknowledgements of the peer arrive
+/// until then, it was forged.
 const MAX_SHUTDOWN_DELAY: Span = Span::from_millis(300);
 
 #[cfg(test)]

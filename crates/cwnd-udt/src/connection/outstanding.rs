@@ -1,4 +1,4 @@
-//! The packets sent and not acknowledged: what became of each, as far as the receiver's words tell.
+//! The packets sent and not acknowledged, and the state of each, as far as acknowledgements and NAKs tell.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::wire::Position;
 
 /// Everything between the cumulative acknowledgement and the next new packet.
 ///
-/// UDT acknowledges cumulatively only. Its negative acknowledgements tell more: a receiver that misses packets up to some number
+/// UDT acknowledges cumulatively only. Its NAKs imply more: a receiver that misses packets up to some number
 /// has the one after them, and everything below that it does not miss. Packets known to have arrived that way are no longer in the
 /// network, although they stay here until they are acknowledged.
 #[derive(Debug, Default)]
@@ -21,23 +21,23 @@ pub(super) struct Outstanding {
     records: VecDeque<Record>,
     /// The number of the first record: all below are acknowledged.
     acked: u64,
-    /// What arrived or is missing below here has been told.
+    /// The receiver has reported what is missing below here.
     reported: u64,
     in_flight: u64,
     /// Lost, and to be sent again.
     lost: Ranges,
-    /// Messages that lose their worth at some time.
+    /// Messages that expire at some time.
     expiring: VecDeque<Expiring>,
     /// Every packet below is acknowledged or given up.
     done: u64,
 }
 
-/// A packet that has left.
+/// A packet that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     /// Its first byte, an offset in what was written.
     pub(super) start: u64,
-    /// When it last left.
+    /// When it was last sent.
     pub(super) sent_at: Time,
     pub(super) tag: Tag,
     pub(super) len: u16,
@@ -53,7 +53,7 @@ enum State {
     Lost,
     /// Arrived above a hole.
     Arrived,
-    /// Its message has lost its worth.
+    /// Its message was given up.
     GivenUp,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Missing {
     pub(super) first: Option<u64>,
     /// Packets found lost by it.
     pub(super) lost: u64,
-    /// One of the packets belongs to a message that was given up: the receiver has not reported of that.
+    /// One of the packets belongs to a message that was given up: the receiver does not know that yet.
     pub(super) given_up: Option<u64>,
 }
 
@@ -114,12 +114,12 @@ impl Outstanding {
         self.lost.first().is_some()
     }
 
-    /// The oldest packet that may leave again.
+    /// The oldest packet that may be sent again.
     pub(super) fn oldest(&self) -> Option<&Record> {
         self.records.get(usize::try_from(self.done - self.acked).ok()?)
     }
 
-    /// A new packet leaves.
+    /// A new packet is sent.
     pub(super) fn send(&mut self, now: Time, cut: &Cut) {
         let number = self.next();
         if cut.expires < Time::MAX {
@@ -142,7 +142,7 @@ impl Outstanding {
         self.in_flight += 1;
     }
 
-    /// Packets `..upto` have arrived. When the last of them left.
+    /// Packets `..upto` have arrived. Returns when the last of them was sent.
     pub(super) fn acknowledge(&mut self, upto: u64) -> Option<Time> {
         let count = usize::try_from(upto.checked_sub(self.acked)?).ok()?;
         let newest = self.records.get(count.checked_sub(1)?)?.sent_at;
@@ -158,7 +158,7 @@ impl Outstanding {
         Some(newest)
     }
 
-    /// The receiver misses `missing` and has what follows. Packets that left less than `age` ago cannot be meant: the report is
+    /// The receiver misses `missing` and has what follows. Packets sent less than `age` ago cannot be meant: the report is
     /// about what they repeat. `budget` is how many packets it may still ask about.
     pub(super) fn miss(&mut self, now: Time, missing: Range<u64>, age: Span, budget: &mut u64) -> Missing {
         let range = missing.start.max(self.acked)..missing.end.min(self.next());
@@ -194,8 +194,8 @@ impl Outstanding {
         found
     }
 
-    /// Takes packet `number` for lost, without a word of the receiver; whether that is news. One that seemed to have arrived may be
-    /// missing too: the report that named it may be lost.
+    /// Marks packet `number` lost without a report of the receiver; whether it was not before. One that seemed to have arrived may be
+    /// missing too, since the NAK that reported it may be lost.
     pub(super) fn mark_lost(&mut self, number: u64) -> bool {
         let unnamed = |record: &&mut Record| matches!(record.state, State::InFlight | State::Arrived);
         let Some(record) = self.record_mut(number).filter(unnamed) else { return false };
@@ -205,7 +205,7 @@ impl Outstanding {
         true
     }
 
-    /// Whether packet `number` is thought to be in the network and last left before `then`.
+    /// Whether packet `number` is in flight and was last sent before `then`.
     pub(super) fn left_before(&self, number: u64, then: Time) -> bool {
         let record = number.checked_sub(self.acked).and_then(|index| self.records.get(usize::try_from(index).ok()?));
         record.is_some_and(|record| record.state == State::InFlight && record.sent_at < then)
@@ -222,7 +222,7 @@ impl Outstanding {
         Some((number, record))
     }
 
-    /// Gives up the message of the first lost packet if its time is over.
+    /// Gives up the message of the first lost packet if it has expired.
     pub(super) fn expire(&mut self, now: Time) -> Option<GivenUp> {
         let number = self.lost.first()?;
         let expiring = self.expiring_with(number).filter(|expiring| expiring.expires <= now)?;
@@ -230,11 +230,11 @@ impl Outstanding {
         Some(GivenUp { message: expiring.number, packets: expiring.first..expiring.end })
     }
 
-    /// Gives up a message that has not wholly left: the `lacks` packets that never will get their numbers all the same, because
+    /// Gives up a message that was partly sent: the `lacks` packets that never will be get their numbers all the same, because
     /// libudt's receiver joins what it has of the message to the next one unless numbers between them are missing.
     pub(super) fn abandon(&mut self, now: Time, message: MessageNumber, lacks: u64, cut_to: u64) -> GivenUp {
         let next = self.next();
-        // What left of it may be acknowledged and forgotten.
+        // What was sent of it may have been acknowledged and removed.
         let first = match self.expiring.back_mut().filter(|last| last.number == message && last.end == next) {
             Some(expiring) => {
                 expiring.end += lacks;
@@ -270,7 +270,7 @@ impl Outstanding {
         self.records.capacity()
     }
 
-    /// Gives memory back.
+    /// Frees memory that is not used.
     pub(super) fn shrink(&mut self) {
         self.records.shrink_to_fit();
         self.lost.shrink();

@@ -4,16 +4,16 @@ use cwnd::{Probe, Span, Time};
 
 use crate::number::Seq;
 
-/// Decides when the next packet may leave.
+/// Decides when the next packet may be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
     /// When the next packet is due.
     due: Time,
-    /// How far ahead of that it may leave, and how much of a delay of the host is made up for; at most the time of `most` packets.
+    /// How far ahead of that it may be sent, and how much of a delay of the host is made up for; at most the time of `most` packets.
     burst: Span,
     most: u64,
     ahead: Span,
-    /// The first of a probe pair has just left; its successor must follow at once.
+    /// The first packet of a probe pair was just sent; its successor must follow at once.
     pair: bool,
 }
 
@@ -23,7 +23,7 @@ impl Pacer {
         Self { due: now, burst, most: room / BURST_SHARE, ahead: burst, pair: false }
     }
 
-    /// The next packet may leave from here on.
+    /// From when on the next packet may be sent.
     pub(super) const fn release(&self) -> Time {
         Time::from_nanos(self.due.as_nanos().saturating_sub(self.ahead.as_nanos()))
     }
@@ -40,7 +40,7 @@ impl Pacer {
         }
     }
 
-    /// A packet leaves; whether it is the second of a pair. `seq` is none for one that was sent before.
+    /// A packet is sent; whether it is the second of a pair. `seq` is none for a retransmission.
     pub(super) fn sent(&mut self, now: Time, spacing: Option<Span>, probe: Probe, seq: Option<Seq>) -> bool {
         let second = std::mem::take(&mut self.pair) && seq.is_some();
         // Receivers, libudt's among them, know a pair by the numbers of its packets on the wire.
@@ -59,7 +59,7 @@ impl Pacer {
     }
 }
 
-/// A burst leaves most of the receiver's buffer to what the network does to it on the way.
+/// A burst takes a part of the receiver's buffer only, since the network may compress it further.
 const BURST_SHARE: u64 = 8;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the application has handed over, and how it becomes packets.
+//! Turns what the application has written into packets.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,33 +10,33 @@ use crate::number::MessageNumber;
 use crate::settings::Mode;
 use crate::wire::Position;
 
-/// How a message is to be treated: unless said otherwise it is never given up, and delivered as soon as it is whole.
+/// Options of a message. By default it never expires, and is delivered as soon as it is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageOptions {
-    /// After this time the message is given up, if it has not arrived by then; never if none.
+    /// Time to live: the message is given up if it has not arrived by then; never if none.
     pub ttl: Option<Span>,
     /// It must not be delivered before the messages sent ahead of it.
     pub in_order: bool,
 }
 
-/// A message was not taken.
+/// Why a message was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// The connection is being closed, or is.
     #[error("the connection is closed")]
     Closed,
-    /// There is no room now; [`Event::Writable`](super::Event::Writable) will tell.
+    /// There is no room now; [`Event::Writable`](super::Event::Writable) follows when there is.
     #[error("the send buffer is full")]
     Full,
-    /// Empty messages cannot be told.
+    /// The protocol has no empty messages.
     #[error("a message has at least one byte")]
     Empty,
-    /// It is a stream.
+    /// The connection carries a stream.
     #[error("the connection carries a stream, not messages")]
     Stream,
-    /// It would never fit.
+    /// The message is larger than the send buffer.
     #[error("the message needs {packets} packets, and the send buffer holds {room}")]
     TooLarge {
         /// Packets it would need.
@@ -68,7 +68,7 @@ struct Pending {
     expired: u64,
 }
 
-/// A message that has not wholly left.
+/// A message that was not completely sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) number: MessageNumber,
@@ -76,7 +76,7 @@ pub(super) struct Waiting {
     /// One past its last byte.
     end: u64,
     pub(super) expires: Time,
-    /// Its first packet has left.
+    /// Its first packet was sent.
     started: bool,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Cut {
     pub(super) message: MessageNumber,
     pub(super) position: Position,
     pub(super) in_order: bool,
-    /// When it loses its worth.
+    /// When it expires.
     pub(super) expires: Time,
 }
 
@@ -156,7 +156,7 @@ impl Packetizer {
         self.cut == self.written
     }
 
-    /// Packets that what waits will become, in whole packets.
+    /// The number of packets that what waits will become.
     pub(super) fn packets(&self) -> u64 {
         self.messages.as_ref().map_or((self.written - self.cut).div_ceil(self.payload), |pending| pending.packets)
     }
@@ -166,12 +166,12 @@ impl Packetizer {
         self.messages.as_ref().map_or(0, |pending| pending.expired)
     }
 
-    /// When the next message that waits loses its worth.
+    /// When the next message that waits expires.
     pub(super) fn expires(&self) -> Time {
         self.messages.as_ref().and_then(|pending| pending.queue.front()).map_or(Time::MAX, |front| front.expires)
     }
 
-    /// Gives up messages whose time is over. One of which packets have left already is returned, with the packets it lacks.
+    /// Gives up messages that have expired. One that was partly sent is returned, with the number of packets not sent.
     pub(super) fn expire(&mut self, now: Time) -> Option<(Waiting, u64)> {
         let pending = self.messages.as_mut()?;
         while let Some(front) = pending.queue.front().copied().filter(|front| front.expires <= now) {

@@ -55,7 +55,7 @@ impl Ranges {
         }
     }
 
-    /// Gives memory back.
+    /// Frees memory that is not used.
     pub(super) fn shrink(&mut self) {
         self.0.shrink_to_fit();
     }

@@ -1,4 +1,4 @@
-//! A window that does not overflow what lies below the protocol, and holds no more than the application needs.
+//! A receive window that does not overflow the host's backlog, and is no larger than the path and the application need.
 
 use cwnd::Time;
 use cwnd::estimate::RttEstimator;
@@ -7,8 +7,8 @@ use super::SYN;
 use super::sender::MIN_WINDOW;
 use super::timeouts::DEFAULT_RTT;
 
-/// How many packets a sender may have on their way to a receiver that is not always there to take them in, and how many may lie
-/// here for an application that is not always there to read.
+/// How many packets a sender may have in flight to a host that is sometimes busy, and how many may wait for an application that
+/// sometimes does not read.
 ///
 /// What is under way is on the path or waits in the backlog of the receiving host. The path holds what arrives within the least
 /// round-trip time. A sender that may send a multiple of that and the backlog besides is never held back, not even while it
@@ -56,7 +56,7 @@ impl ReceiveWindow {
         }
         let rounds = round.as_secs_f64() / elapsed.as_secs_f64();
         let arrived = (next - first) as f64 * rounds;
-        // A pause of the sender says nothing of the path.
+        // A pause of the sender is no measure of the path.
         self.path = ((GROWTH * arrived) as u64).max(self.path - self.path / 8);
         self.packets = self.share + self.path;
         let ahead = (GROWTH * rounds).max(PAUSE * (SYN.as_secs_f64() / elapsed.as_secs_f64()));

@@ -1,4 +1,4 @@
-//! The receiving half: what arrives, what is missing, and what the sender is told of it.
+//! The receiving half: what arrives, what is missing, and what is reported to the sender.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -34,27 +34,27 @@ pub(super) struct Receiver {
     history: AckHistory,
     /// The clock of acknowledgements: it runs while data arrives.
     clock: Time,
-    /// Data has arrived since it last ticked.
+    /// Data has arrived since the clock last ticked.
     data_since_tick: bool,
-    /// The next tick acknowledges even if nothing is new: the sender seems not to know.
+    /// The next tick sends an acknowledgement even if nothing is new: the sender seems to have missed one.
     ack_due: bool,
     /// All below was acknowledged by the last full acknowledgement; by any.
     acked: u64,
     acked_lightly: u64,
-    /// The last full acknowledgement left then.
+    /// When the last full acknowledgement was sent.
     acked_at: Option<Time>,
-    /// One past the last number the sender knows to be granted.
+    /// One past the last number granted to the sender by an acknowledgement.
     granted: u64,
     window: Option<ReceiveWindow>,
     /// Packets since the last full acknowledgement; they make a light one due.
     since_full: u32,
     light: bool,
-    /// When the last full acknowledgement is repeated for want of an ACK2, and how often it has been.
+    /// When the last full acknowledgement is repeated if no ACK2 arrives, and how often it has been.
     repeat_at: Time,
     repeats: u32,
-    /// Gaps to be named as soon as possible.
+    /// Gaps to be reported as soon as possible.
     naks: VecDeque<Range<u64>>,
-    /// Last packets of drop requests that may belong to the next message, and since when they are doubted.
+    /// Last packets of drop requests that may belong to the next message, and since when.
     doubted_ends: BTreeMap<u64, (MessageNumber, Time)>,
     pub(super) counts: Counts,
 }
@@ -67,7 +67,7 @@ pub(super) struct Counts {
     pub(super) duplicates: u64,
     /// Packets beyond what was granted.
     pub(super) no_room: u64,
-    /// Packets that cannot be what they say.
+    /// Packets whose number or length is impossible.
     pub(super) refused: u64,
     /// Numbers found missing.
     pub(super) missing: u64,
@@ -120,7 +120,7 @@ impl Receiver {
             return (None, false);
         };
         if number >= self.buffer.end() || !self.buffer.lacks(number) {
-            // Either way the sender does not know what it should: how far all has arrived, or how much room there is.
+            // The sender missed an acknowledgement of what has arrived, or of the room there is.
             let counter =
                 if number >= self.buffer.end() { &mut self.counts.no_room } else { &mut self.counts.duplicates };
             *counter += 1;
@@ -153,7 +153,7 @@ impl Receiver {
             retransmission: number < seen,
         };
         self.measure.on_packet(&arrival, || receiver_side(&self.algorithm, &self.start));
-        // A message above a hole can only become complete by its last packet, or by one that had been missing.
+        // Only its last packet, or one that was missing, can complete a message above a gap.
         let overtakes = (tag.ends() || number < seen) && {
             let (before, after) = self.gaps.run_around(number);
             self.buffer.overtake(number, before.unwrap_or(0)..after.unwrap_or(self.buffer.seen()))
@@ -162,7 +162,7 @@ impl Receiver {
 
         self.data_since_tick = true;
         if self.window.is_some_and(|window| self.window_end() >= self.granted + (window.packets / 4).max(1)) {
-            // The bound moves with what arrives, and the sender should not come up against where it was.
+            // The window moves with what arrives, and the sender should not be limited by where it was.
             self.ack_due = true;
             self.clock = now;
         }
@@ -177,7 +177,7 @@ impl Receiver {
         (Some(Slot(number)), overtakes | advances)
     }
 
-    /// The sender has heard of acknowledgement `number`.
+    /// The sender has received acknowledgement `number`.
     pub(super) fn on_ack2(&mut self, now: Time, number: AckNumber, rtt: &mut RttEstimator) {
         let Some((sample, newest)) = self.history.confirm(now, number) else { return };
         if sample > Span::ZERO {
@@ -189,11 +189,11 @@ impl Receiver {
         }
     }
 
-    /// The sender has given up a message: whether there is more to read.
+    /// Handles a drop request; whether there is more to read.
     ///
-    /// Only packets that say they belong to it, and missing ones, are given up. The last one is doubted: libudt names the first
-    /// packet of the next message. It is believed where the next packet begins the next message, where it is the only one, and
-    /// when the sender says it again although it was asked for that packet.
+    /// Only packets of the message and missing ones are given up. The last one is doubtful, since libudt names the first packet of the
+    /// next message. It is given up if the next packet begins the next message, if it is the only one, or if the sender repeats the
+    /// request although that packet was reported missing.
     pub(super) fn on_drop(&mut self, now: Time, request: &DropRequest, rtt: &RttEstimator) -> bool {
         let near = self.buffer.next();
         let ends = request.first.number(self.isn, near).zip(request.last.number(self.isn, near));
@@ -243,7 +243,7 @@ impl Receiver {
     pub(super) fn consume(&mut self, now: Time, packets: u64) {
         self.buffer.consume(packets);
         let quarter = self.room() / 4;
-        // A sender that knows of little room hears at once that there is much more.
+        // A sender that was granted little room is told at once that there is much more.
         if self.granted <= self.buffer.next() + quarter && self.window_end() >= self.granted + quarter {
             self.ack_due = true;
             self.clock = now;
@@ -264,7 +264,7 @@ impl Receiver {
         }
     }
 
-    /// The next thing to say now.
+    /// The next control packet to send now.
     pub(super) fn poll(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
         if self.gaps.due() <= now {
             let naks = &mut self.naks;
@@ -303,13 +303,13 @@ impl Receiver {
         None
     }
 
-    /// What has arrived and was not acknowledged in full yet: said before the connection is left, since a peer that hears of the end
-    /// first takes it for lost.
+    /// An acknowledgement of what was not fully acknowledged yet. It is sent before the shutdown, after which the peer would count the
+    /// rest as lost.
     pub(super) fn final_ack(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
         (self.buffer.next() > self.acked).then(|| Message::Ack(self.acknowledge(now, rtt)))
     }
 
-    /// When time alone gives it something to say.
+    /// When time alone gives it something to send.
     pub(super) fn next_timeout(&self) -> Time {
         if !self.naks.is_empty() || self.light {
             return Time::ZERO;
@@ -322,7 +322,7 @@ impl Receiver {
         self.gaps.first().is_some()
     }
 
-    /// Gives memory back while nothing happens.
+    /// Frees memory of an idle connection.
     pub(super) fn release_memory(&mut self) {
         self.buffer.shrink();
         self.gaps.shrink();
@@ -343,7 +343,7 @@ impl Receiver {
     }
 
     fn queue_nak(&mut self, missing: Range<u64>) {
-        // What does not fit is named with the next round of repeats.
+        // What does not fit is reported with the next repetition.
         if self.naks.len() < MAX_NAKS {
             self.naks.push_back(missing);
         }
@@ -367,7 +367,7 @@ impl Receiver {
         losses
     }
 
-    /// One past the last number the sender may be granted.
+    /// One past the last number that may be granted to the sender.
     fn window_end(&self) -> u64 {
         let under_way = self.window.map_or(u64::MAX, |window| self.buffer.next() + window.packets);
         (self.buffer.base() + self.room()).min(under_way)
@@ -408,9 +408,9 @@ impl Receiver {
 const LIGHT_ACK: u32 = 64;
 /// Short packets are acknowledged at once, but not more often than this: a tenth of the clock.
 const SHORT_PAUSE: Span = Span::from_millis(1);
-/// Ranges that may wait to be named: sixteen NAKs.
+/// Ranges that may wait to be reported: sixteen NAKs.
 const MAX_NAKS: usize = 64;
 /// A full acknowledgement is repeated at most so often; each time after twice the time.
 const MAX_REPEATS: u32 = 6;
-/// Last packets of messages given up that may be doubted at a time.
+/// Doubtful last packets of drop requests at a time.
 const MAX_DOUBTED: usize = 64;

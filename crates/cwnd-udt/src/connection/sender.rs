@@ -32,28 +32,28 @@ pub(super) struct Sender {
     pacer: Pacer,
     /// Packets beyond the acknowledgement that the peer has room for.
     pub(super) peer_window: u64,
-    /// The algorithm's window is computed at the receiver and comes in the place of the peer's (daimd eq. 21): it is for the
-    /// algorithm to obey, which disregards it in slow start, and says nothing of room that could run out.
+    /// The receiver computes the window of the algorithm and sends it in place of its own (daimd eq. 21). Then it is an input of the
+    /// algorithm, which ignores it in slow start, and no limit of the receive buffer.
     window_from_receiver: bool,
     /// Losses are being repaired until all below has arrived.
     recover: u64,
     /// The same for those found by a timeout, whose repair is a slow start and no fast recovery.
     slow_start_until: u64,
-    /// When the oldest packet is sent again unasked, and how often in a row that has been done.
+    /// When the oldest packet is retransmitted without a NAK, and how often in a row that has been done.
     probe_at: Time,
     probes: u32,
-    /// When the peer's silence counts as a sign, and how often in a row it has.
+    /// When UDT's EXP timer expires, and how often in a row it has.
     exp_at: Time,
     exp_count: u32,
-    /// Nothing has been acknowledged since a silence.
+    /// Nothing has been acknowledged since the EXP timer expired.
     stalled: bool,
-    /// How many packets were last taken for lost because one sent later has arrived.
+    /// How many packets were last marked lost because one sent later has arrived.
     lost_again: u64,
     /// Everything sent is acknowledged since.
     idle_since: Option<Time>,
-    /// Messages given up that the receiver has to hear of.
+    /// Messages given up for which a drop request is to be sent.
     drops: VecDeque<GivenUp>,
-    /// How fast packets are known to have got through.
+    /// The rate at which packets were delivered without a loss.
     lossless_rate: LosslessRate,
     pub(super) counts: Counts,
 }
@@ -152,7 +152,7 @@ impl Sender {
     pub(super) fn on_nak(&mut self, now: Time, losses: LossList<'_>) {
         let (acked, next) = (self.outstanding.acked(), self.outstanding.next());
         let moment = self.moment(now);
-        // Without a word about its round trip a report made sooner than this after a departure cannot be about it.
+        // A NAK received sooner than this after a retransmission was sent before the retransmission arrived.
         let age = self.rtt().get().map_or(Span::ZERO, |rtt| rtt.min.mul_f64(MIN_REPORT_AGE));
         let mut budget = self.outstanding.len();
         let mut found = Missing::default();
@@ -179,7 +179,7 @@ impl Sender {
         }
     }
 
-    /// A packet of any kind came from the peer: it is there.
+    /// A packet of any kind was received from the peer.
     pub(super) fn on_received(&mut self, now: Time) {
         self.exp_count = 0;
         if self.exp_at != Time::MAX {
@@ -195,7 +195,7 @@ impl Sender {
             self.host.facts.counts.timeouts += 1;
             let first = self.outstanding.acked();
             let lost = self.mark_lost(EXP_PACKETS);
-            // A peer without room drops what it gets; its silence says nothing of the network.
+            // A peer without room drops packets, so that its silence is no sign of congestion.
             if self.peer_window > MIN_WINDOW {
                 let lost = u32::try_from(lost).unwrap_or(u32::MAX);
                 self.host.on_congestion(&moment, &Congestion { lost, ..Congestion::timeout(first, self.stalled) });
@@ -206,7 +206,7 @@ impl Sender {
             self.slow_start_until = self.recover;
             self.exp_count = self.exp_count.saturating_add(1);
             self.exp_at = now + exp_interval(self.rtt(), u64::from(self.exp_count.min(MAX_EXP_COUNT)) + 1);
-            // A peer that is there, but lost what was sent again, is not silent.
+            // A peer that is alive, but did not receive the retransmissions, is not silent.
             self.probe_at = now + probe_interval(self.rtt(), self.exp_count);
         } else if self.probe_at <= now {
             self.counts.probes += 1;
@@ -216,7 +216,7 @@ impl Sender {
         }
     }
 
-    /// The next packet to leave now, if one may.
+    /// The next packet to send now; none if none may be sent.
     pub(super) fn poll(&mut self, now: Time) -> Option<DataPacket> {
         if !self.pacer.in_pair() {
             while let Some(given_up) = self.outstanding.expire(now) {
@@ -244,7 +244,7 @@ impl Sender {
         if again { self.resend(now) } else { self.send(now) }
     }
 
-    /// A drop request the receiver has to hear.
+    /// The next drop request.
     pub(super) fn poll_drop(&mut self) -> Option<Message> {
         let GivenUp { message, packets } = self.drops.pop_front()?;
         let (first, last) = (self.isn + packets.start, self.isn + (packets.end - 1));
@@ -274,8 +274,8 @@ impl Sender {
         self.outstanding.oldest().map_or(self.packetizer.cut_to(), |record| record.start)
     }
 
-    /// What keeps the next packet from leaving, whatever the time. What is sent `again` replaces a packet that has left the
-    /// network: only its spacing holds it.
+    /// What keeps the next packet from being sent, whatever the time. A packet sent `again` replaces one that is no longer in flight, so
+    /// that only pacing delays it.
     fn blocked(&self, again: bool) -> Option<Limit> {
         if again {
             None
@@ -317,7 +317,7 @@ impl Sender {
 
     fn resend(&mut self, now: Time) -> Option<DataPacket> {
         let (number, record) = self.outstanding.resend(now)?;
-        // A queue that has overflowed is not answered with a burst, whatever the algorithm.
+        // After a loss the queue may still be full, so that retransmissions are paced whatever the algorithm.
         let spread = || self.rtt().get().map(|rtt| rtt.smoothed / self.host.window());
         self.pacer.sent(now, self.host.spacing().or_else(spread), Probe::None, None);
         let bytes = record.start..record.start + u64::from(record.len);
@@ -341,8 +341,8 @@ impl Sender {
         }
     }
 
-    /// Takes the first `count` packets for lost, and the last one: when that arrives, the receiver names whatever else is missing.
-    /// How many of them were not before.
+    /// Marks the first `count` packets lost, and the last one: when that arrives, the receiver reports whatever else is missing. How many
+    /// of them were not marked before.
     fn mark_lost(&mut self, count: u64) -> u64 {
         let before = self.host.facts.counts.lost;
         let (first, next) = (self.outstanding.acked(), self.outstanding.next());
@@ -356,9 +356,9 @@ impl Sender {
         self.host.facts.counts.lost - before
     }
 
-    /// A packet that left at `newest` has arrived, and the oldest one outstanding has not, although it left before. A receiver of
-    /// libudt names a loss once: if what was sent again is lost as well, it waits in silence, and probes would mend one packet
-    /// at a time. So the oldest packets are taken for lost that left before, twice as many each time, as in a slow start.
+    /// A packet sent at `newest` has arrived, and the oldest one outstanding, sent before it, has not. A receiver of libudt reports a loss
+    /// once: if the retransmission is lost too, it sends nothing, and probes would repair one packet at a time. So the oldest packets that
+    /// were sent before are marked lost, twice as many each time, as in slow start.
     fn detect_lost_again(&mut self, newest: Time) {
         let slack = self.rtt().get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERING));
         let then = Time::from_nanos(newest.as_nanos().saturating_sub(slack.as_nanos()));
@@ -399,7 +399,7 @@ impl Sender {
         }
     }
 
-    /// What the peer reports, as an algorithm hears it.
+    /// What the peer reports, for the algorithm.
     fn remote(&self, full: &FullAck) -> Remote {
         let rate = |rate: u32| (rate > 0).then(|| Rate(f64::from(rate)));
         Remote {
@@ -407,20 +407,20 @@ impl Sender {
             capacity: full
                 .rates
                 .and_then(|rates| rate(rates.capacity))
-                .map(|capacity| self.lossless_rate.refute(capacity)),
+                .map(|capacity| self.lossless_rate.raise(capacity)),
             window: Some(Packets(f64::from(full.window))),
             ..Remote::default()
         }
     }
 }
 
-/// No receiver grants a smaller window, so this one means none.
+/// No receiver grants a smaller window, so that this one means no room.
 pub(super) const MIN_WINDOW: u64 = 2;
-/// Packets sent again after a silence, beside the newest: enough for a receiver to answer, too few to hurt.
+/// Packets retransmitted when the EXP timer expires, beside the newest: enough for a receiver to answer, too few to add congestion.
 const EXP_PACKETS: u64 = 2;
-/// libudt's limit for the number of silences, which here only bounds the time between two attempts.
+/// libudt's limit for the EXP count, which here only bounds the time between two attempts.
 const MAX_EXP_COUNT: u32 = 16;
-/// Of the least round-trip time: how much later a packet may leave and still arrive first.
+/// Of the least round-trip time: how much later a packet may be sent and still arrive first.
 const REORDERING: f64 = 0.25;
 /// Of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
 const MIN_REPORT_AGE: f64 = 0.75;

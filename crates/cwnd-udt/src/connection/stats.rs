@@ -5,7 +5,7 @@ use cwnd::{BitRate, Bytes, Limit, Packets, Span, Time};
 
 use super::{Connection, HEADERS};
 
-/// Counters and measures of a connection, named as `ss -ti` names them where it has them. Packets count headers nowhere.
+/// Counters and measurements of a connection, with the names of `ss -ti` where it has them. Bytes are payload, without headers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -33,27 +33,27 @@ pub struct Stats {
     pub bytes_received: u64,
     /// Packets sent again.
     pub retrans: u64,
-    /// Packets the peer missed, or that were suspected to be.
+    /// Packets that the peer reported missing, or that a timeout marked lost.
     pub lost: u64,
     /// Packets sent and not acknowledged.
     pub unacked: u64,
     /// Of them, those counted as in the network.
     pub in_flight: u64,
-    /// Bytes written that have not left.
+    /// Bytes written and not sent.
     pub notsent: u64,
     /// Packets the peer has room for beyond what it acknowledged.
     pub snd_wnd: u64,
     /// Packets there is room for here: what the path and the application need, within the receive buffer.
     pub rcv_space: u64,
-    /// Silences of the peer that counted as congestion.
+    /// Expirations of the EXP timer.
     pub timeouts: u64,
-    /// Times the newest packet was sent again for want of progress.
+    /// Times the newest packet was retransmitted because nothing was acknowledged.
     pub tail_probes: u64,
-    /// Messages whose time was over before they had arrived.
+    /// Messages that expired before they had arrived.
     pub expired: u64,
     /// Packets received that had been received before.
     pub duplicates: u64,
-    /// Packets that never came in order but were missed for a while.
+    /// Packets found missing when a later one arrived.
     pub missing: u64,
     /// Packets of messages that the peer gave up.
     pub given_up: u64,
@@ -63,13 +63,13 @@ pub struct Stats {
     pub oversized: u64,
     /// Packets and reports of the peer that cannot be true, and were ignored.
     pub refused: u64,
-    /// What holds the sender now.
+    /// What limits the sender now.
     pub limit: Limit,
-    /// For how long it was held by what: `rwnd_limited` is `peer`, `sndbuf_limited` is `source`.
+    /// For how long it was limited by what: `rwnd_limited` is `peer`, `sndbuf_limited` is `source`.
     pub limited: Spent,
-    /// Since something last left.
+    /// Time since the last packet was sent.
     pub lastsnd: Span,
-    /// Since the peer was last heard.
+    /// Time since the last packet was received.
     pub lastrcv: Span,
 }
 

@@ -1,4 +1,4 @@
-//! What a packet says of its message, in one word.
+//! The message fields of a packet, in one word.
 
 use crate::number::MessageNumber;
 use crate::wire::Position;
@@ -11,7 +11,7 @@ impl Tag {
     /// Of a packet that has not arrived.
     pub(super) const NONE: Self = Self(0);
 
-    /// What a packet at `position` of `message` says.
+    /// The tag of a packet at `position` of `message`.
     pub(super) const fn new(position: Position, in_order: bool, message: MessageNumber) -> Self {
         let place = match position {
             Position::Middle => 0,

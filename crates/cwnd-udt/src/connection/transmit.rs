@@ -1,4 +1,4 @@
-//! What comes to a connection, and what it wants to say and tell.
+//! Inputs and outputs of a connection.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use cwnd::Time;
 
 use crate::wire::{DataHeader, Handshake, Message};
 
-/// How a datagram came in.
+/// When and how a datagram arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
     /// When it was read.
     pub now: Time,
-    /// It came glued to another one, so that the instant is not its own: packet pairs are not judged by it.
+    /// The kernel coalesced it with others, so that the instant is not its own: it is not used for packet pairs.
     pub coalesced: bool,
 }
 
@@ -35,9 +35,9 @@ pub struct DataPacket {
     pub number: u64,
     /// Its payload: offsets in what the application wrote.
     pub bytes: Range<u64>,
-    /// It has left before.
+    /// It was sent before.
     pub retransmission: bool,
-    /// It is the second of a probe pair: it must leave right behind its predecessor, and neither of the two in one buffer with
+    /// It is the second of a probe pair: it must be sent right behind its predecessor, and neither of the two in one buffer with
     /// other packets. The first of a pair is a new packet whose number on the wire is a multiple of 16.
     pub pair: bool,
 }
@@ -46,7 +46,7 @@ pub struct DataPacket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u64);
 
-/// Something the application may want to know.
+/// An event for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// There is more to read.
@@ -55,23 +55,23 @@ pub enum Event {
     Writable,
     /// The peer's application failed to use what it got, with an error code of libudt.
     PeerError(u32),
-    /// The connection is over. What has arrived can still be read.
+    /// The connection is closed. What has arrived can still be read.
     Closed(Reason),
 }
 
-/// Why a connection is over.
+/// Why a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// This end gave it up.
+    /// This end aborted it.
     Aborted,
-    /// The peer has been silent for too long.
+    /// Nothing was received from the peer for too long.
     Dead,
     /// This end finished it, and everything it wrote has arrived.
     Finished,
-    /// This end finished it, and what it wrote had not all arrived when the time for lingering was over.
+    /// This end finished it, and not everything it wrote was acknowledged within the time to linger.
     Lingered,
     /// The peer finished it. Everything it acknowledged has arrived there, and everything it sent is here.
     PeerFinished,
-    /// The peer gave it up: data of one direction or the other is lost.
+    /// The peer aborted it: data of one direction or the other is lost.
     PeerAborted,
 }

@@ -1,8 +1,8 @@
-//! How the connections of a port share what their host holds while it is busy.
+//! How the connections of a port share the host's backlog.
 
 use cwnd::{Span, Time};
 
-/// What has come in lately, in all.
+/// The packets received lately by all connections.
 #[derive(Debug, Default)]
 pub(super) struct BacklogShares {
     epoch: u64,
@@ -16,39 +16,39 @@ struct Tally {
     packets: u64,
 }
 
-/// What has come in lately for one connection: in the epoch of its last packet, and in the one before.
+/// The packets received lately by one connection: in the epoch of its last packet, and in the one before.
 #[derive(Debug, Default)]
-pub(super) struct Share {
+pub(super) struct Arrivals {
     epoch: u64,
     now: u64,
     before: u64,
 }
 
 impl BacklogShares {
-    /// Counts a packet for the connection with `share`. With the first of an epoch comes its share anew, as a fraction: half of the
-    /// whole goes by what each brought in the epoch before, half is the same for all.
-    pub(super) fn count(&mut self, now: Time, share: &mut Share) -> Option<(u64, u64)> {
+    /// Counts a packet of the connection with `arrivals`. With the first of an epoch returns the connection's share, as a fraction: half of
+    /// the backlog is shared in proportion to the packets of the epoch before, half evenly.
+    pub(super) fn count(&mut self, now: Time, arrivals: &mut Arrivals) -> Option<(u64, u64)> {
         let epoch = now.as_nanos() / EPOCH.as_nanos();
         if epoch != self.epoch {
             self.before = if epoch == self.epoch + 1 { self.now } else { Tally::default() };
             (self.epoch, self.now) = (epoch, Tally::default());
         }
         self.now.packets += 1;
-        if epoch == share.epoch {
-            share.now += 1;
+        if epoch == arrivals.epoch {
+            arrivals.now += 1;
             return None;
         }
-        share.before = if epoch == share.epoch + 1 { share.now } else { 0 };
-        (share.epoch, share.now) = (epoch, 1);
+        arrivals.before = if epoch == arrivals.epoch + 1 { arrivals.now } else { 0 };
+        (arrivals.epoch, arrivals.now) = (epoch, 1);
         self.now.connections += 1;
         let connections = self.now.connections.max(self.before.connections);
         let packets = self.before.packets.max(1);
-        Some((share.before * connections + packets, 2 * packets * connections))
+        Some((arrivals.before * connections + packets, 2 * packets * connections))
     }
 }
 
-/// Twice the clock of acknowledgements: every connection that receives is heard in it, and a crowd is noticed while it still doubles
-/// its windows.
+/// Twice the clock of acknowledgements: every connection that receives sends a packet in it, and many new connections are noticed while
+/// they still double their windows.
 const EPOCH: Span = Span::from_millis(20);
 
 #[cfg(test)]
@@ -60,23 +60,23 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_alone_has_all() {
-        let (mut shares, mut share) = (BacklogShares::default(), Share::default());
-        assert_eq!(shares.count(at(20), &mut share), Some((1, 2)), "nobody knows yet who else comes");
-        assert_eq!(shares.count(at(21), &mut share), None);
-        assert_eq!(shares.count(at(40), &mut share), Some((4, 4)));
+    fn a_single_connection_has_the_whole_backlog() {
+        let (mut shares, mut arrivals) = (BacklogShares::default(), Arrivals::default());
+        assert_eq!(shares.count(at(20), &mut arrivals), Some((1, 2)), "other connections are not known yet");
+        assert_eq!(shares.count(at(21), &mut arrivals), None);
+        assert_eq!(shares.count(at(40), &mut arrivals), Some((4, 4)));
     }
 
     #[test]
-    fn shares_go_by_what_came_and_half_is_the_same_for_all() {
+    fn half_is_shared_by_arrivals_and_half_evenly() {
         let mut shares = BacklogShares::default();
-        let mut shares_of: [Share; 4] = std::array::from_fn(|_| Share::default());
-        for (share, packets) in shares_of.iter_mut().zip([97, 1, 1, 1]) {
+        let mut connections: [Arrivals; 4] = std::array::from_fn(|_| Arrivals::default());
+        for (arrivals, packets) in connections.iter_mut().zip([97, 1, 1, 1]) {
             for _ in 0..packets {
-                shares.count(at(25), share);
+                shares.count(at(25), arrivals);
             }
         }
-        let next: Vec<_> = shares_of.iter_mut().map(|share| shares.count(at(45), share)).collect();
+        let next: Vec<_> = connections.iter_mut().map(|arrivals| shares.count(at(45), arrivals)).collect();
         assert_eq!(next, [Some((488, 800)), Some((104, 800)), Some((104, 800)), Some((104, 800))]);
     }
 }

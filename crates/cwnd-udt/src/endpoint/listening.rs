@@ -1,4 +1,4 @@
-//! The listener's side of an endpoint: strangers, clients, and the backlog.
+//! The listener of an endpoint: requests, cookies, and the backlog.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ use crate::number::SocketId;
 use crate::wire::{Handshake, Request};
 
 impl Endpoint {
-    /// A handshake for whoever listens.
+    /// Handles a handshake without a destination id.
     pub(super) fn handle_request(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) {
         let (Some(listener), Some(client)) = (&self.listener, theirs.id) else {
             self.stats.misdirected += 1;
@@ -31,13 +31,13 @@ impl Endpoint {
         }
     }
 
-    /// A client at `from` has brought its cookie back.
+    /// A client at `from` has repeated its cookie.
     fn on_valid_cookie(&mut self, now: Time, from: SocketAddr, client: SocketId, theirs: &Handshake) {
         let known = self.peers.get(&(from, Some(client))).copied();
         if let Some(open) = known.and_then(|place| self.table.get_mut(place)).and_then(Entry::open_mut)
             && open.agreed.isn_theirs == theirs.isn
         {
-            // Its first answer may have been lost. Once the client has spoken on the connection there is none to repeat.
+            // The first answer may have been lost. Once the client has sent a packet on the connection there is none to repeat.
             if let Some(response) = open.repeat_response(now) {
                 self.reply(from, client, response);
             }
@@ -82,7 +82,7 @@ impl Endpoint {
         Ok((place, response))
     }
 
-    /// The connection at `place` no longer waits to be taken.
+    /// The connection at `place` no longer counts against the backlog.
     pub(super) fn leave_backlog(&mut self, place: u32) {
         if self.table.get_mut(place).is_some_and(Entry::leave_backlog) {
             self.waiting -= 1;
@@ -103,8 +103,9 @@ impl Endpoint {
     }
 }
 
-/// Whether another stranger is answered now, of `left` that may be as of a moment. Anybody can write any sender's address on a
-/// question: under a flood of them answers, which cost more than anything else about it, are rationed. Clients ask several times.
+/// Whether another request without a valid cookie is answered now, of `left` that may be answered as of a time (a token bucket). The
+/// source address of a request can be forged, and an answer costs more than any other part of it, so answers are limited. Clients
+/// repeat their requests.
 fn may_answer((left, as_of): &mut (u64, Time), now: Time) -> bool {
     let earned = now.since(*as_of).as_nanos() / ANSWER.as_nanos();
     *left = (*left + earned).min(MAX_ANSWERS);
@@ -114,9 +115,9 @@ fn may_answer((left, as_of): &mut (u64, Time), now: Time) -> bool {
     allowed
 }
 
-/// Answers waiting to leave; who gets none asks again.
+/// Answers that may wait to be sent; a client without an answer repeats its request.
 const MAX_REPLIES: usize = 1024;
-/// Strangers that are answered at once.
+/// Requests that are answered at once.
 pub(super) const MAX_ANSWERS: u64 = 1024;
 /// Beyond that, 25,000 a second: a tenth of a core, and a client that asks twelve times, as ours does within its three seconds,
 /// gets an answer among 100,000 others a second with a probability of 97 %.

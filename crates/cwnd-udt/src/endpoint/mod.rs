@@ -1,4 +1,4 @@
-//! All connections of one UDP port: who a datagram is for, whose turn it is to send, and who wants to be woken.
+//! All connections of one UDP port: it dispatches datagrams, schedules who sends next, and keeps the timers.
 
 mod backlog_shares;
 mod datagram;
@@ -28,12 +28,12 @@ use listening::MAX_ANSWERS;
 use state::{Entry, Established, State};
 use table::Table;
 
-/// What an endpoint begins with.
+/// The configuration of an endpoint.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EndpointConfig {
-    /// From the operating system's source of randomness: the cookies' key, ids and initial numbers all come from it. Whoever knows
-    /// it can forge packets.
+    /// Random bytes of the operating system, from which the key of cookies, ids and initial numbers are derived. Who knows them can
+    /// forge packets.
     pub entropy: [u8; 32],
     /// Connections there may be, those being set up included; at most 2^18.
     pub max_connections: u32,
@@ -47,7 +47,7 @@ pub struct EndpointConfig {
 /// A host hands in datagrams and the time, and asks for what to send. In a loop: [`handle`](Self::handle) for every datagram that
 /// has come, [`handle_timeout`](Self::handle_timeout) when [`next_timeout`](Self::next_timeout) has come,
 /// [`poll_event`](Self::poll_event) until it gives none, and at last [`poll_transmit`](Self::poll_transmit) until it gives none,
-/// which is also what sets the timers anew. Answers to strangers leave first; then connections take turns of up to 16 packets,
+/// which also updates the timers. Answers of the listener are sent first; then connections take turns of up to 16 packets,
 /// each in the order its own documentation states.
 ///
 /// ```
@@ -57,7 +57,7 @@ pub struct EndpointConfig {
 /// use cwnd_udt::endpoint::Event;
 /// use cwnd_udt::{Endpoint, EndpointConfig, Settings};
 ///
-/// // A network that takes no time.
+/// // A network without delay.
 /// fn carry(now: Time, from: (&mut Endpoint, SocketAddr), to: &mut Endpoint) {
 ///     while let Some(outgoing) = from.0.poll_transmit(now) {
 ///         let mut datagram = Vec::new();
@@ -88,15 +88,15 @@ pub struct Endpoint {
     table: Table,
     /// Where packets without an id lead: a client's repeated request by its id, a rendezvous by its address alone.
     peers: BTreeMap<(SocketAddr, Option<SocketId>), u32>,
-    /// Accepted clients whose connection is gone, oldest first: a late request of theirs opens no other.
+    /// Accepted clients whose connection was removed, oldest first: a late request of theirs opens no other.
     closed_clients: VecDeque<(SocketAddr, SocketId, Seq)>,
     timers: Timers,
-    /// Places with something to send, maybe; the first has its turn, of which `turn` packets have left.
+    /// Places that may have something to send; the first has its turn, in which `turn` packets were sent.
     turns: VecDeque<u32>,
     turn: u32,
     replies: VecDeque<Datagram>,
     events: VecDeque<(Handle, Event)>,
-    /// Connections accepted and not yet taken.
+    /// Connections in the backlog of the listener.
     waiting: usize,
     shares: BacklogShares,
     /// Requests without a valid cookie that may still be answered, as of a time.
@@ -104,30 +104,30 @@ pub struct Endpoint {
     stats: EndpointStats,
 }
 
-/// Something the host may want to know of a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A client has called. The connection counts against the listener's backlog until it is [accepted](Endpoint::accept).
+    /// A client has connected. The connection counts against the listener's backlog until it is [accepted](Endpoint::accept).
     Accepted {
         /// Its address.
         from: SocketAddr,
     },
     /// The connection asked for is open.
     Connected,
-    /// There will be no connection.
+    /// The attempt failed.
     Refused(Refusal),
     /// Something happened on an open connection.
     Connection(crate::connection::Event),
 }
 
-/// A connection cannot be opened.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+/// Why a connection cannot be opened.
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// As many as there may be.
+    /// There are as many connections as there may be.
     #[error("no room for another connection")]
     Full,
-    /// The address is being called already.
+    /// There is a rendezvous with this address.
     #[error("a rendezvous with this address is under way")]
     Repeated,
     /// The settings cannot be used.
@@ -135,7 +135,7 @@ pub enum OpenError {
     Settings(#[from] SettingsError),
 }
 
-/// A payload has arrived and is to be kept: bytes 16 and after of the datagram.
+/// A payload to be stored: bytes 16 and after of the datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// The connection it belongs to.
@@ -152,11 +152,11 @@ pub struct EndpointStats {
     pub malformed: u64,
     /// Packets for no connection, or from an address that is not its peer's.
     pub misdirected: u64,
-    /// Requests with a cookie that this listener did not make lately.
+    /// Requests with a cookie that is wrong or expired.
     pub invalid_cookies: u64,
-    /// Clients turned away.
+    /// Clients refused.
     pub rejected: u64,
-    /// Questions of strangers that were not answered, because there were too many.
+    /// Requests that were not answered, because there were too many.
     pub unanswered: u64,
 }
 
@@ -188,10 +188,10 @@ impl Endpoint {
         }
     }
 
-    /// Accepts clients from now on, in place of an earlier listener. `backlog` connections may wait to be taken.
+    /// Accepts clients from now on, in place of an earlier listener. `backlog` connections may wait to be accepted.
     ///
     /// # Errors
-    /// The settings cannot be used.
+    /// The first setting that is out of range.
     pub fn listen(&mut self, settings: Settings, backlog: usize) -> Result<(), SettingsError> {
         settings.check()?;
         self.listener = Some(Listener::new(settings, backlog, self.cookie_key));
@@ -203,10 +203,10 @@ impl Endpoint {
         self.listener = None;
     }
 
-    /// Calls the listener at `server`.
+    /// Connects to the listener at `server`.
     ///
     /// # Errors
-    /// The settings cannot be used, or there is no room.
+    /// [`OpenError::Settings`] if a setting is out of range, [`OpenError::Full`] if there are as many connections as there may be.
     pub fn connect(&mut self, now: Time, server: SocketAddr, settings: Settings) -> Result<Handle, OpenError> {
         settings.check()?;
         let (place, offer) = self.offer(&settings, server)?;
@@ -214,10 +214,11 @@ impl Endpoint {
         Ok(self.insert(place, Entry::new(offer.id, server, State::Connecting(Box::new((client, settings))))))
     }
 
-    /// Calls `peer`, which calls us.
+    /// Connects to `peer`, which connects to this endpoint at the same time.
     ///
     /// # Errors
-    /// The settings cannot be used, there is no room, or `peer` is being called already.
+    /// [`OpenError::Settings`] if a setting is out of range, [`OpenError::Full`] if there are as many connections as there may be, and
+    /// [`OpenError::Repeated`] if a rendezvous with `peer` is under way.
     pub fn rendezvous(&mut self, now: Time, peer: SocketAddr, settings: Settings) -> Result<Handle, OpenError> {
         settings.check()?;
         if self.peers.contains_key(&(peer, None)) {
@@ -229,7 +230,7 @@ impl Endpoint {
         Ok(self.insert(place, Entry::new(offer.id, peer, State::Rendezvous(Box::new((rendezvous, settings))))))
     }
 
-    /// Takes in a datagram. If it brings data to be kept, says for whom and where.
+    /// Handles a datagram. If it has data to be stored, returns for which connection and where.
     pub fn handle(&mut self, arrived: Arrived, from: SocketAddr, datagram: &[u8]) -> Option<Stored> {
         let Ok(packet) = Packet::parse(datagram) else {
             self.stats.malformed += 1;
@@ -261,7 +262,7 @@ impl Endpoint {
                 let length = u32::try_from(payload.len()).ok()?;
                 self.established(arrived.now, place)?;
                 let open = self.table.get_mut(place)?.open_mut()?;
-                if let Some(share) = self.shares.count(arrived.now, &mut open.share) {
+                if let Some(share) = self.shares.count(arrived.now, &mut open.arrivals) {
                     open.connection.share_backlog(share);
                 }
                 open.connection.handle_data(arrived, &header, length)
@@ -280,7 +281,7 @@ impl Endpoint {
         stored.map(|slot| Stored { handle, slot })
     }
 
-    /// Does what is due: timers of connections, and attempts that have lasted long enough. Late is as good as in time.
+    /// Handles the timeouts that are due, of connections and of attempts. It may be called late.
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some(place) = self.timers.take_due(now) {
             let Some(entry) = self.table.get_mut(place) else { continue };
@@ -291,7 +292,7 @@ impl Endpoint {
         }
     }
 
-    /// What leaves next; none if nothing may leave now.
+    /// The next datagram to send; none if none may be sent now.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Datagram> {
         if let Some(reply) = self.replies.pop_front() {
             return Some(reply);
@@ -325,7 +326,7 @@ impl Endpoint {
         if self.turns.is_empty() && self.replies.is_empty() { self.timers.first() } else { Some(Time::ZERO) }
     }
 
-    /// What happened since, in order.
+    /// The next event.
     pub fn poll_event(&mut self) -> Option<(Handle, Event)> {
         while let Some((handle, event)) = self.events.pop_front() {
             if self.table.place(handle).is_some() {
@@ -335,7 +336,7 @@ impl Endpoint {
         None
     }
 
-    /// Does something with an open connection, and sees to what follows from it.
+    /// Calls `action` with an established connection, and then schedules the connection and collects its events.
     pub fn with<R>(&mut self, handle: Handle, action: impl FnOnce(&mut Connection) -> R) -> Option<R> {
         let place = self.table.place(handle)?;
         let result = self.table.get_mut(place)?.connection_mut().map(action)?;
@@ -343,21 +344,20 @@ impl Endpoint {
         Some(result)
     }
 
-    /// An open connection, to look at.
+    /// An established connection.
     #[must_use]
     pub fn connection(&self, handle: Handle) -> Option<&Connection> {
         self.table.get(self.table.place(handle)?)?.connection()
     }
 
-    /// The application has taken an accepted connection: its place in the backlog is free again.
+    /// The application has accepted a connection, which no longer counts against the backlog.
     pub fn accept(&mut self, handle: Handle) {
         if let Some(place) = self.table.place(handle) {
             self.leave_backlog(place);
         }
     }
 
-    /// Forgets a connection. One that is open says nothing to its peer: it should be finished or aborted before, and gone on with
-    /// until it is closed.
+    /// Removes a connection. Nothing is sent to its peer: finish or abort it before, and go on until it is closed.
     pub fn remove(&mut self, handle: Handle) {
         let Some(place) = self.table.place(handle) else { return };
         self.leave_backlog(place);
@@ -454,7 +454,7 @@ impl Endpoint {
         self.events.push_back((self.table.handle(place), Event::Refused(refusal)));
     }
 
-    /// Something happened to the connection at `place`: it may have news, something to send, or another time to be woken at.
+    /// The connection at `place` was changed: it may have events, something to send, or another timeout.
     fn schedule(&mut self, place: u32) {
         self.collect_events(place);
         if self.table.queue(place) {
@@ -485,9 +485,9 @@ impl EndpointConfig {
     }
 }
 
-/// Packets of a turn: a quarter of what one call to the operating system can take, so that turns are short and calls are few.
+/// Packets of a turn: a quarter of what one system call can send, so that turns are short and calls are few.
 const TURN: u32 = 16;
-/// Late requests of clients long gone are rare; a forgotten one opens a connection that soon counts as dead.
+/// Late requests are rare; one of a client that is no longer in the list opens a connection that times out.
 const MAX_CLOSED_CLIENTS: usize = 256;
 
 #[cfg(test)]

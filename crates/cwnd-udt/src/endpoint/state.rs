@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use cwnd::{Span, Time};
 
-use super::backlog_shares::Share;
+use super::backlog_shares::Arrivals;
 use crate::connection::{Connection, Transmit};
 use crate::handshake::{Agreed, Client, Refusal, Rendezvous};
 use crate::number::SocketId;
@@ -21,12 +21,12 @@ pub(super) struct Entry {
 
 #[derive(Debug)]
 pub(super) enum State {
-    /// Calls a listener.
+    /// Connects to a listener.
     Connecting(Box<(Client, Settings)>),
-    /// Calls an end that calls us.
+    /// Connects to an end that connects to this one.
     Rendezvous(Box<(Rendezvous, Settings)>),
     Established(Box<Established>),
-    /// There will be no connection, and the host has not yet removed this.
+    /// The attempt failed, and the host has not removed it yet.
     Refused,
 }
 
@@ -35,19 +35,19 @@ pub(super) enum State {
 pub(super) struct Established {
     pub(super) connection: Connection,
     pub(super) agreed: Agreed,
-    /// The peer called our listener.
+    /// The peer connected to the listener.
     pub(super) client: bool,
-    /// Its application has not taken it yet.
+    /// Its application has not accepted it yet.
     in_backlog: bool,
-    /// A server's answer, until the client has spoken on the connection. libudt's client is lost if a packet overtakes it, so it
-    /// leaves ahead of every packet; a packet that waits for it is in `held`.
+    /// The answer of a server, until the client has sent a packet on the connection. libudt's client fails if a packet overtakes the
+    /// answer, so that it is sent before every packet; a packet that waits for it is in `held`.
     pub(super) response: Option<Handshake>,
     held: Option<Transmit>,
-    /// Until then such a client may be setting up what the answer told it, and nothing else leaves.
+    /// Until then such a client may not be ready for packets, and none is sent.
     quiet_until: Time,
-    /// What it brings of everything that arrives.
-    pub(super) share: Share,
-    /// A first word is due: what waits for it at the other end may be a server that has heard nothing, or a rendezvous.
+    /// The packets received lately, for its share of the backlog.
+    pub(super) arrivals: Arrivals,
+    /// A keep-alive is due: the peer, a server or the other end of a rendezvous, may wait for a first packet.
     keep_alive_due: bool,
     /// What a rendezvous answers to an end that is still asking, and whether it is due.
     agreement: Option<Handshake>,
@@ -105,7 +105,7 @@ impl Entry {
         self.state = State::Established(Box::new(open));
     }
 
-    /// What leaves next, and for which id.
+    /// What to send next, and the destination id.
     pub(super) fn poll(&mut self, now: Time) -> Option<(Option<SocketId>, Transmit)> {
         match &mut self.state {
             State::Connecting(connecting) => {
@@ -119,7 +119,7 @@ impl Entry {
         }
     }
 
-    /// Does what is due; says why if there will be no connection.
+    /// Handles a timeout; returns why if the attempt failed.
     pub(super) fn handle_timeout(&mut self, now: Time) -> Option<Refusal> {
         match &mut self.state {
             State::Connecting(connecting) => connecting.0.expired(now).then_some(Refusal::Timeout),
@@ -163,7 +163,7 @@ impl Established {
             response: None,
             held: None,
             quiet_until: Time::ZERO,
-            share: Share::default(),
+            arrivals: Arrivals::default(),
             keep_alive_due: true,
             agreement: None,
             agreement_due: false,
@@ -215,5 +215,5 @@ impl Established {
     }
 }
 
-/// libudt's client drops what comes while its thread prepares the connection, and says nothing once it has. Other clients speak.
+/// libudt's client drops packets while its thread prepares the connection, and sends none when it is ready. Other clients send one.
 const CLIENT_SETUP: Span = Span::from_millis(20);

@@ -26,7 +26,7 @@ pub(super) struct Table {
     places: Vec<Place>,
     free: Vec<u32>,
     max: u32,
-    /// Where the last packet led: the next one mostly leads there too.
+    /// The place of the last packet, which is mostly that of the next one.
     recent: u32,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Table {
 struct Place {
     /// Counts the connections that have been here.
     serial: u32,
-    /// Waits for its turn to send.
+    /// It is in the queue of turns.
     queued: bool,
     entry: Option<Entry>,
 }
@@ -103,7 +103,7 @@ impl Table {
         (place.serial == handle.serial && place.entry.is_some()).then_some(handle.place)
     }
 
-    /// Marks a place as waiting for its turn; whether it was not.
+    /// Marks a place as queued; whether it was not.
     pub(super) fn queue(&mut self, place: u32) -> bool {
         !std::mem::replace(&mut self.places[place as usize].queued, true)
     }

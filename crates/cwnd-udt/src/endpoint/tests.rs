@@ -307,7 +307,7 @@ fn a_listener_answers_clients_only() {
 }
 
 #[test]
-fn first_words_cost_nothing_and_are_not_amplified() {
+fn requests_without_a_cookie_cost_nothing_and_are_not_amplified() {
     let mut server = listening(2, &Settings::default(), 100);
     let mut answers = 0;
     // A hundred in each millisecond of a second.

@@ -1,4 +1,4 @@
-//! The end that calls a listener.
+//! The client that connects to a listener.
 
 use std::net::SocketAddr;
 
@@ -26,7 +26,7 @@ impl Client {
         Self { offer, server, opened: now, deadline: now + timeout, cookie: None, unanswered: 0, next: now }
     }
 
-    /// Takes in a handshake from the server. The initial number and the id, which it must repeat, are what tells it from a forgery.
+    /// Handles a handshake of the server. It must repeat the initial number and the id, which a forged one could not.
     pub(crate) fn handle(&mut self, now: Time, theirs: &Handshake) -> Option<Result<Agreed, Refusal>> {
         if theirs.isn != self.offer.isn {
             return None;
@@ -42,7 +42,7 @@ impl Client {
         }
     }
 
-    /// The handshake to send now, if one is due; it goes to whoever listens.
+    /// The handshake to send now, if one is due; it has no destination id.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Handshake> {
         if now < self.next {
             return None;
@@ -56,17 +56,17 @@ impl Client {
         Some(self.offer.handshake(request, cookie, self.server))
     }
 
-    /// Whether it has waited long enough.
+    /// Whether it has timed out.
     pub(crate) fn expired(&self, now: Time) -> bool {
         now >= self.deadline
     }
 
-    /// When it wants to send, or gives up.
+    /// When it sends next, or times out.
     pub(crate) fn next_timeout(&self) -> Time {
         self.next.min(self.deadline)
     }
 
-    /// There is none yet, or the one there is may have gone stale.
+    /// It has no cookie, or the cookie may have expired.
     fn wants_cookie(&self) -> bool {
         self.cookie.is_none() || self.unanswered >= STALE
     }

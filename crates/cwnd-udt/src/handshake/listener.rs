@@ -1,4 +1,4 @@
-//! The end that is called.
+//! The listener.
 
 use std::net::SocketAddr;
 
@@ -10,16 +10,16 @@ use crate::number::SocketId;
 use crate::settings::Settings;
 use crate::wire::{Handshake, Request};
 
-/// What a listener makes of a handshake.
+/// What a listener does about a handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// A first word: send this back. It is no longer than the question, and nothing is kept.
+    /// A request without a cookie: send it back with one. The answer is no longer than the request, and nothing is stored.
     Cookie(Handshake),
-    /// The client receives at its address and may become a connection.
+    /// The cookie is valid, which proves that the client receives at its address.
     ValidCookie,
-    /// Not a question for a listener.
+    /// No request to a listener.
     Ignored,
-    /// Its cookie is wrong.
+    /// The cookie is wrong or expired.
     InvalidCookie,
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum Answer {
 #[derive(Clone, Debug)]
 pub(crate) struct Listener {
     pub(crate) settings: Settings,
-    /// Connections that may wait to be taken by the application.
+    /// Connections that may wait to be accepted by the application.
     pub(crate) backlog: usize,
     cookies: Cookies,
 }
@@ -63,7 +63,7 @@ impl Listener {
     }
 }
 
-/// The answer to a client that cannot be served: its own words, and no.
+/// The answer to a client that is refused: its own handshake, with the request replaced.
 pub(crate) fn rejection(theirs: &Handshake) -> Handshake {
     Handshake { request: Request::Rejected, ..*theirs }
 }

@@ -1,7 +1,7 @@
-//! How two ends become a connection: a client with a listener, or two ends that call each other.
+//! Handshakes: of a client with a listener, or of two ends of a rendezvous.
 //!
-//! The machines here hold no socket and no table of connections. They are told of handshakes that arrived for them and of the
-//! time, and asked for handshakes to send; [`Endpoint`](crate::Endpoint) keeps them.
+//! The state machines here have no socket and no table of connections. They handle received handshakes, and are polled for handshakes
+//! to send; [`Endpoint`](crate::Endpoint) holds them.
 
 mod client;
 mod cookie;
@@ -21,7 +21,7 @@ use crate::number::{Seq, SocketId};
 use crate::settings::{BUFFER, MSS, Mode, Settings};
 use crate::wire::{Handshake, Request};
 
-/// What two ends have settled: all that a connection needs to know of its handshake. Every value is within its range.
+/// The negotiated values: all that a connection needs of its handshake. Every value is within its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreed {
     /// The number of the first packet sent.
@@ -30,9 +30,9 @@ pub struct Agreed {
     pub isn_theirs: Seq,
     /// What a full packet carries, in bytes: at least 32.
     pub payload: u32,
-    /// The peer's name for the connection, which packets to it carry.
+    /// The peer's id of the connection, which packets to it carry.
     pub peer_id: SocketId,
-    /// Packets the peer is ready to take in: 2 ..= 2^20.
+    /// The receive window of the peer in packets: 2 ..= 2^20.
     pub peer_window: u32,
     /// What the connection carries.
     pub mode: Mode,
@@ -55,10 +55,10 @@ pub enum Refusal {
         /// As it asked.
         bytes: u32,
     },
-    /// The other side has no name for the connection.
+    /// The handshake has no socket id.
     #[error("the other side gave no socket id")]
     NoSocketId,
-    /// The listener said no: other settings, or no room.
+    /// The listener refused: other settings, or no room.
     #[error("the other side refused")]
     Rejected,
     /// No answer, or none that was one.

@@ -1,4 +1,4 @@
-//! Two ends that call each other.
+//! A rendezvous: two ends that connect to each other.
 
 use std::net::SocketAddr;
 
@@ -10,8 +10,8 @@ use crate::wire::{Handshake, Request};
 
 /// One of two ends, before it has a connection.
 ///
-/// It says 0 until it has peer_agreed the other, then -1. It has a connection when it has said -1 and hears -1 or -2, or anything that
-/// only an end with a connection sends.
+/// It sends 0 until it has received a handshake of the other, then -1. It has a connection when it has sent -1 and receives -1 or -2,
+/// or anything that only an end with a connection sends.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendezvous {
     offer: Offer,
@@ -29,13 +29,13 @@ impl Rendezvous {
         Self { offer, peer, opened: now, deadline: now + timeout, peer_agreed: None, objection: None, next: now }
     }
 
-    /// Takes in a handshake from the other end; what they agree on once both know of each other.
+    /// Handles a handshake of the other end; the negotiated values once both know of each other.
     pub(crate) fn handle(&mut self, now: Time, theirs: &Handshake) -> Option<Agreed> {
         if !matches!(theirs.request, Request::Rendezvous | Request::Response | Request::Agreement) {
             return None;
         }
         if theirs.request == Request::Agreement {
-            // libudt leaves version and type out of its last word; the first said them.
+            // libudt sends no version and type in its last handshake; the first had them.
             return self.peer_agreed.filter(|peer_agreed| theirs.id == Some(peer_agreed.peer_id));
         }
         let agreed = match self.offer.agree(theirs, self.opened) {
@@ -76,19 +76,19 @@ impl Rendezvous {
         Handshake { request: Request::Agreement, ..self.response(agreed) }
     }
 
-    /// Whether it has waited long enough, and what to say then.
+    /// Whether it has timed out, and why.
     pub(crate) fn expired(&self, now: Time) -> Option<Refusal> {
         (now >= self.deadline).then(|| self.objection.unwrap_or(Refusal::Timeout))
     }
 
-    /// When it wants to send, or gives up.
+    /// When it sends next, or times out.
     pub(crate) fn next_timeout(&self) -> Time {
         self.next.min(self.deadline)
     }
 
     fn response(&self, agreed: &Agreed) -> Handshake {
         let ours = self.offer.handshake(Request::Response, 0, self.peer);
-        // libudt takes the other side's largest packet as it is told.
+        // libudt uses the largest packet of the other side as received.
         Handshake { mss: agreed.payload + u32::from(super::HEADERS), ..ours }
     }
 }

@@ -14,7 +14,7 @@ pub struct FullAck {
     pub rtt_us: u32,
     /// Its variation, in microseconds.
     pub rtt_var_us: u32,
-    /// Packets the receiver has room for. libudt never says less than 2.
+    /// Packets the receiver has room for. libudt never sends less than 2.
     pub window: u32,
     /// Sent at most every 10 ms.
     pub rates: Option<Rates>,

@@ -14,7 +14,7 @@ pub struct DataHeader {
     pub in_order: bool,
     /// The message it belongs to.
     pub message: MessageNumber,
-    /// When it left: microseconds since the sender's socket was opened, modulo 2^32. Receivers have no use for it.
+    /// When it was sent: microseconds since the sender's socket was opened, modulo 2^32. Receivers have no use for it.
     pub timestamp_us: u32,
     /// The connection it is for.
     pub to: SocketId,

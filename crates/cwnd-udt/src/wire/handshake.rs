@@ -14,13 +14,13 @@ pub struct Handshake {
     pub isn: Seq,
     /// The largest packet with IPv4, UDP and UDT headers, in bytes.
     pub mss: u32,
-    /// Packets the sender of this is ready to take in.
+    /// The receive window of its sender in packets.
     pub window: u32,
     /// What it asks or answers.
     pub request: Request,
-    /// Its sender's name for the connection.
+    /// Its sender's id of the connection.
     pub id: Option<SocketId>,
-    /// Given out by a listener, and brought back by the client.
+    /// Sent by a listener, and repeated by the client.
     pub cookie: u32,
     /// The other side's address as the sender sees it, byte for byte as on the wire, where libudt reverses every word on some
     /// machines. Nothing may depend on it.
@@ -30,15 +30,15 @@ pub struct Handshake {
 /// What a handshake asks or answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// 0: the first word in a rendezvous.
+    /// 0: the first handshake of a rendezvous.
     Rendezvous,
-    /// 1: a client asks, or a listener hands out a cookie.
+    /// 1: a client asks, or a listener sends a cookie.
     Regular,
-    /// -1: a client with its cookie, a server that agrees, or the second word in a rendezvous.
+    /// -1: a client with its cookie, a server that accepts, or the second handshake of a rendezvous.
     Response,
-    /// -2: the last word in a rendezvous.
+    /// -2: the last handshake of a rendezvous.
     Agreement,
-    /// 1002: no.
+    /// 1002: refused.
     Rejected,
     /// Unknown.
     Other(i32),

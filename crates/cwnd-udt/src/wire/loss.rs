@@ -9,7 +9,7 @@ pub struct LossRange {
     last: Seq,
 }
 
-/// The losses that one NAK of ours names: up to [`Losses::CAPACITY`] ranges.
+/// The losses that one NAK of ours reports: up to [`Losses::CAPACITY`] ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Losses {
     ranges: [LossRange; Losses::CAPACITY],
@@ -72,7 +72,7 @@ impl Losses {
         &self.ranges[..usize::from(self.len)]
     }
 
-    /// The same as a received NAK would say it.
+    /// The same as the list of a received NAK.
     #[must_use]
     pub fn list(&self) -> LossList<'_> {
         LossList(Source::Ranges(self.ranges()))
@@ -87,7 +87,7 @@ impl<'a> LossList<'a> {
         (whole && words.into_iter().all(|range| range.is_some())).then_some(Self(Source::Words(body)))
     }
 
-    /// The ranges, in the order in which the NAK names them.
+    /// The ranges, in the order of the NAK.
     pub fn ranges(self) -> impl Iterator<Item = LossRange> + 'a {
         let (words, ranges) = match self.0 {
             Source::Words(body) => (body, &[][..]),
@@ -109,7 +109,7 @@ impl<'a> LossList<'a> {
     }
 }
 
-/// Two lists are equal if they name the same ranges.
+/// Two lists are equal if they have the same ranges.
 impl PartialEq for LossList<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.ranges().eq(other.ranges())

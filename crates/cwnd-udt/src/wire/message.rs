@@ -1,9 +1,9 @@
-//! What an established connection says.
+//! Control packets of an established connection.
 
 use super::{Control, FullAck, Losses, Malformed, seq, word};
 use crate::number::{AckNumber, MessageNumber, Seq};
 
-/// What a connection sends beside data: small and without a borrow, so that it can travel through a simulator unencoded.
+/// A control packet that a connection sends: small and without a borrow, so that a simulator can carry it unencoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     /// See [`Control::KeepAlive`].

@@ -26,21 +26,21 @@ pub enum Packet<'a> {
     Data(DataHeader, &'a [u8]),
     /// Everything else.
     Control {
-        /// The connection it is for; none for whoever listens or waits on the port.
+        /// The destination id; none for a packet to a listener or to the first handshake of a rendezvous.
         to: Option<SocketId>,
-        /// Microseconds since the sender's socket was opened; libudt always says 0.
+        /// Microseconds since the sender's socket was opened; libudt always sends 0.
         timestamp_us: u32,
-        /// What it says.
+        /// Its type and body.
         control: Control<'a>,
     },
 }
 
-/// What a control packet says.
+/// The type and body of a control packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Control<'a> {
     /// Type 0: connection set-up.
     Handshake(Handshake),
-    /// Type 1: still here.
+    /// Type 1: the sender is alive.
     KeepAlive,
     /// Type 2 with a body of one word: everything before has arrived. No answer is expected.
     LightAck(Seq),
@@ -48,23 +48,23 @@ pub enum Control<'a> {
     Ack(FullAck),
     /// Type 3: these packets are missing.
     Nak(LossList<'a>),
-    /// Type 4: the delay grows. libudt obeys it and never sends it.
+    /// Type 4: the delay grows. libudt reacts to it and never sends it.
     Warning,
-    /// Type 5: the peer is gone.
+    /// Type 5: the peer has closed the connection.
     Shutdown,
-    /// Type 6: a full acknowledgement has come in.
+    /// Type 6: a full acknowledgement was received.
     Ack2(AckNumber),
-    /// Type 7: a message has outlived its time.
+    /// Type 7: a message has expired.
     DropRequest(DropRequest),
     /// Type 8: the peer's application failed to use what it received; with an error code of libudt.
     PeerError(u32),
     /// Type 0x7fff: for the congestion control of the far end.
     User {
-        /// What the header's reserved half word says.
+        /// The reserved half word of the header.
         subtype: u16,
-        /// What the header's second word says.
+        /// The second word of the header.
         info: u32,
-        /// Whatever follows.
+        /// The rest of the packet.
         body: &'a [u8],
     },
     /// A type this version of the protocol does not have.
@@ -96,7 +96,7 @@ impl<'a> Packet<'a> {
     /// Reads a datagram.
     ///
     /// # Errors
-    /// It is not a packet of UDT; what is wrong is told, and nothing else happens.
+    /// The first rule that the datagram breaks: it is shorter than a header, its body does not fit its type, or a number is out of range.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, Malformed> {
         let Some((header, body)) = datagram.split_first_chunk::<HEADER>() else {
             return Err(Malformed::Short(datagram.len()));
@@ -170,7 +170,7 @@ impl<'a> Control<'a> {
             Self::Nak(losses) => losses.encode(out),
             Self::DropRequest(request) => request.encode(out),
             Self::User { body, .. } => out.extend_from_slice(body),
-            // libudt gives a word to bodies that say nothing.
+            // libudt sends a word of zero where a body has no content.
             _ => out.extend([0; 4]),
         }
     }
