@@ -1,4 +1,4 @@
-//! Who sends through a relay: each client has an upstream socket of its own, so that the target can tell them apart.
+//! The clients of a relay: each has an upstream socket of its own, so that the target can distinguish them.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -7,13 +7,13 @@ use cwnd::{Span, Time};
 
 use crate::socket::Socket;
 
-/// The clients, each under an index that stays the same while it is known.
+/// The clients, each with an index that stays the same until it is removed.
 #[derive(Debug)]
 pub(crate) struct Clients {
     slots: Vec<Option<Client>>,
     by_address: BTreeMap<SocketAddr, u32>,
     limit: usize,
-    /// How many there have been, and how many found no place.
+    /// How many there were, and how many times one was refused.
     pub(crate) seen: u64,
     pub(crate) refused: u64,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Clients {
 pub(crate) struct Client {
     pub(crate) address: SocketAddr,
     pub(crate) upstream: Socket,
-    /// When something last came from it or for it.
+    /// When a datagram was last received from it or for it.
     pub(crate) active: Time,
 }
 
@@ -33,7 +33,7 @@ impl Clients {
         Self { slots: Vec::new(), by_address: BTreeMap::new(), limit, seen: 0, refused: 0 }
     }
 
-    /// The client at an address, a new one with a socket from `open` if there is room for it.
+    /// The client at an address; a new one with a socket from `open` if there are fewer than the limit.
     pub(crate) fn at(&mut self, address: SocketAddr, now: Time, open: impl FnOnce() -> Option<Socket>) -> Option<u32> {
         let index = match self.by_address.get(&address) {
             Some(index) => *index,
@@ -54,15 +54,15 @@ impl Clients {
         clients.filter_map(|(client, index)| client.as_ref().map(|client| (index, client)))
     }
 
-    /// Something came for a client.
+    /// A datagram for a client was received.
     pub(crate) fn touch(&mut self, index: u32, now: Time) {
         if let Some(Some(client)) = self.slots.get_mut(index as usize) {
             client.active = now;
         }
     }
 
-    /// Forgets those that were idle for longer than `idle`.
-    pub(crate) fn forget(&mut self, now: Time, idle: Span) {
+    /// Removes those that were idle for longer than `idle`.
+    pub(crate) fn remove_idle(&mut self, now: Time, idle: Span) {
         for slot in &mut self.slots {
             if let Some(client) = slot.take_if(|client| now.since(client.active) > idle) {
                 self.by_address.remove(&client.address);
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_are_bounded_and_the_idle_forgotten() {
+    fn clients_are_bounded_and_idle_ones_removed() {
         let mut clients = Clients::new(2);
         let address = |port| SocketAddr::from(([127, 0, 0, 1], port));
         let open = || Socket::bind(address(0)).ok();
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(clients.at(address(2), second(5), open), Some(1));
         assert_eq!(clients.at(address(1), second(6), open), Some(0));
         assert_eq!(clients.at(address(3), second(6), open), None, "there is no room");
-        clients.forget(second(15), Span::from_secs(9));
+        clients.remove_idle(second(15), Span::from_secs(9));
         assert!(clients.get(1).is_none() && clients.get(0).is_some());
         assert_eq!(clients.at(address(3), second(16), open), Some(1));
         assert_eq!((clients.seen, clients.refused), (3, 1));

@@ -12,7 +12,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Time is zero now.
-    #[expect(clippy::disallowed_methods, reason = "a relay delays real datagrams by real time")]
+    #[expect(clippy::disallowed_methods, reason = "a relay delays real datagrams in real time")]
     pub(crate) fn start() -> Self {
         Self { start: Instant::now() }
     }
@@ -21,18 +21,18 @@ impl Clock {
         Time::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// What the calendar shows, since 1970.
-    #[expect(clippy::disallowed_methods, reason = "the kernel stamps datagrams by the calendar")]
-    pub(crate) fn calendar() -> Duration {
+    /// The time of day, since 1970.
+    #[expect(clippy::disallowed_methods, reason = "the kernel stamps datagrams with the time of day")]
+    pub(crate) fn time_of_day() -> Duration {
         SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
     }
 
-    /// How long ago the kernel's calendar showed `stamp`.
-    pub(crate) fn age(stamp: Duration) -> Span {
-        let age = Self::calendar().checked_sub(stamp).filter(|age| *age < STALE).unwrap_or_default();
+    /// The age of a kernel timestamp.
+    pub(crate) fn age(timestamp: Duration) -> Span {
+        let age = Self::time_of_day().checked_sub(timestamp).filter(|age| *age < MAX_AGE).unwrap_or_default();
         Span::from_nanos(u64::try_from(age.as_nanos()).unwrap_or(0))
     }
 }
 
-/// Longer than a datagram waits to be read by a program that runs at all: the calendar has been set.
-const STALE: Duration = Duration::from_secs(1);
+/// Longer than a datagram waits to be read; an older timestamp means that the time of day was set.
+const MAX_AGE: Duration = Duration::from_secs(1);

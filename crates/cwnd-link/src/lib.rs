@@ -1,25 +1,24 @@
 //! A link in user space between UDP ports.
 //!
-//! Clients send to the port where a [`Relay`] listens, it sends on to a target, and the other way round. On both ways the
-//! datagrams cross a link of the simulator ([`cwnd_sim::emulate`]): its rate, its delay, its queue, its loss. One thread does it
-//! all, for hosts where the kernel has no such queues or the user no right to set them up.
+//! Clients send to the port at which a [`Relay`] listens; it forwards to a target, and back. In both directions the datagrams cross a
+//! link of the simulator ([`cwnd_sim::emulate`]) with its rate, delay, queue and loss. One thread does this, for hosts whose kernel has
+//! no such queues or whose user may not configure them.
 //!
-//! A datagram has arrived when the kernel took it in, not when this program was woken to read it. Each is released at an instant
-//! of its own, never early; how late, is measured and told ([`Report`]). What a relay does not do: read what it carries.
-//! Start reading at [`Relay::run`].
+//! A datagram arrives when the kernel receives it, not when this program reads it. Each is released at its own time, never early; how
+//! late is measured ([`Report`]). A relay does not read what it carries. Start reading at [`Relay::run`].
 //!
-//! A [`Wire`] is the same between two devices that hand out whole packets, such as TUN interfaces: it carries what any program of two
-//! networks sends, TCP too.
+//! A [`Wire`] is the same between two devices that read and write whole packets, such as TUN interfaces: it carries the packets of any
+//! program, TCP too.
 
 mod clients;
 mod clock;
+mod direction;
 mod payloads;
 mod relay;
 mod report;
 mod socket;
-mod way;
 mod wire;
 
 pub use relay::{Plan, Relay, RelayError};
-pub use report::{Report, Sample, WayReport};
+pub use report::{DirectionReport, Report, Sample};
 pub use wire::{Wire, WireReport};

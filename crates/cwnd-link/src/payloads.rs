@@ -1,15 +1,15 @@
-//! What datagrams carry while they are on a link.
+//! The payloads of datagrams on a link.
 
 use quinn_udp::EcnCodepoint;
 
-/// The bytes of datagrams, by tag. Memory is used again; it grows with what is on the link at most.
+/// The bytes of datagrams, by tag. Memory is used again; it grows to what was on the link at once.
 #[derive(Debug, Default)]
 pub(crate) struct Payloads {
     slots: Vec<Payload>,
     free: Vec<u32>,
 }
 
-/// A datagram: its bytes, whose they are, and the mark it came with.
+/// A datagram: its bytes, its client, and its ECN codepoint.
 #[derive(Debug, Default)]
 pub(crate) struct Payload {
     pub(crate) client: u32,
@@ -18,11 +18,11 @@ pub(crate) struct Payload {
 }
 
 impl Payloads {
-    /// Keeps a copy; none if too many are kept already.
-    pub(crate) fn keep(&mut self, client: u32, ecn: Option<EcnCodepoint>, bytes: &[u8]) -> Option<u64> {
+    /// Stores a copy and returns its tag; none if too many are stored.
+    pub(crate) fn store(&mut self, client: u32, ecn: Option<EcnCodepoint>, bytes: &[u8]) -> Option<u64> {
         let index = match self.free.pop() {
             Some(index) => index,
-            None if self.slots.len() < MOST => {
+            None if self.slots.len() < MAX_PAYLOADS => {
                 self.slots.push(Payload::default());
                 self.slots.len() as u32 - 1
             }
@@ -35,7 +35,7 @@ impl Payloads {
         Some(u64::from(index))
     }
 
-    /// What is kept under a tag.
+    /// The payload with a tag.
     pub(crate) fn get(&self, tag: u64) -> &Payload {
         &self.slots[tag as usize]
     }
@@ -47,7 +47,7 @@ impl Payloads {
 }
 
 /// Three seconds of 1 Gbit/s in packets of 1500 bytes, about 400 MB.
-const MOST: usize = 1 << 18;
+const MAX_PAYLOADS: usize = 1 << 18;
 
 #[cfg(test)]
 mod tests {
@@ -56,10 +56,10 @@ mod tests {
     #[test]
     fn memory_is_used_again() {
         let mut payloads = Payloads::default();
-        let first = payloads.keep(1, None, b"first").expect("there is room");
-        let second = payloads.keep(2, None, b"second").expect("there is room");
+        let first = payloads.store(1, None, b"first").expect("there is room");
+        let second = payloads.store(2, None, b"second").expect("there is room");
         payloads.free(first);
-        let third = payloads.keep(3, None, b"3").expect("there is room");
+        let third = payloads.store(3, None, b"3").expect("there is room");
         assert_eq!((first, payloads.slots.len()), (third, 2));
         assert_eq!((payloads.get(third).client, payloads.get(third).bytes.as_slice()), (3, b"3".as_slice()));
         assert_eq!(payloads.get(second).bytes, b"second");
@@ -68,9 +68,9 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let mut payloads = Payloads::default();
-        assert!((0..MOST).all(|_| payloads.keep(0, None, b"").is_some()));
-        assert_eq!(payloads.keep(0, None, b""), None);
+        assert!((0..MAX_PAYLOADS).all(|_| payloads.store(0, None, b"").is_some()));
+        assert_eq!(payloads.store(0, None, b""), None);
         payloads.free(7);
-        assert_eq!(payloads.keep(0, None, b""), Some(7));
+        assert_eq!(payloads.store(0, None, b""), Some(7));
     }
 }

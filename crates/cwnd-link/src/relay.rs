@@ -1,4 +1,4 @@
-//! The loop that carries datagrams.
+//! The event loop of a relay.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,11 +18,11 @@ use thiserror::Error;
 
 use crate::clients::Clients;
 use crate::clock::Clock;
+use crate::direction::Direction;
 use crate::report::{Report, Sample};
 use crate::socket::{Buffers, Socket, overruns};
-use crate::way::Way;
 
-/// What a relay is to do.
+/// The configuration of a relay.
 ///
 /// ```
 /// use cwnd::Span;
@@ -40,29 +40,28 @@ use crate::way::Way;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Plan {
-    /// Where clients send to; port 0 for any that is free.
+    /// The address at which it listens; with port 0 the system chooses one.
     pub listen: SocketAddr,
-    /// Where their datagrams go.
+    /// The address to which it forwards.
     pub target: SocketAddr,
     /// The link from the clients to the target. All clients share it.
     pub forth: Emulation,
     /// The link from the target to the clients.
     pub back: Emulation,
-    /// Equal seeds are equal draws.
+    /// The seed of the random draws.
     pub seed: u64,
     /// How many clients there may be at a time; each has a socket towards the target.
     pub clients: usize,
-    /// A client is forgotten when nothing has come from it or for it for this long.
+    /// A client is removed when no datagram was received from it or for it for this long.
     pub idle: Span,
-    /// Instead of sleeping for less than this, the relay watches the clock, which costs up to a whole core.
+    /// Instead of sleeping for less than this, the relay busy-waits, which takes up to a whole core.
     pub spin: Span,
-    /// Take samples of the way forth.
+    /// Whether to sample the direction to the target.
     pub samples: bool,
 }
 
 impl Plan {
-    /// The same link both ways for up to 8 clients, each remembered for a minute of silence; seed 1; it sleeps whenever it can, and
-    /// takes no samples.
+    /// The same link in both directions, up to 8 clients, removed after an idle minute, seed 1, no busy-waiting and no samples.
     #[must_use]
     pub fn new(listen: SocketAddr, target: SocketAddr, link: Emulation) -> Self {
         let back = link.clone();
@@ -75,18 +74,18 @@ impl Plan {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RelayError {
-    /// A link's setup.
+    /// A link is configured wrongly.
     #[error(transparent)]
     Emulation(#[from] SetupError),
-    /// The address to listen on.
+    /// The address cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// Which.
+        /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
-    /// Reading or waiting.
+    /// Receiving or waiting failed.
     #[error("cannot receive: {0}")]
     Receive(#[from] io::Error),
 }
@@ -98,8 +97,8 @@ pub struct Relay {
     clock: Clock,
     listener: Socket,
     clients: Clients,
-    forth: Way,
-    back: Way,
+    forth: Direction,
+    back: Direction,
     samples: Vec<Sample>,
     buffers: Buffers,
 }
@@ -108,11 +107,11 @@ impl Relay {
     /// Binds the listening socket.
     ///
     /// # Errors
-    /// The links contradict themselves, or the address cannot be bound.
+    /// [`RelayError::Emulation`] if a link is configured wrongly, [`RelayError::Listen`] if the address cannot be bound.
     pub fn bind(plan: Plan) -> Result<Self, RelayError> {
         let header = if plan.target.is_ipv4() { HEADERS_IPV4 } else { HEADERS_IPV6 };
-        let forth = Way::new("forth", &plan.forth, plan.seed, header)?;
-        let back = Way::new("back", &plan.back, plan.seed, header)?;
+        let forth = Direction::new("forth", &plan.forth, plan.seed, header)?;
+        let back = Direction::new("back", &plan.back, plan.seed, header)?;
         let listener =
             Socket::bind(plan.listen).map_err(|source| RelayError::Listen { address: plan.listen, source })?;
         let clients = Clients::new(plan.clients);
@@ -120,46 +119,46 @@ impl Relay {
         Ok(Self { plan, clock, listener, clients, forth, back, samples, buffers })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     ///
     /// # Errors
-    /// The system does not say.
+    /// That of the system call, if it fails.
     pub fn local(&self) -> io::Result<SocketAddr> {
         self.listener.local()
     }
 
-    /// Carries datagrams until `stop` is set, looked at ten times a second, or for the time given.
+    /// Carries datagrams until `stop` is set, which is checked ten times a second, or for `duration`.
     ///
     /// # Errors
-    /// A socket cannot be read any more.
+    /// [`RelayError::Receive`] if receiving from a socket or waiting for one fails.
     pub fn run(mut self, stop: &AtomicBool, duration: Option<Span>) -> Result<Report, RelayError> {
-        be_punctual();
+        reduce_latency();
         let cpu_before = thread_cpu();
         let end = duration.map_or(Time::MAX, |duration| self.clock.now() + duration);
-        let (mut look, mut readable) = (Time::ZERO, true);
+        let (mut check, mut readable) = (Time::ZERO, true);
         loop {
             if readable {
                 self.receive()?;
             }
             self.release();
             let now = self.clock.now();
-            if now >= look {
+            if now >= check {
                 if stop.load(Ordering::Relaxed) || now >= end {
                     break;
                 }
-                self.clients.forget(now, self.plan.idle);
+                self.clients.remove_idle(now, self.plan.idle);
                 if self.plan.samples {
-                    let sample = self.forth.sample(now, Clock::calendar().as_secs_f64());
+                    let sample = self.forth.sample(now, Clock::time_of_day().as_secs_f64());
                     self.samples.push(sample);
                 }
-                look = now + LOOK;
+                check = now + CHECK_INTERVAL;
             }
-            readable = self.wait(look.min(end))?;
+            readable = self.wait(check.min(end))?;
         }
         Ok(self.report(thread_cpu() - cpu_before))
     }
 
-    /// Takes in what has come, a batch from every socket.
+    /// Receives a batch from every socket.
     fn receive(&mut self) -> Result<(), RelayError> {
         let Self { plan, clock, listener, clients, forth, back, buffers, .. } = self;
         listener.receive(buffers, *clock, &mut |datagram| {
@@ -168,7 +167,7 @@ impl Relay {
                 forth.offer(datagram.at, client, datagram.ecn, datagram.bytes);
             }
         })?;
-        let mut heard = Vec::new();
+        let mut active = Vec::new();
         for (index, client) in clients.iter() {
             let any = client.upstream.receive(buffers, *clock, &mut |datagram| {
                 if datagram.from == plan.target {
@@ -176,15 +175,15 @@ impl Relay {
                 }
             })?;
             if any {
-                heard.push(index);
+                active.push(index);
             }
         }
         let now = clock.now();
-        heard.into_iter().for_each(|index| clients.touch(index, now));
+        active.into_iter().for_each(|index| clients.touch(index, now));
         Ok(())
     }
 
-    /// Sends what is due.
+    /// Sends the datagrams that are due.
     fn release(&mut self) {
         let Self { plan, clock, listener, clients, forth, back, .. } = self;
         forth.release(*clock, &mut |datagram| {
@@ -199,7 +198,7 @@ impl Relay {
         });
     }
 
-    /// Sleeps until something comes or is due, at most until `latest`; whether something may have come.
+    /// Sleeps until a datagram arrives or is due, at most until `latest`; whether one may have arrived.
     fn wait(&self, latest: Time) -> Result<bool, RelayError> {
         let due = [self.forth.next_due(), self.back.next_due()].into_iter().flatten().fold(latest, Time::min);
         let upstream = self.clients.iter().map(|(_, client)| &client.upstream);
@@ -224,7 +223,7 @@ impl Relay {
     }
 }
 
-/// Any address and port from which `target` can be reached; the loopback for a loopback.
+/// The unspecified address of the family of `target`, or the loopback address for a loopback target.
 fn unspecified(target: SocketAddr) -> SocketAddr {
     match target {
         SocketAddr::V4(v4) if v4.ip().is_loopback() => SocketAddr::from(([127, 0, 0, 1], 0)),
@@ -233,15 +232,15 @@ fn unspecified(target: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Makes this thread one that keeps time.
-pub(crate) fn be_punctual() {
-    // Linux would round this thread's sleeps up by 50 µs. Where it cannot be set, the report shows what it costs.
+/// Makes the sleeps of this thread as exact as the system allows.
+pub(crate) fn reduce_latency() {
+    // By default Linux extends sleeps by 50 µs. If that cannot be changed the report shows how late datagrams were.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
-    // A link does not wait for a busy host. Only some may go before others.
+    // Only privileged users may raise the priority.
     let _ = setpriority_process(None, PRIORITY);
 }
 
-/// Sleeps for less than `left`, by `spin`, or until one of the `sources` has something; whether it may have.
+/// Sleeps until one of the `sources` is readable, at most for `left` less `spin`; whether one may be readable.
 pub(crate) fn sleep<'a, S: AsFd + 'a>(
     left: Span,
     spin: Span,
@@ -269,10 +268,10 @@ pub(crate) fn thread_cpu() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// How often idle clients and the wish to stop are looked at.
-pub(crate) const LOOK: Span = Span::from_millis(100);
+/// How often idle clients and the stop flag are checked.
+pub(crate) const CHECK_INTERVAL: Span = Span::from_millis(100);
 
-/// On Linux a thread's own: before everything ordinary, behind what the kernel itself needs.
+/// A nice value, on Linux of the thread: before ordinary threads, after those of the kernel.
 const PRIORITY: i32 = -15;
 
 /// IP and UDP.

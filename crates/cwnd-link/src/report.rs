@@ -1,4 +1,4 @@
-//! What a relay tells at the end.
+//! The report of a relay.
 
 use std::fmt;
 
@@ -7,9 +7,7 @@ use cwnd_sim::emulate::Tally;
 use cwnd_trace::Histogram;
 use serde::Serialize;
 
-use crate::way::Counts;
-
-/// What has come through a relay, and how well it kept time.
+/// What a relay carried, and how late.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -17,28 +15,28 @@ pub struct Report {
     pub duration_s: f64,
     /// Processor time of its thread.
     pub cpu_s: f64,
-    /// Clients there have been.
+    /// How many clients there were.
     pub clients: u64,
-    /// Datagrams of clients that found no place.
+    /// Datagrams of clients beyond the limit.
     pub refused: u64,
-    /// Datagrams that the kernel dropped before the relay could read them; these are not part of the emulation.
+    /// Datagrams that the kernel dropped before the relay could read them; this is not part of the emulation.
     pub overruns: u64,
     /// From the clients to the target.
-    pub forth: WayReport,
+    pub forth: DirectionReport,
     /// From the target to the clients.
-    pub back: WayReport,
-    /// The state of the way forth over time, a sample each 100 ms, if the plan asked for it.
+    pub back: DirectionReport,
+    /// The state of the direction to the target, a sample each 100 ms, if [`Plan::samples`](crate::Plan::samples) is set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<Sample>,
 }
 
-/// The way forth at an instant.
+/// The direction to the target at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Sample {
-    /// Seconds since 1970, so that others' records can be laid beside it.
+    /// Seconds since 1970, for comparison with other records.
     pub unix_s: f64,
-    /// Datagrams so far: offered.
+    /// Datagrams so far: arrived at the link.
     pub offered: u64,
     /// Lost at random.
     pub lost: u64,
@@ -50,7 +48,7 @@ pub struct Sample {
     pub carried: u64,
     /// Bytes of these, headers included.
     pub carried_bytes: u64,
-    /// Datagrams that wait.
+    /// Datagrams in the queue.
     pub queue_packets: u64,
     /// Bytes of these, headers included.
     pub queue_bytes: u64,
@@ -59,8 +57,8 @@ pub struct Sample {
 /// One direction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct WayReport {
-    /// Datagrams that came.
+pub struct DirectionReport {
+    /// Datagrams that arrived at the link.
     pub offered: u64,
     /// Lost at random.
     pub lost: u64,
@@ -68,7 +66,7 @@ pub struct WayReport {
     pub dropped: u64,
     /// Marked by the queue.
     pub marked: u64,
-    /// Held back so that others may overtake.
+    /// Delayed so that others overtake them.
     pub held_back: u64,
     /// Delivered twice.
     pub duplicated: u64,
@@ -76,11 +74,11 @@ pub struct WayReport {
     pub carried: u64,
     /// The mean rate of these on the line, headers included.
     pub carried_bps: f64,
-    /// Datagrams for which there was no memory; these are not part of the emulation.
+    /// Datagrams for which there was no memory; this is not part of the emulation.
     pub unkept: u64,
-    /// Datagrams that the kernel would not send, or whose client was gone; these are not part of the emulation.
+    /// Datagrams that the kernel refused to send, or whose client was removed; this is not part of the emulation.
     pub unsent: u64,
-    /// How late datagrams were sent, none before the first: the mean.
+    /// How late datagrams were sent, the mean; none before the first.
     pub late_mean_s: Option<f64>,
     /// The median.
     pub late_p50_s: Option<f64>,
@@ -90,7 +88,16 @@ pub struct WayReport {
     pub late_max_s: Option<f64>,
 }
 
-impl WayReport {
+/// Datagrams lost outside the emulated link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// There was no memory to store it.
+    pub(crate) not_stored: u64,
+    /// The kernel refused it, or its client was removed.
+    pub(crate) unsent: u64,
+}
+
+impl DirectionReport {
     pub(crate) fn new(tally: &Tally, counts: Counts, lateness: &Histogram, elapsed: Span) -> Self {
         let seconds = |nanos: Option<u64>| nanos.map(|nanos| nanos as f64 * 1e-9);
         let elapsed = elapsed.as_secs_f64();
@@ -103,7 +110,7 @@ impl WayReport {
             duplicated: tally.duplicated,
             carried: tally.carried,
             carried_bps: if elapsed > 0.0 { tally.carried_bytes as f64 * 8.0 / elapsed } else { 0.0 },
-            unkept: counts.unkept,
+            unkept: counts.not_stored,
             unsent: counts.unsent,
             late_mean_s: lateness.mean().map(|nanos| nanos * 1e-9),
             late_p50_s: seconds(lateness.quantile(0.5)),
@@ -114,20 +121,20 @@ impl WayReport {
 }
 
 impl Report {
-    /// Why the link was not quite the one asked for; none if it was.
+    /// Why the emulation was not exact; none if it was.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let ways = [&self.forth, &self.back];
-        let sum = |of: fn(&WayReport) -> u64| ways.map(of).iter().sum::<u64>();
-        let (unkept, unsent) = (sum(|way| way.unkept), sum(|way| way.unsent));
+        let directions = [&self.forth, &self.back];
+        let sum = |of: fn(&DirectionReport) -> u64| directions.map(of).iter().sum::<u64>();
+        let (unkept, unsent) = (sum(|direction| direction.unkept), sum(|direction| direction.unsent));
         if self.overruns + unkept + unsent > 0 {
             let Self { overruns, .. } = self;
             return Some(format!(
-                "datagrams were lost outside the link: {overruns} before it could read them, {unkept} for want of memory, \
+                "datagrams were lost outside the link: {overruns} before it could read them, {unkept} without memory, \
                  {unsent} not sent"
             ));
         }
-        let late = ways.iter().filter_map(|way| way.late_p99_s).fold(0.0, f64::max);
+        let late = directions.iter().filter_map(|direction| direction.late_p99_s).fold(0.0, f64::max);
         (late > LATE).then(|| format!("one datagram in a hundred was more than {:.1} ms late", late * 1e3))
     }
 }
@@ -138,9 +145,13 @@ impl fmt::Display for Report {
         let who = if *clients == 1 { "1 client".to_string() } else { format!("{clients} clients") };
         let share = if *duration_s > 0.0 { cpu_s / duration_s * 100.0 } else { 0.0 };
         writeln!(out, "{duration_s:.1} s, {who}, {share:.0} % of a core")?;
-        for (name, way) in [("forth", &self.forth), ("back", &self.back)] {
-            let WayReport { offered, lost, dropped, marked, held_back, duplicated, carried, .. } = way;
-            write!(out, "{name:5}  {offered} datagrams, {carried} carried ({:.3} Mbit/s)", way.carried_bps / 1e6)?;
+        for (name, direction) in [("forth", &self.forth), ("back", &self.back)] {
+            let DirectionReport { offered, lost, dropped, marked, held_back, duplicated, carried, .. } = direction;
+            write!(
+                out,
+                "{name:5}  {offered} datagrams, {carried} carried ({:.3} Mbit/s)",
+                direction.carried_bps / 1e6
+            )?;
             let rest = [
                 (lost, "lost"),
                 (dropped, "dropped"),
@@ -153,9 +164,12 @@ impl fmt::Display for Report {
             }
             writeln!(out)?;
             let micros = |seconds: Option<f64>| seconds.map(|seconds| format!("{:.0}", seconds * 1e6));
-            if let (Some(mean), Some(p50), Some(p99), Some(max)) =
-                (micros(way.late_mean_s), micros(way.late_p50_s), micros(way.late_p99_s), micros(way.late_max_s))
-            {
+            if let (Some(mean), Some(p50), Some(p99), Some(max)) = (
+                micros(direction.late_mean_s),
+                micros(direction.late_p50_s),
+                micros(direction.late_p99_s),
+                micros(direction.late_max_s),
+            ) {
                 writeln!(out, "       late by {mean} us in the mean, half {p50}, 99 % {p99}, all {max}")?;
             }
         }
@@ -166,5 +180,5 @@ impl fmt::Display for Report {
     }
 }
 
-/// The smallest queueing delay that people study on wide-area paths, and a tenth of UDT's clock.
+/// Smaller than the queueing delays studied on wide-area paths, and a tenth of UDT's clock.
 const LATE: f64 = 1e-3;

@@ -18,7 +18,7 @@ pub(crate) struct Socket {
     state: UdpSocketState,
 }
 
-/// A datagram that has come in.
+/// A received datagram.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming<'a> {
     pub(crate) at: Time,
@@ -27,7 +27,7 @@ pub(crate) struct Incoming<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// Memory for one call.
+/// Memory for one system call.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     memory: Vec<u8>,
@@ -35,10 +35,10 @@ pub(crate) struct Buffers {
 }
 
 impl Socket {
-    /// Binds to an address, with the largest buffers the system allows.
+    /// Binds to an address, with the largest buffers that the system allows.
     pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
         let io = socket2::Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-        // The kernel cuts what is more than it allows.
+        // The kernel limits the size to what it allows.
         io.set_recv_buffer_size(BUFFER)?;
         io.set_send_buffer_size(BUFFER)?;
         io.bind(&address.into())?;
@@ -50,7 +50,7 @@ impl Socket {
         self.io.local_addr()
     }
 
-    /// Hands one batch of what has come in to `each`; whether there was any.
+    /// Receives a batch and passes each datagram to `each`; whether there was any.
     pub(crate) fn receive(
         &self,
         buffers: &mut Buffers,
@@ -65,7 +65,7 @@ impl Socket {
             match self.state.recv((&self.io).into(), &mut slices, meta) {
                 Ok(received) => received,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-                // Told about an earlier datagram that could not be delivered.
+                // An earlier datagram could not be delivered.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(true),
                 Err(error) => return Err(error),
             }
@@ -82,7 +82,7 @@ impl Socket {
         Ok(received > 0)
     }
 
-    /// Sends a datagram; whether the kernel took it.
+    /// Sends a datagram; whether the kernel accepted it.
     pub(crate) fn send(&self, to: SocketAddr, ecn: Option<EcnCodepoint>, bytes: &[u8]) -> bool {
         let transmit = Transmit { destination: to, ecn, contents: bytes, segment_size: None, src_ip: None };
         self.state.try_send((&self.io).into(), &transmit).is_ok()
@@ -101,7 +101,7 @@ impl Default for Buffers {
     }
 }
 
-/// Datagrams that the kernel dropped because the sockets with these local ports were full, where it tells.
+/// Datagrams that the kernel dropped because the sockets with these local ports were full, where it counts them.
 pub(crate) fn overruns(ports: &[u16]) -> u64 {
     ["/proc/net/udp", "/proc/net/udp6"]
         .iter()
@@ -123,7 +123,7 @@ fn overruns_in(table: &str, ports: &[u16]) -> u64 {
 /// The largest a datagram, or several of one receive offload, can be.
 const LARGEST: usize = 1 << 16;
 
-/// A tenth of a second of 1 Gbit/s with the kernel's own costs; Linux allows 4 MiB on many hosts.
+/// A tenth of a second of 1 Gbit/s with the kernel's bookkeeping; Linux allows 4 MiB on many hosts.
 const BUFFER: usize = 32 << 20;
 
 #[cfg(test)]

@@ -9,21 +9,20 @@ use cwnd_sim::emulate::Emulation;
 use rustix::io::Errno;
 
 use crate::clock::Clock;
-use crate::relay::{LOOK, RelayError, be_punctual, sleep, thread_cpu};
-use crate::report::WayReport;
-use crate::way::Way;
+use crate::direction::Direction;
+use crate::relay::{CHECK_INTERVAL, RelayError, reduce_latency, sleep, thread_cpu};
+use crate::report::DirectionReport;
 
-/// A link between two devices of which one call reads or writes one IP packet, and which never block: TUN interfaces, each in a
-/// network of its own.
+/// A link between two non-blocking devices that read or write one IP packet per call: TUN interfaces in different networks.
 #[derive(Debug)]
 pub struct Wire<E> {
     ends: [E; 2],
-    ways: [Way; 2],
+    directions: [Direction; 2],
     clock: Clock,
     spin: Span,
 }
 
-/// What has come through a wire.
+/// What a wire carried.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WireReport {
@@ -32,60 +31,60 @@ pub struct WireReport {
     /// Processor time of its thread.
     pub cpu_s: f64,
     /// From the first end to the second.
-    pub forth: WayReport,
+    pub forth: DirectionReport,
     /// From the second to the first.
-    pub back: WayReport,
+    pub back: DirectionReport,
 }
 
 impl<E: AsFd> Wire<E> {
-    /// Between two ends, with a link from the first to the second and one back. Equal seeds are equal draws; `spin` is as in
+    /// Between two ends, with a link from the first to the second and one back. `spin` is as in
     /// [`Plan`](crate::Plan::spin).
     ///
     /// # Errors
-    /// The links contradict themselves.
+    /// [`RelayError::Emulation`] if a link is configured wrongly.
     pub fn new(ends: [E; 2], forth: &Emulation, back: &Emulation, seed: u64, spin: Span) -> Result<Self, RelayError> {
-        // A packet is what the device has, IP header included.
-        let ways = [Way::new("forth", forth, seed, 0)?, Way::new("back", back, seed, 0)?];
-        Ok(Self { ends, ways, clock: Clock::start(), spin })
+        // The device reads packets with their IP header.
+        let directions = [Direction::new("forth", forth, seed, 0)?, Direction::new("back", back, seed, 0)?];
+        Ok(Self { ends, directions, clock: Clock::start(), spin })
     }
 
-    /// Carries packets until `stop` is set, looked at ten times a second.
+    /// Carries packets until `stop` is set, which is checked ten times a second.
     ///
     /// # Errors
-    /// A device cannot be read any more.
+    /// [`RelayError::Receive`] if reading from a device or waiting for one fails.
     pub fn run(mut self, stop: &AtomicBool) -> Result<WireReport, RelayError> {
-        be_punctual();
+        reduce_latency();
         let cpu_before = thread_cpu();
         let mut buffer = vec![0; LARGEST];
-        let (mut look, mut readable) = (Time::ZERO, true);
+        let (mut check, mut readable) = (Time::ZERO, true);
         loop {
             if readable {
                 self.receive(&mut buffer)?;
             }
-            let Self { ends: [first, second], ways: [forth, back], clock, .. } = &mut self;
+            let Self { ends: [first, second], directions: [forth, back], clock, .. } = &mut self;
             forth.release(*clock, &mut |packet| rustix::io::write(&*second, packet.bytes).is_ok());
             back.release(*clock, &mut |packet| rustix::io::write(&*first, packet.bytes).is_ok());
             let now = self.clock.now();
-            if now >= look {
+            if now >= check {
                 if stop.load(Ordering::Relaxed) {
                     break;
                 }
-                look = now + LOOK;
+                check = now + CHECK_INTERVAL;
             }
-            let due = self.ways.iter().filter_map(Way::next_due).fold(look, Time::min);
+            let due = self.directions.iter().filter_map(Direction::next_due).fold(check, Time::min);
             readable = sleep(due.since(self.clock.now()), self.spin, self.ends.iter())?;
         }
         let elapsed = self.clock.now().since(Time::ZERO);
-        let [forth, back] = self.ways.map(|way| way.report(elapsed));
+        let [forth, back] = self.directions.map(|direction| direction.report(elapsed));
         Ok(WireReport { duration_s: elapsed.as_secs_f64(), cpu_s: thread_cpu() - cpu_before, forth, back })
     }
 
-    /// Takes in what has come, a batch from each end.
+    /// Reads a batch from each end.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<()> {
-        for (end, way) in self.ends.iter().zip(&mut self.ways) {
+        for (end, direction) in self.ends.iter().zip(&mut self.directions) {
             for _ in 0..BATCH {
                 match rustix::io::read(end, &mut *buffer) {
-                    Ok(length) => way.offer(self.clock.now(), 0, None, &buffer[..length]),
+                    Ok(length) => direction.offer(self.clock.now(), 0, None, &buffer[..length]),
                     Err(Errno::AGAIN | Errno::INTR) => break,
                     Err(error) => return Err(error.into()),
                 }
@@ -98,7 +97,7 @@ impl<E: AsFd> Wire<E> {
 /// The largest IP packet.
 const LARGEST: usize = 65_535;
 
-/// Packets of one end that may go before those of the other, and before what is due.
+/// Packets read from one end before the other has its turn.
 const BATCH: usize = 32;
 
 #[cfg(test)]
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_cross_both_ways_and_take_their_time() {
+    fn packets_cross_in_both_directions_with_the_delay_of_the_link() {
         // A pair of datagram sockets reads and writes whole packets, as a device does.
         let ends = || UnixDatagram::pair().expect("two sockets");
         let ((here, left), (there, right)) = (ends(), ends());
@@ -126,8 +125,8 @@ mod tests {
         let link = Emulation::new(Some(1_000_000), Span::from_millis(5), QueueLimit::Packets(10));
         let wire = Wire::new([left, right], &link, &link, 1, Span::ZERO).expect("a link that can be");
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
-        let running = std::thread::spawn(move || wire.run(&told));
+        let stop_flag = Arc::clone(&stop);
+        let running = std::thread::spawn(move || wire.run(&stop_flag));
         let clock = Clock::start();
         let mut buffer = [0; 2000];
         for (from, to) in [(&here, &there), (&there, &here)] {

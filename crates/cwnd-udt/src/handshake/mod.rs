@@ -65,7 +65,7 @@ pub enum Refusal {
     #[error("no answer")]
     Timeout,
     /// Another version of the protocol.
-    #[error("the other side speaks version {0}")]
+    #[error("the other side uses version {0}")]
     Version(u32),
     /// No room, or a window that is no number.
     #[error("the other side grants a window of {0} packets")]

@@ -8,65 +8,56 @@ use quinn_udp::EcnCodepoint;
 
 use crate::clock::Clock;
 use crate::payloads::Payloads;
-use crate::report::{Sample, WayReport};
+use crate::report::{Counts, DirectionReport, Sample};
 
-/// A link with the bytes of what is on it.
+/// A link with the payloads of the datagrams on it.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct Direction {
     link: EmulatedLink,
     payloads: Payloads,
-    /// What a datagram costs on the line beside its bytes.
+    /// Bytes that a datagram takes on the line beside its payload.
     header: u32,
     pub(crate) counts: Counts,
     lateness: Histogram,
 }
 
-/// What the link itself knows nothing of.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    /// No memory left to keep it.
-    pub(crate) unkept: u64,
-    /// The kernel would not take it, or its client had gone.
-    pub(crate) unsent: u64,
-}
-
 /// A datagram to be sent now.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outgoing<'a> {
+pub(crate) struct Released<'a> {
     pub(crate) client: u32,
     pub(crate) ecn: Option<EcnCodepoint>,
     pub(crate) bytes: &'a [u8],
 }
 
-impl Way {
+impl Direction {
     pub(crate) fn new(name: &str, emulation: &Emulation, seed: u64, header: u32) -> Result<Self, SetupError> {
         let link = EmulatedLink::new(name, emulation, seed)?;
         let (payloads, counts, lateness) = (Payloads::default(), Counts::default(), Histogram::default());
         Ok(Self { link, payloads, header, counts, lateness })
     }
 
-    /// Takes a datagram in that came at `at`.
+    /// Enqueues a datagram that arrived at `at`.
     pub(crate) fn offer(&mut self, at: Time, client: u32, ecn: Option<EcnCodepoint>, bytes: &[u8]) {
-        let Some(tag) = self.payloads.keep(client, ecn, bytes) else {
-            self.counts.unkept += 1;
+        let Some(tag) = self.payloads.store(client, ecn, bytes) else {
+            self.counts.not_stored += 1;
             return;
         };
         let size = Bytes(bytes.len() as u32 + self.header);
         self.link.offer(at, &Datagram { tag, size, flow: client, capable: ecn.is_some() });
-        self.let_go();
+        self.free_payloads();
     }
 
-    /// Hands everything that is due to `send`, which says whether it was sent.
-    pub(crate) fn release(&mut self, clock: Clock, send: &mut dyn FnMut(Outgoing<'_>) -> bool) {
+    /// Passes every datagram that is due to `send`, which returns whether it was sent.
+    pub(crate) fn release(&mut self, clock: Clock, send: &mut dyn FnMut(Released<'_>) -> bool) {
         // The clock is read for every datagram: sending those before took time, and more may have become due.
         loop {
             let now = clock.now();
             let released = self.link.release(now);
-            self.let_go();
+            self.free_payloads();
             let Some(release) = released else { return };
             let payload = self.payloads.get(release.tag);
             let ecn = if release.marked { Some(EcnCodepoint::Ce) } else { payload.ecn };
-            if !send(Outgoing { client: payload.client, ecn, bytes: &payload.bytes }) {
+            if !send(Released { client: payload.client, ecn, bytes: &payload.bytes }) {
                 self.counts.unsent += 1;
             }
             self.lateness.record(now.since(release.due).as_nanos());
@@ -76,8 +67,8 @@ impl Way {
         }
     }
 
-    /// Forgets the payloads of datagrams that are gone.
-    fn let_go(&mut self) {
+    /// Frees the payloads of datagrams that left the link.
+    fn free_payloads(&mut self) {
         while let Some(gone) = self.link.gone() {
             self.payloads.free(gone);
         }
@@ -87,7 +78,7 @@ impl Way {
         self.link.next_due()
     }
 
-    /// The state at `now`, which the calendar calls `unix_s`.
+    /// The state at `now`, which is `unix_s` by the time of day.
     pub(crate) fn sample(&mut self, now: Time, unix_s: f64) -> Sample {
         let (queue_packets, queue_bytes) = self.link.queue(now);
         let tally = self.link.tally();
@@ -104,7 +95,7 @@ impl Way {
         }
     }
 
-    pub(crate) fn report(&self, elapsed: Span) -> WayReport {
-        WayReport::new(&self.link.tally(), self.counts, &self.lateness, elapsed)
+    pub(crate) fn report(&self, elapsed: Span) -> DirectionReport {
+        DirectionReport::new(&self.link.tally(), self.counts, &self.lateness, elapsed)
     }
 }
