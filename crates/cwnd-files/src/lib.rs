@@ -48,6 +48,7 @@ mod private;
 mod receiver;
 mod sender;
 mod session;
+mod space;
 mod tree;
 mod walk;
 

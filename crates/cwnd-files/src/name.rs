@@ -18,12 +18,15 @@ pub struct Name(Vec<u8>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BadName {
-    /// More than 4096 bytes, or a component of more than 255.
-    #[error("the name is too long: at most 4096 bytes, and 255 between two `/`")]
-    Long,
     /// A component is empty, `.` or `..`, or contains a NUL.
     #[error("the name is not that of a file below the folder")]
     Component,
+    /// More than 64 components.
+    #[error("the name is that of a file more than 64 folders deep")]
+    Deep,
+    /// More than 4096 bytes, or a component of more than 255.
+    #[error("the name is too long: at most 4096 bytes, and 255 between two `/`")]
+    Long,
     /// A component begins with [`RESERVED`].
     #[error("names that begin with `.cwnd-` are those of unfinished files")]
     Reserved,
@@ -37,6 +40,9 @@ impl Name {
     pub fn new(bytes: &[u8]) -> Result<Self, BadName> {
         if bytes.len() > MAX_NAME {
             return Err(BadName::Long);
+        }
+        if bytes.iter().filter(|byte| **byte == b'/').count() >= MAX_DEPTH {
+            return Err(BadName::Deep);
         }
         for component in bytes.split(|byte| *byte == b'/') {
             match component {
@@ -96,6 +102,9 @@ pub const RESERVED: &[u8] = b".cwnd-";
 /// Bytes of a name: Linux accepts no longer path (`PATH_MAX`).
 pub(crate) const MAX_NAME: usize = 4096;
 
+/// Components of a name: deeper than trees of files are, and few enough that one name creates few folders.
+const MAX_DEPTH: usize = 64;
+
 /// Bytes of a component (`NAME_MAX`).
 const MAX_COMPONENT: usize = 255;
 
@@ -116,6 +125,8 @@ mod tests {
         }
         assert_eq!(Name::new(&[b'a'; 256]), Err(BadName::Long));
         assert_eq!(Name::new(&b"ab/".repeat(1400)), Err(BadName::Long));
+        assert_eq!(Name::new(&[&b"a/".repeat(64)[..], b"a"].concat()), Err(BadName::Deep));
+        assert!(Name::new(&[&b"a/".repeat(63)[..], b"a"].concat()).is_ok());
         assert_eq!(Name::new(b"a/.cwnd-1"), Err(BadName::Reserved));
     }
 

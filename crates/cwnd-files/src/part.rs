@@ -21,10 +21,11 @@ use crate::name::{Name, RESERVED};
 use crate::options::ReceiveOptions;
 use crate::outcome::Reason;
 use crate::private;
+use crate::space::Reservation;
 use crate::tree::{GROUP, GroupValue, Hash, group_size, group_value, groups, root};
 
 /// A file that the receiver has accepted.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Incoming {
     pub(crate) name: Name,
     pub(crate) size: u64,
@@ -32,6 +33,7 @@ pub(crate) struct Incoming {
     pub(crate) modified: Modified,
     /// The first group that has to come.
     pub(crate) from: u64,
+    pub(crate) room: Reservation,
 }
 
 /// An open unfinished file.
@@ -66,16 +68,16 @@ impl Names {
 }
 
 /// How many groups of an earlier transfer of the file are on the disk according to its journal.
-pub(crate) fn proven(root: &Dir, incoming: &Incoming) -> u64 {
+pub(crate) fn proven(root: &Dir, identity: &Identity) -> u64 {
     let count = || {
-        let (parent, last) = incoming.name.split();
+        let (parent, last) = identity.name.split();
         let (folder, names) = (subfolder(root, parent)?, Names::of(last));
         let size = folder.symlink_metadata(&names.part)?.len();
         let mut journal = private::open(&folder, &names.journal)?;
-        let values = crate::journal::proven(&mut journal, &identity(incoming).digest(), groups(incoming.size))?;
-        Ok::<_, io::Error>(whole_groups(size, incoming.size).min(values.len() as u64))
+        let values = crate::journal::proven(&mut journal, &identity.digest(), groups(identity.size))?;
+        Ok::<_, io::Error>(whole_groups(size, identity.size).min(values.len() as u64))
     };
-    if groups(incoming.size) > 1 { count().unwrap_or(0) } else { 0 }
+    if groups(identity.size) > 1 { count().unwrap_or(0) } else { 0 }
 }
 
 /// Waits until no other transfer of the same file is under way, for at most 15 s; whether that is so. The other one may have lost its peer
@@ -152,6 +154,7 @@ impl Part {
             return Err(TransferError::Damaged(self.incoming.name.clone()));
         }
         self.file.write_all(bytes).map_err(|error| self.failed(error))?;
+        self.incoming.room.used(bytes.len());
         self.values.push(*value);
         if self.values.len() - self.recorded >= GROUPS_PER_SYNC {
             self.checkpoint().map_err(|error| self.failed(error))?;

@@ -1,13 +1,11 @@
 //! The receiving end.
 
 use std::collections::VecDeque;
-use std::io::{self, Read, Write};
-use std::path::Path;
-
-use cap_std::fs::Dir;
+use std::io::{Read, Write};
 
 use crate::error::TransferError;
 use crate::frame::{BATCH, Entry, Frame, Frames};
+use crate::journal::Identity;
 use crate::name::{Name, printable};
 use crate::options::ReceiveOptions;
 use crate::outcome::{Event, Observer, Outcome, Reason};
@@ -22,14 +20,12 @@ pub(crate) fn receive_into<T: Read + Write>(
     options: &ReceiveOptions,
     observer: Observer<'_>,
 ) -> Result<Outcome, TransferError> {
-    let free = rustix::fs::fstatvfs(&folder.0).map_err(io::Error::from)?;
-    let free = free.f_bavail.saturating_mul(free.f_frsize).saturating_sub(options.keep_free);
     let mut receiver = Receiver {
         frames,
-        folder: &folder.0,
+        folder,
         options,
         observer,
-        free,
+        new_folders: MAX_NEW_FOLDERS,
         replies: Vec::new(),
         pending: VecDeque::new(),
         current: None,
@@ -45,11 +41,11 @@ pub(crate) fn receive_into<T: Read + Write>(
 
 struct Receiver<'a, T> {
     frames: &'a mut Frames<T>,
-    folder: &'a Dir,
+    folder: &'a Folder,
     options: &'a ReceiveOptions,
     observer: Observer<'a>,
-    /// Bytes that may still be written.
-    free: u64,
+    /// How many folders may still be created.
+    new_folders: u32,
     /// To the entries since the last batch: the group to begin with, none if nothing has to come.
     replies: Vec<Result<Option<u64>, Reason>>,
     /// Accepted files whose first frame has not come yet, in their order.
@@ -62,7 +58,11 @@ struct Receiver<'a, T> {
 enum Current {
     Part(Box<Part>),
     /// It cannot be written, and its groups are ignored.
-    Discarded(Incoming, Reason),
+    Discarded {
+        name: Name,
+        size: u64,
+        reason: Reason,
+    },
 }
 
 /// A received frame without its payload.
@@ -116,7 +116,7 @@ impl<T: Read + Write> Receiver<'_, T> {
         Ok(match self.frames.receive()? {
             Frame::Total { files, bytes } => Message::Total { files, bytes },
             Frame::Entry(entry) if self.replies.len() < BATCH && self.pending.len() < 2 * BATCH => {
-                Message::Entry(decide(self.folder, self.options, &mut self.free, &entry))
+                Message::Entry(decide(self.folder, self.options, &mut self.new_folders, &entry))
             }
             Frame::Entry(_) => return Err(TransferError::Protocol("more entries than a batch may have")),
             Frame::Unavailable { name, reason } => Message::Unavailable(printable(name), reason),
@@ -184,7 +184,7 @@ impl<T: Read + Write> Receiver<'_, T> {
                 let (name, size) = (part.incoming.name.clone(), part.incoming.size);
                 (name, size, part.finish(self.options)?)
             }
-            Current::Discarded(incoming, reason) => (incoming.name, incoming.size, Err(reason)),
+            Current::Discarded { name, size, reason } => (name, size, Err(reason)),
         };
         match result {
             Ok(hash) => {
@@ -209,7 +209,7 @@ impl<T: Read + Write> Receiver<'_, T> {
                 kept.map_err(failed)?;
                 name
             }
-            Current::Discarded(incoming, _) => incoming.name,
+            Current::Discarded { name, .. } => name,
         };
         self.report_failed(&name.to_string(), reason)
     }
@@ -224,53 +224,61 @@ impl<T: Read + Write> Receiver<'_, T> {
     }
 }
 
-/// Decides about an entry, and subtracts what an accepted file needs from the free space.
-fn decide(folder: &Dir, options: &ReceiveOptions, free: &mut u64, entry: &Entry<'_>) -> Decision {
+/// Decides about an entry, and reserves the room that an accepted file needs.
+fn decide(folder: &Folder, options: &ReceiveOptions, new_folders: &mut u32, entry: &Entry<'_>) -> Decision {
     let reject = |reason| Decision::Reject(printable(entry.name), reason);
     let Ok(name) = entry.name() else { return reject(Reason::Name) };
-    if !entry.folder && groups(entry.size) > 1 && !part::wait_unlocked(folder, &name) {
+    if !entry.folder && groups(entry.size) > 1 && !part::wait_unlocked(folder.dir(), &name) {
         return reject(Reason::Busy);
     }
-    let present = folder.symlink_metadata(name.as_path()).ok();
     if entry.folder {
-        return match folder.create_dir_all(name.as_path()) {
+        return match folder.create_folders(name.as_path(), options.keep_free, new_folders) {
             Ok(()) => Decision::Folder,
-            Err(_) if present.is_some() => reject(Reason::NotAFile),
-            Err(_) => reject(Reason::Other),
+            Err(reason) => reject(reason),
         };
     }
-    let incoming = Incoming { name, size: entry.size, mode: entry.mode, modified: entry.modified, from: 0 };
-    match present {
+    let file = Identity { name, size: entry.size, modified: entry.modified };
+    match folder.dir().symlink_metadata(file.name.as_path()).ok() {
         Some(present) if !present.is_file() => return reject(Reason::NotAFile),
-        Some(present) if present.len() == incoming.size && modified(&present) == incoming.modified => {
-            part::remove_stale_journal(folder, &incoming.name);
-            return Decision::Present(incoming.name, incoming.size);
+        Some(present) if present.len() == file.size && modified(&present) == file.modified => {
+            part::remove_stale_journal(folder.dir(), &file.name);
+            return Decision::Present(file.name, file.size);
         }
         Some(_) if !options.overwrite => return reject(Reason::Exists),
         _ => {}
     }
-    let (parent, _) = incoming.name.split();
-    if parent != Path::new("") && folder.create_dir_all(parent).is_err() {
-        return reject(Reason::NotAFile);
+    if let Err(reason) = folder.create_folders(file.name.split().0, options.keep_free, new_folders) {
+        return reject(reason);
     }
-    let from = part::proven(folder, &incoming);
-    let needed = incoming.size - (from * GROUP).min(incoming.size);
-    match free.checked_sub(needed) {
-        Some(left) => *free = left,
-        None => return reject(Reason::Space),
+    let from = part::proven(folder.dir(), &file);
+    let missing = file.size - (from * GROUP).min(file.size);
+    match folder.reserve(missing, options.keep_free) {
+        Ok(Some(room)) => Decision::Accept(Incoming {
+            name: file.name,
+            size: file.size,
+            mode: entry.mode,
+            modified: file.modified,
+            from,
+            room,
+        }),
+        Ok(None) => reject(Reason::Space),
+        Err(_) => reject(Reason::Other),
     }
-    Decision::Accept(Incoming { from, ..incoming })
 }
 
 /// Opens the next accepted file.
-fn open_next(pending: &mut VecDeque<Incoming>, folder: &Dir, observer: Observer<'_>) -> Result<Current, TransferError> {
+fn open_next(
+    pending: &mut VecDeque<Incoming>,
+    folder: &Folder,
+    observer: Observer<'_>,
+) -> Result<Current, TransferError> {
     let incoming = pending.pop_front().ok_or(TransferError::Protocol("content of a file that was not accepted"))?;
     let from = (incoming.from * GROUP).min(incoming.size);
     emit(observer, Event::Started { name: &incoming.name, size: incoming.size, from })?;
-    let name = incoming.name.clone();
-    match Part::open(folder, incoming.clone()) {
+    let (name, size) = (incoming.name.clone(), incoming.size);
+    match Part::open(folder.dir(), incoming) {
         Ok(Ok(part)) => Ok(Current::Part(Box::new(part))),
-        Ok(Err(reason)) => Ok(Current::Discarded(incoming, reason)),
+        Ok(Err(reason)) => Ok(Current::Discarded { name, size, reason }),
         Err(error) => Err(TransferError::File { name, error }),
     }
 }
@@ -278,3 +286,6 @@ fn open_next(pending: &mut VecDeque<Incoming>, folder: &Dir, observer: Observer<
 fn emit(observer: Observer<'_>, event: Event<'_>) -> Result<(), TransferError> {
     if observer(event) { Ok(()) } else { Err(TransferError::Interrupted) }
 }
+
+/// Folders that one transfer may create. Each occupies a block and an entry of the file system.
+const MAX_NEW_FOLDERS: u32 = 100_000;

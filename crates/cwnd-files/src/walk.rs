@@ -12,10 +12,17 @@ use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt}
 use crate::frame::Modified;
 use crate::name::Name;
 use crate::outcome::Reason;
+use crate::space::Reserved;
 
 /// An open folder: everything below it can be reached through it, and nothing else. Clones share one handle.
 #[derive(Clone, Debug)]
-pub struct Folder(pub(crate) Arc<Dir>);
+pub struct Folder(Arc<Opened>);
+
+#[derive(Debug)]
+struct Opened {
+    dir: Dir,
+    reserved: Reserved,
+}
 
 impl Folder {
     /// Opens a folder.
@@ -23,7 +30,17 @@ impl Folder {
     /// # Errors
     /// `path` is not a folder, or this process may not read it.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Dir::open_ambient_dir(path, ambient_authority()).map(|folder| Self(Arc::new(folder)))
+        Dir::open_ambient_dir(path, ambient_authority())
+            .map(|dir| Self(Arc::new(Opened { dir, reserved: Reserved::default() })))
+    }
+
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.0.dir
+    }
+
+    /// The room that transfers into the folder have reserved.
+    pub(crate) fn reserved(&self) -> &Reserved {
+        &self.0.reserved
     }
 
     /// Opens an ordinary file below the folder, and its size. Symbolic links are followed as long as they lead to a file below.
@@ -31,7 +48,7 @@ impl Folder {
     /// # Errors
     /// It does not exist, leads out of the folder, may not be read, or is not an ordinary file.
     pub fn open_file(&self, name: &Name) -> io::Result<(std::fs::File, u64)> {
-        let file = open_without_waiting(&self.0, name.as_path())?;
+        let file = open_without_waiting(self.dir(), name.as_path())?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, Reason::Special));
@@ -105,7 +122,7 @@ impl Source {
 
     /// All files and folders of the source, sorted by name, a folder before what is in it.
     pub(crate) fn walk(&self) -> Walk<'_> {
-        Walk { folder: &self.folder.0, pending: vec![(self.path.clone(), self.name.clone())] }
+        Walk { folder: self.folder.dir(), pending: vec![(self.path.clone(), self.name.clone())] }
     }
 
     /// Opens a file that was found.
@@ -113,7 +130,7 @@ impl Source {
     /// # Errors
     /// [`Reason::Unreadable`] if it cannot be opened, [`Reason::Changed`] if its size or modification time has changed.
     pub(crate) fn open(&self, item: &Item) -> Result<File, Reason> {
-        let file = open_without_waiting(&self.folder.0, &item.path).map_err(|_| Reason::Unreadable)?;
+        let file = open_without_waiting(self.folder.dir(), &item.path).map_err(|_| Reason::Unreadable)?;
         if item.is_still(&file) { Ok(file) } else { Err(Reason::Changed) }
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -133,4 +134,93 @@ fn a_fifo_in_the_place_of_the_file_is_refused() {
     let place = Arc::new(Place::with_file(3 * GROUP));
     fifo(&place.inbox.join("file"));
     assert_eq!(place.transfer_in_time().unwrap().failed, 1);
+}
+
+/// A peer that sends whatever it likes.
+struct Raw(UnixStream);
+
+impl Raw {
+    /// A client that greets a server for `folder` as one that sends (1) or receives (2).
+    fn client(
+        folder: &Folder,
+        options: ServeOptions,
+        role: u8,
+    ) -> (Self, thread::JoinHandle<Result<Outcome, TransferError>>) {
+        let (near, far) = UnixStream::pair().unwrap();
+        near.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let folder = folder.clone();
+        let server = thread::spawn(move || serve(far, &folder, &options, &mut |_| true));
+        let mut raw = Self(near);
+        raw.send(b'c', &[&b"wndfiles"[..], &[1, role]].concat());
+        (raw, server)
+    }
+
+    fn send(&mut self, kind: u8, payload: &[u8]) {
+        let header = [&[kind][..], &(payload.len() as u32).to_le_bytes()].concat();
+        self.0.write_all(&[&header, payload].concat()).unwrap();
+    }
+
+    fn entry(&mut self, is_folder: bool, size: u64, name: &[u8]) {
+        let times = [0; 12];
+        let mode = 0o644_u32.to_le_bytes();
+        self.send(6, &[&[u8::from(is_folder)][..], &size.to_le_bytes(), &mode, &times, name].concat());
+    }
+
+    fn receive(&mut self) -> (u8, Vec<u8>) {
+        let mut header = [0; 5];
+        self.0.read_exact(&mut header).unwrap();
+        let [kind, length @ ..] = header;
+        let mut payload = vec![0; u32::from_le_bytes(length) as usize];
+        self.0.read_exact(&mut payload).unwrap();
+        (kind, payload)
+    }
+
+    /// Announces one entry; the kind of the reply, and its reason if it is a rejection.
+    fn reply_to(&mut self, is_folder: bool, size: u64, name: &[u8]) -> (u8, Option<u8>) {
+        self.entry(is_folder, size, name);
+        self.send(8, b"");
+        let (kind, payload) = self.receive();
+        (kind, payload.first().copied().filter(|_| kind == REJECT))
+    }
+}
+
+const WELCOME: u8 = 1;
+const ACCEPT: u8 = 9;
+const PRESENT: u8 = 10;
+const REJECT: u8 = 11;
+const SPACE: u8 = 3;
+const NAME: u8 = 8;
+
+#[test]
+fn clients_reserve_the_free_space_together() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    let system = rustix::fs::statvfs(place.path()).unwrap();
+    let free = system.f_bavail * system.f_frsize;
+    // Half of what is free may be used; each client wants a third of it.
+    let options = ServeOptions::writable(ReceiveOptions::new().keep_free(free / 2));
+    let connect = || {
+        let (mut client, server) = Raw::client(&folder, options, 1);
+        assert_eq!(client.receive().0, WELCOME);
+        (client, server)
+    };
+    let (mut first, server) = connect();
+    assert_eq!(first.reply_to(false, free / 3, b"first"), (ACCEPT, None));
+    let (mut second, _) = connect();
+    assert_eq!(second.reply_to(false, free / 3, b"second"), (REJECT, Some(SPACE)));
+    // The room of a client that leaves is free again.
+    drop(first);
+    assert!(server.join().unwrap().is_err());
+    assert_eq!(second.reply_to(false, free / 3, b"third"), (ACCEPT, None));
+}
+
+#[test]
+fn one_name_creates_few_folders() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    let (mut client, _) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
+    assert_eq!(client.receive().0, WELCOME);
+    assert_eq!(client.reply_to(true, 0, &b"a/".repeat(2001)[..4001]), (REJECT, Some(NAME)));
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    assert_eq!(client.reply_to(true, 0, &b"a/".repeat(64)[..127]), (PRESENT, None));
 }
