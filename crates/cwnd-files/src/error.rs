@@ -36,6 +36,9 @@ pub enum Malformed {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TransferError {
+    /// What an earlier transfer has left of a file is no longer what it was. From there on it has to be received again.
+    #[error("{0}: what was kept of it has been changed")]
+    Altered(Name),
     /// A group does not match the value that was sent with it.
     #[error("{0} arrived damaged")]
     Damaged(Name),
@@ -68,12 +71,12 @@ pub enum TransferError {
 }
 
 impl TransferError {
-    /// Whether the same transfer may succeed over a new connection, because this one failed or changed bytes.
+    /// Whether the same transfer may succeed over a new connection: this one failed or changed bytes, or bytes on the disk were changed.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Io(error) => error.get_ref().is_none_or(|source| !source.is::<Malformed>()),
-            Self::Damaged(_) => true,
+            Self::Altered(_) | Self::Damaged(_) => true,
             _ => false,
         }
     }

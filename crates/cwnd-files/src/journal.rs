@@ -66,6 +66,15 @@ impl Journal {
         }
         self.file.write_all(&records)
     }
+
+    /// Keeps the first records only.
+    pub(crate) fn truncate(&mut self, records: u64) -> io::Result<()> {
+        let length = HEADER as u64 + records * RECORD as u64;
+        self.file.set_len(length)?;
+        self.file.seek(SeekFrom::Start(length))?;
+        self.records = records;
+        Ok(())
+    }
 }
 
 /// The values that the journal in `file` has of the first `groups` groups, if it is the journal of this file.

@@ -118,6 +118,9 @@ pub enum Event<'a> {
         /// Its size in bytes.
         size: u64,
     },
+    /// Nothing is transferred at the moment: files are counted, another transfer of the file is waited for, or the rest of a file is
+    /// verified. Repeated several times a second, so that the transfer can be ended.
+    Waiting,
     /// A file was not transferred.
     Failed {
         /// Its name, fit for a terminal.

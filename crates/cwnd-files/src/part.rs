@@ -23,6 +23,7 @@ use crate::outcome::Reason;
 use crate::private;
 use crate::space::Reservation;
 use crate::tree::{GROUP, GroupValue, Hash, group_size, group_value, groups, root};
+use crate::verification::Verification;
 
 /// A file that the receiver has accepted.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub(crate) struct Part {
     values: Vec<GroupValue>,
     /// How many of them are in the journal.
     recorded: usize,
+    /// Of the groups of earlier transfers, until it has succeeded.
+    verification: Option<Verification>,
 }
 
 /// The names of an unfinished file and its journal.
@@ -141,7 +144,11 @@ impl Part {
         file.set_len(at)?;
         file.seek(SeekFrom::Start(at))?;
         let recorded = values.len();
-        Ok(Ok(Self { incoming, folder, names, file, journal, values, recorded }))
+        let verification = match values.is_empty() {
+            true => None,
+            false => Some(Verification::start(&file, incoming.size, values.clone())?),
+        };
+        Ok(Ok(Self { incoming, folder, names, file, journal, values, recorded, verification }))
     }
 
     /// Adds the next group.
@@ -153,6 +160,9 @@ impl Part {
         if group_value(index, all, bytes) != *value {
             return Err(TransferError::Damaged(self.incoming.name.clone()));
         }
+        if self.is_verified() {
+            self.verify()?;
+        }
         self.file.write_all(bytes).map_err(|error| self.failed(error))?;
         self.incoming.room.used(bytes.len());
         self.values.push(*value);
@@ -160,6 +170,36 @@ impl Part {
             self.checkpoint().map_err(|error| self.failed(error))?;
         }
         Ok(())
+    }
+
+    /// Whether [`verify`](Self::verify) does not wait.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.verification.as_ref().is_none_or(Verification::is_finished)
+    }
+
+    /// Waits until the groups of earlier transfers are verified.
+    ///
+    /// # Errors
+    /// One of them has been changed, or cannot be read. It and those after it are removed.
+    pub(crate) fn verify(&mut self) -> Result<(), TransferError> {
+        let Some(verification) = self.verification.take() else { return Ok(()) };
+        let resumed = (self.incoming.from as usize).min(self.values.len());
+        let intact = verification.result().map_err(|error| self.failed(error))?;
+        if intact == resumed {
+            return Ok(());
+        }
+        self.truncate(intact).map_err(|error| self.failed(error))?;
+        Err(TransferError::Altered(self.incoming.name.clone()))
+    }
+
+    /// Keeps the first groups only.
+    fn truncate(&mut self, groups: usize) -> io::Result<()> {
+        if let Some(journal) = &mut self.journal {
+            journal.truncate(groups as u64)?;
+        }
+        self.values.truncate(groups);
+        self.recorded = groups;
+        self.file.set_len(groups as u64 * GROUP)
     }
 
     /// Syncs the groups written so far, then adds them to the journal.
@@ -173,7 +213,8 @@ impl Part {
     }
 
     /// Renames the complete file to its name: its hash, or why it cannot have that name.
-    pub(crate) fn finish(self, options: &ReceiveOptions) -> Result<Result<Hash, Reason>, TransferError> {
+    pub(crate) fn finish(mut self, options: &ReceiveOptions) -> Result<Result<Hash, Reason>, TransferError> {
+        self.verify()?;
         if (self.values.len() as u64) < groups(self.incoming.size) {
             return Err(TransferError::Protocol("a file ends before its last group"));
         }

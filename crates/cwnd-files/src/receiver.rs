@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
+use std::thread;
+use std::time::Duration;
 
 use crate::error::TransferError;
 use crate::frame::{BATCH, Entry, Frame, Frames};
@@ -181,6 +183,10 @@ impl<T: Read + Write> Receiver<'_, T> {
     fn finish_file(&mut self) -> Result<(), TransferError> {
         let (name, size, result) = match self.take_current()? {
             Current::Part(part) => {
+                while !part.is_verified() {
+                    self.emit(Event::Waiting)?;
+                    thread::sleep(VERIFICATION_POLL);
+                }
                 let (name, size) = (part.incoming.name.clone(), part.incoming.size);
                 (name, size, part.finish(self.options)?)
             }
@@ -286,6 +292,9 @@ fn open_next(
 fn emit(observer: Observer<'_>, event: Event<'_>) -> Result<(), TransferError> {
     if observer(event) { Ok(()) } else { Err(TransferError::Interrupted) }
 }
+
+/// How often the end of a verification is looked for.
+const VERIFICATION_POLL: Duration = Duration::from_millis(20);
 
 /// Folders that one transfer may create. Each occupies a block and an entry of the file system.
 const MAX_NEW_FOLDERS: u32 = 100_000;

@@ -64,7 +64,8 @@ pub fn serve<T: Read + Write>(
 ) -> Result<Outcome, TransferError> {
     let mut frames = Frames::new(connection);
     match handle_client(&mut frames, folder, options, observer) {
-        // To the client this is a lost connection: it tries again, and may find another server at this address.
+        // To the client these are a lost connection: it tries again.
+        Err(error) if error.is_retryable() && !matches!(error, TransferError::Io(_)) => Err(error),
         Err(TransferError::Interrupted) => Err(TransferError::Interrupted),
         result => close(&mut frames, result),
     }

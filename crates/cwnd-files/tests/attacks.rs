@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -223,4 +223,21 @@ fn one_name_creates_few_folders() {
     assert_eq!(client.reply_to(true, 0, &b"a/".repeat(2001)[..4001]), (REJECT, Some(NAME)));
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     assert_eq!(client.reply_to(true, 0, &b"a/".repeat(64)[..127]), (PRESENT, None));
+}
+
+#[test]
+fn a_change_of_what_is_kept_of_a_file_is_noticed() {
+    for at in [0, GROUP + 4321, 4 * GROUP - 4] {
+        let place = Place::with_file(9 * GROUP);
+        assert!(place.transfer(5).is_err());
+        let part = fs::OpenOptions::new().write(true).open(place.unfinished("part")).unwrap();
+        assert!(part.metadata().unwrap().len() >= 4 * GROUP, "something is resumed");
+        part.write_all_at(b"evil", at).unwrap();
+        drop(part);
+        let altered = place.transfer(usize::MAX).unwrap_err();
+        assert!(matches!(altered, TransferError::Altered(_)) && altered.is_retryable(), "{altered}");
+        let outcome = place.transfer(usize::MAX).unwrap();
+        assert_eq!(outcome.bytes, 9 * GROUP - at / GROUP * GROUP, "what is intact is kept");
+        assert_eq!(fs::read(place.inbox.join("file")).unwrap(), fs::read(&place.source).unwrap());
+    }
 }
