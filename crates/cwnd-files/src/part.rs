@@ -19,7 +19,7 @@ use crate::frame::Modified;
 use crate::journal::{Identity, Journal};
 use crate::name::{Name, RESERVED};
 use crate::options::ReceiveOptions;
-use crate::outcome::Reason;
+use crate::outcome::{Event, Observer, Reason};
 use crate::private;
 use crate::space::Reservation;
 use crate::tree::{GROUP, GroupValue, Hash, group_size, group_value, groups, root};
@@ -83,13 +83,13 @@ pub(crate) fn proven(root: &Dir, identity: &Identity) -> u64 {
     if groups(identity.size) > 1 { count().unwrap_or(0) } else { 0 }
 }
 
-/// Waits until no other transfer of the same file is under way, for at most 15 s; whether that is so. The other one may have lost its peer
-/// just now, and be about to write its journal.
-pub(crate) fn wait_unlocked(root: &Dir, name: &Name) -> bool {
+/// Waits until no other transfer of the same file is under way; whether that is so. The other one may have lost its peer just now, and be
+/// about to write its journal.
+pub(crate) fn wait_unlocked(root: &Dir, name: &Name, wait: &mut LockWait, observer: Observer<'_>) -> bool {
     let (parent, last) = name.split();
     let unfinished = subfolder(root, parent).and_then(|folder| private::open(&folder, &Names::of(last).part));
     // A file that does not exist is not locked.
-    unfinished.and_then(|file| lock(&file)).unwrap_or(true)
+    unfinished.and_then(|file| wait.lock(&file, observer)).unwrap_or(true)
 }
 
 /// Removes the journal of a transfer that ended between the renaming of the file and the removal of the journal.
@@ -110,14 +110,19 @@ impl Part {
     /// The outer error is one of the file system. The inner one is [`Reason::Busy`]: another transfer has the lock, has finished the
     /// file, or has changed the journal since `incoming.from` was read from it; or [`Reason::NotAFile`]: something that cannot be
     /// removed has its temporary name.
-    pub(crate) fn open(root: &Dir, incoming: Incoming) -> io::Result<Result<Self, Reason>> {
+    pub(crate) fn open(
+        root: &Dir,
+        incoming: Incoming,
+        wait: &mut LockWait,
+        observer: Observer<'_>,
+    ) -> io::Result<Result<Self, Reason>> {
         let (parent, last) = incoming.name.split();
         let (folder, names) = (subfolder(root, parent)?, Names::of(last));
         let mut file = match private::open_or_create(&folder, &names.part) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Err(Reason::NotAFile)),
             opened => opened?,
         };
-        if !lock(&file)? {
+        if !wait.lock(&file, observer)? {
             return Ok(Err(Reason::Busy));
         }
         // Another transfer may have renamed it between opening and locking: then its name is free, or that of another file.
@@ -266,17 +271,32 @@ impl Part {
     }
 }
 
-/// Locks the file, for which it waits at most 15 s; whether it has the lock. A transfer that has lost its peer and has not noticed
-/// yet releases the lock by then.
-fn lock(file: &File) -> io::Result<bool> {
-    for _ in 0..LOCK_TRIES {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(true),
-            Err(Errno::WOULDBLOCK) => thread::sleep(LOCK_WAIT),
-            Err(error) => return Err(error.into()),
+/// How long one transfer may still wait for locks that others hold, in all.
+#[derive(Debug)]
+pub(crate) struct LockWait {
+    tries: u32,
+}
+
+impl LockWait {
+    /// 15 s. A transfer that has lost its peer and has not noticed yet releases its lock within 10 s.
+    pub(crate) fn new() -> Self {
+        Self { tries: LOCK_TRIES }
+    }
+
+    /// Locks the file; whether that succeeded within the time that is left, and before `observer` ended the transfer.
+    fn lock(&mut self, file: &File, observer: Observer<'_>) -> io::Result<bool> {
+        loop {
+            match flock(file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(true),
+                Err(Errno::WOULDBLOCK) if self.tries > 0 && observer(Event::Waiting) => {
+                    self.tries -= 1;
+                    thread::sleep(LOCK_POLL);
+                }
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
-    Ok(false)
 }
 
 /// Opens the folder at `path` below `root`; `root` itself for an empty path.
@@ -311,6 +331,6 @@ fn system_time(modified: Modified) -> Option<std::time::SystemTime> {
 /// The file is synced every 32 MiB, which takes some tens of milliseconds; so much is lost at most if the process is killed.
 const GROUPS_PER_SYNC: usize = 32;
 
-/// 15 s in all: a silent peer counts as gone after 10 s.
+/// Of all waits together: many entries for one locked file take no longer than one.
 const LOCK_TRIES: u32 = 75;
-const LOCK_WAIT: Duration = Duration::from_millis(200);
+const LOCK_POLL: Duration = Duration::from_millis(200);

@@ -11,7 +11,7 @@ use crate::journal::Identity;
 use crate::name::{Name, printable};
 use crate::options::ReceiveOptions;
 use crate::outcome::{Event, Observer, Outcome, Reason};
-use crate::part::{self, Incoming, Part};
+use crate::part::{self, Incoming, LockWait, Part};
 use crate::tree::{GROUP, groups};
 use crate::walk::{Folder, modified};
 
@@ -27,7 +27,7 @@ pub(crate) fn receive_into<T: Read + Write>(
         folder,
         options,
         observer,
-        new_folders: MAX_NEW_FOLDERS,
+        allowance: Allowance { new_folders: MAX_NEW_FOLDERS, wait: LockWait::new() },
         replies: Vec::new(),
         pending: VecDeque::new(),
         current: None,
@@ -46,14 +46,20 @@ struct Receiver<'a, T> {
     folder: &'a Folder,
     options: &'a ReceiveOptions,
     observer: Observer<'a>,
-    /// How many folders may still be created.
-    new_folders: u32,
+    allowance: Allowance,
     /// To the entries since the last batch: the group to begin with, none if nothing has to come.
     replies: Vec<Result<Option<u64>, Reason>>,
     /// Accepted files whose first frame has not come yet, in their order.
     pending: VecDeque<Incoming>,
     current: Option<Current>,
     outcome: Outcome,
+}
+
+/// What this transfer may still do.
+struct Allowance {
+    /// How many folders may be created.
+    new_folders: u32,
+    wait: LockWait,
 }
 
 /// The file whose groups are arriving.
@@ -118,14 +124,15 @@ impl<T: Read + Write> Receiver<'_, T> {
         Ok(match self.frames.receive()? {
             Frame::Total { files, bytes } => Message::Total { files, bytes },
             Frame::Entry(entry) if self.replies.len() < BATCH && self.pending.len() < 2 * BATCH => {
-                Message::Entry(decide(self.folder, self.options, &mut self.new_folders, &entry))
+                Message::Entry(decide(self.folder, self.options, &mut self.allowance, self.observer, &entry))
             }
             Frame::Entry(_) => return Err(TransferError::Protocol("more entries than a batch may have")),
             Frame::Unavailable { name, reason } => Message::Unavailable(printable(name), reason),
             Frame::BatchEnd => Message::BatchEnd,
             Frame::Group { value, bytes } => {
                 if self.current.is_none() {
-                    self.current = Some(open_next(&mut self.pending, self.folder, self.observer)?);
+                    self.current =
+                        Some(open_next(&mut self.pending, self.folder, &mut self.allowance.wait, self.observer)?);
                 }
                 if let Some(Current::Part(part)) = &mut self.current {
                     part.add(&value, bytes)?;
@@ -175,7 +182,7 @@ impl<T: Read + Write> Receiver<'_, T> {
     fn take_current(&mut self) -> Result<Current, TransferError> {
         match self.current.take() {
             Some(current) => Ok(current),
-            None => open_next(&mut self.pending, self.folder, self.observer),
+            None => open_next(&mut self.pending, self.folder, &mut self.allowance.wait, self.observer),
         }
     }
 
@@ -231,14 +238,23 @@ impl<T: Read + Write> Receiver<'_, T> {
 }
 
 /// Decides about an entry, and reserves the room that an accepted file needs.
-fn decide(folder: &Folder, options: &ReceiveOptions, new_folders: &mut u32, entry: &Entry<'_>) -> Decision {
+fn decide(
+    folder: &Folder,
+    options: &ReceiveOptions,
+    allowance: &mut Allowance,
+    observer: Observer<'_>,
+    entry: &Entry<'_>,
+) -> Decision {
     let reject = |reason| Decision::Reject(printable(entry.name), reason);
     let Ok(name) = entry.name() else { return reject(Reason::Name) };
-    if !entry.folder && groups(entry.size) > 1 && !part::wait_unlocked(folder.dir(), &name) {
+    if !entry.folder
+        && groups(entry.size) > 1
+        && !part::wait_unlocked(folder.dir(), &name, &mut allowance.wait, observer)
+    {
         return reject(Reason::Busy);
     }
     if entry.folder {
-        return match folder.create_folders(name.as_path(), options.keep_free, new_folders) {
+        return match folder.create_folders(name.as_path(), options.keep_free, &mut allowance.new_folders) {
             Ok(()) => Decision::Folder,
             Err(reason) => reject(reason),
         };
@@ -253,7 +269,7 @@ fn decide(folder: &Folder, options: &ReceiveOptions, new_folders: &mut u32, entr
         Some(_) if !options.overwrite => return reject(Reason::Exists),
         _ => {}
     }
-    if let Err(reason) = folder.create_folders(file.name.split().0, options.keep_free, new_folders) {
+    if let Err(reason) = folder.create_folders(file.name.split().0, options.keep_free, &mut allowance.new_folders) {
         return reject(reason);
     }
     let from = part::proven(folder.dir(), &file);
@@ -276,13 +292,14 @@ fn decide(folder: &Folder, options: &ReceiveOptions, new_folders: &mut u32, entr
 fn open_next(
     pending: &mut VecDeque<Incoming>,
     folder: &Folder,
+    wait: &mut LockWait,
     observer: Observer<'_>,
 ) -> Result<Current, TransferError> {
     let incoming = pending.pop_front().ok_or(TransferError::Protocol("content of a file that was not accepted"))?;
     let from = (incoming.from * GROUP).min(incoming.size);
     emit(observer, Event::Started { name: &incoming.name, size: incoming.size, from })?;
     let (name, size) = (incoming.name.clone(), incoming.size);
-    match Part::open(folder.dir(), incoming) {
+    match Part::open(folder.dir(), incoming, wait, observer) {
         Ok(Ok(part)) => Ok(Current::Part(Box::new(part))),
         Ok(Err(reason)) => Ok(Current::Discarded { name, size, reason }),
         Err(error) => Err(TransferError::File { name, error }),
