@@ -24,7 +24,7 @@ pub(crate) fn send_from<T: Read + Write>(
 ) -> Result<Outcome, TransferError> {
     let mut sender =
         Sender { frames, observer, sent: VecDeque::new(), buffer: Vec::new(), outcome: Outcome::default() };
-    sender.announce_total(sources)?;
+    sender.announce_total(sources, if welcome == Welcome::Sent { MAX_COUNTED } else { usize::MAX })?;
     for unavailable in unavailable {
         sender.report_unavailable(unavailable)?;
     }
@@ -76,10 +76,20 @@ enum Reply {
 }
 
 impl<T: Read + Write> Sender<'_, T> {
-    fn announce_total(&mut self, sources: &[Source]) -> Result<(), TransferError> {
-        let files = sources.iter().flat_map(Source::walk).flatten().filter(|item| !item.is_folder);
-        let (files, bytes) =
-            files.fold((0, 0_u64), |(files, bytes), item| (files + 1, bytes.saturating_add(item.size)));
+    /// Counts the files, of at most so many entries: this is work before anything can be sent.
+    fn announce_total(&mut self, sources: &[Source], limit: usize) -> Result<(), TransferError> {
+        let (mut files, mut bytes) = (0, 0_u64);
+        for (nth, found) in sources.iter().flat_map(Source::walk).take(limit).enumerate() {
+            if nth % COUNTED_PER_EVENT == COUNTED_PER_EVENT - 1 {
+                self.emit(Event::Waiting)?;
+            }
+            if let Ok(item) = found
+                && !item.is_folder
+            {
+                files += 1;
+                bytes = bytes.saturating_add(item.size);
+            }
+        }
         self.emit(Event::Total { files, bytes })?;
         Ok(self.frames.send(&Frame::Total { files, bytes })?)
     }
@@ -242,3 +252,9 @@ fn file_result(frame: &Frame<'_>) -> Result<Result<Hash, Reason>, TransferError>
         _ => Err(TransferError::Protocol("neither a reply nor a result")),
     }
 }
+
+/// Entries that a server counts for a client. The rest of a larger tree is sent without having been counted.
+const MAX_COUNTED: usize = 100_000;
+
+/// A few milliseconds of work.
+const COUNTED_PER_EVENT: usize = 256;

@@ -1,5 +1,6 @@
 //! A whole transfer over one connection, from the hello to the end.
 
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 
 use crate::error::TransferError;
@@ -91,22 +92,33 @@ fn handle_client<T: Read + Write>(
         }
         (Role::Receive, _) => frames.send(&Frame::Welcome)?,
     }
-    let (mut sources, mut unavailable, mut names) = (Vec::new(), Vec::new(), 0);
-    loop {
-        match frames.receive()? {
-            Frame::Request(_) if names == MAX_NAMES => {
-                return Err(TransferError::Protocol("more names than a request may have"));
-            }
-            Frame::Request(name) => match Source::below(folder, name) {
-                Ok(source) => sources.push(source),
-                Err(missing) => unavailable.push(missing),
-            },
-            Frame::RequestEnd => break,
-            _ => return Err(TransferError::Protocol("a request without its end")),
+    let (mut sources, mut unavailable) = (Vec::new(), Vec::new());
+    for name in receive_request(frames)? {
+        match Source::below(folder, &name) {
+            Ok(source) => sources.push(source),
+            Err(missing) => unavailable.push(missing),
         }
-        names += 1;
     }
     send_from(frames, &sources, &unavailable, Welcome::Sent, observer)
+}
+
+/// The names of a request, each of them once. An empty one contains all others.
+fn receive_request<T: Read + Write>(frames: &mut Frames<T>) -> Result<BTreeSet<Vec<u8>>, TransferError> {
+    let (mut names, mut bytes) = (BTreeSet::new(), 0);
+    loop {
+        match frames.receive()? {
+            Frame::Request(name) => {
+                bytes += name.len();
+                names.insert(name.to_vec());
+                if names.len() > MAX_NAMES || bytes > MAX_NAME_BYTES {
+                    return Err(TransferError::Protocol("more names than a request may have"));
+                }
+            }
+            Frame::RequestEnd if names.contains(&b""[..]) => return Ok([Vec::new()].into()),
+            Frame::RequestEnd => return Ok(names),
+            _ => return Err(TransferError::Protocol("a request without its end")),
+        }
+    }
 }
 
 /// Reports to the other side why the transfer fails here, or returns the error that it has reported.
@@ -135,8 +147,11 @@ fn close<T: Read + Write>(
     result
 }
 
-/// Names in one request; a folder needs one.
+/// Different names in one request; a folder needs one.
 const MAX_NAMES: usize = 10_000;
+
+/// Their bytes in all.
+const MAX_NAME_BYTES: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -156,14 +156,18 @@ impl Raw {
     }
 
     fn send(&mut self, kind: u8, payload: &[u8]) {
-        let header = [&[kind][..], &(payload.len() as u32).to_le_bytes()].concat();
-        self.0.write_all(&[&header, payload].concat()).unwrap();
+        self.try_send(kind, payload).unwrap();
     }
 
-    fn entry(&mut self, is_folder: bool, size: u64, name: &[u8]) {
+    fn try_send(&mut self, kind: u8, payload: &[u8]) -> std::io::Result<()> {
+        let header = [&[kind][..], &(payload.len() as u32).to_le_bytes()].concat();
+        self.0.write_all(&[&header, payload].concat())
+    }
+
+    fn entry(&mut self, is_folder: bool, size: u64, name: &[u8]) -> std::io::Result<()> {
         let times = [0; 12];
         let mode = 0o644_u32.to_le_bytes();
-        self.send(6, &[&[u8::from(is_folder)][..], &size.to_le_bytes(), &mode, &times, name].concat());
+        self.try_send(6, &[&[u8::from(is_folder)][..], &size.to_le_bytes(), &mode, &times, name].concat())
     }
 
     fn receive(&mut self) -> (u8, Vec<u8>) {
@@ -177,7 +181,7 @@ impl Raw {
 
     /// Announces one entry; the kind of the reply, and its reason if it is a rejection.
     fn reply_to(&mut self, is_folder: bool, size: u64, name: &[u8]) -> (u8, Option<u8>) {
-        self.entry(is_folder, size, name);
+        self.entry(is_folder, size, name).unwrap();
         self.send(8, b"");
         let (kind, payload) = self.receive();
         (kind, payload.first().copied().filter(|_| kind == REJECT))
@@ -240,4 +244,110 @@ fn a_change_of_what_is_kept_of_a_file_is_noticed() {
         assert_eq!(outcome.bytes, 9 * GROUP - at / GROUP * GROUP, "what is intact is kept");
         assert_eq!(fs::read(place.inbox.join("file")).unwrap(), fs::read(&place.source).unwrap());
     }
+}
+
+const REQUEST: u8 = 3;
+const REQUEST_END: u8 = 4;
+const TOTAL: u8 = 5;
+const BUSY: u8 = 4;
+
+#[test]
+fn wanted_names_cost_no_open_files() {
+    let place = Place::with_file(GROUP);
+    let folder = Folder::open(&place.inbox).unwrap();
+    let (mut client, server) = Raw::client(&folder, ServeOptions::read_only(), 2);
+    assert_eq!(client.receive().0, WELCOME);
+    (0..9_000).for_each(|n| client.send(REQUEST, format!("name {n}").as_bytes()));
+    // The server has handled all of them when it answers one too many.
+    let open_files = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = open_files();
+    client.send(REQUEST_END, b"");
+    assert_eq!(client.receive().0, TOTAL);
+    assert!(before < 200 && open_files() < 200, "{before}, {}", open_files());
+    drop(client);
+    assert!(server.join().unwrap().is_err());
+}
+
+#[test]
+fn a_request_has_an_end() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    for (count, length) in [(10_001, 5), (300, 4000)] {
+        let (mut client, server) = Raw::client(&folder, ServeOptions::read_only(), 2);
+        assert_eq!(client.receive().0, WELCOME);
+        let sent = (0..count).all(|n| client.try_send(REQUEST, format!("{n:0length$}").as_bytes()).is_ok());
+        // Without a bound the server would go on, and fail otherwise.
+        if sent {
+            let _ = client.try_send(REQUEST_END, b"");
+        }
+        assert!(matches!(server.join().unwrap(), Err(TransferError::Protocol(_))), "{count} names of {length} bytes");
+    }
+}
+
+#[test]
+fn a_tree_that_is_wanted_many_times_is_walked_once() {
+    let place = tempfile::tempdir().unwrap();
+    (0..100).for_each(|n| fs::write(place.path().join(n.to_string()), "x").unwrap());
+    let folder = Folder::open(place.path()).unwrap();
+    let (mut client, _) = Raw::client(&folder, ServeOptions::read_only(), 2);
+    assert_eq!(client.receive().0, WELCOME);
+    (0..9_000).for_each(|_| client.send(REQUEST, b""));
+    client.send(REQUEST_END, b"");
+    let (kind, payload) = client.receive();
+    assert_eq!((kind, &payload[..8]), (TOTAL, &100_u64.to_le_bytes()[..]));
+}
+
+#[test]
+fn counting_ends_when_the_observer_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    (0..3000).for_each(|n| fs::write(place.path().join(n.to_string()), "x").unwrap());
+    let (near, far) = UnixStream::pair().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    let server = thread::spawn(move || {
+        let mut events = 0;
+        let served = serve(far, &folder, &ServeOptions::read_only(), &mut |event| {
+            events += 1;
+            !matches!(event, Event::Waiting)
+        });
+        (served, events)
+    });
+    let client = Folder::open(place.path()).unwrap();
+    let _received = cwnd_files::receive(near, &[], &client, &ReceiveOptions::new(), &mut |_| true);
+    let (served, events) = server.join().unwrap();
+    assert!(matches!(served, Err(TransferError::Interrupted)) && events == 1, "{served:?} after {events} events");
+}
+
+#[test]
+fn many_entries_for_a_locked_file_wait_once_and_only_for_a_client_that_is_there() {
+    let place = Place::with_file(3 * GROUP);
+    let part = fs::File::create(place.unfinished("part")).unwrap();
+    rustix::fs::flock(&part, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let folder = Folder::open(&place.inbox).unwrap();
+    let entries = |client: &mut Raw| {
+        // The server may end the transfer before the last one.
+        let _ = (0..1000).try_for_each(|_| client.entry(false, 3 * GROUP, b"file"));
+        let _ = client.try_send(8, b"");
+    };
+    // One that stays has its answer after a single wait of 15 s.
+    let (mut client, _) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
+    client.0.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+    assert_eq!(client.receive().0, WELCOME);
+    entries(&mut client);
+    (0..1000).for_each(|_| assert_eq!(client.receive(), (REJECT, vec![BUSY])));
+
+    // The wait of one that has left ends as soon as the observer knows.
+    let (near, far) = UnixStream::pair().unwrap();
+    let (done, ended) = mpsc::channel();
+    thread::spawn(move || {
+        let (options, mut waited) = (ServeOptions::writable(ReceiveOptions::new()), false);
+        done.send(serve(far, &folder, &options, &mut |event| {
+            waited |= matches!(event, Event::Waiting);
+            !waited
+        }))
+    });
+    let mut client = Raw(near);
+    client.send(b'c', b"wndfiles\x01\x01");
+    entries(&mut client);
+    let ended = ended.recv_timeout(Duration::from_secs(10)).expect("the wait goes on");
+    assert!(ended.is_err());
 }
