@@ -5,6 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::name::{BadName, Name};
+use crate::text::Printable;
 
 /// Why received bytes are not a valid frame.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -63,7 +64,7 @@ pub enum TransferError {
     #[error("this server does not receive files")]
     ReadOnly,
     /// The other side reports an error of its own.
-    #[error("the other side: {0}")]
+    #[error("the other side: {}", Printable::new(.0))]
     Refused(String),
     /// The other side speaks another version of the protocol.
     #[error("the other side speaks version {0} of the protocol, this one version 1")]

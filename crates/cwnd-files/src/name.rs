@@ -7,6 +7,8 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::text::Printable;
+
 /// The name of a file or folder relative to where a transfer goes: components of any bytes, `/` between them.
 ///
 /// No component is empty, `.` or `..`, longer than 255 bytes, contains a NUL, or begins as the names of unfinished files do
@@ -77,23 +79,10 @@ impl Name {
 }
 
 impl fmt::Display for Name {
-    /// Fit for a terminal: control characters and bytes that are not UTF-8 are escaped.
+    /// As [`Printable`] shows it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for chunk in self.0.utf8_chunks() {
-            for c in chunk.valid().chars() {
-                if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
-            }
-            for byte in chunk.invalid() {
-                write!(f, "\\x{byte:02x}")?;
-            }
-        }
-        Ok(())
+        Printable::new(&self.0).fmt(f)
     }
-}
-
-/// Bytes that need not be a valid name, fit for a terminal.
-pub(crate) fn printable(name: &[u8]) -> String {
-    Name(name.to_vec()).to_string()
 }
 
 /// The first bytes of the names of unfinished files and their journals.
@@ -128,12 +117,6 @@ mod tests {
         assert_eq!(Name::new(&[&b"a/".repeat(64)[..], b"a"].concat()), Err(BadName::Deep));
         assert!(Name::new(&[&b"a/".repeat(63)[..], b"a"].concat()).is_ok());
         assert_eq!(Name::new(b"a/.cwnd-1"), Err(BadName::Reserved));
-    }
-
-    #[test]
-    fn control_characters_are_escaped() {
-        let name = Name::new(b"\x1b[2J\xffgr\xc3\xbc\xc3\x9fe\n").unwrap();
-        assert_eq!(name.to_string(), "\\u{1b}[2J\\xffgrüße\\n");
     }
 
     proptest! {

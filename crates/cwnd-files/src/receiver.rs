@@ -8,10 +8,11 @@ use std::time::Duration;
 use crate::error::TransferError;
 use crate::frame::{BATCH, Entry, Frame, Frames};
 use crate::journal::Identity;
-use crate::name::{Name, printable};
+use crate::name::Name;
 use crate::options::ReceiveOptions;
 use crate::outcome::{Event, Observer, Outcome, Reason};
 use crate::part::{self, Incoming, LockWait, Part};
+use crate::text::Printable;
 use crate::tree::{GROUP, groups};
 use crate::walk::{Folder, modified};
 
@@ -127,7 +128,7 @@ impl<T: Read + Write> Receiver<'_, T> {
                 Message::Entry(decide(self.folder, self.options, &mut self.allowance, self.observer, &entry))
             }
             Frame::Entry(_) => return Err(TransferError::Protocol("more entries than a batch may have")),
-            Frame::Unavailable { name, reason } => Message::Unavailable(printable(name), reason),
+            Frame::Unavailable { name, reason } => Message::Unavailable(Printable::new(name).to_string(), reason),
             Frame::BatchEnd => Message::BatchEnd,
             Frame::Group { value, bytes } => {
                 if self.current.is_none() {
@@ -245,7 +246,7 @@ fn decide(
     observer: Observer<'_>,
     entry: &Entry<'_>,
 ) -> Decision {
-    let reject = |reason| Decision::Reject(printable(entry.name), reason);
+    let reject = |reason| Decision::Reject(Printable::new(entry.name).to_string(), reason);
     let Ok(name) = entry.name() else { return reject(Reason::Name) };
     if !entry.folder
         && groups(entry.size) > 1

@@ -6,8 +6,9 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use crate::error::TransferError;
 use crate::frame::{BATCH, Entry, Frame, Frames};
 use crate::handshake::await_welcome;
-use crate::name::{MAX_NAME, Name, printable};
+use crate::name::{MAX_NAME, Name};
 use crate::outcome::{Event, Observer, Outcome, Reason};
+use crate::text::Printable;
 use crate::tree::{GROUP, Hash, group_size, group_value, groups, root};
 use crate::walk::{Item, Source, Unavailable};
 
@@ -128,7 +129,7 @@ impl<T: Read + Write> Sender<'_, T> {
     fn report_unavailable(&mut self, unavailable: &Unavailable) -> Result<(), TransferError> {
         let Unavailable { name, reason } = unavailable;
         self.outcome.failed += 1;
-        self.emit(Event::Failed { name: &printable(name), reason: *reason })?;
+        self.emit(Event::Failed { name: &Printable::new(name).to_string(), reason: *reason })?;
         let name = &name[..name.len().min(MAX_NAME)];
         Ok(self.frames.send(&Frame::Unavailable { name, reason: *reason })?)
     }

@@ -351,3 +351,43 @@ fn many_entries_for_a_locked_file_wait_once_and_only_for_a_client_that_is_there(
     let ended = ended.recv_timeout(Duration::from_secs(10)).expect("the wait goes on");
     assert!(ended.is_err());
 }
+
+#[test]
+fn what_peers_say_cannot_act_on_a_terminal_or_forge_a_line_of_a_log() {
+    let forged = "no\n127.0.0.1:9: done, 3 whole\u{1b}[2J\u{202e}\u{200b}";
+    let place = Place::with_file(GROUP);
+    let (near, far) = UnixStream::pair().unwrap();
+    let mut server = Raw(far);
+    server.send(WELCOME, b"");
+    server.send(2, forged.as_bytes());
+    let error = send(near, &[Source::at(&place.source).unwrap()], &mut |_| true).unwrap_err().to_string();
+    assert_eq!(error, r"the other side: no\n127.0.0.1:9: done, 3 whole\u{1b}[2J\u{202e}\u{200b}");
+
+    // The name of a file that is accepted, of one that is not, and of one that the sender cannot send.
+    let (near, far) = UnixStream::pair().unwrap();
+    let folder = Folder::open(&place.inbox).unwrap();
+    let server = thread::spawn(move || {
+        let mut shown = Vec::new();
+        let _ended = serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
+            match event {
+                Event::Completed { name, .. } | Event::Started { name, .. } => shown.push(name.to_string()),
+                Event::Failed { name, .. } => shown.push(name.to_owned()),
+                _ => {}
+            }
+            true
+        });
+        shown
+    });
+    let mut client = Raw(near);
+    client.send(b'c', b"wndfiles\x01\x01");
+    client.entry(false, 0, forged.as_bytes()).unwrap();
+    client.entry(false, 0, &[b"../", forged.as_bytes()].concat()).unwrap();
+    client.send(7, &[&[6], forged.as_bytes()].concat());
+    client.send(8, b"");
+    client.send(13, b"");
+    client.send(17, b"");
+    while client.receive().0 != 17 {}
+    let shown = server.join().unwrap();
+    assert_eq!(shown.len(), 4, "{shown:?}");
+    assert!(shown.iter().all(|name| name.contains(r"no\n127") && name.contains(r"\u{202e}\u{200b}")), "{shown:?}");
+}
