@@ -1,4 +1,4 @@
-//! A client's transfer: over as many connections as it takes.
+//! A client's transfer, over as many connections as it needs.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,32 +8,32 @@ use std::time::Duration;
 use cwnd_files::{Event, Outcome, TransferError};
 use cwnd_net::{ConnectError, Options, UdtStream};
 
-use super::report::{Report, put};
+use super::report::{Report, print_text};
 use crate::failure::Failure;
 
-/// Where the server is, and how often a lost connection is replaced.
+/// The server, and how lost connections are replaced.
 pub(super) struct Client<'a> {
     pub(super) server: &'a str,
-    /// Where files are taken to, if they are.
+    /// The folder that received files go into; `None` for a client that sends.
     pub(super) folder: Option<&'a Path>,
     pub(super) options: Options,
     pub(super) retries: u32,
     pub(super) json: bool,
 }
 
-/// Hears of events, and says whether to go on.
+/// Called with every event; `false` ends the transfer.
 type Observer<'a> = &'a mut dyn FnMut(Event<'_>) -> bool;
 
 impl Client<'_> {
-    /// Runs `transfer` over one connection after another until it comes to an end, and says what came of it.
+    /// Runs `transfer` over one connection after another until it has ended, and returns its report.
     pub(super) fn run(
         &self,
         transfer: impl Fn(&UdtStream, Observer<'_>) -> Result<Outcome, TransferError>,
     ) -> Result<String, Failure> {
-        // Reading and writing may wait for the other end: an interruption ends the connection under them.
+        // Reading and writing may block: an interruption aborts the connection, which wakes them.
         let current: Arc<Mutex<Option<UdtStream>>> = Arc::default();
         let open = Arc::clone(&current);
-        super::listen_to_interrupts(move || {
+        super::handle_interrupts(move || {
             if let Some(stream) = open.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 stream.abort();
             }
@@ -41,20 +41,20 @@ impl Client<'_> {
         let mut report = Report::new(self.json);
         let mut failures = 0;
         loop {
-            let mut moved = false;
+            let mut transferred = false;
             let (again, error) = match UdtStream::connect_with(self.server, &self.options) {
                 Ok(stream) => {
-                    super::be_patient(&stream);
+                    super::set_timeouts(&stream);
                     *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream.clone());
                     let result = transfer(&stream, &mut |event| {
-                        moved |= matches!(event, Event::Transferred(_));
-                        report.hear(&event, &stream);
+                        transferred |= matches!(event, Event::Transferred(_));
+                        report.handle(&event, &stream);
                         !super::interrupted()
                     });
                     drop(current.lock().unwrap_or_else(PoisonError::into_inner).take());
                     match result {
                         Ok(outcome) => {
-                            // Both ends have said that they are done.
+                            // Both ends have sent their end: an error here changes nothing.
                             let _closed = stream.close();
                             return finish(&report, &outcome);
                         }
@@ -65,7 +65,7 @@ impl Client<'_> {
                         Err(error) => (error.is_retryable(), error.to_string()),
                     }
                 }
-                // At first, a server that is not there is an error; later it may come back.
+                // The first connection must succeed; later, a server that is gone may come back.
                 Err(ConnectError::Refused { peer, why }) if peer.to_string() == self.server => {
                     (failures > 0, why.to_string())
                 }
@@ -73,10 +73,10 @@ impl Client<'_> {
             };
             if super::interrupted() {
                 return Err(Failure::Stopped(
-                    "interrupted; what has come of large files is kept for the next time".to_owned(),
+                    "interrupted; what was received of large files is kept for the next time".to_owned(),
                 ));
             }
-            failures = if moved { 1 } else { failures + 1 };
+            failures = if transferred { 1 } else { failures + 1 };
             if !again || failures > self.retries {
                 return Err(Failure::Run(format!("{}: {error}", self.server)));
             }
@@ -92,7 +92,7 @@ fn finish(report: &Report, outcome: &Outcome) -> Result<String, Failure> {
     if outcome.failed == 0 {
         return Ok(text);
     }
-    put(&text);
+    print_text(&text);
     let files = if outcome.failed == 1 { "a file has" } else { "some files have" };
-    Err(Failure::Run(format!("{files} not moved")))
+    Err(Failure::Run(format!("{files} not transferred")))
 }

@@ -1,37 +1,37 @@
-//! What the demos of libudt say to each other about files: `recvfile` asks, `sendfile` answers.
+//! The protocol of libudt's demos for files: `recvfile` sends a request, `sendfile` the response.
 //!
-//! The question is the length of a name (32 bits) and the name; the answer is a size (64 bits, -1 for no) and so many bytes. All
-//! numbers are little-endian, as the machines the demos run on have them.
+//! A request is the length of a name (32 bits) and the name; a response is a size (64 bits, -1 if there is no such file) and so many
+//! bytes. All numbers are little-endian, as on the machines the demos run on.
 
 use std::io::{self, Read, Write};
 
-use cwnd_files::{Folder, Name};
+use cwnd_files::{Folder, Name, Printable};
 use thiserror::Error;
 
-/// Why a file did not come.
+/// Why a file was not received.
 #[derive(Debug, Error)]
-pub(crate) enum FetchError {
-    /// The connection or the file written to.
+pub(crate) enum ReceiveError {
+    /// The connection or the written file failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The name itself.
+    /// The name is empty or too long.
     #[error("a name has 1 to {MAX_NAME} bytes")]
     Name,
-    /// The server says so.
-    #[error("the server has no file of this name, or does not give it away")]
+    /// The server has refused the request.
+    #[error("the server has no file of this name, or does not serve it")]
     Refused,
     /// The connection ended early.
-    #[error("only {received} of {size} bytes came before the connection ended")]
+    #[error("only {received} of {size} bytes were received before the connection ended")]
     Short { received: u64, size: u64 },
-    /// No size that a file could have.
+    /// The announced size is negative.
     #[error("the server announced {0} bytes")]
     Size(i64),
 }
 
-/// Asks for a file; how many bytes follow.
-pub(crate) fn ask(stream: &mut (impl Read + Write), name: &str) -> Result<u64, FetchError> {
+/// Requests a file: how many bytes follow.
+pub(crate) fn request(stream: &mut (impl Read + Write), name: &str) -> Result<u64, ReceiveError> {
     if !(1..=MAX_NAME).contains(&name.len()) {
-        return Err(FetchError::Name);
+        return Err(ReceiveError::Name);
     }
     // In one piece: the demo reads the name with a single call, which returns what has come by then.
     let mut question = (name.len() as u32).to_le_bytes().to_vec();
@@ -40,20 +40,20 @@ pub(crate) fn ask(stream: &mut (impl Read + Write), name: &str) -> Result<u64, F
     let mut size = [0; 8];
     stream.read_exact(&mut size)?;
     match i64::from_le_bytes(size) {
-        -1 => Err(FetchError::Refused),
-        size => u64::try_from(size).map_err(|_| FetchError::Size(size)),
+        -1 => Err(ReceiveError::Refused),
+        size => u64::try_from(size).map_err(|_| ReceiveError::Size(size)),
     }
 }
 
-/// Copies the `size` bytes of an answer.
-pub(crate) fn fetch(stream: &mut impl Read, size: u64, out: &mut impl Write) -> Result<(), FetchError> {
+/// Receives the `size` bytes of a response.
+pub(crate) fn receive(stream: &mut impl Read, size: u64, out: &mut impl Write) -> Result<(), ReceiveError> {
     let mut buffer = vec![0; PIECE];
     let mut received = 0;
     while received < size {
         let piece = (size - received).min(PIECE as u64) as usize;
         let taken = stream.read(&mut buffer[..piece])?;
         if taken == 0 {
-            return Err(FetchError::Short { received, size });
+            return Err(ReceiveError::Short { received, size });
         }
         out.write_all(&buffer[..taken])?;
         received += taken as u64;
@@ -72,7 +72,7 @@ pub(crate) fn serve(stream: &mut (impl Read + Write), folder: &Folder) -> io::Re
     }
     let mut name = vec![0; length];
     stream.read_exact(&mut name)?;
-    let shown = String::from_utf8_lossy(&name).into_owned();
+    let shown = Printable::new(&name).to_string();
     let relative: Vec<&[u8]> = name.split(|byte| *byte == b'/').filter(|component| *component != b".").collect();
     let opened = Name::new(&relative.join(&b'/')).ok().and_then(|name| folder.open_file(&name).ok());
     let Some((mut file, size)) = opened else {
@@ -92,10 +92,10 @@ pub(crate) fn serve(stream: &mut (impl Read + Write), folder: &Folder) -> io::Re
     Ok((shown, Some(size)))
 }
 
-/// The demo server keeps names in 1024 bytes, without looking at their length.
+/// The demo server has a buffer of 1024 bytes for names, and does not check their length.
 const MAX_NAME: usize = 1023;
 
-/// Bytes handed over at once: many packets, and little memory.
+/// Bytes read and written at once: many packets, and little memory.
 const PIECE: usize = 1 << 18;
 
 #[cfg(test)]
@@ -109,27 +109,27 @@ mod tests {
 
     use super::*;
 
-    /// A conversation whose other half is known beforehand.
-    struct Talk {
-        heard: Cursor<Vec<u8>>,
-        said: Vec<u8>,
+    /// A connection whose input is known beforehand.
+    struct Connection {
+        input: Cursor<Vec<u8>>,
+        output: Vec<u8>,
     }
 
-    impl Talk {
-        fn hears(bytes: &[u8]) -> Self {
-            Self { heard: Cursor::new(bytes.to_vec()), said: Vec::new() }
+    impl Connection {
+        fn receiving(bytes: &[u8]) -> Self {
+            Self { input: Cursor::new(bytes.to_vec()), output: Vec::new() }
         }
     }
 
-    impl Read for Talk {
+    impl Read for Connection {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            self.heard.read(out)
+            self.input.read(out)
         }
     }
 
-    impl Write for Talk {
+    impl Write for Connection {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.said.write(bytes)
+            self.output.write(bytes)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -142,26 +142,29 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_asked_for_as_the_demo_asks() {
-        let mut talk = Talk::hears(&[&3_i64.to_le_bytes(), b"abc".as_slice()].concat());
-        assert_eq!(ask(&mut talk, "x/y").ok(), Some(3));
-        assert_eq!(talk.said, b"\x03\0\0\0x/y");
+    fn a_request_is_that_of_the_demo() {
+        let mut connection = Connection::receiving(&[&3_i64.to_le_bytes(), b"abc".as_slice()].concat());
+        assert_eq!(request(&mut connection, "x/y").ok(), Some(3));
+        assert_eq!(connection.output, b"\x03\0\0\0x/y");
         let mut file = Vec::new();
-        assert!(fetch(&mut talk, 3, &mut file).is_ok());
+        assert!(receive(&mut connection, 3, &mut file).is_ok());
         assert_eq!(file, b"abc");
     }
 
     #[test]
-    fn what_is_not_there_or_not_whole_is_an_error() {
-        assert!(matches!(ask(&mut Talk::hears(&[0xff; 8]), "x"), Err(FetchError::Refused)));
-        assert!(matches!(ask(&mut Talk::hears(&i64::MIN.to_le_bytes()), "x"), Err(FetchError::Size(i64::MIN))));
-        assert!(matches!(ask(&mut Talk::hears(b""), ""), Err(FetchError::Name)));
-        let short = fetch(&mut Talk::hears(b"abc"), 5, &mut Vec::new());
-        assert!(matches!(short, Err(FetchError::Short { received: 3, size: 5 })));
+    fn refused_and_incomplete_files_are_errors() {
+        assert!(matches!(request(&mut Connection::receiving(&[0xff; 8]), "x"), Err(ReceiveError::Refused)));
+        assert!(matches!(
+            request(&mut Connection::receiving(&i64::MIN.to_le_bytes()), "x"),
+            Err(ReceiveError::Size(i64::MIN))
+        ));
+        assert!(matches!(request(&mut Connection::receiving(b""), ""), Err(ReceiveError::Name)));
+        let short = receive(&mut Connection::receiving(b"abc"), 5, &mut Vec::new());
+        assert!(matches!(short, Err(ReceiveError::Short { received: 3, size: 5 })));
     }
 
     #[test]
-    fn only_files_of_the_folder_are_given_away() {
+    fn only_files_of_the_folder_are_served() {
         let folder = tempfile::tempdir().unwrap();
         let inside = folder.path().join("inside");
         fs::create_dir_all(inside.join("deeper")).unwrap();
@@ -171,9 +174,9 @@ mod tests {
 
         let served = Folder::open(&inside).unwrap();
         let given = |name: &str| {
-            let mut talk = Talk::hears(&question(name));
-            let (_, size) = serve(&mut talk, &served).unwrap();
-            (size, talk.said)
+            let mut connection = Connection::receiving(&question(name));
+            let (_, size) = serve(&mut connection, &served).unwrap();
+            (size, connection.output)
         };
         let refused = (None, vec![0xff; 8]);
         assert_eq!(given("deeper/file"), (Some(7), [&7_i64.to_le_bytes(), b"content".as_slice()].concat()));
@@ -185,12 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn a_length_is_not_believed() {
+    fn names_of_bad_length_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         for length in [0, 1024, u32::MAX] {
-            let mut talk = Talk::hears(&[&length.to_le_bytes()[..], &[b'x'; 2000]].concat());
-            assert!(serve(&mut talk, &Folder::open(folder.path()).unwrap()).is_err(), "{length}");
-            assert!(talk.said.is_empty());
+            let mut connection = Connection::receiving(&[&length.to_le_bytes()[..], &[b'x'; 2000]].concat());
+            assert!(serve(&mut connection, &Folder::open(folder.path()).unwrap()).is_err(), "{length}");
+            assert!(connection.output.is_empty());
         }
     }
 
@@ -214,10 +217,10 @@ mod tests {
             });
             let mut answers = [0, 0];
             for _ in 0..5000 {
-                let mut talk = Talk::hears(&question("link"));
-                let (_, size) = serve(&mut talk, &served).unwrap();
+                let mut connection = Connection::receiving(&question("link"));
+                let (_, size) = serve(&mut connection, &served).unwrap();
                 answers[usize::from(size.is_some())] += 1;
-                if talk.said.ends_with(b"secret") {
+                if connection.output.ends_with(b"secret") {
                     asked.store(true, Ordering::Relaxed);
                     panic!("a file outside of the folder was served");
                 }
@@ -233,7 +236,7 @@ mod tests {
         assert!(Command::new("mkfifo").arg(folder.path().join("fifo")).status().unwrap().success());
         let served = Folder::open(folder.path()).unwrap();
         let (done, result) = mpsc::channel();
-        std::thread::spawn(move || done.send(serve(&mut Talk::hears(&question("fifo")), &served).unwrap()));
+        std::thread::spawn(move || done.send(serve(&mut Connection::receiving(&question("fifo")), &served).unwrap()));
         let (_, size) = result.recv_timeout(Duration::from_secs(20)).expect("the server waits for the FIFO");
         assert_eq!(size, None);
     }

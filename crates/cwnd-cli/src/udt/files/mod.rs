@@ -18,9 +18,9 @@ use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
 
-/// How packets travel.
+/// The options of the transport.
 #[derive(Args, Debug)]
-pub(super) struct Travel {
+pub(super) struct TransportOptions {
     /// The congestion control of what this end sends [default: udt]
     #[arg(long, value_name = "A")]
     algorithm: Option<Written<Spec>>,
@@ -32,7 +32,7 @@ pub(super) struct Travel {
     mss: u16,
 }
 
-impl Travel {
+impl TransportOptions {
     fn options(&self) -> Options {
         super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss)
     }
@@ -48,19 +48,19 @@ fn server_address(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Bounds on how long the other end may say and take nothing.
-fn be_patient(stream: &UdtStream) {
-    stream.set_read_timeout(Some(PATIENCE));
-    stream.set_write_timeout(Some(PATIENCE));
+/// Bounds how long reading and writing wait for the other end.
+fn set_timeouts(stream: &UdtStream) {
+    stream.set_read_timeout(Some(TIMEOUT));
+    stream.set_write_timeout(Some(TIMEOUT));
 }
 
-/// Whether Ctrl-C was pressed since [`listen_to_interrupts`].
+/// Whether SIGINT or SIGTERM has arrived since [`handle_interrupts`].
 fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Calls `then` when Ctrl-C is pressed, or the process is asked to end.
-fn listen_to_interrupts(then: impl Fn() + Send + 'static) -> Result<(), Failure> {
+/// Calls `then` on SIGINT and SIGTERM.
+fn handle_interrupts(then: impl Fn() + Send + 'static) -> Result<(), Failure> {
     ctrlc::set_handler(move || {
         INTERRUPTED.store(true, Ordering::Relaxed);
         then();
@@ -70,10 +70,11 @@ fn listen_to_interrupts(then: impl Fn() + Send + 'static) -> Result<(), Failure>
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// A peer that is gone is found out after 10 s; this is for one that is there and does nothing. A disk may take its time.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// The transport notices after 10 s that a peer is gone. This is for one that is there and neither sends nor receives: a slow disk may
+/// cause that, also while a receiver verifies what it has of a file.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Clear text stays on this host unless an address says otherwise.
+/// The loopback, since nothing is encrypted.
 const LOCAL: &str = "127.0.0.1:9001";
 
 #[cfg(test)]

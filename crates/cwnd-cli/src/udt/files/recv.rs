@@ -8,9 +8,9 @@ use cwnd_files::{Folder, Name, ReceiveOptions};
 use cwnd_net::UdtStream;
 use tempfile::Builder;
 
-use super::Travel;
+use super::TransportOptions;
 use super::client::Client;
-use super::demo::{self, FetchError};
+use super::demo::{self, ReceiveError};
 use crate::clock;
 use crate::failure::Failure;
 
@@ -22,8 +22,8 @@ Examples:
   cwnd udt recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
   cwnd udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
 The server is `cwnd udt serve`, or with --libudt the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
-appears under its name once it is whole. What has come of a large file when a transfer ends early is kept: the same command goes on
-from there. libudt's demo knows neither. Nothing is encrypted, and nobody is asked who they are.
+gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the same command resumes
+from there. libudt's demo supports neither. Nothing is encrypted or authenticated.
 Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.")]
 pub(crate) struct Arguments {
     /// Speak to the demo server `sendfile` of libudt, which gives one file
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "libudt")]
     sync: bool,
     #[command(flatten)]
-    travel: Travel,
+    transport: TransportOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, conflicts_with = "libudt")]
     retries: u32,
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             _ => Err(Failure::Input("--libudt: the demo server gives one file at a time: exactly one name".to_owned())),
         };
     }
-    let Arguments { server, names, dir, force, sync, travel, retries, json_stream, .. } = arguments;
+    let Arguments { server, names, dir, force, sync, transport, retries, json_stream, .. } = arguments;
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
     let checked = |name: &String| {
         // What a shell adds to a folder's name.
@@ -73,20 +73,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     };
     let names = names.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
     let rules = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
-    let client = Client { server, folder: Some(dir), options: travel.options(), retries: *retries, json: *json_stream };
+    let client =
+        Client { server, folder: Some(dir), options: transport.options(), retries: *retries, json: *json_stream };
     client.run(|stream, observer| cwnd_files::receive(stream, &names, &folder, &rules, observer))
 }
 
 /// Fetches a file from the demo server.
 fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
-    let Arguments { server, output, force, travel, .. } = arguments;
+    let Arguments { server, output, force, transport, .. } = arguments;
     let path = match output {
         Some(path) => path.clone(),
         None => Path::new(name).file_name().map(PathBuf::from).ok_or_else(|| {
             Failure::Input("--output: the name ends in no name of a file, so there must be another".to_owned())
         })?,
     };
-    // Looked at before the work too; the rename at its end decides.
+    // Checked here to fail early; the rename below is what prevents replacing.
     if !force && path.exists() {
         return Err(Failure::Input(format!("--output: {} exists; --force replaces it", path.display())));
     }
@@ -94,16 +95,16 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
     let at = |error: std::io::Error| Failure::Run(format!("{}: {error}", path.display()));
     let mut file = Builder::new().prefix(".cwnd-").permissions(permissions()).tempfile_in(folder).map_err(at)?;
 
-    let failed = |error: FetchError| Failure::Run(format!("{server}: {error}"));
-    let mut stream = UdtStream::connect_with(server, &travel.options())
+    let failed = |error: ReceiveError| Failure::Run(format!("{server}: {error}"));
+    let mut stream = UdtStream::connect_with(server, &transport.options())
         .map_err(|error| Failure::Run(format!("{server}: {error}")))?;
-    let size = demo::ask(&mut stream, name).map_err(failed)?;
+    let size = demo::request(&mut stream, name).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
-    let (fetched, took) = clock::timed(|| demo::fetch(&mut stream, size, &mut out));
-    fetched.map_err(failed)?;
+    let (received, took) = clock::timed(|| demo::receive(&mut stream, size, &mut out));
+    received.map_err(failed)?;
     out.flush().map_err(at)?;
     drop(out);
-    // Everything has come; the server may be gone already.
+    // Everything was received; the server may be gone already.
     stream.abort();
     let persisted = if *force { file.persist(&path) } else { file.persist_noclobber(&path) };
     persisted.map_err(|error| at(error.error))?;
@@ -112,10 +113,10 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
     Ok(format!("{}: {size} bytes in {seconds:.2} s, {rate:.1} Mbit/s\n", path.display()))
 }
 
-/// What any new file gets, less what the user's mask takes away.
+/// The permission bits of new files before the umask is applied.
 fn permissions() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }
 
-/// A full file system harms more than this transfer.
+/// Bytes kept free: other programs fail on a full file system.
 pub(super) const KEEP_FREE: u64 = 16 << 20;

@@ -1,4 +1,4 @@
-//! What a transfer shows: a bar and lines for people, or a JSON object per line.
+//! The report of a transfer: a bar and lines for people, or a JSON object per line.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -15,11 +15,11 @@ pub(super) struct Report {
     json: bool,
     bar: ProgressBar,
     clock: Stopwatch,
-    /// When progress was last told.
-    told: Duration,
-    /// Bytes that moved, and those of files that are done with or were there.
+    /// When progress was last shown.
+    shown_at: Duration,
+    /// Bytes transferred, and bytes that need not be transferred any more.
     moved: u64,
-    settled: u64,
+    finished: u64,
     total: u64,
 }
 
@@ -27,9 +27,9 @@ pub(super) struct Report {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
-    /// What there is to move, as far as the sender knows.
+    /// What the sender has counted.
     Total { files: u64, bytes: u64 },
-    /// A file begins at byte `from`.
+    /// The transfer of a file begins, at byte `from`.
     Begin { name: &'a str, bytes: u64, from: u64 },
     /// At most twice a second.
     Progress { bytes: u64, of: u64, bits_per_second: f64, seconds_left: Option<f64>, limited_by: Option<&'static str> },
@@ -37,7 +37,7 @@ enum Line<'a> {
     Whole { name: &'a str, bytes: u64, blake3: String },
     /// A file was there before.
     Unchanged { name: &'a str, bytes: u64 },
-    /// A file does not move.
+    /// A file was not transferred.
     Failed { name: &'a str, reason: String },
     /// The connection is lost, and tried again.
     Retry { seconds: f64, error: &'a str },
@@ -54,37 +54,37 @@ impl Report {
                 .expect("the template is well-formed"),
         );
         let clock = Stopwatch::start();
-        Self { json, bar, clock, told: Duration::ZERO, moved: 0, settled: 0, total: 0 }
+        Self { json, bar, clock, shown_at: Duration::ZERO, moved: 0, finished: 0, total: 0 }
     }
 
-    /// Takes notice of an event on this connection.
-    pub(super) fn hear(&mut self, event: &Event<'_>, stream: &UdtStream) {
+    /// Handles an event on this connection.
+    pub(super) fn handle(&mut self, event: &Event<'_>, stream: &UdtStream) {
         match event {
             Event::Total { files, bytes } => {
-                (self.total, self.settled) = (*bytes, 0);
+                (self.total, self.finished) = (*bytes, 0);
                 self.bar.set_length(*bytes);
-                self.say(&Line::Total { files: *files, bytes: *bytes }, || None);
+                self.print(&Line::Total { files: *files, bytes: *bytes }, || None);
             }
             Event::Started { name, size, from } => {
-                self.settled += from;
-                let resumed = || (*from > 0).then(|| format!("{name}: goes on after {}", HumanBytes(*from)));
-                self.say(&Line::Begin { name: &name.to_string(), bytes: *size, from: *from }, resumed);
+                self.finished += from;
+                let resumed = || (*from > 0).then(|| format!("{name}: resumed after {}", HumanBytes(*from)));
+                self.print(&Line::Begin { name: &name.to_string(), bytes: *size, from: *from }, resumed);
             }
             Event::Transferred(bytes) => {
                 self.moved += bytes;
-                self.settled += bytes;
-                self.tell_progress(stream);
+                self.finished += bytes;
+                self.show_progress(stream);
             }
             Event::Completed { name, size, hash } => {
                 let blake3 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-                self.say(&Line::Whole { name: &name.to_string(), bytes: *size, blake3 }, || None);
+                self.print(&Line::Whole { name: &name.to_string(), bytes: *size, blake3 }, || None);
             }
             Event::Unchanged { name, size } => {
-                self.settled += size;
-                self.say(&Line::Unchanged { name: &name.to_string(), bytes: *size }, || None);
+                self.finished += size;
+                self.print(&Line::Unchanged { name: &name.to_string(), bytes: *size }, || None);
             }
             Event::Failed { name, reason } => {
-                self.say(&Line::Failed { name, reason: reason.to_string() }, || Some(format!("{name}: {reason}")));
+                self.print(&Line::Failed { name, reason: reason.to_string() }, || Some(format!("{name}: {reason}")));
             }
             _ => {}
         }
@@ -94,7 +94,7 @@ impl Report {
     pub(super) fn retry(&self, wait: Duration, error: &str) {
         let seconds = wait.as_secs_f64();
         let text = || Some(format!("{error}; trying again in {seconds:.0} s"));
-        self.say(&Line::Retry { seconds, error }, text);
+        self.print(&Line::Retry { seconds, error }, text);
     }
 
     /// The last line.
@@ -123,45 +123,45 @@ impl Report {
         text + "\n"
     }
 
-    fn tell_progress(&mut self, stream: &UdtStream) {
+    fn show_progress(&mut self, stream: &UdtStream) {
         let now = self.clock.elapsed();
-        if now.saturating_sub(self.told) < PERIOD {
+        if now.saturating_sub(self.shown_at) < PERIOD {
             return;
         }
-        self.told = now;
+        self.shown_at = now;
         let bits_per_second = rate(self.moved, now.as_secs_f64());
-        let left = self.total.saturating_sub(self.settled) as f64 * 8.0;
+        let left = self.total.saturating_sub(self.finished) as f64 * 8.0;
         let seconds_left = (bits_per_second > 0.0).then(|| left / bits_per_second);
         let limited_by = stream.stats().map(|stats| stats.limited_by());
         if self.json {
-            let (bytes, of) = (self.settled, self.total);
-            put(&line(&Line::Progress { bytes, of, bits_per_second, seconds_left, limited_by }));
+            let (bytes, of) = (self.finished, self.total);
+            print_text(&line(&Line::Progress { bytes, of, bits_per_second, seconds_left, limited_by }));
             return;
         }
         let limit = limited_by.map_or(String::new(), |limit| format!(", limited by {limit}"));
         let left = seconds_left.map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
         self.bar.set_message(format!("{:.1} Mbit/s{left}{limit}", bits_per_second * 1e-6));
-        self.bar.set_position(self.settled);
+        self.bar.set_position(self.finished);
     }
 
     /// A line for programs, or one for people where there is any.
-    fn say(&self, json: &Line<'_>, text: impl FnOnce() -> Option<String>) {
+    fn print(&self, json: &Line<'_>, text: impl FnOnce() -> Option<String>) {
         if self.json {
-            put(&line(json));
+            print_text(&line(json));
         } else if let Some(text) = text() {
-            self.bar.suspend(|| tell(&text));
+            self.bar.suspend(|| print_line(&text));
         }
     }
 }
 
-/// Text on standard output, whether somebody reads it or not: files move all the same.
-pub(super) fn put(text: &str) {
+/// Prints text on standard output. A failure is ignored: that nobody reads it must not end the transfer.
+pub(super) fn print_text(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// A line on standard error, whether somebody reads it or not.
-pub(super) fn tell(line: &str) {
+/// Prints a line on standard error, and ignores a failure likewise.
+pub(super) fn print_line(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use cwnd_files::Source;
 
-use super::Travel;
+use super::TransportOptions;
 use super::client::Client;
 use crate::failure::Failure;
 
@@ -15,9 +15,9 @@ use crate::failure::Failure;
 Examples:
   cwnd udt send big.iso photos 192.0.2.1:9001
   cwnd udt send big.iso 192.0.2.1:9001 --rate-limit 200mbit --json-stream
-The server is `cwnd udt serve --writable`. Every file is checked with BLAKE3 as it arrives and appears under its name once it is whole.
-What has come of a large file when a transfer ends early is kept: the same command goes on from there. Links and devices are left out.
-Nothing is encrypted, and nobody is asked who they are.
+The server is `cwnd udt serve --writable`. Every file is checked with BLAKE3 as it arrives and gets its name once it is complete.
+What was received of a large file when a transfer ends early is kept: the same command resumes from there. Links and devices are left
+out. Nothing is encrypted or authenticated.
 Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.")]
 pub(crate) struct Arguments {
     /// Files and folders
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "HOST:PORT", value_parser = super::server_address)]
     server: String,
     #[command(flatten)]
-    travel: Travel,
+    transport: TransportOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5)]
     retries: u32,
@@ -37,10 +37,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, server, travel, retries, json_stream } = arguments;
+    let Arguments { paths, server, transport, retries, json_stream } = arguments;
     let open =
         |path: &PathBuf| Source::at(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())));
     let sources = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let client = Client { server, folder: None, options: travel.options(), retries: *retries, json: *json_stream };
+    let client = Client { server, folder: None, options: transport.options(), retries: *retries, json: *json_stream };
     client.run(|stream, observer| cwnd_files::send(stream, &sources, observer))
 }

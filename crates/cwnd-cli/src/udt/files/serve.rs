@@ -11,8 +11,8 @@ use clap::Args;
 use cwnd_files::{Event, Folder, ReceiveOptions, ServeOptions, TransferError};
 use cwnd_net::{AcceptError, UdtListener, UdtStream};
 
-use super::report::tell;
-use super::{Travel, demo, recv};
+use super::report::print_line;
+use super::{TransportOptions, demo, recv};
 use crate::failure::Failure;
 
 /// Serves files.
@@ -24,7 +24,7 @@ Examples:
   cwnd udt serve --dir inbox --writable 192.0.2.1:9001   clients may also send
   cwnd udt serve --libudt --dir public 9000              for the demo `recvfile` of libudt
 Clients are `cwnd udt recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; links are not
-followed out of it. Nothing is encrypted, and nobody is asked who they are. The server ends with Ctrl-C.")]
+followed out of it. Nothing is encrypted or authenticated. The server ends with Ctrl-C.")]
 pub(crate) struct Arguments {
     /// Speak to the demo client `recvfile` of libudt
     #[arg(long, conflicts_with_all = ["writable", "force", "sync"])]
@@ -42,88 +42,89 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "writable")]
     sync: bool,
     #[command(flatten)]
-    travel: Travel,
+    transport: TransportOptions,
     /// Where clients reach it, as address:port; a port alone is one of the loopback
     #[arg(value_parser = listen_address, default_value = super::LOCAL)]
     listen: SocketAddr,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { libudt, dir, writable, force, sync, travel, listen } = arguments;
+    let Arguments { libudt, dir, writable, force, sync, transport, listen } = arguments;
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
-    super::listen_to_interrupts(|| {})?;
-    let listener: UdtListener = UdtListener::bind_with(*listen, &travel.options())
+    super::handle_interrupts(|| {})?;
+    let listener: UdtListener = UdtListener::bind_with(*listen, &transport.options())
         .map_err(|error| Failure::Run(format!("{listen}: {error}")))?;
-    listener.set_timeout(Some(LOOK));
+    listener.set_timeout(Some(POLL));
     eprintln!("serving {} at {}", dir.display(), listener.local_addr());
     if !listen.ip().is_loopback() {
-        eprintln!("nothing is encrypted, and nobody is asked who they are: all who reach this address can use it");
+        eprintln!("nothing is encrypted or authenticated: all who reach this address can use it");
     }
     let receive = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE);
     let serving = if *writable { ServeOptions::writable(receive) } else { ServeOptions::read_only() };
-    let busy = Arc::new(AtomicUsize::new(0));
+    let clients = Arc::new(AtomicUsize::new(0));
     while !super::interrupted() {
         let (stream, client) = match listener.accept() {
             Ok(accepted) => accepted,
             Err(AcceptError::Timeout) => continue,
             Err(error) => return Err(Failure::Run(error.to_string())),
         };
-        if busy.load(Ordering::Relaxed) >= MOST_CLIENTS {
-            tell(&format!("{client}: too many clients"));
+        if clients.load(Ordering::Relaxed) >= MAX_CLIENTS {
+            print_line(&format!("{client}: too many clients"));
             stream.abort();
             continue;
         }
-        busy.fetch_add(1, Ordering::Relaxed);
-        let (busy, folder, libudt) = (Arc::clone(&busy), folder.clone(), *libudt);
+        clients.fetch_add(1, Ordering::Relaxed);
+        let (clients, folder, libudt) = (Arc::clone(&clients), folder.clone(), *libudt);
         thread::spawn(move || {
             match libudt {
                 true => serve_demo(stream, client, &folder),
                 false => serve(stream, client, &folder, &serving),
             }
-            busy.fetch_sub(1, Ordering::Relaxed);
+            clients.fetch_sub(1, Ordering::Relaxed);
         });
     }
-    // Transfers end with the next bytes: clients are told, and what has come of large files is kept.
-    for _ in 0..LAST_LOOKS {
-        if busy.load(Ordering::Relaxed) == 0 {
+    // Transfers end with their next event, and what was received of large files is kept.
+    for _ in 0..LAST_POLLS {
+        if clients.load(Ordering::Relaxed) == 0 {
             break;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL);
     }
     Ok(String::new())
 }
 
-/// Does what one client wants, and says what comes of it.
+/// Serves one client, and logs the outcome.
 fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &ServeOptions) {
-    super::be_patient(&stream);
+    super::set_timeouts(&stream);
     let result = cwnd_files::serve(&stream, folder, serving, &mut |event| {
         match event {
-            Event::Completed { name, size, .. } => tell(&format!("{client}: {name}, {size} bytes")),
-            Event::Failed { name, reason } => tell(&format!("{client}: {name}: {reason}")),
+            Event::Completed { name, size, .. } => print_line(&format!("{client}: {name}, {size} bytes")),
+            Event::Failed { name, reason } => print_line(&format!("{client}: {name}: {reason}")),
             _ => {}
         }
-        !super::interrupted()
+        // A client that has left while nothing is transferred shows in the state of its connection only.
+        !super::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
     });
     match (result, stream.close()) {
-        (Ok(outcome), _) => tell(&format!(
-            "{client}: done, {} whole, {} unchanged, {} failed",
+        (Ok(outcome), _) => print_line(&format!(
+            "{client}: done, {} completed, {} unchanged, {} failed",
             outcome.completed, outcome.unchanged, outcome.failed
         )),
         (Err(TransferError::Interrupted), _) => {}
-        (Err(error), _) => tell(&format!("{client}: {error}")),
+        (Err(error), _) => print_line(&format!("{client}: {error}")),
     }
 }
 
-/// Answers one demo client, and says what came of it.
+/// Serves one client that is a demo of libudt, and logs the outcome.
 fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder) {
-    stream.set_read_timeout(Some(PATIENCE));
+    stream.set_read_timeout(Some(DEMO_TIMEOUT));
     // One that reads nothing would hold its thread for good.
-    stream.set_write_timeout(Some(PATIENCE));
+    stream.set_write_timeout(Some(DEMO_TIMEOUT));
     let served = demo::serve(&mut stream, folder);
-    tell(&match (served, stream.close()) {
-        (Ok((name, Some(size))), Ok(())) => format!("{client}: {name:?}, {size} bytes"),
-        (Ok((name, None)), _) => format!("{client}: {name:?} refused"),
-        (Ok((name, Some(_))), Err(error)) => format!("{client}: {name:?} not delivered: {error}"),
+    print_line(&match (served, stream.close()) {
+        (Ok((name, Some(size))), Ok(())) => format!("{client}: {name}, {size} bytes"),
+        (Ok((name, None)), _) => format!("{client}: {name}: refused"),
+        (Ok((name, Some(_))), Err(error)) => format!("{client}: {name}: not delivered: {error}"),
         (Err(error), _) => format!("{client}: {error}"),
     });
 }
@@ -134,17 +135,17 @@ fn listen_address(text: &str) -> Result<SocketAddr, String> {
     alone.or_else(|_| text.parse().map_err(|_| "neither address:port nor a port".to_owned()))
 }
 
-/// How often Ctrl-C is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often the end of the server is checked for.
+const POLL: Duration = Duration::from_millis(200);
 
-/// Two seconds for transfers to end, when the server does.
-const LAST_LOOKS: u32 = 10;
+/// 2 s for transfers to end.
+const LAST_POLLS: u32 = 10;
 
-/// How long a demo client may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a demo client may send no name, or read nothing.
+const DEMO_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Each has a thread and a send buffer of some megabytes.
-const MOST_CLIENTS: usize = 64;
+const MAX_CLIENTS: usize = 64;
 
 #[cfg(test)]
 mod tests {

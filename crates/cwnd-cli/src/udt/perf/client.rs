@@ -1,4 +1,4 @@
-//! The end that asks.
+//! The client of a measurement.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
     let outcome = watched(&stream, arguments, &mut intervals, || measure(&stream, arguments, &request));
     let (local, remote) = outcome.map_err(|error| failed(&error))?;
     let elapsed = clock.elapsed();
-    // What was measured has arrived; who closes first does not matter.
+    // Both ends have reported: an error here changes nothing.
     let _closed = stream.close();
     let congestion = (!arguments.reverse).then(|| arguments.algorithm().to_owned());
     let outcome = Outcome { local, remote, sender: !arguments.reverse, congestion };
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
     Ok(if arguments.json { to_json(&report) } else { report.text() })
 }
 
-/// Runs `work` while intervals are taken each second.
+/// Runs `work`, and measures an interval each second meanwhile.
 fn watched<T: Send>(
     stream: &UdtStream,
     arguments: &Arguments,
@@ -73,7 +73,7 @@ fn watched<T: Send>(
     })
 }
 
-/// Both sides' outcomes; the other's if it tells.
+/// What both ends have measured; `None` for a server that does not report.
 fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::Result<(Side, Option<Side>)> {
     let mut stream = stream;
     let (clock, usage, count) = (Stopwatch::start(), Usage::so_far(), AtomicU64::new(0));
@@ -90,16 +90,16 @@ fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::
         }
         return Ok((side(clock.elapsed()), None));
     }
-    exchange::say(&mut stream, request)?;
+    exchange::send(&mut stream, request)?;
     if request.reverse {
         let seconds = exchange::receive_blocks(&mut stream, &count)?;
         let local = side(seconds);
-        exchange::say(&mut stream, &local)?;
-        return Ok((local, Some(exchange::hear(&mut stream)?)));
+        exchange::send(&mut stream, &local)?;
+        return Ok((local, Some(exchange::receive(&mut stream)?)));
     }
     exchange::send_blocks(&mut stream, request.until, &count)?;
-    let remote = exchange::hear(&mut stream)?;
+    let remote = exchange::receive(&mut stream)?;
     let local = side(clock.elapsed());
-    exchange::say(&mut stream, &local)?;
+    exchange::send(&mut stream, &local)?;
     Ok((local, Some(remote)))
 }

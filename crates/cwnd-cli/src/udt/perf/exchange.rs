@@ -1,25 +1,26 @@
-//! What the two ends of a measurement say to each other.
+//! The protocol of a measurement.
 //!
-//! The client asks, in one frame. Whoever sends then sends blocks, and an empty one at the end; whoever receives answers with its
-//! side of the outcome, and hears the other. A frame, like a block, is four bytes of length and so many bytes.
+//! The client sends a request, in one frame. The sender of the measurement then sends blocks, and an empty one at the end; the receiver
+//! answers with what it measured, and receives what the sender did. A frame, like a block, is four bytes of length and so many bytes.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use cwnd_files::Printable;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::clock::Stopwatch;
 use crate::usage::Usage;
 
-/// What a client asks for.
+/// The request of a client.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Request {
     /// The version of this exchange.
     pub(super) perf: u32,
-    /// The server sends.
+    /// Whether the server sends the blocks.
     pub(super) reverse: bool,
-    /// What the sender stops at.
+    /// When the sender stops.
     pub(super) until: Until,
 }
 
@@ -31,7 +32,7 @@ pub(super) enum Until {
     Seconds(f64),
 }
 
-/// What one end saw.
+/// What one end measured.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Side {
     /// Bytes of blocks.
@@ -47,24 +48,26 @@ pub(super) struct Side {
 pub(super) const VERSION: u32 = 1;
 
 /// Sends a frame.
-pub(super) fn say(stream: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+pub(super) fn send(stream: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_vec(what)?;
     let length = u32::try_from(text.len()).map_err(io::Error::other)?;
     stream.write_all(&[length.to_be_bytes().as_slice(), &text].concat())
 }
 
 /// Receives a frame.
-pub(super) fn hear<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<T> {
+pub(super) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<T> {
     let length = length(stream)?;
-    if length > LONGEST_FRAME {
+    if length > MAX_FRAME {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the other end does not speak as `cwnd udt perf` does"));
     }
     let mut text = vec![0; length];
     stream.read_exact(&mut text)?;
-    Ok(serde_json::from_slice(&text)?)
+    // The error quotes the frame, which a stranger may have sent.
+    serde_json::from_slice(&text)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, Printable::new(&error.to_string()).to_string()))
 }
 
-/// Sends blocks, and the empty one at the end. Counts bytes in `count` as they are taken for sending.
+/// Sends blocks, and the empty one at the end. Counts the bytes written in `count`.
 pub(super) fn send_blocks(stream: &mut impl Write, until: Until, count: &AtomicU64) -> io::Result<()> {
     let clock = Stopwatch::start();
     let mut block = block();
@@ -127,8 +130,8 @@ pub(super) fn receive_blocks(stream: &mut impl Read, count: &AtomicU64) -> io::R
     }
 }
 
-/// Receives bytes until the stream ends. Returns the time from the first to the last. A sender that has sent something may go
-/// without a word: `appclient` sends until somebody stops it.
+/// Receives bytes until the stream ends. Returns the time from the first to the last. A sender that has sent something may end without
+/// closing the stream: `appclient` sends until it is killed.
 pub(super) fn receive_plain(stream: &mut impl Read, count: &AtomicU64) -> io::Result<Duration> {
     let mut buffer = block();
     let mut clock: Option<Stopwatch> = None;
@@ -138,7 +141,7 @@ pub(super) fn receive_plain(stream: &mut impl Read, count: &AtomicU64) -> io::Re
         let size = match stream.read(&mut buffer) {
             Ok(0) => return Ok(last),
             Ok(size) => size,
-            Err(error) if received > 0 && WITHOUT_A_WORD.contains(&error.kind()) => return Ok(last),
+            Err(error) if received > 0 && ENDS_OF_A_STOPPED_SENDER.contains(&error.kind()) => return Ok(last),
             Err(error) => return Err(error),
         };
         received += size as u64;
@@ -158,13 +161,13 @@ fn block() -> Vec<u8> {
     vec![0x55; HEADER + BLOCK]
 }
 
-/// How a stream ends whose sender is stopped: silent for too long, or shut at once.
-const WITHOUT_A_WORD: [io::ErrorKind; 2] = [io::ErrorKind::TimedOut, io::ErrorKind::ConnectionReset];
+/// The errors with which the stream of a killed sender ends.
+const ENDS_OF_A_STOPPED_SENDER: [io::ErrorKind; 2] = [io::ErrorKind::TimedOut, io::ErrorKind::ConnectionReset];
 /// Bytes of a block: iperf3's default for TCP.
 pub(super) const BLOCK: usize = 128 * 1024;
 const HEADER: usize = 4;
-/// Requests and outcomes have a few hundred bytes.
-const LONGEST_FRAME: usize = 64 * 1024;
+/// Bytes of a frame; requests and outcomes have a few hundred.
+const MAX_FRAME: usize = 64 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -204,10 +207,19 @@ mod tests {
     #[test]
     fn frames_are_read_back_and_strangers_are_refused() {
         let mut wire = Vec::new();
-        say(&mut wire, &Request { perf: 1, reverse: true, until: Until::Seconds(2.5) }).unwrap();
-        let request: Request = hear(&mut &wire[..]).unwrap();
+        send(&mut wire, &Request { perf: 1, reverse: true, until: Until::Seconds(2.5) }).unwrap();
+        let request: Request = receive(&mut &wire[..]).unwrap();
         assert!(request.reverse && matches!(request.until, Until::Seconds(seconds) if seconds == 2.5));
-        assert!(hear::<Request>(&mut &[0x55; 100][..]).is_err());
-        assert!(hear::<Request>(&mut &b"\0\0\0\x02{}"[..]).is_err());
+        assert!(receive::<Request>(&mut &[0x55; 100][..]).is_err());
+        assert!(receive::<Request>(&mut &b"\0\0\0\x02{}"[..]).is_err());
+    }
+
+    #[test]
+    fn a_frame_cannot_act_on_a_terminal_or_forge_a_line_of_a_log() {
+        let mut wire = Vec::new();
+        let forged = "x\n192.0.2.1:9: sent\u{1b}[2J\u{202e}\u{200b}";
+        send(&mut wire, &serde_json::json!({"perf": 1, "reverse": true, "until": {forged: 1}})).unwrap();
+        let error = receive::<Request>(&mut &wire[..]).unwrap_err().to_string();
+        assert!(error.contains(r"x\n192.0.2.1:9: sent\u{1b}[2J\u{202e}\u{200b}"), "{error}");
     }
 }

@@ -25,7 +25,7 @@ Examples:
   cwnd udt perf 192.0.2.1:9000 --reverse
   cwnd udt perf 127.0.0.1:9000 --libudt             to libudt's demo `appserver`
   cwnd udt perf --server --libudt                   for libudt's demo `appclient`
-Nothing is encrypted, and nobody is asked who they are.")]
+Nothing is encrypted or authenticated.")]
 pub(crate) struct Arguments {
     /// The server, as host:port
     #[arg(required_unless_present = "server")]
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     match (&arguments.server, &arguments.peer) {
         (Some(local), _) => server::run(arguments, *local),
         (None, Some(peer)) => client::run(arguments, peer),
-        (None, None) => Err(Failure::Input("there is neither a server to measure against nor --server".to_owned())),
+        (None, None) => Err(Failure::Input("neither a server to measure against nor --server was given".to_owned())),
     }
 }
 
@@ -100,7 +100,7 @@ fn bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a number of bytes, such as `1000000` or `500MB`".to_owned())
 }
 
-/// Clear text stays on this host unless an address says otherwise.
+/// The loopback, since nothing is encrypted.
 const LOCAL: &str = "127.0.0.1:9000";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The end that is asked.
+//! The server of measurements.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
             scope.spawn(move || match serve(&stream, arguments) {
                 Ok(text) => {
                     let mut out = io::stdout().lock();
-                    // Nobody may be listening any more; the other end has its report.
+                    // A failure is ignored: the client has its report.
                     let _printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
                 }
                 Err(error) => eprintln!("{peer}: {error}"),
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
 
 fn serve(stream: &UdtStream, arguments: &Arguments) -> io::Result<String> {
     let plain = Request { perf: VERSION, reverse: false, until: Until::Bytes(0) };
-    let request = if arguments.libudt { plain } else { exchange::hear(&mut &*stream)? };
+    let request = if arguments.libudt { plain } else { exchange::receive(&mut &*stream)? };
     if request.perf != VERSION {
         return Err(io::Error::other(format!("the other end speaks version {}, this one {VERSION}", request.perf)));
     }
@@ -71,13 +71,13 @@ fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::
     }
     if request.reverse {
         exchange::send_blocks(&mut stream, request.until, &count)?;
-        let remote = exchange::hear(&mut stream)?;
+        let remote = exchange::receive(&mut stream)?;
         let local = side(clock.elapsed());
-        exchange::say(&mut stream, &local)?;
+        exchange::send(&mut stream, &local)?;
         return Ok((local, Some(remote)));
     }
     let seconds = exchange::receive_blocks(&mut stream, &count)?;
     let local = side(seconds);
-    exchange::say(&mut stream, &local)?;
-    Ok((local, Some(exchange::hear(&mut stream)?)))
+    exchange::send(&mut stream, &local)?;
+    Ok((local, Some(exchange::receive(&mut stream)?)))
 }
