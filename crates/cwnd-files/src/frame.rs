@@ -3,9 +3,10 @@
 use std::io::{self, BufReader, Read, Write};
 
 use crate::error::Malformed;
-use crate::name::{BadName, MAX_NAME, Name};
+use crate::limits::{BUFFER, MAX_NAME, MAX_PAYLOAD, MAX_TEXT};
+use crate::name::{BadName, Name};
 use crate::outcome::{Reason, Role};
-use crate::tree::{GROUP, GroupValue, Hash};
+use crate::tree::{GroupValue, Hash};
 
 /// One frame: a kind byte, the length of the payload (32 bits) and the payload; all numbers little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -316,7 +317,7 @@ fn max_length(kind: u8) -> Result<u32, Malformed> {
         UNAVAILABLE => MAX_NAME as u32 + 1,
         ACCEPT => 8,
         REJECT | ABORT | FAILED => 1,
-        GROUP_KIND => GROUP as u32 + 32,
+        GROUP_KIND => MAX_PAYLOAD as u32,
         STORED => 32,
         WELCOME | REQUEST_END | BATCH_END | PRESENT | FILE_END | END => 0,
         _ => return Err(Malformed::Kind(kind)),
@@ -347,17 +348,8 @@ const MAGIC: &[u8; 8] = b"wndfiles";
 /// Kind and length.
 const HEADER: usize = 5;
 
-/// Bytes of an error's text.
-const MAX_TEXT: usize = 1024;
-
 /// The largest signed file offset.
 const MAX_SIZE: u64 = i64::MAX as u64;
-
-/// Frames are written to the connection in pieces of about this size.
-const BUFFER: usize = 1 << 17;
-
-/// Entries to which the receiver replies at once. Two batches of replies and results take 100 KB, which the connection has to hold.
-pub(crate) const BATCH: usize = 1024;
 
 #[cfg(test)]
 mod tests {
@@ -407,7 +399,7 @@ mod tests {
             let mut frames = Frames::new(io::Cursor::new(bytes));
             assert_eq!(frames.receive().unwrap_err().kind(), io::ErrorKind::InvalidData);
         }
-        let mut short = Frames::new(io::Cursor::new(over(GROUP_KIND, GROUP as u32)));
+        let mut short = Frames::new(io::Cursor::new(over(GROUP_KIND, MAX_PAYLOAD as u32)));
         assert_eq!(short.receive().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         assert!(short.payload.capacity() < 4096, "room for {}", short.payload.capacity());
     }

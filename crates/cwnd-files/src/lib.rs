@@ -40,6 +40,7 @@ mod error;
 mod frame;
 mod handshake;
 mod journal;
+mod limits;
 mod name;
 mod options;
 mod outcome;

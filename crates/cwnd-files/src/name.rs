@@ -7,6 +7,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::limits::{MAX_COMPONENT, MAX_DEPTH, MAX_NAME};
 use crate::text::Printable;
 
 /// The name of a file or folder relative to where a transfer goes: components of any bytes, `/` between them.
@@ -87,15 +88,6 @@ impl fmt::Display for Name {
 
 /// The first bytes of the names of unfinished files and their journals.
 pub const RESERVED: &[u8] = b".cwnd-";
-
-/// Bytes of a name: Linux accepts no longer path (`PATH_MAX`).
-pub(crate) const MAX_NAME: usize = 4096;
-
-/// Components of a name: deeper than trees of files are, and few enough that one name creates few folders.
-const MAX_DEPTH: usize = 64;
-
-/// Bytes of a component (`NAME_MAX`).
-const MAX_COMPONENT: usize = 255;
 
 #[cfg(test)]
 mod tests {

@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use crate::error::TransferError;
 use crate::frame::Modified;
 use crate::journal::{Identity, Journal};
+use crate::limits::MAX_LOCK_WAITS;
 use crate::name::{Name, RESERVED};
 use crate::options::ReceiveOptions;
 use crate::outcome::{Event, Observer, Reason};
@@ -280,7 +281,7 @@ pub(crate) struct LockWait {
 impl LockWait {
     /// 15 s. A transfer that has lost its peer and has not noticed yet releases its lock within 10 s.
     pub(crate) fn new() -> Self {
-        Self { tries: LOCK_TRIES }
+        Self { tries: MAX_LOCK_WAITS }
     }
 
     /// Locks the file; whether that succeeded within the time that is left, and before `observer` ended the transfer.
@@ -331,6 +332,5 @@ fn system_time(modified: Modified) -> Option<std::time::SystemTime> {
 /// The file is synced every 32 MiB, which takes some tens of milliseconds; so much is lost at most if the process is killed.
 const GROUPS_PER_SYNC: usize = 32;
 
-/// Of all waits together: many entries for one locked file take no longer than one.
-const LOCK_TRIES: u32 = 75;
+/// How often a locked file is tried.
 const LOCK_POLL: Duration = Duration::from_millis(200);

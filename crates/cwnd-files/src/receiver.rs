@@ -6,8 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::TransferError;
-use crate::frame::{BATCH, Entry, Frame, Frames};
+use crate::frame::{Entry, Frame, Frames};
 use crate::journal::Identity;
+use crate::limits::{BATCH, MAX_NEW_FOLDERS, MAX_PENDING};
 use crate::name::Name;
 use crate::options::ReceiveOptions;
 use crate::outcome::{Event, Observer, Outcome, Reason};
@@ -124,7 +125,7 @@ impl<T: Read + Write> Receiver<'_, T> {
     fn receive(&mut self) -> Result<Message, TransferError> {
         Ok(match self.frames.receive()? {
             Frame::Total { files, bytes } => Message::Total { files, bytes },
-            Frame::Entry(entry) if self.replies.len() < BATCH && self.pending.len() < 2 * BATCH => {
+            Frame::Entry(entry) if self.replies.len() < BATCH && self.pending.len() < MAX_PENDING => {
                 Message::Entry(decide(self.folder, self.options, &mut self.allowance, self.observer, &entry))
             }
             Frame::Entry(_) => return Err(TransferError::Protocol("more entries than a batch may have")),
@@ -313,6 +314,3 @@ fn emit(observer: Observer<'_>, event: Event<'_>) -> Result<(), TransferError> {
 
 /// How often the end of a verification is looked for.
 const VERIFICATION_POLL: Duration = Duration::from_millis(20);
-
-/// Folders that one transfer may create. Each occupies a block and an entry of the file system.
-const MAX_NEW_FOLDERS: u32 = 100_000;

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use crate::error::TransferError;
-use crate::frame::{BATCH, Entry, Frame, Frames};
+use crate::frame::{Entry, Frame, Frames};
 use crate::handshake::await_welcome;
-use crate::name::{MAX_NAME, Name};
+use crate::limits::{BATCH, MAX_COUNTED, MAX_NAME, MAX_SENT};
+use crate::name::Name;
 use crate::outcome::{Event, Observer, Outcome, Reason};
 use crate::text::Printable;
 use crate::tree::{GROUP, Hash, group_size, group_value, groups, root};
@@ -143,6 +144,9 @@ impl<T: Read + Write> Sender<'_, T> {
                 self.emit(Event::Unchanged { name: &item.name, size: item.size })
             }
             Reply::Reject(reason) => self.report_failed(&item.name, reason),
+            Reply::Accept(_) if self.sent.len() >= MAX_SENT => {
+                Err(TransferError::Protocol("no results for the files that were sent"))
+            }
             Reply::Accept(from) if from <= groups(item.size) && !item.is_folder => {
                 match self.send_file(source, &item, from)? {
                     Ok(hash) => {
@@ -253,9 +257,6 @@ fn file_result(frame: &Frame<'_>) -> Result<Result<Hash, Reason>, TransferError>
         _ => Err(TransferError::Protocol("neither a reply nor a result")),
     }
 }
-
-/// Entries that a server counts for a client. The rest of a larger tree is sent without having been counted.
-const MAX_COUNTED: usize = 100_000;
 
 /// A few milliseconds of work.
 const COUNTED_PER_EVENT: usize = 256;

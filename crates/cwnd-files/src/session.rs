@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use crate::error::TransferError;
 use crate::frame::{Frame, Frames};
 use crate::handshake::{VERSION, await_welcome};
+use crate::limits::{MAX_NAME_BYTES, MAX_NAMES};
 use crate::name::Name;
 use crate::options::{ReceiveOptions, ServeOptions};
 use crate::outcome::{Event, Outcome, Role};
@@ -146,12 +147,6 @@ fn close<T: Read + Write>(
     }
     result
 }
-
-/// Different names in one request; a folder needs one.
-const MAX_NAMES: usize = 10_000;
-
-/// Their bytes in all.
-const MAX_NAME_BYTES: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -391,3 +391,26 @@ fn what_peers_say_cannot_act_on_a_terminal_or_forge_a_line_of_a_log() {
     assert_eq!(shown.len(), 4, "{shown:?}");
     assert!(shown.iter().all(|name| name.contains(r"no\n127") && name.contains(r"\u{202e}\u{200b}")), "{shown:?}");
 }
+
+#[test]
+fn a_client_that_sends_no_results_is_not_remembered_without_end() {
+    let place = tempfile::tempdir().unwrap();
+    (0..6000).for_each(|n| fs::write(place.path().join(n.to_string()), "x").unwrap());
+    let folder = Folder::open(place.path()).unwrap();
+    let (mut client, server) = Raw::client(&folder, ServeOptions::read_only(), 2);
+    client.send(REQUEST, b"");
+    client.send(REQUEST_END, b"");
+    let mut announced = 0;
+    loop {
+        match client.receive().0 {
+            6 => announced += 1,
+            8 if (0..std::mem::take(&mut announced)).try_for_each(|_| client.try_send(ACCEPT, &[0; 8])).is_err() => {
+                break;
+            }
+            17 => panic!("everything was sent without a result"),
+            2 => break,
+            _ => {}
+        }
+    }
+    assert!(matches!(server.join().unwrap(), Err(TransferError::Protocol(_))));
+}
