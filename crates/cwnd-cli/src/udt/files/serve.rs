@@ -110,7 +110,8 @@ fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &Serve
             "{client}: done, {} completed, {} unchanged, {} failed",
             outcome.completed, outcome.unchanged, outcome.failed
         )),
-        (Err(TransferError::Interrupted), _) => {}
+        (Err(TransferError::Interrupted), _) if super::interrupted() => {}
+        (Err(TransferError::Interrupted), _) => print_line(&format!("{client}: has left")),
         (Err(error), _) => print_line(&format!("{client}: {error}")),
     }
 }
