@@ -9,11 +9,11 @@ use std::collections::BinaryHeap;
 
 use cwnd::{Bytes, Span, Time};
 
+use crate::error::{SetupError, require};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
-use crate::net::setup::{Class, Discipline, LinkSetup, Loss, QueueLimit};
+use crate::net::setup::{Class, Discipline, LinkSetup, Loss, NodeId, QueueLimit};
 use crate::random::{Stream, threshold};
-use crate::setup::{NodeId, SetupError, require};
 
 /// What a link does to what crosses it.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +150,7 @@ impl EmulatedLink {
         let mut setup = LinkSetup::new(name.to_owned(), ends, emulation.rate, emulation.delay, limit);
         setup.discipline = emulation.discipline;
         setup.loss = emulation.loss;
-        setup.check_alone()?;
+        setup.check()?;
         let behind = Behind::new(name, emulation, seed)?;
         Ok(Self { link: Link::new(&setup, seed, Time::ZERO), head: None, behind, clock: Time::ZERO })
     }

@@ -8,10 +8,9 @@ use cwnd_udt::Message;
 use crate::era::{Era, MarkedAtOne};
 use crate::net::packet::{Body, Data, Header};
 use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
-use crate::traffic::cbr;
 use crate::traffic::source::Backlog;
 use crate::watch::Watched;
-use crate::{datagram, routed, tcp, udt};
+use crate::{cbr, datagram, routed, tcp, udt};
 
 /// What a sender is made of.
 pub(crate) struct SenderConfig {

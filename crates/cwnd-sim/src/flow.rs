@@ -12,12 +12,12 @@ use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
 use crate::random::Stream;
-use crate::setup::{AckEcho, FlowSetup, Setup, Variation};
+use crate::setup::{FlowSetup, Setup, Variation};
+use crate::tcp::AckEcho;
 use crate::tcp::recovery::Sack;
 use crate::traffic::CbrSetup;
-use crate::traffic::cbr;
 use crate::traffic::source::Backlog;
-use crate::{datagram, routed, tcp, udt};
+use crate::{cbr, datagram, routed, tcp, udt};
 
 /// One flow.
 #[derive(Debug)]

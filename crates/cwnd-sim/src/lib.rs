@@ -3,11 +3,14 @@
 //! A [`Setup`] is everything a run needs, as plain data; [`run`] turns it into a [`Trace`], and a [`Simulation`] does so in steps. The
 //! same setup gives the same bytes on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
 
+mod cbr;
+mod crowd;
 mod datagram;
 mod digest;
 pub mod emulate;
 mod endpoint;
 mod era;
+mod error;
 mod events;
 mod flow;
 #[cfg(test)]
@@ -29,15 +32,18 @@ mod world;
 
 pub use cwnd_trace::{Passage, Passing, Trace};
 pub use era::{Era, MarkedAtOne, Recovery};
+pub use error::SetupError;
 pub use net::setup::{
-    Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, LinkSetup, Loss,
-    PieSetup, QueueLimit, RedSetup, RioSetup, Schedule, Tap, VcpSetup, XcpSetup,
+    Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, LinkId, LinkSetup, Loss,
+    NodeId, PieSetup, QueueLimit, RedSetup, RioSetup, Tap, VcpSetup, XcpSetup,
 };
-pub use setup::{AckEcho, FlowSetup, LinkId, NodeId, Reassembly, Sampling, Setup, SetupError, Variation};
+pub use net::steps::Schedule;
+pub use setup::{CrowdSetup, FlowSetup, Sampling, Setup, Variation};
 pub use simulation::{FlowState, Simulation, State};
 pub use tcp::recovery::RecoveryScheme;
+pub use tcp::{AckEcho, Reassembly};
 pub use topology::{Dumbbell, ParkingLot};
-pub use traffic::{CbrSetup, CrowdSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, Source};
+pub use traffic::{CbrSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, Source};
 
 /// Simulates `setup`. `progress` is called now and then with the simulated time in nanoseconds; once it says `false` the run ends
 /// with [`SetupError::Interrupted`].

@@ -3,9 +3,9 @@
 use cwnd::{Packets, Span, Time};
 use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
 
+use crate::crowd::{CLASSES, Totals};
 use crate::setup::Setup;
 use crate::traffic::Source;
-use crate::traffic::crowd::{CLASSES, Totals};
 use crate::world::World;
 
 /// Takes samples at the start, at the end of the warm-up, at the end of the run, and at an interval between them.

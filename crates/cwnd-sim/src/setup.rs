@@ -3,13 +3,14 @@
 use cwnd::registry::Transport;
 use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span, Spec, Time};
-use thiserror::Error;
 
 use crate::era::Era;
-use crate::net::route::Routes;
-use crate::net::setup::{Class, LinkSetup, Tap};
+use crate::error::{SetupError, require};
+use crate::net::route::{FlowRoutes, Routes};
+use crate::net::setup::{Class, LinkId, LinkSetup, NodeId, Tap};
 use crate::tcp::recovery::RecoveryScheme;
-use crate::traffic::{CbrSetup, CrowdSetup, Pause, Source};
+use crate::tcp::{AckEcho, Reassembly};
+use crate::traffic::{CbrSetup, Gap, Pages, Pause, Sizes, Source};
 
 /// Everything a run needs.
 #[derive(Clone, Debug)]
@@ -39,14 +40,6 @@ pub struct Setup {
     /// What is recorded over time; without it only the start, the end of the warm-up and the end are.
     pub sampling: Option<Sampling>,
 }
-
-/// Indexes [`Setup::nodes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NodeId(pub u32);
-
-/// Indexes [`Setup::links`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LinkId(pub u32);
 
 /// A flow under congestion control.
 #[derive(Clone, Debug)]
@@ -98,43 +91,23 @@ pub struct FlowSetup {
     pub era: Era,
 }
 
-/// How a receiver echoes congestion marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AckEcho {
-    /// Every acknowledgement carries the echo until the sender confirms its reaction (RFC 3168 section 6.1.3).
-    Latch,
-    /// An acknowledgement carries the echo if its packet was marked.
-    PerPacket,
-}
-
-/// What a receiver does with a packet that arrives before another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reassembly {
-    /// It keeps the packet and tells the sender so, with selective acknowledgements for those who read them (RFC 2018).
-    #[default]
-    Selective,
-    /// It keeps nothing out of order and sends no acknowledgement for it: everything from the first loss on must come again.
-    GoBackN,
-}
-
-impl Reassembly {
-    /// Both kinds.
-    pub const ALL: [Self; 2] = [Self::Selective, Self::GoBackN];
-
-    /// Its name in scenarios.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Selective => "sack",
-            Self::GoBackN => "go-back-n",
-        }
-    }
-
-    /// The kind called `name`.
-    #[must_use]
-    pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
+/// Finite flows that arrive at random. What becomes of them is recorded in sum, not one by one.
+#[derive(Clone, Debug)]
+pub struct CrowdSetup {
+    /// What each of its flows is like. The first may arrive at its `start` and none after its `stop`; its source is
+    /// [`Source::Bulk`] without pauses, because sizes are drawn.
+    pub flow: FlowSetup,
+    /// The mean time between arrivals of flows, or of sessions where there are `pages`.
+    pub gap: Gap,
+    /// How many packets each flow has.
+    pub sizes: Sizes,
+    /// Arrivals are sessions of readers of web pages; none: each arrival is a flow.
+    pub pages: Option<Pages>,
+    /// The access lines of each flow are longer by a uniform draw from zero to this, both ways together.
+    pub rtt_spread: Span,
+    /// So many flows may be there at once, until the last packet of each is acknowledged; at least 1. What arrives beyond is
+    /// refused and counted: a crowd that asks for more than the network carries would grow without end.
+    pub limit: u32,
 }
 
 /// What real networks vary and a simulator must draw: without it, flows fall into step at a drop-tail queue.
@@ -158,34 +131,6 @@ pub struct Sampling {
     pub internals: bool,
 }
 
-/// A setup contradicts itself.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum SetupError {
-    /// A field is outside its range.
-    #[error("{place}: {reason}")]
-    Field {
-        /// Which link, flow, cbr, crowd or field.
-        place: String,
-        /// What is wrong, and what is accepted.
-        reason: String,
-    },
-    /// The caller ended the run.
-    #[error("interrupted")]
-    Interrupted,
-    /// A flow's nodes are not connected.
-    #[error("{kind} `{flow}`: no route from `{from}` to `{to}`")]
-    Unreachable {
-        /// `flow`, `cbr` or `crowd`.
-        kind: &'static str,
-        /// Its name.
-        flow: String,
-        /// One end.
-        from: String,
-        /// The other end.
-        to: String,
-    },
-}
-
 impl Setup {
     /// Checks every field and every route.
     ///
@@ -201,16 +146,22 @@ impl Setup {
         if let Some(sampling) = self.sampling {
             require(sampling.interval > Span::ZERO, "sampling.interval", "must be above zero")?;
         }
-        self.links.iter().try_for_each(|link| link.check(self))?;
+        for link in &self.links {
+            self.check_ends((link.from, link.to), &format!("link `{}`", link.name))?;
+            link.check()?;
+        }
         let tapped = self.taps.iter().all(|tap| (tap.link.0 as usize) < self.links.len());
         require(tapped, "taps", "must be on links")?;
         self.flows.iter().try_for_each(|flow| self.check_flow(flow, &format!("flow `{}`", flow.name)))?;
-        self.cbr.iter().try_for_each(|cbr| cbr.check(self))?;
-        self.crowds.iter().try_for_each(|crowd| crowd.check(self))?;
+        for cbr in &self.cbr {
+            self.check_ends((cbr.from, cbr.to), &format!("cbr `{}`", cbr.name))?;
+            cbr.check()?;
+        }
+        self.crowds.iter().try_for_each(|crowd| self.check_crowd(crowd))?;
         let mut routes = Routes::default();
-        self.flows.iter().try_for_each(|flow| routes.of_flow(self, flow, "flow").map(drop))?;
-        self.cbr.iter().try_for_each(|cbr| routes.of_cbr(self, cbr).map(drop))?;
-        self.crowds.iter().try_for_each(|crowd| routes.of_flow(self, &crowd.flow, "crowd").map(drop))
+        self.flows.iter().try_for_each(|flow| self.flow_routes(&mut routes, flow, "flow").map(drop))?;
+        self.cbr.iter().try_for_each(|cbr| self.cbr_routes(&mut routes, cbr).map(drop))?;
+        self.crowds.iter().try_for_each(|crowd| self.flow_routes(&mut routes, &crowd.flow, "crowd").map(drop))
     }
 
     /// The links that each flow's data crosses, in order.
@@ -219,14 +170,16 @@ impl Setup {
     /// A flow's nodes are not connected, or its access delay is too short.
     pub fn paths(&self) -> Result<Vec<Vec<LinkId>>, SetupError> {
         let mut routes = Routes::default();
-        let path =
-            |flow| routes.of_flow(self, flow, "flow").map(|found| routes.links(found.forward).map(LinkId).collect());
+        let path = |flow| {
+            let forward = self.flow_routes(&mut routes, flow, "flow")?.forward;
+            Ok(routes.links(forward).map(LinkId).collect())
+        };
         self.flows.iter().map(path).collect()
     }
 
     /// Checks a flow that errors call `place`.
-    pub(crate) fn check_flow(&self, flow: &FlowSetup, place: &str) -> Result<(), SetupError> {
-        require(self.has(flow.from) && self.has(flow.to), place, "its ends must be nodes")?;
+    fn check_flow(&self, flow: &FlowSetup, place: &str) -> Result<(), SetupError> {
+        self.check_ends((flow.from, flow.to), place)?;
         require(flow.packet.0 > 0 && flow.ack.0 > 0, place, "packets must have at least one byte")?;
         require(flow.payload <= flow.packet, place, "the payload must fit into the packet")?;
         require(
@@ -256,15 +209,62 @@ impl Setup {
         )
     }
 
-    pub(crate) fn has(&self, node: NodeId) -> bool {
-        (node.0 as usize) < self.nodes.len()
+    fn check_crowd(&self, crowd: &CrowdSetup) -> Result<(), SetupError> {
+        let place = format!("crowd `{}`", crowd.flow.name);
+        self.check_flow(&crowd.flow, &place)?;
+        let plain = crowd.flow.source == Source::Bulk && crowd.flow.pauses.is_empty();
+        require(plain, &place, "its flows have neither a source nor pauses of their own")?;
+        let repeats = crowd.flow.algorithm.entry().transport != Transport::Datagram;
+        require(repeats, &place, "its algorithm must send again what is lost, or its flows would never be complete")?;
+        require(crowd.limit > 0, &place, "it must be allowed at least 1 flow at once")?;
+        crowd.gap.check(&place)?;
+        crowd.sizes.check(&place)?;
+        crowd.pages.map_or(Ok(()), |pages| pages.check(&place))
+    }
+
+    fn check_ends(&self, (from, to): (NodeId, NodeId), place: &str) -> Result<(), SetupError> {
+        let has = |node: NodeId| (node.0 as usize) < self.nodes.len();
+        require(has(from) && has(to), place, "its ends must be nodes")
+    }
+
+    /// The routes there and back of a flow; errors call it a `kind`.
+    pub(crate) fn flow_routes(
+        &self,
+        routes: &mut Routes,
+        flow: &FlowSetup,
+        kind: &'static str,
+    ) -> Result<FlowRoutes, SetupError> {
+        let forward = self.route(routes, (kind, &flow.name), flow.from, flow.to)?;
+        let reverse = self.route(routes, (kind, &flow.name), flow.to, flow.from)?;
+        let delays = routes.links(forward).chain(routes.links(reverse)).map(|link| self.links[link as usize].delay);
+        let base_rtt = delays.fold(flow.access_rtt, |sum, delay| sum + delay);
+        if flow.access_rtt < base_rtt.mul_f64(self.variation.rtt) {
+            let place = format!("{kind} `{}`", flow.name);
+            let reason = "its access delay must be at least `variation.rtt` times its round-trip time: the spread is taken from it";
+            return Err(SetupError::Field { place, reason: reason.to_string() });
+        }
+        Ok(FlowRoutes { forward, reverse, base_rtt })
+    }
+
+    /// The route of a flow that nobody answers.
+    pub(crate) fn cbr_routes(&self, routes: &mut Routes, cbr: &CbrSetup) -> Result<FlowRoutes, SetupError> {
+        let forward = self.route(routes, ("cbr", &cbr.name), cbr.from, cbr.to)?;
+        Ok(FlowRoutes { forward, reverse: forward, base_rtt: Span::ZERO })
+    }
+
+    fn route(
+        &self,
+        routes: &mut Routes,
+        (kind, name): (&'static str, &str),
+        from: NodeId,
+        to: NodeId,
+    ) -> Result<u32, SetupError> {
+        let node = |node: NodeId| self.nodes[node.0 as usize].clone();
+        routes.find(&self.links, from, to).ok_or_else(|| SetupError::Unreachable {
+            kind,
+            flow: name.to_string(),
+            from: node(from),
+            to: node(to),
+        })
     }
 }
-
-/// An error at `place` unless `holds`.
-pub(crate) fn require(holds: bool, place: &str, reason: &str) -> Result<(), SetupError> {
-    if holds { Ok(()) } else { Err(SetupError::Field { place: place.to_string(), reason: reason.to_string() }) }
-}
-
-/// Above every line there is; with it, sums of transmission times stay far within 64 bits.
-pub(crate) const MAX_RATE: u64 = 1_000_000_000_000_000;

@@ -3,9 +3,10 @@
 use cwnd::{Packets, Rtt, Span, Time};
 use cwnd_trace::Trace;
 
+use crate::error::SetupError;
 use crate::flow::Flow;
 use crate::recorder::Recorder;
-use crate::setup::{Setup, SetupError};
+use crate::setup::Setup;
 use crate::world::World;
 
 /// A run that stops where it is told to. It ends with the trace of an unbroken run, wherever it stopped on its way.

@@ -6,8 +6,9 @@
 use cwnd::{Bytes, Span, Spec, Time};
 
 use crate::era::Era;
-use crate::net::setup::{Class, LinkSetup, Loss, QueueLimit};
-use crate::setup::{FlowSetup, NodeId, Reassembly, Sampling, Setup, Variation};
+use crate::net::setup::{Class, LinkSetup, Loss, NodeId, QueueLimit};
+use crate::setup::{FlowSetup, Sampling, Setup, Variation};
+use crate::tcp::Reassembly;
 use crate::tcp::recovery::RecoveryScheme;
 use crate::traffic::Source;
 

@@ -9,7 +9,9 @@ mod memory;
 use cwnd::{Bytes, Span, Time};
 use cwnd_udt::Message;
 
+use crate::crowd::{Crowd, Request};
 use crate::digest::Digest;
+use crate::error::SetupError;
 use crate::events::{Component, EventSet, Next};
 use crate::flow::{Asides, Birth, Finite, Flow, Path};
 use crate::net::link::{Link, Verdict};
@@ -19,8 +21,7 @@ use crate::net::setup::Class;
 use crate::net::tap::Tap;
 use crate::random::Stream;
 use crate::recorder::Recorder;
-use crate::setup::{FlowSetup, Setup, SetupError};
-use crate::traffic::crowd::{Crowd, Request};
+use crate::setup::{FlowSetup, Setup};
 use crate::traffic::source::Backlog;
 use crate::traffic::{CbrSetup, Source};
 
@@ -85,7 +86,7 @@ impl World {
             world.add_cbr(setup, cbr)?;
         }
         for (index, crowd) in setup.crowds.iter().enumerate() {
-            let routes = world.routes.of_flow(setup, &crowd.flow, "crowd")?;
+            let routes = setup.flow_routes(&mut world.routes, &crowd.flow, "crowd")?;
             let path = Path::new(setup, &world.routes, routes, crowd.flow.packet);
             world.crowds.push(Crowd::new(setup, index, path));
             world.arm_crowd(index as u32);
@@ -167,7 +168,7 @@ impl World {
     }
 
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {
-        let routes = self.routes.of_flow(setup, flow, "flow")?;
+        let routes = setup.flow_routes(&mut self.routes, flow, "flow")?;
         let path = Path::new(setup, &self.routes, routes, flow.packet);
         let mut draws = Stream::new(setup.seed, &format!("flow {index}"));
         let spread = draws.unit();
@@ -198,7 +199,7 @@ impl World {
 
     fn add_cbr(&mut self, setup: &Setup, cbr: &CbrSetup) -> Result<(), SetupError> {
         let index = self.flows.len() as u32;
-        let routes = self.routes.of_cbr(setup, cbr)?;
+        let routes = setup.cbr_routes(&mut self.routes, cbr)?;
         let path = Path::new(setup, &self.routes, routes, cbr.packet);
         let named = |what| Stream::new(setup.seed, &format!("cbr {}: {what}", self.flows.len() - setup.flows.len()));
         let varied = setup.variation.start != Some(Span::ZERO);

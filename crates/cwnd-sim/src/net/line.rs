@@ -125,7 +125,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::setup::Schedule;
+    use crate::net::steps::Schedule;
 
     fn line(rate: u64, steps: &[(u64, u64)], repeat: Option<u64>) -> Line {
         let steps = steps.iter().map(|(at, rate)| (Span::from_nanos(*at), *rate)).collect();

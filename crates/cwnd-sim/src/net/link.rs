@@ -16,13 +16,14 @@ use super::packet::{Ecn, Packet};
 use super::queue::codel::CoDel;
 use super::queue::decbit::DecBit;
 use super::queue::drr::Drr;
-use super::queue::fifo::{Early, Fifo, Waiting};
+use super::queue::fifo::{Early, Fifo};
 use super::queue::fq_codel::FqCoDel;
 use super::queue::pie::Pie;
 use super::queue::red::Red;
 use super::queue::rio::Rio;
 use super::queue::scheduled::{Scheduled, Scheduler};
 use super::queue::vcp::Vcp;
+use super::queue::waiting::Waiting;
 use super::queue::xcp::Xcp;
 use super::setup::{Discipline, LinkSetup};
 use super::steps::Steps;
@@ -355,8 +356,8 @@ mod tests {
 
     use super::*;
     use crate::net::packet::Body;
-    use crate::net::setup::{Class, DrrSetup, Loss, QueueLimit, Schedule};
-    use crate::setup::NodeId;
+    use crate::net::setup::{Class, DrrSetup, Loss, NodeId, QueueLimit};
+    use crate::net::steps::Schedule;
 
     fn packet(size: u32) -> Packet {
         let body = Body::ToSender(cwnd_udt::Message::KeepAlive);

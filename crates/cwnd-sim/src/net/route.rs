@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use cwnd::Span;
 
-use crate::setup::{FlowSetup, NodeId, Setup, SetupError};
-use crate::traffic::CbrSetup;
+use super::setup::{LinkSetup, NodeId};
 
 /// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,58 +35,17 @@ pub(crate) struct FlowRoutes {
 }
 
 impl Routes {
-    /// The place of the route from `from` to `to`; none if there is no way.
-    pub(crate) fn find(&mut self, setup: &Setup, from: NodeId, to: NodeId) -> Option<u32> {
+    /// The place of the route from `from` to `to` over `links`; none if there is no way.
+    pub(crate) fn find(&mut self, links: &[LinkSetup], from: NodeId, to: NodeId) -> Option<u32> {
         if let Some(start) = self.starts.get(&(from, to)) {
             return Some(*start);
         }
-        let links = shortest(setup, from, to)?;
+        let route = shortest(links, from, to)?;
         let start = u32::try_from(self.steps.len()).ok()?;
-        self.steps.extend(links.into_iter().map(Step::Link));
+        self.steps.extend(route.into_iter().map(Step::Link));
         self.steps.push(Step::End);
         self.starts.insert((from, to), start);
         Some(start)
-    }
-
-    /// The routes there and back of a flow; errors call it a `kind`.
-    pub(crate) fn of_flow(
-        &mut self,
-        setup: &Setup,
-        flow: &FlowSetup,
-        kind: &'static str,
-    ) -> Result<FlowRoutes, SetupError> {
-        let forward = self.required(setup, (kind, &flow.name), flow.from, flow.to)?;
-        let reverse = self.required(setup, (kind, &flow.name), flow.to, flow.from)?;
-        let delays = self.links(forward).chain(self.links(reverse)).map(|link| setup.links[link as usize].delay);
-        let base_rtt = delays.fold(flow.access_rtt, |sum, delay| sum + delay);
-        if flow.access_rtt < base_rtt.mul_f64(setup.variation.rtt) {
-            let place = format!("{kind} `{}`", flow.name);
-            let reason = "its access delay must be at least `variation.rtt` times its round-trip time: the spread is taken from it";
-            return Err(SetupError::Field { place, reason: reason.to_string() });
-        }
-        Ok(FlowRoutes { forward, reverse, base_rtt })
-    }
-
-    /// The route of a flow that nobody answers.
-    pub(crate) fn of_cbr(&mut self, setup: &Setup, cbr: &CbrSetup) -> Result<FlowRoutes, SetupError> {
-        let forward = self.required(setup, ("cbr", &cbr.name), cbr.from, cbr.to)?;
-        Ok(FlowRoutes { forward, reverse: forward, base_rtt: Span::ZERO })
-    }
-
-    fn required(
-        &mut self,
-        setup: &Setup,
-        (kind, name): (&'static str, &str),
-        from: NodeId,
-        to: NodeId,
-    ) -> Result<u32, SetupError> {
-        let node = |node: NodeId| setup.nodes[node.0 as usize].clone();
-        self.find(setup, from, to).ok_or_else(|| SetupError::Unreachable {
-            kind,
-            flow: name.to_string(),
-            from: node(from),
-            to: node(to),
-        })
     }
 
     /// The step at a place.
@@ -106,8 +64,9 @@ impl Routes {
 }
 
 /// Dijkstra's algorithm; among equal delays the route with fewer links, then the one found over lower indices.
-fn shortest(setup: &Setup, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
-    let mut best: Vec<Option<(u64, u32, u32)>> = vec![None; setup.nodes.len()];
+fn shortest(links: &[LinkSetup], from: NodeId, to: NodeId) -> Option<Vec<u32>> {
+    let nodes = links.iter().flat_map(|link| [link.from, link.to]).chain([from, to]).map(|node| node.0 as usize + 1);
+    let mut best: Vec<Option<(u64, u32, u32)>> = vec![None; nodes.max().unwrap_or(0)];
     let mut frontier = BinaryHeap::from([Reverse((0_u64, 0_u32, from.0, u32::MAX))]);
     while let Some(Reverse((delay, hops, node, over))) = frontier.pop() {
         if best[node as usize].is_some() {
@@ -117,7 +76,7 @@ fn shortest(setup: &Setup, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
         if node == to.0 {
             break;
         }
-        for (index, link) in (0_u32..).zip(&setup.links) {
+        for (index, link) in (0_u32..).zip(links) {
             if link.from.0 == node {
                 let reached = delay.saturating_add(link.delay.as_nanos());
                 frontier.push(Reverse((reached, hops + 1, link.to.0, index)));
@@ -125,13 +84,13 @@ fn shortest(setup: &Setup, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
         }
     }
     best[to.0 as usize]?;
-    let mut links = Vec::new();
+    let mut route = Vec::new();
     let mut node = to.0;
     while node != from.0 {
         let (_, _, over) = best[node as usize]?;
-        links.push(over);
-        node = setup.links[over as usize].from.0;
+        route.push(over);
+        node = links[over as usize].from.0;
     }
-    links.reverse();
-    Some(links)
+    route.reverse();
+    Some(route)
 }

@@ -7,8 +7,16 @@ use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};
-use super::steps::Steps;
-use crate::setup::{LinkId, MAX_RATE, NodeId, Setup, SetupError, require};
+use super::steps::{Schedule, Steps};
+use crate::error::{SetupError, require};
+
+/// Indexes [`Setup::nodes`](crate::Setup::nodes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// Indexes [`Setup::links`](crate::Setup::links).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub u32);
 
 /// A link in one direction, with the queue in front of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,15 +45,6 @@ pub struct LinkSetup {
     pub discipline: Discipline,
     /// Random loss on the link, before its queue.
     pub loss: Loss,
-}
-
-/// Values that a quantity takes one after the other; without steps it is constant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schedule<T> {
-    /// An instant and the value from then on; instants grow strictly.
-    pub steps: Vec<(Span, T)>,
-    /// The first so much time repeats, with the initial value until the first step; later than the last step.
-    pub repeat: Option<Span>,
 }
 
 /// The limit of a queue.
@@ -226,15 +225,8 @@ impl LinkSetup {
         Some(if to > from { carried as f64 / (to - from) as f64 } else { steps.at(from).0 as f64 })
     }
 
-    /// Checks every field.
-    pub(crate) fn check(&self, setup: &Setup) -> Result<(), SetupError> {
-        let place = &format!("link `{}`", self.name);
-        require(setup.has(self.from) && setup.has(self.to), place, "its ends must be nodes")?;
-        self.check_alone()
-    }
-
     /// Checks every field but the ends.
-    pub(crate) fn check_alone(&self) -> Result<(), SetupError> {
+    pub(crate) fn check(&self) -> Result<(), SetupError> {
         let place = &format!("link `{}`", self.name);
         let rate_accepted = self.rate.is_none_or(|rate| (1..=MAX_RATE).contains(&rate));
         require(rate_accepted, place, "the rate must be at least 1 bit/s and at most 1 Pbit/s")?;
@@ -268,22 +260,6 @@ impl LinkSetup {
             steps.last().is_some_and(|(_, rate)| *rate > 0)
         };
         require(ends, place, "an outage must end: the last rate must be above 0, or one of a schedule that repeats")
-    }
-}
-
-impl<T> Default for Schedule<T> {
-    fn default() -> Self {
-        Self { steps: Vec::new(), repeat: None }
-    }
-}
-
-impl<T> Schedule<T> {
-    fn check(&self, place: &str) -> Result<(), SetupError> {
-        let ordered = self.steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        require(ordered, place, "the instants of a schedule must grow")?;
-        let last = self.steps.last().map_or(Span::ZERO, |(at, _)| *at);
-        let repeats_later = self.repeat.is_none_or(|period| period > last);
-        require(repeats_later, place, "a schedule must repeat after its last step")
     }
 }
 
@@ -362,3 +338,6 @@ impl Loss {
         }
     }
 }
+
+/// Above every line there is; with it, sums of transmission times stay far within 64 bits.
+pub(crate) const MAX_RATE: u64 = 1_000_000_000_000_000;

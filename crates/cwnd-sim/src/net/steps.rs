@@ -2,7 +2,16 @@
 
 use cwnd::Span;
 
-use super::setup::Schedule;
+use crate::error::{SetupError, require};
+
+/// Values that a quantity takes one after the other; without steps it is constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule<T> {
+    /// An instant and the value from then on; instants grow strictly.
+    pub steps: Vec<(Span, T)>,
+    /// The first so much time repeats, with the initial value until the first step; later than the last step.
+    pub repeat: Option<Span>,
+}
 
 /// What a link was set up with, and the schedule it follows from then on.
 #[derive(Clone, Debug)]
@@ -11,6 +20,22 @@ pub(crate) struct Steps<T> {
     /// Nanoseconds and the value from then on; times grow strictly.
     steps: Vec<(u64, T)>,
     period: Option<u64>,
+}
+
+impl<T> Default for Schedule<T> {
+    fn default() -> Self {
+        Self { steps: Vec::new(), repeat: None }
+    }
+}
+
+impl<T> Schedule<T> {
+    pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
+        let ordered = self.steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        require(ordered, place, "the instants of a schedule must grow")?;
+        let last = self.steps.last().map_or(Span::ZERO, |(at, _)| *at);
+        let repeats_later = self.repeat.is_none_or(|period| period > last);
+        require(repeats_later, place, "a schedule must repeat after its last step")
+    }
 }
 
 impl<T: Copy> Steps<T> {

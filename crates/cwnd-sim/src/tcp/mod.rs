@@ -8,5 +8,6 @@ mod sender;
 mod timer;
 
 pub(crate) use aggregate::Aggregate;
+pub use receiver::{AckEcho, Reassembly};
 pub(crate) use receiver::{Habits, Receiver};
 pub(crate) use sender::Sender;

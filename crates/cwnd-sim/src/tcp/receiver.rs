@@ -4,7 +4,45 @@ use cwnd::{Span, Time};
 
 use crate::net::packet::{Ack, Block, Data};
 use crate::ranges::Ranges;
-use crate::setup::{AckEcho, Reassembly};
+
+/// How a receiver echoes congestion marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckEcho {
+    /// Every acknowledgement carries the echo until the sender confirms its reaction (RFC 3168 section 6.1.3).
+    Latch,
+    /// An acknowledgement carries the echo if its packet was marked.
+    PerPacket,
+}
+
+/// What a receiver does with a packet that arrives before another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reassembly {
+    /// It keeps the packet and tells the sender so, with selective acknowledgements for those who read them (RFC 2018).
+    #[default]
+    Selective,
+    /// It keeps nothing out of order and sends no acknowledgement for it: everything from the first loss on must come again.
+    GoBackN,
+}
+
+impl Reassembly {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Selective, Self::GoBackN];
+
+    /// Its name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Selective => "sack",
+            Self::GoBackN => "go-back-n",
+        }
+    }
+
+    /// The kind called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]

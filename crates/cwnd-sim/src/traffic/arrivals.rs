@@ -3,8 +3,8 @@
 use cwnd::{Bytes, Span, Time};
 
 use super::size::Sizes;
+use crate::error::{SetupError, require};
 use crate::random::Stream;
-use crate::setup::{SetupError, require};
 
 /// The mean time between arrivals; the times themselves are exponential and independent (a Poisson process).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Gap {
 
 /// Arrivals being drawn.
 #[derive(Clone, Debug)]
-pub(super) struct Poisson {
+pub(crate) struct Poisson {
     gap: Gap,
     stream: Stream,
     start: Time,
@@ -37,7 +37,7 @@ impl Gap {
         Self::Constant(Span::from_secs_f64(sizes.mean() * packet.bits() / (load * rate as f64)))
     }
 
-    pub(super) fn check(self, place: &str) -> Result<(), SetupError> {
+    pub(crate) fn check(self, place: &str) -> Result<(), SetupError> {
         match self {
             Self::Constant(mean) => require(mean > Span::ZERO, place, "the mean gap must be above zero"),
             Self::Square { means, step } => {
@@ -61,20 +61,20 @@ impl Gap {
 
 impl Poisson {
     /// Arrivals from `start` on.
-    pub(super) fn new(gap: Gap, start: Time, stream: Stream) -> Self {
+    pub(crate) fn new(gap: Gap, start: Time, stream: Stream) -> Self {
         let mut arrivals = Self { gap, stream, start, due: start };
         arrivals.pass();
         arrivals
     }
 
     /// The next arrival.
-    pub(super) fn due(&self) -> Time {
+    pub(crate) fn due(&self) -> Time {
         self.due
     }
 
     /// Goes on to the arrival after this one. An exponential time forgets: what is left of it when the mean changes is stretched
     /// with the mean, and the process stays Poisson.
-    pub(super) fn pass(&mut self) {
+    pub(crate) fn pass(&mut self) {
         let mut left = self.stream.exponential();
         loop {
             let elapsed = self.due.since(self.start);

@@ -2,8 +2,9 @@
 
 use cwnd::{Span, Time};
 
+use crate::error::{SetupError, require};
+use crate::net::setup::MAX_RATE;
 use crate::random::Stream;
-use crate::setup::{MAX_RATE, SetupError, require};
 
 /// A rate that holds for a step and changes at its end. All rates count whole packets on the wire.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! How many packets a flow has.
 
+use crate::error::{SetupError, require};
 use crate::random::Stream;
-use crate::setup::{SetupError, require};
 
 /// The distribution of the sizes of flows, in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    pub(super) fn check(self, place: &str) -> Result<(), SetupError> {
+    pub(crate) fn check(self, place: &str) -> Result<(), SetupError> {
         match self {
             Self::Constant(packets) => require(packets > 0, place, "a flow has at least 1 packet"),
             Self::Pareto { mean, shape } => {
@@ -40,7 +40,7 @@ impl Sizes {
     }
 
     /// Draws one.
-    pub(super) fn draw(self, stream: &mut Stream) -> u64 {
+    pub(crate) fn draw(self, stream: &mut Stream) -> u64 {
         match self {
             Self::Constant(packets) => packets,
             Self::Pareto { mean, shape } => {

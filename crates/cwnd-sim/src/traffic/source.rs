@@ -4,8 +4,8 @@ use cwnd::{Bytes, Span, Time};
 
 use super::clock::Clock;
 use super::rate::RateSchedule;
+use crate::error::{SetupError, require};
 use crate::random::Stream;
-use crate::setup::{SetupError, require};
 
 /// What an application hands over to its sender, from the start of the flow to its stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

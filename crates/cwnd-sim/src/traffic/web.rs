@@ -11,8 +11,8 @@ use std::collections::BinaryHeap;
 use cwnd::{Span, Time};
 
 use super::size::Sizes;
+use crate::error::{SetupError, require};
 use crate::random::Stream;
-use crate::setup::{SetupError, require};
 
 /// What a session consists of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Pages {
 
 /// The sessions under way.
 #[derive(Debug)]
-pub(super) struct Readers {
+pub(crate) struct Readers {
     pages: Pages,
     seeds: Stream,
     sessions: Vec<Session>,
@@ -46,7 +46,7 @@ struct Session {
 }
 
 impl Pages {
-    pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
+    pub(crate) fn check(&self, place: &str) -> Result<(), SetupError> {
         let accepted = |mean: f64| (1.0..=MAX_MEAN).contains(&mean);
         require(accepted(self.pages), place, "the mean number of pages is 1 to 1,000,000")?;
         require(accepted(self.objects), place, "the mean number of objects is 1 to 1,000,000")
@@ -55,12 +55,12 @@ impl Pages {
 
 impl Readers {
     /// No sessions yet; they draw from streams seeded by `seeds`.
-    pub(super) fn new(pages: Pages, seeds: Stream) -> Self {
+    pub(crate) fn new(pages: Pages, seeds: Stream) -> Self {
         Self { pages, seeds, sessions: Vec::new(), free: Vec::new(), thinking: BinaryHeap::new() }
     }
 
     /// Begins a session and asks for its first page: `ask` is told the session and the size of each object.
-    pub(super) fn begin(&mut self, sizes: Sizes, ask: impl FnMut(u32, u64)) {
+    pub(crate) fn begin(&mut self, sizes: Sizes, ask: impl FnMut(u32, u64)) {
         let mut stream = Stream::seeded(self.seeds.seed());
         let session = Session { pages_left: stream.geometric(self.pages.pages), objects_open: 0, stream };
         let index = match self.free.pop() {
@@ -77,19 +77,19 @@ impl Readers {
     }
 
     /// When the next page is turned; [`Time::MAX`] while nobody thinks.
-    pub(super) fn due(&self) -> Time {
+    pub(crate) fn due(&self) -> Time {
         self.thinking.peek().map_or(Time::MAX, |Reverse((at, _))| *at)
     }
 
     /// Turns the page that is due.
-    pub(super) fn pass(&mut self, sizes: Sizes, ask: impl FnMut(u32, u64)) {
+    pub(crate) fn pass(&mut self, sizes: Sizes, ask: impl FnMut(u32, u64)) {
         if let Some(Reverse((_, index))) = self.thinking.pop() {
             self.turn(index, sizes, ask);
         }
     }
 
     /// An object of `index` has arrived.
-    pub(super) fn object_arrived(&mut self, now: Time, index: u32) {
+    pub(crate) fn object_arrived(&mut self, now: Time, index: u32) {
         let session = &mut self.sessions[index as usize];
         session.objects_open -= 1;
         if session.objects_open > 0 {

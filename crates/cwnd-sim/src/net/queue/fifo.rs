@@ -1,14 +1,13 @@
 //! First in, first out: drop-tail, alone or behind random early detection or PIE.
 
-use std::collections::VecDeque;
-
-use cwnd::{Bytes, Time};
+use cwnd::Time;
 
 use super::decbit::DecBit;
 use super::pie::Pie;
 use super::red::Red;
 use super::rio::Rio;
 use super::vcp::Vcp;
+use super::waiting::Waiting;
 use super::xcp::Xcp;
 use super::{Arriving, Fate};
 use crate::net::line::Line;
@@ -45,13 +44,6 @@ pub(crate) struct Admitted {
     pub(crate) finish: Time,
 }
 
-/// Packets that wait, by when their transmission begins.
-#[derive(Debug, Default)]
-pub(crate) struct Waiting {
-    starts: VecDeque<(Time, Bytes)>,
-    bytes: u64,
-}
-
 impl Fifo {
     /// Decides on a packet; none if it is dropped. An idle line takes every packet at once, whatever the limit.
     #[inline(always)]
@@ -83,35 +75,5 @@ impl Fifo {
             self.waiting.push(start, packet.size);
         }
         Some(Admitted { marked: fate == Fate::Mark, start, finish: self.line.send(now, packet.size) })
-    }
-}
-
-impl Waiting {
-    /// A packet of `size` waits until `start`, not before the one in front of it.
-    #[inline]
-    pub(crate) fn push(&mut self, start: Time, size: Bytes) {
-        self.starts.push_back((start, size));
-        self.bytes += u64::from(size.0);
-    }
-
-    /// Lets go of the packets whose transmission has begun.
-    #[inline]
-    pub(crate) fn advance(&mut self, now: Time) {
-        while let Some((start, size)) = self.starts.front()
-            && *start <= now
-        {
-            self.bytes -= u64::from(size.0);
-            self.starts.pop_front();
-        }
-    }
-
-    #[inline]
-    pub(crate) fn packets(&self) -> u64 {
-        self.starts.len() as u64
-    }
-
-    #[inline]
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod red;
 pub(crate) mod rio;
 pub(crate) mod scheduled;
 pub(crate) mod vcp;
+pub(crate) mod waiting;
 pub(crate) mod xcp;
 
 use cwnd::{Bytes, Time};

@@ -6,8 +6,8 @@
 
 use cwnd::Time;
 
-use super::fifo::Waiting;
 use super::red::Red;
+use super::waiting::Waiting;
 use super::{Arriving, Fate};
 use crate::net::setup::{Class, RioSetup};
 use crate::random::Stream;

@@ -2,7 +2,7 @@
 
 use cwnd::{Bytes, Span};
 
-use crate::setup::{SetupError, require};
+use crate::error::{SetupError, require};
 
 /// Controlled delay (CoDel, RFC 8289): one queue, first in, first out; a full one drops what arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

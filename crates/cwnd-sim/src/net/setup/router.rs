@@ -2,7 +2,7 @@
 
 use cwnd::Span;
 
-use crate::setup::{SetupError, require};
+use crate::error::{SetupError, require};
 
 /// An XCP router (Katabi, Handley and Rohrs, SIGCOMM 2002).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,35 +1,14 @@
-//! Crowds: finite flows that arrive at random, and are gone when their data has been acknowledged.
+//! Crowds under way: finite flows that arrive at random, and are gone when their data has been acknowledged.
 
-use cwnd::registry::Transport;
 use cwnd::{Span, Time};
 use cwnd_trace::Histogram;
 
-use super::arrivals::{Gap, Poisson};
-use super::size::Sizes;
-use super::source::{Backlog, Source};
-use super::web::{Pages, Readers};
 use crate::flow::{Birth, Finite, Flow, Member, Path};
 use crate::random::Stream;
-use crate::setup::{FlowSetup, Setup, SetupError, require};
-
-/// Finite flows that arrive at random. What becomes of them is recorded in sum, not one by one.
-#[derive(Clone, Debug)]
-pub struct CrowdSetup {
-    /// What each of its flows is like. The first may arrive at its `start` and none after its `stop`; its source is
-    /// [`Source::Bulk`] without pauses, because sizes are drawn.
-    pub flow: FlowSetup,
-    /// The mean time between arrivals of flows, or of sessions where there are `pages`.
-    pub gap: Gap,
-    /// How many packets each flow has.
-    pub sizes: Sizes,
-    /// Arrivals are sessions of readers of web pages; none: each arrival is a flow.
-    pub pages: Option<Pages>,
-    /// The access lines of each flow are longer by a uniform draw from zero to this, both ways together.
-    pub rtt_spread: Span,
-    /// So many flows may be there at once, until the last packet of each is acknowledged; at least 1. What arrives beyond is
-    /// refused and counted: a crowd that asks for more than the network carries would grow without end.
-    pub limit: u32,
-}
+use crate::setup::{CrowdSetup, Setup};
+use crate::traffic::arrivals::Poisson;
+use crate::traffic::source::Backlog;
+use crate::traffic::web::Readers;
 
 /// A crowd under way.
 #[derive(Debug)]
@@ -89,21 +68,6 @@ pub(crate) struct Completions {
     pub(crate) arrived: Histogram,
     /// To the acknowledgement of everything.
     pub(crate) acknowledged: Histogram,
-}
-
-impl CrowdSetup {
-    pub(crate) fn check(&self, setup: &Setup) -> Result<(), SetupError> {
-        let place = format!("crowd `{}`", self.flow.name);
-        setup.check_flow(&self.flow, &place)?;
-        let plain = self.flow.source == Source::Bulk && self.flow.pauses.is_empty();
-        require(plain, &place, "its flows have neither a source nor pauses of their own")?;
-        let repeats = self.flow.algorithm.entry().transport != Transport::Datagram;
-        require(repeats, &place, "its algorithm must send again what is lost, or its flows would never be complete")?;
-        require(self.limit > 0, &place, "it must be allowed at least 1 flow at once")?;
-        self.gap.check(&place)?;
-        self.sizes.check(&place)?;
-        self.pages.map_or(Ok(()), |pages| pages.check(&place))
-    }
 }
 
 impl Crowd {
