@@ -86,7 +86,7 @@ impl Buffer {
 
     /// One past the last number accepted: receivers never grant less than two packets, so that two more than fit may arrive.
     pub(super) fn end(&self) -> u64 {
-        self.grant() + super::sender::MIN_WINDOW
+        self.grant() + super::receive_window::MIN_WINDOW
     }
 
     /// Whether it is a stream.

@@ -3,7 +3,7 @@
 use cwnd::rate::udt;
 use cwnd::{Arrival, ReceiverSide, Remote, Spec, Start, Time};
 
-use super::SYN;
+use super::timeouts::SYN;
 use crate::wire::Rates;
 
 /// The estimators of a receiving half. They take memory only once there is data.

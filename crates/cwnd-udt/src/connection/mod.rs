@@ -28,6 +28,7 @@ mod transmit;
 
 use std::collections::VecDeque;
 
+use cwnd::host::Facts;
 pub use cwnd::host::Spent;
 use cwnd::{Algorithm, Bytes, Rtt, Span, Start, Time};
 
@@ -355,6 +356,12 @@ impl Connection {
         self.sender.host.control()
     }
 
+    /// What the sending half counts and knows.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.sender.host.facts
+    }
+
     /// Packets counted as in the network.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
@@ -421,8 +428,6 @@ impl Connection {
     }
 }
 
-/// UDT's clock: acknowledgements of data that arrives are this far apart.
-const SYN: Span = Span::from_millis(10);
 /// Bytes of IPv4, UDP and UDT before a payload: what an algorithm counts as a packet beside it.
 const HEADERS: u32 = 44;
 /// ACK2s that may wait. More than one waits only if the host handles many packets before it sends any.

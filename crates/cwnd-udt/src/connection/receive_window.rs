@@ -3,9 +3,7 @@
 use cwnd::Time;
 use cwnd::estimate::RttEstimator;
 
-use super::SYN;
-use super::sender::MIN_WINDOW;
-use super::timeouts::DEFAULT_RTT;
+use super::timeouts::{DEFAULT_RTT, SYN};
 
 /// How many packets a sender may have in flight to a host that is sometimes busy, and how many may wait for an application that
 /// sometimes does not read.
@@ -71,6 +69,8 @@ const GROWTH: f64 = 4.0;
 const PAUSE: f64 = 8.0;
 /// Packets that may lie unread in any case: three quarters of a megabyte of full ones, five round trips of a slow start.
 const MIN_ROOM: u64 = 512;
+/// No receiver grants a smaller window, so that this one means no room.
+pub(super) const MIN_WINDOW: u64 = 2;
 
 #[cfg(test)]
 mod tests {

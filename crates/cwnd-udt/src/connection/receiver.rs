@@ -6,15 +6,13 @@ use std::ops::Range;
 use cwnd::estimate::RttEstimator;
 use cwnd::{Arrival, Span, Spec, Start, Time};
 
-use super::SYN;
 use super::ack_history::AckHistory;
 use super::buffer::Buffer;
 use super::gaps::Gaps;
 use super::measure::{Measure, is_second_of_pair, receiver_side};
-use super::receive_window::ReceiveWindow;
-use super::sender::MIN_WINDOW;
+use super::receive_window::{MIN_WINDOW, ReceiveWindow};
 use super::tag::Tag;
-use super::timeouts::{DEFAULT_RTT, MAX_RTT, UNMEASURED, answer_time};
+use super::timeouts::{DEFAULT_RTT, MAX_RTT, SYN, UNMEASURED, answer_time};
 use super::{Arrived, Slot};
 use crate::handshake::Agreed;
 use crate::number::{AckNumber, MessageNumber, Seq};

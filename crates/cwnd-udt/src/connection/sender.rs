@@ -6,14 +6,14 @@ use cwnd::estimate::RttEstimator;
 use cwnd::host::Moment;
 use cwnd::{Congestion, Limit, Packets, Probe, Rate, Remote, Span, Start, Time};
 
-use super::SYN;
 use super::host::Host;
 use super::lossless_rate::LosslessRate;
 use super::outstanding::{GivenUp, Missing, Outstanding};
 use super::pacer::Pacer;
 use super::packetizer::{Cut, Packetizer};
+use super::receive_window::MIN_WINDOW;
 use super::tag::Tag;
-use super::timeouts::{MAX_RTT, exp_interval, probe_interval, reported_rtt};
+use super::timeouts::{MAX_RTT, SYN, exp_interval, probe_interval, reported_rtt};
 use super::transmit::DataPacket;
 use crate::handshake::Agreed;
 use crate::number::{Seq, SocketId};
@@ -414,8 +414,6 @@ impl Sender {
     }
 }
 
-/// No receiver grants a smaller window, so that this one means no room.
-pub(super) const MIN_WINDOW: u64 = 2;
 /// Packets retransmitted when the EXP timer expires, beside the newest: enough for a receiver to answer, too few to add congestion.
 const EXP_PACKETS: u64 = 2;
 /// libudt's limit for the EXP count, which here only bounds the time between two attempts.

@@ -3,7 +3,6 @@
 use cwnd::estimate::RttEstimator;
 use cwnd::{Rtt, Span};
 
-use super::SYN;
 use crate::wire::FullAck;
 
 /// `RTT + 4 RTTVar`: the time within which an answer arrives.
@@ -29,6 +28,8 @@ pub(super) fn reported_rtt(full: &FullAck) -> Option<Span> {
     (!unmeasured).then(|| Span::from_micros(u64::from(full.rtt_us)))
 }
 
+/// UDT's clock: acknowledgements of data that arrives are this far apart.
+pub(super) const SYN: Span = Span::from_millis(10);
 /// What libudt and this crate report before the first sample, in microseconds: RTT and RTTVar.
 pub(super) const UNMEASURED: (u32, u32) = (100_000, 50_000);
 /// libudt's assumption before the first sample; its variation is half of it.
