@@ -1,9 +1,10 @@
-//! The sender of traffic without congestion control.
+//! The ends of traffic without congestion control.
 
+use cwnd::Time;
 use cwnd::host::Counts;
-use cwnd::{Packets, Rtt, Span, Time};
 
-use crate::net::packet::Data;
+use crate::net::packet::{Body, Data};
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
 use crate::traffic::source::Backlog;
 
 /// Sends what its schedule says.
@@ -13,49 +14,43 @@ pub(crate) struct Sender {
     next: u64,
 }
 
+/// Only counts.
+#[derive(Debug)]
+pub(crate) struct Receiver;
+
 impl Sender {
     /// A sender of what `backlog` hands over.
     pub(crate) fn new(backlog: Backlog) -> Self {
         Self { backlog, next: 0 }
     }
+}
 
-    /// The next packet to leave now, if one is due.
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
-        let number = self.next;
-        if !self.backlog.has(now, number) {
-            return None;
+impl SenderProtocol for Sender {
+    #[inline(always)]
+    fn serve(&mut self, now: Time, _body: Option<&Body>, mut send: impl FnMut(Body)) -> Timers {
+        while self.backlog.has(now, self.next) {
+            let number = self.next;
+            self.next += 1;
+            send(Body::Data(Data { number, sent_at: now, retransmission: false, reacted: false, pair: false }));
         }
-        self.next += 1;
-        Some(Data { number, sent_at: now, retransmission: false, reacted: false, pair: false })
+        Timers { release: self.backlog.due(), deadline: Time::MAX }
     }
 
-    /// When the next packet may be due.
-    pub(crate) fn next_release(&self) -> Time {
-        self.backlog.due()
-    }
-
-    /// Its rate now, bit/s.
-    pub(crate) fn rate(&self) -> u64 {
-        self.backlog.rate().unwrap_or(0)
-    }
-
-    /// What it has sent; it hears of nothing else.
-    pub(crate) fn counts(&self) -> Counts {
+    fn counts(&self) -> Counts {
         Counts { sent: self.next, ..Counts::default() }
     }
 
-    /// No time: nothing but its schedule holds it.
-    pub(crate) fn limited(&self, _now: Time) -> (Span, Span) {
-        (Span::ZERO, Span::ZERO)
+    fn scheduled_rate(&self) -> Option<u64> {
+        Some(self.backlog.rate().unwrap_or(0))
+    }
+}
+
+impl ReceiverProtocol for Receiver {
+    fn handle_data(&mut self, _now: Time, _data: &Data, _marked: bool, _answer: &mut Body) -> Received {
+        Received { new: true, answered: false }
     }
 
-    /// None: nobody answers.
-    pub(crate) fn rtt(&self) -> Option<Rtt> {
-        None
-    }
-
-    /// Everything at once.
-    pub(crate) fn window(&self) -> Packets {
-        Packets(f64::INFINITY)
+    fn answers_at_once(&self) -> bool {
+        true
     }
 }

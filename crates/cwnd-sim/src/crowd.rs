@@ -4,6 +4,7 @@ use cwnd::{Span, Time};
 use cwnd_trace::Histogram;
 
 use crate::flow::{Birth, Finite, Flow, Member, Path};
+use crate::protocol::SenderProtocol;
 use crate::random::Stream;
 use crate::setup::{CrowdSetup, Setup};
 use crate::traffic::arrivals::Poisson;

@@ -6,9 +6,9 @@ use cwnd::{
     Span, Time, View,
 };
 
-use crate::endpoint::{SenderConfig, Wishes};
 use crate::net::packet::{Body, Data, Header, Report};
 use crate::pacer::Pacer;
+use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers, collected};
 use crate::traffic::source::Backlog;
 
 /// The end that sends data.
@@ -50,16 +50,16 @@ impl Sender {
         }
     }
 
-    /// Takes in what the receiver sent, if anything, and adds all that may leave now to `sent`.
+    /// The same as [`SenderProtocol::serve`], but what leaves is added to `sent`.
     #[inline(never)]
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Wishes {
+    fn send_to(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Timers {
         if let Some(Body::Report(report)) = body {
             self.on_report(now, report);
         }
         while let Some(body) = self.poll(now) {
             sent.push(body);
         }
-        Wishes { release: self.next_release(), deadline: Time::MAX }
+        Timers { release: self.next_release(), deadline: Time::MAX }
     }
 
     /// Takes in a report. Reports get lost, so it counts arrivals from the start.
@@ -81,14 +81,6 @@ impl Sender {
         self.control = self.algorithm.control();
         if in_flight > 0 && self.in_flight() == 0 {
             self.backlog.rest(now);
-        }
-    }
-
-    /// The time the algorithm asked to be woken at may have come.
-    pub(crate) fn on_wake(&mut self, now: Time) {
-        if self.control.wake.is_some_and(|wake| wake <= now) {
-            self.algorithm.on_wake(&self.view(now, self.in_flight()));
-            self.control = self.algorithm.control();
         }
     }
 
@@ -131,38 +123,48 @@ impl Sender {
         if self.facts.limits.current() == Limit::Source { release.min(self.backlog.due()) } else { release }
     }
 
-    /// All packets below have come to an end.
-    pub(crate) fn acked(&self) -> u64 {
+    fn view(&self, now: Time, in_flight: u64) -> View {
+        self.facts.view(&Moment { now, next: self.next, in_flight, in_recovery: false })
+    }
+}
+
+impl SenderProtocol for Sender {
+    #[inline(always)]
+    fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers {
+        collected(send, |sent| self.send_to(now, body, sent))
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        if self.control.wake.is_some_and(|wake| wake <= now) {
+            self.algorithm.on_wake(&self.view(now, self.in_flight()));
+            self.control = self.algorithm.control();
+        }
+    }
+
+    fn facts(&self) -> Option<&Facts> {
+        Some(&self.facts)
+    }
+
+    fn algorithm(&self) -> Option<&Algorithm> {
+        Some(&self.algorithm)
+    }
+
+    /// All packets below have arrived or are lost.
+    fn acked(&self) -> u64 {
         self.settled
     }
 
-    /// What it knows.
-    pub(crate) fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    /// The algorithm inside.
-    pub(crate) fn algorithm(&self) -> &Algorithm {
-        &self.algorithm
-    }
-
-    /// The window the algorithm asks for.
-    pub(crate) fn window(&self) -> Packets {
+    fn window(&self) -> Packets {
         self.control.window
     }
 
     /// Packets that no report tells of yet.
-    pub(crate) fn in_flight(&self) -> u64 {
+    fn in_flight(&self) -> u64 {
         self.next - self.settled
     }
 
-    /// The time between two packets, while departures are spaced.
-    pub(crate) fn spacing(&self) -> Option<Span> {
+    fn spacing(&self) -> Option<Span> {
         self.pacer.spacing(&self.facts.rtt, self.control.window, self.control.pacing)
-    }
-
-    fn view(&self, now: Time, in_flight: u64) -> View {
-        self.facts.view(&Moment { now, next: self.next, in_flight, in_recovery: false })
     }
 }
 
@@ -171,16 +173,10 @@ impl Receiver {
     pub(crate) fn new(side: Box<dyn ReceiverSide>, packet: Bytes) -> Self {
         Self { side, packet, rtt: None, arrivals: 0, newest: None }
     }
+}
 
-    /// The packet to come has this header.
-    pub(crate) fn on_header(&mut self, header: &Header) {
-        if let Header::Rtt(rtt) = header {
-            self.rtt = Some(*rtt).filter(|rtt| *rtt > Span::ZERO);
-        }
-    }
-
-    /// Takes in a packet.
-    pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) {
+impl ReceiverProtocol for Receiver {
+    fn handle_data(&mut self, now: Time, data: &Data, marked: bool, _answer: &mut Body) -> Received {
         self.arrivals = self.arrivals.wrapping_add(1);
         if self.newest.is_none_or(|(newest, _)| newest.number < data.number) {
             self.newest = Some((*data, now));
@@ -195,19 +191,24 @@ impl Receiver {
             marked,
             retransmission: false,
         });
+        Received { new: true, answered: false }
     }
 
-    /// When the next report is due.
-    pub(crate) fn next_timer(&self) -> Time {
-        self.side.due().unwrap_or(Time::MAX)
+    fn handle_header(&mut self, header: &Header) {
+        if let Header::Rtt(rtt) = header {
+            self.rtt = Some(*rtt).filter(|rtt| *rtt > Span::ZERO);
+        }
     }
 
-    /// A report that is due.
-    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Body> {
-        let (newest, arrived) = self.newest.filter(|_| self.next_timer() <= now)?;
+    fn handle_timeout(&mut self, now: Time) -> Option<Body> {
+        let (newest, arrived) = self.newest.filter(|_| self.next_timeout() <= now)?;
         let held = u32::try_from(now.since(arrived).as_nanos()).unwrap_or(u32::MAX);
         let remote = self.side.report(now);
         Some(Body::Report(Report::new(&newest, held, self.arrivals, &remote)))
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.side.due().unwrap_or(Time::MAX)
     }
 }
 

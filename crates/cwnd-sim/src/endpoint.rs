@@ -1,30 +1,15 @@
-//! The kinds of endpoint: acknowledging every packet, reporting on a clock, or not answering at all.
+//! The two ends of a flow, of whatever kind.
 
-use cwnd::host::{Counts, Spent};
-use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Rtt, Span, Time};
-use cwnd_trace::PacketLog;
+use cwnd::host::{Counts, Facts};
+use cwnd::{Algorithm, Packets, Span, Time};
+use cwnd_trace::{PacketLog, Protocol};
 use cwnd_udt::Message;
 
-use crate::era::{Era, MarkedAtOne};
 use crate::net::packet::{Body, Data, Header};
+use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
 use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
-use crate::traffic::source::Backlog;
 use crate::watch::Watched;
 use crate::{cbr, datagram, routed, tcp, udt};
-
-/// What a sender is made of.
-pub(crate) struct SenderConfig {
-    pub(crate) algorithm: Algorithm,
-    pub(crate) era: Era,
-    /// As the era has it, or nothing where marks are echoed packet by packet.
-    pub(crate) marked_at_one: MarkedAtOne,
-    pub(crate) recovery: RecoveryScheme,
-    pub(crate) backlog: Backlog,
-    pub(crate) max_window: f64,
-    pub(crate) packet: Bytes,
-    pub(crate) payload: Bytes,
-    pub(crate) paced: bool,
-}
 
 /// A sender.
 #[derive(Debug)]
@@ -36,22 +21,13 @@ pub(crate) enum Sender {
     /// UDT's.
     Udt(Box<udt::Sender>),
     /// TCP-like, with packets on which routers write.
-    Routed(Box<tcp::Sender<Sack>>),
-    /// One that hears reports and sends nothing twice.
+    Routed(Box<routed::Sender>),
+    /// One whose receiver sends reports, and which retransmits nothing.
     Datagram(Box<datagram::Sender>),
     /// Without congestion control.
     Cbr(Box<cbr::Sender>),
     /// Any of them, with a log of its packets.
-    Watched(Box<Watched>),
-}
-
-/// When a sender wants to be asked again without hearing from its receiver.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wishes {
-    /// To send more.
-    pub(crate) release: Time,
-    /// When its timer expires.
-    pub(crate) deadline: Time,
+    Watched(Box<Watched<Self>>),
 }
 
 /// A receiver.
@@ -67,27 +43,12 @@ pub(crate) enum Receiver {
     Routed(Box<routed::Receiver>),
     /// One that hosts its half of an algorithm.
     Datagram(Box<datagram::Receiver>),
-    /// Only counts.
-    Counter,
-}
-
-/// Evaluates `$body` for the sender inside, or gives `$otherwise` for one without congestion control.
-macro_rules! controlled {
-    ($self:expr, $inner:ident => $body:expr, $otherwise:expr) => {
-        match $self {
-            Sender::Sack($inner) => $body,
-            Sender::Cumulative($inner) => $body,
-            Sender::Udt($inner) => $body,
-            Sender::Watched($inner) => $body,
-            Sender::Routed($inner) => $body,
-            Sender::Datagram($inner) => $body,
-            Sender::Cbr(_) => $otherwise,
-        }
-    };
+    /// Of a sender without congestion control.
+    Cbr(cbr::Receiver),
 }
 
 /// Evaluates `$body` for the sender inside.
-macro_rules! any {
+macro_rules! sender {
     ($self:expr, $inner:ident => $body:expr) => {
         match $self {
             Sender::Sack($inner) => $body,
@@ -101,29 +62,22 @@ macro_rules! any {
     };
 }
 
-/// Evaluates `$known` with the facts of the sender inside, or `$other` for one that has them elsewhere.
-macro_rules! facts {
-    ($self:expr, $facts:ident => $known:expr, $inner:ident => $other:expr) => {
+/// Evaluates `$body` for the receiver inside. Most packets reach the first kind, which is tested for first.
+macro_rules! receiver {
+    ($self:expr, $inner:ident => $body:expr) => {
         match $self {
-            Sender::Sack(sender) => {
-                let $facts = sender.facts();
-                $known
+            Receiver::Tcp($inner) => $body,
+            other => {
+                unlikely();
+                match other {
+                    Receiver::Tcp($inner) => $body,
+                    Receiver::Aggregate($inner) => $body,
+                    Receiver::Udt($inner) => $body,
+                    Receiver::Routed($inner) => $body,
+                    Receiver::Datagram($inner) => $body,
+                    Receiver::Cbr($inner) => $body,
+                }
             }
-            Sender::Cumulative(sender) => {
-                let $facts = sender.facts();
-                $known
-            }
-            Sender::Routed(sender) => {
-                let $facts = sender.facts();
-                $known
-            }
-            Sender::Datagram(sender) => {
-                let $facts = sender.facts();
-                $known
-            }
-            Sender::Cbr($inner) => $other,
-            Sender::Udt($inner) => $other,
-            Sender::Watched($inner) => $other,
         }
     };
 }
@@ -143,101 +97,64 @@ impl Sender {
 
     /// The same sender with a log of at most `most` packets.
     pub(crate) fn watched(self, most: usize, ecn: bool) -> Self {
-        Self::Watched(Box::new(Watched::new(self, most, ecn)))
+        let protocol = match self {
+            Self::Udt(_) => Protocol::Udt,
+            Self::Datagram(_) => Protocol::Datagrams,
+            _ => Protocol::Tcp,
+        };
+        Self::Watched(Box::new(Watched::new(self, protocol, most, ecn)))
     }
 
     /// The log, if there is one.
     pub(crate) fn into_log(self) -> PacketLog {
         if let Self::Watched(watched) = self { watched.into_log() } else { PacketLog::default() }
     }
+}
 
-    /// Takes in what the receiver sent, if anything, and hands all that may leave now to `send`. The kind of sender is looked at
-    /// once for all of it.
+impl SenderProtocol for Sender {
     #[inline(always)]
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Wishes {
-        match self {
-            Self::Sack(sender) => sender.serve(now, body, send),
-            Self::Cumulative(sender) => sender.serve(now, body, send),
-            Self::Udt(sender) => sender.serve(now, body, send),
-            Self::Routed(sender) => collected(send, |sent| routed::serve(sender, now, body, sent)),
-            Self::Datagram(sender) => collected(send, |sent| sender.serve(now, body, sent)),
-            Self::Cbr(sender) => {
-                while let Some(data) = sender.poll(now) {
-                    send(Body::Data(data));
-                }
-                Wishes { release: sender.next_release(), deadline: Time::MAX }
-            }
-            Self::Watched(watched) => collected(send, |sent| watched.serve(now, body, sent)),
-        }
+    fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers {
+        sender!(self, sender => sender.serve(now, body, send))
     }
 
-    /// The time the algorithm asked to be woken at may have come.
-    pub(crate) fn on_wake(&mut self, now: Time) {
-        controlled!(self, sender => sender.on_wake(now), ());
+    fn on_wake(&mut self, now: Time) {
+        sender!(self, sender => sender.on_wake(now));
     }
 
-    /// The timer may have expired.
-    pub(crate) fn on_deadline(&mut self, now: Time) {
-        match self {
-            Self::Sack(sender) => sender.on_deadline(now),
-            Self::Cumulative(sender) => sender.on_deadline(now),
-            Self::Watched(watched) => watched.on_deadline(now),
-            Self::Routed(sender) => sender.on_deadline(now),
-            Self::Udt(_) | Self::Datagram(_) | Self::Cbr(_) => {}
-        }
+    fn on_deadline(&mut self, now: Time) {
+        sender!(self, sender => sender.on_deadline(now));
     }
 
-    /// All packets below have been acknowledged.
-    pub(crate) fn acked(&self) -> u64 {
-        controlled!(self, sender => sender.acked(), 0)
+    fn facts(&self) -> Option<&Facts> {
+        sender!(self, sender => sender.facts())
     }
 
-    /// What it counts.
-    pub(crate) fn counts(&self) -> Counts {
-        facts!(self, facts => facts.counts, sender => sender.counts())
+    fn algorithm(&self) -> Option<&Algorithm> {
+        sender!(self, sender => sender.algorithm())
     }
 
-    /// Time spent for want of data, and of room at the receiver.
-    pub(crate) fn limited(&self, now: Time) -> (Span, Span) {
-        facts!(self, facts => { let Spent { source, peer, .. } = facts.limits.spent(now); (source, peer) }, sender => sender.limited(now))
+    fn counts(&self) -> Counts {
+        sender!(self, sender => sender.counts())
     }
 
-    /// The round-trip time, if it has a sample.
-    pub(crate) fn rtt(&self) -> Option<Rtt> {
-        facts!(self, facts => facts.rtt.get(), sender => sender.rtt())
+    fn acked(&self) -> u64 {
+        sender!(self, sender => sender.acked())
     }
 
-    /// Shows the internals of its algorithm.
-    pub(crate) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        match self {
-            Self::Sack(sender) => sender.algorithm().inspect(visit),
-            Self::Cumulative(sender) => sender.algorithm().inspect(visit),
-            Self::Udt(sender) => sender.algorithm().inspect(visit),
-            Self::Routed(sender) => sender.algorithm().inspect(visit),
-            Self::Datagram(sender) => sender.algorithm().inspect(visit),
-            Self::Watched(watched) => watched.inspect(visit),
-            Self::Cbr(_) => {}
-        }
+    fn window(&self) -> Packets {
+        sender!(self, sender => sender.window())
     }
 
-    /// The window it has.
-    pub(crate) fn window(&self) -> Packets {
-        any!(self, sender => sender.window())
+    fn in_flight(&self) -> u64 {
+        sender!(self, sender => sender.in_flight())
     }
 
-    /// Packets it counts as in the network.
-    pub(crate) fn in_flight(&self) -> u64 {
-        controlled!(self, sender => sender.in_flight(), 0)
+    fn spacing(&self) -> Option<Span> {
+        sender!(self, sender => sender.spacing())
     }
 
-    /// The time between two packets, while departures are spaced.
-    pub(crate) fn spacing(&self) -> Option<Span> {
-        controlled!(self, sender => sender.spacing(), None)
-    }
-
-    /// The rate its schedule has now, bit/s; none for one under congestion control.
-    pub(crate) fn scheduled_rate(&self) -> Option<u64> {
-        if let Self::Cbr(sender) = self { Some(sender.rate()) } else { None }
+    fn scheduled_rate(&self) -> Option<u64> {
+        sender!(self, sender => sender.scheduled_rate())
     }
 }
 
@@ -251,135 +168,42 @@ impl Receiver {
         }
     }
 
-    /// Takes in a data packet: whether it is new, and whether it is answered at once. The answer is left in `answer`.
+    /// Whether a data packet may make its timers due at once.
     #[inline(always)]
-    pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool, answer: &mut Body) -> (bool, bool) {
-        match self {
-            Self::Tcp(receiver) => {
-                if let Some(ack) = receiver.on_plain_data(data, marked) {
-                    *answer = Body::Ack(ack);
-                    return (true, true);
-                }
-                let (new, ack) = receiver.on_data(now, data, marked);
-                let answered = ack.is_some();
-                if let Some(ack) = ack {
-                    *answer = Body::Ack(ack);
-                }
-                (new, answered)
-            }
-            Self::Aggregate(receiver) => {
-                aside();
-                (receiver.on_data(now, data, marked), false)
-            }
-            Self::Udt(receiver) => {
-                aside();
-                // What it has to say, its clock asks for at once.
-                (receiver.on_data(now, data), false)
-            }
-            Self::Routed(receiver) => {
-                aside();
-                let (new, reply) = receiver.on_data(now, data, marked);
-                let answered = reply.is_some();
-                if let Some(reply) = reply {
-                    *answer = Body::Reply(reply);
-                }
-                (new, answered)
-            }
-            Self::Datagram(receiver) => {
-                aside();
-                receiver.on_data(now, data, marked);
-                (true, false)
-            }
-            Self::Counter => {
-                aside();
-                (true, false)
-            }
-        }
-    }
-
-    /// The data packet to come has this header.
-    pub(crate) fn on_header(&mut self, header: &Header) {
-        match self {
-            Self::Routed(receiver) => receiver.on_header(header),
-            Self::Datagram(receiver) => receiver.on_header(header),
-            Self::Tcp(_) | Self::Aggregate(_) | Self::Udt(_) | Self::Counter => {}
-        }
-    }
-
-    /// Takes in what the sender said beside data.
-    pub(crate) fn on_message(&mut self, now: Time, message: &Message) {
-        if let Self::Udt(receiver) = self {
-            receiver.on_message(now, message);
-        }
-    }
-
-    /// Whether it is one of those that say more than one thing at a time.
-    #[inline(always)]
-    pub(crate) fn is_talkative(&self) -> bool {
+    pub(crate) fn is_timed_by_data(&self) -> bool {
         matches!(self, Self::Udt(_) | Self::Datagram(_))
     }
+}
 
-    /// Whether it says what it has to say as soon as data arrives, or nothing.
-    pub(crate) fn answers_at_once(&self) -> bool {
-        match self {
-            Self::Tcp(receiver) => receiver.answers_at_once(),
-            Self::Counter => true,
-            Self::Aggregate(_) | Self::Udt(_) | Self::Routed(_) | Self::Datagram(_) => false,
-        }
+impl ReceiverProtocol for Receiver {
+    #[inline(always)]
+    fn handle_data(&mut self, now: Time, data: &Data, marked: bool, answer: &mut Body) -> Received {
+        receiver!(self, receiver => receiver.handle_data(now, data, marked, answer))
     }
 
-    /// When its clock is due.
+    fn handle_header(&mut self, header: &Header) {
+        receiver!(self, receiver => receiver.handle_header(header));
+    }
+
+    fn handle_message(&mut self, now: Time, message: &Message) {
+        receiver!(self, receiver => receiver.handle_message(now, message));
+    }
+
+    fn handle_timeout(&mut self, now: Time) -> Option<Body> {
+        receiver!(self, receiver => receiver.handle_timeout(now))
+    }
+
     #[inline]
-    pub(crate) fn next_timer(&self) -> Time {
-        match self {
-            Self::Tcp(receiver) => receiver.next_timer(),
-            Self::Aggregate(receiver) => {
-                aside();
-                receiver.next_timer()
-            }
-            Self::Udt(receiver) => {
-                aside();
-                receiver.next_timer()
-            }
-            Self::Routed(receiver) => {
-                aside();
-                receiver.next_timer()
-            }
-            Self::Datagram(receiver) => {
-                aside();
-                receiver.next_timer()
-            }
-            Self::Counter => {
-                aside();
-                Time::MAX
-            }
-        }
+    fn next_timeout(&self) -> Time {
+        receiver!(self, receiver => receiver.next_timeout())
     }
 
-    /// Something its clock asks to send; to be called until there is nothing.
-    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Body> {
-        match self {
-            Self::Tcp(receiver) => receiver.on_timer(now).map(Body::Ack),
-            Self::Aggregate(receiver) => receiver.on_timer(now).map(Body::Ack),
-            Self::Udt(receiver) => receiver.on_timer(now),
-            Self::Routed(receiver) => receiver.on_timer(now).map(Body::Reply),
-            Self::Datagram(receiver) => receiver.on_timer(now),
-            Self::Counter => None,
-        }
+    fn answers_at_once(&self) -> bool {
+        receiver!(self, receiver => receiver.answers_at_once())
     }
 }
 
 /// Tells the compiler that most packets do not come this way: it tests for where they go, instead of looking up a table.
 #[cold]
 #[inline(never)]
-fn aside() {}
-
-/// Hands to `send` what `serve` has collected: for the rarer kinds of sender, whose own copies of what sends a packet, or a `send`
-/// lent out to them, would cost each packet of the others.
-#[inline(always)]
-fn collected(send: impl FnMut(Body), serve: impl FnOnce(&mut Vec<Body>) -> Wishes) -> Wishes {
-    let mut sent = Vec::new();
-    let wishes = serve(&mut sent);
-    sent.into_iter().for_each(send);
-    wishes
-}
+fn unlikely() {}

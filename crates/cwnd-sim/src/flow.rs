@@ -6,11 +6,12 @@ use cwnd::registry::Transport;
 use cwnd::window::Policy;
 use cwnd::{Bytes, Packets, Span, Start, Time};
 
-use crate::endpoint::{Receiver, Sender, SenderConfig};
+use crate::endpoint::{Receiver, Sender};
 use crate::era::MarkedAtOne;
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
+use crate::protocol::{ReceiverProtocol, SenderConfig, SenderProtocol};
 use crate::random::Stream;
 use crate::setup::{FlowSetup, Setup, Variation};
 use crate::tcp::AckEcho;
@@ -194,7 +195,7 @@ impl Flow {
             Transport::Routed => {
                 let sender = tcp::Sender::new(config(birth.backlog), Sack::new(&era), birth.start);
                 let receiver = routed::Receiver::new(habits);
-                (Sender::Routed(Box::new(sender)), Receiver::Routed(Box::new(receiver)))
+                (Sender::Routed(Box::new(routed::Sender::new(sender))), Receiver::Routed(Box::new(receiver)))
             }
             Transport::Datagram => {
                 let side = setup.algorithm.receiver(&algorithm_start).expect("a registry test asks for this half");
@@ -219,7 +220,7 @@ impl Flow {
     pub(crate) fn uncontrolled(setup: &CbrSetup, path: &Path, backlog: Backlog, jitter: Stream) -> Self {
         let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog)));
         let access = (setup.access_delay, jitter);
-        Self { class: setup.class, ..Self::new(sender, Receiver::Counter, path, setup.packet, access) }
+        Self { class: setup.class, ..Self::new(sender, Receiver::Cbr(cbr::Receiver), path, setup.packet, access) }
     }
 
     fn new(sender: Sender, receiver: Receiver, path: &Path, packet: Bytes, (delay, jitter): (Span, Stream)) -> Self {
@@ -265,7 +266,7 @@ impl Flow {
 
     /// Whether nothing of it is left anywhere: neither packets on their way nor a receiver about to send some.
     pub(crate) fn is_gone(&self) -> bool {
-        self.in_network() == 0 && self.answers == 0 && self.receiver.next_timer() == Time::MAX
+        self.in_network() == 0 && self.answers == 0 && self.receiver.next_timeout() == Time::MAX
     }
 }
 

@@ -15,8 +15,9 @@ use cwnd_udt::connection::{Connection, Transmit};
 use cwnd_udt::wire::{FullAck, LossRange, Losses, Packet};
 use cwnd_udt::{AckNumber, Agreed, Message, Mode, Seq, Settings, SocketId};
 
-use crate::endpoint::{Sender, SenderConfig};
+use crate::endpoint::Sender;
 use crate::net::packet::{Ack, Block, Body, Report};
+use crate::protocol::{SenderConfig, SenderProtocol};
 use crate::traffic::source::{Backlog, Pause, Source};
 use crate::{Dumbbell, Era, QueueLimit, RecoveryScheme, datagram, udt};
 
@@ -129,8 +130,8 @@ struct Simulated {
 
 impl Simulated {
     fn serve(&mut self, now: Time, body: Option<&Body>) {
-        let wishes = self.sender.serve(now, body, |_| ());
-        self.deadline = wishes.release.min(wishes.deadline);
+        let timers = self.sender.serve(now, body, |_| ());
+        self.deadline = timers.release.min(timers.deadline);
     }
 }
 

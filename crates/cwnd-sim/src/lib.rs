@@ -17,6 +17,7 @@ mod flow;
 mod hosts;
 mod net;
 mod pacer;
+mod protocol;
 mod random;
 mod ranges;
 mod recorder;

@@ -1,12 +1,14 @@
 //! Samples the state of a run into columns.
 
+use cwnd::host::Spent;
 use cwnd::{Packets, Span, Time};
 use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
 
 use crate::crowd::{CLASSES, Totals};
+use crate::protocol::SenderProtocol;
 use crate::setup::Setup;
 use crate::traffic::Source;
-use crate::world::World;
+use crate::world::{Sampler, World};
 
 /// Takes samples at the start, at the end of the warm-up, at the end of the run, and at an interval between them.
 pub(crate) struct Recorder {
@@ -67,59 +69,6 @@ impl Recorder {
             warmup,
             end,
         }
-    }
-
-    /// When the next sample is due; [`Time::MAX`] after the last one.
-    pub(crate) fn next(&self) -> Time {
-        self.next
-    }
-
-    /// Takes a sample.
-    pub(crate) fn sample(&mut self, world: &mut World, now: Time) {
-        self.trace.at.push(now.as_nanos());
-        for (column, flow) in self.trace.flows.iter_mut().zip(&world.flows) {
-            let counts = flow.sender.counts();
-            let (source, peer) = flow.sender.limited(now);
-            column.sent.push(counts.sent);
-            column.retransmitted.push(counts.retransmitted);
-            column.delivered.push(flow.delivered);
-            column.lost.push(counts.lost);
-            column.dropped.push(flow.dropped);
-            column.marked.push(flow.marked);
-            column.timeouts.push(counts.timeouts);
-            column.source_limited.push(source.as_nanos());
-            column.peer_limited.push(peer.as_nanos());
-            column.window.push(flow.sender.window().0);
-            column.in_flight.push(flow.sender.in_flight());
-            column.srtt.push(flow.sender.rtt().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
-            let spacing = flow.sender.spacing();
-            column.pacing_rate.push(spacing.map_or(f64::NAN, |spacing| (Packets(1.0) / spacing).0));
-            if self.internals {
-                let mut at = 0;
-                flow.sender.inspect(&mut |name, value| {
-                    if at == column.internals.len() {
-                        column.internals.push((name, Vec::new()));
-                    }
-                    column.internals[at].1.push(value);
-                    at += 1;
-                });
-            }
-        }
-        self.sample_cross_traffic(world);
-        for (column, link) in self.trace.links.iter_mut().zip(&mut world.links) {
-            let counts = link.counts;
-            let (packets, bytes) = link.queue(now);
-            column.offered.push(counts.offered);
-            column.dropped.push(counts.dropped);
-            column.lost.push(counts.lost);
-            column.marked.push(counts.marked);
-            column.carried.push(counts.carried);
-            column.carried_bytes.push(counts.carried_bytes);
-            column.capacity_bytes.extend(link.capacity(now));
-            column.queue_packets.push(packets);
-            column.queue_bytes.push(bytes);
-        }
-        self.next = self.after(now);
     }
 
     /// The finished trace.
@@ -186,5 +135,58 @@ impl Recorder {
         });
         let warmup = if self.warmup > now { self.warmup } else { Time::MAX };
         regular.min(warmup).min(self.end)
+    }
+}
+
+impl Sampler for Recorder {
+    fn next(&self) -> Time {
+        self.next
+    }
+
+    fn sample(&mut self, world: &mut World, now: Time) {
+        self.trace.at.push(now.as_nanos());
+        for (column, flow) in self.trace.flows.iter_mut().zip(&world.flows) {
+            let counts = flow.sender.counts();
+            let Spent { source, peer, .. } = flow.sender.spent(now);
+            column.sent.push(counts.sent);
+            column.retransmitted.push(counts.retransmitted);
+            column.delivered.push(flow.delivered);
+            column.lost.push(counts.lost);
+            column.dropped.push(flow.dropped);
+            column.marked.push(flow.marked);
+            column.timeouts.push(counts.timeouts);
+            column.source_limited.push(source.as_nanos());
+            column.peer_limited.push(peer.as_nanos());
+            column.window.push(flow.sender.window().0);
+            column.in_flight.push(flow.sender.in_flight());
+            column.srtt.push(flow.sender.rtt().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
+            let spacing = flow.sender.spacing();
+            column.pacing_rate.push(spacing.map_or(f64::NAN, |spacing| (Packets(1.0) / spacing).0));
+            if self.internals {
+                let mut at = 0;
+                flow.sender.inspect(&mut |name, value| {
+                    if at == column.internals.len() {
+                        column.internals.push((name, Vec::new()));
+                    }
+                    column.internals[at].1.push(value);
+                    at += 1;
+                });
+            }
+        }
+        self.sample_cross_traffic(world);
+        for (column, link) in self.trace.links.iter_mut().zip(&mut world.links) {
+            let counts = link.counts;
+            let (packets, bytes) = link.queue(now);
+            column.offered.push(counts.offered);
+            column.dropped.push(counts.dropped);
+            column.lost.push(counts.lost);
+            column.marked.push(counts.marked);
+            column.carried.push(counts.carried);
+            column.carried_bytes.push(counts.carried_bytes);
+            column.capacity_bytes.extend(link.capacity(now));
+            column.queue_packets.push(packets);
+            column.queue_bytes.push(bytes);
+        }
+        self.next = self.after(now);
     }
 }

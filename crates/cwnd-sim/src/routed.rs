@@ -1,11 +1,17 @@
 //! TCP-like endpoints whose packets carry what their algorithm and the routers tell each other: XCP, VCP, DECbit.
 
-use cwnd::{CongestionControl, Packets, Remote, Time};
+use std::ops::{Deref, DerefMut};
 
-use crate::endpoint::Wishes;
+use cwnd::{Packets, Remote, Time};
+
 use crate::net::packet::{Ack, Block, Body, Data, Header, Reply};
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers, collected};
 use crate::tcp;
 use crate::tcp::recovery::Sack;
+
+/// A TCP-like sender whose packets carry a header for routers.
+#[derive(Debug)]
+pub(crate) struct Sender(tcp::Sender<Sack>);
 
 /// Answers with what routers wrote since the last answer.
 #[derive(Debug)]
@@ -15,39 +21,65 @@ pub(crate) struct Receiver {
     feedback: f32,
 }
 
-/// Has `sender` take in what the receiver sent, if anything, and adds all that may leave now to `sent`. What routers say comes first:
-/// what leaves with it is as they want it.
-#[inline(never)]
-pub(crate) fn serve(sender: &mut tcp::Sender<Sack>, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Wishes {
-    let ack = if let Some(Body::Reply(reply)) = body { Some(Body::Ack(hear(sender, now, reply))) } else { None };
-    let header = header(sender);
-    sender.serve(now, ack.as_ref(), |body| {
-        sent.push(if let Body::Data(data) = body { Body::Headed(data, header) } else { body });
-    })
+impl Sender {
+    /// Adds a header to each packet of `sender`.
+    pub(crate) fn new(sender: tcp::Sender<Sack>) -> Self {
+        Self(sender)
+    }
+
+    /// See [`SenderProtocol::serve`]. What routers say comes first: what leaves with it is as they want it.
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers {
+        collected(send, |sent| self.send_to(now, body, sent))
+    }
+
+    #[inline(never)]
+    fn send_to(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Timers {
+        let ack = if let Some(Body::Reply(reply)) = body { Some(Body::Ack(self.on_reply(now, reply))) } else { None };
+        let header = self.header();
+        self.0.serve(now, ack.as_ref(), |body| {
+            sent.push(if let Body::Data(data) = body { Body::Headed(data, header) } else { body });
+        })
+    }
+
+    /// What a packet tells the routers.
+    fn header(&self) -> Header {
+        self.0.control().stamp.map_or(Header::Load(0), |stamp| Header::Congestion {
+            window: stamp.window.0 as f32,
+            rtt: stamp.rtt.as_secs_f64() as f32,
+            feedback: stamp.demand.0 as f32,
+            answered: false,
+        })
+    }
+
+    /// Passes on what the routers say; what is acknowledged is left.
+    fn on_reply(&mut self, now: Time, reply: &Reply) -> Ack {
+        let feedback = Some(reply.feedback).filter(|feedback| feedback.is_finite());
+        let remote = if self.0.control().stamp.is_some() {
+            Remote { grant: feedback.map(|grant| Packets(f64::from(grant))), ..Remote::default() }
+        } else {
+            Remote { load: feedback.map(|code| code as u8), ..Remote::default() }
+        };
+        self.0.on_remote(now, remote);
+        let [first, second] = reply.sack;
+        let sack = [first, second, Block::default()];
+        Ack { cumulative: reply.cumulative, echo: reply.echo, sack, marked: false }
+    }
 }
 
-/// What a packet of `sender` tells the routers.
-fn header(sender: &tcp::Sender<Sack>) -> Header {
-    sender.algorithm().control().stamp.map_or(Header::Load(0), |stamp| Header::Congestion {
-        window: stamp.window.0 as f32,
-        rtt: stamp.rtt.as_secs_f64() as f32,
-        feedback: stamp.demand.0 as f32,
-        answered: false,
-    })
+/// All but its packets is as without routers.
+impl Deref for Sender {
+    type Target = tcp::Sender<Sack>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
-/// `sender` hears what the routers say; what is acknowledged is left.
-fn hear(sender: &mut tcp::Sender<Sack>, now: Time, reply: &Reply) -> Ack {
-    let feedback = Some(reply.feedback).filter(|feedback| feedback.is_finite());
-    let remote = if sender.algorithm().control().stamp.is_some() {
-        Remote { grant: feedback.map(|grant| Packets(f64::from(grant))), ..Remote::default() }
-    } else {
-        Remote { load: feedback.map(|code| code as u8), ..Remote::default() }
-    };
-    sender.hear(now, remote);
-    let [first, second] = reply.sack;
-    let sack = [first, second, Block::default()];
-    Ack { cumulative: reply.cumulative, echo: reply.echo, sack, marked: false }
+impl DerefMut for Sender {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
 }
 
 impl Receiver {
@@ -56,8 +88,23 @@ impl Receiver {
         Self { inner: tcp::Receiver::new(habits), feedback: f32::NAN }
     }
 
-    /// The packet to come has this header.
-    pub(crate) fn on_header(&mut self, header: &Header) {
+    fn reply(&mut self, ack: &Ack) -> Reply {
+        let [first, second, _] = ack.sack;
+        let feedback = std::mem::replace(&mut self.feedback, f32::NAN);
+        Reply { cumulative: ack.cumulative, echo: ack.echo, sack: [first, second], feedback }
+    }
+}
+
+impl ReceiverProtocol for Receiver {
+    fn handle_data(&mut self, now: Time, data: &Data, marked: bool, answer: &mut Body) -> Received {
+        let (new, ack) = self.inner.on_data(now, data, marked);
+        if let Some(ack) = &ack {
+            *answer = Body::Reply(self.reply(ack));
+        }
+        Received { new, answered: ack.is_some() }
+    }
+
+    fn handle_header(&mut self, header: &Header) {
         match *header {
             Header::Congestion { feedback, answered: true, .. } if self.feedback.is_nan() => self.feedback = feedback,
             Header::Congestion { feedback, answered: true, .. } => self.feedback += feedback,
@@ -66,25 +113,11 @@ impl Receiver {
         }
     }
 
-    /// Takes in a data packet: whether it is new and kept, and the answer to send at once.
-    pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Reply>) {
-        let (new, ack) = self.inner.on_data(now, data, marked);
-        (new, ack.map(|ack| self.reply(&ack)))
+    fn handle_timeout(&mut self, now: Time) -> Option<Body> {
+        self.inner.on_timer(now).map(|ack| Body::Reply(self.reply(&ack)))
     }
 
-    /// When a held answer is due.
-    pub(crate) fn next_timer(&self) -> Time {
-        self.inner.next_timer()
-    }
-
-    /// Releases a held answer that is due.
-    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Reply> {
-        self.inner.on_timer(now).map(|ack| self.reply(&ack))
-    }
-
-    fn reply(&mut self, ack: &Ack) -> Reply {
-        let [first, second, _] = ack.sack;
-        let feedback = std::mem::replace(&mut self.feedback, f32::NAN);
-        Reply { cumulative: ack.cumulative, echo: ack.echo, sack: [first, second], feedback }
+    fn next_timeout(&self) -> Time {
+        self.inner.next_timeout()
     }
 }

@@ -5,6 +5,7 @@ use cwnd_trace::Trace;
 
 use crate::error::SetupError;
 use crate::flow::Flow;
+use crate::protocol::SenderProtocol;
 use crate::recorder::Recorder;
 use crate::setup::Setup;
 use crate::world::World;

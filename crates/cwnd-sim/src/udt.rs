@@ -3,14 +3,14 @@
 //! Each end is a whole [`Connection`]. What they say to each other travels as values; sizes, queues and losses are those of the
 //! network. The handshake is left out, and so are the keep-alives: nobody here vanishes without a word.
 
-use cwnd::host::Counts;
-use cwnd::{Algorithm, Packets, Rtt, Span, Start, Time};
+use cwnd::host::Facts;
+use cwnd::{Algorithm, Packets, Span, Start, Time};
 use cwnd_udt::connection::{Arrived, Connection, DataPacket, Transmit};
 use cwnd_udt::wire::Position;
 use cwnd_udt::{Agreed, DataHeader, Message, MessageNumber, Mode, Seq, Settings, SocketId};
 
-use crate::endpoint::Wishes;
 use crate::net::packet::{Body, Data};
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
 use crate::setup::FlowSetup;
 use crate::traffic::source::Backlog;
 
@@ -63,23 +63,6 @@ pub(crate) fn ends(setup: &FlowSetup, start: &Start, backlog: Backlog, now: Time
 }
 
 impl Sender {
-    /// Takes in what the receiver said, if anything, and hands all that may leave now to `send`.
-    #[inline(always)]
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Wishes {
-        if let Some(Body::ToSender(message)) = body {
-            self.core.handle_message(now, message);
-        }
-        while let Some(body) = self.poll(now) {
-            send(body);
-        }
-        Wishes { release: self.next_release().max(now), deadline: Time::MAX }
-    }
-
-    /// Timers may be due.
-    pub(crate) fn on_wake(&mut self, now: Time) {
-        self.core.handle_timeout(now);
-    }
-
     /// The next packet to leave now, if one may.
     fn poll(&mut self, now: Time) -> Option<Body> {
         // Two ahead: the first of a probe pair wants to see its second.
@@ -107,59 +90,52 @@ impl Sender {
         let due = if self.starved { self.backlog.due() } else { Time::MAX };
         self.core.next_timeout().unwrap_or(Time::MAX).min(due)
     }
+}
 
-    /// All packets below have been acknowledged.
-    pub(crate) fn acked(&self) -> u64 {
+impl SenderProtocol for Sender {
+    #[inline(always)]
+    fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Timers {
+        if let Some(Body::ToSender(message)) = body {
+            self.core.handle_message(now, message);
+        }
+        while let Some(body) = self.poll(now) {
+            send(body);
+        }
+        Timers { release: self.next_release().max(now), deadline: Time::MAX }
+    }
+
+    /// Its core has one time for all timers.
+    fn on_wake(&mut self, now: Time) {
+        self.core.handle_timeout(now);
+    }
+
+    fn facts(&self) -> Option<&Facts> {
+        Some(self.core.facts())
+    }
+
+    fn algorithm(&self) -> Option<&Algorithm> {
+        Some(self.core.algorithm())
+    }
+
+    fn acked(&self) -> u64 {
         self.core.released() / self.payload
     }
 
-    /// What it counts.
-    pub(crate) fn counts(&self) -> Counts {
-        let stats = self.core.stats(Time::ZERO);
-        Counts {
-            sent: stats.data_segs_out,
-            retransmitted: stats.retrans,
-            delivered: self.acked(),
-            lost: stats.lost,
-            timeouts: stats.timeouts,
-        }
-    }
-
-    /// Time spent for want of data, and of room at the receiver.
-    pub(crate) fn limited(&self, now: Time) -> (Span, Span) {
-        let spent = self.core.stats(now).limited;
-        (spent.source, spent.peer)
-    }
-
-    /// The round-trip time.
-    pub(crate) fn rtt(&self) -> Option<Rtt> {
-        self.core.rtt()
-    }
-
-    /// Its algorithm.
-    pub(crate) fn algorithm(&self) -> &Algorithm {
-        self.core.algorithm()
-    }
-
-    /// The window its algorithm asks for.
-    pub(crate) fn window(&self) -> Packets {
+    fn window(&self) -> Packets {
         self.core.control().window
     }
 
-    /// Packets it counts as in the network.
-    pub(crate) fn in_flight(&self) -> u64 {
+    fn in_flight(&self) -> u64 {
         self.core.in_flight()
     }
 
-    /// The time between two packets.
-    pub(crate) fn spacing(&self) -> Option<Span> {
+    fn spacing(&self) -> Option<Span> {
         self.core.spacing()
     }
 }
 
-impl Receiver {
-    /// Takes in a packet of data: whether it is new.
-    pub(crate) fn on_data(&mut self, now: Time, data: &Data) -> bool {
+impl ReceiverProtocol for Receiver {
+    fn handle_data(&mut self, now: Time, data: &Data, _marked: bool, _answer: &mut Body) -> Received {
         let header = DataHeader {
             seq: ISN + data.number,
             position: Position::Only,
@@ -170,27 +146,25 @@ impl Receiver {
         };
         let new = self.core.handle_data(Arrived { now, coalesced: false }, &header, self.payload).is_some();
         self.core.consume(now, u64::MAX);
-        new
+        // What it answers, its timers send at once.
+        Received { new, answered: false }
     }
 
-    /// Takes in what the sender said beside data.
-    pub(crate) fn on_message(&mut self, now: Time, message: &Message) {
+    fn handle_message(&mut self, now: Time, message: &Message) {
         self.core.handle_message(now, message);
     }
 
-    /// When it has something to say without hearing from its sender.
-    pub(crate) fn next_timer(&self) -> Time {
-        self.core.next_timeout().unwrap_or(Time::MAX)
-    }
-
-    /// Something to say now; to be called until there is nothing.
-    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Body> {
+    fn handle_timeout(&mut self, now: Time) -> Option<Body> {
         self.core.handle_timeout(now);
         match self.core.poll_transmit(now)? {
             Transmit::Message(message) => Some(Body::ToSender(message)),
-            // Its application writes nothing, and the connection is established.
+            // Its application writes nothing, and there is no set-up.
             Transmit::Data(_) | Transmit::Handshake(_) => None,
         }
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.core.next_timeout().unwrap_or(Time::MAX)
     }
 }
 

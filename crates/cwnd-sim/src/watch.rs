@@ -6,13 +6,13 @@ use cwnd::Time;
 use cwnd_trace::{Logged, PacketLog, Protocol, Seen};
 use cwnd_udt::{Message, SocketId};
 
-use crate::endpoint::{Sender, Wishes};
 use crate::net::packet::{Ack, Block, Body};
+use crate::protocol::{SenderProtocol, Timers, collected};
 
 /// A sender with a log. As a kind of sender of its own it costs others nothing, not even a branch.
 #[derive(Debug)]
-pub(crate) struct Watched {
-    sender: Sender,
+pub(crate) struct Watched<S> {
+    sender: S,
     log: Log,
 }
 
@@ -25,20 +25,20 @@ struct Log {
     ecn: bool,
 }
 
-impl Watched {
-    /// Looks at `sender` for at most `most` packets.
-    pub(crate) fn new(sender: Sender, most: usize, ecn: bool) -> Self {
-        let protocol = match sender {
-            Sender::Udt(_) => Protocol::Udt,
-            Sender::Datagram(_) => Protocol::Datagrams,
-            _ => Protocol::Tcp,
-        };
+impl<S: SenderProtocol> Watched<S> {
+    /// Logs at most `most` packets of `sender`, which speaks `protocol`.
+    pub(crate) fn new(sender: S, protocol: Protocol, most: usize, ecn: bool) -> Self {
         Self { sender, log: Log { log: PacketLog { protocol, ..PacketLog::default() }, most, ecn } }
     }
 
-    /// The same as [`Sender::serve`], but what leaves is added to `sent`.
+    /// See [`SenderProtocol::serve`].
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers {
+        collected(send, |sent| self.send_to(now, body, sent))
+    }
+
     #[cold]
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Wishes {
+    fn send_to(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Timers {
         let Self { sender, log } = self;
         if let Some(body) = body {
             log.note(now, body);
@@ -55,17 +55,17 @@ impl Watched {
     }
 }
 
-/// Everything that nobody looks at is the sender's.
-impl Deref for Watched {
-    type Target = Sender;
+/// All but serving is the sender's.
+impl<S> Deref for Watched<S> {
+    type Target = S;
 
-    fn deref(&self) -> &Sender {
+    fn deref(&self) -> &S {
         &self.sender
     }
 }
 
-impl DerefMut for Watched {
-    fn deref_mut(&mut self) -> &mut Sender {
+impl<S> DerefMut for Watched<S> {
+    fn deref_mut(&mut self) -> &mut S {
         &mut self.sender
     }
 }

@@ -19,11 +19,20 @@ use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
 use crate::net::setup::Class;
 use crate::net::tap::Tap;
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol};
 use crate::random::Stream;
-use crate::recorder::Recorder;
 use crate::setup::{FlowSetup, Setup};
 use crate::traffic::source::Backlog;
 use crate::traffic::{CbrSetup, Source};
+
+/// Takes samples of a run.
+pub(crate) trait Sampler {
+    /// When the next sample is due; [`Time::MAX`] after the last one.
+    fn next(&self) -> Time;
+
+    /// Takes a sample of `world`.
+    fn sample(&mut self, world: &mut World, now: Time);
+}
 
 /// Everything that exists in a run.
 pub(crate) struct World {
@@ -101,7 +110,7 @@ impl World {
     pub(crate) fn simulate(
         &mut self,
         until: Time,
-        recorder: &mut Recorder,
+        sampler: &mut impl Sampler,
         mut go_on: impl FnMut(&Self, Time) -> bool,
     ) -> bool {
         // Nothing ever happens at the end of time.
@@ -120,14 +129,14 @@ impl World {
             match next {
                 Next::Link(index) => self.leave_link(index),
                 Next::Access(index) => self.leave_access(index),
-                Next::Timer(component) => self.timer(component, recorder),
+                Next::Timer(component) => self.timer(component, sampler),
             }
         }
     }
 
-    /// Samples are taken when `recorder` wants them.
-    pub(crate) fn record(&mut self, recorder: &Recorder) {
-        self.events.push(recorder.next(), Component::Sample);
+    /// Samples are taken when `sampler` wants them.
+    pub(crate) fn record(&mut self, sampler: &impl Sampler) {
+        self.events.push(sampler.next(), Component::Sample);
     }
 
     /// The present.
@@ -141,7 +150,7 @@ impl World {
     }
 
     /// A timer is due.
-    fn timer(&mut self, component: Component, recorder: &mut Recorder) {
+    fn timer(&mut self, component: Component, sampler: &mut impl Sampler) {
         match component {
             Component::Release(index) => self.release(index),
             Component::Deadline(index) => self.deadline(index),
@@ -152,8 +161,8 @@ impl World {
             }
             Component::Arrival(index) => self.arrivals(index),
             Component::Sample => {
-                recorder.sample(self, self.now);
-                match recorder.next() {
+                sampler.sample(self, self.now);
+                match sampler.next() {
                     Time::MAX => self.events.pop(),
                     next => {
                         self.events.postpone_first(next, component);
@@ -284,7 +293,7 @@ impl World {
             Body::Data(data) => self.arrive_at_receiver(packet, &data),
             Body::ToReceiver(message) => self.tell_receiver(packet.flow, &message),
             Body::Headed(data, header) => {
-                self.flows[packet.flow as usize].receiver.on_header(&header);
+                self.flows[packet.flow as usize].receiver.handle_header(&header);
                 self.arrive_at_receiver(packet, &data);
             }
             Body::Ack(_) | Body::ToSender(_) | Body::Report(_) | Body::Reply(_) => {
@@ -300,7 +309,7 @@ impl World {
         self.digest.mix(u64::from(packet.flow) << 40 ^ data.number);
         let flow = &mut self.flows[packet.flow as usize];
         let marked = packet.ecn == Ecn::Congestion;
-        let (new, answered) = flow.receiver.on_data(self.now, data, marked, &mut packet.body);
+        let Received { new, answered } = flow.receiver.handle_data(self.now, data, marked, &mut packet.body);
         flow.delivered += u64::from(new);
         flow.duplicates += u64::from(!new);
         flow.marked += u64::from(marked);
@@ -309,7 +318,7 @@ impl World {
         }
         if answered {
             self.answer(packet);
-        } else if self.flows[packet.flow as usize].receiver.is_talkative() {
+        } else if self.flows[packet.flow as usize].receiver.is_timed_by_data() {
             self.hear_receiver(packet.flow);
         }
         self.arm_receiver(packet.flow);
@@ -319,7 +328,7 @@ impl World {
     fn tell_receiver(&mut self, index: u32, message: &Message) {
         let flow = &mut self.flows[index as usize];
         flow.answers -= 1;
-        flow.receiver.on_message(self.now, message);
+        flow.receiver.handle_message(self.now, message);
         self.hear_receiver(index);
         self.arm_receiver(index);
         if self.flows[index as usize].finite.is_some() {
@@ -330,7 +339,7 @@ impl World {
     /// Sends all that a receiver has to say now.
     fn hear_receiver(&mut self, index: u32) {
         let now = self.now;
-        while let Some(body) = self.flows[index as usize].receiver.on_timer(now) {
+        while let Some(body) = self.flows[index as usize].receiver.handle_timeout(now) {
             let (hop, size, ecn, class) = (0, Bytes(0), Ecn::NotCapable, Class::Out);
             self.answer(&mut Packet { due: now, flow: index, hop, size, ecn, class, body });
             // Its answer may have gone ahead.
@@ -381,7 +390,7 @@ impl World {
         let now = self.now;
         let Flow { sender, access, armed, answers, .. } = &mut self.flows[index as usize];
         let idle = access.next() == Time::MAX;
-        let wishes = sender.serve(now, answer, |body| {
+        let timers = sender.serve(now, answer, |body| {
             let data = if let Body::Data(data) = body { Some(data) } else { None };
             if data.is_none() {
                 *answers += u32::from(!matches!(body, Body::Headed(..)));
@@ -392,13 +401,13 @@ impl World {
         if idle {
             self.events.set_access(index, access.next());
         }
-        if wishes.release < armed.release {
-            armed.release = wishes.release;
-            self.events.push(wishes.release, Component::Release(index));
+        if timers.release < armed.release {
+            armed.release = timers.release;
+            self.events.push(timers.release, Component::Release(index));
         }
-        if wishes.deadline < armed.deadline {
-            armed.deadline = wishes.deadline;
-            self.events.push(wishes.deadline, Component::Deadline(index));
+        if timers.deadline < armed.deadline {
+            armed.deadline = timers.deadline;
+            self.events.push(timers.deadline, Component::Deadline(index));
         }
     }
 
@@ -439,7 +448,7 @@ impl World {
     #[inline(always)]
     fn arm_receiver(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
-        let due = flow.receiver.next_timer();
+        let due = flow.receiver.next_timeout();
         if due < flow.armed.receiver {
             flow.armed.receiver = due;
             self.events.push(due, Component::Receiver(index));

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use cwnd::{Span, Time};
 
 use super::receiver::Receiver;
-use crate::net::packet::{Ack, Data};
+use crate::net::packet::{Ack, Body, Data};
+use crate::protocol::{Received, ReceiverProtocol};
 
 /// A receiver whose acknowledgements wait for one another. The first one waits for a fixed time, the others leave with it: none
 /// is lost or merged, but those of up to this much data reach the sender at once.
@@ -23,34 +24,34 @@ impl Aggregate {
         Self { receiver, interval, due: Time::MAX, waiting: VecDeque::new() }
     }
 
-    /// Takes in a data packet: whether it is new and kept.
-    pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) -> bool {
-        let (new, ack) = self.receiver.on_data(now, data, marked);
-        self.hold(now, ack);
-        new
-    }
-
-    /// When the acknowledgements that wait are due, or one that the receiver itself delays.
-    pub(crate) fn next_timer(&self) -> Time {
-        self.due.min(self.receiver.next_timer())
-    }
-
-    /// Releases an acknowledgement that is due; to be called until there is none.
-    pub(crate) fn on_timer(&mut self, now: Time) -> Option<Ack> {
-        let delayed = self.receiver.on_timer(now);
-        self.hold(now, delayed);
-        let ack = if self.due <= now { self.waiting.pop_front() } else { None };
-        if self.waiting.is_empty() {
-            self.due = Time::MAX;
-        }
-        ack
-    }
-
     fn hold(&mut self, now: Time, ack: Option<Ack>) {
         let Some(ack) = ack else { return };
         if self.waiting.is_empty() {
             self.due = now + self.interval;
         }
         self.waiting.push_back(ack);
+    }
+}
+
+impl ReceiverProtocol for Aggregate {
+    fn handle_data(&mut self, now: Time, data: &Data, marked: bool, _answer: &mut Body) -> Received {
+        let (new, ack) = self.receiver.on_data(now, data, marked);
+        self.hold(now, ack);
+        Received { new, answered: false }
+    }
+
+    fn handle_timeout(&mut self, now: Time) -> Option<Body> {
+        let delayed = self.receiver.on_timer(now);
+        self.hold(now, delayed);
+        let ack = if self.due <= now { self.waiting.pop_front() } else { None };
+        if self.waiting.is_empty() {
+            self.due = Time::MAX;
+        }
+        ack.map(Body::Ack)
+    }
+
+    /// When the acknowledgements that wait are due, or one that the receiver itself delays.
+    fn next_timeout(&self) -> Time {
+        self.due.min(self.receiver.next_timeout())
     }
 }

@@ -2,7 +2,8 @@
 
 use cwnd::{Span, Time};
 
-use crate::net::packet::{Ack, Block, Data};
+use crate::net::packet::{Ack, Block, Body, Data};
+use crate::protocol::{Received, ReceiverProtocol};
 use crate::ranges::Ranges;
 
 /// How a receiver echoes congestion marks.
@@ -90,7 +91,7 @@ impl Receiver {
     /// Takes in a data packet, if it is of the plain kind: in order while nothing is missing, held back or marked. The acknowledgement
     /// to send at once; none if it is for [`on_data`](Self::on_data), which would say the same of a plain one.
     #[inline(always)]
-    pub(crate) fn on_plain_data(&mut self, data: &Data, marked: bool) -> Option<Ack> {
+    fn on_plain_data(&mut self, data: &Data, marked: bool) -> Option<Ack> {
         let in_order = data.number == self.cumulative && self.beyond.is_empty();
         if !in_order || marked || self.marked || self.delayed.is_some() {
             return None;
@@ -134,17 +135,6 @@ impl Receiver {
         let held = std::mem::replace(&mut self.due, Time::MAX) != Time::MAX;
         let echo = if held { self.held_echo } else { data.sent_at };
         (new, Some(self.acknowledge(data.number, echo)))
-    }
-
-    /// Whether no acknowledgement is ever held back.
-    pub(crate) fn answers_at_once(&self) -> bool {
-        self.delayed.is_none()
-    }
-
-    /// When a held acknowledgement is due.
-    #[inline]
-    pub(crate) fn next_timer(&self) -> Time {
-        self.due
     }
 
     /// Releases a held acknowledgement that is due.
@@ -212,6 +202,35 @@ impl Receiver {
     }
 }
 
+impl ReceiverProtocol for Receiver {
+    #[inline(always)]
+    fn handle_data(&mut self, now: Time, data: &Data, marked: bool, answer: &mut Body) -> Received {
+        if let Some(ack) = self.on_plain_data(data, marked) {
+            *answer = Body::Ack(ack);
+            return Received { new: true, answered: true };
+        }
+        let (new, ack) = self.on_data(now, data, marked);
+        let answered = ack.is_some();
+        if let Some(ack) = ack {
+            *answer = Body::Ack(ack);
+        }
+        Received { new, answered }
+    }
+
+    fn handle_timeout(&mut self, now: Time) -> Option<Body> {
+        self.on_timer(now).map(Body::Ack)
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Time {
+        self.due
+    }
+
+    fn answers_at_once(&self) -> bool {
+        self.delayed.is_none()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -254,9 +273,9 @@ mod tests {
         assert_eq!(receiver.on_data(Time::ZERO, &data(0), false), (true, None));
         let (_, ack) = receiver.on_data(Time::ZERO, &data(1), false);
         assert_eq!(ack.map(|ack| (ack.cumulative, ack.echo)), Some((2, Time::ZERO)));
-        assert_eq!(receiver.next_timer(), Time::MAX);
+        assert_eq!(receiver.next_timeout(), Time::MAX);
         receiver.on_data(Time::ZERO, &data(2), false);
-        let due = receiver.next_timer();
+        let due = receiver.next_timeout();
         assert_eq!(due, Time::ZERO + delay);
         assert_eq!(receiver.on_timer(Time::ZERO), None);
         assert_eq!(receiver.on_timer(due).map(|ack| ack.cumulative), Some(3));

@@ -8,10 +8,10 @@ use cwnd::{
 
 use super::recovery::{News, Recovery};
 use super::timer::RetransmissionTimer;
-use crate::endpoint::{SenderConfig, Wishes};
 use crate::era::MarkedAtOne;
 use crate::net::packet::{Ack, Body, Data};
 use crate::pacer::Pacer;
+use crate::protocol::{SenderConfig, SenderProtocol, Timers};
 use crate::traffic::source::Backlog;
 
 /// What of an algorithm's [`Control`] this sender obeys.
@@ -71,16 +71,6 @@ impl<R: Recovery> Sender<R> {
             doublings: 0,
             backlog: config.backlog,
         }
-    }
-
-    /// Takes in what the receiver sent, if anything, and hands all that may leave now to `send`.
-    #[inline(always)]
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Wishes {
-        if let Some(Body::Ack(ack)) = body {
-            self.on_ack(now, ack);
-        }
-        self.drain(now, |data| send(Body::Data(data)));
-        Wishes { release: self.next_release(), deadline: self.timer.deadline() }
     }
 
     /// Takes in an acknowledgement.
@@ -177,40 +167,11 @@ impl<R: Recovery> Sender<R> {
         self.confirming = self.recovery.next();
     }
 
-    /// Routers said something, which came with an acknowledgement that is told apart.
-    pub(crate) fn hear(&mut self, now: Time, remote: Remote) {
+    /// Routers reported something, in a packet whose acknowledgement is handled afterwards.
+    pub(crate) fn on_remote(&mut self, now: Time, remote: Remote) {
         let signal = AckSignal { acks: 1, newly: 0, marked: 0, sent_at: now, sample: None, remote };
         self.algorithm.on_ack(&self.view(now, self.in_flight()), &signal);
         self.ask();
-    }
-
-    /// The timer may have expired.
-    pub(crate) fn on_deadline(&mut self, now: Time) {
-        if !self.timer.has_expired(now, &self.facts.rtt) {
-            return;
-        }
-        if std::mem::take(&mut self.held) && self.recovery.outstanding() == 0 {
-            // Nothing is lost: this was the wait after a mark.
-            self.timer.stop();
-            return;
-        }
-        let moment = self.moment(now, self.in_flight());
-        let lost = self.recovery.on_timeout();
-        self.facts.counts.timeouts += 1;
-        self.facts.counts.lost += lost;
-        let event = Congestion::timeout(self.recovery.acked(), self.timer.is_backed_off());
-        let lost = u32::try_from(lost).unwrap_or(u32::MAX);
-        self.algorithm.on_congestion(&self.facts.view(&moment), &Congestion { lost, ..event });
-        self.ask();
-        self.timer.back_off(now, &self.facts.rtt);
-    }
-
-    /// The time the algorithm asked to be woken at may have come.
-    pub(crate) fn on_wake(&mut self, now: Time) {
-        if self.orders.wake <= now {
-            self.algorithm.on_wake(&self.view(now, self.in_flight()));
-            self.ask();
-        }
     }
 
     /// Hands all that may leave now to `send`.
@@ -302,35 +263,9 @@ impl<R: Recovery> Sender<R> {
         Some(Data { number, sent_at: now, retransmission, reacted, pair })
     }
 
-    /// All packets below have been acknowledged.
-    pub(crate) fn acked(&self) -> u64 {
-        self.recovery.acked()
-    }
-
-    /// What it knows.
-    pub(crate) fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    /// The algorithm inside.
-    pub(crate) fn algorithm(&self) -> &Algorithm {
-        &self.algorithm
-    }
-
-    /// The window the algorithm asks for.
-    pub(crate) fn window(&self) -> Packets {
-        self.orders.window
-    }
-
-    /// Packets it counts as in the network.
-    #[inline]
-    pub(crate) fn in_flight(&self) -> u64 {
-        self.recovery.in_flight()
-    }
-
-    /// The time between two packets, while departures are spaced.
-    pub(crate) fn spacing(&self) -> Option<Span> {
-        self.pacer.spacing(&self.facts.rtt, self.orders.window, self.orders.pacing)
+    /// What its algorithm asks for.
+    pub(crate) fn control(&self) -> Control {
+        self.algorithm.control()
     }
 
     /// Asks the algorithm what it wants after a signal.
@@ -362,6 +297,69 @@ impl<R: Recovery> Sender<R> {
             self.algorithm.on_restart(&self.view(now, 0), idle);
             self.ask();
         }
+    }
+}
+
+impl<R: Recovery> SenderProtocol for Sender<R> {
+    #[inline(always)]
+    fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Timers {
+        if let Some(Body::Ack(ack)) = body {
+            self.on_ack(now, ack);
+        }
+        self.drain(now, |data| send(Body::Data(data)));
+        Timers { release: self.next_release(), deadline: self.timer.deadline() }
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        if self.orders.wake <= now {
+            self.algorithm.on_wake(&self.view(now, self.in_flight()));
+            self.ask();
+        }
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        if !self.timer.has_expired(now, &self.facts.rtt) {
+            return;
+        }
+        if std::mem::take(&mut self.held) && self.recovery.outstanding() == 0 {
+            // Nothing is lost: this was the wait after a mark.
+            self.timer.stop();
+            return;
+        }
+        let moment = self.moment(now, self.in_flight());
+        let lost = self.recovery.on_timeout();
+        self.facts.counts.timeouts += 1;
+        self.facts.counts.lost += lost;
+        let event = Congestion::timeout(self.recovery.acked(), self.timer.is_backed_off());
+        let lost = u32::try_from(lost).unwrap_or(u32::MAX);
+        self.algorithm.on_congestion(&self.facts.view(&moment), &Congestion { lost, ..event });
+        self.ask();
+        self.timer.back_off(now, &self.facts.rtt);
+    }
+
+    fn facts(&self) -> Option<&Facts> {
+        Some(&self.facts)
+    }
+
+    fn algorithm(&self) -> Option<&Algorithm> {
+        Some(&self.algorithm)
+    }
+
+    fn acked(&self) -> u64 {
+        self.recovery.acked()
+    }
+
+    fn window(&self) -> Packets {
+        self.orders.window
+    }
+
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        self.recovery.in_flight()
+    }
+
+    fn spacing(&self) -> Option<Span> {
+        self.pacer.spacing(&self.facts.rtt, self.orders.window, self.orders.pacing)
     }
 }
 
@@ -431,7 +429,7 @@ mod tests {
             while sender.poll(Time::ZERO).is_some() {}
             let sack = [Block { first: u32::from(arrived > 0), end: arrived }, Block::default(), Block::default()];
             sender.on_ack(Time::from_nanos(1), &Ack { cumulative, echo: Time::ZERO, sack, marked: false });
-            (sender.window(), sender.facts().counts.delivered)
+            (sender.window(), sender.counts().delivered)
         };
         // Slow start from ten packets. Packet 2 is lost, 3, 4 and 5 arrive: half of twelve.
         assert_eq!(window_after(2, 0), (Packets(12.0), 2));

@@ -14,11 +14,11 @@
 
 use cwnd::Time;
 
-use super::World;
+use super::{Sampler, World};
 use crate::flow::Flow;
 use crate::net::link::Verdict;
 use crate::net::packet::{Body, Packet};
-use crate::recorder::Recorder;
+use crate::protocol::{ReceiverProtocol, SenderProtocol};
 
 impl World {
     /// Whether the sender of a new flow may take in answers ahead of time.
@@ -74,11 +74,11 @@ impl World {
         }
     }
 
-    /// From now on only `recorder` looks at what there is.
-    pub(crate) fn leave_alone(&mut self, recorder: &Recorder) {
+    /// From now on only `sampler` looks at what there is.
+    pub(crate) fn leave_alone(&mut self, sampler: &impl Sampler) {
         self.alone = true;
-        if recorder.next() < Time::MAX {
-            self.go_ahead(recorder.next());
+        if sampler.next() < Time::MAX {
+            self.go_ahead(sampler.next());
         }
     }
 

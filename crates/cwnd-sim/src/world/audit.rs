@@ -3,6 +3,7 @@
 use super::World;
 use crate::net::link::Link;
 use crate::net::packet::Body;
+use crate::protocol::SenderProtocol;
 
 impl World {
     /// Conservation: what was sent has been delivered, dropped or is on its way, for every flow and every link.

@@ -5,6 +5,7 @@ use cwnd::Time;
 use super::World;
 use crate::events::Component;
 use crate::flow::Armed;
+use crate::protocol::SenderProtocol;
 
 impl World {
     /// Lets in the flows of a crowd that are asked for now.
