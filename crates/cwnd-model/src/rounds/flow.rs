@@ -9,7 +9,7 @@ use cwnd::{Algorithm, Bytes, CongestionControl, Pacing, Probe, ReceiverSide};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::Setup;
+use super::setup::Setup;
 use crate::host::facts;
 
 /// An algorithm and what its host knows.

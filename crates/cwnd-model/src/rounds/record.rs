@@ -4,8 +4,8 @@ use cwnd::units::Time;
 use cwnd::{CongestionControl, Pacing};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
-use super::Setup;
 use super::flow::Flow;
+use super::setup::Setup;
 
 /// A trace in the making.
 pub(super) struct Recorder {
