@@ -1,4 +1,4 @@
-//! What an algorithm asks of its host, and the trait between them.
+//! What an algorithm requests from its host, and the trait between them.
 
 use alloc::boxed::Box;
 use core::fmt::Debug;
@@ -21,7 +21,7 @@ pub enum Pacing {
     At(Rate),
 }
 
-/// Packet pairs asked for.
+/// Packet pairs requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Probe {
     /// None.
@@ -31,7 +31,7 @@ pub enum Probe {
     PairEvery(u32),
 }
 
-/// What departing packets tell the routers (XCP's congestion header).
+/// The header of departing packets for routers (XCP's congestion header).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stamp {
     /// The sender's window.
@@ -42,7 +42,7 @@ pub struct Stamp {
     pub demand: Packets,
 }
 
-/// What an algorithm asks of its host. It holds until the next signal.
+/// What an algorithm requests from its host. It holds until the next signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
     /// The host sends while `in_flight + 1 <= floor(window)`. At least one packet, and finite unless the rate is what holds the sender.
@@ -55,7 +55,7 @@ pub struct Control {
     pub probe: Probe,
     /// What departing packets carry for routers.
     pub stamp: Option<Stamp>,
-    /// When the algorithm wants to be woken.
+    /// When to call [`CongestionControl::on_wake`]; none for never.
     pub wake: Option<Time>,
 }
 
@@ -72,7 +72,7 @@ impl Control {
 /// It has no clock, socket, allocation per signal or failure. An algorithm that needs random numbers carries its own
 /// generator, seeded by [`Start::seed`](crate::Start::seed), so that the same signals always give the same control.
 pub trait CongestionControl: Debug + Send {
-    /// What the algorithm asks for now. Pure; the host reads it after every signal.
+    /// What the algorithm requests now. Pure; the host reads it after every signal.
     fn control(&self) -> Control;
 
     /// New data was acknowledged: `view.delivered`, `view.rtt` and `view.round` include it; `view.in_flight` and `view.limit` are those
@@ -97,7 +97,7 @@ pub trait CongestionControl: Debug + Send {
     /// is left in the network, and `view.in_recovery` is false.
     fn on_recovered(&mut self, _view: &View) {}
 
-    /// The time asked for in [`Control::wake`] has come: never early, maybe late. A late wake-up applies every interval missed. `view` is
+    /// The time requested in [`Control::wake`] has come: never early, maybe late. A late wake-up applies every interval missed. `view` is
     /// the present state.
     fn on_wake(&mut self, _view: &View) {}
 
@@ -137,7 +137,7 @@ pub trait ReceiverSide: Debug + Send {
     /// A packet arrived.
     fn on_packet(&mut self, arrival: &Arrival);
 
-    /// What the next report to the sender says. Called once per report sent.
+    /// The content of the next report to the sender. Called once per report sent.
     fn report(&mut self, now: Time) -> Remote;
 
     /// When the next report must be sent at the latest: TFRC reports once per round trip and at once when it sees a new loss event.

@@ -1,7 +1,7 @@
 //! Congestion-control algorithms, each written once as a small value.
 //!
-//! An algorithm here has no clock, socket or random device: a host tells it what happened ([`signal`]) and reads what it asks
-//! for ([`control`]). The same value runs in a model, a packet simulator and a real transport. This crate does not know any of
+//! An algorithm here has no clock, socket or random device: a host passes it what happened ([`signal`]) and reads what it
+//! requests ([`control`]). The same value runs in a model, a packet simulator and a real transport. This crate does not know any of
 //! these hosts, allocates nothing per signal, and is `no_std`.
 //!
 //! Start reading at [`control::CongestionControl`], then [`window`] for the shell that window algorithms share, then any file

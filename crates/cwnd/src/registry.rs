@@ -64,10 +64,10 @@ pub enum Transport {
     Acked,
     /// Reports on a clock and negative acknowledgements, as in UDT.
     Reported,
-    /// Nothing is sent twice, every packet carries the sender's round-trip time, and the receiver's half of the algorithm says what
+    /// No retransmissions; every packet carries the sender's round-trip time, and the receiver's half of the algorithm decides what
     /// is reported and when, as in DCCP (RFC 4340).
     Datagram,
-    /// As [`Acked`](Self::Acked), and packets carry what the algorithm and the routers tell each other; an acknowledgement brings it
+    /// As [`Acked`](Self::Acked), and packets carry a header between the algorithm and the routers; an acknowledgement brings it
     /// back in a signal of its own, which acknowledges nothing.
     Routed,
 }
@@ -99,7 +99,7 @@ pub enum Kind {
     },
     /// One of a few words.
     Choice {
-        /// The word taken when nothing is said.
+        /// The default.
         default: &'static str,
         /// All of them.
         options: &'static [&'static str],
@@ -110,7 +110,7 @@ pub enum Kind {
     Span,
     /// Text that the algorithm reads itself.
     Text {
-        /// Taken when nothing is said.
+        /// The default.
         default: &'static str,
         /// What it accepts.
         syntax: &'static str,
@@ -153,8 +153,8 @@ pub struct Spec {
 ///
 /// What it makes keeps the contract of [`CongestionControl`]. With a [`WindowRule`](crate::window::WindowRule) in a
 /// [`Window`](crate::window::Window) it has slow start, timeouts and eras as the built-in ones have. The contract knows no failure:
-/// an algorithm that can go on no longer holds its control, hears signals in vain, and leaves word where whoever runs the host
-/// looks, who then ends the run.
+/// an algorithm that has failed keeps its last control, ignores signals, and sets a flag that the program which runs the host
+/// checks in order to end the run.
 pub trait Maker: fmt::Debug + Send + Sync {
     /// The algorithm of one flow.
     fn start(&self, start: &Start) -> Box<dyn CongestionControl>;
@@ -188,7 +188,7 @@ pub enum SpecError {
     },
     /// No algorithm of this name.
     UnknownAlgorithm {
-        /// What was asked for.
+        /// The name given.
         name: String,
         /// The nearest name, if one is near.
         nearest: Option<&'static str>,
@@ -570,7 +570,7 @@ impl core::error::Error for SpecError {}
 /// The entry called `name`.
 ///
 /// # Errors
-/// There is none; the error carries the nearest name.
+/// No algorithm has that name; the error carries the nearest one.
 pub fn find(name: &str) -> Result<&'static Entry, SpecError> {
     ALGORITHMS.iter().find(|entry| entry.name == name).copied().ok_or_else(|| SpecError::UnknownAlgorithm {
         name: name.to_string(),

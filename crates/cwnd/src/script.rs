@@ -1,4 +1,4 @@
-//! What the tests of algorithms tell them, step by step.
+//! Views and acknowledgements for the tests of algorithms.
 
 use crate::signal::{Ack, Limit, Remote, Rtt, View};
 use crate::units::{Bytes, Packets, Span, Time};
@@ -7,7 +7,7 @@ pub(crate) fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// A connection of 1000-byte packets with a round trip of 100 ms that does not vary, held by what the algorithm asks for.
+/// A connection of 1000-byte packets with a round trip of 100 ms that does not vary, limited by the window or rate that the algorithm requests.
 pub(crate) fn view(millis: u64) -> View {
     let rtt = Span::from_millis(100);
     View {

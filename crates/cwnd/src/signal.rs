@@ -1,4 +1,4 @@
-//! What a host tells an algorithm: plain records, built by the host from facts it owns.
+//! What a host passes to an algorithm: plain records, built by the host from facts it owns.
 //!
 //! Every host keeps to this order and meaning:
 //!
@@ -61,7 +61,7 @@ pub struct Rtt {
     pub variation: Span,
     /// The smallest sample of the flow.
     pub min: Span,
-    /// How much of the newest sample the receiver says it held the acknowledgement back.
+    /// For how long, of the newest sample, the receiver reports that it delayed the acknowledgement.
     pub ack_delay: Span,
 }
 
@@ -173,13 +173,13 @@ pub struct Ack {
     pub marked: u32,
     /// When the newest packet among them left.
     pub sent_at: Time,
-    /// The delivery rate around that packet, where it can be told.
+    /// The delivery rate around that packet, where it is known.
     pub sample: Option<RateSample>,
     /// What the far end reports.
     pub remote: Remote,
 }
 
-/// Why a host believes in congestion.
+/// The kind of a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Packets were found lost.

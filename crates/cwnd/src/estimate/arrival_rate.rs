@@ -78,7 +78,7 @@ impl ArrivalRate {
         self.newest = Some(Newest { at, span, packets, last: at, since: 0 });
     }
 
-    /// The rate; none before 16 packets have made gaps, and where the gaps scatter too much to tell.
+    /// The rate; none before 16 packets have made gaps, and where the gaps scatter too much.
     ///
     /// Both sources fill the gaps not yet seen with a second and report from the start; libudt's sender takes that for a rate of a
     /// few packets per second.

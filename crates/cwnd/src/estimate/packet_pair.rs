@@ -37,7 +37,7 @@ impl<const N: usize> PacketPairs<N> {
         self.gaps.add(gap);
     }
 
-    /// The capacity, as far as the pairs seen tell, from the first on or, where they are averaged, from the fourth on; none where
+    /// The capacity, as estimated from the pairs so far, from the first on or, where they are averaged, from the fourth on; none where
     /// they arrive at once.
     ///
     /// Both sources fill the gaps not yet seen with a constant instead, so that their first values mean nothing.

@@ -3,7 +3,7 @@
 use crate::signal::Rtt;
 use crate::units::Span;
 
-/// Smooths round-trip samples as RFC 6298 section 2 says (gains 1/8 and 1/4) and keeps the smallest.
+/// Smooths round-trip samples by RFC 6298 section 2 (gains 1/8 and 1/4) and keeps the smallest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RttEstimator {
     rtt: Option<Rtt>,
@@ -23,8 +23,8 @@ impl RttEstimator {
         Self { rtt: Some(known) }
     }
 
-    /// A sample; `ack_delay` is how much of it the receiver says it held the acknowledgement back. It is passed on, not
-    /// subtracted.
+    /// A sample; `ack_delay` is how much of it the receiver reports as its own delay of the acknowledgement. It is passed on,
+    /// not subtracted.
     #[inline]
     pub fn on_sample(&mut self, sample: Span, ack_delay: Span) {
         let weighed = |old: Span, new: Span, shares: u64| (old * (shares - 1) + new) / shares;

@@ -1,4 +1,4 @@
-//! What the sender of a host knows besides which packets are where: counters, round trips, and what holds it back.
+//! The state of a sender besides its record of packets: counters, round trips, and what limits it.
 //!
 //! Every host, the simulator's senders, a UDT connection and the models, keeps one [`Facts`] per sender and shows its algorithm the
 //! [`View`] made from it. A host counts first and calls the algorithm afterwards, as [`signal`](crate::signal) says.
@@ -26,12 +26,12 @@ pub struct Counts {
     pub timeouts: u64,
 }
 
-/// What a sender knows apart from which packets are where.
+/// The state of a sender besides its record of packets.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The counters.
     pub counts: Counts,
-    /// What holds the sender back.
+    /// What limits the sender.
     pub limits: Limits,
     /// The round-trip time.
     pub rtt: RttEstimator,
@@ -45,7 +45,7 @@ pub struct Facts {
     payload: Bytes,
 }
 
-/// What a sender's record of its packets says at the instant of a signal.
+/// The part of a [`View`] that comes from a sender's record of its packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
     /// See [`View::now`].

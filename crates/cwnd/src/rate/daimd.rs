@@ -82,7 +82,7 @@ pub enum Feedback {
     Loss,
     /// And congestion marks.
     Mark,
-    /// And rising delay, as far as the host tells of it.
+    /// And rising delay, where the host reports it.
     Delay,
 }
 

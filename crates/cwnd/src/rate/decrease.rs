@@ -55,7 +55,7 @@ impl Cuts {
     }
 
     /// Judges congestion that first hit packet `first` while `next` was the next new packet; `first_of_interval` is what
-    /// [`Intervals::negative`](super::Intervals::negative) said.
+    /// [`Intervals::negative`](super::Intervals::negative) returned.
     pub(super) fn judge(&mut self, first: u64, next: u64, first_of_interval: bool) -> Verdict {
         let new_epoch = self.epoch_from.is_none_or(|from| first >= from);
         let further = match self.rule {

@@ -5,8 +5,8 @@ use crate::units::{Span, Time};
 /// Time cut into control intervals, each judged by the feedback it saw (daimd section II): the rate grows at the end of an
 /// interval with positive and without negative feedback.
 ///
-/// The first signal starts the first interval. Intervals nobody heard of, because a wake-up was late or because nothing was
-/// asked of the host, saw no feedback and count for nothing: catching up takes one division however many they are.
+/// The first signal starts the first interval. Intervals without a signal, because a wake-up was late or none was
+/// requested, saw no feedback and have no effect: catching up takes one division however many they are.
 #[derive(Clone, Debug)]
 pub struct Intervals {
     span: Span,
@@ -54,7 +54,7 @@ impl Intervals {
         !core::mem::replace(&mut self.negative, true)
     }
 
-    /// When the rate will grow, as things stand: the only wake-up worth asking for.
+    /// When the rate will grow, as things stand: the only wake-up that is needed.
     #[must_use]
     pub fn wake(&self) -> Option<Time> {
         self.end.filter(|_| self.positive && !self.negative)
@@ -80,8 +80,8 @@ mod tests {
         assert_eq!(intervals.wake(), Some(at(15)));
         assert!(!intervals.pass(at(14)));
         assert!(intervals.pass(at(15)));
-        assert_eq!(intervals.wake(), None, "nothing heard yet in the second");
-        assert!(!intervals.pass(at(25)), "silence");
+        assert_eq!(intervals.wake(), None, "no feedback yet in the second");
+        assert!(!intervals.pass(at(25)), "no feedback");
 
         intervals.positive();
         assert!(intervals.negative());

@@ -1,10 +1,10 @@
-//! LDA: the loss-delay based adjustment of a sender that hears reports every few seconds.
+//! LDA: the loss-delay based adjustment of a sender that receives a report every few seconds.
 //!
 //! Sisalem and Schulzrinne, "The loss-delay based adjustment algorithm: a TCP-friendly adaptation scheme", NOSSDAV 1998.
 
 use alloc::boxed::Box;
 
-use super::silence::Silence;
+use super::no_feedback::NoFeedbackTimer;
 use super::{GREATEST_RATE, bounded, measured};
 use crate::control::{CongestionControl, Control, Pacing, Probe, ReceiverSide};
 use crate::estimate::{NS2_PAIRS, PacketPairs};
@@ -26,7 +26,7 @@ pub struct Lda {
     /// Packets delivered and lost at the last report.
     delivered: u64,
     lost: u64,
-    silence: Silence,
+    timer: NoFeedbackTimer,
 }
 
 /// LDA's receiver: it reports on a clock, with the capacity that packet pairs show.
@@ -65,7 +65,7 @@ impl CongestionControl for Lda {
         Control {
             pacing: Pacing::At(self.rate),
             probe: Probe::PairEvery(PAIRS),
-            wake: self.silence.wake(),
+            wake: self.timer.wake(),
             ..Control::window(Packets(f64::INFINITY))
         }
     }
@@ -79,14 +79,14 @@ impl CongestionControl for Lda {
         } else if delivered > 0 {
             self.grow(view, &ack.remote);
         }
-        self.silence.heard(view, self.rate);
+        self.timer.on_report(view, self.rate);
     }
 
-    /// The next report tells of it.
+    /// The next report counts the losses.
     fn on_congestion(&mut self, _view: &View, _event: &Congestion) {}
 
     fn on_wake(&mut self, view: &View) {
-        self.rate = self.silence.pass(view, self.rate);
+        self.rate = self.timer.on_wake(view, self.rate);
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
@@ -155,7 +155,7 @@ fn new(values: &Values, start: &Start) -> Lda {
         rate: packets(values.given("initial_rate").unwrap_or(10.0 * bits)),
         delivered: 0,
         lost: 0,
-        silence: Silence::new(interval * 2),
+        timer: NoFeedbackTimer::new(interval * 2),
     }
 }
 

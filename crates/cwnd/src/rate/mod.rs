@@ -1,16 +1,16 @@
 //! Algorithms that set a rate.
 //!
 //! They pace departures themselves, and the window they show only bounds what may be outstanding. Time is cut into control
-//! intervals ([`Intervals`]); [`Decrease`] says which of the negative feedback cuts the rate.
+//! intervals ([`Intervals`]); [`Decrease`] chooses the negative feedback that cuts the rate.
 
 pub mod daimd;
 mod decrease;
 mod interval;
 pub mod lda;
+mod no_feedback;
 mod random;
 pub mod rap;
 pub mod sabul;
-mod silence;
 pub mod tear;
 pub mod tfrc;
 pub mod udt;
@@ -25,8 +25,8 @@ fn bounded(rate: f64) -> Rate {
     Rate(within(rate, LEAST_RATE, GREATEST_RATE))
 }
 
-/// The rate after a cut to `after`: never below one packet a second, so that a sender keeps hearing from the path, unless it was
-/// slower than that before.
+/// The rate after a cut to `after`: never below one packet a second, so that feedback keeps arriving, unless it was slower than
+/// that before.
 fn cut(before: Rate, after: f64) -> Rate {
     bounded(after.max(before.0.min(CUT_FLOOR)))
 }
@@ -46,7 +46,7 @@ fn measured(rate: Option<Rate>) -> Option<Rate> {
     rate.filter(|rate| (LEAST_RATE..=GREATEST_RATE).contains(&rate.0))
 }
 
-/// A packet in about three years: above zero is all that is asked of it.
+/// A packet in about three years: the contract only requires a rate above zero.
 const LEAST_RATE: f64 = 1e-8;
 /// A packet per picosecond: beyond any link, and its products with spans of years stay finite.
 pub(crate) const GREATEST_RATE: f64 = 1e12;

@@ -5,7 +5,7 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-use super::silence::Silence;
+use super::no_feedback::NoFeedbackTimer;
 use super::{GREATEST_WINDOW, bounded};
 use crate::control::{CongestionControl, Control, Pacing, ReceiverSide};
 use crate::registry::{Entry, Family, Transport};
@@ -16,7 +16,7 @@ use crate::units::{Packets, Rate, Span, Time};
 #[derive(Clone, Debug)]
 pub struct Tear {
     rate: Rate,
-    silence: Silence,
+    timer: NoFeedbackTimer,
 }
 
 /// TEAR's receiver: an arrival is what an acknowledgement is to a TCP.
@@ -44,7 +44,7 @@ pub struct Receiver {
 
 impl CongestionControl for Tear {
     fn control(&self) -> Control {
-        let wake = self.silence.wake();
+        let wake = self.timer.wake();
         Control { pacing: Pacing::At(self.rate), wake, ..Control::window(Packets(f64::INFINITY)) }
     }
 
@@ -52,14 +52,14 @@ impl CongestionControl for Tear {
         if let (Some(window), Some(rtt)) = (ack.remote.window, view.rtt) {
             self.rate = bounded((Packets(window.0.max(1.0)) / rtt.smoothed.max(SHORTEST)).0);
         }
-        self.silence.heard(view, self.rate);
+        self.timer.on_report(view, self.rate);
     }
 
-    /// The receiver hears of it first.
+    /// The receiver finds losses itself and reports a window that accounts for them.
     fn on_congestion(&mut self, _view: &View, _event: &Congestion) {}
 
     fn on_wake(&mut self, view: &View) {
-        self.rate = self.silence.pass(view, self.rate);
+        self.rate = self.timer.on_wake(view, self.rate);
     }
 
     fn boxed_clone(&self) -> Box<dyn CongestionControl> {
@@ -179,7 +179,7 @@ pub const TEAR: Entry = Entry {
         "the round trip that turns the window into a rate is the sender's",
     ],
     parameters: &[],
-    build: |_values, _start| Ok(Tear { rate: Rate(1.0), silence: Silence::new(SHORTEST) }.into()),
+    build: |_values, _start| Ok(Tear { rate: Rate(1.0), timer: NoFeedbackTimer::new(SHORTEST) }.into()),
     receiver: Some(|_values, _start| Box::new(Receiver::new())),
 };
 
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_sender_spreads_the_window_over_a_round_trip() {
-        let mut tear = Tear { rate: Rate(1.0), silence: Silence::new(SHORTEST) };
+        let mut tear = Tear { rate: Rate(1.0), timer: NoFeedbackTimer::new(SHORTEST) };
         tear.on_ack(&view(0), &ack(1, Remote { window: Some(Packets(12.5)), ..Remote::default() }));
         assert_eq!(tear.rate, Rate(125.0));
         tear.on_wake(&view(400));

@@ -17,7 +17,7 @@ pub struct DecBit {
     keep: f64,
     share: f64,
     window: Window,
-    /// Acknowledgements to come that tell of the window before (section 4.2.2), and then those that count.
+    /// Acknowledgements still to come for packets of the window before (section 4.2.2), and then those that count.
     past: u64,
     left: u64,
     /// Of those that count: how many came, and how many with the bit.
@@ -26,13 +26,13 @@ pub struct DecBit {
 }
 
 impl DecBit {
-    /// The next decision is over one window of acknowledgements, after those of what has left before.
+    /// The next decision is over one window of acknowledgements, after `past` acknowledgements of packets sent before.
     fn begin(&mut self, past: u64) {
         (self.past, self.left) = (past, self.window.get().whole());
         (self.heard, self.set) = (0, 0);
     }
 
-    fn hear(&mut self, set: bool) {
+    fn on_bit(&mut self, set: bool) {
         if self.past > 0 {
             self.past -= 1;
             return;
@@ -58,13 +58,13 @@ impl CongestionControl for DecBit {
     /// The bit comes with each acknowledgement, by itself.
     fn on_ack(&mut self, _view: &View, ack: &Ack) {
         if let Some(bit) = ack.remote.load {
-            self.hear(bit > 0);
+            self.on_bit(bit > 0);
         }
     }
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
         let before = self.window;
-        self.window.lose(view, event);
+        self.window.on_loss(view, event);
         if self.window.packets != before.packets {
             self.begin(before.get().whole());
         }
@@ -120,21 +120,21 @@ mod tests {
     fn half_of_a_window_decides_after_the_window_before_it() {
         let mut decbit =
             Spec::parse("decbit").expect("registered").start(&Start { window: Packets(2.0), ..Start::default() });
-        let mut hear = |bits: &[u8]| {
+        let mut after = |bits: &[u8]| {
             for bit in bits {
                 decbit.on_ack(&view(0), &ack(0, Remote { load: Some(*bit), ..Remote::default() }));
             }
             decbit.control().window.0
         };
-        assert_eq!(hear(&[0]), 2.0);
-        assert_eq!(hear(&[0]), 3.0, "the first window");
+        assert_eq!(after(&[0]), 2.0);
+        assert_eq!(after(&[0]), 3.0, "the first window");
         // Two of the window before, whatever they say, then three; one of three is less than half.
-        assert_eq!(hear(&[1, 1, 1, 0]), 3.0);
-        assert_eq!(hear(&[0]), 4.0);
+        assert_eq!(after(&[1, 1, 1, 0]), 3.0);
+        assert_eq!(after(&[0]), 4.0);
         // Three of the window before, then two of four.
-        assert_eq!(hear(&[0, 0, 0, 1, 1, 0]), 4.0);
-        assert_eq!(hear(&[0]), 3.5);
+        assert_eq!(after(&[0, 0, 0, 1, 1, 0]), 4.0);
+        assert_eq!(after(&[0]), 3.5);
         // Four of the window before; 3.5 packets are three.
-        assert_eq!(hear(&[0, 0, 0, 0, 1, 1, 0]), 3.0625);
+        assert_eq!(after(&[0, 0, 0, 0, 1, 1, 0]), 3.0625);
     }
 }

@@ -1,6 +1,6 @@
-//! Algorithms that hear from routers: what these write on packets comes back with the acknowledgements.
+//! Algorithms with feedback from routers: what these write on packets comes back with the acknowledgements.
 //!
-//! Losses are for paths with a queue that does not take part, and are answered as TCP does.
+//! Losses occur where a queue on the path does not take part, and are handled as in TCP.
 
 pub mod decbit;
 pub mod vcp;
@@ -10,7 +10,7 @@ use crate::rate::{GREATEST_WINDOW, bounded_window};
 use crate::signal::{Cause, Congestion, Start, View};
 use crate::units::Packets;
 
-/// A window, and what losses make of it: half, once per window of data, and one packet after a time-out (RFC 5681).
+/// A window, and what losses make of it: half, once per window of data, and one packet after a timeout (RFC 5681).
 #[derive(Clone, Copy, Debug)]
 struct Window {
     packets: f64,
@@ -33,8 +33,8 @@ impl Window {
         Packets(self.packets)
     }
 
-    /// Answers a loss. Marks are the routers' way of telling others.
-    fn lose(&mut self, view: &View, event: &Congestion) {
+    /// Cuts the window for a loss or a timeout. Marks are meant for other algorithms.
+    fn on_loss(&mut self, view: &View, event: &Congestion) {
         match event.cause {
             Cause::Timeout => self.set(1.0),
             Cause::Loss if event.first >= self.epoch_from || event.separate => self.set(self.packets / 2.0),

@@ -29,7 +29,7 @@ pub struct Vcp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Load {
-    /// Nobody has said.
+    /// No router has written it.
     Unknown,
     /// Below 80 %.
     Low,
@@ -85,7 +85,7 @@ impl CongestionControl for Vcp {
     }
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
-        self.window.lose(view, event);
+        self.window.on_loss(view, event);
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -1,4 +1,4 @@
-//! XCP's sender: it tells the routers of its window and its round trip, and they tell it by how much to change the window.
+//! XCP's sender: packets carry its window and round-trip time, and routers write on them by how much to change the window.
 //!
 //! Katabi, Handley and Rohrs, SIGCOMM 2002, section 3.2. The routers are in the hosts.
 
@@ -23,7 +23,7 @@ pub struct Xcp {
 }
 
 impl Xcp {
-    /// A sender that wishes for `desired`.
+    /// A sender with the desired rate `desired`.
     #[must_use]
     pub fn new(desired: Rate, start: &Start) -> Self {
         Self { window: Window::new(start), desired, rtt: None, answered: false }
@@ -55,7 +55,7 @@ impl CongestionControl for Xcp {
 
     /// "XCP reacts to losses as TCP does": a queue along the path does not speak XCP (section 3.2).
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
-        self.window.lose(view, event);
+        self.window.on_loss(view, event);
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -57,7 +57,7 @@ impl WindowRule for Bic {
 
     fn epoch(&mut self, before: Option<f64>, after: f64, _view: &View) {
         self.w_max = match before {
-            // A maximum below the last one means that others want a share: aim at the middle of the cut.
+            // A maximum below the last one means that other flows compete: aim at the middle of the cut.
             Some(before) if self.fast_convergence && before < self.w_max => (1.0 - self.decrease / 2.0) * before,
             Some(before) => before,
             // No maximum is known: all growth is probing.

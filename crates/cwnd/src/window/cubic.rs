@@ -90,7 +90,7 @@ impl WindowRule for Cubic {
 
     fn epoch(&mut self, before: Option<f64>, after: f64, _view: &View) {
         (self.w_max, self.prior) = match before {
-            // Section 4.7, fast convergence: a maximum below the last one means that others want a share.
+            // Section 4.7, fast convergence: a maximum below the last one means that other flows compete.
             Some(before) if self.fast_convergence && before < self.w_max => {
                 (before * (1.0 - self.decrease / 2.0), before)
             }

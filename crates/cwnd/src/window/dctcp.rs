@@ -1,6 +1,6 @@
 //! DCTCP: the window is cut by how much of it was marked, not by half.
 //!
-//! RFC 8257; section numbers are its own. It wants queues that mark every packet beyond a threshold, and a receiver that echoes
+//! RFC 8257; section numbers are its own. It needs queues that mark every packet beyond a threshold, and a receiver that echoes
 //! marks packet by packet (section 3.2).
 
 use super::{Window, WindowRule};

@@ -30,7 +30,7 @@ pub fn increase(since: Span, beta: f64) -> f64 {
 
 impl Htcp {
     /// The fraction to keep: the share of the round-trip time that is not queueing, so that the queue just drains; one half where
-    /// the rate has changed so much that the queue says little.
+    /// the rate has changed so much that the queue is no measure.
     fn backoff(&mut self, w: f64, view: &View) -> f64 {
         let known = |rtt: &Rtt| self.adaptive && rtt.smoothed > Span::ZERO && rtt.latest > Span::ZERO;
         let Some(rtt) = view.rtt.filter(known) else { return LEAST_BETA };

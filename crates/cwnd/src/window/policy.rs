@@ -1,4 +1,4 @@
-//! The habits of an era, as data.
+//! The behaviour of an era, as data.
 
 /// How fast slow start grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum SlowStart {
     HyStart,
 }
 
-/// When the shell halves instead of asking the rule.
+/// When the shell halves the window instead of calling the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstCut {
     /// Never: the rule decides every cut.
@@ -24,12 +24,12 @@ pub enum FirstCut {
     Half,
 }
 
-/// The habits of an era, as data: what simulators and standards changed over the years around unchanged algorithms.
+/// The behaviour of an era, as data: what simulators and standards changed over the years around unchanged algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// How fast slow start grows.
     pub slow_start: SlowStart,
-    /// When the shell halves instead of asking the rule.
+    /// When the shell halves the window instead of calling the rule.
     pub first_cut: FirstCut,
     /// A timeout's threshold is half the window whatever the rule, at each expiry (ns-2); otherwise it is the rule's cut, at the
     /// first expiry for a packet (RFC 5681 section 3.1, RFC 9438 section 4.8).
@@ -44,7 +44,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// What the RFCs of today ask for.
+    /// As the current RFCs require.
     pub const MODERN: Self = Self {
         slow_start: SlowStart::Standard,
         first_cut: FirstCut::Rule,

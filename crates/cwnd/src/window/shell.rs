@@ -9,9 +9,9 @@ use crate::control::{CongestionControl, Control, Pacing};
 use crate::signal::{Ack, Cause, Congestion, Limit, Start, View};
 use crate::units::{Packets, Span};
 
-/// A window algorithm, without what all of them share. Windows are real numbers of packets, as in the papers.
+/// The part of a window algorithm that differs from the others. Windows are real numbers of packets, as in the papers.
 pub trait WindowRule: Clone + Debug + Send + 'static {
-    /// The increase for one acknowledged packet in congestion avoidance, at window `w`; below zero where the delay asks for it.
+    /// The increase for one acknowledged packet in congestion avoidance, at window `w`; negative where the delay calls for a smaller window.
     fn grow(&mut self, w: f64, view: &View) -> f64;
 
     /// The increase for `acked` acknowledged packets at once, of which each counts as the first: a model's step.
@@ -22,7 +22,7 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
     /// The window after a cut at window `w`. [`epoch`](Self::epoch) follows, with the window that really came of it.
     fn cut(&mut self, w: f64, view: &View) -> f64;
 
-    /// The window after a cut that marks of routers ask for, for algorithms to which a mark is less than a loss.
+    /// The window after a cut for marks of routers, for algorithms that cut less for a mark than for a loss.
     fn cut_for_marks(&mut self, w: f64, view: &View) -> f64 {
         self.cut(w, view)
     }
@@ -31,7 +31,7 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
     fn observe(&mut self, _view: &View, _ack: &Ack) {}
 
     /// An epoch of congestion avoidance starts at window `after`. `before` is the window at which congestion hit, also where
-    /// the shell cut by a rule of its own. None where history is void: slow start ended, by reaching its threshold or because
+    /// the shell cut by a rule of its own. None where there is no such window: slow start ended, by reaching its threshold or because
     /// congestion hits in it just now. The first [`grow`](Self::grow) or [`cut`](Self::cut) always comes after such a call.
     fn epoch(&mut self, _before: Option<f64>, _after: f64, _view: &View) {}
 
@@ -75,7 +75,7 @@ struct State {
     threshold: f64,
     /// The next new packet at the last decrease, 0 before the first: congestion that hit an earlier packet belongs to it.
     epoch_from: u64,
-    /// The rule knows of the epoch under way. It does not in slow start, whose end opens one.
+    /// An epoch of the rule is under way. None is in slow start, whose end opens one.
     open: bool,
     /// There has been a decrease.
     decreased: bool,
@@ -176,7 +176,7 @@ impl<R: WindowRule> Window<R> {
         }
     }
 
-    /// Tells the rule where it stands, if history is void.
+    /// Starts an epoch of the rule at `window`, unless one is under way.
     fn open_epoch(&mut self, window: f64, view: &View) {
         if !self.state.open {
             self.state.open = true;
@@ -266,7 +266,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
             }
             return;
         }
-        // A timer that expires again tells of the same congestion: an undo goes back to before its first expiry.
+        // A timer that expires again belongs to the same congestion: an undo restores the state before its first expiry.
         if !event.persistent || self.undo.is_none() {
             self.undo = Some((self.state, self.rule.clone()));
         }
@@ -298,7 +298,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         // RFC 5681 section 4.1: the restart window is min(IW, cwnd). RFC 2861 section 3: slow start may probe up to three
         // quarters of the window that was proven.
         self.state.threshold = self.state.threshold.max(0.75 * self.state.window);
-        // What the rule remembers belongs to the larger window.
+        // The rule's epoch began at the larger window.
         self.state.open &= self.state.window <= self.initial;
         self.state.window = self.state.window.min(self.initial);
         self.undo = None;

@@ -36,7 +36,7 @@ impl WindowRule for Vegas {
     }
 
     fn ramp(&self, _w: f64) -> Option<f64> {
-        // Every other round trip the window stands still, so that what it delivers can be told.
+        // Every other round trip the window stays the same, so that what it delivers can be measured.
         Some(if self.doubling { 1.0 } else { 0.0 })
     }
 

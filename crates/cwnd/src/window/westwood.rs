@@ -76,5 +76,5 @@ pub const WESTWOOD: Entry = Entry {
 const OLD: f64 = 7.0 / 8.0;
 /// Samples over less would follow bursts of acknowledgements.
 const LEAST_INTERVAL: Span = Span::from_millis(50);
-/// Packets: below two there is nothing that could show a loss. RFC 5681 equation 4 asks for it too.
+/// Packets: with fewer than two no duplicate acknowledgement can show a loss. RFC 5681 equation 4 has the same minimum.
 const LEAST_THRESHOLD: f64 = 2.0;

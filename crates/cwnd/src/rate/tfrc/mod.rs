@@ -30,7 +30,7 @@ pub struct Tfrc {
     /// tld: when slow start last doubled the rate.
     doubled: Option<Time>,
     /// When the no-feedback timer expires.
-    silence: Option<Time>,
+    no_feedback_at: Option<Time>,
     /// W_init (section 4.2).
     initial_window: Packets,
 }
@@ -53,7 +53,7 @@ impl Tfrc {
             rtt: None,
             received: Received::only(Time::ZERO, f64::INFINITY),
             doubled: None,
-            silence: None,
+            no_feedback_at: None,
             initial_window: Packets((INITIAL_BYTES / segment).clamp(2.0, 4.0)),
         }
     }
@@ -106,7 +106,7 @@ impl Tfrc {
 impl CongestionControl for Tfrc {
     /// The rate alone holds the sender.
     fn control(&self) -> Control {
-        Control { pacing: Pacing::At(self.rate), wake: self.silence, ..Control::window(Packets(f64::INFINITY)) }
+        Control { pacing: Pacing::At(self.rate), wake: self.no_feedback_at, ..Control::window(Packets(f64::INFINITY)) }
     }
 
     /// Section 4.3. What carries a loss event rate is a report.
@@ -126,7 +126,7 @@ impl CongestionControl for Tfrc {
             2.0 * self.received.add(view.now, arrived, rtt)
         };
         self.update(view.now, limit, rtt);
-        self.silence = Some(view.now + self.time_out_after(rtt));
+        self.no_feedback_at = Some(view.now + self.time_out_after(rtt));
     }
 
     /// TFRC's receiver counts the losses, not its sender.
@@ -135,12 +135,12 @@ impl CongestionControl for Tfrc {
     /// The no-feedback timer, as often as it has expired.
     fn on_wake(&mut self, view: &View) {
         let rtt = self.rtt.unwrap_or(Span::ZERO);
-        while let Some(due) = self.silence.filter(|due| *due <= view.now) {
+        while let Some(due) = self.no_feedback_at.filter(|due| *due <= view.now) {
             let keeps = self.may_keep(view);
             if !keeps {
                 self.hear_nothing(due);
             }
-            self.silence = Some(if keeps { view.now } else { due } + self.time_out_after(rtt));
+            self.no_feedback_at = Some(if keeps { view.now } else { due } + self.time_out_after(rtt));
         }
     }
 
@@ -264,7 +264,7 @@ mod tests {
         for (millis, received, p, expected) in script {
             close(report(&mut tfrc, &view(millis), received, p), expected);
         }
-        // Silence: the timer runs for four round trips. The rate falls to half of the equation's, as more was received; then by halves.
+        // No feedback: the timer runs for four round trips. The rate falls to half of the equation's, as more was received; then by halves.
         assert_eq!(tfrc.control().wake, Some(at(2000)));
         for (millis, expected) in [(2000, 191.922), (2400, 95.961), (2800, 47.9805)] {
             tfrc.on_wake(&view(millis));
@@ -287,7 +287,7 @@ mod tests {
         close(report(&mut tfrc, &starved(1400), 5.0, 0.01), 112.332);
         // A new loss on top: the set is halved, and the limit is 80.
         close(report(&mut tfrc, &starved(1500), 5.0, 0.0101), 80.0);
-        // Silence halves what the equation allows, since 80 is more than a restart may have at once, 40.
+        // An expiry halves what the equation allows, since 80 is more than a restart may have at once, 40.
         tfrc.on_wake(&starved(1900));
         close(tfrc.rate.0, 55.8408);
     }

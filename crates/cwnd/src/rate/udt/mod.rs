@@ -110,7 +110,7 @@ impl Udt {
     }
 
     /// What the receiver reports, smoothed as both codes do (7/8 old, 1/8 new). `paper` takes the arrival rate as it is.
-    fn hear(&mut self, remote: &Remote) {
+    fn on_report(&mut self, remote: &Remote) {
         let smooth = |old: Option<Rate>, new: Option<Rate>| match (old, measured(new)) {
             (Some(old), Some(new)) => Some(Rate(0.875 * old.0 + 0.125 * new.0)),
             (old, new) => new.or(old),
@@ -138,7 +138,7 @@ impl Udt {
         } else if window > most.0 {
             self.leave_slow_start(view);
             if self.profile == Profile::Udt4 {
-                // Nothing speaks of congestion: what arrived is what left, not what the path can do.
+                // No congestion was found: the arrival rate is the sending rate, not what the path can carry.
                 self.rate = bounded(self.rate.0.max((most / rtt(view)).0));
             }
         }
@@ -235,7 +235,7 @@ impl CongestionControl for Udt {
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         self.pass(view);
         self.intervals.positive();
-        self.hear(&ack.remote);
+        self.on_report(&ack.remote);
         if let Some(slow_start) = self.slow_start {
             self.ramp(slow_start, ack.newly, view);
             return;
@@ -274,7 +274,7 @@ impl CongestionControl for Udt {
         self.lossy = true;
         let verdict = self.cuts.judge(event.first, view.next, first_of_interval);
         if self.profile == Profile::Udt4 && event.cause == Cause::Timeout {
-            // Further silences in a row tell nothing new: next to nothing is being sent.
+            // Further timeouts in a row are no new sign of congestion: hardly anything is being sent.
             if !event.persistent {
                 self.before_cut = self.rate;
                 self.rate = cut(self.rate, self.rate.0 / 2.0);

@@ -112,7 +112,7 @@ impl ReceiverSide for Receiver {
     }
 }
 
-/// Arrivals without which there is no arrival speed: a single one says nothing of the time between two.
+/// Arrivals needed for an arrival rate: it is computed from the time between two.
 const ENOUGH: u64 = 2;
 
 #[cfg(test)]
