@@ -11,7 +11,7 @@ use core::fmt::{self, Debug};
 use super::decrease::{Cuts, Verdict};
 use super::{Decrease, GREATEST_WINDOW, Intervals, bounded, bounded_window, cut};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::quantity;
+use crate::quantity::{self, QuantityError};
 use crate::registry::{Entry, Family, Parameter, Refusal, Transport, Values};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{BitRate, Bytes, Packets, Rate, Span};
@@ -104,6 +104,39 @@ impl fmt::Display for NotDecreasing {
 }
 
 impl core::error::Error for NotDecreasing {}
+
+/// The text of an [`Alpha`] could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AlphaError {
+    /// The increase of the last stage is not 0.
+    LastStage,
+    /// The ends of the stages do not rise, or an increase is larger than the one before.
+    Order,
+    /// A rate or the exponent could not be read.
+    Quantity(QuantityError),
+    /// It is neither a power nor a list of stages.
+    Syntax,
+}
+
+/// What would have been accepted.
+impl fmt::Display for AlphaError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LastStage => out.write_str("a last stage of 0"),
+            Self::Order => out.write_str("stages whose ends rise and whose increases do not"),
+            Self::Quantity(error) => fmt::Display::fmt(error, out),
+            Self::Syntax => out.write_str(SYNTAX),
+        }
+    }
+}
+
+impl core::error::Error for AlphaError {}
+
+impl From<QuantityError> for AlphaError {
+    fn from(error: QuantityError) -> Self {
+        Self::Quantity(error)
+    }
+}
 
 impl Default for Settings {
     fn default() -> Self {
@@ -250,28 +283,29 @@ impl Alpha {
     /// second is 1.2 Mbit/s per interval below 90 Mbit/s, 120 kbit/s below 99 Mbit/s, and nothing from there on.
     ///
     /// # Errors
-    /// What the text does not say clearly, as the end of a sentence.
-    pub fn parse(text: &str, packet: Bytes) -> Result<Self, String> {
+    /// The text has neither form, a rate lacks its unit, the ends of the stages do not rise, an increase is larger than the one
+    /// before, or the last stage is not 0.
+    pub fn parse(text: &str, packet: Bytes) -> Result<Self, AlphaError> {
         let rate = |text: &str| match text.trim() {
             "0" => Ok(0.0),
-            text => quantity::bit_rate(text).map(|rate| rate.to_packets(packet).0).map_err(|error| error.to_string()),
+            text => quantity::bit_rate(text).map(|rate| rate.to_packets(packet).0),
         };
         if let Some((scale, rest)) = text.split_once('@') {
-            let (from, exponent) = rest.split_once("^-").ok_or_else(|| SYNTAX.to_owned())?;
-            let exponent = quantity::number(exponent).map_err(|error| error.to_string())?;
+            let (from, exponent) = rest.split_once("^-").ok_or(AlphaError::Syntax)?;
+            let exponent = quantity::number(exponent)?;
             return match (rate(scale)?, rate(from)?) {
                 (scale, from) if from > 0.0 && exponent > 0.0 => Ok(Self::Power { scale, from, exponent }),
-                _ => Err(SYNTAX.to_owned()),
+                _ => Err(AlphaError::Syntax),
             };
         }
-        let numbers = text.split("..").map(rate).collect::<Result<Vec<f64>, String>>()?;
-        let (pairs, [last]) = numbers.as_chunks::<2>() else { return Err(SYNTAX.to_owned()) };
+        let numbers = text.split("..").map(rate).collect::<Result<Vec<f64>, QuantityError>>()?;
+        let (pairs, [last]) = numbers.as_chunks::<2>() else { return Err(AlphaError::Syntax) };
         let stages: Box<[Stage]> = pairs.iter().map(|&[increase, below]| Stage { increase, below }).collect();
         if !stages.is_sorted_by(|one, next| one.below < next.below && one.increase >= next.increase) {
-            return Err("stages whose ends rise and whose increases do not".to_owned());
+            return Err(AlphaError::Order);
         }
         // The last stage has no end: only nothing tends to zero there.
-        if *last == 0.0 { Ok(Self::Stages { stages, last: 0.0 }) } else { Err("a last stage of 0".to_owned()) }
+        if *last == 0.0 { Ok(Self::Stages { stages, last: 0.0 }) } else { Err(AlphaError::LastStage) }
     }
 }
 
@@ -309,7 +343,8 @@ pub const DAIMD: Entry = Entry {
     ],
     build: |values, start| {
         let refuse = |parameter, reason| Refusal { parameter, reason };
-        let increase = Alpha::parse(values.text("alpha"), start.packet).map_err(|reason| refuse("alpha", reason))?;
+        let increase =
+            Alpha::parse(values.text("alpha"), start.packet).map_err(|error| refuse("alpha", error.to_string()))?;
         let settings = settings(values, start).map_err(|reason| refuse("interval", reason))?;
         match Daimd::new(increase, settings, start) {
             Ok(daimd) => Ok(daimd.into()),
@@ -421,7 +456,7 @@ mod tests {
         Ack { acks: 1, newly: 1, marked: 0, sent_at: Time::ZERO, sample: None, remote: Remote::default() }
     }
 
-    fn parse(text: &str) -> Result<Alpha, String> {
+    fn parse(text: &str) -> Result<Alpha, AlphaError> {
         Alpha::parse(text, PACKET)
     }
 
