@@ -3,7 +3,7 @@
 use cwnd::{Span, Time};
 use cwnd_trace::Histogram;
 
-use crate::flow::{Birth, Finite, Flow, Member, Path};
+use crate::flow::{Finite, Flow, FlowParameters, FlowPath, Member};
 use crate::protocol::SenderProtocol;
 use crate::random::Stream;
 use crate::setup::{CrowdSetup, Setup};
@@ -15,7 +15,7 @@ use crate::traffic::web::Readers;
 #[derive(Debug)]
 pub(crate) struct Crowd {
     setup: CrowdSetup,
-    path: Path,
+    path: FlowPath,
     arrivals: Poisson,
     sizes: Stream,
     readers: Option<Readers>,
@@ -73,7 +73,7 @@ pub(crate) struct Completions {
 
 impl Crowd {
     /// The crowd that is number `index` of `setup`, and of which nobody has arrived.
-    pub(crate) fn new(setup: &Setup, index: usize, path: Path) -> Self {
+    pub(crate) fn new(setup: &Setup, index: usize, path: FlowPath) -> Self {
         let stream = |what| Stream::new(setup.seed, &format!("crowd {index}: {what}"));
         let crowd = setup.crowds[index].clone();
         Self {
@@ -124,7 +124,7 @@ impl Crowd {
         let draws = &mut self.flows;
         let longer = self.setup.rtt_spread.mul_f64(draws.unit());
         let member = Member { crowd: index, session: request.session, measured };
-        let birth = Birth {
+        let parameters = FlowParameters {
             start: now,
             backlog: Backlog::packets(request.size),
             finite: Some(Box::new(Finite::new(request.size, now, Some(member)))),
@@ -133,7 +133,7 @@ impl Crowd {
             seed: draws.seed(),
             jitter: Stream::seeded(draws.seed()),
         };
-        Some(Flow::controlled(&self.setup.flow, &self.path, birth))
+        Some(Flow::controlled(&self.setup.flow, &self.path, parameters))
     }
 
     /// All packets of a flow of `size` have arrived, `after` its start.

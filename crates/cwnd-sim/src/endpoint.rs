@@ -5,10 +5,10 @@ use cwnd::{Algorithm, Packets, Span, Time};
 use cwnd_trace::{PacketLog, Protocol};
 use cwnd_udt::Message;
 
+use crate::logged::LoggedSender;
 use crate::net::packet::{Body, Data, Header};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
 use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
-use crate::watch::Watched;
 use crate::{cbr, datagram, routed, tcp, udt};
 
 /// A sender.
@@ -27,7 +27,7 @@ pub(crate) enum Sender {
     /// Without congestion control.
     Cbr(Box<cbr::Sender>),
     /// Any of them, with a log of its packets.
-    Watched(Box<Watched<Self>>),
+    Logged(Box<LoggedSender<Self>>),
 }
 
 /// A receiver.
@@ -57,7 +57,7 @@ macro_rules! sender {
             Sender::Routed($inner) => $body,
             Sender::Datagram($inner) => $body,
             Sender::Cbr($inner) => $body,
-            Sender::Watched($inner) => $body,
+            Sender::Logged($inner) => $body,
         }
     };
 }
@@ -96,18 +96,18 @@ impl Sender {
     }
 
     /// The same sender with a log of at most `most` packets.
-    pub(crate) fn watched(self, most: usize, ecn: bool) -> Self {
+    pub(crate) fn logged(self, most: usize, ecn: bool) -> Self {
         let protocol = match self {
             Self::Udt(_) => Protocol::Udt,
             Self::Datagram(_) => Protocol::Datagrams,
             _ => Protocol::Tcp,
         };
-        Self::Watched(Box::new(Watched::new(self, protocol, most, ecn)))
+        Self::Logged(Box::new(LoggedSender::new(self, protocol, most, ecn)))
     }
 
     /// The log, if there is one.
     pub(crate) fn into_log(self) -> PacketLog {
-        if let Self::Watched(watched) = self { watched.into_log() } else { PacketLog::default() }
+        if let Self::Logged(logged) = self { logged.into_log() } else { PacketLog::default() }
     }
 }
 
@@ -160,8 +160,8 @@ impl SenderProtocol for Sender {
 
 impl Receiver {
     /// A TCP-like receiver whose acknowledgements wait for one another for `aggregation`.
-    pub(crate) fn tcp(habits: tcp::Habits, aggregation: Option<Span>) -> Self {
-        let receiver = tcp::Receiver::new(habits);
+    pub(crate) fn tcp(options: tcp::ReceiverOptions, aggregation: Option<Span>) -> Self {
+        let receiver = tcp::Receiver::new(options);
         match aggregation {
             None => Self::Tcp(receiver),
             Some(interval) => Self::Aggregate(Box::new(tcp::Aggregate::new(receiver, interval))),

@@ -74,7 +74,7 @@ pub(crate) struct Member {
 
 /// What flows from the same setup share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
+pub(crate) struct FlowPath {
     pub(crate) routes: FlowRoutes,
     variation: Variation,
     /// Departures are late by less than this.
@@ -82,7 +82,7 @@ pub(crate) struct Path {
 }
 
 /// What differs between flows from the same setup.
-pub(crate) struct Birth {
+pub(crate) struct FlowParameters {
     pub(crate) start: Time,
     pub(crate) backlog: Backlog,
     pub(crate) finite: Option<Box<Finite>>,
@@ -120,15 +120,15 @@ pub(crate) struct AccessLine {
 #[derive(Clone, Copy, Debug)]
 struct Departure {
     due: Time,
-    /// None if it says more or something else, which is then among the [`Asides`].
+    /// None if it says more or something else, which is then among the [`OtherBodies`].
     data: Option<Data>,
 }
 
 /// What the packets on access lines say that are not plain data, by flow, in order. Few flows have any.
 #[derive(Debug, Default)]
-pub(crate) struct Asides(BTreeMap<u32, VecDeque<Body>>);
+pub(crate) struct OtherBodies(BTreeMap<u32, VecDeque<Body>>);
 
-impl Path {
+impl FlowPath {
     /// The path over `routes` of packets of `packet` bytes.
     pub(crate) fn new(setup: &Setup, all: &Routes, routes: FlowRoutes, packet: Bytes) -> Self {
         let slowest = all.links(routes.forward).filter_map(|link| setup.links[link as usize].rate).min();
@@ -157,7 +157,7 @@ impl Finite {
 
 impl Flow {
     /// A flow under congestion control.
-    pub(crate) fn controlled(setup: &FlowSetup, path: &Path, birth: Birth) -> Self {
+    pub(crate) fn controlled(setup: &FlowSetup, path: &FlowPath, parameters: FlowParameters) -> Self {
         let era = setup.era;
         let algorithm_start = Start {
             window: Packets(era.initial_window),
@@ -165,7 +165,7 @@ impl Flow {
             max_window: Packets(f64::INFINITY),
             packet: setup.packet,
             payload: setup.payload,
-            seed: birth.seed,
+            seed: parameters.seed,
             policy: Policy { slow_start: setup.slow_start.unwrap_or(era.policy.slow_start), ..era.policy },
         };
         let config = |backlog| SenderConfig {
@@ -179,51 +179,58 @@ impl Flow {
             payload: setup.payload,
             paced: setup.paced,
         };
-        let habits = tcp::Habits {
+        let options = tcp::ReceiverOptions {
             reassembly: setup.reassembly,
             delay: setup.delayed_ack,
             echo: setup.ecn.unwrap_or(AckEcho::Latch),
         };
         let (sender, receiver) = match setup.algorithm.entry().transport {
-            Transport::Acked => {
-                (Sender::tcp(config(birth.backlog), birth.start), Receiver::tcp(habits, setup.ack_aggregation))
-            }
+            Transport::Acked => (
+                Sender::tcp(config(parameters.backlog), parameters.start),
+                Receiver::tcp(options, setup.ack_aggregation),
+            ),
             Transport::Reported => {
-                let (sender, receiver) = udt::ends(setup, &algorithm_start, birth.backlog, birth.start);
+                let (sender, receiver) = udt::ends(setup, &algorithm_start, parameters.backlog, parameters.start);
                 (Sender::Udt(Box::new(sender)), Receiver::Udt(Box::new(receiver)))
             }
             Transport::Routed => {
-                let sender = tcp::Sender::new(config(birth.backlog), Sack::new(&era), birth.start);
-                let receiver = routed::Receiver::new(habits);
+                let sender = tcp::Sender::new(config(parameters.backlog), Sack::new(&era), parameters.start);
+                let receiver = routed::Receiver::new(options);
                 (Sender::Routed(Box::new(routed::Sender::new(sender))), Receiver::Routed(Box::new(receiver)))
             }
             Transport::Datagram => {
                 let side = setup.algorithm.receiver(&algorithm_start).expect("a registry test asks for this half");
-                let sender = datagram::Sender::new(config(birth.backlog), birth.start);
+                let sender = datagram::Sender::new(config(parameters.backlog), parameters.start);
                 let receiver = datagram::Receiver::new(side, setup.packet);
                 (Sender::Datagram(Box::new(sender)), Receiver::Datagram(Box::new(receiver)))
             }
         };
-        let base_rtt = path.routes.base_rtt + birth.longer;
-        let access_rtt = setup.access_rtt + birth.longer;
-        let delay = access_rtt.as_secs_f64() + path.spread(birth.spread) * base_rtt.as_secs_f64();
+        let base_rtt = path.routes.base_rtt + parameters.longer;
+        let access_rtt = setup.access_rtt + parameters.longer;
+        let delay = access_rtt.as_secs_f64() + path.spread(parameters.spread) * base_rtt.as_secs_f64();
         Self {
             ack: setup.ack,
             ecn: setup.ecn.is_some(),
             class: setup.class,
-            finite: birth.finite,
-            ..Self::new(sender, receiver, path, setup.packet, (Span::from_secs_f64(delay), birth.jitter))
+            finite: parameters.finite,
+            ..Self::new(sender, receiver, path, setup.packet, (Span::from_secs_f64(delay), parameters.jitter))
         }
     }
 
     /// A flow without congestion control.
-    pub(crate) fn uncontrolled(setup: &CbrSetup, path: &Path, backlog: Backlog, jitter: Stream) -> Self {
+    pub(crate) fn uncontrolled(setup: &CbrSetup, path: &FlowPath, backlog: Backlog, jitter: Stream) -> Self {
         let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog)));
         let access = (setup.access_delay, jitter);
         Self { class: setup.class, ..Self::new(sender, Receiver::Cbr(cbr::Receiver), path, setup.packet, access) }
     }
 
-    fn new(sender: Sender, receiver: Receiver, path: &Path, packet: Bytes, (delay, jitter): (Span, Stream)) -> Self {
+    fn new(
+        sender: Sender,
+        receiver: Receiver,
+        path: &FlowPath,
+        packet: Bytes,
+        (delay, jitter): (Span, Stream),
+    ) -> Self {
         Self {
             sender,
             receiver,
@@ -252,10 +259,10 @@ impl Flow {
 
     /// Takes the packet that leaves the access line next; this is flow `index`.
     #[inline(always)]
-    pub(crate) fn leave_access(&mut self, index: u32, asides: &mut Asides) -> Option<Packet> {
+    pub(crate) fn leave_access(&mut self, index: u32, other_bodies: &mut OtherBodies) -> Option<Packet> {
         let (size, capable, body) = match self.access.in_transit.pop_front()?.data {
             Some(data) => (self.packet, self.ecn && !data.retransmission, Body::Data(data)),
-            None => match asides.take(index)? {
+            None => match other_bodies.take(index)? {
                 body @ Body::Headed(data, _) => (self.packet, self.ecn && !data.retransmission, body),
                 body => (self.ack, false, body),
             },
@@ -301,7 +308,7 @@ impl AccessLine {
     }
 }
 
-impl Asides {
+impl OtherBodies {
     /// What the next packet of `flow` says, which is not plain data.
     #[cold]
     pub(crate) fn put(&mut self, flow: u32, body: Body) {

@@ -15,6 +15,7 @@ mod events;
 mod flow;
 #[cfg(test)]
 mod hosts;
+mod logged;
 mod net;
 mod pacer;
 mod protocol;
@@ -28,7 +29,6 @@ mod tcp;
 mod topology;
 mod traffic;
 mod udt;
-mod watch;
 mod world;
 
 pub use cwnd_trace::{Passage, Passing, Trace};

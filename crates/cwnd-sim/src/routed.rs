@@ -84,8 +84,8 @@ impl DerefMut for Sender {
 
 impl Receiver {
     /// A receiver of nothing yet.
-    pub(crate) fn new(habits: tcp::Habits) -> Self {
-        Self { inner: tcp::Receiver::new(habits), feedback: f32::NAN }
+    pub(crate) fn new(options: tcp::ReceiverOptions) -> Self {
+        Self { inner: tcp::Receiver::new(options), feedback: f32::NAN }
     }
 
     fn reply(&mut self, ack: &Ack) -> Reply {

@@ -65,7 +65,7 @@ impl Simulation {
     /// # Errors
     /// The run was interrupted.
     pub fn finish(mut self, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
-        self.world.leave_alone(&self.recorder);
+        self.world.allow_ahead(&self.recorder);
         let mut asked = 0_u64;
         let reached = self.world.simulate(self.end, &mut self.recorder, |_, at| {
             asked += 1;

@@ -13,7 +13,7 @@ use crate::crowd::{Crowd, Request};
 use crate::digest::Digest;
 use crate::error::SetupError;
 use crate::events::{Component, EventSet, Next};
-use crate::flow::{Asides, Birth, Finite, Flow, Path};
+use crate::flow::{Finite, Flow, FlowParameters, FlowPath, OtherBodies};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
@@ -46,14 +46,14 @@ pub(crate) struct World {
     pub(crate) crowds: Vec<Crowd>,
     /// Round-trip times without queueing or transmission of the flows recorded one by one, as drawn.
     pub(crate) base_rtts: Vec<Span>,
-    asides: Asides,
+    other_bodies: OtherBodies,
     /// Places in `flows` whose flow is gone.
     free: Vec<u32>,
     /// Empty between events.
     requests: Vec<Request>,
     measure_from: Time,
     /// Nobody looks at it but for samples.
-    alone: bool,
+    unobserved: bool,
     /// What is done ahead is done before this.
     horizon: Time,
     /// The link that data packets pass ahead of their time, if there is one.
@@ -74,11 +74,11 @@ impl World {
             flows: Vec::with_capacity(setup.flows.len() + setup.cbr.len()),
             crowds: Vec::with_capacity(setup.crowds.len()),
             base_rtts: Vec::with_capacity(setup.flows.len()),
-            asides: Asides::default(),
+            other_bodies: OtherBodies::default(),
             free: Vec::new(),
             requests: Vec::new(),
             measure_from,
-            alone: false,
+            unobserved: false,
             horizon: Time::ZERO,
             ahead: None,
             routes: Routes::default(),
@@ -96,7 +96,7 @@ impl World {
         }
         for (index, crowd) in setup.crowds.iter().enumerate() {
             let routes = setup.flow_routes(&mut world.routes, &crowd.flow, "crowd")?;
-            let path = Path::new(setup, &world.routes, routes, crowd.flow.packet);
+            let path = FlowPath::new(setup, &world.routes, routes, crowd.flow.packet);
             world.crowds.push(Crowd::new(setup, index, path));
             world.arm_crowd(index as u32);
         }
@@ -157,7 +157,7 @@ impl World {
             Component::Receiver(index) => self.receiver_timer(index),
             Component::Start(index) => {
                 self.events.pop();
-                self.pump(index);
+                self.poll_sender(index);
             }
             Component::Arrival(index) => self.arrivals(index),
             Component::Sample => {
@@ -166,7 +166,7 @@ impl World {
                     Time::MAX => self.events.pop(),
                     next => {
                         self.events.postpone_first(next, component);
-                        if self.alone {
+                        if self.unobserved {
                             self.go_ahead(next);
                         }
                     }
@@ -178,12 +178,12 @@ impl World {
 
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {
         let routes = setup.flow_routes(&mut self.routes, flow, "flow")?;
-        let path = Path::new(setup, &self.routes, routes, flow.packet);
+        let path = FlowPath::new(setup, &self.routes, routes, flow.packet);
         let mut draws = Stream::new(setup.seed, &format!("flow {index}"));
         let spread = draws.unit();
         let start = flow.start + setup.variation.start.unwrap_or(routes.base_rtt).mul_f64(draws.unit());
         let clock = || (0.0, Stream::new(setup.seed, &format!("flow {index}: source")));
-        let birth = Birth {
+        let parameters = FlowParameters {
             start,
             backlog: Backlog::new(&flow.source, (start, flow.stop), &flow.pauses, flow.packet, clock),
             finite: match flow.source {
@@ -195,10 +195,10 @@ impl World {
             seed: draws.seed(),
             jitter: Stream::new(setup.seed, &format!("flow {index}: jitter")),
         };
-        let mut built = Flow::controlled(flow, &path, birth);
+        let mut built = Flow::controlled(flow, &path, parameters);
         built.ahead = self.may_be_ahead(&built);
         if let Some(most) = setup.packet_log {
-            built.sender = built.sender.watched(most, built.ecn);
+            built.sender = built.sender.logged(most, built.ecn);
         }
         self.flows.push(built);
         self.base_rtts.push(path.base_rtt(spread));
@@ -209,7 +209,7 @@ impl World {
     fn add_cbr(&mut self, setup: &Setup, cbr: &CbrSetup) -> Result<(), SetupError> {
         let index = self.flows.len() as u32;
         let routes = setup.cbr_routes(&mut self.routes, cbr)?;
-        let path = Path::new(setup, &self.routes, routes, cbr.packet);
+        let path = FlowPath::new(setup, &self.routes, routes, cbr.packet);
         let named = |what| Stream::new(setup.seed, &format!("cbr {}: {what}", self.flows.len() - setup.flows.len()));
         let varied = setup.variation.start != Some(Span::ZERO);
         let clock = || (if varied { named("start").unit() } else { 0.0 }, named("rate"));
@@ -237,7 +237,7 @@ impl World {
     #[inline(always)]
     fn leave_access(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
-        let Some(mut packet) = flow.leave_access(index, &mut self.asides) else { return };
+        let Some(mut packet) = flow.leave_access(index, &mut self.other_bodies) else { return };
         self.events.set_access(index, flow.access.next());
         match self.ahead {
             Some(link) => self.offer_ahead(link, &mut packet),
@@ -291,7 +291,7 @@ impl World {
     fn arrive(&mut self, packet: &mut Packet) {
         match packet.body {
             Body::Data(data) => self.arrive_at_receiver(packet, &data),
-            Body::ToReceiver(message) => self.tell_receiver(packet.flow, &message),
+            Body::ToReceiver(message) => self.deliver_message(packet.flow, &message),
             Body::Headed(data, header) => {
                 self.flows[packet.flow as usize].receiver.handle_header(&header);
                 self.arrive_at_receiver(packet, &data);
@@ -319,17 +319,17 @@ impl World {
         if answered {
             self.answer(packet);
         } else if self.flows[packet.flow as usize].receiver.is_timed_by_data() {
-            self.hear_receiver(packet.flow);
+            self.poll_receiver(packet.flow);
         }
         self.arm_receiver(packet.flow);
     }
 
     /// What a sender says beside data arrives.
-    fn tell_receiver(&mut self, index: u32, message: &Message) {
+    fn deliver_message(&mut self, index: u32, message: &Message) {
         let flow = &mut self.flows[index as usize];
         flow.answers -= 1;
         flow.receiver.handle_message(self.now, message);
-        self.hear_receiver(index);
+        self.poll_receiver(index);
         self.arm_receiver(index);
         if self.flows[index as usize].finite.is_some() {
             self.look_for_end(index);
@@ -337,7 +337,7 @@ impl World {
     }
 
     /// Sends all that a receiver has to say now.
-    fn hear_receiver(&mut self, index: u32) {
+    fn poll_receiver(&mut self, index: u32) {
         let now = self.now;
         while let Some(body) = self.flows[index as usize].receiver.handle_timeout(now) {
             let (hop, size, ecn, class) = (0, Bytes(0), Ecn::NotCapable, Class::Out);
@@ -380,7 +380,7 @@ impl World {
     }
 
     /// Sends all that a sender may send now, and sets its timers.
-    fn pump(&mut self, index: u32) {
+    fn poll_sender(&mut self, index: u32) {
         self.serve(index, None);
     }
 
@@ -394,7 +394,7 @@ impl World {
             let data = if let Body::Data(data) = body { Some(data) } else { None };
             if data.is_none() {
                 *answers += u32::from(!matches!(body, Body::Headed(..)));
-                self.asides.put(index, body);
+                self.other_bodies.put(index, body);
             }
             access.offer(now, data);
         });
@@ -417,7 +417,7 @@ impl World {
         if flow.armed.release == self.now {
             flow.armed.release = Time::MAX;
             flow.sender.on_wake(self.now);
-            self.pump(index);
+            self.poll_sender(index);
         }
     }
 
@@ -428,7 +428,7 @@ impl World {
         if flow.armed.deadline == self.now {
             flow.armed.deadline = Time::MAX;
             flow.sender.on_deadline(self.now);
-            self.pump(index);
+            self.poll_sender(index);
         }
     }
 
@@ -437,7 +437,7 @@ impl World {
         let flow = &mut self.flows[index as usize];
         if flow.armed.receiver == self.now {
             flow.armed.receiver = Time::MAX;
-            self.hear_receiver(index);
+            self.poll_receiver(index);
             self.arm_receiver(index);
             if self.flows[index as usize].finite.is_some() {
                 self.look_for_end(index);

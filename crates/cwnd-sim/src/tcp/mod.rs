@@ -9,5 +9,5 @@ mod timer;
 
 pub(crate) use aggregate::Aggregate;
 pub use receiver::{AckEcho, Reassembly};
-pub(crate) use receiver::{Habits, Receiver};
+pub(crate) use receiver::{Receiver, ReceiverOptions};
 pub(crate) use sender::Sender;

@@ -47,7 +47,7 @@ impl Reassembly {
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Habits {
+pub(crate) struct ReceiverOptions {
     pub(crate) reassembly: Reassembly,
     /// One acknowledgement for two packets, or after this time.
     pub(crate) delay: Option<Span>,
@@ -74,16 +74,16 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// A receiver of nothing yet.
-    pub(crate) fn new(habits: Habits) -> Self {
+    pub(crate) fn new(options: ReceiverOptions) -> Self {
         Self {
             cumulative: 0,
             beyond: Ranges::default(),
             reported: [0; 2],
-            reassembly: habits.reassembly,
-            delayed: habits.delay,
+            reassembly: options.reassembly,
+            delayed: options.delay,
             due: Time::MAX,
             held_echo: Time::ZERO,
-            echo: habits.echo,
+            echo: options.echo,
             marked: false,
         }
     }
@@ -237,7 +237,8 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Habits = Habits { reassembly: Reassembly::Selective, delay: None, echo: AckEcho::Latch };
+    const PLAIN: ReceiverOptions =
+        ReceiverOptions { reassembly: Reassembly::Selective, delay: None, echo: AckEcho::Latch };
 
     fn data(number: u64) -> Data {
         Data { number, sent_at: Time::from_nanos(number), retransmission: false, reacted: false, pair: false }
@@ -269,7 +270,7 @@ mod tests {
     #[test]
     fn every_second_packet_or_the_timer() {
         let delay = Span::from_millis(40);
-        let mut receiver = Receiver::new(Habits { delay: Some(delay), ..PLAIN });
+        let mut receiver = Receiver::new(ReceiverOptions { delay: Some(delay), ..PLAIN });
         assert_eq!(receiver.on_data(Time::ZERO, &data(0), false), (true, None));
         let (_, ack) = receiver.on_data(Time::ZERO, &data(1), false);
         assert_eq!(ack.map(|ack| (ack.cumulative, ack.echo)), Some((2, Time::ZERO)));
@@ -287,7 +288,7 @@ mod tests {
     #[test]
     fn delayed_acknowledgements_tell_marked_packets_from_others() {
         let delay = Some(Span::from_millis(40));
-        let mut receiver = Receiver::new(Habits { delay, echo: AckEcho::PerPacket, ..PLAIN });
+        let mut receiver = Receiver::new(ReceiverOptions { delay, echo: AckEcho::PerPacket, ..PLAIN });
         let mut sent = Vec::new();
         for (number, marked) in [false, false, false, true, true, true, false, false].into_iter().enumerate() {
             let (new, ack) = receiver.on_data(Time::ZERO, &data(number as u64), marked);
@@ -301,7 +302,7 @@ mod tests {
     fn marks_are_echoed_until_confirmed_or_once() {
         let reacted = |number| Data { reacted: true, ..data(number) };
         let mut latch = Receiver::new(PLAIN);
-        let mut each = Receiver::new(Habits { echo: AckEcho::PerPacket, ..PLAIN });
+        let mut each = Receiver::new(ReceiverOptions { echo: AckEcho::PerPacket, ..PLAIN });
         let mut echoes = |data: Data, marked: bool| {
             [&mut latch, &mut each]
                 .map(|receiver| receiver.on_data(Time::ZERO, &data, marked).1.expect("not delayed").marked)
@@ -323,7 +324,7 @@ mod tests {
         ) {
             let echo = if latch { AckEcho::Latch } else { AckEcho::PerPacket };
             let delay = delayed.then_some(Span::from_millis(40));
-            let mut general = Receiver::new(Habits { delay, echo, ..PLAIN });
+            let mut general = Receiver::new(ReceiverOptions { delay, echo, ..PLAIN });
             for (ahead, marked, reacted) in packets {
                 let data = Data { reacted, ..data(general.cumulative + ahead.saturating_sub(2)) };
                 let mut receiver = general.clone();

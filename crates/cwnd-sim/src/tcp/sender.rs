@@ -6,7 +6,7 @@ use cwnd::{
     Time, View, Visitor,
 };
 
-use super::recovery::{News, Recovery};
+use super::recovery::{AckOutcome, Recovery};
 use super::timer::RetransmissionTimer;
 use crate::era::MarkedAtOne;
 use crate::net::packet::{Ack, Body, Data};
@@ -16,7 +16,7 @@ use crate::traffic::source::Backlog;
 
 /// What of an algorithm's [`Control`] this sender obeys.
 #[derive(Clone, Copy, Debug)]
-struct Orders {
+struct CachedControl {
     window: Packets,
     /// The window in whole packets; a sender may always have one in the network.
     allowed: u64,
@@ -33,14 +33,14 @@ struct Acknowledged<'a> {
     moment: Moment,
     ack: &'a Ack,
     newly: u64,
-    orders: &'a mut Orders,
+    cached: &'a mut CachedControl,
 }
 
 /// A sender of what an application hands over, which mends its losses by the scheme `R`.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender<R> {
     algorithm: Algorithm,
-    orders: Orders,
+    cached: CachedControl,
     facts: Facts,
     recovery: R,
     timer: RetransmissionTimer,
@@ -59,7 +59,7 @@ impl<R: Recovery> Sender<R> {
     /// A sender that starts at `now`.
     pub(crate) fn new(config: SenderConfig, recovery: R, now: Time) -> Self {
         Self {
-            orders: Orders::of(&config.algorithm),
+            cached: CachedControl::of(&config.algorithm),
             algorithm: config.algorithm,
             facts: Facts::new(now, Packets(config.max_window).whole(), config.packet, config.payload),
             recovery,
@@ -78,8 +78,8 @@ impl<R: Recovery> Sender<R> {
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         // Nearly all of them are plain ones. For those the compiler leaves out all that losses and recovery ask for.
         if let Some(newly) = self.recovery.on_plain_ack(ack) {
-            let news = News { newly, advanced: true, rearm: true, ..News::default() };
-            self.on_news(now, ack, self.in_flight() + newly, &news);
+            let outcome = AckOutcome { newly, advanced: true, rearm: true, ..AckOutcome::default() };
+            self.on_outcome(now, ack, self.in_flight() + newly, &outcome);
         } else {
             self.on_other_ack(now, ack);
         }
@@ -88,33 +88,33 @@ impl<R: Recovery> Sender<R> {
     #[inline(never)]
     fn on_other_ack(&mut self, now: Time, ack: &Ack) {
         let in_flight = self.in_flight();
-        let news = self.recovery.on_ack(ack);
-        self.on_news(now, ack, in_flight, &news);
+        let outcome = self.recovery.on_ack(ack);
+        self.on_outcome(now, ack, in_flight, &outcome);
     }
 
     #[inline(always)]
-    fn on_news(&mut self, now: Time, ack: &Ack, in_flight: u64, news: &News) {
-        self.facts.counts.delivered += news.newly + u64::from(news.unnamed);
-        if news.newly > 0 {
-            if !news.rearm {
+    fn on_outcome(&mut self, now: Time, ack: &Ack, in_flight: u64, outcome: &AckOutcome) {
+        self.facts.counts.delivered += outcome.newly + u64::from(outcome.unnamed);
+        if outcome.newly > 0 {
+            if !outcome.rearm {
                 self.timer.settle(&self.facts.rtt);
             }
             let sample = now.since(ack.echo);
             self.timer.sample(sample);
             self.facts.rtt.on_sample(sample, Span::ZERO);
         }
-        if news.advanced {
+        if outcome.advanced {
             self.timer.progress();
             self.facts.advance_round(self.recovery.acked(), self.recovery.next());
         }
-        if news.rearm {
+        if outcome.rearm {
             self.timer.start(now, &self.facts.rtt);
         }
-        if news.lost > 0 {
-            self.facts.counts.lost += news.lost;
+        if outcome.lost > 0 {
+            self.facts.counts.lost += outcome.lost;
             let mut moment = self.moment(now, in_flight);
-            moment.in_recovery &= !news.begun;
-            self.algorithm.on_congestion(&self.facts.view(&moment), &congestion(news));
+            moment.in_recovery &= !outcome.begun;
+            self.algorithm.on_congestion(&self.facts.view(&moment), &congestion(outcome));
             self.ask();
         }
         if ack.marked {
@@ -122,20 +122,20 @@ impl<R: Recovery> Sender<R> {
         }
         // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a time-out, also where it
         // names what has arrived.
-        if news.newly > 0 && (news.advanced || self.recovery.repairing()) {
+        if outcome.newly > 0 && (outcome.advanced || self.recovery.in_recovery()) {
             self.algorithm.visit(Acknowledged {
                 facts: &self.facts,
                 moment: self.moment(now, in_flight),
                 ack,
-                newly: news.newly,
-                orders: &mut self.orders,
+                newly: outcome.newly,
+                cached: &mut self.cached,
             });
         }
-        if self.recovery.leave(news) {
+        if self.recovery.leave(outcome) {
             self.algorithm.on_recovered(&self.view(now, self.in_flight()));
             self.ask();
         }
-        self.recovery.regulate(news, self.orders.window);
+        self.recovery.on_window(outcome, self.cached.window);
         if self.recovery.outstanding() == 0 {
             if !self.held {
                 self.timer.stop();
@@ -147,7 +147,7 @@ impl<R: Recovery> Sender<R> {
     /// An acknowledgement echoes a mark.
     fn on_mark(&mut self, now: Time, in_flight: u64) {
         let acked = self.recovery.acked();
-        let one = self.orders.allowed == 1;
+        let one = self.cached.allowed == 1;
         self.algorithm.on_congestion(&self.view(now, in_flight), &Congestion::mark(acked.saturating_sub(1)));
         self.ask();
         // Once per window, whether the algorithm cut for this mark or for a loss just before: without it the receiver would echo
@@ -156,7 +156,7 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         // A cut that ends at the floor would have gone below it.
-        self.held = one && self.orders.window.0 <= 1.0 && self.marked_at_one != MarkedAtOne::GoesOn;
+        self.held = one && self.cached.window.0 <= 1.0 && self.marked_at_one != MarkedAtOne::GoesOn;
         if self.held {
             let doublings = if acked == self.confirming + 1 { self.doublings } else { 0 };
             self.doublings = doublings + u32::from(self.marked_at_one == MarkedAtOne::BacksOff);
@@ -196,11 +196,11 @@ impl<R: Recovery> Sender<R> {
     /// Nothing but window, source and receiver holds packets back, and the timer runs: there is nothing to decide for each of them.
     #[inline]
     fn is_unbound(&self, now: Time) -> bool {
-        self.recovery.at_rest()
+        self.recovery.is_idle()
             && self.recovery.outstanding() > 0
             && !self.held
-            && self.orders.probe == Probe::None
-            && !self.pacer.spaces(self.orders.pacing)
+            && self.cached.probe == Probe::None
+            && !self.pacer.spaces(self.cached.pacing)
             && !self.pacer.waits(now)
     }
 
@@ -208,7 +208,7 @@ impl<R: Recovery> Sender<R> {
     #[inline(always)]
     fn supply(&mut self, now: Time) -> u64 {
         self.pacer.pass();
-        let room = self.recovery.room(self.orders.allowed);
+        let room = self.recovery.room(self.cached.allowed);
         // A source is asked only for what the window would take.
         let handed = if room > 0 { self.backlog.ahead(now, self.recovery.next()) } else { u64::MAX };
         let granted = self.facts.peer_window.saturating_sub(self.recovery.outstanding());
@@ -226,7 +226,7 @@ impl<R: Recovery> Sender<R> {
     fn poll(&mut self, now: Time) -> Option<Data> {
         self.pacer.pass();
         let urgent = self.recovery.urgent();
-        if !urgent && (self.held || self.recovery.room(self.orders.allowed) == 0) {
+        if !urgent && (self.held || self.recovery.room(self.cached.allowed) == 0) {
             self.facts.limits.set(now, Limit::Window);
             return None;
         }
@@ -241,7 +241,7 @@ impl<R: Recovery> Sender<R> {
             }
         }
         // Last, since a spread window is no limit of its own: source or receiver are, where they hold the next packet too.
-        if !urgent && self.pacer.holds(now, self.orders.pacing, &mut self.facts.limits) {
+        if !urgent && self.pacer.holds(now, self.cached.pacing, &mut self.facts.limits) {
             return None;
         }
         let waiting = self.recovery.resend();
@@ -258,7 +258,7 @@ impl<R: Recovery> Sender<R> {
             self.timer.start(now, &self.facts.rtt);
         }
         let fresh = (!retransmission).then_some(number);
-        let pair = self.pacer.sent(now, self.spacing(), self.orders.probe, fresh);
+        let pair = self.pacer.sent(now, self.spacing(), self.cached.probe, fresh);
         let reacted = !retransmission && number > 0 && number == self.confirming;
         Some(Data { number, sent_at: now, retransmission, reacted, pair })
     }
@@ -270,12 +270,12 @@ impl<R: Recovery> Sender<R> {
 
     /// Asks the algorithm what it wants after a signal.
     fn ask(&mut self) {
-        self.orders = Orders::of(&self.algorithm);
+        self.cached = CachedControl::of(&self.algorithm);
     }
 
     #[inline]
     fn moment(&self, now: Time, in_flight: u64) -> Moment {
-        Moment { now, next: self.recovery.next(), in_flight, in_recovery: self.recovery.repairing() }
+        Moment { now, next: self.recovery.next(), in_flight, in_recovery: self.recovery.in_recovery() }
     }
 
     #[inline]
@@ -286,7 +286,7 @@ impl<R: Recovery> Sender<R> {
     /// When it wants to be asked again without an acknowledgement: pacing, the algorithm's wake-up, or new data.
     #[inline]
     fn next_release(&self) -> Time {
-        let release = self.pacer.next().min(self.orders.wake);
+        let release = self.pacer.next().min(self.cached.wake);
         if self.facts.limits.current() == Limit::Source { release.min(self.backlog.due()) } else { release }
     }
 
@@ -311,7 +311,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
     }
 
     fn on_wake(&mut self, now: Time) {
-        if self.orders.wake <= now {
+        if self.cached.wake <= now {
             self.algorithm.on_wake(&self.view(now, self.in_flight()));
             self.ask();
         }
@@ -350,7 +350,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
     }
 
     fn window(&self) -> Packets {
-        self.orders.window
+        self.cached.window
     }
 
     #[inline]
@@ -359,7 +359,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
     }
 
     fn spacing(&self) -> Option<Span> {
-        self.pacer.spacing(&self.facts.rtt, self.orders.window, self.orders.pacing)
+        self.pacer.spacing(&self.facts.rtt, self.cached.window, self.cached.pacing)
     }
 }
 
@@ -378,11 +378,11 @@ impl Visitor for Acknowledged<'_> {
             remote: Remote::default(),
         };
         algorithm.on_ack(&view, &signal);
-        *self.orders = Orders::of(algorithm);
+        *self.cached = CachedControl::of(algorithm);
     }
 }
 
-impl Orders {
+impl CachedControl {
     #[inline]
     fn of<A: CongestionControl + ?Sized>(algorithm: &A) -> Self {
         let Control { window, pacing, probe, wake, .. } = algorithm.control();
@@ -391,9 +391,9 @@ impl Orders {
     }
 }
 
-fn congestion(news: &News) -> Congestion {
-    let lost = u32::try_from(news.lost).unwrap_or(u32::MAX);
-    Congestion { restart: news.restart, separate: news.separate, ..Congestion::loss(news.first_lost, lost) }
+fn congestion(outcome: &AckOutcome) -> Congestion {
+    let lost = u32::try_from(outcome.lost).unwrap_or(u32::MAX);
+    Congestion { restart: outcome.restart, separate: outcome.separate, ..Congestion::loss(outcome.first_lost, lost) }
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl World {
                     self.arrive_at_receiver(packet, &data);
                 }
             }
-            Err(verdict) => self.heed(link, verdict),
+            Err(verdict) => self.handle_verdict(link, verdict),
         }
     }
 
@@ -70,13 +70,13 @@ impl World {
         packet.hop += 1;
         match self.links[link as usize].pass(self.now, self.horizon, packet) {
             Ok(at) => self.arrive_ahead(at, packet),
-            Err(verdict) => self.heed(link, verdict),
+            Err(verdict) => self.handle_verdict(link, verdict),
         }
     }
 
     /// From now on only `sampler` looks at what there is.
-    pub(crate) fn leave_alone(&mut self, sampler: &impl Sampler) {
-        self.alone = true;
+    pub(crate) fn allow_ahead(&mut self, sampler: &impl Sampler) {
+        self.unobserved = true;
         if sampler.next() < Time::MAX {
             self.go_ahead(sampler.next());
         }
@@ -147,11 +147,11 @@ impl World {
             } else {
                 return;
             }
-            self.pump(index);
+            self.poll_sender(index);
         }
     }
 
-    fn heed(&mut self, link: u32, verdict: Verdict) {
+    fn handle_verdict(&mut self, link: u32, verdict: Verdict) {
         match verdict {
             Verdict::First(at) => self.events.set_link(link, at),
             Verdict::Behind => {}

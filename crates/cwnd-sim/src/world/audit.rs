@@ -13,7 +13,7 @@ impl World {
     pub(crate) fn audit(&self) {
         // Of each flow: data packets, and others.
         let on_access = (0..).zip(&self.flows).map(|(index, flow)| {
-            let others = self.asides.answers(index);
+            let others = self.other_bodies.answers(index);
             (flow.access.in_transit() as u64 - u64::from(others), others)
         });
         let mut in_network: Vec<(u64, u32)> = on_access.collect();

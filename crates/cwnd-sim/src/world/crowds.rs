@@ -32,7 +32,7 @@ impl World {
                             self.flows.len() as u32 - 1
                         }
                     };
-                    self.pump(place);
+                    self.poll_sender(place);
                 }
             }
         }

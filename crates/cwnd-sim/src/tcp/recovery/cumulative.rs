@@ -5,17 +5,17 @@
 
 use std::fmt::Debug;
 
-use super::{DUPLICATE_THRESHOLD, News, Recovery};
+use super::{AckOutcome, DUPLICATE_THRESHOLD, Recovery};
 use crate::era::Era;
 use crate::net::packet::Ack;
 
 /// What a scheme makes of duplicate acknowledgements.
 pub(crate) trait DuplicateRule: Debug + Sync {
     /// The third duplicate in a row has come while nothing was being mended.
-    fn on_third_duplicate(&self, sender: &mut Cumulative, news: &mut News);
+    fn on_third_duplicate(&self, sender: &mut Cumulative, outcome: &mut AckOutcome);
 
     /// A new acknowledgement has passed `passed` packets in fast recovery.
-    fn on_progress(&self, _sender: &mut Cumulative, _passed: u64, _news: &mut News) {}
+    fn on_progress(&self, _sender: &mut Cumulative, _passed: u64, _news: &mut AckOutcome) {}
 
     /// Whether a new acknowledgement ends fast recovery.
     fn is_done(&self, _sender: &Cumulative) -> bool {
@@ -90,16 +90,16 @@ impl Cumulative {
     }
 
     /// The first missing packet is lost and leaves again at once.
-    pub(super) fn mend(&mut self, news: &mut News) {
-        news.lost = 1;
-        news.first_lost = self.acked;
-        news.rearm = true;
+    pub(super) fn repair(&mut self, outcome: &mut AckOutcome) {
+        outcome.lost = 1;
+        outcome.first_lost = self.acked;
+        outcome.rearm = true;
         self.urgent = true;
     }
 
     /// Fast recovery begins, with a packet of inflation for each duplicate (RFC 5681 section 3.2, step 3).
-    pub(super) fn enter_fast(&mut self, news: &mut News) {
-        news.begun = true;
+    pub(super) fn enter_fast(&mut self, outcome: &mut AckOutcome) {
+        outcome.begun = true;
         self.recover = Some(self.next);
         self.phase = Phase::Fast { inflation: DUPLICATE_THRESHOLD.cast_signed(), partial: false };
     }
@@ -120,33 +120,33 @@ impl Cumulative {
         first || !self.impatient
     }
 
-    fn advance(&mut self, cumulative: u64) -> News {
+    fn advance(&mut self, cumulative: u64) -> AckOutcome {
         let passed = cumulative - self.acked;
         let told = self.arrived.min(passed - 1);
         self.acked = cumulative;
         self.resume = self.resume.max(cumulative);
         self.arrived = (self.arrived - told).min(self.outstanding().saturating_sub(1));
         self.duplicates = 0;
-        let mut news = News { newly: passed - told, advanced: true, rearm: true, ..News::default() };
-        if self.repairing() {
-            self.rule.on_progress(self, passed, &mut news);
+        let mut outcome = AckOutcome { newly: passed - told, advanced: true, rearm: true, ..AckOutcome::default() };
+        if self.in_recovery() {
+            self.rule.on_progress(self, passed, &mut outcome);
         }
-        news
+        outcome
     }
 
-    fn duplicate(&mut self) -> News {
-        let mut news = News::default();
+    fn duplicate(&mut self) -> AckOutcome {
+        let mut outcome = AckOutcome::default();
         self.duplicates += 1;
         if self.arrived + 1 < self.outstanding() {
             self.arrived += 1;
-            news.unnamed = true;
+            outcome.unnamed = true;
         }
         match &mut self.phase {
-            Phase::Open if self.duplicates == DUPLICATE_THRESHOLD => self.rule.on_third_duplicate(self, &mut news),
+            Phase::Open if self.duplicates == DUPLICATE_THRESHOLD => self.rule.on_third_duplicate(self, &mut outcome),
             Phase::Fast { inflation, .. } => *inflation += 1,
             Phase::Open | Phase::Restart => {}
         }
-        news
+        outcome
     }
 }
 
@@ -173,31 +173,31 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
-    fn repairing(&self) -> bool {
+    fn in_recovery(&self) -> bool {
         matches!(self.phase, Phase::Fast { .. })
     }
 
     #[inline]
-    fn at_rest(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.phase == Phase::Open && self.duplicates == 0 && !self.waiting()
     }
 
     #[inline]
-    fn on_ack(&mut self, ack: &Ack) -> News {
+    fn on_ack(&mut self, ack: &Ack) -> AckOutcome {
         let cumulative = ack.cumulative.min(self.next);
         if cumulative > self.acked {
             self.advance(cumulative)
         } else if cumulative == self.acked && self.outstanding() > 0 {
             self.duplicate()
         } else {
-            News::default()
+            AckOutcome::default()
         }
     }
 
     #[inline]
-    fn leave(&mut self, news: &News) -> bool {
+    fn leave(&mut self, outcome: &AckOutcome) -> bool {
         match self.phase {
-            Phase::Fast { .. } if news.advanced && self.rule.is_done(self) => {
+            Phase::Fast { .. } if outcome.advanced && self.rule.is_done(self) => {
                 self.phase = Phase::Open;
                 true
             }
@@ -267,14 +267,14 @@ mod tests {
     }
 
     /// An acknowledgement of all below `cumulative`, `times` times; what the last one changed.
-    fn ack(sender: &mut Cumulative, cumulative: u64, times: u64) -> News {
+    fn ack(sender: &mut Cumulative, cumulative: u64, times: u64) -> AckOutcome {
         let ack = Ack { cumulative, echo: Time::ZERO, sack: [Block::default(); 3], marked: false };
-        let mut news = News::default();
+        let mut outcome = AckOutcome::default();
         for _ in 0..times {
-            news = sender.on_ack(&ack);
-            sender.leave(&news);
+            outcome = sender.on_ack(&ack);
+            sender.leave(&outcome);
         }
-        news
+        outcome
     }
 
     #[test]
@@ -291,14 +291,14 @@ mod tests {
     #[test]
     fn each_further_duplicate_inflates_by_a_packet() {
         let mut sender = sent(&Reno, 10);
-        let news = ack(&mut sender, 0, 3);
-        assert_eq!((news.lost, news.first_lost, news.begun, news.separate), (1, 0, true, false));
+        let outcome = ack(&mut sender, 0, 3);
+        assert_eq!((outcome.lost, outcome.first_lost, outcome.begun, outcome.separate), (1, 0, true, false));
         assert_eq!((sender.in_flight(), sender.resend(), sender.resend()), (7, Some(0), None));
         ack(&mut sender, 0, 6);
         assert_eq!(sender.in_flight(), 1);
         // The nine duplicates told of nine packets: the tenth is all that is new.
         assert_eq!(ack(&mut sender, 10, 1).newly, 1);
-        assert!(!sender.repairing());
+        assert!(!sender.in_recovery());
         assert_eq!(sender.in_flight(), 0);
     }
 
@@ -308,9 +308,9 @@ mod tests {
         ack(&mut sender, 0, 3);
         sender.resend();
         ack(&mut sender, 4, 1);
-        assert!(!sender.repairing(), "any new acknowledgement ends it");
-        let news = ack(&mut sender, 4, 3);
-        assert_eq!((news.first_lost, news.separate, sender.resend()), (4, true, Some(4)));
+        assert!(!sender.in_recovery(), "any new acknowledgement ends it");
+        let outcome = ack(&mut sender, 4, 3);
+        assert_eq!((outcome.first_lost, outcome.separate, sender.resend()), (4, true, Some(4)));
         // What is sent after the cut is a window of its own, whatever the scheme.
         sender.send(1);
         ack(&mut sender, 10, 1);
@@ -322,13 +322,13 @@ mod tests {
         let mut sender = sent(&NewReno, 10);
         ack(&mut sender, 0, 8);
         assert_eq!((sender.resend(), sender.in_flight()), (Some(0), 2));
-        let news = ack(&mut sender, 5, 1);
-        assert_eq!((news.lost, news.first_lost, news.begun, news.rearm), (1, 5, false, true));
+        let outcome = ack(&mut sender, 5, 1);
+        assert_eq!((outcome.lost, outcome.first_lost, outcome.begun, outcome.rearm), (1, 5, false, true));
         // Four packets acknowledged besides the one put back: 5 outstanding, an inflation of 8 - 4.
-        assert_eq!((sender.in_flight(), sender.resend(), sender.repairing()), (1, Some(5), true));
+        assert_eq!((sender.in_flight(), sender.resend(), sender.in_recovery()), (1, Some(5), true));
         assert!(!ack(&mut sender, 6, 1).rearm, "impatient: the timer started anew with the first partial one only");
         ack(&mut sender, 10, 1);
-        assert!(!sender.repairing());
+        assert!(!sender.in_recovery());
     }
 
     #[test]
@@ -346,8 +346,8 @@ mod tests {
     fn tahoe_steps_back_and_skips_what_an_acknowledgement_passes() {
         let mut sender = sent(&Tahoe, 10);
         ack(&mut sender, 2, 1);
-        let news = ack(&mut sender, 2, 3);
-        assert_eq!((news.first_lost, news.restart, sender.repairing()), (2, true, false));
+        let outcome = ack(&mut sender, 2, 3);
+        assert_eq!((outcome.first_lost, outcome.restart, sender.in_recovery()), (2, true, false));
         assert_eq!((sender.in_flight(), sender.resend()), (0, Some(2)));
         ack(&mut sender, 6, 1);
         assert_eq!((sender.resend(), sender.resend(), sender.in_flight()), (Some(6), Some(7), 2));
@@ -361,7 +361,7 @@ mod tests {
             ack(&mut sender, 0, 5);
             sender.resend();
             sender.on_timeout();
-            assert!(!sender.repairing() && sender.urgent(), "{rule:?}");
+            assert!(!sender.in_recovery() && sender.urgent(), "{rule:?}");
             assert_eq!((sender.in_flight(), sender.resend(), sender.in_flight()), (0, Some(0), 1), "{rule:?}");
             assert_eq!(ack(&mut sender, 0, 5).lost, 0, "{rule:?}: these are of before");
             assert_eq!(std::iter::from_fn(|| sender.resend()).collect::<Vec<_>>(), (1..10).collect::<Vec<_>>());

@@ -72,10 +72,10 @@ pub(crate) trait Recovery {
     fn in_flight(&self) -> u64;
 
     /// Fast recovery is under way.
-    fn repairing(&self) -> bool;
+    fn in_recovery(&self) -> bool;
 
     /// Nothing is being mended: what leaves are new packets, each of which takes a packet's room.
-    fn at_rest(&self) -> bool;
+    fn is_idle(&self) -> bool;
 
     /// Takes in an acknowledgement, if it is of the plain kind: nothing is being mended, and it says no more than that more has
     /// arrived in order. How many packets; none if it is for [`on_ack`](Self::on_ack).
@@ -84,13 +84,13 @@ pub(crate) trait Recovery {
     }
 
     /// Takes in an acknowledgement. A fast recovery that it starts has begun when this returns, one that it ends has not ended.
-    fn on_ack(&mut self, ack: &Ack) -> News;
+    fn on_ack(&mut self, ack: &Ack) -> AckOutcome;
 
     /// The algorithm has heard of the acknowledgement: whether fast recovery ends with it.
-    fn leave(&mut self, news: &News) -> bool;
+    fn leave(&mut self, outcome: &AckOutcome) -> bool;
 
-    /// The algorithm has answered to `news` with `window`.
-    fn regulate(&mut self, _news: &News, _window: Packets) {}
+    /// The algorithm has answered to `outcome` with `window`.
+    fn on_window(&mut self, _news: &AckOutcome, _window: Packets) {}
 
     /// The retransmission timer expired. Returns how many packets are newly taken for lost.
     fn on_timeout(&mut self) -> u64;
@@ -119,7 +119,7 @@ pub(crate) trait Recovery {
 
 /// What an acknowledgement changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct News {
+pub(crate) struct AckOutcome {
     /// Packets newly acknowledged, cumulatively or selectively, without those that were `unnamed` before.
     pub(crate) newly: u64,
     /// Packets newly taken for lost, and the first of them.

@@ -1,6 +1,6 @@
 //! Reno (4.3BSD, 1990; RFC 5681 section 3.2): fast recovery from one loss.
 
-use super::News;
+use super::AckOutcome;
 use super::cumulative::{Cumulative, DuplicateRule};
 
 /// The third duplicate cuts the window, sends the first missing packet again and inflates; any new acknowledgement deflates and
@@ -10,9 +10,9 @@ use super::cumulative::{Cumulative, DuplicateRule};
 pub(crate) struct Reno;
 
 impl DuplicateRule for Reno {
-    fn on_third_duplicate(&self, sender: &mut Cumulative, news: &mut News) {
-        news.separate = !sender.repaired();
-        sender.mend(news);
-        sender.enter_fast(news);
+    fn on_third_duplicate(&self, sender: &mut Cumulative, outcome: &mut AckOutcome) {
+        outcome.separate = !sender.repaired();
+        sender.repair(outcome);
+        sender.enter_fast(outcome);
     }
 }

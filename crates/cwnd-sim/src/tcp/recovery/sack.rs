@@ -4,7 +4,7 @@ use cwnd::Packets;
 
 use super::proportional::ProportionalReduction;
 use super::scoreboard::Scoreboard;
-use super::{News, Recovery};
+use super::{AckOutcome, Recovery};
 use crate::era::{self, Era};
 use crate::net::packet::Ack;
 
@@ -42,13 +42,13 @@ impl Sack {
         }
     }
 
-    /// Whether the losses in `news` begin a recovery.
-    fn enters(&self, news: &News) -> bool {
+    /// Whether the losses in `outcome` begin a recovery.
+    fn enters(&self, outcome: &AckOutcome) -> bool {
         match self.phase {
             Phase::Open => true,
             Phase::Recovery(_) => false,
             // Losses among what was sent before the time-out belong to it.
-            Phase::AfterTimeout => news.first_lost >= self.until,
+            Phase::AfterTimeout => outcome.first_lost >= self.until,
         }
     }
 
@@ -82,12 +82,12 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn repairing(&self) -> bool {
+    fn in_recovery(&self) -> bool {
         matches!(self.phase, Phase::Recovery(_))
     }
 
     #[inline]
-    fn at_rest(&self) -> bool {
+    fn is_idle(&self) -> bool {
         // An urgent packet leaves at the instant that makes it urgent, so that there is none.
         matches!(self.phase, Phase::Open) && !self.waiting()
     }
@@ -98,39 +98,39 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn on_ack(&mut self, ack: &Ack) -> News {
-        let mut news = self.board.on_ack(ack);
-        news.rearm = news.advanced;
-        if news.lost > 0 && self.enters(&news) {
+    fn on_ack(&mut self, ack: &Ack) -> AckOutcome {
+        let mut outcome = self.board.on_ack(ack);
+        outcome.rearm = outcome.advanced;
+        if outcome.lost > 0 && self.enters(&outcome) {
             self.phase = Phase::Recovery(match self.rule {
                 era::Recovery::Sack1 => None,
                 era::Recovery::Proportional => {
-                    Some(Box::new(ProportionalReduction::new(self.board.missing() + news.newly)))
+                    Some(Box::new(ProportionalReduction::new(self.board.missing() + outcome.newly)))
                 }
             });
             self.until = self.board.next();
             self.urgent = true;
-            news.begun = true;
-            news.rearm = true;
+            outcome.begun = true;
+            outcome.rearm = true;
         }
-        news
+        outcome
     }
 
     #[inline]
-    fn leave(&mut self, _news: &News) -> bool {
+    fn leave(&mut self, _news: &AckOutcome) -> bool {
         if matches!(self.phase, Phase::Open) || self.board.acked() < self.until {
             return false;
         }
-        let repaired = self.repairing();
+        let repaired = self.in_recovery();
         self.phase = Phase::Open;
         repaired
     }
 
     #[inline]
-    fn regulate(&mut self, news: &News, window: Packets) {
+    fn on_window(&mut self, outcome: &AckOutcome, window: Packets) {
         if let Phase::Recovery(Some(reduction)) = &mut self.phase {
-            let safe = news.advanced && news.lost == 0;
-            reduction.on_ack(news.newly, self.board.in_flight(), window.whole(), safe);
+            let safe = outcome.advanced && outcome.lost == 0;
+            reduction.on_ack(outcome.newly, self.board.in_flight(), window.whole(), safe);
         }
     }
 

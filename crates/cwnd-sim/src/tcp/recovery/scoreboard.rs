@@ -5,7 +5,7 @@
 //! sent again lie below a second number. Counting the packets between these numbers gives RFC 6675's `pipe`, and an
 //! acknowledgement costs what it newly acknowledges, not a scan of the window.
 
-use super::{DUPLICATE_THRESHOLD, News};
+use super::{AckOutcome, DUPLICATE_THRESHOLD};
 use crate::net::packet::Ack;
 use crate::ranges::Ranges;
 
@@ -90,17 +90,17 @@ impl Scoreboard {
 
     /// Takes in an acknowledgement.
     #[inline]
-    pub(crate) fn on_ack(&mut self, ack: &Ack) -> News {
-        let mut news = News::default();
+    pub(crate) fn on_ack(&mut self, ack: &Ack) -> AckOutcome {
+        let mut outcome = AckOutcome::default();
         let cumulative = ack.cumulative.min(self.next);
         if cumulative > self.acked {
-            news.advanced = true;
-            news.newly = self.advance(cumulative);
+            outcome.advanced = true;
+            outcome.newly = self.advance(cumulative);
         }
         if ack.sack[0].end > 0 {
-            self.take_blocks(ack, &mut news);
+            self.take_blocks(ack, &mut outcome);
         }
-        news
+        outcome
     }
 
     /// The retransmission timer expired: everything that has not arrived is lost. Returns how many that adds.
@@ -146,7 +146,7 @@ impl Scoreboard {
         resent + waiting + fresh
     }
 
-    fn take_blocks(&mut self, ack: &Ack, news: &mut News) {
+    fn take_blocks(&mut self, ack: &Ack, outcome: &mut AckOutcome) {
         let Self { sacked, resend_from, lost_below, resent, waiting, fresh, .. } = self;
         let within = |first: u64, end: u64, low: u64, high: u64| end.min(high).saturating_sub(first.max(low));
         for block in ack.sack.iter().filter(|block| block.end > 0) {
@@ -156,17 +156,17 @@ impl Scoreboard {
                 *resent -= within(first, end, 0, *resend_from);
                 *waiting -= within(first, end, *resend_from, *lost_below);
                 *fresh -= within(first, end, *lost_below, u64::MAX);
-                news.newly += end - first;
+                outcome.newly += end - first;
             });
         }
         if let Some(below) = self.sacked.nth_largest(DUPLICATE_THRESHOLD)
             && below > self.lost_below
         {
             let arrived = self.sacked.count_in(self.lost_below, below);
-            news.lost = below - self.lost_below - arrived;
-            news.first_lost = self.sacked.gap_from(self.lost_below);
-            self.fresh -= news.lost;
-            self.waiting += news.lost;
+            outcome.lost = below - self.lost_below - arrived;
+            outcome.first_lost = self.sacked.gap_from(self.lost_below);
+            self.fresh -= outcome.lost;
+            self.waiting += outcome.lost;
             self.lost_below = below;
         }
     }
@@ -199,12 +199,12 @@ mod tests {
     #[test]
     fn the_third_packet_above_a_hole_makes_it_lost() {
         let mut board = sent(10);
-        assert_eq!(board.on_ack(&ack(2, &[])), News { newly: 2, advanced: true, ..News::default() });
+        assert_eq!(board.on_ack(&ack(2, &[])), AckOutcome { newly: 2, advanced: true, ..AckOutcome::default() });
         assert_eq!(board.on_ack(&ack(2, &[(3, 4)])).lost, 0);
         assert_eq!(board.on_ack(&ack(2, &[(3, 5)])).lost, 0);
         assert_eq!(board.in_flight(), 6);
-        let news = board.on_ack(&ack(2, &[(3, 6)]));
-        assert_eq!((news.newly, news.lost, news.first_lost), (1, 1, 2));
+        let outcome = board.on_ack(&ack(2, &[(3, 6)]));
+        assert_eq!((outcome.newly, outcome.lost, outcome.first_lost), (1, 1, 2));
         assert_eq!((board.in_flight(), board.waiting), (4, 1));
         assert_eq!(board.resend(), Some(2));
         assert_eq!(board.resend(), None);
@@ -266,9 +266,9 @@ mod tests {
                         let ack = ack(cumulative, &blocks);
                         let mut plain = board.clone();
                         let passed = plain.on_plain_ack(&ack);
-                        let news = board.on_ack(&ack);
+                        let outcome = board.on_ack(&ack);
                         if let Some(newly) = passed {
-                            prop_assert_eq!(news, News { newly, advanced: true, ..News::default() });
+                            prop_assert_eq!(outcome, AckOutcome { newly, advanced: true, ..AckOutcome::default() });
                             prop_assert_eq!(&plain, &board);
                         }
                         if let Some(third) = arrived.range(cumulative..).rev().nth(2) {

@@ -1,6 +1,6 @@
 //! Tahoe (4.3BSD, 1988): fast retransmit without fast recovery.
 
-use super::News;
+use super::AckOutcome;
 use super::cumulative::{Cumulative, DuplicateRule};
 
 /// The third duplicate starts over, as the timer does: the threshold is cut, the window is one packet, and everything from the
@@ -9,9 +9,9 @@ use super::cumulative::{Cumulative, DuplicateRule};
 pub(crate) struct Tahoe;
 
 impl DuplicateRule for Tahoe {
-    fn on_third_duplicate(&self, sender: &mut Cumulative, news: &mut News) {
-        sender.mend(news);
+    fn on_third_duplicate(&self, sender: &mut Cumulative, outcome: &mut AckOutcome) {
+        sender.repair(outcome);
         sender.step_back();
-        news.restart = true;
+        outcome.restart = true;
     }
 }

@@ -11,7 +11,7 @@ use crate::protocol::{SenderProtocol, Timers, collected};
 
 /// A sender with a log. As a kind of sender of its own it costs others nothing, not even a branch.
 #[derive(Debug)]
-pub(crate) struct Watched<S> {
+pub(crate) struct LoggedSender<S> {
     sender: S,
     log: Log,
 }
@@ -25,7 +25,7 @@ struct Log {
     ecn: bool,
 }
 
-impl<S: SenderProtocol> Watched<S> {
+impl<S: SenderProtocol> LoggedSender<S> {
     /// Logs at most `most` packets of `sender`, which speaks `protocol`.
     pub(crate) fn new(sender: S, protocol: Protocol, most: usize, ecn: bool) -> Self {
         Self { sender, log: Log { log: PacketLog { protocol, ..PacketLog::default() }, most, ecn } }
@@ -56,7 +56,7 @@ impl<S: SenderProtocol> Watched<S> {
 }
 
 /// All but serving is the sender's.
-impl<S> Deref for Watched<S> {
+impl<S> Deref for LoggedSender<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
@@ -64,7 +64,7 @@ impl<S> Deref for Watched<S> {
     }
 }
 
-impl<S> DerefMut for Watched<S> {
+impl<S> DerefMut for LoggedSender<S> {
     fn deref_mut(&mut self) -> &mut S {
         &mut self.sender
     }
