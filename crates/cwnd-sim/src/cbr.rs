@@ -7,7 +7,7 @@ use crate::net::packet::{Body, Data};
 use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
 use crate::traffic::source::Backlog;
 
-/// Sends what its schedule says.
+/// Sends packets by a schedule.
 #[derive(Debug)]
 pub(crate) struct Sender {
     backlog: Backlog,

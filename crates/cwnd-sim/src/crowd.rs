@@ -1,4 +1,4 @@
-//! Crowds under way: finite flows that arrive at random, and are gone when their data has been acknowledged.
+//! Crowds under way: finite flows that arrive at random, and end when their data has been acknowledged.
 
 use cwnd::{Span, Time};
 use cwnd_trace::Histogram;
@@ -25,7 +25,7 @@ pub(crate) struct Crowd {
     pub(crate) tally: Tally,
 }
 
-/// A flow that is asked for.
+/// A flow that is requested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     session: u32,
@@ -35,15 +35,15 @@ pub(crate) struct Request {
 /// What became of the flows of a crowd.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
-    /// Flows asked for, of these refused, of the others complete at the receiver.
+    /// Flows requested, of these refused, of the others complete at the receiver.
     pub(crate) arrived: u64,
     pub(crate) refused: u64,
     pub(crate) completed: u64,
-    /// Packets asked for by flows that were not refused.
+    /// Packets requested by flows that were not refused.
     pub(crate) requested: u64,
     /// Flows that are there.
     pub(crate) present: u32,
-    /// Of flows that are gone.
+    /// Of flows that have ended.
     pub(crate) past: Totals,
     /// Sizes of the flows that arrived after the warm-up and were not refused.
     pub(crate) sizes: Histogram,
@@ -72,7 +72,7 @@ pub(crate) struct Completions {
 }
 
 impl Crowd {
-    /// The crowd that is number `index` of `setup`, and of which nobody has arrived.
+    /// The crowd that is number `index` of `setup`, and of which no flow has arrived.
     pub(crate) fn new(setup: &Setup, index: usize, path: FlowPath) -> Self {
         let stream = |what| Stream::new(setup.seed, &format!("crowd {index}: {what}"));
         let crowd = setup.crowds[index].clone();
@@ -88,27 +88,27 @@ impl Crowd {
         }
     }
 
-    /// When the next flows are asked for.
+    /// When the next flows are requested.
     pub(crate) fn due(&self) -> Time {
         let arrival = self.arrivals.due();
         let arrival = if self.setup.flow.stop.is_some_and(|stop| arrival >= stop) { Time::MAX } else { arrival };
         self.readers.as_ref().map_or(arrival, |readers| arrival.min(readers.due()))
     }
 
-    /// What is asked for at the time that is due.
+    /// The flows requested at the time that is due.
     pub(crate) fn pass(&mut self, requests: &mut Vec<Request>) {
         let sizes = self.setup.sizes;
-        let mut ask = |session, size| requests.push(Request { session, size });
+        let mut request = |session, size| requests.push(Request { session, size });
         let arrives = self.due() == self.arrivals.due();
         match &mut self.readers {
-            None => ask(0, sizes.draw(&mut self.sizes)),
-            Some(readers) if arrives => readers.begin(sizes, ask),
-            Some(readers) => return readers.pass(sizes, ask),
+            None => request(0, sizes.draw(&mut self.sizes)),
+            Some(readers) if arrives => readers.begin(sizes, request),
+            Some(readers) => return readers.pass(sizes, request),
         }
         self.arrivals.pass();
     }
 
-    /// The flow that was asked for, as the member of crowd number `index`; none if there are too many.
+    /// The flow that was requested, as the member of crowd number `index`; none if there are too many.
     pub(crate) fn open(&mut self, index: u32, now: Time, request: Request, measured: bool) -> Option<Flow> {
         self.tally.arrived += 1;
         if self.tally.present == self.setup.limit {
@@ -152,7 +152,7 @@ impl Crowd {
         }
     }
 
-    /// A flow is gone.
+    /// A flow has ended.
     pub(crate) fn close(&mut self, flow: &Flow) {
         self.tally.present -= 1;
         self.tally.past.add(flow);

@@ -2,7 +2,7 @@
 //!
 //! The queue, the line, the random loss and their streams of random numbers are those of a run; time and packets come from
 //! outside. What a run leaves out on purpose is added behind the far end: jitter, reordering and duplication. A datagram is its
-//! size and a tag; whoever owns the payload keeps it under the tag until the link hands the tag back, released or gone.
+//! size and a tag; the owner of the payload keeps it under the tag until the link returns the tag, released or dropped.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -143,7 +143,7 @@ impl EmulatedLink {
     /// A link that draws from streams of its own, named after it. Time begins at zero.
     ///
     /// # Errors
-    /// A field is outside its range.
+    /// A field of `setup` is out of range.
     pub fn new(name: &str, emulation: &Emulation, seed: u64) -> Result<Self, SetupError> {
         let ends = (NodeId(0), NodeId(0));
         let limit = emulation.queue;
@@ -163,7 +163,7 @@ impl EmulatedLink {
         }
     }
 
-    /// A tag whose datagram is gone, lost or dropped. To be asked after every offer and every release, until there is none.
+    /// The tag of a datagram that was lost or dropped. To be called after every offer and every release, until there is none.
     pub fn gone(&mut self) -> Option<u64> {
         self.link.dropped().map(|packet| tag(&packet))
     }

@@ -203,7 +203,7 @@ impl ReceiverProtocol for Receiver {
     }
 }
 
-/// Tells the compiler that most packets do not come this way: it tests for where they go, instead of looking up a table.
+/// Marks a branch as cold: the compiler then tests for the common kind first, instead of using a jump table.
 #[cold]
 #[inline(never)]
 fn unlikely() {}

@@ -1,4 +1,4 @@
-//! The habits of TCP endpoints over the years, as named data.
+//! The behaviour of TCP endpoints over the years, as named data.
 //!
 //! ns-2 changed its defaults again and again, and papers of different years that say only "ns-2" mean different senders. The
 //! dates are those of the change log in its `ns-default.tcl`.
@@ -29,7 +29,7 @@ pub enum MarkedAtOne {
     BacksOff,
 }
 
-/// The habits of TCP endpoints at a time.
+/// The behaviour of TCP endpoints at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Era {
     /// Its name in scenarios.
@@ -38,7 +38,7 @@ pub struct Era {
     pub title: &'static str,
     /// The initial window, packets.
     pub initial_window: f64,
-    /// The habits of the window shell.
+    /// The behaviour of the window shell.
     pub policy: Policy,
     /// Ticks of the retransmission timer; zero for none.
     pub granularity: Span,
@@ -130,7 +130,7 @@ impl Era {
         marked_at_one: MarkedAtOne::GoesOn,
     };
 
-    /// What the RFCs ask for today: RFC 6928 (ten packets to start with), RFC 6298 (time-out), RFC 3042, RFC 9438.
+    /// The current RFCs: RFC 6928 (an initial window of ten packets), RFC 6298 (timeout), RFC 3042, RFC 9438.
     pub const MODERN: Self = Self {
         name: "modern",
         title: "the RFCs of today",

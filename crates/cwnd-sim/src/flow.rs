@@ -33,7 +33,7 @@ pub(crate) struct Flow {
     pub(crate) ack: Bytes,
     pub(crate) ecn: bool,
     pub(crate) class: Class,
-    /// Its sender takes in acknowledgements [ahead of their time](crate::world).
+    /// Its sender handles acknowledgements [ahead of their time](crate::world).
     pub(crate) ahead: bool,
     /// Pending events of its timers; those at other times are out of date.
     pub(crate) armed: Armed,
@@ -58,7 +58,7 @@ pub(crate) struct Finite {
     /// How long after the start the last packet had arrived, and all had been acknowledged.
     pub(crate) arrived: Option<Span>,
     pub(crate) acknowledged: Option<Span>,
-    /// Its crowd, which wants to hear of both.
+    /// Its crowd, which is notified of both.
     pub(crate) member: Option<Member>,
 }
 
@@ -120,11 +120,11 @@ pub(crate) struct AccessLine {
 #[derive(Clone, Copy, Debug)]
 struct Departure {
     due: Time,
-    /// None if it says more or something else, which is then among the [`OtherBodies`].
+    /// None if it is no plain data: its content is then among the [`OtherBodies`].
     data: Option<Data>,
 }
 
-/// What the packets on access lines say that are not plain data, by flow, in order. Few flows have any.
+/// The contents of packets on access lines that are not plain data, by flow, in order. Few flows have any.
 #[derive(Debug, Default)]
 pub(crate) struct OtherBodies(BTreeMap<u32, VecDeque<Body>>);
 
@@ -309,7 +309,7 @@ impl AccessLine {
 }
 
 impl OtherBodies {
-    /// What the next packet of `flow` says, which is not plain data.
+    /// Adds the content of the next packet of `flow`, which is no plain data.
     #[cold]
     pub(crate) fn put(&mut self, flow: u32, body: Body) {
         self.0.entry(flow).or_default().push_back(body);

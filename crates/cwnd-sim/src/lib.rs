@@ -50,7 +50,7 @@ pub use traffic::{CbrSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, 
 /// with [`SetupError::Interrupted`].
 ///
 /// # Errors
-/// The setup contradicts itself, or the run was interrupted.
+/// A field is out of range, a flow has no route, its access delay is too short, or `progress` returned false.
 pub fn run(setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
     Simulation::new(setup)?.finish(progress)
 }

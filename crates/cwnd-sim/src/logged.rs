@@ -1,4 +1,4 @@
-//! A sender that is looked at: everything it sends and everything that reaches it is written down.
+//! A sender with a log of everything it sends and everything that reaches it.
 
 use std::ops::{Deref, DerefMut};
 
@@ -26,7 +26,7 @@ struct Log {
 }
 
 impl<S: SenderProtocol> LoggedSender<S> {
-    /// Logs at most `most` packets of `sender`, which speaks `protocol`.
+    /// Logs at most `most` packets of `sender`, whose protocol is `protocol`.
     pub(crate) fn new(sender: S, protocol: Protocol, most: usize, ecn: bool) -> Self {
         Self { sender, log: Log { log: PacketLog { protocol, ..PacketLog::default() }, most, ecn } }
     }

@@ -9,9 +9,9 @@ use cwnd::{Limit, Pacing, Packets, Probe, Span, Time};
 pub(crate) struct Pacer {
     /// The next packet may leave from here on.
     release: Time,
-    /// Only this held the last packet asked for.
+    /// Nothing else held the last packet back.
     holds: bool,
-    /// Every window is spread over the round trip, also where the algorithm does not ask for it.
+    /// Every window is spread over the round trip, also where the algorithm does not request it.
     paced: bool,
 }
 
@@ -44,7 +44,7 @@ impl Pacer {
         now < self.release
     }
 
-    /// Whether the next packet has to wait; under `pacing` that counts as `limits` says.
+    /// Whether the next packet has to wait; that it does is recorded in `limits`.
     #[inline]
     pub(crate) fn holds(&mut self, now: Time, pacing: Pacing, limits: &mut Limits) -> bool {
         self.holds = self.waits(now);
@@ -56,12 +56,12 @@ impl Pacer {
         self.holds
     }
 
-    /// Something else decided over the packet last asked for.
+    /// Something else held the last packet back, or it was sent.
     pub(crate) fn pass(&mut self) {
         self.holds = false;
     }
 
-    /// When it will let go of a packet it holds; [`Time::MAX`] if it holds none.
+    /// When it will release a packet it holds; [`Time::MAX`] if it holds none.
     pub(crate) fn next(&self) -> Time {
         if self.holds { self.release } else { Time::MAX }
     }

@@ -1,4 +1,4 @@
-//! TCP-like endpoints whose packets carry what their algorithm and the routers tell each other: XCP, VCP, DECbit.
+//! TCP-like endpoints whose packets carry a header between their algorithm and the routers: XCP, VCP, DECbit.
 
 use std::ops::{Deref, DerefMut};
 
@@ -13,7 +13,7 @@ use crate::tcp::recovery::Sack;
 #[derive(Debug)]
 pub(crate) struct Sender(tcp::Sender<Sack>);
 
-/// Answers with what routers wrote since the last answer.
+/// A receiver whose answers carry what routers wrote since the last one.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     inner: tcp::Receiver,
@@ -27,7 +27,7 @@ impl Sender {
         Self(sender)
     }
 
-    /// See [`SenderProtocol::serve`]. What routers say comes first: what leaves with it is as they want it.
+    /// See [`SenderProtocol::serve`]. The routers' feedback is handled first, so that it governs what leaves.
     #[inline(always)]
     pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers {
         collected(send, |sent| self.send_to(now, body, sent))
@@ -42,7 +42,7 @@ impl Sender {
         })
     }
 
-    /// What a packet tells the routers.
+    /// The header of a packet for routers.
     fn header(&self) -> Header {
         self.0.control().stamp.map_or(Header::Load(0), |stamp| Header::Congestion {
             window: stamp.window.0 as f32,
@@ -52,7 +52,7 @@ impl Sender {
         })
     }
 
-    /// Passes on what the routers say; what is acknowledged is left.
+    /// Passes the routers' feedback to the algorithm, and returns the acknowledgement.
     fn on_reply(&mut self, now: Time, reply: &Reply) -> Ack {
         let feedback = Some(reply.feedback).filter(|feedback| feedback.is_finite());
         let remote = if self.0.control().stamp.is_some() {

@@ -70,7 +70,7 @@ pub struct FlowSetup {
     pub ack: Bytes,
     /// The receiver's window, packets; none for no bound.
     pub max_window: Option<f64>,
-    /// Spread a window algorithm's packets over the round trip even where the algorithm does not ask for it.
+    /// Spread a window algorithm's packets over the round trip even where the algorithm does not request it.
     pub paced: bool,
     /// How slow start grows; none for the era's way.
     pub slow_start: Option<SlowStart>,
@@ -81,13 +81,13 @@ pub struct FlowSetup {
     /// Acknowledgements wait for one another: the first that is due waits for this time, and all that become due meanwhile leave
     /// together with it, as behind a radio or cable link. None: none waits.
     pub ack_aggregation: Option<Span>,
-    /// How losses are found and mended.
+    /// How losses are detected and repaired.
     pub recovery: RecoveryScheme,
     /// What the receiver does with a packet that arrives before another one.
     pub reassembly: Reassembly,
     /// The class of its packets in both directions; only RIO queues look at it.
     pub class: Class,
-    /// The habits of sender and receiver.
+    /// The behaviour of sender and receiver.
     pub era: Era,
 }
 
@@ -106,7 +106,7 @@ pub struct CrowdSetup {
     /// The access lines of each flow are longer by a uniform draw from zero to this, both ways together.
     pub rtt_spread: Span,
     /// So many flows may be there at once, until the last packet of each is acknowledged; at least 1. What arrives beyond is
-    /// refused and counted: a crowd that asks for more than the network carries would grow without end.
+    /// refused and counted: a crowd that requests more than the network carries would grow without end.
     pub limit: u32,
 }
 
@@ -135,12 +135,12 @@ impl Setup {
     /// Checks every field and every route.
     ///
     /// # Errors
-    /// The first contradiction found.
+    /// A field is out of range, a flow's nodes are not connected, or its access delay is too short: the first of these.
     pub fn check(&self) -> Result<(), SetupError> {
         require(self.duration > Span::ZERO, "duration", "must be above zero")?;
         require(self.warmup < self.duration, "warmup", "must be shorter than the duration")?;
-        let nobody = self.flows.is_empty() && self.cbr.is_empty() && self.crowds.is_empty();
-        require(!nobody, "flows", "there must be at least one")?;
+        let empty = self.flows.is_empty() && self.cbr.is_empty() && self.crowds.is_empty();
+        require(!empty, "flows", "there must be at least one")?;
         require((0.0..1.0).contains(&self.variation.rtt), "variation.rtt", "must be at least 0 and below 1")?;
         require((0.0..1.0).contains(&self.variation.jitter), "variation.jitter", "must be at least 0 and below 1")?;
         if let Some(sampling) = self.sampling {
@@ -246,7 +246,7 @@ impl Setup {
         Ok(FlowRoutes { forward, reverse, base_rtt })
     }
 
-    /// The route of a flow that nobody answers.
+    /// The route of a flow without a receiver that answers.
     pub(crate) fn cbr_routes(&self, routes: &mut Routes, cbr: &CbrSetup) -> Result<FlowRoutes, SetupError> {
         let forward = self.route(routes, ("cbr", &cbr.name), cbr.from, cbr.to)?;
         Ok(FlowRoutes { forward, reverse: forward, base_rtt: Span::ZERO })

@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::setup::Setup;
 use crate::world::World;
 
-/// A run that stops where it is told to. It ends with the trace of an unbroken run, wherever it stopped on its way.
+/// A run that can be advanced in steps. Its trace is that of an uninterrupted run, wherever it was stopped on its way.
 #[must_use]
 pub struct Simulation {
     world: World,
@@ -33,7 +33,7 @@ impl Simulation {
     /// A run at time zero, before its first event.
     ///
     /// # Errors
-    /// The setup contradicts itself.
+    /// A field is out of range, a flow has no route, or its access delay is too short.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         setup.check()?;
         let mut world = World::new(setup)?;
@@ -42,7 +42,8 @@ impl Simulation {
         Ok(Self { world, recorder, end: Time::ZERO + setup.duration })
     }
 
-    /// Goes on to `until`, or to the end of the run if that is earlier, while `go_on` says so before each event. Whether it got there.
+    /// Advances to `until`, or to the end of the run if that is earlier, while `go_on` returns true, which is called before each event.
+    /// Whether it got there.
     #[inline]
     pub fn advance(&mut self, until: Time, mut go_on: impl FnMut(State<'_>) -> bool) -> bool {
         self.world.simulate(until.min(self.end), &mut self.recorder, |world, _| go_on(State(world)))
@@ -63,7 +64,7 @@ impl Simulation {
     /// Runs to the end. `progress` is that of [`run`](crate::run).
     ///
     /// # Errors
-    /// The run was interrupted.
+    /// `progress` returned false.
     pub fn finish(mut self, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
         self.world.allow_ahead(&self.recorder);
         let mut asked = 0_u64;
@@ -131,7 +132,7 @@ impl FlowState<'_> {
         self.flow.sender.rtt()
     }
 
-    /// The window its algorithm asks for.
+    /// The window its algorithm requests.
     #[must_use]
     pub fn window(self) -> Packets {
         self.flow.sender.window()

@@ -70,7 +70,7 @@ impl Dumbbell {
         vec![LinkSetup { loss: self.loss, ..bottleneck }, reverse]
     }
 
-    /// A forward bulk flow with the habits of `era`, 1500 bytes a packet and 40 an acknowledgement.
+    /// A forward bulk flow with the behaviour of `era`, 1500 bytes a packet and 40 an acknowledgement.
     #[must_use]
     pub fn flow(&self, name: String, algorithm: Spec, era: Era) -> FlowSetup {
         FlowSetup::bulk(name, algorithm, era, (Self::LEFT, Self::RIGHT), self.rtt - self.rtt / 4 * 2)

@@ -1,7 +1,7 @@
 //! UDT endpoints: the protocol core of the wire, with data that is only counted.
 //!
-//! Each end is a whole [`Connection`]. What they say to each other travels as values; sizes, queues and losses are those of the
-//! network. The handshake is left out, and so are the keep-alives: nobody here vanishes without a word.
+//! Each end is a whole [`Connection`]. Their messages travel as values; sizes, queues and losses are those of the
+//! network. The handshake is left out, and so are the keep-alives: no end disappears here.
 
 use cwnd::host::Facts;
 use cwnd::{Algorithm, Packets, Span, Start, Time};
@@ -65,7 +65,7 @@ pub(crate) fn ends(setup: &FlowSetup, start: &Start, backlog: Backlog, now: Time
 impl Sender {
     /// The next packet to leave now, if one may.
     fn poll(&mut self, now: Time) -> Option<Body> {
-        // Two ahead: the first of a probe pair wants to see its second.
+        // Two ahead: the first packet of a probe pair leaves only if its second is there.
         while self.written < self.next + 2 {
             self.starved = !self.backlog.has(now, self.written);
             if self.starved {
@@ -85,7 +85,7 @@ impl Sender {
         })
     }
 
-    /// When it wants to be asked again without hearing from its receiver.
+    /// When it has something to do without a packet from its receiver.
     fn next_release(&self) -> Time {
         let due = if self.starved { self.backlog.due() } else { Time::MAX };
         self.core.next_timeout().unwrap_or(Time::MAX).min(due)
@@ -146,7 +146,7 @@ impl ReceiverProtocol for Receiver {
         };
         let new = self.core.handle_data(Arrived { now, coalesced: false }, &header, self.payload).is_some();
         self.core.consume(now, u64::MAX);
-        // What it answers, its timers send at once.
+        // Its answers are sent by its timers, which are due at once.
         Received { new, answered: false }
     }
 
@@ -158,7 +158,7 @@ impl ReceiverProtocol for Receiver {
         self.core.handle_timeout(now);
         match self.core.poll_transmit(now)? {
             Transmit::Message(message) => Some(Body::ToSender(message)),
-            // Its application writes nothing, and there is no set-up.
+            // Its application writes nothing, and there is no handshake.
             Transmit::Data(_) | Transmit::Handshake(_) => None,
         }
     }

@@ -47,12 +47,12 @@ pub(crate) struct World {
     /// Round-trip times without queueing or transmission of the flows recorded one by one, as drawn.
     pub(crate) base_rtts: Vec<Span>,
     other_bodies: OtherBodies,
-    /// Places in `flows` whose flow is gone.
+    /// Places in `flows` whose flow has ended.
     free: Vec<u32>,
     /// Empty between events.
     requests: Vec<Request>,
     measure_from: Time,
-    /// Nobody looks at it but for samples.
+    /// Nothing reads it between events but samples.
     unobserved: bool,
     /// What is done ahead is done before this.
     horizon: Time,
@@ -104,8 +104,8 @@ impl World {
         Ok(world)
     }
 
-    /// Handles all that happens up to `until`, while `go_on` says so before each event, whose instant it is told. Whether `until`
-    /// was reached.
+    /// Handles all that happens up to `until`, while `go_on` returns true, which is called before each event with its instant. Whether
+    /// `until` was reached.
     #[inline(never)]
     pub(crate) fn simulate(
         &mut self,
@@ -134,7 +134,7 @@ impl World {
         }
     }
 
-    /// Samples are taken when `sampler` wants them.
+    /// Schedules the first sample of `sampler`.
     pub(crate) fn record(&mut self, sampler: &impl Sampler) {
         self.events.push(sampler.next(), Component::Sample);
     }
@@ -302,7 +302,7 @@ impl World {
         }
     }
 
-    /// The packet turns into what the receiver answers.
+    /// The packet becomes the answer of the receiver.
     #[inline(always)]
     fn arrive_at_receiver(&mut self, packet: &mut Packet, data: &Data) {
         self.digest.mix(self.now.as_nanos());
@@ -324,7 +324,7 @@ impl World {
         self.arm_receiver(packet.flow);
     }
 
-    /// What a sender says beside data arrives.
+    /// A message of a sender arrives.
     fn deliver_message(&mut self, index: u32, message: &Message) {
         let flow = &mut self.flows[index as usize];
         flow.answers -= 1;
@@ -336,7 +336,7 @@ impl World {
         }
     }
 
-    /// Sends all that a receiver has to say now.
+    /// Sends all that the timers of a receiver send now.
     fn poll_receiver(&mut self, index: u32) {
         let now = self.now;
         while let Some(body) = self.flows[index as usize].receiver.handle_timeout(now) {

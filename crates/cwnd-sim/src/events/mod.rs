@@ -13,11 +13,11 @@ use tournament::Tournament;
 /// a wake-up before the acknowledgements that arrive with it, an acknowledgement before the time-out it prevents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Component {
-    /// Flows of a crowd are asked for.
+    /// Flows of a crowd are requested.
     Arrival(u32),
     /// A flow starts.
     Start(u32),
-    /// A sender may send again, or its algorithm wants to be woken.
+    /// A sender may send again, or its algorithm requested a wake-up.
     Release(u32),
     /// A packet leaves a flow's access line.
     Access(u32),

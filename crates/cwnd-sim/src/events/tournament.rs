@@ -22,7 +22,7 @@ struct Contender {
 }
 
 impl Tournament {
-    /// The earliest time, and whose it is: of equal ones the lowest index. [`Time::MAX`] if nobody has one.
+    /// The earliest time, and whose it is: of equal ones the lowest index. [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn first(&self) -> (Time, u32) {
         (Time::from_nanos(self.first.at), self.first.index as u32)
@@ -60,8 +60,8 @@ impl Tournament {
     }
 
     fn of(leaves: usize) -> Self {
-        let nobody = Contender { at: Time::MAX.as_nanos(), index: 0 };
-        Self { nodes: vec![nobody; 2 * leaves], first: nobody }
+        let none = Contender { at: Time::MAX.as_nanos(), index: 0 };
+        Self { nodes: vec![none; 2 * leaves], first: none }
     }
 }
 

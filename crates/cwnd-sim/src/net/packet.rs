@@ -20,7 +20,7 @@ pub(crate) struct Packet {
     pub(crate) ecn: Ecn,
     /// For RIO queues.
     pub(crate) class: Class,
-    /// What it says.
+    /// Its content.
     pub(crate) body: Body,
 }
 
@@ -35,20 +35,20 @@ pub(crate) enum Ecn {
     Congestion,
 }
 
-/// What a packet says.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Body {
     /// Data.
     Data(Data),
     /// A TCP-like acknowledgement.
     Ack(Ack),
-    /// What UDT's receiver says.
+    /// A message of UDT's receiver.
     ToSender(Message),
-    /// What UDT's sender says beside data.
+    /// A message of UDT's sender.
     ToReceiver(Message),
     /// Data with a header for the routers or for the receiver's half of an algorithm.
     Headed(Data, Header),
-    /// What a receiver says that hosts its half of an algorithm.
+    /// A report of a receiver that hosts its half of an algorithm.
     Report(Report),
     /// An acknowledgement that brings back what routers wrote.
     Reply(Reply),
@@ -65,12 +65,12 @@ pub(crate) enum Header {
         window: f32,
         /// Its round-trip time, seconds; 0 before the first sample.
         rtt: f32,
-        /// The change of window it asks for, until routers say less, packets.
+        /// The change of window it requests, until routers grant less, packets.
         feedback: f32,
         /// One has.
         answered: bool,
     },
-    /// What routers say of their load: VCP's code, DECbit's bit.
+    /// The load of the routers: VCP's code, DECbit's bit.
     Load(u8),
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Report {
     pub(crate) held: u32,
     /// Packets that have arrived, modulo 2^32.
     pub(crate) arrivals: u32,
-    /// Arrival rate, loss event rate, capacity and window, as in [`Remote`](cwnd::Remote); NaN where nothing is said.
+    /// Arrival rate, loss event rate, capacity and window, as in [`Remote`](cwnd::Remote); NaN where there is none.
     pub(crate) measured: [f32; 4],
 }
 

@@ -1,4 +1,4 @@
-//! A look at every packet offered to a link, and a hand on it.
+//! Records every packet offered to a link, and drops chosen ones.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use cwnd_trace::{Passage, Passing};
 use super::packet::{Ack, Body, Packet, Reply};
 use super::setup::Fault;
 
-/// Records packets, and says which of them are to be lost.
+/// Records packets, and decides which of them are lost.
 #[derive(Debug)]
 pub(crate) struct Tap {
     faults: Vec<Fault>,

@@ -1,4 +1,4 @@
-//! Acknowledgements that leave together, as behind a radio or cable link that waits for its turn to send.
+//! Acknowledgements that leave together, as behind a radio or cable link that has to wait before it sends.
 
 use std::collections::VecDeque;
 

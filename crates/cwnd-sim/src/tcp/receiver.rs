@@ -18,7 +18,7 @@ pub enum AckEcho {
 /// What a receiver does with a packet that arrives before another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reassembly {
-    /// It keeps the packet and tells the sender so, with selective acknowledgements for those who read them (RFC 2018).
+    /// It keeps the packet and reports it to the sender, with selective acknowledgements for those who read them (RFC 2018).
     #[default]
     Selective,
     /// It keeps nothing out of order and sends no acknowledgement for it: everything from the first loss on must come again.
@@ -60,7 +60,7 @@ pub(crate) struct Receiver {
     cumulative: u64,
     /// Arrived above the cumulative acknowledgement.
     beyond: Ranges,
-    /// A number in each of the two blocks reported before, newest first (RFC 2018 section 4 wants them repeated).
+    /// A number in each of the two blocks reported before, newest first (RFC 2018 section 4 requires them to be repeated).
     reported: [u64; 2],
     reassembly: Reassembly,
     delayed: Option<Span>,
@@ -88,8 +88,8 @@ impl Receiver {
         }
     }
 
-    /// Takes in a data packet, if it is of the plain kind: in order while nothing is missing, held back or marked. The acknowledgement
-    /// to send at once; none if it is for [`on_data`](Self::on_data), which would say the same of a plain one.
+    /// Handles a data packet, if it is of the plain kind: in order while nothing is missing, held back or marked. The acknowledgement
+    /// to send at once; none if it is for [`on_data`](Self::on_data), which would return the same for a plain one.
     #[inline(always)]
     fn on_plain_data(&mut self, data: &Data, marked: bool) -> Option<Ack> {
         let in_order = data.number == self.cumulative && self.beyond.is_empty();
@@ -100,7 +100,7 @@ impl Receiver {
         Some(Ack { cumulative: self.cumulative, echo: data.sent_at, sack: [Block::default(); 3], marked: false })
     }
 
-    /// Takes in a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:
+    /// Handles a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:
     /// as a call it would copy the acknowledgement twice.
     #[inline(always)]
     pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {

@@ -1,4 +1,5 @@
-//! The sending end: it owns the facts (clock, packets in flight, losses, round-trip time) and asks its algorithm for a window.
+//! The sending end: it keeps the state of the connection (packets in flight, losses, round-trip time) and obtains a window from its
+//! algorithm.
 
 use cwnd::host::{Facts, Moment};
 use cwnd::{
@@ -14,7 +15,7 @@ use crate::pacer::Pacer;
 use crate::protocol::{SenderConfig, SenderProtocol, Timers};
 use crate::traffic::source::Backlog;
 
-/// What of an algorithm's [`Control`] this sender obeys.
+/// The part of an algorithm's [`Control`] that this sender applies, read after each signal.
 #[derive(Clone, Copy, Debug)]
 struct CachedControl {
     window: Packets,
@@ -26,8 +27,8 @@ struct CachedControl {
     wake: Time,
 }
 
-/// An acknowledgement, told to an algorithm that is then asked what it wants. Compiled for each algorithm: making all of the view
-/// for one that looks at nothing in it would cost more than its rule.
+/// Passes an acknowledgement to an algorithm and reads its control. Compiled for each algorithm: filling the whole view for one that
+/// reads none of it would cost more than its rule.
 struct Acknowledged<'a> {
     facts: &'a Facts,
     moment: Moment,
@@ -36,7 +37,7 @@ struct Acknowledged<'a> {
     cached: &'a mut CachedControl,
 }
 
-/// A sender of what an application hands over, which mends its losses by the scheme `R`.
+/// A sender of what an application provides, with the loss recovery scheme `R`.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender<R> {
     algorithm: Algorithm,
@@ -45,7 +46,7 @@ pub(crate) struct Sender<R> {
     recovery: R,
     timer: RetransmissionTimer,
     pacer: Pacer,
-    /// The number of the packet that tells the receiver that a mark was acted upon; 0, which has nothing to tell, before the first.
+    /// The number of the packet that carries CWR, which confirms a reaction to a mark; 0 before the first mark.
     confirming: u64,
     marked_at_one: MarkedAtOne,
     /// No new packet leaves before the timer has expired, since a mark found the window at one packet.
@@ -76,7 +77,7 @@ impl<R: Recovery> Sender<R> {
     /// Takes in an acknowledgement.
     #[inline(always)]
     fn on_ack(&mut self, now: Time, ack: &Ack) {
-        // Nearly all of them are plain ones. For those the compiler leaves out all that losses and recovery ask for.
+        // Nearly all of them are plain ones, for which the compiler leaves out the handling of losses and recovery.
         if let Some(newly) = self.recovery.on_plain_ack(ack) {
             let outcome = AckOutcome { newly, advanced: true, rearm: true, ..AckOutcome::default() };
             self.on_outcome(now, ack, self.in_flight() + newly, &outcome);
@@ -115,12 +116,12 @@ impl<R: Recovery> Sender<R> {
             let mut moment = self.moment(now, in_flight);
             moment.in_recovery &= !outcome.begun;
             self.algorithm.on_congestion(&self.facts.view(&moment), &congestion(outcome));
-            self.ask();
+            self.update_control();
         }
         if ack.marked {
             self.on_mark(now, in_flight);
         }
-        // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a time-out, also where it
+        // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a timeout, also where it
         // names what has arrived.
         if outcome.newly > 0 && (outcome.advanced || self.recovery.in_recovery()) {
             self.algorithm.visit(Acknowledged {
@@ -133,7 +134,7 @@ impl<R: Recovery> Sender<R> {
         }
         if self.recovery.leave(outcome) {
             self.algorithm.on_recovered(&self.view(now, self.in_flight()));
-            self.ask();
+            self.update_control();
         }
         self.recovery.on_window(outcome, self.cached.window);
         if self.recovery.outstanding() == 0 {
@@ -149,13 +150,13 @@ impl<R: Recovery> Sender<R> {
         let acked = self.recovery.acked();
         let one = self.cached.allowed == 1;
         self.algorithm.on_congestion(&self.view(now, in_flight), &Congestion::mark(acked.saturating_sub(1)));
-        self.ask();
+        self.update_control();
         // Once per window, whether the algorithm cut for this mark or for a loss just before: without it the receiver would echo
         // for ever, and no window grows on an echo.
         if acked < self.confirming {
             return;
         }
-        // A cut that ends at the floor would have gone below it.
+        // A cut that ends at the floor would have ended below it.
         self.held = one && self.cached.window.0 <= 1.0 && self.marked_at_one != MarkedAtOne::GoesOn;
         if self.held {
             let doublings = if acked == self.confirming + 1 { self.doublings } else { 0 };
@@ -171,7 +172,7 @@ impl<R: Recovery> Sender<R> {
     pub(crate) fn on_remote(&mut self, now: Time, remote: Remote) {
         let signal = AckSignal { acks: 1, newly: 0, marked: 0, sent_at: now, sample: None, remote };
         self.algorithm.on_ack(&self.view(now, self.in_flight()), &signal);
-        self.ask();
+        self.update_control();
     }
 
     /// Hands all that may leave now to `send`.
@@ -209,7 +210,7 @@ impl<R: Recovery> Sender<R> {
     fn supply(&mut self, now: Time) -> u64 {
         self.pacer.pass();
         let room = self.recovery.room(self.cached.allowed);
-        // A source is asked only for what the window would take.
+        // The source is only queried if the window has room.
         let handed = if room > 0 { self.backlog.ahead(now, self.recovery.next()) } else { u64::MAX };
         let granted = self.facts.peer_window.saturating_sub(self.recovery.outstanding());
         let short = handed.min(granted);
@@ -263,13 +264,13 @@ impl<R: Recovery> Sender<R> {
         Some(Data { number, sent_at: now, retransmission, reacted, pair })
     }
 
-    /// What its algorithm asks for.
+    /// The control that its algorithm requests.
     pub(crate) fn control(&self) -> Control {
         self.algorithm.control()
     }
 
-    /// Asks the algorithm what it wants after a signal.
-    fn ask(&mut self) {
+    /// Reads the control of the algorithm after a signal.
+    fn update_control(&mut self) {
         self.cached = CachedControl::of(&self.algorithm);
     }
 
@@ -283,7 +284,7 @@ impl<R: Recovery> Sender<R> {
         self.facts.view(&self.moment(now, in_flight))
     }
 
-    /// When it wants to be asked again without an acknowledgement: pacing, the algorithm's wake-up, or new data.
+    /// When it may send again without an acknowledgement, or its algorithm requested a wake-up: pacing, wake-up or new data.
     #[inline]
     fn next_release(&self) -> Time {
         let release = self.pacer.next().min(self.cached.wake);
@@ -295,7 +296,7 @@ impl<R: Recovery> Sender<R> {
     fn restart(&mut self, now: Time) {
         if let Some(idle) = self.backlog.resume(now) {
             self.algorithm.on_restart(&self.view(now, 0), idle);
-            self.ask();
+            self.update_control();
         }
     }
 }
@@ -313,7 +314,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
     fn on_wake(&mut self, now: Time) {
         if self.cached.wake <= now {
             self.algorithm.on_wake(&self.view(now, self.in_flight()));
-            self.ask();
+            self.update_control();
         }
     }
 
@@ -333,7 +334,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         let event = Congestion::timeout(self.recovery.acked(), self.timer.is_backed_off());
         let lost = u32::try_from(lost).unwrap_or(u32::MAX);
         self.algorithm.on_congestion(&self.facts.view(&moment), &Congestion { lost, ..event });
-        self.ask();
+        self.update_control();
         self.timer.back_off(now, &self.facts.rtt);
     }
 
@@ -462,7 +463,7 @@ mod tests {
             })
         };
         assert_eq!(waits(MarkedAtOne::GoesOn), [Span::ZERO; 5]);
-        // The time-out of RFC 6298 after one, two and three samples of 100 ms; growth ends the row, and a window of two is cut.
+        // The timeout of RFC 6298 after one, two and three samples of 100 ms; growth ends the row, and a window of two is cut.
         let micros = |all: [u64; 5]| all.map(Span::from_micros);
         assert_eq!(waits(MarkedAtOne::Waits), micros([300_000, 250_000, 212_500, 0, 0]));
         assert_eq!(waits(MarkedAtOne::BacksOff), micros([300_000, 2 * 250_000, 4 * 212_500, 0, 0]));

@@ -5,7 +5,7 @@ use cwnd::{Span, Time};
 
 use crate::era::Era;
 
-/// The retransmission timer, and the time-out it is started with.
+/// The retransmission timer, and the timeout it is started with.
 ///
 /// It starts anew with nearly every acknowledgement and hardly ever expires. So it is only known not to expire before some time, and
 /// when it really does is worked out once that time has come.
@@ -14,7 +14,7 @@ pub(crate) struct RetransmissionTimer {
     granularity: Span,
     min: Span,
     initial: Span,
-    /// What samples in whole ticks say, where the timer has ticks.
+    /// The estimate from samples in whole ticks, where the timer has ticks.
     coarse: Option<Box<RttEstimator>>,
     /// Doublings since the last sample.
     backoff: u32,
@@ -22,7 +22,7 @@ pub(crate) struct RetransmissionTimer {
     expired: bool,
     /// It does not expire before; [`Time::MAX`] while it stands still.
     deadline: Time,
-    /// It was started then, and expires a time-out later; [`Time::MAX`] where that is known to be at `deadline`.
+    /// It was started then, and expires a timeout later; [`Time::MAX`] where that is known to be at `deadline`.
     started: Time,
 }
 
@@ -52,7 +52,7 @@ impl RetransmissionTimer {
     #[inline]
     pub(crate) fn start(&mut self, now: Time, exact: &RttEstimator) {
         self.started = now;
-        // No time-out is shorter than `min`.
+        // No timeout is shorter than `min`.
         if self.deadline > now + self.min {
             self.settle(exact);
         }
@@ -101,20 +101,20 @@ impl RetransmissionTimer {
         self.expired
     }
 
-    /// It expired, and starts anew with a time-out twice as long.
+    /// It expired, and starts anew with a timeout twice as long.
     pub(crate) fn back_off(&mut self, now: Time, exact: &RttEstimator) {
         self.expired = true;
         self.start_doubled(now, self.backoff + 1, exact);
     }
 
-    /// Starts it anew with a time-out that is doubled so many times.
+    /// Starts it anew with a timeout that is doubled so many times.
     pub(crate) fn start_doubled(&mut self, now: Time, doublings: u32, exact: &RttEstimator) {
         self.backoff = doublings.min(MAX_DOUBLINGS);
         self.started = now;
         self.settle(exact);
     }
 
-    /// The time-out now.
+    /// The timeout now.
     fn timeout(&self, exact: &RttEstimator) -> Span {
         let base = match self.coarse.as_deref().unwrap_or(exact).get() {
             None => self.initial,
@@ -124,7 +124,7 @@ impl RetransmissionTimer {
     }
 }
 
-/// ns-2 and RFC 6298: 64 times the time-out at most.
+/// ns-2 and RFC 6298: 64 times the timeout at most.
 const MAX_DOUBLINGS: u32 = 6;
 /// RFC 6298 (2.5): a bound of at least 60 s is allowed.
 const MAX_TIMEOUT: Span = Span::from_secs(60);
@@ -170,7 +170,7 @@ mod tests {
         }
         // Samples of 0, 400 and 800 ms: smoothed 143.75, variation 262.5; 143.75 + 4 * 262.5 ms after 800.
         assert!(!clock.has_expired(1993));
-        // A sample after the start is for the next time-out.
+        // A sample after the start is for the next timeout.
         clock.0.settle(&clock.1);
         (0..50).for_each(|_| clock.sample(1));
         assert!(!clock.has_expired(1993));

@@ -33,7 +33,7 @@ pub struct CbrSetup {
 }
 
 impl CbrSetup {
-    /// Checks every field; that its ends are nodes is for whoever knows those.
+    /// Checks every field but the ends.
     pub(crate) fn check(&self) -> Result<(), SetupError> {
         let place = format!("cbr `{}`", self.name);
         require(self.from != self.to, &place, "its ends must be different nodes")?;

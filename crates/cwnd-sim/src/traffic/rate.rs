@@ -19,7 +19,7 @@ pub struct RateSchedule {
     pub floor: u64,
     /// A higher rate becomes this, bit/s; at least `floor`.
     pub ceiling: u64,
-    /// The schedule says what is left of this many bit/s for others: the flow sends the difference.
+    /// The schedule is what is left of this many bit/s for others: the flow sends the difference.
     pub rest_of: Option<u64>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The shape is that of ns-2's web traffic model (sessions, pages, objects) in its smallest form. A session asks for a number of
 //! pages, one after the other. The objects of a page are asked for at the same time, each over a flow of its own. Once the last
-//! of them has arrived the reader thinks, then turns the page: unlike Poisson arrivals of single flows, a slow network is asked
+//! of them has arrived the reader thinks, then requests the next page: unlike Poisson arrivals of single flows, a slow network is asked
 //! for less.
 
 use std::cmp::Reverse;

@@ -21,7 +21,7 @@ use crate::net::packet::{Body, Packet};
 use crate::protocol::{ReceiverProtocol, SenderProtocol};
 
 impl World {
-    /// Whether the sender of a new flow may take in answers ahead of time.
+    /// Whether the sender of a new flow may handle answers ahead of time.
     ///
     /// Not where what it sends would compete with other events of the same instant. Nor is any flow of a crowd, which waits for its end.
     pub(super) fn may_be_ahead(&self, flow: &Flow) -> bool {
@@ -74,7 +74,7 @@ impl World {
         }
     }
 
-    /// From now on only `sampler` looks at what there is.
+    /// From now on nothing but `sampler` reads the state between events.
     pub(crate) fn allow_ahead(&mut self, sampler: &impl Sampler) {
         self.unobserved = true;
         if sampler.next() < Time::MAX {
@@ -82,7 +82,7 @@ impl World {
         }
     }
 
-    /// Nobody looks at anything before `horizon`. Of what waits in rings, that goes on which leaves before it.
+    /// Nothing reads the state before `horizon`: packets in rings that leave before it go on at once.
     #[cold]
     pub(super) fn go_ahead(&mut self, horizon: Time) {
         self.horizon = horizon;

@@ -8,7 +8,7 @@ use crate::flow::Armed;
 use crate::protocol::SenderProtocol;
 
 impl World {
-    /// Lets in the flows of a crowd that are asked for now.
+    /// Starts the flows of a crowd that are requested now.
     pub(super) fn arrivals(&mut self, index: u32) {
         self.events.pop();
         if self.crowds[index as usize].armed != self.now {
@@ -63,8 +63,8 @@ impl World {
 
     /// Something came to an end that the end of a finite flow may have waited for.
     ///
-    /// A flow of a crowd is gone only when nothing of it is left anywhere: its place then goes to another flow, which must not
-    /// meet its packets.
+    /// A flow of a crowd has ended only when none of its packets is left anywhere: its place is then used for another flow, which must
+    /// not receive them.
     pub(super) fn look_for_end(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
         let Some(finite) = &mut flow.finite else { return };
@@ -121,7 +121,7 @@ mod tests {
         assert!((10..80).contains(&world.flows.len()), "{} places", world.flows.len());
         assert_eq!(world.flows.len() - 1 - world.free.len(), tally.present as usize);
         assert!(tally.arrived - tally.completed <= u64::from(tally.present));
-        // Events of flows that are gone stay until their time: at most a time-out long.
+        // Events of flows that have ended stay until their time: at most a timeout long.
         assert!(world.events.timers() < 2000, "{} events", world.events.timers());
     }
 }

@@ -51,6 +51,6 @@ fn a_million_flows_fit_in_a_gigabyte() {
     let flows = (1 << 13) * 1_000_000 / (1 << 20);
     let (bulk, finite) = (bytes_per_flow(flows, Source::Bulk), bytes_per_flow(flows, Source::Packets(8)));
     assert!(bulk <= 1024, "{bulk} bytes");
-    // The end of its data and what is told of it take two more pieces of memory.
+    // A finite flow takes two more allocations.
     assert!(finite <= 1152, "{finite} bytes");
 }

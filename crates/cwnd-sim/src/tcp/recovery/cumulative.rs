@@ -1,4 +1,4 @@
-//! What a sender knows without selective acknowledgements: how far everything has arrived, and how often it was told so again.
+//! The state of a sender without selective acknowledgements: the cumulative acknowledgement, and how often it was repeated.
 //!
 //! The schemes built on it differ in what they do at the third duplicate and at the next new acknowledgement. `tahoe`, `reno`
 //! and `newreno` say that and nothing else; what they share is here.
@@ -11,7 +11,7 @@ use crate::net::packet::Ack;
 
 /// What a scheme makes of duplicate acknowledgements.
 pub(crate) trait DuplicateRule: Debug + Sync {
-    /// The third duplicate in a row has come while nothing was being mended.
+    /// The third duplicate in a row has arrived while nothing was being repaired.
     fn on_third_duplicate(&self, sender: &mut Cumulative, outcome: &mut AckOutcome);
 
     /// A new acknowledgement has passed `passed` packets in fast recovery.
@@ -35,7 +35,7 @@ pub(crate) struct Cumulative {
     resume: u64,
     /// Duplicate acknowledgements since the last new one.
     duplicates: u64,
-    /// Packets above `acked` that duplicates told of: delivered then, and not again once they are passed.
+    /// Packets above `acked` that duplicates reported: counted as delivered then, and not again once they are acknowledged.
     arrived: u64,
     /// The next new packet when a loss was last acted upon; none before the first.
     recover: Option<u64>,
@@ -47,11 +47,11 @@ pub(crate) struct Cumulative {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing is being mended.
+    /// Nothing is being repaired.
     Open,
     /// Fast recovery: the window counts as larger by `inflation`, a packet for each that has left the network.
     Fast {
-        /// Below zero where an acknowledgement passed more packets than duplicates had told of.
+        /// Below zero where an acknowledgement passed more packets than duplicates had reported.
         inflation: i64,
         /// A new acknowledgement has come, but not the last one.
         partial: bool,
@@ -122,12 +122,12 @@ impl Cumulative {
 
     fn advance(&mut self, cumulative: u64) -> AckOutcome {
         let passed = cumulative - self.acked;
-        let told = self.arrived.min(passed - 1);
+        let reported = self.arrived.min(passed - 1);
         self.acked = cumulative;
         self.resume = self.resume.max(cumulative);
-        self.arrived = (self.arrived - told).min(self.outstanding().saturating_sub(1));
+        self.arrived = (self.arrived - reported).min(self.outstanding().saturating_sub(1));
         self.duplicates = 0;
-        let mut outcome = AckOutcome { newly: passed - told, advanced: true, rearm: true, ..AckOutcome::default() };
+        let mut outcome = AckOutcome { newly: passed - reported, advanced: true, rearm: true, ..AckOutcome::default() };
         if self.in_recovery() {
             self.rule.on_progress(self, passed, &mut outcome);
         }
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!((sender.in_flight(), sender.resend(), sender.resend()), (7, Some(0), None));
         ack(&mut sender, 0, 6);
         assert_eq!(sender.in_flight(), 1);
-        // The nine duplicates told of nine packets: the tenth is all that is new.
+        // The nine duplicates reported nine packets: the tenth is all that is new.
         assert_eq!(ack(&mut sender, 10, 1).newly, 1);
         assert!(!sender.in_recovery());
         assert_eq!(sender.in_flight(), 0);
@@ -337,7 +337,7 @@ mod tests {
         ack(&mut sender, 0, 3);
         sender.send(5);
         ack(&mut sender, 10, 1);
-        assert_eq!(ack(&mut sender, 10, 3).lost, 0, "10 may have been sent before 0 was mended");
+        assert_eq!(ack(&mut sender, 10, 3).lost, 0, "10 may have been sent before 0 was repaired");
         ack(&mut sender, 11, 1);
         assert_eq!(ack(&mut sender, 11, 3).first_lost, 11);
     }

@@ -1,6 +1,6 @@
-//! How a sender finds losses and mends them: one scheme per file.
+//! How a sender detects and repairs losses: one scheme per file.
 //!
-//! A scheme owns what is known of the packets outstanding and says which one leaves next. How many may leave is the
+//! A scheme keeps the state of the outstanding packets and chooses which one leaves next. How many may leave is the
 //! algorithm's window; the arithmetic between the two (RFC 6675's pipe, Reno's inflation) is here and never shows in the
 //! window.
 
@@ -22,14 +22,14 @@ use cwnd::Packets;
 
 use crate::net::packet::Ack;
 
-/// How a TCP sender finds losses and mends them. Each finds one by the third duplicate acknowledgement, or by three packets
+/// How a TCP sender detects and repairs losses. Each detects one by the third duplicate acknowledgement, or by three packets
 /// above it that have arrived, and all by the retransmission timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecoveryScheme {
     /// Slow start from the first missing packet on, with a window of one packet, whatever else has arrived.
     Tahoe,
     /// Fast recovery for one loss (RFC 2001): the next new acknowledgement ends it. Each further loss of the same window takes
-    /// another recovery and another cut, or a time-out.
+    /// another recovery and another cut, or a timeout.
     Reno,
     /// Fast recovery until everything sent before it has arrived, one loss per round trip (RFC 6582).
     NewReno,
@@ -60,7 +60,7 @@ impl RecoveryScheme {
     }
 }
 
-/// What the sender asks of a scheme.
+/// A loss recovery scheme, as the sender uses it.
 pub(crate) trait Recovery {
     /// All packets below have arrived.
     fn acked(&self) -> u64;
@@ -74,28 +74,28 @@ pub(crate) trait Recovery {
     /// Fast recovery is under way.
     fn in_recovery(&self) -> bool;
 
-    /// Nothing is being mended: what leaves are new packets, each of which takes a packet's room.
+    /// Nothing is being repaired: what leaves are new packets, each of which takes a packet's room.
     fn is_idle(&self) -> bool;
 
-    /// Takes in an acknowledgement, if it is of the plain kind: nothing is being mended, and it says no more than that more has
+    /// Handles an acknowledgement, if it is of the plain kind: nothing is being repaired, and it reports no more than that more has
     /// arrived in order. How many packets; none if it is for [`on_ack`](Self::on_ack).
     fn on_plain_ack(&mut self, _ack: &Ack) -> Option<u64> {
         None
     }
 
-    /// Takes in an acknowledgement. A fast recovery that it starts has begun when this returns, one that it ends has not ended.
+    /// Handles an acknowledgement. A fast recovery that it starts has begun when this returns, one that it ends has not ended.
     fn on_ack(&mut self, ack: &Ack) -> AckOutcome;
 
-    /// The algorithm has heard of the acknowledgement: whether fast recovery ends with it.
+    /// The algorithm has handled the acknowledgement: whether fast recovery ends with it.
     fn leave(&mut self, outcome: &AckOutcome) -> bool;
 
-    /// The algorithm has answered to `outcome` with `window`.
+    /// The algorithm has answered `outcome` with `window`.
     fn on_window(&mut self, _news: &AckOutcome, _window: Packets) {}
 
     /// The retransmission timer expired. Returns how many packets are newly taken for lost.
     fn on_timeout(&mut self) -> u64;
 
-    /// The next packet leaves whatever the window says (RFC 6675 section 5, step 4.3).
+    /// The next packet leaves whatever the window (RFC 6675 section 5, step 4.3).
     fn urgent(&self) -> bool;
 
     /// How many packets may leave under `window`.
@@ -128,7 +128,7 @@ pub(crate) struct AckOutcome {
     pub(crate) first_lost: u64,
     /// The cumulative acknowledgement advanced.
     pub(crate) advanced: bool,
-    /// A packet has arrived, but the acknowledgement does not say which: it is a duplicate.
+    /// A packet has arrived, but the acknowledgement does not name it: it is a duplicate.
     pub(crate) unnamed: bool,
     /// Fast recovery begins.
     pub(crate) begun: bool,

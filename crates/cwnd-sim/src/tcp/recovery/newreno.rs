@@ -4,7 +4,7 @@ use super::AckOutcome;
 use super::cumulative::{Cumulative, DuplicateRule};
 
 /// As Reno, but fast recovery lasts until everything outstanding at its start has arrived. A new acknowledgement before that, a
-/// partial one, tells of the next loss.
+/// partial one, reports the next loss.
 #[derive(Debug)]
 pub(crate) struct NewReno;
 
@@ -17,7 +17,7 @@ impl DuplicateRule for NewReno {
         }
     }
 
-    /// Section 3.2, step 3: the next hole is mended at once, and the window deflates by what was acknowledged, all but a packet.
+    /// Section 3.2, step 3: the next hole is repaired at once, and the window deflates by what was acknowledged, all but a packet.
     fn on_progress(&self, sender: &mut Cumulative, passed: u64, outcome: &mut AckOutcome) {
         if !sender.repaired() {
             sender.repair(outcome);

@@ -4,7 +4,7 @@ use super::AckOutcome;
 use super::cumulative::{Cumulative, DuplicateRule};
 
 /// The third duplicate cuts the window, sends the first missing packet again and inflates; any new acknowledgement deflates and
-/// ends it. It keeps no memory of the window it was in: three more duplicates cut and mend once more, and where the inflated
+/// ends it. It keeps no memory of the window it was in: three more duplicates cut and retransmit once more, and where the inflated
 /// window has let too few packets go for three, the timer has to expire.
 #[derive(Debug)]
 pub(crate) struct Reno;

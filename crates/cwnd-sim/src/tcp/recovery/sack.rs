@@ -23,7 +23,7 @@ pub(crate) struct Sack {
 #[derive(Clone, Debug)]
 enum Phase {
     Open,
-    /// Fast recovery, and how much may leave in it: none where ns-2's pipe says that.
+    /// Fast recovery, and how much may leave in it: none where ns-2's pipe decides that.
     Recovery(Option<Box<ProportionalReduction>>),
     /// Recovery by the timer; slow start goes on meanwhile.
     AfterTimeout,

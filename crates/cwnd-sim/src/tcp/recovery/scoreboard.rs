@@ -79,7 +79,7 @@ impl Scoreboard {
         Some(number)
     }
 
-    /// Takes in an acknowledgement, if neither it nor any before it tells of a hole. How many packets it newly acknowledges; none if
+    /// Handles an acknowledgement, if neither it nor any before it reports a hole. How many packets it newly acknowledges; none if
     /// it is for [`on_ack`](Self::on_ack).
     #[inline]
     pub(crate) fn on_plain_ack(&mut self, ack: &Ack) -> Option<u64> {
