@@ -10,11 +10,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::GoOn;
 use crate::host::facts;
-use crate::response::{Law, Path};
+use crate::response::{Law, PathParameters};
 
 /// Packets sent per round trip, the mean over `packets` packets, each lost with probability `p`, 0 < p <= 1.
 ///
-/// A packet takes 1/w of a round trip of `rtt`. Every loss is an event of its own, told at once, and nothing times out. A recovery of
+/// A packet takes 1/w of a round trip of `rtt`. Every loss is an event of its own, signalled at once, and nothing times out. A recovery of
 /// a round trip in which nothing grows and further losses do not cut would leave the path of the window outside it as it is, and
 /// count the window at each loss once more: up to 3 % at a loss of a hundredth, less than 1 % at a thousandth.
 ///
@@ -26,9 +26,9 @@ pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64, go_o
     let mut losses = Xoshiro256PlusPlus::seed_from_u64(seed);
     let threshold = (p * libm::exp2(64.0)) as u64;
     let mut lost = move |_| losses.next_u64() < threshold;
-    // Asking costs more than a packet.
-    let asked = |number: u64| number.is_multiple_of(BETWEEN_ASKS) && !go_on();
-    mean(spec, &start(spec, p, rtt, seed), packets, rtt, |number| (!asked(number)).then(|| lost(number)))
+    // The call costs more than a packet.
+    let stopped = |number: u64| number.is_multiple_of(BETWEEN_CALLS) && !go_on();
+    mean(spec, &start(spec, p, rtt, seed), packets, rtt, |number| (!stopped(number)).then(|| lost(number)))
 }
 
 /// The mean number of packets per round trip over `packets` packets, of which every `period`-th is lost; `period` at least 1. All
@@ -42,13 +42,13 @@ pub fn mean_window_periodic(spec: &Spec, period: u64, packets: u64, rtt: Span) -
 
 /// In congestion avoidance at the mean of the closed form; of TCP where there is none.
 fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
-    let path = Path { rtt: rtt.as_secs_f64(), packet: Start::default().packet };
+    let path = PathParameters { rtt: rtt.as_secs_f64(), packet: Start::default().packet };
     let known = Law::of(spec).and_then(|law| law.response(p, path)).map(|response| response.mean);
     let window = Packets(known.unwrap_or_else(|| libm::sqrt(1.5 / p)).max(1.0));
     Start { window, threshold: Some(window), seed, ..Start::default() }
 }
 
-/// Packets per round trip where `lost` says which packets are; none where it has no answer.
+/// Packets per round trip where `lost` decides which packets are lost; none once it returns none.
 fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMut(u64) -> Option<bool>) -> Option<f64> {
     let mut algorithm = spec.start(start);
     let by_rate = matches!(algorithm.control().pacing, Pacing::At(_));
@@ -86,7 +86,7 @@ const BY_DELAY: [&str; 2] = ["vegas", "fast"];
 /// A rule that grows by an eighth per round trip and is not held by losses sends 10^7 packets in fewer.
 const LEAST_ROUNDS: f64 = 100.0;
 /// Packets: a few milliseconds even where an algorithm is interpreted.
-const BETWEEN_ASKS: u64 = 4096;
+const BETWEEN_CALLS: u64 = 4096;
 
 #[cfg(test)]
 mod tests {

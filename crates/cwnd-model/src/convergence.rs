@@ -1,6 +1,6 @@
 //! How fast two flows become efficient and fair under synchronous feedback (simd sections 3 and 4, Table 1, appendix A).
 //!
-//! Two flows start at windows W1 <= W2 below a capacity of W packets and hear of congestion at once when their sum is W. T1 is
+//! Two flows start at windows W1 <= W2 below a capacity of W packets and are notified of congestion at once when their sum is W. T1 is
 //! how many round trips that takes, Delta the gap between them there, T2 how many more until the gap is below epsilon.
 
 use cwnd::window::{aimd, binomial};

@@ -18,7 +18,7 @@ pub struct Fluid<F> {
 
 /// A path for [`Fluid::over_path`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Path {
+pub struct DelayedPath {
     /// Packets per interval.
     pub capacity: f64,
     /// Round trip, whole control intervals.
@@ -96,18 +96,18 @@ impl<F: Fn(f64) -> f64> Fluid<F> {
     }
 
     /// The rule over a path without a queue, interval by interval from rate `x`: what exceeds the capacity is lost, and the
-    /// sender hears of it a round trip later. With eq. 21 it sends at most the window per round trip.
+    /// sender is notified of it a round trip later. With eq. 21 it sends at most the window per round trip.
     #[must_use]
-    pub fn over_path(&self, x: f64, path: Path, intervals: usize) -> Carried {
+    pub fn over_path(&self, x: f64, path: DelayedPath, intervals: usize) -> Carried {
         let delay = path.delay.max(1);
         let trip = delay as f64;
         let mut sent = vec![x; delay];
         let (mut rate, mut window) = (x, x * trip);
         let (mut offered, mut carried) = (0.0, 0.0);
         for t in 0..intervals {
-            let heard = sent[t % delay];
-            let arrived = libm::fmin(heard, path.capacity);
-            if heard > path.capacity {
+            let offered_earlier = sent[t % delay];
+            let arrived = libm::fmin(offered_earlier, path.capacity);
+            if offered_earlier > path.capacity {
                 rate -= self.b * rate;
             } else {
                 rate += (self.increase)(rate);
@@ -126,7 +126,7 @@ impl<F: Fn(f64) -> f64> Fluid<F> {
 }
 
 const BISECTIONS: usize = 100;
-/// Even, as Simpson's rule wants.
+/// Even, as Simpson's rule requires.
 const PANELS: u32 = 2000;
 
 #[cfg(test)]
@@ -172,9 +172,9 @@ mod tests {
     #[test]
     fn the_window_saves_losses_at_long_round_trips() {
         // 1 Gbit/s in packets per SYN, a round trip of a second.
-        let path = Path { capacity: 833.0, delay: 100, lambda: None };
+        let path = DelayedPath { capacity: 833.0, delay: 100, lambda: None };
         let without = constant().over_path(400.0, path, 100_000);
-        let with = constant().over_path(400.0, Path { lambda: Some(0.875), ..path }, 100_000);
+        let with = constant().over_path(400.0, DelayedPath { lambda: Some(0.875), ..path }, 100_000);
         assert!(with.loss < 0.9 * without.loss, "{with:?} {without:?}");
         assert!(with.loss > 0.0);
     }

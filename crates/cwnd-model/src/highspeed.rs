@@ -4,7 +4,7 @@ use cwnd::window::highspeed::{HighSpeed, HighSpeedOptions};
 
 /// A row of the table: what HighSpeed TCP does at a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct ResponsePoint {
     /// Packets.
     pub window: f64,
     /// a(w), packets per round trip.
@@ -30,11 +30,11 @@ pub fn rfc() -> HighSpeedOptions {
 
 /// The row at `window`, at least one packet.
 #[must_use]
-pub fn row(ends: HighSpeedOptions, window: f64) -> Row {
+pub fn row(ends: HighSpeedOptions, window: f64) -> ResponsePoint {
     let rule = HighSpeed::new(ends);
     let (increase, decrease) = (rule.increase(window), rule.decrease(window));
     let loss = increase * (2.0 - decrease) / (2.0 * decrease * window * window);
-    Row { window, increase, decrease, loss }
+    ResponsePoint { window, increase, decrease, loss }
 }
 
 /// The window at loss probability `p`, 0 < p <= 1: a line over both logarithms through the two ends, and TCP's `sqrt(1.5/p)` at
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_increase_grows_as_the_papers_say_only_without_its_decrease() {
-        let slope = |of: fn(Row) -> f64, from, to| {
+        let slope = |of: fn(ResponsePoint) -> f64, from, to| {
             libm::log(of(row(ns2(31.0), to)) / of(row(ns2(31.0), from))) / libm::log(to / from)
         };
         assert!(close(slope(|row| row.window * row.window * row.loss, 1e3, 8.3e4), 0.777, 1e-3));

@@ -5,7 +5,7 @@ use cwnd::host::Facts;
 use cwnd::signal::Limit;
 use cwnd::units::{Bytes, Span, Time};
 
-/// The facts of a sender without delay or limits of its own: its application and its receiver hold it never, its window does.
+/// The facts of a sender that is only limited by its window: never by its application or its receiver.
 pub(crate) fn facts(rtt: Span, packet: Bytes) -> Facts {
     let mut facts = Facts::new(Time::ZERO, u64::MAX, packet, packet);
     facts.rtt = RttEstimator::fixed(rtt);

@@ -7,7 +7,7 @@
 //! ([`fluid`]).
 //!
 //! The crate knows the algorithms of `cwnd` and no other host. Windows are packets, times round trips, rates packets or bits per
-//! second, as each function says; loss is a probability per packet. Arguments outside the stated ranges give numbers without
+//! second, as stated at each function; loss is a probability per packet. Arguments outside the stated ranges give numbers without
 //! meaning, never a panic.
 
 pub mod bernoulli;

@@ -2,7 +2,7 @@
 //!
 //! Two flows start at `x1 < x2` with a capacity of W packets. A cycle adds one packet per flow and round trip until the sum is W,
 //! then one round trip halves what is left of the first windows; the increments stay. The paper's efficiency, responsiveness and
-//! smoothness are not those of simd, which uses the same words; the names here say what they are.
+//! smoothness are not those of simd, which uses the same words; the names here differ.
 
 /// Two flows and a capacity, packets; 0 < x1 <= x2, x1 + x2 < capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]

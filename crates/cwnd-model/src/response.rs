@@ -71,7 +71,7 @@ pub enum Law {
 
 /// What a response depends on besides the loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Path {
+pub struct PathParameters {
     /// Round trip, seconds. It matters to what grows by the clock.
     pub rtt: f64,
     /// Packet on the wire.
@@ -129,7 +129,7 @@ impl Law {
 
     /// The response at loss probability `p`, 0 < p <= 1; none where an epoch cannot carry 1/p packets at any window.
     #[must_use]
-    pub fn response(&self, p: f64, path: Path) -> Option<Response> {
+    pub fn response(&self, p: f64, path: PathParameters) -> Option<Response> {
         match *self {
             Self::Power { k, a, l, b, c } => {
                 let least = |w: f64| w - b * libm::pow(w, l) - c * w;
@@ -195,7 +195,7 @@ fn floor(b: f64, l: f64, c: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const PATH: Path = Path { rtt: 0.1, packet: Bytes(1500) };
+    const PATH: PathParameters = PathParameters { rtt: 0.1, packet: Bytes(1500) };
 
     fn mean(text: &str, p: f64) -> f64 {
         let law = Law::of(&Spec::parse(text).expect("an algorithm")).expect("a law");

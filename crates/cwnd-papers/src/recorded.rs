@@ -57,7 +57,7 @@ impl Recorded {
     ///
     /// # Errors
     /// The first thing wrong with it.
-    pub(super) fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
+    pub fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
         Source::read(name, text, &[])?.document()
     }
 

@@ -30,13 +30,13 @@ pub struct CrowdTrace {
     pub packet: u32,
     /// Bytes of a packet that are the application's.
     pub payload: u32,
-    /// Cumulative: flows asked for.
+    /// Cumulative: flows requested.
     pub arrived: Vec<u64>,
     /// Cumulative: of those, flows refused because too many were there.
     pub refused: Vec<u64>,
     /// Cumulative: flows whose last packet has arrived.
     pub completed: Vec<u64>,
-    /// Cumulative: packets the flows let in have to deliver.
+    /// Cumulative: packets the admitted flows have to deliver.
     pub requested: Vec<u64>,
     /// Cumulative: data packets sent, retransmissions included.
     pub sent: Vec<u64>,
@@ -48,7 +48,7 @@ pub struct CrowdTrace {
     pub dropped: Vec<u64>,
     /// Cumulative: expiries of retransmission timers.
     pub timeouts: Vec<u64>,
-    /// Packets per flow, of the flows that were let in after the warm-up.
+    /// Packets per flow, of the flows that were admitted after the warm-up.
     pub sizes: Histogram,
     /// How long these flows took, by size. What was not complete at the end of the run is missing: rather the long times.
     pub classes: Vec<SizeClass>,

@@ -88,7 +88,7 @@ pub struct FlowTrace {
     pub pacing_rate: Vec<f64>,
     /// Internals of the algorithm by name, where they were recorded.
     pub internals: Vec<(&'static str, Vec<f64>)>,
-    /// Its packets one by one, where they were asked for.
+    /// Its packets one by one, where a log was requested.
     pub log: PacketLog,
 }
 

@@ -3,17 +3,17 @@
 /// What an observer beside a sender sees of a flow: what the sender sends, and what reaches it. In the order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketLog {
-    /// What they speak.
+    /// Their protocol.
     pub protocol: Protocol,
     /// The packets.
     pub packets: Vec<Logged>,
-    /// Packets of UDT beside data, as on the wire, one behind the other: [`Seen::Control`] tells how long each is.
+    /// Packets of UDT beside data, as on the wire, one after the other: [`Seen::Control`] has the length of each.
     pub control: Vec<u8>,
     /// When the log was full: it holds nothing after that.
     pub full: Option<u64>,
 }
 
-/// What two ends speak.
+/// The protocol of two ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
     /// Data and acknowledgements as in TCP.
@@ -21,7 +21,7 @@ pub enum Protocol {
     Tcp,
     /// UDT, with 0 as the number of the first packet on the wire.
     Udt,
-    /// Datagrams that nobody sends twice, and reports of the receiver.
+    /// Datagrams that are never retransmitted, and reports of the receiver.
     Datagrams,
 }
 

@@ -2,7 +2,7 @@
 
 use cwnd::Spec;
 use cwnd::units::{Bytes, Packets, Span};
-use cwnd_model::response::{Law, Path};
+use cwnd_model::response::{Law, PathParameters};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,7 +58,7 @@ pub fn responses(
     random_seeds: u32,
     go_on: GoOn<'_>,
 ) -> Responses {
-    let path = Path { rtt: rtt.as_secs_f64(), packet };
+    let path = PathParameters { rtt: rtt.as_secs_f64(), packet };
     let mut rows = Vec::new();
     for spec in algorithms {
         let law = Law::of(spec);

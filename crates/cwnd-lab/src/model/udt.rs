@@ -144,7 +144,8 @@ fn delayed(path: Udt<'_>, rtt: Span) -> DelayRow {
     let fluid = fluid::udt(path.capacity, path.packet);
     let share = path.capacity.0 / path.packet.bits() * SYN.as_secs_f64() / f64::from(path.flows.max(1));
     let delay = rtt.as_nanos().div_ceil(SYN.as_nanos()) as usize;
-    let over = |lambda| fluid.over_path(share / 2.0, fluid::Path { capacity: share, delay, lambda }, FLUID_INTERVALS);
+    let over =
+        |lambda| fluid.over_path(share / 2.0, fluid::DelayedPath { capacity: share, delay, lambda }, FLUID_INTERVALS);
     let (alone, windowed) = (over(None), over(Some(LAMBDA)));
     DelayRow {
         kind: MODEL,

@@ -22,8 +22,8 @@ pub(super) struct Flow {
     packet: Bytes,
     /// Packets delivered, a real number of them; the facts have the whole ones.
     delivered: f64,
-    /// What its receiver has heard of.
-    heard: u64,
+    /// Packets that its receiver has reported.
+    reported: u64,
     /// Round trips; the facts have the whole ones.
     rounds: f64,
     losses: Xoshiro256PlusPlus,
@@ -65,14 +65,14 @@ impl Flow {
             rtt,
             packet: setup.packet,
             delivered: 0.0,
-            heard: 0,
+            reported: 0,
             rounds: 0.0,
             losses: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
     }
 
-    /// Whether it has a receiver of its own.
-    pub(super) fn hears(&self) -> bool {
+    /// Whether it has a receiver.
+    pub(super) fn has_receiver(&self) -> bool {
         self.receiver.is_some()
     }
 
@@ -107,7 +107,7 @@ impl Flow {
     pub(super) fn advance(&mut self, from: Time, to: Time, rounds: f64, setup: &Setup) {
         let own = rounds * self.share(setup.rtt);
         let acked = self.in_network() * own;
-        self.pass(acked, own);
+        self.account(acked, own);
         if self.reports {
             self.report(from, to, setup);
         } else {
@@ -119,8 +119,8 @@ impl Flow {
     }
 
     /// Round trips of the setup pass without feedback.
-    pub(super) fn hold(&mut self, rounds: f64, setup: &Setup) {
-        self.pass(self.load(setup.rtt) * rounds, rounds * self.share(setup.rtt));
+    pub(super) fn pass_without_feedback(&mut self, rounds: f64, setup: &Setup) {
+        self.account(self.load(setup.rtt) * rounds, rounds * self.share(setup.rtt));
     }
 
     /// A packet is lost, or marked: all the same here.
@@ -131,7 +131,7 @@ impl Flow {
     }
 
     /// `acked` packets arrive in `rounds` of its round trips.
-    fn pass(&mut self, acked: f64, rounds: f64) {
+    fn account(&mut self, acked: f64, rounds: f64) {
         self.delivered += acked;
         self.rounds += rounds;
         self.facts.counts.delivered = self.delivered as u64;
@@ -149,12 +149,12 @@ impl Flow {
         unit < 1.0 - libm::pow(1.0 - p, acked)
     }
 
-    /// The receiver hears of what arrived evenly from `from` to `to`, and reports.
+    /// The receiver gets what arrived, evenly from `from` to `to`, and reports.
     fn report(&mut self, from: Time, to: Time, setup: &Setup) {
         if self.algorithm.control().wake.is_some_and(|wake| wake <= to) {
             self.algorithm.on_wake(&self.view(to));
         }
-        let newly = self.facts.counts.delivered - self.heard;
+        let newly = self.facts.counts.delivered - self.reported;
         if newly == 0 {
             return;
         }
@@ -165,7 +165,7 @@ impl Flow {
         if let Some(receiver) = &mut self.receiver {
             let spacing = to.since(from) / newly;
             for nth in 0..newly {
-                let number = self.heard + nth;
+                let number = self.reported + nth;
                 let pair = matches!(probe, Probe::PairEvery(n) if number % u64::from(n.max(2)) == 1);
                 // The second of a pair follows the first at the capacity's own pace.
                 let at = if pair && nth > 0 {
@@ -186,7 +186,7 @@ impl Flow {
             }
             remote = receiver.report(to);
         }
-        self.heard += newly;
+        self.reported += newly;
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
         let ack = Ack { acks: 1, newly, marked: 0, sent_at: from, sample: None, remote };
         self.algorithm.on_ack(&self.view(to), &ack);

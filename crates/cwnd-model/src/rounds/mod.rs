@@ -1,9 +1,9 @@
 //! The synchronous-feedback host: the algorithms without packets, as Chiu and Jain (1989) drew them.
 //!
-//! Flows hear at once and together that the sum of what they have in the network has reached the capacity. There is no queue, no
+//! Flows are notified at once and together that the sum of what they have in the network has reached the capacity. There is no queue, no
 //! recovery and no slow start of window algorithms: they begin in congestion avoidance at the window given. A rate algorithm
-//! begins as its parameters say; what it has in the network is its rate times its round trip, or its window if that is less, and
-//! its receiver hears of evenly spaced packets.
+//! begins as its parameters define; what it has in the network is its rate times its round trip, or its window if that is less, and
+//! its receiver gets evenly spaced packets.
 //!
 //! Time is counted in round trips of the setup, whatever those of single flows; capacity is the packets of one of them.
 
@@ -68,12 +68,12 @@ struct Host {
     /// Steps per round trip.
     steps: u32,
     steps_done: u64,
-    kept: Option<Kept>,
+    snapshot: Option<Snapshot>,
 }
 
 /// The flows some steps ago, to which they return when congestion falls into a step. An algorithm from outside costs more to copy than
 /// to ask, and equal signals give equal flows.
-struct Kept {
+struct Snapshot {
     flows: Vec<Flow>,
     at: f64,
     steps: u32,
@@ -90,7 +90,7 @@ impl Host {
         let report_steps = setup.rtt.as_nanos().div_ceil(REPORT.as_nanos());
         let steps = if reports { steps.max(u32::try_from(report_steps).unwrap_or(u32::MAX)) } else { steps };
         let recorder = Recorder::new(&setup);
-        Self { setup, flows, recorder, events: Vec::new(), at: 0.0, steps, steps_done: 0, kept: None }
+        Self { setup, flows, recorder, events: Vec::new(), at: 0.0, steps, steps_done: 0, snapshot: None }
     }
 
     fn run(&mut self, go_on: GoOn<'_>) {
@@ -111,21 +111,21 @@ impl Host {
         self.steps_done += 1;
         let before = self.load();
         let exact = self.exact();
-        if exact && self.kept.as_ref().is_none_or(|kept| kept.steps == STEPS_KEPT) {
-            self.kept = Some(Kept { flows: self.flows.clone(), at: self.at, steps: 0 });
+        if exact && self.snapshot.as_ref().is_none_or(|snapshot| snapshot.steps == SNAPSHOT_STEPS) {
+            self.snapshot = Some(Snapshot { flows: self.flows.clone(), at: self.at, steps: 0 });
         }
         let length = 1.0 / f64::from(self.steps);
         self.advance(length);
         let after = self.load();
         if after < self.setup.capacity.0 {
-            self.kept.iter_mut().for_each(|kept| kept.steps += 1);
+            self.snapshot.iter_mut().for_each(|snapshot| snapshot.steps += 1);
             return;
         }
         // Rules apply to a step as a whole, so the sum is a line within it: this is where it reaches the capacity.
         let share = (self.setup.capacity.0 - before) / (after - before);
-        if let Some(kept) = self.kept.take().filter(|_| share > 0.0 && share < 1.0) {
-            (self.flows, self.at) = (kept.flows, kept.at);
-            (0..kept.steps).for_each(|_| self.advance(length));
+        if let Some(snapshot) = self.snapshot.take().filter(|_| share > 0.0 && share < 1.0) {
+            (self.flows, self.at) = (snapshot.flows, snapshot.at);
+            (0..snapshot.steps).for_each(|_| self.advance(length));
             self.advance(share * length);
         }
         self.congest();
@@ -157,14 +157,14 @@ impl Host {
             let rounds = f64::from(self.setup.decrease_rounds);
             self.at += rounds;
             for flow in &mut self.flows {
-                flow.hold(rounds, &self.setup);
+                flow.pass_without_feedback(rounds, &self.setup);
             }
         }
     }
 
-    /// Whether the instant of congestion is found within a step: receivers cannot take back what they heard.
+    /// Whether the instant of congestion is found within a step: the state of receivers cannot be restored.
     fn exact(&self) -> bool {
-        self.setup.clock != Clock::Rounds && self.flows.iter().all(|flow| !flow.hears())
+        self.setup.clock != Clock::Rounds && self.flows.iter().all(|flow| !flow.has_receiver())
     }
 
     fn load(&self) -> f64 {
@@ -181,6 +181,6 @@ impl Host {
 }
 
 /// A sixteenth of the copies, for at most as many steps again at each congestion.
-const STEPS_KEPT: u32 = 16;
+const SNAPSHOT_STEPS: u32 = 16;
 /// UDT's SYN: how often a receiver reports.
 const REPORT: Span = cwnd::rate::udt::SYN;

@@ -8,7 +8,7 @@ use cwnd::units::{Bytes, Packets, Span};
 pub struct Setup {
     /// The flows.
     pub flows: Vec<FlowSetup>,
-    /// The sum at which all flows hear of congestion, packets per `rtt`; above 0.
+    /// The sum at which all flows are notified of congestion, packets per `rtt`; above 0.
     pub capacity: Packets,
     /// The same after the first common congestion, after the second, and so on; the last stays. The link of the trace has the first
     /// of all.
@@ -19,7 +19,7 @@ pub struct Setup {
     pub clock: Clock,
     /// Round trips that a decrease takes, without growth: 0 for simd's model, 1 for New AIMD's.
     pub decrease_rounds: u32,
-    /// Probability per packet of a loss that only its flow hears of, 0..=1.
+    /// Probability per packet of a loss that only its flow is notified of, 0..=1.
     pub loss: f64,
     /// For the losses and for algorithms that draw random numbers.
     pub seed: u64,

@@ -3,7 +3,7 @@
 use cwnd::units::BitRate;
 use cwnd_model::fluid::{self, Fluid};
 use cwnd_model::highspeed;
-use cwnd_model::response::{Law, Path};
+use cwnd_model::response::{Law, PathParameters};
 use cwnd_model::udt::{self, Sharing, equilibrium, resting_rate, sharing, stage, stage_at};
 
 use super::{PACKET, mbit};
@@ -169,7 +169,7 @@ pub(super) fn figure_4(_: &Bench<'_>, findings: &mut Findings) -> Result {
 const CAPACITIES: [f64; 8] = [1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 9e8, 1e9];
 
 pub(super) fn table_6(_: &Bench<'_>, findings: &mut Findings) -> Result {
-    let path = Path { rtt: 0.1, packet: PACKET };
+    let path = PathParameters { rtt: 0.1, packet: PACKET };
     for (text, p) in [("1e-4", 1e-4), ("1e-5", 1e-5), ("1e-6", 1e-6)] {
         let response = |algorithm: &str| law(algorithm).response(p, path);
         let mean = |algorithm| response(algorithm).map_or(f64::NAN, |response| response.mean);

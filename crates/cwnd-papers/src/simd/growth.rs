@@ -4,7 +4,7 @@ use cwnd::{Bytes, Packets, Span};
 use cwnd_model::convergence::Scheme;
 use cwnd_model::friendly::{Timeouts, aimd_rate_with_timeouts, simd_alpha_periodic};
 use cwnd_model::growth::{Growth, after_congestion};
-use cwnd_model::response::{Law, Path};
+use cwnd_model::response::{Law, PathParameters};
 use cwnd_model::{bernoulli, friendly};
 
 use super::{SIMD, TCP};
@@ -99,7 +99,7 @@ pub(super) fn alpha(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         used(SIMD_PERIODIC) / used(SIMD) / core::f64::consts::SQRT_2,
     );
     let (mut length, mut packets, mut rate) = (MaxError::default(), MaxError::default(), MaxError::default());
-    let path = Path { rtt: 0.1, packet: Bytes(1000) };
+    let path = PathParameters { rtt: 0.1, packet: Bytes(1000) };
     for p in [1e-5, 1e-4, 1e-3, 1e-2] {
         let Some(response) = (Law::Simd { b: B, periodic: true }).response(p, path) else { continue };
         let epoch = 2.0 * libm::sqrt(B * response.peak) / simd_alpha_periodic(B, response.peak);
