@@ -8,6 +8,7 @@
 mod case;
 mod here;
 mod interop;
+mod ns2;
 mod ns3;
 mod outcome;
 mod page;
@@ -55,6 +56,8 @@ pub(crate) struct Side {
 /// Why a validation could not be carried out.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
+    #[error("case `{case}` has what ns-2 is not set up for here: {reason}")]
+    BeyondNs2 { case: String, reason: String },
     #[error("{}: {source}", path.display())]
     Cases { path: PathBuf, source: toml::de::Error },
     #[error("{}: {source}", path.display())]
@@ -65,6 +68,8 @@ pub(crate) enum Error {
     Load(Box<dyn std::error::Error + Send + Sync>),
     #[error("{}: no marks of the part `{part}`", path.display())]
     NoPart { path: PathBuf, part: String },
+    #[error(transparent)]
+    Paper(#[from] cwnd_papers::PaperError),
     #[error("`{command}`: {reason}")]
     Program { command: String, reason: String },
     #[error("{}: {source}", path.display())]
@@ -99,6 +104,11 @@ enum Command {
     },
     /// Compares the packet simulator with the response functions, and rewrites a part of docs/validation.md
     Model,
+    /// Runs the author's agents of UDT and TCP in ns-2, and rewrites a part of docs/validation.md
+    Ns2 {
+        /// The cases that ns-2 runs anew, by how their names begin; if none is given, those without a record of their settings
+        case: Vec<String>,
+    },
     /// Compares with ns-3, and rewrites a part of docs/validation.md
     Ns3 {
         /// Compares with what is recorded: ns-3 runs no case
@@ -133,6 +143,7 @@ fn main() -> ExitCode {
     let agrees = match Arguments::parse().command {
         Command::Interop { scenario } => return interop::runner::run(&scenario),
         Command::Model => response::validate(),
+        Command::Ns2 { case } => ns2::validate(root(), &case),
         Command::Ns3 { recorded, case } => validate(root(), (!recorded).then_some(&case)),
         Command::Partner { arguments } => Ok(interop::ours::play(&arguments)),
         Command::Tcp { end } => udt::files::tcp::run(&end).map(|()| true),

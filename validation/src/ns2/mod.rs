@@ -1,0 +1,126 @@
+//! ns-2 as the judge: the author's own agents of UDT, and TCP and queues as ns-2 had them at a date.
+//!
+//! What is run is data in `validation/ns2`: the tables of the paper on UDT for the agents of four releases
+//! ([`agents`]), and comparisons of ns-2's TCP with the eras here ([`cases`]). What ns-2 gave is kept in `recorded.json`;
+//! the part of `docs/validation.md` is made from that.
+
+mod agents;
+mod build;
+mod output;
+mod record;
+mod script;
+
+use std::path::Path;
+use std::process::Command;
+
+use cwnd_run::scenario::Scenario;
+use rayon::prelude::*;
+use serde::de::DeserializeOwned;
+
+use self::agents::{Agent, Agents};
+use self::output::Run;
+use self::record::{Record, Records};
+use crate::Error;
+use crate::page::{put, revision};
+
+/// Something that ns-2 runs, with several seeds.
+pub(crate) struct Experiment<'a> {
+    case: String,
+    side: String,
+    /// None where all senders are ns-2's own.
+    agent: Option<&'a Agent>,
+    script: String,
+    runs: u32,
+}
+
+impl<'a> Experiment<'a> {
+    fn new(
+        case: String,
+        side: &str,
+        agent: Option<&'a Agent>,
+        scenario: &Scenario,
+        switches: &[String],
+        runs: u32,
+    ) -> Result<Self, Error> {
+        let script =
+            script::script(scenario, switches).map_err(|reason| Error::BeyondNs2 { case: case.clone(), reason })?;
+        Ok(Self { case, side: side.to_owned(), agent, script, runs })
+    }
+
+    fn is_of(&self, record: &Record) -> bool {
+        (&self.case, &self.side) == (&record.case, &record.side)
+    }
+
+    /// Runs all seeds, as many at a time as there are cores.
+    fn run(&self, root: &Path) -> Result<Vec<Run>, Error> {
+        let library = self.agent.map(|agent| build::build(root, agent)).transpose()?;
+        let one = |seed: u64| {
+            let (printed, wall_s) = timed(|| build::run(root, &self.script, seed, library.as_deref()));
+            Run::read(seed, wall_s, &printed?)
+                .map_err(|line| Error::Program { command: format!("ns: {}, {}", self.case, self.side), reason: line })
+        };
+        let seeds: Vec<u64> = (1..=u64::from(self.runs)).collect();
+        seeds.into_par_iter().with_max_len(1).map(one).collect()
+    }
+}
+
+/// Runs what has no record, or another one than it would have now, and what is of a case whose name starts with a chosen word,
+/// and writes the page; whether every difference is within its tolerance.
+pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
+    // Before the runs, during which the sources may change.
+    let (revision, date, version) = (revision(), today()?, build::version()?);
+    let agents = Agents::read(root)?;
+    let experiments = agents.experiments(root)?;
+    let mut records = Records::read(root)?;
+    for experiment in &experiments {
+        let asked = chosen.iter().any(|word| experiment.case.starts_with(word.as_str()));
+        if !asked && records.of(experiment).is_some() {
+            continue;
+        }
+        let runs = experiment.run(root)?;
+        let took: f64 = runs.iter().map(|run| run.wall_s).sum();
+        println!("{}, {}: {} runs, {took:.0} s", experiment.case, experiment.side, runs.len());
+        let record = Record {
+            case: experiment.case.clone(),
+            side: experiment.side.clone(),
+            commit: experiment.agent.map(|agent| agent.commit.clone()),
+            script: experiment.script.clone(),
+            ns2: version.clone(),
+            revision: revision.clone(),
+            date: date.clone(),
+            runs,
+        };
+        records.put(record, &experiments)?;
+    }
+    let runs = |case: &str, side: &str| {
+        let of = |record: &&Record| record.case == case && record.side == side;
+        records.records.iter().find(of).map(|record| record.runs.clone()).unwrap_or_default()
+    };
+    let text = agents.page(&runs)?;
+    put(root, "ns2", &text)?;
+    Ok(true)
+}
+
+/// Reads a file of this validation.
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let text = std::fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    toml::from_str(&text).map_err(|source| Error::Cases { path: path.to_owned(), source })
+}
+
+/// A scenario of the repository with changes.
+fn scenario(root: &Path, file: &str, set: &[String]) -> Result<Scenario, Error> {
+    let path = root.join(file);
+    let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
+    Scenario::read(file, &text, set).map_err(|error| Error::Scenario(Box::new(error)))
+}
+
+fn today() -> Result<String, Error> {
+    Ok(crate::ns3::output(Command::new("date").args(["-u", "+%F"]))?.trim().to_owned())
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long ns-2 took is recorded beside what it gave")]
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = std::time::Instant::now();
+    let result = work();
+    (result, start.elapsed().as_secs_f64())
+}
