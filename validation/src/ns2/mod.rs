@@ -6,10 +6,12 @@
 
 mod agents;
 mod build;
+mod cases;
 mod output;
 mod record;
 mod script;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -18,6 +20,7 @@ use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 
 use self::agents::{Agent, Agents};
+use self::cases::Cases;
 use self::output::Run;
 use self::record::{Record, Records};
 use crate::Error;
@@ -64,17 +67,19 @@ impl<'a> Experiment<'a> {
     }
 }
 
-/// Runs what has no record, or another one than it would have now, and what is of a case whose name starts with a chosen word,
-/// and writes the page; whether every difference is within its tolerance.
+/// Runs the cases whose names start with a chosen word; without one, what has no record or one of other settings. Writes the page
+/// once all have records; whether that is so, and every difference is within its tolerance or explained.
 pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
     // Before the runs, during which the sources may change.
     let (revision, date, version) = (revision(), today()?, build::version()?);
     let agents = Agents::read(root)?;
-    let experiments = agents.experiments(root)?;
+    let cases = Cases::read(root)?;
+    let experiments: Vec<Experiment<'_>> =
+        agents.experiments(root)?.into_iter().chain(cases.experiments(root)?).collect();
     let mut records = Records::read(root)?;
     for experiment in &experiments {
         let asked = chosen.iter().any(|word| experiment.case.starts_with(word.as_str()));
-        if !asked && records.of(experiment).is_some() {
+        if !asked && (!chosen.is_empty() || records.of(experiment).is_some()) {
             continue;
         }
         let runs = experiment.run(root)?;
@@ -92,13 +97,37 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
         };
         records.put(record, &experiments)?;
     }
+    let missing = experiments.iter().filter(|experiment| records.of(experiment).is_none()).count();
+    if missing > 0 {
+        println!(
+            "{missing} of {} experiments have no record of their settings yet: the page stays as it is",
+            experiments.len()
+        );
+        return Ok(false);
+    }
     let runs = |case: &str, side: &str| {
         let of = |record: &&Record| record.case == case && record.side == side;
         records.records.iter().find(of).map(|record| record.runs.clone()).unwrap_or_default()
     };
-    let text = agents.page(&runs)?;
-    put(root, "ns2", &text)?;
-    Ok(true)
+    let (compared, unexplained) = cases.page(root, &runs)?;
+    put(root, "ns2", &format!("{}\n{}\n## TCP and queues\n\n{compared}", preface(&records), agents.page(&runs)?))?;
+    Ok(unexplained == 0)
+}
+
+fn preface(records: &Records) -> String {
+    let list = |of: fn(&Record) -> &str| {
+        let all: BTreeSet<&str> = records.records.iter().map(of).collect();
+        all.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "What the paper on UDT printed, what the author's own agents give in ns-2, and what is on record here at full length\n\
+         ([papers](papers.md)). Rates are in Mbit/s. Every number is simulated: the mean over runs with its 95 % t interval. How the agents\n\
+         are built and run is said in [validation/ns2](../validation/ns2/README.md).\n\n\
+         Written by `cargo xtask validate ns2` from records of {} with `cwnd` at revision {} and ns-2 as packaged by Debian ({}).\n",
+        list(|record| &record.date),
+        list(|record| &record.revision),
+        list(|record| &record.ns2),
+    )
 }
 
 /// Reads a file of this validation.
@@ -123,4 +152,27 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = std::time::Instant::now();
     let result = work();
     (result, start.elapsed().as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::root;
+
+    #[test]
+    fn every_experiment_has_its_record() -> Result<(), Error> {
+        let (agents, cases) = (Agents::read(root())?, Cases::read(root())?);
+        let records = Records::read(root())?;
+        let experiments: Vec<Experiment<'_>> =
+            agents.experiments(root())?.into_iter().chain(cases.experiments(root())?).collect();
+        assert_eq!(records.records.len(), experiments.len(), "records of what is run no more");
+        for experiment in &experiments {
+            let place = format!("{}, {}", experiment.case, experiment.side);
+            let record = records.of(experiment).unwrap_or_else(|| panic!("{place}: no record of these settings"));
+            assert_eq!(record.commit.as_deref(), experiment.agent.map(|agent| agent.commit.as_str()), "{place}");
+            let stated = [&record.ns2, &record.revision, &record.date].iter().all(|word| !word.is_empty());
+            assert!(stated && !record.revision.ends_with("-dirty"), "{place}: {}", record.revision);
+        }
+        Ok(())
+    }
 }

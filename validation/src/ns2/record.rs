@@ -48,7 +48,9 @@ impl Records {
 
     /// The record of an experiment as it is now.
     pub(crate) fn of(&self, experiment: &Experiment<'_>) -> Option<&Record> {
-        self.records.iter().find(|record| experiment.is_of(record) && record.script == experiment.script)
+        let same =
+            |record: &&Record| record.script == experiment.script && record.runs.len() == experiment.runs as usize;
+        self.records.iter().find(|record| experiment.is_of(record)).filter(same)
     }
 
     /// Takes in a record in place of an older one, drops what is not `wanted` any more, and writes all, one a line.

@@ -154,6 +154,6 @@ mod tests {
         let text = "era = \"ns2-2004\"\n[dumbbell]\nloss = 0.01\n[[flow]]\nalgorithm = \"reno\"\n";
         assert!(written(text).is_err_and(|said| said.contains("random loss")));
         let text = "era = \"ns2-2004\"\n[dumbbell]\n[[flow]]\nalgorithm = \"cubic\"\n";
-        assert_eq!(written(text).as_deref(), Err("algorithm `cubic`"));
+        assert_eq!(written(text), Err("algorithm `cubic`".to_owned()));
     }
 }
