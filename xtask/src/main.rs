@@ -131,9 +131,9 @@ Usage: cargo xtask <TASK>
                              everything that can fail: the checks, then every test; --long adds a quarter of an hour: ten
                              thousand seeds of the UDT simulation and two hundred killed transfers
   generate                   rewrite the generated files
-  validate [--setup] [STEP]  compare with ns-3 (ns3) and the response functions (model), and rewrite docs/validation.md;
-                             measure UDT on sockets (udt), and rewrite docs/udt.md and the times in docs/files.md; draw the plots
-                             of their last runs (plots)
+  validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3) and the response functions (model), and rewrite
+                             docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
+                             docs/files.md; draw the plots of their last runs (plots)
 
 A step that needs a tool the machine lacks is skipped; the missing tools are named at the start. `setup`, or the option
 --setup, installs them: Debian packages where it runs as root, the rest for this repository or by rustup. With CI=true

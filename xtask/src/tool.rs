@@ -174,6 +174,16 @@ pub(crate) static BROWSER_PACKAGES: Tool = Tool {
 pub(crate) static CXX: Tool =
     Tool { name: "g++", present: |_| succeeds(Command::new("g++").arg("--version")), source: Source::Debian(&["g++"]) };
 
+/// ns-2, and the headers of the libraries it is built on; its own come with its sources.
+pub(crate) static NS2: Tool = Tool {
+    name: "ns-2",
+    present: |_| {
+        answers(&mut Command::new("ns"))
+            && ["otcl.h", "tcl/tcl.h", "tclcl/tclcl.h"].iter().all(|file| Path::new("/usr/include").join(file).exists())
+    },
+    source: Source::Debian(&["ns2", "tcl-dev", "libotcl1-dev", "libtclcl1-dev"]),
+};
+
 /// ns-3, its headers and its libraries.
 pub(crate) static NS3: Tool = Tool {
     name: "ns-3",

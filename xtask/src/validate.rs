@@ -1,12 +1,13 @@
 //! The comparisons with other implementations and with the models: too long for every test run, made anew when one side changes.
 
 use crate::step::Step;
-use crate::tool::{CXX, IP, IPERF3, LIBUDT, NS3, PYTHON, RENDERER, SRT, renderer};
+use crate::tool::{CXX, IP, IPERF3, LIBUDT, NS2, NS3, PYTHON, RENDERER, SRT, renderer};
 use crate::workspace::{Workspace, run};
 
 /// The steps of `cargo xtask validate`.
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "model", needs: &[], run: |workspace| compare(workspace, "model") },
+    Step { name: "ns2", needs: &[&CXX, &NS2], run: |workspace| compare(workspace, "ns2") },
     Step {
         name: "ns3",
         needs: &[&CXX, &NS3, &PYTHON, &RENDERER],
