@@ -104,10 +104,9 @@ proc udt {from to packet start spread} {
     lappend counters "$receiver arrivals"
 }
 
-# A flow under one of ns-2's TCPs. Its round trip is `access` longer than the way over the links; all of it together, `base`,
-# varies by the fraction `vary` both ways. Each packet leaves up to `overhead` late.
-proc tcp {kind from to packet ack window ecn overhead start spread stop access base vary} {
-    global ns draws counters
+# A sender of ns-2's TCP at one node and its receiver at another.
+proc connected {kind from to packet ack window ecn overhead} {
+    global ns
     set sinks {Tahoe TCPSink Reno TCPSink Newreno TCPSink Sack1 TCPSink/Sack1}
     set class [expr {$kind eq "Tahoe" ? "Agent/TCP" : "Agent/TCP/$kind"}]
     set sender [new $class]
@@ -117,30 +116,46 @@ proc tcp {kind from to packet ack window ecn overhead start spread stop access b
     $sender set ecn_ $ecn
     $sender set overhead_ $overhead
     $receiver set packetSize_ $ack
-    set delay [expr {($access + $base * [$draws uniform -$vary $vary]) / 4}]
-    $ns attach-agent [behind $from $delay] $sender
-    $ns attach-agent [behind $to $delay] $receiver
+    $ns attach-agent $from $sender
+    $ns attach-agent $to $receiver
     $ns connect $sender $receiver
+    return [list $sender $receiver]
+}
+
+# A flow under one of ns-2's TCPs. Its round trip is `access` longer than the way over the links; all of it together, `base`,
+# varies by the fraction `vary` both ways. Each packet leaves up to `overhead` late.
+proc tcp {kind from to packet ack window ecn overhead start spread stop access base vary} {
+    global draws counters
+    set delay [expr {($access + $base * [$draws uniform -$vary $vary]) / 4}]
+    set ends [list [behind $from $delay] [behind $to $delay]]
+    foreach {sender receiver} [connected $kind [lindex $ends 0] [lindex $ends 1] $packet $ack $window $ecn $overhead] {}
     ftp $sender [expr {$start + [$draws uniform 0 $spread]}] $stop
     # The highest packet that arrived with all before it; -1 before the first.
     lappend counters "$sender set ack_"
 }
 
-# Traffic at a constant rate.
-proc cbr {from to packet rate start stop} {
-    global ns node
-    set sender [new Agent/UDP]
-    set receiver [new Agent/Null]
-    $sender set packetSize_ $packet
-    $ns attach-agent $node($from) $sender
-    $ns attach-agent $node($to) $receiver
-    $ns connect $sender $receiver
-    set application [new Application/Traffic/CBR]
-    $application set packetSize_ $packet
-    $application set rate_ $rate
-    $application attach-agent $sender
-    $ns at $start "$application start"
-    $ns at $stop "$application stop"
+# Finite flows of ns-2's TCP that arrive at random, `gap` apart on average, with sizes after Pareto, rounded up. They share the
+# access links of one end system at each end; nothing counts them.
+proc crowd {kind from to packet ack ecn overhead access gap scale shape start stop} {
+    global ns
+    set ends [list [behind $from [expr {$access / 4}]] [behind $to [expr {$access / 4}]]]
+    arrival $kind $ends [list $packet $ack $ecn $overhead $gap $scale $shape] $start $stop
+}
+
+# Lets a flow of a crowd arrive after `start`, and the next one after it.
+proc arrival {kind ends settings start stop} {
+    global ns draws
+    foreach {packet ack ecn overhead gap scale shape} $settings {}
+    set at [expr {$start + [$draws exponential $gap]}]
+    if {$at >= $stop} { return }
+    set packets [expr {int(ceil($scale * pow(1 - [$draws uniform 0 1], -1.0 / $shape)))}]
+    $ns at $at [list transfer $kind $ends $packet $ack $ecn $overhead $packets]
+    $ns at $at [list arrival $kind $ends $settings $at $stop]
+}
+
+proc transfer {kind ends packet ack ecn overhead packets} {
+    foreach {sender receiver} [connected $kind [lindex $ends 0] [lindex $ends 1] $packet $ack 1000000 $ecn $overhead] {}
+    $sender advanceby $packets
 }
 
 # Runs; `bottleneck` is a pair of nodes, or empty.

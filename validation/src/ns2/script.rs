@@ -3,15 +3,17 @@
 use std::fmt::Write;
 
 use cwnd::registry::Transport;
-use cwnd::{Bytes, Span};
+use cwnd::{Bytes, Span, Time};
 use cwnd_run::scenario::Scenario;
-use cwnd_sim::{Discipline, FlowSetup, LinkSetup, Loss, QueueLimit, RecoveryScheme, Setup, Source};
+use cwnd_sim::{
+    CrowdSetup, Discipline, FlowSetup, Gap, LinkSetup, Loss, QueueLimit, RecoveryScheme, Setup, Sizes, Source,
+};
 
 /// The lines after `begin`; an experiment that ns-2 is not set up for is an error that says what it has.
 pub(crate) fn script(scenario: &Scenario, switches: &[String]) -> Result<String, String> {
     let setup = scenario.setup(0);
-    if !setup.crowds.is_empty() || !setup.cbr.is_empty() {
-        return Err("constant traffic, or flows that come and go".to_owned());
+    if !setup.cbr.is_empty() {
+        return Err("constant traffic".to_owned());
     }
     let mut text = String::new();
     let year = setup.flows.first().map(|flow| habits(flow.era.name)).ok_or("no flow")??;
@@ -25,6 +27,9 @@ pub(crate) fn script(scenario: &Scenario, switches: &[String]) -> Result<String,
     }
     for flow in &setup.flows {
         let _ = writeln!(text, "{}", sender(&setup, flow)?);
+    }
+    for flows in &setup.crowds {
+        let _ = writeln!(text, "{}", crowd(&setup, flows)?);
     }
     let interval = setup.sampling.map_or(setup.duration - setup.warmup, |sampling| sampling.interval);
     let bottleneck = setup.links.get(scenario.bottleneck()).ok_or("no bottleneck")?;
@@ -98,16 +103,10 @@ fn sender(setup: &Setup, flow: &FlowSetup) -> Result<String, String> {
     if flow.algorithm.label() != "reno" {
         return Err(format!("algorithm `{}`", flow.algorithm.label()));
     }
-    let kind = match flow.recovery {
-        RecoveryScheme::Tahoe => "Tahoe",
-        RecoveryScheme::Reno => "Reno",
-        RecoveryScheme::NewReno => "Newreno",
-        RecoveryScheme::Sack => "Sack1",
-    };
+    let kind = kind(flow.recovery);
     let [there, back] = setup.links.as_slice() else { return Err("TCP over more than one link".to_owned()) };
     let base = (there.delay + back.delay + flow.access_rtt).as_secs_f64();
-    let slowest = there.rate.into_iter().chain(back.rate).min().unwrap_or(u64::MAX);
-    let late = setup.variation.jitter * 8.0 * f64::from(packet) / slowest as f64;
+    let late = overhead(setup, flow.packet);
     let spread = setup.variation.start.map_or(base, Span::as_secs_f64);
     let stop = flow.stop.map_or("{}".to_owned(), |stop| stop.as_secs_f64().to_string());
     Ok(format!(
@@ -118,6 +117,47 @@ fn sender(setup: &Setup, flow: &FlowSetup) -> Result<String, String> {
         flow.access_rtt.as_secs_f64(),
         setup.variation.rtt
     ))
+}
+
+fn crowd(setup: &Setup, crowd: &CrowdSetup) -> Result<String, String> {
+    let flow = &crowd.flow;
+    let (Gap::Constant(gap), Sizes::Pareto { mean, shape }, None) = (crowd.gap, crowd.sizes, crowd.pages) else {
+        return Err(format!("crowd `{}` with sizes or arrivals that are not Pareto's and Poisson's", flow.name));
+    };
+    if crowd.rtt_spread > Span::ZERO || flow.algorithm.label() != "reno" {
+        return Err(format!("crowd `{}` with round trips of their own, or not under Reno", flow.name));
+    }
+    Ok(format!(
+        "crowd {} {} {} {} {} {} {} {} {} {} {shape} {} {}",
+        kind(flow.recovery),
+        flow.from.0,
+        flow.to.0,
+        flow.packet.0,
+        flow.ack.0,
+        u8::from(flow.ecn.is_some()),
+        overhead(setup, flow.packet),
+        flow.access_rtt.as_secs_f64(),
+        gap.as_secs_f64(),
+        mean * (shape - 1.0) / shape,
+        flow.start.as_secs_f64(),
+        flow.stop.map_or(setup.duration.as_secs_f64(), Time::as_secs_f64)
+    ))
+}
+
+/// ns-2's name for a sender.
+fn kind(recovery: RecoveryScheme) -> &'static str {
+    match recovery {
+        RecoveryScheme::Tahoe => "Tahoe",
+        RecoveryScheme::Reno => "Reno",
+        RecoveryScheme::NewReno => "Newreno",
+        RecoveryScheme::Sack => "Sack1",
+    }
+}
+
+/// How late a packet may leave, seconds: a share of its time on the slowest line.
+fn overhead(setup: &Setup, packet: Bytes) -> f64 {
+    let slowest = setup.links.iter().filter_map(|link| link.rate).min().unwrap_or(u64::MAX);
+    setup.variation.jitter * packet.bits() / slowest as f64
 }
 
 /// A window that nothing fills.
