@@ -15,6 +15,8 @@ use cwnd_run::measure::Estimate;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Agents {
+    /// Cases that are asked for and have no record yet.
+    pub(crate) unrecorded: Vec<String>,
     pub(crate) agent: Vec<Agent>,
     pub(crate) table: Vec<Table>,
 }
@@ -131,7 +133,7 @@ impl Agents {
                         let values = runs(&table.case(point), side);
                         let values = values.iter().filter_map(|run| run.quantity(row.is, PACKET_BITS));
                         let estimate = Estimate::over(&values.collect::<Vec<f64>>());
-                        cells.push(estimate.map_or("not run".to_owned(), |estimate| shown(&estimate)));
+                        cells.push(estimate.map_or("not run yet".to_owned(), |estimate| shown(&estimate)));
                     }
                     for profile in profiles {
                         let entry = ours.entry("daimd", &table.result, &named(profile));
