@@ -1,4 +1,7 @@
 //! How applications wait for the thread of a port: as a thread, or as a task.
+//!
+//! The crate `event-listener` does not serve: its listener is deregistered when it is dropped, so that `poll_read` and `poll_write` would
+//! allocate one for every wait and keep it in the stream between polls, where the waker kept here needs neither.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;

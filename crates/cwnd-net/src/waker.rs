@@ -1,4 +1,7 @@
 //! How the thread of a port sleeps, and how an application wakes it.
+//!
+//! The crate `polling` does not serve: for a timeout to the microsecond it sets a timer and re-arms its events at every sleep, with five
+//! system calls on Linux where `ppoll` is one, and without such timers it rounds to a millisecond.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
