@@ -189,7 +189,7 @@ mod tests {
         };
         assert_eq!(
             broken(|s| s.algorithm = Spec::parse("tfrc").unwrap()),
-            "`tfrc` cannot drive UDT, whose packets have no room for what it hears from its receiver or from routers"
+            "`tfrc` cannot drive UDT, whose packets do not carry the feedback it needs from its receiver or from routers"
         );
         assert_eq!(broken(|s| s.mss = 75), "a largest packet of 75 bytes is outside 76..=65535");
         assert_eq!(broken(|s| s.send_buffer = 31), "the send buffer of 31 packets is outside 32..=1048576");

@@ -80,7 +80,7 @@ impl Connection {
     /// The connection that `agreed` describes, established now. `settings` have been [checked](Settings::check).
     #[must_use]
     pub fn new(settings: &Settings, agreed: &Agreed, now: Time) -> Self {
-        let packet = Bytes(agreed.payload + HEADERS);
+        let packet = Bytes(agreed.payload + stats::HEADERS);
         let start = Start { packet, payload: Bytes(agreed.payload), seed: agreed.seed, ..Start::default() };
         Self::with_start(settings, agreed, &start, now)
     }
@@ -428,8 +428,6 @@ impl Connection {
     }
 }
 
-/// Bytes of IPv4, UDP and UDT before a payload: what an algorithm counts as a packet beside it.
-const HEADERS: u32 = 44;
 /// ACK2s that may wait. More than one waits only if the host handles many packets before it sends any.
 const MAX_ACK2: usize = 64;
 /// A shutdown packet takes effect after this time at most. It is not authenticated: if data or acknowledgements of the peer arrive

@@ -13,7 +13,7 @@ use super::measure::{Measure, is_second_of_pair, receiver_side};
 use super::receive_window::{MIN_WINDOW, ReceiveWindow};
 use super::tag::Tag;
 use super::timeouts::{DEFAULT_RTT, MAX_RTT, SYN, UNMEASURED, answer_time};
-use super::{Arrived, Slot};
+use super::transmit::{Arrived, Slot};
 use crate::handshake::Agreed;
 use crate::number::{AckNumber, MessageNumber, Seq};
 use crate::settings::Settings;

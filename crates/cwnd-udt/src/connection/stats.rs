@@ -3,7 +3,7 @@
 use cwnd::host::Spent;
 use cwnd::{BitRate, Bytes, Limit, Packets, Span, Time};
 
-use super::{Connection, HEADERS};
+use super::Connection;
 
 /// Counters and measurements of a connection, with the names of `ss -ti` where it has them. Bytes are payload, without headers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,3 +115,6 @@ impl Stats {
         }
     }
 }
+
+/// Bytes of IPv4, UDP and UDT headers, which an algorithm counts as part of a packet.
+pub(super) const HEADERS: u32 = 44;

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::Handle;
+use super::table::Handle;
 use crate::connection::Transmit;
 use crate::number::SocketId;
 use crate::wire::Control;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use cwnd::{Span, Time};
 
-use super::{Agreed, Offer, REPEAT_INTERVAL, Refusal};
+use super::offer::{Agreed, Offer, REPEAT_INTERVAL, Refusal};
 use crate::wire::{Handshake, Request};
 
 /// A client that has no connection yet.

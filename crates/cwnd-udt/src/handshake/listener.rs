@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use cwnd::Time;
 
 use super::cookie::Cookies;
-use super::{Agreed, Offer, Refusal};
+use super::offer::{Agreed, Offer, Refusal};
 use crate::number::SocketId;
 use crate::settings::Settings;
 use crate::wire::{Handshake, Request};

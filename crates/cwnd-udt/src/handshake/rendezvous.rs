@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use cwnd::{Span, Time};
 
-use super::{Agreed, Offer, REPEAT_INTERVAL, Refusal};
+use super::offer::{Agreed, HEADERS, Offer, REPEAT_INTERVAL, Refusal};
 use crate::number::SocketId;
 use crate::wire::{Handshake, Request};
 
@@ -89,6 +89,6 @@ impl Rendezvous {
     fn response(&self, agreed: &Agreed) -> Handshake {
         let ours = self.offer.handshake(Request::Response, 0, self.peer);
         // libudt uses the largest packet of the other side as received.
-        Handshake { mss: agreed.payload + u32::from(super::HEADERS), ..ours }
+        Handshake { mss: agreed.payload + u32::from(HEADERS), ..ours }
     }
 }

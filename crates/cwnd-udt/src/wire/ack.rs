@@ -1,6 +1,6 @@
 //! Acknowledgements.
 
-use super::{Malformed, seq, word};
+use super::words::{Malformed, seq, word};
 use crate::number::{AckNumber, Seq};
 
 /// A full acknowledgement. Times and counts have 31 bits; larger ones are sent as the largest.

@@ -1,6 +1,6 @@
 //! Packets of data.
 
-use super::{HEADER, Malformed};
+use super::words::{HEADER, Malformed};
 use crate::number::{MessageNumber, Seq, SocketId};
 
 /// The header of a packet of data.
@@ -39,7 +39,7 @@ impl DataHeader {
             return Err(Malformed::Empty);
         }
         Ok(Self {
-            seq: super::seq(seq, "packet's number")?,
+            seq: super::words::seq(seq, "packet's number")?,
             position: match message >> 30 {
                 0b00 => Position::Middle,
                 0b01 => Position::Last,

@@ -1,6 +1,6 @@
 //! The body of a handshake.
 
-use super::{Malformed, seq, words};
+use super::words::{Malformed, seq, words};
 use crate::number::{Seq, SocketId};
 
 /// A handshake as it is on the wire. Its fields have the right bits, and nothing else about them has been checked.

@@ -1,6 +1,9 @@
 //! Control packets of an established connection.
 
-use super::{Control, FullAck, Losses, Malformed, seq, word};
+use super::Control;
+use super::ack::FullAck;
+use super::loss::Losses;
+use super::words::{Malformed, seq, word};
 use crate::number::{AckNumber, MessageNumber, Seq};
 
 /// A control packet that a connection sends: small and without a borrow, so that a simulator can carry it unencoded.

@@ -8,15 +8,16 @@ mod data;
 mod handshake;
 mod loss;
 mod message;
-
-use thiserror::Error;
+mod words;
 
 pub use ack::{FullAck, Rates};
 pub use data::{DataHeader, Position};
 pub use handshake::{Handshake, Request};
 pub use loss::{LossList, LossRange, Losses};
 pub use message::{DropRequest, Message};
+pub use words::{HEADER, Malformed};
 
+use self::words::{seq, word, words};
 use crate::number::{AckNumber, Seq, SocketId};
 
 /// A datagram.
@@ -69,27 +70,6 @@ pub enum Control<'a> {
     },
     /// A type this version of the protocol does not have.
     Unknown(u16),
-}
-
-/// A datagram that is no packet of UDT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Malformed {
-    /// A packet of data without data.
-    #[error("a packet of data carries none")]
-    Empty,
-    /// A body that is too short for its type, or not exactly as long as it must be.
-    #[error("a {0} cannot have a body of {1} bytes")]
-    Length(&'static str, usize),
-    /// A loss list that stops within a range, has one that runs backwards, or is empty.
-    #[error("the loss list is broken")]
-    LossList,
-    /// A number that uses a bit it does not have, or no number where one must be.
-    #[error("the {0} is out of range")]
-    Number(&'static str),
-    /// Less than a header.
-    #[error("{0} bytes hold no header")]
-    Short(usize),
 }
 
 impl<'a> Packet<'a> {
@@ -174,23 +154,6 @@ impl<'a> Control<'a> {
             _ => out.extend([0; 4]),
         }
     }
-}
-
-/// Bytes of a header.
-pub const HEADER: usize = 16;
-
-/// Word `index` of a body; 0 where there is none, which lengths checked before rule out.
-fn word(body: &[u8], index: usize) -> u32 {
-    body.get(index * 4..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_be_bytes(*word))
-}
-
-/// All words of a body of a known length.
-fn words<const BYTES: usize, const WORDS: usize>(body: &[u8; BYTES]) -> [u32; WORDS] {
-    std::array::from_fn(|index| word(body, index))
-}
-
-fn seq(word: u32, what: &'static str) -> Result<Seq, Malformed> {
-    Seq::new(word).ok_or(Malformed::Number(what))
 }
 
 /// Marks a control packet in the first word of a header.

@@ -131,7 +131,7 @@ impl Line {
             return None;
         }
         let size = match parcel {
-            Parcel::Data(data) => Bytes(HEADERS + (data.bytes.end - data.bytes.start) as u32),
+            Parcel::Data(data) => Bytes(stats::HEADERS + (data.bytes.end - data.bytes.start) as u32),
             Parcel::Message(_) => Bytes(68),
         };
         self.free = self.free.max(now) + Span::from_secs_f64(size.bits() / rate as f64);
