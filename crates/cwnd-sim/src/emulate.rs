@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use cwnd::{Bytes, Span, Time};
 
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::setup::{Class, Discipline, LinkSetup, Loss, NodeId, QueueLimit};
@@ -222,7 +222,7 @@ impl EmulatedLink {
 
 impl Behind {
     fn new(name: &str, emulation: &Emulation, seed: u64) -> Result<Option<Box<Self>>, SetupError> {
-        let probable = |p: f64, what| require((0.0..=1.0).contains(&p), &format!("link `{name}`"), what);
+        let probable = |p: f64, what| require((0.0..=1.0).contains(&p), &SetupPart::Link(name.to_string()), what);
         let Emulation { jitter, reordering, duplication, .. } = *emulation;
         let Reordering { probability, by } = reordering.unwrap_or(Reordering { probability: 0.0, by: Span::ZERO });
         probable(probability, "the probability of reordering is at least 0 and at most 1")?;

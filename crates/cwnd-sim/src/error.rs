@@ -1,15 +1,17 @@
 //! Why a setup cannot be run.
 
+use std::fmt;
+
 use thiserror::Error;
 
 /// A setup contradicts itself.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum SetupError {
     /// A field is outside its range.
-    #[error("{place}: {reason}")]
+    #[error("{part}: {reason}")]
     Field {
-        /// Which link, flow, cbr, crowd or field.
-        place: String,
+        /// What it is a field of.
+        part: SetupPart,
         /// What is wrong, and what is accepted.
         reason: String,
     },
@@ -17,12 +19,10 @@ pub enum SetupError {
     #[error("interrupted")]
     Interrupted,
     /// A flow's nodes are not connected.
-    #[error("{kind} `{flow}`: no route from `{from}` to `{to}`")]
+    #[error("{part}: no route from `{from}` to `{to}`")]
     Unreachable {
-        /// `flow`, `cbr` or `crowd`.
-        kind: &'static str,
-        /// Its name.
-        flow: String,
+        /// Which flow, cbr or crowd.
+        part: SetupPart,
         /// One end.
         from: String,
         /// The other end.
@@ -30,7 +30,34 @@ pub enum SetupError {
     },
 }
 
-/// An error at `place` unless `holds`.
-pub(crate) fn require(holds: bool, place: &str, reason: &str) -> Result<(), SetupError> {
-    if holds { Ok(()) } else { Err(SetupError::Field { place: place.to_string(), reason: reason.to_string() }) }
+/// The part of a setup that an error is about, by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SetupPart {
+    /// Traffic without congestion control.
+    Cbr(String),
+    /// A crowd of short flows.
+    Crowd(String),
+    /// A field of the setup itself.
+    Field(&'static str),
+    /// A flow.
+    Flow(String),
+    /// A link.
+    Link(String),
+}
+
+impl fmt::Display for SetupPart {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cbr(name) => write!(out, "cbr `{name}`"),
+            Self::Crowd(name) => write!(out, "crowd `{name}`"),
+            Self::Field(name) => out.write_str(name),
+            Self::Flow(name) => write!(out, "flow `{name}`"),
+            Self::Link(name) => write!(out, "link `{name}`"),
+        }
+    }
+}
+
+/// An error about `part` unless `holds`.
+pub(crate) fn require(holds: bool, part: &SetupPart, reason: &str) -> Result<(), SetupError> {
+    if holds { Ok(()) } else { Err(SetupError::Field { part: part.clone(), reason: reason.to_string() }) }
 }

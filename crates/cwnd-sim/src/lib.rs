@@ -33,7 +33,7 @@ mod world;
 
 pub use cwnd_trace::{Passage, Passing, Trace};
 pub use era::{Era, MarkedAtOne, Recovery};
-pub use error::SetupError;
+pub use error::{SetupError, SetupPart};
 pub use net::setup::{
     Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, LinkId, LinkSetup, Loss,
     NodeId, PieSetup, QueueLimit, RedSetup, RioSetup, Tap, VcpSetup, XcpSetup,

@@ -5,7 +5,7 @@ use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span, Spec, Time};
 
 use crate::era::Era;
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::{Class, LinkId, LinkSetup, NodeId, Tap};
 use crate::tcp::recovery::RecoveryScheme;
@@ -137,31 +137,39 @@ impl Setup {
     /// # Errors
     /// A field is out of range, a flow's nodes are not connected, or its access delay is too short: the first of these.
     pub fn check(&self) -> Result<(), SetupError> {
-        require(self.duration > Span::ZERO, "duration", "must be above zero")?;
-        require(self.warmup < self.duration, "warmup", "must be shorter than the duration")?;
+        require(self.duration > Span::ZERO, &SetupPart::Field("duration"), "must be above zero")?;
+        require(self.warmup < self.duration, &SetupPart::Field("warmup"), "must be shorter than the duration")?;
         let empty = self.flows.is_empty() && self.cbr.is_empty() && self.crowds.is_empty();
-        require(!empty, "flows", "there must be at least one")?;
-        require((0.0..1.0).contains(&self.variation.rtt), "variation.rtt", "must be at least 0 and below 1")?;
-        require((0.0..1.0).contains(&self.variation.jitter), "variation.jitter", "must be at least 0 and below 1")?;
+        require(!empty, &SetupPart::Field("flows"), "there must be at least one")?;
+        require(
+            (0.0..1.0).contains(&self.variation.rtt),
+            &SetupPart::Field("variation.rtt"),
+            "must be at least 0 and below 1",
+        )?;
+        require(
+            (0.0..1.0).contains(&self.variation.jitter),
+            &SetupPart::Field("variation.jitter"),
+            "must be at least 0 and below 1",
+        )?;
         if let Some(sampling) = self.sampling {
-            require(sampling.interval > Span::ZERO, "sampling.interval", "must be above zero")?;
+            require(sampling.interval > Span::ZERO, &SetupPart::Field("sampling.interval"), "must be above zero")?;
         }
         for link in &self.links {
-            self.check_ends((link.from, link.to), &format!("link `{}`", link.name))?;
+            self.check_ends((link.from, link.to), &SetupPart::Link(link.name.clone()))?;
             link.check()?;
         }
         let tapped = self.taps.iter().all(|tap| (tap.link.0 as usize) < self.links.len());
-        require(tapped, "taps", "must be on links")?;
-        self.flows.iter().try_for_each(|flow| self.check_flow(flow, &format!("flow `{}`", flow.name)))?;
+        require(tapped, &SetupPart::Field("taps"), "must be on links")?;
+        self.flows.iter().try_for_each(|flow| self.check_flow(flow, &SetupPart::Flow(flow.name.clone())))?;
         for cbr in &self.cbr {
-            self.check_ends((cbr.from, cbr.to), &format!("cbr `{}`", cbr.name))?;
+            self.check_ends((cbr.from, cbr.to), &SetupPart::Cbr(cbr.name.clone()))?;
             cbr.check()?;
         }
         self.crowds.iter().try_for_each(|crowd| self.check_crowd(crowd))?;
         let mut routes = Routes::default();
-        self.flows.iter().try_for_each(|flow| self.flow_routes(&mut routes, flow, "flow").map(drop))?;
+        self.flows.iter().try_for_each(|flow| self.flow_routes(&mut routes, flow, SetupPart::Flow).map(drop))?;
         self.cbr.iter().try_for_each(|cbr| self.cbr_routes(&mut routes, cbr).map(drop))?;
-        self.crowds.iter().try_for_each(|crowd| self.flow_routes(&mut routes, &crowd.flow, "crowd").map(drop))
+        self.crowds.iter().try_for_each(|crowd| self.flow_routes(&mut routes, &crowd.flow, SetupPart::Crowd).map(drop))
     }
 
     /// The links that each flow's data crosses, in order.
@@ -171,98 +179,96 @@ impl Setup {
     pub fn paths(&self) -> Result<Vec<Vec<LinkId>>, SetupError> {
         let mut routes = Routes::default();
         let path = |flow| {
-            let forward = self.flow_routes(&mut routes, flow, "flow")?.forward;
+            let forward = self.flow_routes(&mut routes, flow, SetupPart::Flow)?.forward;
             Ok(routes.links(forward).map(LinkId).collect())
         };
         self.flows.iter().map(path).collect()
     }
 
-    /// Checks a flow that errors call `place`.
-    fn check_flow(&self, flow: &FlowSetup, place: &str) -> Result<(), SetupError> {
-        self.check_ends((flow.from, flow.to), place)?;
-        require(flow.packet.0 > 0 && flow.ack.0 > 0, place, "packets must have at least one byte")?;
-        require(flow.payload <= flow.packet, place, "the payload must fit into the packet")?;
+    /// Checks a flow that errors call `part`.
+    fn check_flow(&self, flow: &FlowSetup, part: &SetupPart) -> Result<(), SetupError> {
+        self.check_ends((flow.from, flow.to), part)?;
+        require(flow.packet.0 > 0 && flow.ack.0 > 0, part, "packets must have at least one byte")?;
+        require(flow.payload <= flow.packet, part, "the payload must fit into the packet")?;
         require(
             flow.max_window.is_none_or(|window| window >= 1.0),
-            place,
+            part,
             "the receiver's window must be at least 1 packet",
         )?;
-        flow.source.check(place, flow.start, flow.stop, &flow.pauses)?;
+        flow.source.check(part, flow.start, flow.stop, &flow.pauses)?;
         let repeats = flow.algorithm.entry().transport != Transport::Datagram;
         let name = flow.algorithm.entry().name;
         require(
             repeats || !matches!(flow.source, Source::Packets(_)),
-            place,
+            part,
             &format!("`{name}` sends nothing twice, so that a transfer may never be complete: it takes no size"),
         )?;
         let plain = flow.recovery == RecoveryScheme::Sack && flow.ack_aggregation.is_none();
         require(
             plain || flow.algorithm.entry().transport != Transport::Routed,
-            place,
+            part,
             &format!("`{name}` wants selective acknowledgements (recovery `sack`), none of which wait for others"),
         )?;
-        require(flow.delayed_ack != Some(Span::ZERO), place, "the delay of acknowledgements must be above zero")?;
+        require(flow.delayed_ack != Some(Span::ZERO), part, "the delay of acknowledgements must be above zero")?;
         require(
             flow.ack_aggregation != Some(Span::ZERO),
-            place,
+            part,
             "the aggregation of acknowledgements must be above zero",
         )
     }
 
     fn check_crowd(&self, crowd: &CrowdSetup) -> Result<(), SetupError> {
-        let place = format!("crowd `{}`", crowd.flow.name);
-        self.check_flow(&crowd.flow, &place)?;
+        let part = SetupPart::Crowd(crowd.flow.name.clone());
+        self.check_flow(&crowd.flow, &part)?;
         let plain = crowd.flow.source == Source::Bulk && crowd.flow.pauses.is_empty();
-        require(plain, &place, "its flows have neither a source nor pauses of their own")?;
+        require(plain, &part, "its flows have neither a source nor pauses of their own")?;
         let repeats = crowd.flow.algorithm.entry().transport != Transport::Datagram;
-        require(repeats, &place, "its algorithm must send again what is lost, or its flows would never be complete")?;
-        require(crowd.limit > 0, &place, "it must be allowed at least 1 flow at once")?;
-        crowd.gap.check(&place)?;
-        crowd.sizes.check(&place)?;
-        crowd.pages.map_or(Ok(()), |pages| pages.check(&place))
+        require(repeats, &part, "its algorithm must send again what is lost, or its flows would never be complete")?;
+        require(crowd.limit > 0, &part, "it must be allowed at least 1 flow at once")?;
+        crowd.gap.check(&part)?;
+        crowd.sizes.check(&part)?;
+        crowd.pages.map_or(Ok(()), |pages| pages.check(&part))
     }
 
-    fn check_ends(&self, (from, to): (NodeId, NodeId), place: &str) -> Result<(), SetupError> {
+    fn check_ends(&self, (from, to): (NodeId, NodeId), part: &SetupPart) -> Result<(), SetupError> {
         let has = |node: NodeId| (node.0 as usize) < self.nodes.len();
-        require(has(from) && has(to), place, "its ends must be nodes")
+        require(has(from) && has(to), part, "its ends must be nodes")
     }
 
-    /// The routes there and back of a flow; errors call it a `kind`.
+    /// The routes there and back of a flow; errors are about the `part` of its name.
     pub(crate) fn flow_routes(
         &self,
         routes: &mut Routes,
         flow: &FlowSetup,
-        kind: &'static str,
+        part: fn(String) -> SetupPart,
     ) -> Result<FlowRoutes, SetupError> {
-        let forward = self.route(routes, (kind, &flow.name), flow.from, flow.to)?;
-        let reverse = self.route(routes, (kind, &flow.name), flow.to, flow.from)?;
+        let forward = self.route(routes, (part, &flow.name), flow.from, flow.to)?;
+        let reverse = self.route(routes, (part, &flow.name), flow.to, flow.from)?;
         let delays = routes.links(forward).chain(routes.links(reverse)).map(|link| self.links[link as usize].delay);
         let base_rtt = delays.fold(flow.access_rtt, |sum, delay| sum + delay);
         if flow.access_rtt < base_rtt.mul_f64(self.variation.rtt) {
-            let place = format!("{kind} `{}`", flow.name);
             let reason = "its access delay must be at least `variation.rtt` times its round-trip time: the spread is taken from it";
-            return Err(SetupError::Field { place, reason: reason.to_string() });
+            return Err(SetupError::Field { part: part(flow.name.clone()), reason: reason.to_string() });
         }
         Ok(FlowRoutes { forward, reverse, base_rtt })
     }
 
     /// The route of a flow without a receiver that answers.
     pub(crate) fn cbr_routes(&self, routes: &mut Routes, cbr: &CbrSetup) -> Result<FlowRoutes, SetupError> {
-        let forward = self.route(routes, ("cbr", &cbr.name), cbr.from, cbr.to)?;
+        let forward = self.route(routes, (SetupPart::Cbr, &cbr.name), cbr.from, cbr.to)?;
         Ok(FlowRoutes { forward, reverse: forward, base_rtt: Span::ZERO })
     }
 
     fn route(
         &self,
         routes: &mut Routes,
-        (kind, name): (&'static str, &str),
+        (part, name): (fn(String) -> SetupPart, &str),
         from: NodeId,
         to: NodeId,
     ) -> Result<u32, SetupError> {
         let node = |node: NodeId| self.nodes[node.0 as usize].clone();
         routes.find(&self.links, from, to).ok_or_else(|| SetupError::Unreachable {
-            kind,
-            flow: name.to_string(),
+            part: part(name.to_string()),
             from: node(from),
             to: node(to),
         })

@@ -11,7 +11,7 @@ use cwnd_udt::Message;
 
 use crate::crowd::{Crowd, Request};
 use crate::digest::Digest;
-use crate::error::SetupError;
+use crate::error::{SetupError, SetupPart};
 use crate::events::{Component, EventSet, Next};
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath, OtherBodies};
 use crate::net::link::{Link, Verdict};
@@ -95,7 +95,7 @@ impl World {
             world.add_cbr(setup, cbr)?;
         }
         for (index, crowd) in setup.crowds.iter().enumerate() {
-            let routes = setup.flow_routes(&mut world.routes, &crowd.flow, "crowd")?;
+            let routes = setup.flow_routes(&mut world.routes, &crowd.flow, SetupPart::Crowd)?;
             let path = FlowPath::new(setup, &world.routes, routes, crowd.flow.packet);
             world.crowds.push(Crowd::new(setup, index, path));
             world.arm_crowd(index as u32);
@@ -177,7 +177,7 @@ impl World {
     }
 
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {
-        let routes = setup.flow_routes(&mut self.routes, flow, "flow")?;
+        let routes = setup.flow_routes(&mut self.routes, flow, SetupPart::Flow)?;
         let path = FlowPath::new(setup, &self.routes, routes, flow.packet);
         let mut draws = Stream::new(setup.seed, &format!("flow {index}"));
         let spread = draws.unit();

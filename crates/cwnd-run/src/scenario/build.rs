@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cwnd::Span;
-use cwnd_sim::{FlowSetup, LinkId, LinkSetup, NodeId, Reassembly, Sampling, Setup, SetupError};
+use cwnd_sim::{FlowSetup, LinkId, LinkSetup, NodeId, Reassembly, Sampling, Setup, SetupError, SetupPart};
 
 use super::cross::{self, Times};
 use super::document::{Direction, Document, Flow};
@@ -89,28 +89,31 @@ fn bottleneck(links: &[LinkSetup], paths: Vec<Vec<LinkId>>) -> usize {
     slowest.map_or(0, |(index, _)| index)
 }
 
-/// The key of what an error of the simulator names: a flow, a link, or nothing in particular.
+/// The key of the part that an error of the simulator is about; empty for the scenario as a whole.
 fn key_of(error: &SetupError, document: &Document, setup: &Setup) -> String {
-    let (kind, name) = match error {
-        SetupError::Unreachable { kind, flow, .. } => (*kind, flow.as_str()),
-        SetupError::Field { place, .. } => {
-            let mut parts = place.split('`');
-            (parts.next().unwrap_or_default().trim_end(), parts.next().unwrap_or_default())
-        }
+    let part = match error {
+        SetupError::Unreachable { part, .. } | SetupError::Field { part, .. } => part,
         SetupError::Interrupted => return String::new(),
     };
-    let flow = || setup.flows.iter().position(|flow| flow.name == name);
-    let cbr = || setup.cbr.iter().position(|cbr| cbr.name == name);
-    let crowd = || setup.crowds.iter().position(|crowd| crowd.flow.name == name);
     let shape = [("dumbbell", document.dumbbell.is_some()), ("parking_lot", document.parking_lot.is_some())];
-    match kind {
-        "flow" => flow().map(|nth| format!("flow.{}", group_of(nth, document.flow.iter().map(|group| group.count)))),
-        "cbr" => cbr().map(|nth| format!("cbr.{}", group_of(nth, document.cbr.iter().map(|group| group.count)))),
-        "crowd" => crowd().map(|nth| format!("arrivals.{nth}")),
-        "link" => Some(shape.iter().find(|(_, given)| *given).map_or("link", |(key, _)| key).to_string()),
-        _ => None,
-    }
-    .unwrap_or_default()
+    let key = match part {
+        SetupPart::Flow(name) => setup
+            .flows
+            .iter()
+            .position(|flow| flow.name == *name)
+            .map(|nth| format!("flow.{}", group_of(nth, document.flow.iter().map(|group| group.count)))),
+        SetupPart::Cbr(name) => setup
+            .cbr
+            .iter()
+            .position(|cbr| cbr.name == *name)
+            .map(|nth| format!("cbr.{}", group_of(nth, document.cbr.iter().map(|group| group.count)))),
+        SetupPart::Crowd(name) => {
+            setup.crowds.iter().position(|crowd| crowd.flow.name == *name).map(|nth| format!("arrivals.{nth}"))
+        }
+        SetupPart::Link(_) => Some(shape.iter().find(|(_, given)| *given).map_or("link", |(key, _)| key).to_string()),
+        SetupPart::Field(_) => None,
+    };
+    key.unwrap_or_default()
 }
 
 /// The index of the group that member `nth` of all groups together belongs to.

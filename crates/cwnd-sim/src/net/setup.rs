@@ -8,7 +8,7 @@ use cwnd::{Bytes, Span, Time};
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};
 use super::steps::{Schedule, Steps};
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 
 /// Indexes [`Setup::nodes`](crate::Setup::nodes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -227,39 +227,39 @@ impl LinkSetup {
 
     /// Checks every field but the ends.
     pub(crate) fn check(&self) -> Result<(), SetupError> {
-        let place = &format!("link `{}`", self.name);
+        let part = &SetupPart::Link(self.name.clone());
         let rate_accepted = self.rate.is_none_or(|rate| (1..=MAX_RATE).contains(&rate));
-        require(rate_accepted, place, "the rate must be at least 1 bit/s and at most 1 Pbit/s")?;
-        self.check_rates(place)?;
-        self.delay_steps.check(place)?;
+        require(rate_accepted, part, "the rate must be at least 1 bit/s and at most 1 Pbit/s")?;
+        self.check_rates(part)?;
+        self.delay_steps.check(part)?;
         match &self.discipline {
             Discipline::DropTail => {}
-            Discipline::Red(red) => red.check(place)?,
-            Discipline::Rio(rio) => rio.inside.check(place).and_then(|()| rio.outside.check(place))?,
-            Discipline::Xcp(xcp) => xcp.check(place)?,
-            Discipline::Vcp(vcp) => vcp.check(place)?,
-            Discipline::DecBit(decbit) => decbit.check(place)?,
-            Discipline::Drr(drr) => require(drr.quantum.0 > 0, place, "DRR's quantum has at least one byte")?,
-            Discipline::CoDel(codel) => codel.check(place)?,
-            Discipline::FqCoDel(fq) => fq.check(place)?,
-            Discipline::Pie(pie) => pie.check(place)?,
+            Discipline::Red(red) => red.check(part)?,
+            Discipline::Rio(rio) => rio.inside.check(part).and_then(|()| rio.outside.check(part))?,
+            Discipline::Xcp(xcp) => xcp.check(part)?,
+            Discipline::Vcp(vcp) => vcp.check(part)?,
+            Discipline::DecBit(decbit) => decbit.check(part)?,
+            Discipline::Drr(drr) => require(drr.quantum.0 > 0, part, "DRR's quantum has at least one byte")?,
+            Discipline::CoDel(codel) => codel.check(part)?,
+            Discipline::FqCoDel(fq) => fq.check(part)?,
+            Discipline::Pie(pie) => pie.check(part)?,
         }
-        self.loss.check(place)
+        self.loss.check(part)
     }
 
-    fn check_rates(&self, place: &str) -> Result<(), SetupError> {
+    fn check_rates(&self, part: &SetupPart) -> Result<(), SetupError> {
         let Schedule { steps, repeat } = &self.rate_steps;
-        self.rate_steps.check(place)?;
+        self.rate_steps.check(part)?;
         let Some((first, _)) = steps.first() else { return Ok(()) };
-        require(self.rate.is_some(), place, "a link of pure delay has no rate that could change")?;
+        require(self.rate.is_some(), part, "a link of pure delay has no rate that could change")?;
         let in_range = steps.iter().all(|(_, rate)| *rate <= MAX_RATE);
-        require(in_range, place, "a later rate must be at least 0 and at most 1 Pbit/s")?;
+        require(in_range, part, "a later rate must be at least 0 and at most 1 Pbit/s")?;
         let ends = if repeat.is_some() {
             *first > Span::ZERO || steps.iter().any(|(_, rate)| *rate > 0)
         } else {
             steps.last().is_some_and(|(_, rate)| *rate > 0)
         };
-        require(ends, place, "an outage must end: the last rate must be above 0, or one of a schedule that repeats")
+        require(ends, part, "an outage must end: the last rate must be above 0, or one of a schedule that repeats")
     }
 }
 
@@ -282,12 +282,12 @@ impl QueueLimit {
 }
 
 impl RedSetup {
-    fn check(&self, place: &str) -> Result<(), SetupError> {
-        require(self.min >= 0.0 && self.min <= self.max && self.max.is_finite(), place, "RED wants 0 <= min <= max")?;
-        require((0.0..=1.0).contains(&self.max_p), place, "RED's max_p is at least 0 and at most 1")?;
-        require(self.weight > 0.0 && self.weight <= 1.0, place, "RED's weight is above 0 and at most 1")?;
-        require((0.0..=1.0).contains(&self.mark_limit), place, "RED's mark limit is at least 0 and at most 1")?;
-        require(self.mean_packet.0 > 0, place, "RED's mean packet has at least one byte")
+    fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
+        require(self.min >= 0.0 && self.min <= self.max && self.max.is_finite(), part, "RED wants 0 <= min <= max")?;
+        require((0.0..=1.0).contains(&self.max_p), part, "RED's max_p is at least 0 and at most 1")?;
+        require(self.weight > 0.0 && self.weight <= 1.0, part, "RED's weight is above 0 and at most 1")?;
+        require((0.0..=1.0).contains(&self.mark_limit), part, "RED's mark limit is at least 0 and at most 1")?;
+        require(self.mean_packet.0 > 0, part, "RED's mean packet has at least one byte")
     }
 }
 
@@ -325,13 +325,13 @@ impl Default for DrrSetup {
 }
 
 impl Loss {
-    fn check(self, place: &str) -> Result<(), SetupError> {
+    fn check(self, part: &SetupPart) -> Result<(), SetupError> {
         let probable =
-            |p: f64| require((0.0..=1.0).contains(&p), place, "a loss probability is at least 0 and at most 1");
+            |p: f64| require((0.0..=1.0).contains(&p), part, "a loss probability is at least 0 and at most 1");
         match self {
             Self::None => Ok(()),
             Self::Bernoulli(p) => probable(p),
-            Self::Periodic(n) => require(n > 0, place, "periodic loss takes every n-th packet, n at least 1"),
+            Self::Periodic(n) => require(n > 0, part, "periodic loss takes every n-th packet, n at least 1"),
             Self::GilbertElliott(GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
                 [to_bad, to_good, loss_good, loss_bad].into_iter().try_for_each(probable)
             }

@@ -2,7 +2,7 @@
 
 use cwnd::Span;
 
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 
 /// Values that a quantity takes one after the other; without steps it is constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +29,12 @@ impl<T> Default for Schedule<T> {
 }
 
 impl<T> Schedule<T> {
-    pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
+    pub(super) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
         let ordered = self.steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        require(ordered, place, "the instants of a schedule must grow")?;
+        require(ordered, part, "the instants of a schedule must grow")?;
         let last = self.steps.last().map_or(Span::ZERO, |(at, _)| *at);
         let repeats_later = self.repeat.is_none_or(|period| period > last);
-        require(repeats_later, place, "a schedule must repeat after its last step")
+        require(repeats_later, part, "a schedule must repeat after its last step")
     }
 }
 

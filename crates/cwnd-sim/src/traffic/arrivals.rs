@@ -3,7 +3,7 @@
 use cwnd::{Bytes, Span, Time};
 
 use super::size::Sizes;
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 use crate::random::Stream;
 
 /// The mean time between arrivals; the times themselves are exponential and independent (a Poisson process).
@@ -37,12 +37,12 @@ impl Gap {
         Self::Constant(Span::from_secs_f64(sizes.mean() * packet.bits() / (load * rate as f64)))
     }
 
-    pub(crate) fn check(self, place: &str) -> Result<(), SetupError> {
+    pub(crate) fn check(self, part: &SetupPart) -> Result<(), SetupError> {
         match self {
-            Self::Constant(mean) => require(mean > Span::ZERO, place, "the mean gap must be above zero"),
+            Self::Constant(mean) => require(mean > Span::ZERO, part, "the mean gap must be above zero"),
             Self::Square { means, step } => {
-                require(means.iter().all(|mean| *mean > Span::ZERO), place, "the mean gaps must be above zero")?;
-                require(step > Span::ZERO, place, "a step of the mean gap must be above zero")
+                require(means.iter().all(|mean| *mean > Span::ZERO), part, "the mean gaps must be above zero")?;
+                require(step > Span::ZERO, part, "a step of the mean gap must be above zero")
             }
         }
     }

@@ -4,7 +4,7 @@ use cwnd::{Bytes, Span, Time};
 
 use super::rate::RateSchedule;
 use super::source::{Pause, Source};
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 use crate::net::setup::{Class, NodeId};
 
 /// A flow without congestion control. Its packets are never acknowledged nor sent again.
@@ -35,9 +35,9 @@ pub struct CbrSetup {
 impl CbrSetup {
     /// Checks every field but the ends.
     pub(crate) fn check(&self) -> Result<(), SetupError> {
-        let place = format!("cbr `{}`", self.name);
-        require(self.from != self.to, &place, "its ends must be different nodes")?;
-        require(self.packet.0 > 0, &place, "packets must have at least one byte")?;
-        Source::Rate(self.rate).check(&place, self.start, self.stop, &self.pauses)
+        let part = SetupPart::Cbr(self.name.clone());
+        require(self.from != self.to, &part, "its ends must be different nodes")?;
+        require(self.packet.0 > 0, &part, "packets must have at least one byte")?;
+        Source::Rate(self.rate).check(&part, self.start, self.stop, &self.pauses)
     }
 }

@@ -2,7 +2,7 @@
 
 use cwnd::{Span, Time};
 
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 use crate::net::setup::MAX_RATE;
 use crate::random::Stream;
 
@@ -65,16 +65,16 @@ impl RateSchedule {
         Self { initial, step, change, floor: 0, ceiling: MAX_RATE, rest_of: None }
     }
 
-    pub(crate) fn check(&self, place: &str) -> Result<(), SetupError> {
-        require(self.step > Span::ZERO, place, "a step of its rate must be above zero")?;
-        require(self.floor <= self.ceiling, place, "the floor of its rate must not be above the ceiling")?;
+    pub(crate) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
+        require(self.step > Span::ZERO, part, "a step of its rate must be above zero")?;
+        require(self.floor <= self.ceiling, part, "the floor of its rate must not be above the ceiling")?;
         let rates = [self.initial, self.ceiling, self.rest_of.unwrap_or(0)];
-        require(rates.iter().all(|rate| *rate <= MAX_RATE), place, "its rate must be at most 1 Pbit/s")?;
+        require(rates.iter().all(|rate| *rate <= MAX_RATE), part, "its rate must be at most 1 Pbit/s")?;
         match self.change {
-            RateChange::Square(other) => require(other <= MAX_RATE, place, "its rate must be at most 1 Pbit/s"),
+            RateChange::Square(other) => require(other <= MAX_RATE, part, "its rate must be at most 1 Pbit/s"),
             RateChange::MultiplicativeWalk(factor) => {
-                require(factor > 0.0 && factor.is_finite(), place, "the factor of a multiplicative walk is above 0")?;
-                require(self.floor > 0, place, "a multiplicative walk dies away: it must have a floor above 0")
+                require(factor > 0.0 && factor.is_finite(), part, "the factor of a multiplicative walk is above 0")?;
+                require(self.floor > 0, part, "a multiplicative walk dies away: it must have a floor above 0")
             }
             _ => Ok(()),
         }

@@ -1,6 +1,6 @@
 //! How many packets a flow has.
 
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 use crate::random::Stream;
 
 /// The distribution of the sizes of flows, in packets.
@@ -20,12 +20,12 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    pub(crate) fn check(self, place: &str) -> Result<(), SetupError> {
+    pub(crate) fn check(self, part: &SetupPart) -> Result<(), SetupError> {
         match self {
-            Self::Constant(packets) => require(packets > 0, place, "a flow has at least 1 packet"),
+            Self::Constant(packets) => require(packets > 0, part, "a flow has at least 1 packet"),
             Self::Pareto { mean, shape } => {
-                require(mean > 0.0 && mean.is_finite(), place, "the mean size must be above 0")?;
-                require(shape > 1.0 && shape.is_finite(), place, "the shape of the sizes must be above 1: no mean else")
+                require(mean > 0.0 && mean.is_finite(), part, "the mean size must be above 0")?;
+                require(shape > 1.0 && shape.is_finite(), part, "the shape of the sizes must be above 1: no mean else")
             }
         }
     }

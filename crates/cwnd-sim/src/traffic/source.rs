@@ -4,7 +4,7 @@ use cwnd::{Bytes, Span, Time};
 
 use super::clock::Clock;
 use super::rate::RateSchedule;
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 use crate::random::Stream;
 
 /// What an application hands over to its sender, from the start of the flow to its stop.
@@ -57,19 +57,19 @@ impl Source {
     /// Checks it together with the times around it.
     pub(crate) fn check(
         &self,
-        place: &str,
+        part: &SetupPart,
         start: Time,
         stop: Option<Time>,
         pauses: &[Pause],
     ) -> Result<(), SetupError> {
         let times = pauses.iter().flat_map(|pause| [pause.from, pause.to]).chain(stop);
         let ascending = times.scan(start, |last, time| Some(std::mem::replace(last, time) < time)).all(|later| later);
-        require(stop.is_none_or(|stop| stop > start), place, "it must stop after it starts")?;
-        require(ascending, place, "its pauses must follow each other between its start and its stop")?;
+        require(stop.is_none_or(|stop| stop > start), part, "it must stop after it starts")?;
+        require(ascending, part, "its pauses must follow each other between its start and its stop")?;
         match self {
             Self::Bulk => Ok(()),
-            Self::Packets(packets) => require(*packets > 0, place, "it must send at least 1 packet"),
-            Self::Rate(schedule) => schedule.check(place),
+            Self::Packets(packets) => require(*packets > 0, part, "it must send at least 1 packet"),
+            Self::Rate(schedule) => schedule.check(part),
         }
     }
 }

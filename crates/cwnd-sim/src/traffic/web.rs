@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use cwnd::{Span, Time};
 
 use super::size::Sizes;
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 use crate::random::Stream;
 
 /// What a session consists of.
@@ -46,10 +46,10 @@ struct Session {
 }
 
 impl Pages {
-    pub(crate) fn check(&self, place: &str) -> Result<(), SetupError> {
+    pub(crate) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
         let accepted = |mean: f64| (1.0..=MAX_MEAN).contains(&mean);
-        require(accepted(self.pages), place, "the mean number of pages is 1 to 1,000,000")?;
-        require(accepted(self.objects), place, "the mean number of objects is 1 to 1,000,000")
+        require(accepted(self.pages), part, "the mean number of pages is 1 to 1,000,000")?;
+        require(accepted(self.objects), part, "the mean number of objects is 1 to 1,000,000")
     }
 }
 

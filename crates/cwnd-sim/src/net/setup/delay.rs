@@ -2,7 +2,7 @@
 
 use cwnd::{Bytes, Span};
 
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 
 /// Controlled delay (CoDel, RFC 8289): one queue, first in, first out; a full one drops what arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,28 +62,28 @@ pub struct PieSetup {
 }
 
 impl CoDelSetup {
-    pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
+    pub(super) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
         let ordered = self.target > Span::ZERO && self.target < self.interval;
-        require(ordered, place, "CoDel's target is above zero and below its interval")
+        require(ordered, part, "CoDel's target is above zero and below its interval")
     }
 }
 
 impl FqCoDelSetup {
-    pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
-        self.codel.check(place)?;
-        require((1..=1 << 16).contains(&self.queues), place, "FQ-CoDel has 1 to 65536 queues")?;
-        require(self.quantum.0 > 0, place, "FQ-CoDel's quantum has at least one byte")
+    pub(super) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
+        self.codel.check(part)?;
+        require((1..=1 << 16).contains(&self.queues), part, "FQ-CoDel has 1 to 65536 queues")?;
+        require(self.quantum.0 > 0, part, "FQ-CoDel's quantum has at least one byte")
     }
 }
 
 impl PieSetup {
-    pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
-        require(self.target > Span::ZERO, place, "PIE's target is above zero")?;
-        require(self.update >= Span::from_micros(1), place, "the time between PIE's updates is at least 1 us")?;
+    pub(super) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
+        require(self.target > Span::ZERO, part, "PIE's target is above zero")?;
+        require(self.update >= Span::from_micros(1), part, "the time between PIE's updates is at least 1 us")?;
         let gain = |gain: f64| (0.0..f64::INFINITY).contains(&gain);
-        require(gain(self.alpha) && gain(self.beta), place, "PIE's alpha and beta are at least 0")?;
-        require((0.0..=1.0).contains(&self.mark_limit), place, "PIE's mark limit is at least 0 and at most 1")?;
-        require(self.mean_packet.0 > 0, place, "PIE's mean packet has at least one byte")
+        require(gain(self.alpha) && gain(self.beta), part, "PIE's alpha and beta are at least 0")?;
+        require((0.0..=1.0).contains(&self.mark_limit), part, "PIE's mark limit is at least 0 and at most 1")?;
+        require(self.mean_packet.0 > 0, part, "PIE's mean packet has at least one byte")
     }
 }
 

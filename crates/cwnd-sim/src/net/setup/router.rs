@@ -2,7 +2,7 @@
 
 use cwnd::Span;
 
-use crate::error::{SetupError, require};
+use crate::error::{SetupError, SetupPart, require};
 
 /// An XCP router (Katabi, Handley and Rohrs, SIGCOMM 2002).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,26 +34,26 @@ pub struct DecBitSetup {
 }
 
 impl XcpSetup {
-    pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
+    pub(super) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
         let positive = [self.alpha, self.beta].iter().all(|gain| *gain > 0.0 && gain.is_finite());
-        require(positive, place, "XCP's alpha and beta are above 0")?;
-        require((0.0..=1.0).contains(&self.gamma), place, "XCP's gamma is at least 0 and at most 1")
+        require(positive, part, "XCP's alpha and beta are above 0")?;
+        require((0.0..=1.0).contains(&self.gamma), part, "XCP's gamma is at least 0 and at most 1")
     }
 }
 
 impl VcpSetup {
-    pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
-        require(self.target > 0.0 && self.target <= 1.0, place, "VCP's target is above 0 and at most 1")?;
+    pub(super) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
+        require(self.target > 0.0 && self.target <= 1.0, part, "VCP's target is above 0 and at most 1")?;
         let weight = self.queue_weight >= 0.0 && self.queue_weight.is_finite();
-        require(weight, place, "VCP's queue weight is at least 0")?;
-        require(self.interval > Span::ZERO, place, "VCP's interval is above 0")
+        require(weight, part, "VCP's queue weight is at least 0")?;
+        require(self.interval > Span::ZERO, part, "VCP's interval is above 0")
     }
 }
 
 impl DecBitSetup {
-    pub(super) fn check(&self, place: &str) -> Result<(), SetupError> {
+    pub(super) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
         let threshold = self.threshold > 0.0 && self.threshold.is_finite();
-        require(threshold, place, "DECbit's threshold is above 0")
+        require(threshold, part, "DECbit's threshold is above 0")
     }
 }
 
