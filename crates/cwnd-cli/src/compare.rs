@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             let found = first
                 .warmup(|scenarios| run_all(scenarios, &progress))?
                 .ok_or_else(|| Failure::Run(UNSETTLED.to_string()))?;
-            comparison(&Written::literal(&format!("{}ms", found.as_nanos() / 1_000_000)))?
+            comparison(&found.into())?
         }
     };
     let compared = match arguments.until {

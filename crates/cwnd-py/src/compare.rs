@@ -60,7 +60,7 @@ pub(crate) fn compare(
         };
         let found = comparison(&with("0s".to_string()))?.warmup(run)?;
         let found = found.ok_or_else(|| Failure::Argument(UNSETTLED.to_string()))?;
-        comparison(&with(format!("{}ms", found.as_nanos() / 1_000_000)))?
+        comparison(&with(Written::from(found).to_string()))?
     } else {
         comparison(&settings)?
     };

@@ -520,3 +520,29 @@ fn overrides_may_be_lists_and_tables() {
         "{error}"
     );
 }
+
+#[test]
+fn a_warmup_is_exact() {
+    let scenario = Scenario::read("x.toml", SMALLEST, &[]).expect("valid");
+    let warmup = Span::from_nanos(1_234_567_891);
+    let later = scenario.with_warmup(warmup).expect("shorter than the duration");
+    assert_eq!(later.setup(1).warmup, warmup);
+    let again = Scenario::read("x.toml", &later.to_toml(), &[]).expect("what was written can be read");
+    assert_eq!(again.setup(1).warmup, warmup);
+}
+
+#[test]
+fn a_flow_is_found_whatever_its_name() {
+    let text = r#"[[link]]
+from = "c"
+to = "a"
+delay = "1ms"
+[[flow]]
+algorithm = "reno"
+name = "link `x`"
+from = "a"
+to = "c"
+"#;
+    let error = error(text, &[]);
+    assert!(error.starts_with("test.toml:5:") && error.contains("no route from `a` to `c`"), "{error}");
+}

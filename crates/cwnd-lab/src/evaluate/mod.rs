@@ -266,16 +266,14 @@ impl Plan {
     fn scenario(&self, path: &Path, flows: Vec<Flow>) -> Result<Scenario, ScenarioError> {
         let (duration, warmup) = self.extent.times();
         let mut items = vec![
-            format!("duration={}ms", duration.as_nanos() / 1_000_000),
-            format!("warmup={}ms", warmup.as_nanos() / 1_000_000),
-            format!("seeds={}", self.extent.seeds),
             format!("dumbbell.rate={}", path.rate),
             format!("dumbbell.rtt={}", path.rtt),
             format!("dumbbell.queue={}", path.queue),
         ];
         items.extend(path.also.iter().cloned());
         let base: Document = Source::read("evaluation", "", &items)?.document()?;
-        Scenario::check(Document { flow: flows, ..base })
+        let seeds = self.extent.seeds;
+        Scenario::check(Document { duration: duration.into(), warmup: warmup.into(), seeds, flow: flows, ..base })
     }
 }
 

@@ -303,7 +303,7 @@ fn short(algorithm: &Written<Spec>, start: f64) -> impl Iterator<Item = Flow> {
 }
 
 fn seconds(time: f64) -> Written<Span> {
-    Written::literal(&format!("{time}s"))
+    Span::from_secs_f64(time).into()
 }
 
 fn summary(flows: impl Into<Vec<Flow>>) -> Traffic {

@@ -95,8 +95,7 @@ impl Scenario {
     /// # Errors
     /// It is not.
     pub fn with_warmup(&self, warmup: Span) -> Result<Self, ScenarioError> {
-        let warmup = format!("{}us", warmup.as_nanos().div_ceil(1000));
-        Self::check(Document { warmup: Written::literal(&warmup), ..self.document.clone() })
+        Self::check(Document { warmup: warmup.into(), ..self.document.clone() })
     }
 
     /// The link that measures of "the bottleneck" are taken at: the slowest that data crosses, of equals the one with most flows.

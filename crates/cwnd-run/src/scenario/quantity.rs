@@ -91,6 +91,16 @@ impl From<Spec> for Written<Spec> {
     }
 }
 
+/// In the largest of `ms`, `us` and `ns` of which it is a whole number. Below six days the text reads back as the same time.
+impl From<Span> for Written<Span> {
+    fn from(span: Span) -> Self {
+        let nanos = span.as_nanos();
+        let units = [(1_000_000, "ms"), (1_000, "us")];
+        let (size, unit) = units.into_iter().find(|(size, _)| nanos.is_multiple_of(*size)).unwrap_or((1, "ns"));
+        Self { text: format!("{}{unit}", nanos / size), value: span }
+    }
+}
+
 impl<Q> fmt::Display for Written<Q> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.text)
@@ -359,6 +369,24 @@ const MAX_BIT_RATE: f64 = 1e14;
 mod tests {
     use super::*;
     use crate::scenario::Queue;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_time_that_is_written_is_read_back_exactly(nanos in prop_oneof![0_u64..1 << 49, (0_u64..1 << 29).prop_map(|ms| ms * 1_000_000)]) {
+            let written = Written::from(Span::from_nanos(nanos));
+            prop_assert_eq!(written.value().as_nanos(), nanos);
+            let read: Written<Span> = written.text().parse().expect("a time");
+            prop_assert_eq!(read.value().as_nanos(), nanos);
+        }
+    }
+
+    #[test]
+    fn a_time_is_written_in_its_largest_unit() {
+        let text = |nanos| Written::from(Span::from_nanos(nanos)).to_string();
+        assert_eq!([text(0), text(1_200_000_000), text(12_500_000)], ["0ms", "1200ms", "12500us"]);
+        assert_eq!([text(1), text(1_000_001)], ["1ns", "1000001ns"]);
+    }
 
     #[test]
     fn losses() {
