@@ -146,8 +146,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if json {
         return Ok(to_json(&document));
     }
-    let paired = if arguments.paired { text::differences(&compared) } else { String::new() };
-    Ok(text::comparison(&compared) + &paired)
+    let paired = if arguments.paired { text::differences(&document) } else { String::new() };
+    Ok(text::comparison(&document) + &paired)
 }
 
 impl Arguments {

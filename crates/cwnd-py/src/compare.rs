@@ -75,13 +75,14 @@ pub(crate) fn compare(
 impl Compared {
     /// The document of `cwnd compare --json`.
     fn to_json(&self) -> String {
-        to_json(&json::Comparison::of(&self.compared).expect("at least one algorithm was asked for"))
+        to_json(&self.document())
     }
 
     /// What `cwnd compare` prints, with `--paired` if so.
     fn text(&self, paired: bool) -> String {
-        let differences = if paired { text::differences(&self.compared) } else { String::new() };
-        text::comparison(&self.compared) + &differences
+        let document = self.document();
+        let differences = if paired { text::differences(&document) } else { String::new() };
+        text::comparison(&document) + &differences
     }
 
     /// A row per algorithm and measure.
@@ -127,6 +128,10 @@ impl Compared {
 }
 
 impl Compared {
+    fn document(&self) -> json::Comparison {
+        json::Comparison::of(&self.compared).expect("at least one algorithm was asked for")
+    }
+
     fn check(&self, row: usize) -> PyResult<()> {
         if row < self.compared.rows.len() { Ok(()) } else { Err(PyIndexError::new_err(row)) }
     }

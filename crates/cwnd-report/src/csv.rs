@@ -12,7 +12,7 @@ use cwnd_run::run::Runs;
 ///
 /// # Errors
 /// The writer fails.
-pub fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
+pub(crate) fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
     let internals = internals(&runs.traces);
     write!(out, "seed,time_s,flow,algorithm")?;
     for (name, _) in FLOW_CURVES {
@@ -52,7 +52,7 @@ pub fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
 ///
 /// # Errors
 /// The writer fails.
-pub fn write_links(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
+pub(crate) fn write_links(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
     writeln!(
         out,
         "seed,time_s,link,offered_packets,dropped_packets,lost_packets,marked_packets,carried_packets,carried_bytes,\

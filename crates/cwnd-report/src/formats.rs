@@ -10,7 +10,7 @@ use cwnd_export::{About, flent, pcapng};
 use cwnd_trace::Trace;
 use thiserror::Error;
 
-use super::slug;
+use crate::slug::slug;
 use cwnd_run::PROGRAM;
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::unknown;

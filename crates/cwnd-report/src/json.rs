@@ -12,7 +12,7 @@ use cwnd_run::measure::{
     source_limited_share, summarise,
 };
 use cwnd_run::run::Runs;
-use cwnd_run::scenario::{Document, Scenario};
+use cwnd_run::scenario::{self, Document, Ecn, Scenario};
 
 /// How a result came about.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -41,6 +41,8 @@ pub struct Comparison {
     pub origin: Origin,
     /// Flows per algorithm.
     pub flows: u32,
+    /// The link that measures are taken at.
+    pub bottleneck: String,
     /// One object per algorithm, in the order asked for.
     pub algorithms: Vec<Algorithm>,
     /// What to look at before believing the numbers, a sentence each.
@@ -52,6 +54,8 @@ pub struct Comparison {
 pub struct Algorithm {
     /// The algorithm as it was written.
     pub algorithm: String,
+    /// How its packets can be marked; null if they cannot.
+    pub ecn: Option<Ecn>,
     /// All flows its own.
     #[serde(flatten)]
     pub measures: Estimates,
@@ -250,6 +254,7 @@ impl Comparison {
         let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| compared.best(column)).collect();
         let algorithms = compared.rows.iter().enumerate().map(|(index, row)| Algorithm {
             algorithm: row.algorithm.clone(),
+            ecn: row.alone.scenario.document().flow.first().and_then(|group| group.ecn),
             measures: row.estimates.clone(),
             best_in: COLUMNS
                 .iter()
@@ -266,7 +271,21 @@ impl Comparison {
             versus: row.versus.as_ref().map(Versus::of),
             digests: digests(&row.alone.traces),
         });
-        Some(Self { origin, flows, algorithms: algorithms.collect(), warnings: compared.warnings() })
+        Some(Self {
+            origin,
+            flows,
+            bottleneck: bottleneck(&compared.rows.first()?.alone),
+            algorithms: algorithms.collect(),
+            warnings: compared.warnings(),
+        })
+    }
+
+    /// The scenario of an algorithm alone.
+    #[must_use]
+    pub fn scenario_of(&self, algorithm: &Algorithm) -> Document {
+        let group = |spec| scenario::Flow { ecn: algorithm.ecn, ..scenario::Flow::group(spec, self.flows) };
+        let groups = algorithm.algorithm.parse().map(group);
+        Document { flow: groups.into_iter().collect(), ..self.origin.scenario.clone() }
     }
 }
 
@@ -291,7 +310,7 @@ impl Run {
         let links = (0..first.links.len()).map(|index| Link::of(runs, first, index));
         Some(Self {
             origin: Origin::of(&runs.scenario),
-            bottleneck: first.links.get(runs.scenario.bottleneck()).map_or_else(String::new, |link| link.name.clone()),
+            bottleneck: bottleneck(runs),
             measures: runs.estimates(),
             flows: flows.collect(),
             cbr: (0..first.cbr.len()).map(|index| Cbr::of(runs, first, index)).collect(),
@@ -398,6 +417,12 @@ impl Known {
             parameters: parameters.collect(),
         }
     }
+}
+
+/// The name of the link that measures are taken at.
+fn bottleneck(runs: &Runs) -> String {
+    let link = runs.traces.first().and_then(|trace| trace.links.get(runs.scenario.bottleneck()));
+    link.map_or_else(String::new, |link| link.name.clone())
 }
 
 fn digests(traces: &[Trace]) -> Vec<String> {

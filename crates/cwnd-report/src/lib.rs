@@ -1,130 +1,22 @@
 //! Documents and files of results.
 //!
 //! [`json`] is what `--json` prints and `summary.json` holds, [`text`] what a terminal shows, with [`table`](mod@table) for its
-//! columns, [`csv`] the traces, [`diagnosis`] what `cwnd doctor` finds, [`page`] the HTML page,
+//! columns, `csv` the traces, [`diagnosis`] what `cwnd doctor` finds, [`page`] the HTML page,
 //! [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`] the
 //! documentation that is generated from the code.
 
-pub mod csv;
+mod csv;
 pub mod diagnosis;
+mod folder;
 pub mod formats;
 pub mod json;
 pub mod page;
-mod pages;
 pub mod plot;
 pub mod reference;
 pub mod reproduced;
+mod slug;
 pub mod table;
 pub mod text;
 mod traffic;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
-
-use cwnd::Spec;
-use cwnd_run::files::to_json;
-use serde::Serialize;
-
-use crate::page::{PaperPage, evaluation_html, index_html, paper_html};
-use cwnd_lab::compare::Compared;
-use cwnd_lab::evaluate::Evaluation;
-use cwnd_papers::{JudgedRow, PaperRun, Settings};
-use cwnd_run::VERSION;
-use cwnd_run::run::Runs;
-
-/// Writes the report, `summary.json` and the traces of a comparison into `folder`. `command` repeats it.
-///
-/// # Errors
-/// A file cannot be written.
-pub fn write_comparison(
-    folder: &Path,
-    command: &str,
-    summary: &json::Comparison,
-    compared: &Compared,
-) -> io::Result<()> {
-    write_summary(folder, summary)?;
-    std::fs::write(folder.join("report.html"), pages::comparison(command, summary, compared))?;
-    for row in &compared.rows {
-        write_traces(folder, &slug(&row.algorithm), &row.alone)?;
-        if let Some(versus) = &row.versus {
-            let name = format!("{}-versus-{}", slug(&row.algorithm), slug(&versus.opponent));
-            write_traces(folder, &name, &versus.runs)?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes the report, `summary.json` and the traces of one scenario into `folder`. `command` repeats it.
-///
-/// # Errors
-/// A file cannot be written.
-pub fn write_run(folder: &Path, command: &str, summary: &json::Run, runs: &Runs) -> io::Result<()> {
-    write_summary(folder, summary)?;
-    std::fs::write(folder.join("report.html"), pages::run(command, summary, runs))?;
-    write_traces(folder, "scenario", runs)
-}
-
-/// Writes the report and `summary.json` of results on paper into `folder`.
-///
-/// # Errors
-/// A file cannot be written.
-pub fn write_model(folder: &Path, summary: &impl Serialize, report: &str) -> io::Result<()> {
-    write_summary(folder, summary)?;
-    std::fs::write(folder.join("report.html"), report)
-}
-
-/// Writes the report and `summary.json` of an evaluation of `algorithm` into `folder`. `command` repeats it.
-///
-/// # Errors
-/// A file cannot be written.
-pub fn write_evaluation(folder: &Path, command: &str, evaluation: &Evaluation, algorithm: &Spec) -> io::Result<()> {
-    write_summary(folder, evaluation)?;
-    std::fs::write(folder.join("report.html"), evaluation_html(evaluation, algorithm, command))
-}
-
-/// Writes `index.html`, a page per paper and `rows.json` into `folder`. `command` repeats it.
-///
-/// # Errors
-/// A file cannot be written.
-pub fn write_papers(folder: &Path, command: &str, settings: &Settings, runs: &[PaperRun]) -> io::Result<()> {
-    let page = PaperPage { settings, command, revision: VERSION };
-    std::fs::write(folder.join("index.html"), index_html(runs, page))?;
-    for run in runs {
-        std::fs::write(folder.join(format!("{}.html", run.published.paper.id)), paper_html(run, page))?;
-    }
-    let rows: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).collect();
-    std::fs::write(folder.join("rows.json"), to_json(&rows))
-}
-
-fn write_summary(folder: &Path, summary: &impl Serialize) -> io::Result<()> {
-    std::fs::write(folder.join("summary.json"), to_json(summary))
-}
-
-fn write_traces(folder: &Path, name: &str, runs: &Runs) -> io::Result<()> {
-    let folder = folder.join("traces");
-    std::fs::create_dir_all(&folder)?;
-    let create = |kind: &str| File::create(folder.join(format!("{name}.{kind}.csv"))).map(BufWriter::new);
-    let (mut flows, mut links) = (create("flows")?, create("links")?);
-    csv::write_flows(&mut flows, runs)?;
-    csv::write_links(&mut links, runs)?;
-    flows.flush()?;
-    links.flush()
-}
-
-/// A name for files: letters and digits stay, everything else is a dash.
-fn slug(label: &str) -> String {
-    let dashed: String = label.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect();
-    dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_become_file_names() {
-        assert_eq!(slug("aimd:a=1, b=1/8"), "aimd-a-1-b-1-8");
-        assert_eq!(slug("exp-tcp:gamma=.05"), "exp-tcp-gamma-.05");
-    }
-}
+pub use folder::{write_comparison, write_evaluation, write_model, write_papers, write_run};

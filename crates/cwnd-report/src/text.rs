@@ -2,24 +2,24 @@
 
 use super::json;
 use super::table::Table;
-use cwnd_lab::compare::{COLUMNS, Column, Compared};
+use cwnd_lab::compare::{COLUMNS, Column};
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::sweep::{Progressed, Sweep, Swept};
 use cwnd_run::measure::digits::cell;
-use cwnd_run::scenario::{Document, Dumbbell, Scenario};
+use cwnd_run::scenario::{Document, Dumbbell};
 
 /// What `cwnd compare` prints.
 #[must_use]
-pub fn comparison(compared: &Compared) -> String {
-    let mut text = compared.rows.first().map_or_else(String::new, |row| heading(&row.alone.scenario));
-    text.push_str(&alone(compared));
-    let against = compared.rows.iter().find_map(|row| row.versus.as_ref().map(|versus| (row, &versus.opponent)));
-    if let Some((row, opponent)) = against {
-        let flows = row.alone.scenario.document().flow[0].count;
+pub fn comparison(document: &json::Comparison) -> String {
+    let mut text = heading(document);
+    text.push_str(&alone(document));
+    let opponent = document.algorithms.iter().find_map(|row| row.versus.as_ref().map(|versus| &versus.algorithm));
+    if let Some(opponent) = opponent {
+        let flows = document.flows;
         text.push_str(&format!("\n{} of each algorithm together with {flows} of {opponent}\n\n", counted(flows)));
-        text.push_str(&versus(compared));
+        text.push_str(&versus(document));
     }
-    for warning in compared.warnings() {
+    for warning in &document.warnings {
         text.push_str(&format!("warning: {warning}\n"));
     }
     text
@@ -27,14 +27,12 @@ pub fn comparison(compared: &Compared) -> String {
 
 /// How far the algorithms of a comparison are from the first, seed by seed: what `cwnd compare --paired` adds.
 #[must_use]
-pub fn differences(compared: &Compared) -> String {
-    let Some(first) = compared.rows.first() else { return String::new() };
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
-    let mut table = Table::default();
-    table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
-    table.row(std::iter::once("").chain(columns.iter().map(|column| column.unit)));
-    for (index, row) in compared.rows.iter().enumerate().skip(1) {
-        let cells = columns.iter().map(|column| cell(compared.difference(index, column), column.scale));
+pub fn differences(document: &json::Comparison) -> String {
+    let Some((first, others)) = document.algorithms.split_first() else { return String::new() };
+    let (columns, mut table) = comparison_table();
+    for row in others {
+        let difference = |key| row.differences.iter().find(|found| found.key == key).map(|found| found.difference);
+        let cells = columns.iter().map(|column| cell(difference(column.key), column.scale));
         table.row(std::iter::once(row.algorithm.clone()).chain(cells));
     }
     format!("\nDifferences from {}, seed by seed\n\n{}", first.algorithm, table.print())
@@ -218,17 +216,16 @@ fn arrivals(crowds: &[json::Arrivals]) -> String {
 }
 
 /// The path, the flows and the runs of a comparison.
-fn heading(scenario: &Scenario) -> String {
-    let document = scenario.document();
-    let Document { duration, warmup, seeds, era, .. } = document;
-    let path = document.dumbbell.as_ref().map_or_else(String::new, |dumbbell| {
+fn heading(document: &json::Comparison) -> String {
+    let Document { dumbbell, duration, warmup, seeds, era, .. } = &document.origin.scenario;
+    let path = dumbbell.as_ref().map_or_else(String::new, |dumbbell| {
         let Dumbbell { rate, rtt, queue, loss, .. } = dumbbell;
         format!(" on {rate}, {rtt}, {queue}, loss {loss}")
     });
     format!(
         "{} of each algorithm{path}, era {era}\n\
          {seeds} seeds of {duration}, measured after {warmup}; mean ± half the 95 % confidence interval\n\n",
-        counted(document.flow[0].count),
+        counted(document.flows),
     )
 }
 
@@ -236,33 +233,41 @@ fn counted(flows: u32) -> String {
     if flows == 1 { "1 flow".to_string() } else { format!("{flows} flows") }
 }
 
-fn alone(compared: &Compared) -> String {
+/// The columns shown of a comparison, and a table with their headings.
+fn comparison_table() -> (Vec<&'static Column>, Table) {
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
     let mut table = Table::default();
     table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
     table.row(std::iter::once("").chain(columns.iter().map(|column| column.unit)));
-    let best: Vec<Option<usize>> = columns.iter().map(|column| compared.best(column)).collect();
-    for (index, row) in compared.rows.iter().enumerate() {
-        let cells = columns.iter().zip(&best).map(|(column, best)| {
-            let star = if *best == Some(index) { "* " } else { "" };
-            format!("{star}{}", cell((column.of)(&row.estimates), column.scale))
+    (columns, table)
+}
+
+fn alone(document: &json::Comparison) -> String {
+    let (columns, mut table) = comparison_table();
+    let mut starred = false;
+    for row in &document.algorithms {
+        let cells = columns.iter().map(|column| {
+            let best = row.best_in.contains(&column.key);
+            starred |= best;
+            let star = if best { "* " } else { "" };
+            format!("{star}{}", cell((column.of)(&row.measures), column.scale))
         });
         table.row(std::iter::once(row.algorithm.clone()).chain(cells));
     }
     let mut text = table.print();
-    if best.iter().any(Option::is_some) {
+    if starred {
         text.push_str("* best of its column, its interval apart from all others\n");
     }
     text
 }
 
-fn versus(compared: &Compared) -> String {
+fn versus(document: &json::Comparison) -> String {
     let mut table = Table::default();
     table.row(["algorithm", "its share", "goodput ratio"]);
     table.row(["", "%", "its / other's"]);
-    for row in &compared.rows {
+    for row in &document.algorithms {
         if let Some(versus) = &row.versus {
-            table.row([row.algorithm.clone(), cell(versus.share, 100.0), cell(versus.ratio, 1.0)]);
+            table.row([row.algorithm.clone(), cell(versus.share, 100.0), cell(versus.goodput_ratio, 1.0)]);
         }
     }
     table.print()

@@ -1,0 +1,90 @@
+//! The pages of a comparison and of one scenario, from their documents and the first run of each.
+
+use cwnd::Spec;
+use cwnd_run::scenario::Document;
+use cwnd_trace::Trace;
+
+use super::report::Report;
+use crate::json;
+use crate::plot::Shown;
+
+/// The page of a comparison: every algorithm alone, then every pair. `traces` are of the first seed, in the same order. `command`
+/// repeats it.
+#[must_use]
+pub fn comparison_html(document: &json::Comparison, traces: &[&Trace], command: &str) -> String {
+    let names: Vec<&str> = document.algorithms.iter().map(|row| row.algorithm.as_str()).collect();
+    let title = match names.as_slice() {
+        [one] => (*one).to_string(),
+        [some @ .., last] if some.len() < 4 => format!("{} and {last}", some.join(", ")),
+        all => format!("{} algorithms", all.len()),
+    };
+    let alone = document.algorithms.iter().map(|row| (row.algorithm.clone(), &row.measures));
+    let versus = document.algorithms.iter().filter_map(|row| {
+        let versus = row.versus.as_ref()?;
+        Some((format!("{} and {}", row.algorithm, versus.algorithm), &versus.measures))
+    });
+    let shown = alone.chain(versus).zip(traces).map(|((label, measures), trace)| Shown { label, measures, trace });
+    let opponents = document.algorithms.iter().filter_map(|row| row.versus.as_ref()).map(|versus| &*versus.algorithm);
+    let specs = names.iter().copied().chain(opponents).filter_map(|name| Spec::parse(name).ok());
+    let report = Report {
+        title,
+        warnings: document.warnings.clone(),
+        bottleneck: position(&document.bottleneck, traces),
+        algorithms: once_each(specs),
+        shown: shown.collect(),
+        ..about(&document.origin, command)
+    };
+    let scenario = document.algorithms.first().map(|first| document.scenario_of(first));
+    Report { scenario_toml: scenario.as_ref().map(to_toml).unwrap_or_default(), ..report }.html()
+}
+
+/// The page of one scenario. `trace` is of the first seed, `command` repeats it.
+#[must_use]
+pub fn run_html(document: &json::Run, trace: &Trace, command: &str) -> String {
+    let mut algorithms: Vec<String> = document.flows.iter().map(|flow| flow.algorithm.clone()).collect();
+    algorithms.sort_unstable();
+    algorithms.dedup();
+    let label = algorithms.join(" and ");
+    let scenario = &document.origin.scenario;
+    let report = Report {
+        title: scenario.title.clone().unwrap_or_else(|| label.clone()),
+        warnings: document.warnings.clone(),
+        bottleneck: position(&document.bottleneck, &[trace]),
+        algorithms: once_each(scenario.flow.iter().map(|group| group.algorithm.value().clone())),
+        scenario_toml: to_toml(scenario),
+        shown: vec![Shown { label, measures: &document.measures, trace }],
+        ..about(&document.origin, command)
+    };
+    report.html()
+}
+
+/// How a result came about, as the page says it.
+fn about<'a>(origin: &json::Origin, command: &str) -> Report<'a> {
+    Report {
+        command: command.to_string(),
+        revision: origin.version.to_string(),
+        seeds: (0..origin.seeds).map(|nth| origin.first_seed.wrapping_add(u64::from(nth))).collect(),
+        warmup_s: origin.warmup_s,
+        ..Report::default()
+    }
+}
+
+/// Where the link called `name` stands among those of every trace.
+fn position(name: &str, traces: &[&Trace]) -> usize {
+    traces.first().and_then(|trace| trace.links.iter().position(|link| link.name == name)).unwrap_or(0)
+}
+
+fn to_toml(document: &Document) -> String {
+    toml::to_string(document).expect("a document has only tables, text and finite numbers")
+}
+
+/// Every algorithm once, in the order of appearance.
+fn once_each(all: impl Iterator<Item = Spec>) -> Vec<Spec> {
+    let mut specs: Vec<Spec> = Vec::new();
+    for spec in all {
+        if specs.iter().all(|seen| seen.label() != spec.label()) {
+            specs.push(spec);
+        }
+    }
+    specs
+}
