@@ -178,7 +178,7 @@ pub(crate) static CXX: Tool =
 pub(crate) static NS2: Tool = Tool {
     name: "ns-2",
     present: |_| {
-        answers(&mut Command::new("ns"))
+        succeeds(&mut Command::new("ns"))
             && ["otcl.h", "tcl/tcl.h", "tclcl/tclcl.h"].iter().all(|file| Path::new("/usr/include").join(file).exists())
     },
     source: Source::Debian(&["ns2", "tcl-dev", "libotcl1-dev", "libtclcl1-dev"]),

@@ -148,7 +148,8 @@ fn scenario(root: &Path, file: &str, set: &[String]) -> Result<Scenario, Error> 
 fn revision() -> Result<String, Error> {
     let git = |words: &[&str]| crate::ns3::output(Command::new("git").args(words));
     let head = git(&["rev-parse", "--short", "HEAD"])?;
-    let changed = git(&["status", "--porcelain", "--untracked-files=no", ":/", ":(exclude,top)validation/ns2/recorded.json"])?;
+    let changed =
+        git(&["status", "--porcelain", "--untracked-files=no", ":/", ":(exclude,top)validation/ns2/recorded.json"])?;
     Ok(format!("{}{}", head.trim(), if changed.is_empty() { "" } else { "-dirty" }))
 }
 
