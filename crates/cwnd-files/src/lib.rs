@@ -37,6 +37,7 @@
 //! of folders are not.
 
 mod error;
+mod folder;
 mod frame;
 mod handshake;
 mod journal;
@@ -49,13 +50,13 @@ mod private;
 mod receiver;
 mod sender;
 mod session;
-mod space;
 mod text;
 mod tree;
 mod verification;
 mod walk;
 
 pub use error::{Malformed, TransferError};
+pub use folder::Folder;
 #[cfg(any(test, feature = "testing"))]
 pub use frame::frames_in;
 pub use name::{BadName, Name, RESERVED};
@@ -64,4 +65,4 @@ pub use outcome::{Event, Outcome, Reason, Role};
 pub use session::{receive, send, serve};
 pub use text::Printable;
 pub use tree::{GROUP, Hash};
-pub use walk::{Folder, Source};
+pub use walk::Source;

@@ -15,6 +15,7 @@ use rustix::fs::{FlockOperation, RenameFlags, fchmod, flock, renameat_with};
 use rustix::io::Errno;
 
 use crate::error::TransferError;
+use crate::folder::Reservation;
 use crate::frame::Modified;
 use crate::journal::{Identity, Journal};
 use crate::limits::MAX_LOCK_WAITS;
@@ -22,7 +23,6 @@ use crate::name::{Name, RESERVED};
 use crate::options::ReceiveOptions;
 use crate::outcome::{Event, Observer, Reason};
 use crate::private;
-use crate::space::Reservation;
 use crate::tree::{GROUP, GroupValue, Hash, group_size, group_value, groups, root};
 use crate::verification::Verification;
 

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::TransferError;
+use crate::folder::Folder;
 use crate::frame::{Entry, Frame, Frames};
 use crate::journal::Identity;
 use crate::limits::{BATCH, MAX_NEW_FOLDERS, MAX_PENDING};
@@ -15,7 +16,7 @@ use crate::outcome::{Event, Observer, Outcome, Reason};
 use crate::part::{self, Incoming, LockWait, Part};
 use crate::text::Printable;
 use crate::tree::{GROUP, groups};
-use crate::walk::{Folder, modified};
+use crate::walk::modified;
 
 /// Receives what the sender has into `folder`.
 pub(crate) fn receive_into<T: Read + Write>(

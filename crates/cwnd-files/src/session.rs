@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 
 use crate::error::TransferError;
+use crate::folder::Folder;
 use crate::frame::{Frame, Frames};
 use crate::handshake::{VERSION, await_welcome};
 use crate::limits::{MAX_NAME_BYTES, MAX_NAMES};
@@ -12,7 +13,7 @@ use crate::options::{ReceiveOptions, ServeOptions};
 use crate::outcome::{Event, Outcome, Role};
 use crate::receiver::receive_into;
 use crate::sender::{Welcome, send_from};
-use crate::walk::{Folder, Source};
+use crate::walk::Source;
 
 /// As a client, sends files and folders to a server. `observer` is called with every event, and ends the transfer by `false`.
 ///

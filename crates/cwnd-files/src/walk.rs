@@ -4,64 +4,13 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, File, Metadata, MetadataExt};
 
+use crate::folder::{Folder, open_without_waiting};
 use crate::frame::Modified;
 use crate::name::Name;
 use crate::outcome::Reason;
-use crate::space::Reserved;
-
-/// An open folder: everything below it can be reached through it, and nothing else. Clones share one handle.
-#[derive(Clone, Debug)]
-pub struct Folder(Arc<Opened>);
-
-#[derive(Debug)]
-struct Opened {
-    dir: Dir,
-    reserved: Reserved,
-}
-
-impl Folder {
-    /// Opens a folder.
-    ///
-    /// # Errors
-    /// `path` is not a folder, or this process may not read it.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        Dir::open_ambient_dir(path, ambient_authority())
-            .map(|dir| Self(Arc::new(Opened { dir, reserved: Reserved::default() })))
-    }
-
-    pub(crate) fn dir(&self) -> &Dir {
-        &self.0.dir
-    }
-
-    /// The room that transfers into the folder have reserved.
-    pub(crate) fn reserved(&self) -> &Reserved {
-        &self.0.reserved
-    }
-
-    /// Opens an ordinary file below the folder, and its size. Symbolic links are followed as long as they lead to a file below.
-    ///
-    /// # Errors
-    /// It does not exist, leads out of the folder, may not be read, or is not an ordinary file.
-    pub fn open_file(&self, name: &Name) -> io::Result<(std::fs::File, u64)> {
-        let file = open_without_waiting(self.dir(), name.as_path())?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, Reason::Special));
-        }
-        Ok((file.into_std(), metadata.len()))
-    }
-}
-
-/// Opens what is at `path` below `folder`. Opening a FIFO does not wait for its other end.
-fn open_without_waiting(folder: &Dir, path: &Path) -> io::Result<File> {
-    let options = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).clone();
-    folder.open_with(path, &options)
-}
 
 /// A file or folder to send.
 #[derive(Debug)]

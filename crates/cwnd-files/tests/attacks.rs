@@ -395,7 +395,7 @@ fn what_peers_say_cannot_act_on_a_terminal_or_forge_a_line_of_a_log() {
 #[test]
 fn a_client_that_sends_no_results_is_not_remembered_without_end() {
     let place = tempfile::tempdir().unwrap();
-    (0..6000).for_each(|n| fs::write(place.path().join(n.to_string()), "x").unwrap());
+    (0..4200).for_each(|n| fs::write(place.path().join(n.to_string()), "x").unwrap());
     let folder = Folder::open(place.path()).unwrap();
     let (mut client, server) = Raw::client(&folder, ServeOptions::read_only(), 2);
     client.send(REQUEST, b"");

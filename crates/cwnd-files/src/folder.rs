@@ -1,17 +1,29 @@
-//! Free space, reserved by all transfers into a folder together.
+//! A folder that files are sent from or received into, and the room that transfers into it have reserved.
 
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::fstatvfs;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use rustix::fs::{OFlags, fstatvfs};
 
+use crate::name::Name;
 use crate::outcome::Reason;
-use crate::walk::Folder;
+
+/// An open folder: everything below it can be reached through it, and nothing else. Clones share one handle.
+#[derive(Clone, Debug)]
+pub struct Folder(Arc<Opened>);
+
+#[derive(Debug)]
+struct Opened {
+    dir: Dir,
+    reserved: Reserved,
+}
 
 /// What transfers into a folder have reserved and not yet used.
 #[derive(Debug, Default)]
-pub(crate) struct Reserved(Mutex<Need>);
+struct Reserved(Mutex<Need>);
 
 /// Room on a file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,10 +41,36 @@ pub(crate) struct Reservation {
 }
 
 impl Folder {
+    /// Opens a folder.
+    ///
+    /// # Errors
+    /// `path` is not a folder, or this process may not read it.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Dir::open_ambient_dir(path, ambient_authority())
+            .map(|dir| Self(Arc::new(Opened { dir, reserved: Reserved::default() })))
+    }
+
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.0.dir
+    }
+
+    /// Opens an ordinary file below the folder, and its size. Symbolic links are followed as long as they lead to a file below.
+    ///
+    /// # Errors
+    /// It does not exist, leads out of the folder, may not be read, or is not an ordinary file.
+    pub fn open_file(&self, name: &Name) -> io::Result<(std::fs::File, u64)> {
+        let file = open_without_waiting(self.dir(), name.as_path())?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, Reason::Special));
+        }
+        Ok((file.into_std(), metadata.len()))
+    }
+
     /// Reserves room for a new file of `size` bytes, if so much is free beside `keep_free` bytes and what others have reserved. A file
     /// counts with its directory entry, so that empty ones count too.
     pub(crate) fn reserve(&self, size: u64, keep_free: u64) -> io::Result<Option<Reservation>> {
-        let mut reserved = self.reserved().0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = self.0.reserved.0.lock().unwrap_or_else(PoisonError::into_inner);
         let system = fstatvfs(self.dir())?;
         let need =
             Need { bytes: size.checked_next_multiple_of(BLOCK).unwrap_or(size).saturating_add(BLOCK), entries: 1 };
@@ -80,16 +118,22 @@ impl Reservation {
     pub(crate) fn used(&mut self, bytes: usize) {
         let used = self.need.bytes.min(bytes as u64);
         self.need.bytes -= used;
-        self.folder.reserved().0.lock().unwrap_or_else(PoisonError::into_inner).bytes -= used;
+        self.folder.0.reserved.0.lock().unwrap_or_else(PoisonError::into_inner).bytes -= used;
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let mut reserved = self.folder.reserved().0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = self.folder.0.reserved.0.lock().unwrap_or_else(PoisonError::into_inner);
         reserved.bytes -= self.need.bytes;
         reserved.entries -= self.need.entries;
     }
+}
+
+/// Opens what is at `path` below `folder`. Opening a FIFO does not wait for its other end.
+pub(crate) fn open_without_waiting(folder: &Dir, path: &Path) -> io::Result<File> {
+    let options = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).clone();
+    folder.open_with(path, &options)
 }
 
 /// The block size of most file systems: what the smallest file occupies.
