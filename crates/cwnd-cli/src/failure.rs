@@ -16,10 +16,10 @@ pub(crate) enum Failure {
     /// Ctrl-C.
     #[error("interrupted; nothing was written")]
     Interrupted,
-    /// Ctrl-C, where something had been done.
+    /// Ctrl-C after a part of the work was done and kept.
     #[error("{0}")]
     Stopped(String),
-    /// The input was right, and yet.
+    /// The input is right, but the work failed.
     #[error("{0}")]
     Run(String),
 }

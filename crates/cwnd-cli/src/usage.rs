@@ -15,7 +15,7 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// So far; nothing where the system does not tell.
+    /// The time used so far; zero where the system does not report it.
     pub(crate) fn so_far() -> Self {
         let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
         getrusage(UsageWho::RUSAGE_SELF).map_or_else(

@@ -12,7 +12,7 @@ use nix::sys::socket::{getsockopt, sockopt};
 use super::{DISCARD, PACKET, mend, verdict};
 
 /// The devices that are up, or with a peer the one that leads to it, and the route.
-pub(super) fn look(peer: Option<IpAddr>) -> Vec<Finding> {
+pub(super) fn check(peer: Option<IpAddr>) -> Vec<Finding> {
     let Some(peer) = peer else { return up().iter().flat_map(|name| device(name)).collect() };
     let (route, local) = route(peer);
     let interface = local.and_then(interface_of);
@@ -24,17 +24,17 @@ pub(super) fn look(peer: Option<IpAddr>) -> Vec<Finding> {
 fn up() -> Vec<String> {
     let entries = fs::read_dir(DEVICES).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    // Drivers without a notion of a carrier, tunnels say, never know.
+    // Drivers of devices without a carrier, such as tunnels, report "unknown".
     let leads_out =
-        |name: &String| name != "lo" && matches!(told(name, "operstate").as_deref(), Some("up" | "unknown"));
+        |name: &String| name != "lo" && matches!(attribute(name, "operstate").as_deref(), Some("up" | "unknown"));
     let mut names: Vec<String> = names.filter(leads_out).collect();
     names.sort();
     names
 }
 
-/// What a device allows.
+/// The findings about a device.
 fn device(name: &str) -> Vec<Finding> {
-    let Some(mtu) = told(name, "mtu").and_then(|mtu| mtu.parse::<u32>().ok()) else {
+    let Some(mtu) = attribute(name, "mtu").and_then(|mtu| mtu.parse::<u32>().ok()) else {
         return vec![Finding {
             interface: Some(name.to_owned()),
             ..Finding::unknown("mtu", "the system does not tell")
@@ -45,7 +45,7 @@ fn device(name: &str) -> Vec<Finding> {
     if name == "lo" { vec![mtu] } else { vec![mtu, offload(name)] }
 }
 
-/// What packets of at most so many bytes mean.
+/// The finding about packets of at most so many bytes.
 fn packets(check: &'static str, mtu: u32) -> Finding {
     let means = match mtu {
         short if short < PACKET => format!(
@@ -70,7 +70,7 @@ fn larger(name: &str) -> String {
     format!("ip link set dev {name} mtu {PACKET}")
 }
 
-/// Whether the device cuts large buffers into datagrams and glues them together, as far as `ethtool` is there to tell.
+/// Whether the device has segmentation and receive offload, according to `ethtool` if it is installed.
 fn offload(name: &str) -> Finding {
     let asked = Command::new("ethtool").args(["-k", name]).output();
     let features = match asked {
@@ -84,11 +84,11 @@ fn offload(name: &str) -> Finding {
             return Finding { interface: Some(name.to_owned()), ..finding };
         }
     };
-    Finding { interface: Some(name.to_owned()), ..judged(name, &features) }
+    Finding { interface: Some(name.to_owned()), ..finding(name, &features) }
 }
 
 /// A finding from what `ethtool -k` prints.
-fn judged(name: &str, features: &str) -> Finding {
+fn finding(name: &str, features: &str) -> Finding {
     let state = |feature: &str| {
         let line = features.lines().find_map(|line| line.trim().strip_prefix(feature)?.strip_prefix(": "));
         line.unwrap_or("off [fixed]").to_owned()
@@ -116,7 +116,7 @@ fn judged(name: &str, features: &str) -> Finding {
     }
 }
 
-/// The largest packet on the way to a host, as far as the kernel knows, and from where it would leave.
+/// The largest packet on the route to a host, as far as the kernel knows, and the local address of the route.
 fn route(peer: IpAddr) -> (Finding, Option<IpAddr>) {
     let any: SocketAddr = if peer.is_ipv4() { ([0; 4], 0).into() } else { ([0_u16; 8], 0).into() };
     // Connecting sends nothing.
@@ -126,7 +126,7 @@ fn route(peer: IpAddr) -> (Finding, Option<IpAddr>) {
         Err(error) => return (Finding::unknown("route", error.to_string()), None),
     };
     let local = socket.local_addr().ok().map(|local| local.ip());
-    // There is no such question for IPv6.
+    // The socket option is that of IPv4.
     let known = if peer.is_ipv4() { getsockopt(&socket, sockopt::IpMtu).ok() } else { None };
     let known = known.and_then(|mtu| u32::try_from(mtu).ok());
     (known.map_or_else(|| Finding::unknown("route", "the system does not tell"), |mtu| packets("route", mtu)), local)
@@ -145,15 +145,15 @@ fn interface_of(local: IpAddr) -> Option<String> {
     getifaddrs().ok()?.find_map(|address| has(&address))
 }
 
-/// What the system tells of a device.
-fn told(name: &str, what: &str) -> Option<String> {
+/// An attribute of a device from sysfs.
+fn attribute(name: &str, what: &str) -> Option<String> {
     let text = fs::read_to_string(Path::new(DEVICES).join(name).join(what)).ok()?;
     Some(text.trim().to_owned())
 }
 
 const DEVICES: &str = "/sys/class/net";
 
-/// The largest packets that devices other than the loopback are set to, and some more.
+/// More than the MTU of any device but the loopback.
 const JUMBO: u32 = 16_384;
 
 #[cfg(test)]
@@ -173,14 +173,14 @@ mod tests {
 
     #[test]
     fn what_a_device_can_and_does_not_do_has_a_command() {
-        let able = judged("eth0", "Features for eth0:\ntx-udp-segmentation: off\ngeneric-receive-offload: on\n");
+        let able = finding("eth0", "Features for eth0:\ntx-udp-segmentation: off\ngeneric-receive-offload: on\n");
         assert_eq!(
             (able.verdict, able.mend),
             (Verdict::Limits, vec!["ethtool -K eth0 tx-udp-segmentation on".to_owned()])
         );
-        let unable = judged("eth0", "tx-udp-segmentation: off [fixed]\ngeneric-receive-offload: off\n");
+        let unable = finding("eth0", "tx-udp-segmentation: off [fixed]\ngeneric-receive-offload: off\n");
         assert_eq!((unable.value, unable.mend), (Some(0.0), vec!["ethtool -K eth0 gro on".to_owned()]));
-        assert_eq!(judged("eth0", "tx-udp-segmentation: on\n\tgeneric-receive-offload: on\n").verdict, Verdict::Fine);
+        assert_eq!(finding("eth0", "tx-udp-segmentation: on\n\tgeneric-receive-offload: on\n").verdict, Verdict::Fine);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::clock::{Stopwatch, timed};
 use crate::failure::Failure;
 use crate::usage::Usage;
 
-pub(super) fn look(folder: &Path) -> Vec<Finding> {
+pub(super) fn check(folder: &Path) -> Vec<Finding> {
     let processor = processor().unwrap_or_else(|why| Finding::unknown("processor", why.to_string()));
     let disk = disk(folder).unwrap_or_else(|error| Finding::unknown("disk", format!("{}: {error}", folder.display())));
     vec![processor, timer(), clock(), descriptors(), disk]
@@ -36,9 +36,9 @@ fn processor() -> Result<Finding, Failure> {
         }
         stream.close().map_err(io::Error::other)
     });
-    listener.set_timeout(Some(PATIENCE));
+    listener.set_timeout(Some(TIMEOUT));
     let (mut stream, _) = listener.accept().map_err(|error| failed(&error))?;
-    stream.set_read_timeout(Some(PATIENCE));
+    stream.set_read_timeout(Some(TIMEOUT));
     let (mut block, mut bytes) = (vec![0; 1 << 20], 0);
     loop {
         match stream.read(&mut block).map_err(|error| failed(&error))? {
@@ -93,14 +93,14 @@ fn timer() -> Finding {
     }
 }
 
-/// What a look at the clock costs.
+/// How long it takes to read the clock.
 fn clock() -> Finding {
     let folder = Path::new("/sys/devices/system/clocksource/clocksource0");
     let read = |name| fs::read_to_string(folder.join(name)).unwrap_or_default().trim().to_owned();
     let (source, others) = (read("current_clocksource"), read("available_clocksource"));
-    let (_, took) = timed(|| (0..LOOKS).for_each(|_| _ = std::hint::black_box(Stopwatch::start())));
-    let each = took.as_secs_f64() / f64::from(LOOKS);
-    let limits = each > DEAR;
+    let (_, took) = timed(|| (0..CLOCK_READS).for_each(|_| _ = std::hint::black_box(Stopwatch::start())));
+    let each = took.as_secs_f64() / f64::from(CLOCK_READS);
+    let limits = each > EXPENSIVE;
     let better = limits && source != "tsc" && others.split_whitespace().any(|other| other == "tsc");
     let named = if source.is_empty() { String::new() } else { format!(" ({source})") };
     Finding {
@@ -134,13 +134,13 @@ fn descriptors() -> Finding {
     }
 }
 
-/// How fast bytes reach the disk.
+/// How fast bytes are written to the disk.
 fn disk(folder: &Path) -> io::Result<Finding> {
     let mut file = tempfile::Builder::new().prefix(".cwnd-").tempfile_in(folder)?;
     let block = vec![0x5A; 1 << 20];
     let clock = Stopwatch::start();
     let mut bytes = 0;
-    while bytes < MOST_WRITTEN && clock.elapsed() < TRIAL {
+    while bytes < MAX_WRITTEN && clock.elapsed() < TRIAL {
         file.write_all(&block)?;
         bytes += block.len();
     }
@@ -159,23 +159,23 @@ fn disk(folder: &Path) -> io::Result<Finding> {
 /// Long enough for slow start, which is soon over on the loopback.
 const TRIAL: Duration = Duration::from_secs(1);
 
-/// Nothing on the loopback takes longer unless it is broken.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// On the loopback nothing takes longer.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a sender sleeps between two packets at 240 Mbit/s.
+/// The time between two packets at 240 Mbit/s.
 const SLEEP: Duration = Duration::from_micros(50);
 const SLEEPS: usize = 200;
 
-/// As far ahead of their time packets may leave: what is later than this shows on the path.
+/// A sender lets packets leave this much early: a timer that is later than this shows on the path.
 const AHEAD: Duration = Duration::from_millis(1);
 
-const LOOKS: u32 = 100_000;
+const CLOCK_READS: u32 = 100_000;
 
-/// Seconds. Clocks that need no system call take a tenth of it.
-const DEAR: f64 = 500e-9;
+/// Seconds to read the clock. Without a system call it takes a tenth of that.
+const EXPENSIVE: f64 = 500e-9;
 
-/// Two for each client, a few for the program.
+/// Descriptors: two per client, and a few for the process.
 const NEEDED: u64 = 200;
 
-/// Disks have caches of their own; a disk of a gigabit takes half a second for as much.
-const MOST_WRITTEN: usize = 64 << 20;
+/// Bytes: more than the caches of most disks; at 1 Gbit/s writing them takes half a second.
+const MAX_WRITTEN: usize = 64 << 20;

@@ -13,7 +13,7 @@ use cwnd_run::files::to_json;
 
 use crate::failure::Failure;
 
-/// A look at this host.
+/// Checks of this host.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,9 +35,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let peer = arguments.host.as_deref().map(resolve).transpose()?;
-    let mut findings = sockets::look();
-    findings.extend(devices::look(peer));
-    findings.extend(machine::look(&arguments.dir));
+    let mut findings = sockets::check();
+    findings.extend(devices::check(peer));
+    findings.extend(machine::check(&arguments.dir));
     let diagnosis = Diagnosis { version: cwnd_run::VERSION, peer: arguments.host.clone(), findings };
     Ok(if arguments.json { to_json(&diagnosis) } else { print(&diagnosis) })
 }
@@ -74,12 +74,12 @@ fn print(diagnosis: &Diagnosis) -> String {
     text
 }
 
-/// The verdict on something that limits or does not.
+/// The verdict of a check.
 fn verdict(limits: bool) -> Verdict {
     if limits { Verdict::Limits } else { Verdict::Fine }
 }
 
-/// The command, where it is needed.
+/// The command that removes a limit, where it is needed.
 fn mend(needed: bool, command: String) -> Vec<String> {
     if needed { vec![command] } else { Vec::new() }
 }
@@ -92,16 +92,16 @@ fn rate(bits_per_second: f64) -> String {
     }
 }
 
-/// Below the words of a finding.
+/// The indent of the lines below the first of a finding.
 const INDENT: &str = "                           ";
 
-/// Nothing is sent there; a route is asked for with some port.
+/// The port with which a route is looked up. Nothing is sent there.
 const DISCARD: u16 = 9;
 
-/// What is fast, bit/s: the line of most hosts.
+/// The rate up to which a host should not be the limit, bit/s: that of most network cards.
 const FAST: f64 = 1e9;
 
-/// What packets of UDT have unless told otherwise, bytes with all headers.
+/// The default packet size of UDT, bytes with all headers.
 const PACKET: u32 = 1500;
 
 #[cfg(test)]

@@ -12,24 +12,24 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{FAST, PACKET, mend, rate, verdict};
 
-pub(super) fn look() -> Vec<Finding> {
+pub(super) fn check() -> Vec<Finding> {
     let [receive, send] = buffers()
         .unwrap_or_else(|why| [Finding::unknown("receive_buffer", why.clone()), Finding::unknown("send_buffer", why)]);
     let segmentation = segmentation().unwrap_or_else(|error| Finding::unknown("segmentation", error.to_string()));
     vec![receive, send, overruns(), input_queue(), segmentation]
 }
 
-/// What a port asks for, and what it gets.
+/// The buffers that a port requests, and those that it gets.
 fn buffers() -> Result<[Finding; 2], String> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let port = UdtPort::bind(any, &Options::default()).map_err(|error| error.to_string())?;
     let (asked, granted) = port.socket_buffer();
-    let away = granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / FAST;
+    let covered = granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / FAST;
     let receive = buffer("receive_buffer", "rmem_max", asked, granted, |window| {
         format!(
             "at {} a receiver that gets no processor for {:.0} ms loses packets; at 50 ms a whole window fits up to {}",
             rate(FAST),
-            away * 1e3,
+            covered * 1e3,
             rate(window)
         )
     });
@@ -60,7 +60,7 @@ fn buffer(check: &'static str, key: &str, asked: usize, granted: usize, means: i
     }
 }
 
-/// Datagrams that came while their socket was full, since the system was started.
+/// Datagrams dropped because their socket was full, since the system was started.
 fn overruns() -> Finding {
     let told = fs::read_to_string("/proc/net/snmp").ok();
     let counters = told.as_deref().and_then(|table| counter(table, "InDatagrams").zip(counter(table, "RcvbufErrors")));
@@ -89,7 +89,7 @@ fn counter(table: &str, name: &str) -> Option<u64> {
     values.nth(at)?.parse().ok()
 }
 
-/// Packets for which there was no room between the device and the protocols.
+/// Packets dropped between the device and the protocols.
 fn input_queue() -> Finding {
     let table = fs::read_to_string("/proc/net/softnet_stat").ok();
     // A line for each processor: handled and dropped packets first, hexadecimal.
@@ -110,7 +110,7 @@ fn input_queue() -> Finding {
     }
 }
 
-/// Whether datagrams pass the kernel many at a time, tried on the loopback.
+/// Whether the kernel sends and receives many datagrams per call, measured on the loopback.
 fn segmentation() -> io::Result<Finding> {
     let open = || -> io::Result<(Socket, UdpSocketState)> {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
@@ -119,14 +119,14 @@ fn segmentation() -> io::Result<Finding> {
         Ok((socket, state))
     };
     let ((from, sending), (to, receiving)) = (open()?, open()?);
-    // What comes is there at once; what does not come is not waited for without end.
+    // On the loopback a datagram arrives at once or not at all.
     to.set_nonblocking(false)?;
     to.set_read_timeout(Some(Duration::from_secs(1)))?;
     let most = sending.max_gso_segments();
-    let together = most.min(TRIED);
-    let payload = vec![0; together * SEGMENT];
+    let batch = most.min(TRIED);
+    let payload = vec![0; batch * SEGMENT];
     let destination = to.local_addr()?.as_socket().ok_or(io::ErrorKind::AddrNotAvailable)?;
-    let segment_size = (together > 1).then_some(SEGMENT);
+    let segment_size = (batch > 1).then_some(SEGMENT);
     let transmit = Transmit { destination, ecn: None, contents: &payload, segment_size, src_ip: None };
     sending.try_send(UdpSockRef::from(&from), &transmit)?;
     let mut memory = vec![0; BATCH_SIZE << 16];
@@ -135,11 +135,11 @@ fn segmentation() -> io::Result<Finding> {
     let mut slices: [IoSliceMut<'_>; BATCH_SIZE] =
         std::array::from_fn(|_| IoSliceMut::new(chunks.next().unwrap_or_default()));
     receiving.recv(UdpSockRef::from(&to), &mut slices, &mut meta)?;
-    let glued = meta[0].len.div_ceil(meta[0].stride.max(1));
-    let limits = together < 2 || glued < 2;
+    let received = meta[0].len.div_ceil(meta[0].stride.max(1));
+    let limits = batch < 2 || received < 2;
     Ok(Finding {
-        measured: format!("{together} datagrams sent by a call, {glued} received by one"),
-        value: Some(together.min(glued) as f64),
+        measured: format!("{batch} datagrams sent by a call, {received} received by one"),
+        value: Some(batch.min(received) as f64),
         unit: "datagrams",
         verdict: verdict(limits),
         means: if limits {
@@ -152,16 +152,16 @@ fn segmentation() -> io::Result<Finding> {
     })
 }
 
-/// What Linux charges a receive buffer for a packet of 1,500 bytes is 2,304, and it grants twice what it tells.
+/// Linux charges 2,304 bytes of a receive buffer for a packet of 1,500, and grants twice what it reports.
 const CHARGED: u32 = 1_152;
 
-/// Linux tells twice what was asked for.
+/// Linux reports twice the requested size.
 const KERNEL_DOUBLES: usize = if cfg!(target_os = "linux") { 2 } else { 1 };
 
-/// A loss in ten thousand packets is a cut of the rate each tenth of a second at a gigabit.
+/// At 1 Gbit/s one loss in ten thousand packets reduces the rate ten times a second.
 const LOST: f64 = 1e-4;
 
-/// More than any port here asks for.
+/// More than any port requests.
 const WIDE: u64 = 16 << 20;
 
 /// Datagrams to be tried together, and the bytes of each: 64 KB are the most.
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_are_found_by_name() {
+    fn counters_are_read_by_name() {
         let table =
             "Ip: Forwarding\nIp: 1\nUdp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors\nUdp: 70 1 2 3 4\n";
         assert_eq!((counter(table, "InDatagrams"), counter(table, "RcvbufErrors")), (Some(70), Some(4)));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_buffer_is_told_with_what_it_carries_and_its_command() {
+    fn a_short_buffer_is_reported_with_its_rate_and_its_command() {
         let short = buffer("receive_buffer", "rmem_max", 8 << 20, 1 << 20, |window| format!("{window:.0}"));
         // 910 packets of 1,500 bytes in 50 ms.
         assert_eq!((short.measured.as_str(), short.means.as_str()), ("1.0 MiB of 8.0 MiB", "218453333"));
