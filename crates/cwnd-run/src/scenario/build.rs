@@ -2,16 +2,15 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use cwnd::Span;
-use cwnd_sim::{FlowSetup, LinkId, LinkSetup, NodeId, Reassembly, Sampling, Setup, SetupError, SetupPart};
+use cwnd_sim::{FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError, SetupPart};
 
 use super::cross::{self, Times};
-use super::document::{Direction, Document, Flow};
-use super::error::Fault;
+use super::document::{Document, Flow};
+use super::error::{Fault, Located, range};
 use super::quantity::SampleEvery;
-use super::topology::Topology;
+use super::topology::{Topology, ends};
 
 /// Checks `document` and makes a setup of it, for no seed in particular; also finds its bottleneck.
 pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
@@ -125,25 +124,6 @@ fn group_of(nth: usize, counts: impl Iterator<Item = u32>) -> usize {
     ends.take_while(|end| *end <= nth).count()
 }
 
-/// A fault with the dotted key it is at.
-#[derive(Debug)]
-pub(super) struct Located {
-    pub(super) key: String,
-    pub(super) fault: Fault,
-}
-
-impl Located {
-    pub(super) fn at(key: &str, fault: Fault) -> Self {
-        Self { key: key.to_string(), fault }
-    }
-}
-
-/// A value of `key` in the table `table` that is out of range.
-pub(super) fn range(table: &str, key: &'static str, given: &dyn fmt::Display, accepted: &str) -> Located {
-    let path = if table.is_empty() { key.to_string() } else { format!("{table}.{key}") };
-    Located { key: path, fault: Fault::Range { key, given: given.to_string(), accepted: accepted.to_string() } }
-}
-
 /// What is checked once, whatever the topology and the flows.
 fn check_frame(document: &Document) -> Result<(), Located> {
     let (duration, warmup) = (&document.duration, &document.warmup);
@@ -197,34 +177,6 @@ fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Re
         recovery: *group.recovery.as_ref().unwrap_or(&document.recovery).value(),
         reassembly: group.receiver.as_ref().map_or_else(Reassembly::default, |kind| *kind.value()),
         ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt)
-    })
-}
-
-/// The nodes where data goes in and comes out.
-pub(super) fn ends(
-    topology: &Topology,
-    (from, to): (&Option<String>, &Option<String>),
-    direction: Direction,
-    key: &str,
-) -> Result<(NodeId, NodeId), Located> {
-    let end = |name: &Option<String>, end_key: &'static str, default: Option<NodeId>| match name {
-        Some(name) => topology.node(name).ok_or_else(|| Located {
-            key: format!("{key}.{end_key}"),
-            fault: Fault::UnknownNode { name: name.clone(), known: topology.nodes.clone() },
-        }),
-        None => default.ok_or_else(|| {
-            Located::at(key, Fault::Missing { key: end_key, why: "a flow through a graph names its two nodes" })
-        }),
-    };
-    let from = end(from, "from", topology.ends.map(|(first, _)| first))?;
-    let to = end(to, "to", topology.ends.map(|(_, last)| last))?;
-    if from == to {
-        let given = format!("`{}`", topology.nodes[to.0 as usize]);
-        return Err(range(key, "to", &given, "another node than `from`"));
-    }
-    Ok(match direction {
-        Direction::Forward => (from, to),
-        Direction::Reverse => (to, from),
     })
 }
 

@@ -3,12 +3,11 @@
 use cwnd::{Span, Time};
 use cwnd_sim::{CbrSetup, CrowdSetup, FlowSetup, Gap, Pages, Pause, Source};
 
-use super::build::{Located, ends, range};
-use super::document::{Direction, Document, Flow};
-use super::error::Fault;
+use super::document::{Document, Flow};
+use super::error::{Fault, Located, range};
 use super::quantity::Written;
-use super::topology::Topology;
-use super::traffic::{Arrivals, Cbr, Stage};
+use super::topology::{Topology, ends};
+use super::traffic::{Arrivals, Cbr, Direction, Stage};
 
 /// When a flow hands over data.
 #[derive(Debug)]

@@ -1,17 +1,15 @@
 //! A scenario as it is written: the keys of the TOML document, before they are checked against each other.
 
-use std::str::FromStr;
-
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{AckEcho, Era, Loss, RateSchedule, Reassembly, RecoveryScheme};
+use cwnd_sim::{Era, Loss, RateSchedule, Reassembly, RecoveryScheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::{SampleEvery, Written};
 use super::queue::Queue;
 use super::schedule::Schedule;
-use super::traffic::{Amount, Arrivals, Cbr, Stage};
+use super::traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, one};
 
 /// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), other traffic
 /// (`[[cbr]]`, `[[arrivals]]`), and how long and how often to simulate them.
@@ -228,38 +226,6 @@ pub struct Flow {
     pub era: Option<Written<Era>>,
 }
 
-/// Which way a group's data flows.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// From `from` to `to`.
-    #[default]
-    Forward,
-    /// From `to` to `from`.
-    Reverse,
-}
-
-/// A class of packets at `rio` queues.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// Dropped late.
-    In,
-    /// Dropped early.
-    #[default]
-    Out,
-}
-
-/// How acknowledgements echo congestion marks.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ecn {
-    /// Until the sender confirms that it reacted (RFC 3168 section 6.1.3).
-    Latch,
-    /// Exactly the acknowledgements of marked packets.
-    PerPacket,
-}
-
 impl Flow {
     /// `count` flows under `algorithm`, everything else as usual.
     #[must_use]
@@ -350,40 +316,6 @@ impl Default for ParkingLot {
     }
 }
 
-impl From<Class> for cwnd_sim::Class {
-    fn from(class: Class) -> Self {
-        match class {
-            Class::In => Self::In,
-            Class::Out => Self::Out,
-        }
-    }
-}
-
-impl FromStr for Ecn {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "latch" => Ok(Self::Latch),
-            "per-packet" => Ok(Self::PerPacket),
-            _ => Err("expected `latch` or `per-packet`"),
-        }
-    }
-}
-
-impl From<Ecn> for AckEcho {
-    fn from(ecn: Ecn) -> Self {
-        match ecn {
-            Ecn::Latch => Self::Latch,
-            Ecn::PerPacket => Self::PerPacket,
-        }
-    }
-}
-
 fn yes() -> bool {
     true
-}
-
-pub(super) fn one() -> u32 {
-    1
 }

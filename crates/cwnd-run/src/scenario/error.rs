@@ -128,6 +128,25 @@ impl Place {
     }
 }
 
+/// A fault with the dotted key it is at.
+#[derive(Debug)]
+pub(super) struct Located {
+    pub(super) key: String,
+    pub(super) fault: Fault,
+}
+
+impl Located {
+    pub(super) fn at(key: &str, fault: Fault) -> Self {
+        Self { key: key.to_string(), fault }
+    }
+}
+
+/// A value of `key` in the table `table` that is out of range.
+pub(super) fn range(table: &str, key: &'static str, given: &dyn fmt::Display, accepted: &str) -> Located {
+    let path = if table.is_empty() { key.to_string() } else { format!("{table}.{key}") };
+    Located { key: path, fault: Fault::Range { key, given: given.to_string(), accepted: accepted.to_string() } }
+}
+
 /// The last boundary of a character at or before `at`.
 fn boundary(content: &str, at: usize) -> usize {
     (0..=at.min(content.len())).rev().find(|at| content.is_char_boundary(*at)).unwrap_or(0)

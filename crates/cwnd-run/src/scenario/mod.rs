@@ -20,13 +20,13 @@ use cwnd_sim::{FlowSetup, RateChange, RateSchedule, Setup, Source as Traffic};
 
 use crate::measure::{Path, max_min};
 
-pub use document::{Class, Direction, Document, Dumbbell, Ecn, Flow, Link, ParkingLot, Variation};
+pub use document::{Document, Dumbbell, Flow, Link, ParkingLot, Variation};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
 pub use quantity::{Quantity, SampleEvery, WordError, Written, unknown};
 pub use queue::{Discipline, Queue, QueueSize, Red, Threshold};
 pub use schedule::{Schedule, Step, StepRate};
 pub use source::Source;
-pub use traffic::{Amount, Arrivals, Cbr, Stage, Web};
+pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
 
 /// A checked scenario.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use cwnd_sim::LinkSetup;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::build::{Located, range};
 use super::error::Fault;
+use super::error::{Located, range};
 use super::quantity::{Quantity, Written, refused};
 
 /// How the rate and the delay of a link change in steps. Sizes in bandwidth-delay products follow the rate before the first one.

@@ -3,9 +3,9 @@
 use cwnd::{BitRate, Bytes, Span};
 use cwnd_sim::{Discipline, LinkSetup, Loss, NodeId, QueueLimit};
 
-use super::build::{Located, range};
 use super::document::{Document, Dumbbell, Link, ParkingLot};
-use super::error::Fault;
+use super::error::{Fault, Located, range};
+use super::traffic::Direction;
 
 /// Nodes, links, and what they give to flows that do not say otherwise.
 #[derive(Debug, Default)]
@@ -149,3 +149,31 @@ fn bits(rate: BitRate) -> u64 {
 
 /// A row longer than any path of the Internet (an IP packet passes 255 routers at most).
 const MAX_HOPS: u32 = 255;
+
+/// The nodes where data goes in and comes out.
+pub(super) fn ends(
+    topology: &Topology,
+    (from, to): (&Option<String>, &Option<String>),
+    direction: Direction,
+    key: &str,
+) -> Result<(NodeId, NodeId), Located> {
+    let end = |name: &Option<String>, end_key: &'static str, default: Option<NodeId>| match name {
+        Some(name) => topology.node(name).ok_or_else(|| Located {
+            key: format!("{key}.{end_key}"),
+            fault: Fault::UnknownNode { name: name.clone(), known: topology.nodes.clone() },
+        }),
+        None => default.ok_or_else(|| {
+            Located::at(key, Fault::Missing { key: end_key, why: "a flow through a graph names its two nodes" })
+        }),
+    };
+    let from = end(from, "from", topology.ends.map(|(first, _)| first))?;
+    let to = end(to, "to", topology.ends.map(|(_, last)| last))?;
+    if from == to {
+        let given = format!("`{}`", topology.nodes[to.0 as usize]);
+        return Err(range(key, "to", &given, "another node than `from`"));
+    }
+    Ok(match direction {
+        Direction::Forward => (from, to),
+        Direction::Reverse => (to, from),
+    })
+}

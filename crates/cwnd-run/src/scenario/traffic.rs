@@ -1,13 +1,46 @@
 //! Traffic as scenarios write it: sizes and rates of sources, times on and off, `[[cbr]]` and `[[arrivals]]`.
 
+use std::str::FromStr;
+
 use cwnd::quantity::{self, QuantityError};
 use cwnd::{Bytes, Span, Spec};
-use cwnd_sim::{Era, Gap, RateChange, RateSchedule, RecoveryScheme, Sizes};
+use cwnd_sim::{AckEcho, Era, Gap, RateChange, RateSchedule, RecoveryScheme, Sizes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::{Class, Direction, Ecn, one};
 use super::quantity::{Quantity, Written, refused};
+
+/// Which way a group's data flows.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From `from` to `to`.
+    #[default]
+    Forward,
+    /// From `to` to `from`.
+    Reverse,
+}
+
+/// A class of packets at `rio` queues.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Dropped late.
+    In,
+    /// Dropped early.
+    #[default]
+    Out,
+}
+
+/// How acknowledgements echo congestion marks.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    /// Until the sender confirms that it reacted (RFC 3168 section 6.1.3).
+    Latch,
+    /// Exactly the acknowledgements of marked packets.
+    PerPacket,
+}
 
 /// A group of equal flows without congestion control: packets at a scheduled rate, never acknowledged and never sent again.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -317,6 +350,40 @@ fn many() -> u32 {
 const MANY: u32 = 10_000;
 /// The packets of an exabyte, far below the 2^53 up to which a number is exact.
 const MAX_PACKETS: f64 = 1e15;
+
+impl From<Class> for cwnd_sim::Class {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::In => Self::In,
+            Class::Out => Self::Out,
+        }
+    }
+}
+
+impl FromStr for Ecn {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "latch" => Ok(Self::Latch),
+            "per-packet" => Ok(Self::PerPacket),
+            _ => Err("expected `latch` or `per-packet`"),
+        }
+    }
+}
+
+impl From<Ecn> for AckEcho {
+    fn from(ecn: Ecn) -> Self {
+        match ecn {
+            Ecn::Latch => Self::Latch,
+            Ecn::PerPacket => Self::PerPacket,
+        }
+    }
+}
+
+pub(super) fn one() -> u32 {
+    1
+}
 
 #[cfg(test)]
 mod tests {
