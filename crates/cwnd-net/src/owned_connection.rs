@@ -40,6 +40,7 @@ impl OwnedConnection {
     }
 
     /// Dropping it does not wait: the thread of the port delivers what was written.
+    #[cfg(feature = "tokio")]
     pub(crate) fn without_blocking(mut self) -> Self {
         self.blocks_on_drop = false;
         self
