@@ -1,4 +1,4 @@
-//! Set-up as two endpoints see it, and what strangers can do to one.
+//! Handshakes between two endpoints, and requests without a valid cookie.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -270,7 +270,7 @@ fn other_versions_and_nameless_clients_are_refused() {
     assert_eq!(answer(&mut server, at(0)), None);
 }
 
-// libudt makes cookies from the address and the minute, without a secret: whoever can compute one needs no answer.
+// libudt computes cookies from the address and the minute, without a secret, so that anybody can compute them.
 #[test]
 fn cookies_hold_for_one_address_one_server_and_two_minutes() {
     let mut server = listening(2, &Settings::default(), 100);

@@ -82,7 +82,7 @@ fn losses_that_nobody_names_again_are_mended_many_at_a_time() {
         Parcel::Message(Message::Nak(losses)) => !losses.ranges().iter().any(|range| named.insert(range.last().get())),
         _ => false,
     });
-    // One after the other, each after a probe's patience of two round trips and more, they would take 10 s.
+    // One after the other, each after a probe interval of two round trips and more, they would take 10 s.
     let took = world.transfer(1_500_000, 60_000);
     assert!(took < Span::from_secs(3), "{took}");
     let stats = world.ends[0].core.stats(world.now);

@@ -19,7 +19,7 @@ fn a_light_acknowledgement_comes_with_every_64_packets() {
     world.run(200);
     let said = world.messages_of(1);
     let lights = said.iter().filter(|(_, message)| light(message)).count();
-    // 2061 packets, most of them in trains of hundreds between two ticks of the clock.
+    // 2061 packets, most of them in bursts of hundreds between two ticks of the clock.
     assert!((15..=32).contains(&lights), "{lights}");
 }
 

@@ -236,7 +236,7 @@ impl World {
             .collect()
     }
 
-    /// Has an end take in a message that the other never sent.
+    /// Lets an end handle a message that the other never sent.
     pub(super) fn forge(&mut self, to: usize, message: Message) {
         self.ends[to].core.handle_message(self.now, &message);
     }
