@@ -544,5 +544,5 @@ from = "a"
 to = "c"
 "#;
     let error = error(text, &[]);
-    assert!(error.starts_with("test.toml:5:") && error.contains("no route from `a` to `c`"), "{error}");
+    assert!(error.starts_with("test.toml:5:1: flow `link `x``: its access delay"), "{error}");
 }
