@@ -1,6 +1,7 @@
 //! What a learner may do, and what differs between episodes.
 
 use cwnd::Spec;
+use cwnd::random::uniform;
 use cwnd::registry::Transport;
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -95,19 +96,14 @@ impl Range {
 
     /// A log-uniform value.
     pub(crate) fn draw_log(self, random: &mut Xoshiro256PlusPlus) -> f64 {
-        let share = unit(random);
+        let share = uniform(random.next_u64());
         self.low * libm::pow(self.high / self.low, share)
     }
 
     /// A uniform value.
     pub(crate) fn draw(self, random: &mut Xoshiro256PlusPlus) -> f64 {
-        self.low + (self.high - self.low) * unit(random)
+        self.low + (self.high - self.low) * uniform(random.next_u64())
     }
-}
-
-/// A uniform value in [0, 1) from the upper 53 bits.
-fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
-    (random.next_u64() >> 11) as f64 * libm::exp2(-53.0)
 }
 
 /// One action multiplies a window by 16 at most, which bounds the burst that follows.

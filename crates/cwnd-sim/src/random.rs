@@ -3,6 +3,7 @@
 //! Every component draws from a stream of its own, derived from the run's seed and the component's name: adding a link changes
 //! no other component's draws, and two algorithms on the same scenario meet the same draws.
 
+use cwnd::random::uniform;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -27,7 +28,7 @@ impl Stream {
 
     /// Uniform in `[0, 1)`.
     pub(crate) fn unit(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 * 2.0_f64.powi(-53)
+        uniform(self.0.next_u64())
     }
 
     /// Uniform in `(0, 1]`.

@@ -18,6 +18,7 @@ pub mod control;
 pub mod estimate;
 pub mod host;
 pub mod quantity;
+pub mod random;
 pub mod rate;
 pub mod registry;
 pub mod router;

@@ -1,6 +1,7 @@
 //! One flow of the synchronous-feedback host.
 
 use cwnd::host::{Facts, Moment};
+use cwnd::random::uniform;
 use cwnd::registry::Transport;
 use cwnd::signal::{Ack, Arrival, Congestion, Remote, Start, View};
 use cwnd::units::{Packets, Span, Time};
@@ -145,8 +146,7 @@ impl Flow {
 
     /// Whether one of `acked` packets is lost.
     fn draws_loss(&mut self, acked: f64, p: f64) -> bool {
-        let unit = (self.losses.next_u64() >> 11) as f64 * libm::exp2(-53.0);
-        unit < 1.0 - libm::pow(1.0 - p, acked)
+        uniform(self.losses.next_u64()) < 1.0 - libm::pow(1.0 - p, acked)
     }
 
     /// The receiver gets what arrived, evenly from `from` to `to`, and reports.

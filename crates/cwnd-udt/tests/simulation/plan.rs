@@ -86,7 +86,7 @@ impl Draw {
 
     /// Uniform in `[0, 1)`.
     pub(crate) fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 * 2.0_f64.powi(-53)
+        cwnd::random::uniform(self.next())
     }
 
     /// Uniform over `low..high`.

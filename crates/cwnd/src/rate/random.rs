@@ -1,5 +1,7 @@
 //! The random numbers of the algorithms that draw some.
 
+use crate::random::uniform;
+
 /// Steele, Lea and Flood's `SplitMix64` (OOPSLA 2014): eight bytes of state, any seed will do.
 #[derive(Clone, Debug)]
 pub(super) struct SplitMix(u64);
@@ -11,8 +13,7 @@ impl SplitMix {
 
     /// A uniform draw from 0 (included) to 1 (excluded).
     pub(super) fn unit(&mut self) -> f64 {
-        // The upper 53 bits fill the mantissa of a double exactly.
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        uniform(self.next())
     }
 
     fn next(&mut self) -> u64 {

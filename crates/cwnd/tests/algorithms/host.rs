@@ -136,7 +136,7 @@ impl Random {
 
     /// Uniform in [0, 1).
     pub(crate) fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+        cwnd::random::uniform(self.bits())
     }
 }
 
