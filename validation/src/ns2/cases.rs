@@ -128,6 +128,10 @@ impl Cases {
                 let link = scenario.setup(0).links[scenario.bottleneck()].rate.unwrap_or(0) as f64;
                 let theirs: Vec<Values> =
                     runs(&case.name, &pair.name()).iter().map(|run| Values::theirs(run, link)).collect();
+                if theirs.is_empty() {
+                    text.push_str(&format!("| {} | | not run yet | | | | |\n", pair.name()));
+                    continue;
+                }
                 let ours = run_all(vec![scenario], &())?;
                 let ours: Vec<Values> = ours.iter().flat_map(|runs| &runs.summaries).map(Values::ours).collect();
                 for measure in &case.measures {

@@ -25,6 +25,7 @@ use self::output::Run;
 use self::record::{Record, Records};
 use crate::Error;
 use crate::page::put;
+use crate::provenance::Provenance;
 
 /// Something that ns-2 runs, with several seeds.
 pub(crate) struct Experiment<'a> {
@@ -71,7 +72,7 @@ impl<'a> Experiment<'a> {
 /// once all have records but those that are listed as unrecorded; whether that is so, and every difference is within its tolerance or explained.
 pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
     // Before the runs, during which the sources may change.
-    let (revision, date, version) = (revision()?, today()?, build::version()?);
+    let (sources, date, version) = (Provenance::of_record(root)?, today()?, build::version()?);
     let agents = Agents::read(root)?;
     let cases = Cases::read(root)?;
     let experiments: Vec<Experiment<'_>> =
@@ -91,7 +92,7 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
             commit: experiment.agent.map(|agent| agent.commit.clone()),
             script: experiment.script.clone(),
             ns2: version.clone(),
-            revision: revision.clone(),
+            sources: sources.clone(),
             date: date.clone(),
             runs,
         };
@@ -110,24 +111,26 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
         let of = |record: &&Record| record.case == case && record.side == side;
         records.records.iter().find(of).map(|record| record.runs.clone()).unwrap_or_default()
     };
+    put(root, "ns2", &format!("{}{}", preface(&records, &sources), agents.page(&runs)?))?;
+    // Needs runs on this side.
     let (compared, unexplained) = cases.page(root, &runs)?;
-    put(root, "ns2", &format!("{}\n{}\n## TCP and queues\n\n{compared}", preface(&records), agents.page(&runs)?))?;
+    put(root, "ns2-tcp", &format!("Written by `cargo xtask validate ns2` with `cwnd` at {sources}.\n\n{compared}"))?;
     Ok(unexplained == 0)
 }
 
-fn preface(records: &Records) -> String {
-    let list = |of: fn(&Record) -> &str| {
-        let all: BTreeSet<&str> = records.records.iter().map(of).collect();
+fn preface(records: &Records, sources: &Provenance) -> String {
+    let list = |of: &dyn Fn(&Record) -> String| {
+        let all: BTreeSet<String> = records.records.iter().map(of).collect();
         all.into_iter().collect::<Vec<_>>().join(", ")
     };
     format!(
         "What the paper on UDT printed, what the author's own agents give in ns-2, and what is on record here at full length\n\
          ([papers](papers.md)). Rates are in Mbit/s. Every number is simulated: the mean over runs with its 95 % t interval. How the agents\n\
          are built and run is said in [validation/ns2](../validation/ns2/README.md).\n\n\
-         Written by `cargo xtask validate ns2` from records of {} with `cwnd` at revision {} and ns-2 as packaged by Debian ({}).\n",
-        list(|record| &record.date),
-        list(|record| &record.revision),
-        list(|record| &record.ns2),
+         Written by `cargo xtask validate ns2` with `cwnd` at {sources}, from runs in ns-2 as packaged by Debian ({}) on {} under {}.\n",
+        list(&|record| record.ns2.clone()),
+        list(&|record| record.date.clone()),
+        list(&|record| record.sources.to_string()),
     )
 }
 
@@ -142,15 +145,6 @@ fn scenario(root: &Path, file: &str, set: &[String]) -> Result<Scenario, Error> 
     let path = root.join(file);
     let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
     Scenario::read(file, &text, set).map_err(|error| Error::Scenario(Box::new(error)))
-}
-
-/// The revision of the sources. Records that were made on the way to a whole set change none.
-fn revision() -> Result<String, Error> {
-    let git = |words: &[&str]| crate::ns3::output(Command::new("git").args(words));
-    let head = git(&["rev-parse", "--short", "HEAD"])?;
-    let changed =
-        git(&["status", "--porcelain", "--untracked-files=no", ":/", ":(exclude,top)validation/ns2/recorded.json"])?;
-    Ok(format!("{}{}", head.trim(), if changed.is_empty() { "" } else { "-dirty" }))
 }
 
 fn today() -> Result<String, Error> {
@@ -187,8 +181,7 @@ mod tests {
                 continue;
             };
             assert_eq!(record.commit.as_deref(), experiment.agent.map(|agent| agent.commit.as_str()), "{place}");
-            let stated = [&record.ns2, &record.revision, &record.date].iter().all(|word| !word.is_empty());
-            assert!(stated && !record.revision.ends_with("-dirty"), "{place}: {}", record.revision);
+            assert!(!record.ns2.is_empty() && !record.date.is_empty(), "{place}");
         }
         Ok(())
     }

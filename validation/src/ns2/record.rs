@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Experiment;
 use super::output::Run;
 use crate::Error;
+use crate::provenance::Provenance;
 
 /// The runs of an experiment.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -21,8 +22,8 @@ pub(crate) struct Record {
     pub(crate) script: String,
     /// ns-2, as Debian names it.
     pub(crate) ns2: String,
-    /// Ours, when it was run.
-    pub(crate) revision: String,
+    /// Ours, that told it.
+    pub(crate) sources: Provenance,
     pub(crate) date: String,
     pub(crate) runs: Vec<Run>,
 }
