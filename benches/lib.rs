@@ -15,7 +15,7 @@ pub mod yardstick;
 /// Never: a test checks every case.
 #[must_use]
 pub fn setup(case: &Case, seed: u64) -> Setup {
-    Scenario::check(case.document()).expect("every case can be run").setup(seed)
+    Scenario::check(case.document()).expect("every case can be run").setup(seed).into_setup()
 }
 
 /// Runs a setup.

@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
     let before = peak_memory();
     let mut told = 0;
     let (trace, wall) = timed(|| {
-        cwnd_sim::run(&setup, &mut |now| {
+        cwnd_sim::run_checked(&setup, &mut |now| {
             let passed = Span::from_nanos(now - told);
             told = now;
             progress.advance(passed);

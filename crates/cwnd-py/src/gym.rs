@@ -76,7 +76,7 @@ impl Environments {
         if !(1..=MAX_COUNT).contains(&count) {
             return Err(Failure::Argument(format!("num_envs must be 1 to {MAX_COUNT}, not {count}")));
         }
-        let setup = checked(document)?.setup(0);
+        let setup = checked(document)?.setup(0).into_setup();
         let refused = |error: cwnd_env::CourseError| Failure::Argument(error.to_string());
         whole(|| {
             let course = Arc::new(Course::new(setup, agents, settings.options()?).map_err(refused)?);

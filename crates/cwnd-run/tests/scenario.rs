@@ -9,7 +9,7 @@ use cwnd_sim::{
 };
 
 fn setup(text: &str) -> Setup {
-    Scenario::read("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}")).setup(1)
+    Scenario::read("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}")).setup(1).into_setup()
 }
 
 fn error(text: &str, overrides: &[&str]) -> String {

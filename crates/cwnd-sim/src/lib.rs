@@ -39,7 +39,7 @@ pub use net::setup::{
     NodeId, PieSetup, QueueLimit, RedSetup, RioSetup, Tap, VcpSetup, XcpSetup,
 };
 pub use net::steps::Schedule;
-pub use setup::{CrowdSetup, FlowSetup, Sampling, Setup, Variation};
+pub use setup::{CheckedSetup, CrowdSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};
 pub use simulation::{FlowState, Simulation, State};
 pub use tcp::recovery::RecoveryScheme;
 pub use tcp::{AckEcho, Reassembly};
@@ -53,4 +53,12 @@ pub use traffic::{CbrSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, 
 /// A field is out of range, a flow has no route, its access delay is too short, or `progress` returned false.
 pub fn run(setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
     Simulation::new(setup)?.finish(progress)
+}
+
+/// The same as [`run`] for a setup that was checked, as for one of many seeds.
+///
+/// # Errors
+/// `progress` returned false.
+pub fn run_checked(setup: &CheckedSetup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
+    Simulation::of(setup).finish(progress)
 }

@@ -1,5 +1,7 @@
 //! What a run is made of, as plain data.
 
+use std::ops::Deref;
+
 use cwnd::registry::Transport;
 use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span, Spec, Time};
@@ -131,7 +133,53 @@ pub struct Sampling {
     pub internals: bool,
 }
 
+/// A setup whose fields and routes were checked, so that none of its runs has to check them again.
+#[derive(Clone, Debug)]
+pub struct CheckedSetup(Setup);
+
+/// A setup that cannot be run, and why.
+#[derive(Debug)]
+pub struct RefusedSetup {
+    /// The setup, as it was given.
+    pub setup: Box<Setup>,
+    /// The first thing wrong with it.
+    pub error: SetupError,
+}
+
+impl CheckedSetup {
+    /// The same with another seed and another length of the packet log: no value of these is refused.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64, packet_log: Option<usize>) -> Self {
+        Self(Setup { seed, packet_log, ..self.0.clone() })
+    }
+
+    /// The setup, which may be changed then.
+    #[must_use]
+    pub fn into_setup(self) -> Setup {
+        self.0
+    }
+}
+
+impl Deref for CheckedSetup {
+    type Target = Setup;
+
+    fn deref(&self) -> &Setup {
+        &self.0
+    }
+}
+
 impl Setup {
+    /// Checks every field and every route, once for all runs.
+    ///
+    /// # Errors
+    /// A field is out of range, a flow's nodes are not connected, or its access delay is too short: the first of these.
+    pub fn checked(self) -> Result<CheckedSetup, RefusedSetup> {
+        match self.check() {
+            Ok(()) => Ok(CheckedSetup(self)),
+            Err(error) => Err(RefusedSetup { setup: Box::new(self), error }),
+        }
+    }
+
     /// Checks every field and every route.
     ///
     /// # Errors

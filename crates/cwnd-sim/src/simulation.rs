@@ -7,7 +7,7 @@ use crate::error::SetupError;
 use crate::flow::Flow;
 use crate::protocol::SenderProtocol;
 use crate::recorder::Recorder;
-use crate::setup::Setup;
+use crate::setup::{CheckedSetup, Setup};
 use crate::world::World;
 
 /// A run that can be advanced in steps. Its trace is that of an uninterrupted run, wherever it was stopped on its way.
@@ -36,6 +36,16 @@ impl Simulation {
     /// A field is out of range, a flow has no route, or its access delay is too short.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         setup.check()?;
+        Self::build(setup)
+    }
+
+    /// The same for a setup that was checked.
+    #[must_use]
+    pub fn of(setup: &CheckedSetup) -> Self {
+        Self::build(setup).expect("every route was found when the setup was checked")
+    }
+
+    fn build(setup: &Setup) -> Result<Self, SetupError> {
         let mut world = World::new(setup)?;
         let recorder = Recorder::new(setup, &world);
         world.record(&recorder);

@@ -227,7 +227,7 @@ impl<'a, K: Keep> Queue<'a, K> {
             before = now;
             self.goes_on()
         };
-        let trace = cwnd_sim::run(&job.scenario.setup(job.seed), &mut advance)?;
+        let trace = cwnd_sim::run_checked(&job.scenario.setup(job.seed), &mut advance)?;
         self.progress.advance(job.scenario.duration() - Span::from_nanos(before));
         Ok(trace)
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use cwnd::Span;
-use cwnd_sim::{FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError, SetupPart};
+use cwnd_sim::{CheckedSetup, FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError, SetupPart};
 
 use super::cross::{self, Times};
 use super::document::{Document, Flow};
@@ -13,7 +13,7 @@ use super::quantity::SampleEvery;
 use super::topology::{Topology, ends};
 
 /// Checks `document` and makes a setup of it, for no seed in particular; also finds its bottleneck.
-pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
+pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Located> {
     check_frame(document)?;
     let topology = Topology::of(document)?;
     if document.flow.is_empty() {
@@ -59,9 +59,10 @@ pub(super) fn build(document: &Document) -> Result<(Setup, usize), Located> {
             SampleEvery::Interval(interval) => Some(Sampling { interval, internals: true }),
         },
     };
-    let located = |error: SetupError| Located { key: key_of(&error, document, &setup), fault: error.into() };
-    setup.check().map_err(located)?;
-    let bottleneck = bottleneck(&setup.links, setup.paths().map_err(located)?);
+    let located =
+        |setup: &Setup, error: SetupError| Located { key: key_of(&error, document, setup), fault: error.into() };
+    let setup = setup.checked().map_err(|refused| located(&refused.setup, refused.error))?;
+    let bottleneck = bottleneck(&setup.links, setup.paths().map_err(|error| located(&setup, error))?);
     Ok((setup, bottleneck))
 }
 

@@ -16,7 +16,7 @@ mod topology;
 mod traffic;
 
 use cwnd::{Span, Time};
-use cwnd_sim::{FlowSetup, RateChange, RateSchedule, Setup, Source as Traffic};
+use cwnd_sim::{CheckedSetup, FlowSetup, RateChange, RateSchedule, Source as Traffic};
 
 use crate::measure::{Path, max_min};
 
@@ -32,7 +32,9 @@ pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
 #[derive(Clone, Debug)]
 pub struct Scenario {
     document: Document,
-    setup: Setup,
+    setup: CheckedSetup,
+    /// How many packets of each flow are logged in the first seed.
+    packet_log: Option<usize>,
     bottleneck: usize,
 }
 
@@ -60,20 +62,19 @@ impl Scenario {
     pub fn check(document: Document) -> Result<Self, ScenarioError> {
         let (setup, bottleneck) = build::build(&document)
             .map_err(|located| ScenarioError { place: Place::Key(located.key), fault: located.fault })?;
-        Ok(Self { document, setup, bottleneck })
+        Ok(Self { document, setup, packet_log: None, bottleneck })
     }
 
     /// What the simulator runs for one seed.
     #[must_use]
-    pub fn setup(&self, seed: u64) -> Setup {
-        let packet_log = self.setup.packet_log.filter(|_| seed == self.document.first_seed);
-        Setup { seed, packet_log, ..self.setup.clone() }
+    pub fn setup(&self, seed: u64) -> CheckedSetup {
+        self.setup.with_seed(seed, self.packet_log.filter(|_| seed == self.document.first_seed))
     }
 
     /// The same scenario, in whose first seed the packets are logged one by one.
     #[must_use]
     pub fn logging_packets(mut self) -> Self {
-        self.setup.packet_log = Some(MAX_LOGGED / self.setup.flows.len().max(1));
+        self.packet_log = Some(MAX_LOGGED / self.setup.flows.len().max(1));
         self
     }
 
@@ -87,7 +88,7 @@ impl Scenario {
     #[must_use]
     pub fn with_seeds(&self, first: u64, count: u32) -> Self {
         let document = Document { first_seed: first, seeds: count, ..self.document.clone() };
-        Self { document, setup: Setup { packet_log: None, ..self.setup.clone() }, ..*self }
+        Self { document, setup: self.setup.clone(), packet_log: None, ..*self }
     }
 
     /// The same scenario, measured after another time, which must be below the duration.
@@ -118,7 +119,7 @@ impl Scenario {
 
     /// Whether its document has all that decides a run: no algorithm from outside, and no packets logged.
     pub(crate) fn is_its_document(&self) -> bool {
-        !self.has_outside() && self.setup.packet_log.is_none()
+        !self.has_outside() && self.packet_log.is_none()
     }
 
     /// What a run may take at most, as the bits that its links can carry, times 1e9.
