@@ -40,7 +40,6 @@ impl Simulation {
     }
 
     /// The same for a setup that was checked.
-    #[must_use]
     pub fn of(setup: &CheckedSetup) -> Self {
         Self::build(setup).expect("every route was found when the setup was checked")
     }
