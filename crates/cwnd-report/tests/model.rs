@@ -77,7 +77,7 @@ fn pages_have_the_plots_of_their_results() {
             assert!(page.contains(&format!("<figure id=\"{id}\">")), "{id}");
             assert!(page.contains(&format!("data-csv=\"{id}/table\"")), "{id}");
         }
-        assert!(page.contains("cwnd model &lt;b&gt;") && page.contains("a &lt; b"));
+        assert!(page.contains("cwnd model &#60;b&#62;") && page.contains("a &#60; b"));
         assert!(page.contains("default-src 'none'") && page.len() < 3_000_000, "{} bytes", page.len());
     }
     assert!(response.contains("data-csv=\"response/random\""));
