@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use cwnd_lab::compare::{COLUMNS, Compared as LabCompared, Comparison, DEFAULT};
+use cwnd_report::plot::{ComparisonPlots, Shown};
 use cwnd_report::{json, text};
 use cwnd_run::files::to_json;
 use cwnd_run::measure::{Estimate, Until};
@@ -16,7 +17,8 @@ use pyo3::prelude::*;
 
 use crate::failure::Failure;
 use crate::outside::written;
-use crate::runs::{MEASURES, Runs};
+use crate::plot::{Drawn, lines};
+use crate::runs::{MEASURES, Runs, of_seed};
 use crate::table::Table;
 use crate::work;
 
@@ -114,6 +116,28 @@ impl Compared {
             }
         }
         estimates(&cells, "of the differences from the first algorithm, seed by seed, in the unit of the row")
+    }
+
+    /// The Vega-Lite of `trade_off` or `shares`, or the numbers and the Vega-Lite of the distribution of a column in the runs of a
+    /// seed, or of the first.
+    fn plot(&self, kind: &str, column: &str, seed: Option<u64>) -> Result<Drawn, Failure> {
+        let rows = &self.compared.rows;
+        let shown: Vec<Shown<'_>> = rows
+            .iter()
+            .map(|row| {
+                let trace = of_seed(&row.alone, seed)?;
+                Ok(Shown { label: row.algorithm.clone(), measures: &row.estimates, trace })
+            })
+            .collect::<Result<_, Failure>>()?;
+        let first = &rows.first().expect("at least one algorithm was asked for").alone;
+        let plots = ComparisonPlots::new(&shown, first.scenario.bottleneck(), first.traces.len());
+        let plot = match kind {
+            "cdf" => return Ok(lines(&plots.cdf(column)?, kind)),
+            "trade_off" => plots.trade_off(),
+            _ => plots.shares(),
+        };
+        let plot = plot.ok_or_else(|| Failure::Argument("nothing was measured that can be drawn".to_string()))?;
+        Ok(("null".to_string(), to_json(&plot.specification())))
     }
 
     /// The runs of a row, all flows its own.

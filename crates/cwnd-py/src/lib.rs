@@ -16,6 +16,7 @@ mod metrics;
 mod model;
 mod outside;
 mod paper;
+mod plot;
 mod registry;
 mod runs;
 mod scenario;
@@ -44,6 +45,8 @@ mod _native {
     use crate::outside::{Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View};
     #[pymodule_export]
     use crate::paper::{paper, papers};
+    #[pymodule_export]
+    use crate::plot::{colour, heatmap};
     #[pymodule_export]
     use crate::registry::{algorithm, algorithms};
     #[pymodule_export]

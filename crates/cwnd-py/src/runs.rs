@@ -15,6 +15,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
+use crate::plot::{Drawn, View};
 use crate::scenario::{checked, inhabited};
 use crate::table::Table;
 use crate::work;
@@ -87,6 +88,12 @@ impl Runs {
         text::run(&self.document())
     }
 
+    /// A plot of the run of a seed, or of the first: its numbers, and its Vega-Lite.
+    fn plot(&self, seed: Option<u64>, view: View) -> Result<Drawn, Failure> {
+        let runs = self.runs();
+        view.of(of_seed(runs, seed)?, runs.scenario.bottleneck())
+    }
+
     /// A table by its name.
     fn table(&self, name: &str) -> PyResult<Table> {
         let runs = self.runs();
@@ -101,6 +108,15 @@ impl Runs {
         };
         Ok(Table::of(table)?)
     }
+}
+
+/// The run of a seed, or of the first.
+pub(crate) fn of_seed(runs: &LabRuns, seed: Option<u64>) -> Result<&Trace, Failure> {
+    let index = seed.map_or(Some(0), |seed| runs.scenario.seeds().position(|known| known == seed));
+    index.and_then(|index| runs.traces.get(index)).ok_or_else(|| {
+        let known = runs.scenario.seeds().map(|seed| seed.to_string()).collect::<Vec<_>>().join(", ");
+        Failure::Argument(format!("seed: {} was not run, expected one of {known}", seed.unwrap_or_default()))
+    })
 }
 
 /// What every flow is, and how it fared after the warm-up.

@@ -74,6 +74,15 @@ impl Palette {
         self.css(|Colour { dark, .. }| dark)
     }
 
+    /// Replaces the variables of the page in a specification by the colours of the light theme.
+    pub(crate) fn in_light(&self, spec: &mut Value) {
+        replace(spec, &|name| {
+            let index: usize = name.strip_prefix("algorithm-")?.parse().ok()?;
+            self.names.get(index).map(|name| of(name).light)
+        });
+        in_light(spec);
+    }
+
     fn css(&self, theme: fn(Colour) -> String) -> String {
         let mut css = String::new();
         for (name, light, dark) in THEME {
@@ -88,15 +97,21 @@ impl Palette {
     }
 }
 
-/// Replaces the variables of the page's style sheet in a specification by the colours of the light theme.
+/// Replaces what is no algorithm's colour in a specification by the colours of the light theme.
 pub(crate) fn in_light(spec: &mut Value) {
+    let theme = |name: &str| THEME.iter().find(|(known, ..)| *known == name).map(|(_, light, _)| (*light).to_string());
+    replace(spec, &theme);
+}
+
+/// Replaces each variable that has a colour.
+fn replace(spec: &mut Value, colour: &dyn Fn(&str) -> Option<String>) {
     match spec {
-        Value::Array(all) => all.iter_mut().for_each(in_light),
-        Value::Object(map) => map.values_mut().for_each(in_light),
+        Value::Array(all) => all.iter_mut().for_each(|one| replace(one, colour)),
+        Value::Object(map) => map.values_mut().for_each(|one| replace(one, colour)),
         Value::String(text) => {
             let name = text.strip_prefix("var(--").and_then(|rest| rest.strip_suffix(')'));
-            if let Some((_, light, _)) = name.and_then(|name| THEME.iter().find(|(known, ..)| *known == name)) {
-                *text = (*light).to_string();
+            if let Some(found) = name.and_then(colour) {
+                *text = found;
             }
         }
         _ => {}

@@ -1,6 +1,7 @@
 //! Plots as Vega-Lite specifications with their data: those of the pages, of the Python package and of the documentation.
 //!
-//! [`Lines`] are lines on common axes, [`Phase`] is a phase plane; [`RunPlots`] makes them of a run. Their `plot` is a [`Plot`], and
+//! [`Lines`] are lines on common axes, [`Phase`] is a phase plane; [`RunPlots`] makes them of a run,
+//! [`ComparisonPlots`] of algorithms beside each other, [`Heatmap`] of a grid. Their `plot` is a [`Plot`], and
 //! [`Plot::specification`] its Vega-Lite with the data in it; [`panels`] sets several beside each other, [`document`] makes a file
 //! that any tool for Vega-Lite draws.
 //!
@@ -25,11 +26,13 @@
 mod axis;
 pub mod colour;
 mod column;
+mod comparison;
 mod downsample;
 mod error;
 pub(crate) mod evaluation;
 mod flows;
 mod frame;
+mod heatmap;
 mod lines;
 pub(crate) mod model;
 mod over_time;
@@ -42,8 +45,10 @@ mod time;
 mod traffic;
 
 pub use axis::Axis;
+pub use comparison::ComparisonPlots;
 pub use error::PlotError;
 pub use frame::Shown;
+pub use heatmap::Heatmap;
 pub use lines::{Line, Lines, Rule};
 pub use phase::Phase;
 pub use run::RunPlots;

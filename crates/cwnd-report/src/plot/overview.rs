@@ -13,7 +13,7 @@ pub(crate) fn plots(frame: &Frame<'_>) -> Vec<Plot> {
 }
 
 /// Utilisation against the 95th percentile of the queueing delay, the trade-off of RFC 7928 §4.
-fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
+pub(crate) fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
     let groups = frame.shown.iter().zip(&frame.labels).filter_map(|(one, label)| {
         let (used, wait) = (one.measures.utilisation?, one.measures.queue_delay_p95_s?);
         let ((low, high), (wait_low, wait_high)) = (used.interval(), wait.interval());
@@ -68,7 +68,7 @@ fn utilisation_domain(table: &DataSet) -> [f64; 2] {
 }
 
 /// The goodput of each flow.
-fn shares(frame: &Frame<'_>) -> Option<Plot> {
+pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
     let mut groups = Vec::new();
     let mut colours: Vec<(String, String)> = Vec::new();
     for (index, (one, label)) in frame.shown.iter().zip(&frame.labels).enumerate() {
