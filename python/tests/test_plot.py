@@ -19,7 +19,6 @@ from matplotlib.axes import Axes
 
 import cwnd
 from cwnd.plot import colour, heatmap
-from cwnd.plot._colour import TABLE
 
 PATH: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "duration": "6s", "warmup": "2s", "seeds": 2}
 
@@ -101,8 +100,8 @@ def test_goodput_adds_up_to_what_was_delivered(result: cwnd.RunResult) -> None:
 
 def test_utilisation_is_that_of_the_summary(result: cwnd.RunResult) -> None:
     [(x, y)] = drawn(result.plot.utilisation(interval=0.5)).values()
-    # To within a packet of 12000 bits in the 80 Mbit that the line carries after the warm-up.
-    assert y[x > 2].mean() == pytest.approx(of(result.summary, "utilisation", 1)[0], abs=12000 / 80e6)
+    # No interval has more than 1, so each is within a packet of 12000 bits of the 10 Mbit that the line carries.
+    assert y[x > 2].mean() == pytest.approx(of(result.summary, "utilisation", 1)[0], abs=12000 / 10e6)
 
 
 def test_fairness_is_jains_index_of_goodputs(result: cwnd.RunResult) -> None:
@@ -202,9 +201,10 @@ def test_plots_go_where_they_are_told(result: cwnd.RunResult) -> None:
     [
         (lambda result: result.plot.window(seed=9), "seed: 9 was not run, expected one of 1, 2"),
         (lambda result: result.plot.window(flows=["cubic"]), "no `cubic`, expected some of `reno`, `simd`"),
-        (lambda result: result.plot.series("windows"), "no `windows` in the traces, which have seed, time_ns"),
+        (lambda result: result.plot.series("windows"), "no `windows` in the traces, which have sent_packets"),
         (lambda result: result.plot.series("algorithm"), "`algorithm` is text"),
         (lambda result: result.plot.goodput(interval=0.01), r"interval: expected 0\.1 to 6 seconds"),
+        (lambda result: result.plot.phase(("reno",)), "flows: expected two of them"),
         (lambda result: result.plot.cdf("pacing_rate_packets_per_s"), "no numbers after the warm-up"),
     ],
 )
@@ -218,9 +218,9 @@ def test_one_flow_has_no_phase_plane() -> None:
         cwnd.run(cwnd.Scenario.dumbbell("reno", **PATH)).plot.phase()
 
 
-def values(chart: dict[str, Any], layer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Find what a layer draws: its own data, or those of the whole chart."""
-    found: list[dict[str, Any]] = (layer if "data" in layer else chart)["data"]["values"]
+def rows(chart: dict[str, Any]) -> list[dict[str, Any]]:
+    """Find what a chart draws where a layer has no data of its own."""
+    found: list[dict[str, Any]] = chart["datasets"]["table"]
     return found
 
 
@@ -233,9 +233,13 @@ def test_charts_have_the_numbers_of_plots(result: cwnd.RunResult, method: str) -
     chart = getattr(result.chart, method)().to_dict()
     [layer] = [layer for layer in chart["layer"] if layer["mark"]["type"] == "line"]
     curves: dict[str, list[tuple[float, float]]] = {}
-    for row in values(chart, layer):
-        curves.setdefault(row["flow"], []).append((row["x"], np.nan if row["y"] is None else row["y"]))
-    scale = layer["encoding"]["color"]["scale"]
+    color, x, y = (layer["encoding"][channel] for channel in ("color", "x", "y"))
+    unit = {"(ms)": 1e3, "(Mbit/s)": 1e-6}.get(y["title"].split()[-1], 1.0)
+    across = 1e3 if x["title"].endswith("(ms)") else 1.0
+    for row in rows(chart):
+        up = np.nan if row[y["field"]] is None else unit * row[y["field"]]
+        curves.setdefault(row[color["field"]], []).append((across * row[x["field"]], up))
+    scale = color["scale"]
     assert scale["domain"] == list(curves)
     assert scale["range"] == [colour("reno"), colour("simd")][: len(curves)]
     for flow, points in curves.items():
@@ -244,30 +248,32 @@ def test_charts_have_the_numbers_of_plots(result: cwnd.RunResult, method: str) -
 
 def test_the_chart_of_the_phase_plane(result: cwnd.RunResult) -> None:
     chart = result.chart.phase().to_dict()
-    fair, full, _, points, end = chart["layer"]
-    assert all(row["x"] == row["y"] for row in fair["data"]["values"])
-    assert full["data"]["values"][0]["y"] == pytest.approx(20 * 1460 / 1500)
+    fair, full, _, _, end = chart["layer"]
+    assert all(row["x1_bps"] == row["x2_bps"] for row in fair["data"]["values"])
+    assert full["data"]["values"][0]["x2_bps"] == pytest.approx(20e6 * 1460 / 1500)
     [drawn_points] = result.plot.phase().collections
-    places = [(row["x"], row["y"]) for row in points["data"]["values"]]
+    places = [(1e-6 * row["x1_bps"], 1e-6 * row["x2_bps"]) for row in rows(chart)]
     assert np.array_equal(np.array(places), drawn_points.get_offsets())
-    assert end["data"]["values"] == points["data"]["values"][-1:]
+    last = rows(chart)[-1]
+    assert end["data"]["values"] == [{"x1_bps": last["x1_bps"], "x2_bps": last["x2_bps"]}]
 
 
 def test_charts_of_a_comparison(comparison: cwnd.Comparison) -> None:
-    chart = comparison.chart.trade_off().to_dict()
-    points = values(chart, chart["layer"][2])
-    assert [row["y_mean"] for row in points] == [row["utilisation"].mean for row in comparison.rows]
-    chart = comparison.chart.shares().to_dict()
-    bars = values(chart, chart["layer"][0])
-    assert [bar["flow"] for bar in bars] == ["1", "2", "1", "2"]
-    assert bars[0]["goodput"] == pytest.approx(1e-6 * comparison["reno"].flow_goodput_bps[0].mean)
+    points = rows(comparison.chart.trade_off().to_dict())
+    assert [row["utilisation"] for row in points] == [row["utilisation"].mean for row in comparison.rows]
+    bars = rows(comparison.chart.shares().to_dict())
+    assert [bar["position"] for bar in bars] == ["1", "2", "1", "2"]
+    assert bars[0]["goodput_bps"] == comparison["reno"].flow_goodput_bps[0].mean
     curves = comparison.chart.cdf("window_packets").to_dict()["layer"][0]
     assert curves["mark"]["interpolate"] == "step-after"
 
 
 def test_colours_are_those_of_the_reports() -> None:
     source = (Path(__file__).parents[2] / "crates/cwnd-report/src/plot/colour.rs").read_text(encoding="utf-8")
-    assert dict(re.findall(r'\("([\w-]+)", "(#\w{6})", "#\w{6}"\)', source)) == TABLE
+    table = dict(re.findall(r'\("([\w-]+)", "(#\w{6})", "#\w{6}"\)', source))
+    for name in ("reno", "simd", "miad"):
+        assert colour(name) == table[name]
+    assert colour("simd:beta=1/8") == table["simd"]
     assert colour(" mine:x=1") == colour("mine")
     # FNV-1a of "a" is 0xe40c292c, 340 of 360 degrees: hsl(340 65% 33%).
     assert colour("a") == "#8b1d42"

@@ -495,7 +495,7 @@ def test_heat_maps_have_the_means_over_seeds(serial: cwnd.SweepResult) -> None:
 def test_heat_maps_on_altair_have_the_same_numbers(serial: cwnd.SweepResult) -> None:
     reno = {"flow.0.algorithm": "reno"}
     chart = serial.chart.heatmap("goodput_bps", where=reno).to_dict()
-    shown = chart["data"]["values"]
+    shown = chart["datasets"]["table"]
     means = [point["goodput_bps"].mean / 1e6 for point in serial.points if point.set.items() >= reno.items()]
     assert [cell["value"] for cell in shown] == pytest.approx(means)
     assert [(cell["x"], cell["y"]) for cell in shown[:2]] == [("1", "droptail:10p"), ("2", "droptail:10p")]

@@ -46,7 +46,7 @@ mod _native {
     #[pymodule_export]
     use crate::paper::{paper, papers};
     #[pymodule_export]
-    use crate::plot::{colour, heatmap};
+    use crate::plot::{axis, colour, heatmap};
     #[pymodule_export]
     use crate::registry::{algorithm, algorithms};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Plots as Python has them: the numbers they draw, and their Vega-Lite.
 
-use cwnd_report::plot::{Heatmap, Lines, PlotError, RunPlots, colour as colours};
+use cwnd_report::plot::{Axis, Heatmap, Lines, PlotError, RunPlots, colour as colours};
 use cwnd_run::files::to_json;
 use cwnd_trace::Trace;
 use pyo3::prelude::*;
@@ -31,7 +31,8 @@ impl View {
             "fairness" => run.fairness(self.interval.unwrap_or(1.0)),
             "goodput" => run.goodput(self.interval, flows),
             "phase" => {
-                let pair = flows.and_then(|names| <&[String; 2]>::try_from(names).ok());
+                let pair = flows.map(<&[String; 2]>::try_from).transpose();
+                let pair = pair.map_err(|_| Failure::Argument("flows: expected two of them".to_string()))?;
                 let phase = run.phase(pair.map(|pair| pair.each_ref().map(String::as_str)), self.interval)?;
                 return Ok(drawn(&phase, &phase.plot("phase")));
             }
@@ -50,6 +51,13 @@ pub(crate) fn lines(lines: &Lines, id: &str) -> Drawn {
 
 fn drawn(numbers: &impl Serialize, plot: &cwnd_report::plot::Plot) -> Drawn {
     (to_json(numbers), to_json(&plot.specification()))
+}
+
+/// The title of the axis of a column, with its unit, and the factor from the unit of the column to it.
+#[pyfunction]
+pub(crate) fn axis(column: &str) -> (String, f64) {
+    let Axis { title, scale, .. } = Axis::of_column(column);
+    (title, scale)
 }
 
 /// The colour of an algorithm on white.

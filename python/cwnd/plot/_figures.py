@@ -14,15 +14,15 @@ from cwnd.plot._curves import (
     Axis,
     Curves,
     Grid,
-    Run,
+    Phase,
     averaged,
     grids,
+    of_comparison,
+    of_run,
     only,
-    pooled,
     shares,
     shown,
     trade_off,
-    trade_off_axes,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class RunPlots:
         matplotlib.figure.Figure
             Six plots; four for a single flow.
         """
-        several = len(Run(self._result, seed).flows) > 1
+        several = len(set(self._result.flows["flow"].tolist())) > 1
         figure, grid = _figure((9, 7.5), (3, 2)) if several else _figure((9, 5), (2, 2))
         cells = grid.flat
         self.window(seed=seed, ax=next(cells))
@@ -99,7 +99,7 @@ class RunPlots:
         matplotlib.axes.Axes
             With a line per flow.
         """
-        return _curves(Run(self._result, seed).series(column, flows), ax)
+        return _curves(of_run(self._result, "series", seed, column=column, flows=flows), ax)
 
     def window(self, *, flows: Sequence[str] | None = None, seed: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw the congestion window of every flow over time, packets.
@@ -182,7 +182,7 @@ class RunPlots:
         matplotlib.axes.Axes
             With a line per flow, and a dashed one for the bottleneck.
         """
-        return _curves(Run(self._result, seed).goodput(interval, flows), ax)
+        return _curves(of_run(self._result, "goodput", seed, flows=flows, interval=interval), ax)
 
     def utilisation(self, *, interval: float | None = None, seed: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw the share of the bottleneck's rate that was carried, over time.
@@ -201,7 +201,7 @@ class RunPlots:
         matplotlib.axes.Axes
             With one line.
         """
-        return _curves(Run(self._result, seed).utilisation(interval), ax)
+        return _curves(of_run(self._result, "utilisation", seed, interval=interval), ax)
 
     def fairness(self, *, interval: float = 1.0, seed: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw Jain's index of the goodputs of all flows over time.
@@ -220,7 +220,7 @@ class RunPlots:
         matplotlib.axes.Axes
             With one line, and a dashed one at the least there can be.
         """
-        return _curves(Run(self._result, seed).fairness(interval), ax)
+        return _curves(of_run(self._result, "fairness", seed, interval=interval), ax)
 
     def phase(
         self,
@@ -248,7 +248,7 @@ class RunPlots:
         matplotlib.axes.Axes
             Dashed: equal shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
         """
-        phase = Run(self._result, seed).phase(flows, interval)
+        phase = Phase.of(of_run(self._result, "phase", seed, flows=flows, interval=interval)[0])
         axes = _axes(ax, (4, 4))
         ends = [0.0, phase.largest]
         axes.plot(ends, ends, color=MUTED, linewidth=1, dashes=(6, 4), label="equal shares")
@@ -256,11 +256,10 @@ class RunPlots:
             axes.plot(
                 [0, phase.full], [phase.full, 0], color=MUTED, linewidth=1, dashes=(2, 3), label="bottleneck full"
             )
-        path = phase.path
-        axes.plot(path.x, path.y, color=path.colour, linewidth=0.8, alpha=0.35)
-        strength = np.linspace(0.15, 1.0, len(path.x))
-        axes.scatter(path.x, path.y, s=7, color=path.colour, alpha=strength, linewidths=0, zorder=3)  # type: ignore[arg-type]
-        axes.plot(path.x[-1:], path.y[-1:], "o", color=TEXT, fillstyle="none", label="end")
+        axes.plot(phase.first, phase.second, color=phase.colour, linewidth=0.8, alpha=0.35)
+        strength = np.linspace(0.15, 1.0, len(phase.first))
+        axes.scatter(phase.first, phase.second, s=7, color=phase.colour, alpha=strength, linewidths=0, zorder=3)  # type: ignore[arg-type]
+        axes.plot(phase.first[-1:], phase.second[-1:], "o", color=TEXT, fillstyle="none", label="end")
         _ends(axes, phase.x, phase.y)
         _titled(axes, "Phase plane")
         axes.set_aspect("equal")
@@ -293,7 +292,7 @@ class RunPlots:
         matplotlib.axes.Axes
             With a line per flow, or one for the bottleneck.
         """
-        return _curves(Run(self._result, seed).cdf(column, flows), ax)
+        return _curves(of_run(self._result, "cdf", seed, column=column, flows=flows), ax)
 
 
 class ComparisonPlots:
@@ -330,7 +329,7 @@ class ComparisonPlots:
             With a point per algorithm and its 95 % intervals over seeds.
         """
         axes = _axes(ax, (4.5, 3.6))
-        points = trade_off(self._comparison)
+        points, x, y = trade_off(self._comparison)
         for index, point in enumerate(points):
             axes.errorbar(
                 point.x[0],
@@ -342,7 +341,7 @@ class ComparisonPlots:
                 elinewidth=1.0,
                 label=point.label,
             )
-        _ends(axes, *trade_off_axes(points))
+        _ends(axes, x, y)
         _titled(axes, "Utilisation and delay")
         _legend(axes)
         return axes
@@ -393,7 +392,7 @@ class ComparisonPlots:
         matplotlib.axes.Axes
             With a line per algorithm.
         """
-        return _curves(pooled(self._comparison, column, seed), ax)
+        return _curves(of_comparison(self._comparison, "cdf", column, seed), ax)
 
 
 class SweepPlots:
@@ -575,7 +574,8 @@ def _grid(grid: Grid, limits: tuple[float, float] | None, axes: Axes) -> Axes:
     return axes
 
 
-def _curves(curves: Curves, ax: Axes | None) -> Axes:
+def _curves(plot: tuple[str, str], ax: Axes | None) -> Axes:
+    curves = Curves.of(plot[0])
     axes = _axes(ax, (6, 3))
     if curves.warmup > 0:
         axes.axvspan(0, curves.warmup, color=SHADE, linewidth=0, zorder=0)
@@ -588,7 +588,7 @@ def _curves(curves: Curves, ax: Axes | None) -> Axes:
     for rule in curves.rules:
         axes.axhline(rule.y, color=MUTED, linewidth=1, dashes=(4, 3), zorder=1, label=rule.words)
     _ends(axes, curves.x, curves.y)
-    _titled(axes, curves.title.split(" (", maxsplit=1)[0])
+    _titled(axes, curves.title)
     if len(curves.curves) + len(curves.rules) > 1:
         _legend(axes)
     return axes
