@@ -282,7 +282,7 @@ impl Comparison {
 
     /// The scenario of an algorithm alone.
     #[must_use]
-    pub fn scenario_of(&self, algorithm: &Algorithm) -> Document {
+    pub(crate) fn scenario_of(&self, algorithm: &Algorithm) -> Document {
         let group = |spec| scenario::Flow { ecn: algorithm.ecn, ..scenario::Flow::group(spec, self.flows) };
         let groups = algorithm.algorithm.parse().map(group);
         Document { flow: groups.into_iter().collect(), ..self.origin.scenario.clone() }

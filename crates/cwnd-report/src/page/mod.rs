@@ -20,6 +20,9 @@ mod report;
 mod runs;
 
 pub use evaluation::evaluation_html;
-pub use paper::{PaperPage, index_html, paper_html};
+pub use paper::PaperPage;
+pub(crate) use paper::index_html;
+pub(crate) use paper::paper_html;
 pub use report::Report;
-pub use runs::{comparison_html, run_html};
+pub(crate) use runs::comparison_html;
+pub(crate) use runs::run_html;

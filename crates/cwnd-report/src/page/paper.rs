@@ -23,7 +23,7 @@ pub struct PaperPage<'a> {
 /// The page of a paper: for each result published and ours on the same axes, the table of rows and the configuration; then the
 /// assumptions, and how the page was made.
 #[must_use]
-pub fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
+pub(crate) fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
     let paper = &run.published.paper;
     let palette = palette();
     let results: Vec<ResultSection<'_>> =
@@ -45,7 +45,7 @@ pub fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
 
 /// The page over all papers; each is expected beside it as `ID.html`.
 #[must_use]
-pub fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
+pub(crate) fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
     let counted = |run: &PaperRun| Counted {
         id: run.published.paper.id.clone(),
         title: run.published.paper.title.clone(),

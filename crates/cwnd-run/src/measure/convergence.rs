@@ -13,7 +13,7 @@ use super::throughput::goodput;
 /// are active throughout the window. The window slides from sample to sample. It is a first passage: whether the share is kept
 /// is what the stability index says.
 #[must_use]
-pub fn convergence_time(trace: &Trace, late: usize, epsilon: f64, span: u64) -> Option<f64> {
+pub(crate) fn convergence_time(trace: &Trace, late: usize, epsilon: f64, span: u64) -> Option<f64> {
     let newcomer = trace.flows.get(late)?;
     let fair = |window| {
         let rates: Vec<f64> = trace

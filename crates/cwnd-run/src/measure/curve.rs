@@ -86,7 +86,7 @@ impl<'a> Curve<'a> {
 
     /// Whether no two neighbouring samples in `window` lie further apart than `interval`.
     #[must_use]
-    pub fn resolves(self, window: Window, interval: u64) -> bool {
+    pub(crate) fn resolves(self, window: Window, interval: u64) -> bool {
         let first = self.at.partition_point(|sample| *sample <= window.from).saturating_sub(1);
         let last = self.at.partition_point(|sample| *sample < window.to);
         let inside = &self.at[first..(last + 1).min(self.at.len())];

@@ -38,7 +38,7 @@ pub fn utilisation_series(trace: &Trace, link: &LinkTrace, window: Window, inter
 /// Seconds from the start of the first flow to the end of the first span of length `span` in which the link is used to at least
 /// `share`; none if that never happens.
 #[must_use]
-pub fn time_to_utilisation(trace: &Trace, link: &LinkTrace, share: f64, span: u64) -> Option<f64> {
+pub(crate) fn time_to_utilisation(trace: &Trace, link: &LinkTrace, share: f64, span: u64) -> Option<f64> {
     let start = trace.flows.iter().map(|flow| flow.start).min()?;
     let reached = |window| utilisation(trace, link, window).is_some_and(|used| used >= share);
     let end = first_window(&trace.at, Window { from: start, to: trace.end }, span, reached)?;
@@ -59,14 +59,14 @@ pub fn link_rate(trace: &Trace, link: &LinkTrace, what: LinkCount, window: Windo
 
 /// The mean time a packet waited before its transmission began, seconds, over the packets offered after the warm-up.
 #[must_use]
-pub fn queue_delay_mean(link: &LinkTrace) -> Option<f64> {
+pub(crate) fn queue_delay_mean(link: &LinkTrace) -> Option<f64> {
     link.wait.mean().map(|nanos| nanos / NANOS_PER_SECOND)
 }
 
 /// The time within which the share `q` of packets began transmission, seconds, over the packets offered after the warm-up; to
 /// the resolution of the histogram (1/64).
 #[must_use]
-pub fn queue_delay_quantile(link: &LinkTrace, q: f64) -> Option<f64> {
+pub(crate) fn queue_delay_quantile(link: &LinkTrace, q: f64) -> Option<f64> {
     link.wait.quantile(q).map(|nanos| nanos as f64 / NANOS_PER_SECOND)
 }
 

@@ -22,27 +22,28 @@ mod statistics;
 mod summary;
 mod throughput;
 
-pub use convergence::{convergence_time, first_window};
+pub(crate) use convergence::convergence_time;
+pub use convergence::first_window;
 pub use correlation::{kendall, spearman};
 pub use curve::{Curve, Window};
 pub use fairness::{jain, relative_range};
-pub use link::{
-    LinkCount, link_rate, queue_delay_mean, queue_delay_quantile, time_to_utilisation, utilisation, utilisation_series,
-};
+pub(crate) use link::queue_delay_mean;
+pub use link::{LinkCount, link_rate, utilisation, utilisation_series};
 pub use maxmin::{Path, max_min};
-pub use rank::{Best, Rank, goodput_fraction, ranks, throughput_ratio};
+pub(crate) use rank::goodput_fraction;
+pub use rank::{Best, Rank, ranks};
 pub use sender::{flow_loss_rate, peer_limited_share, retransmission_ratio, source_limited_share};
 pub use speed::{aggressiveness, responsiveness};
 pub use statistics::{
     Estimate, Resampled, Until, UntilError, bca, differences, mean, mser5, paired, quantile, ratio, sample_deviation,
-    student_t, t_interval,
+    t_interval,
 };
 pub use summary::{Estimates, Measures, Summary, summarise};
 pub use throughput::{coefficient_of_variation, goodput, goodput_series, stability_index, wire_throughput};
 
 /// The interval of [`stability_index`]: 1 s. The stages of `daimd` §V last 100 s; it does not print its sampling interval, and 100
 /// samples a stage is the usual choice.
-pub const STABILITY_INTERVAL: u64 = 1_000_000_000;
+pub(crate) const STABILITY_INTERVAL: u64 = 1_000_000_000;
 
 /// The interval of short-term series, of smoothness and of the time to 90 % utilisation: 200 ms. Traces sampled more coarsely
 /// than this leave those measures out.

@@ -50,7 +50,7 @@ pub fn ranks(values: &[Vec<f64>], best: Best) -> Option<Vec<Rank>> {
 /// Payload bits of different packets of all flows that arrived in `window`, over `available` bit/s times its length (the goodput
 /// of the `aiad` evaluation). None in a window without length, or where nothing was available.
 #[must_use]
-pub fn goodput_fraction(trace: &Trace, window: Window, available: f64) -> Option<f64> {
+pub(crate) fn goodput_fraction(trace: &Trace, window: Window, available: f64) -> Option<f64> {
     let bits: f64 = trace
         .flows
         .iter()
@@ -58,13 +58,6 @@ pub fn goodput_fraction(trace: &Trace, window: Window, available: f64) -> Option
         .sum();
     let most = available * window.seconds();
     (most > 0.0).then(|| bits / most)
-}
-
-/// A flow's throughput over another's, or over its fair share: TF of `daimd` eq. 19 beside a TCP, normalised throughput beside a
-/// share of the link. None where the other is nothing.
-#[must_use]
-pub fn throughput_ratio(own: f64, other: f64) -> Option<f64> {
-    (other > 0.0).then(|| own / other)
 }
 
 #[cfg(test)]
@@ -101,6 +94,5 @@ mod tests {
         // 2 x 100 packets of 8000 bits in a second in which 2 Mbit fit.
         assert_eq!(goodput_fraction(&trace, window, 2e6), Some(0.8));
         assert_eq!(goodput_fraction(&trace, window, 0.0), None);
-        assert_eq!((throughput_ratio(3.0, 2.0), throughput_ratio(3.0, 0.0)), (Some(1.5), None));
     }
 }

@@ -67,7 +67,7 @@ impl Kept {
     }
 
     /// Keeps a single number, if there is one.
-    pub fn keep_one(&mut self, name: impl Into<String>, value: Option<f64>) {
+    pub(crate) fn keep_one(&mut self, name: impl Into<String>, value: Option<f64>) {
         if let Some(value) = value {
             self.keep(name, vec![value]);
         }

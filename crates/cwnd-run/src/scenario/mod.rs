@@ -86,7 +86,7 @@ impl Scenario {
 
     /// The same scenario with `count` seeds from `first` on, and no packets logged.
     #[must_use]
-    pub fn with_seeds(&self, first: u64, count: u32) -> Self {
+    pub(crate) fn with_seeds(&self, first: u64, count: u32) -> Self {
         let document = Document { first_seed: first, seeds: count, ..self.document.clone() };
         Self { document, setup: self.setup.clone(), packet_log: None, ..*self }
     }

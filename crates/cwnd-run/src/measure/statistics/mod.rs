@@ -93,7 +93,7 @@ pub fn sample_deviation(values: &[f64]) -> Option<f64> {
 ///
 /// With θ = atan(t / √ν), P(|T| ≤ t) is a finite sum for whole ν (Abramowitz & Stegun 26.7.3 and 26.7.4); θ is found by bisection.
 #[must_use]
-pub fn student_t(freedom: usize, level: f64) -> f64 {
+pub(crate) fn student_t(freedom: usize, level: f64) -> f64 {
     let freedom = freedom.max(1);
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     for _ in 0..BISECTIONS {
