@@ -15,10 +15,10 @@ pub struct Comparison {
     versus: Vec<Scenario>,
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// One row per algorithm, in the order asked for.
+    /// One row per algorithm, in the order requested.
     pub rows: Vec<Row>,
 }
 
@@ -91,8 +91,8 @@ impl Comparison {
     ) -> Result<Self, ScenarioError> {
         let with = |groups| Scenario::check(Document { flow: groups, ..base.clone() });
         let group = |algorithm: &Written<Spec>| {
-            let told = matches!(algorithm.value().entry().transport, Transport::Acked | Transport::Routed);
-            Flow { ecn: ecn.filter(|_| told), ..Flow::group(algorithm.clone(), flows) }
+            let marked = matches!(algorithm.value().entry().transport, Transport::Acked | Transport::Routed);
+            Flow { ecn: ecn.filter(|_| marked), ..Flow::group(algorithm.clone(), flows) }
         };
         let alone = algorithms.iter().map(|algorithm| with(vec![group(algorithm)])).collect::<Result<_, _>>()?;
         let against = |opponent| algorithms.iter().map(move |algorithm| with(vec![group(algorithm), group(opponent)]));
@@ -297,7 +297,7 @@ pub const COLUMNS: [Column; 9] = [
     },
 ];
 
-/// What is compared unless something else is asked for: the algorithms of the five papers beside Reno and CUBIC.
+/// What is compared by default: the algorithms of the five papers beside Reno and CUBIC.
 pub const DEFAULT: [&str; 12] = [
     "reno",
     "cubic",

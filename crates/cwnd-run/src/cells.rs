@@ -3,7 +3,7 @@
 //! A cell is one run of a scenario with one seed, reduced to named numbers by a [`Probe`](crate::probe::Probe). Its key is a hash of the scenario with
 //! its defaults spelt out, the seed, the probe and the sources of everything a run goes through. A stored cell therefore never
 //! needs to be invalidated: a program that would compute something else asks for another key. Cells are written beside their
-//! place and moved there, so that one is complete or absent, and an interrupted series goes on where it was.
+//! place and moved there, so that one is complete or absent, and an interrupted series resumes where it stopped.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

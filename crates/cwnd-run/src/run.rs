@@ -84,7 +84,7 @@ pub fn run_until<E>(
 
 impl Runs {
     /// What to look at before believing the numbers: a flow held back by something else than its algorithm, where the scenario
-    /// does not say so itself; an algorithm that lives on marks and heard of none.
+    /// does not say so itself; an algorithm that needs marks and received none.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let worst = |of: fn(&Trace, &FlowTrace, Window) -> Option<f64>, concerned: &[bool]| {

@@ -33,7 +33,7 @@ pub struct ResponseRow {
     /// What all but `random_window_packets` are: `closed form`, or `not defined` where none is known: for algorithms that answer to
     /// delay, to routers or to a measured capacity, and for rules that outgrow every loss rate.
     pub kind: &'static str,
-    /// The mean under random loss instead, by renewal Monte Carlo over the seeds; null unless asked for, and for algorithms that
+    /// The mean under random loss instead, by renewal Monte Carlo over the seeds; null unless requested, and for algorithms that
     /// set a rate or follow the delay.
     pub random_window_packets: Option<Estimate>,
     /// Packets per round trip, mean; null where no closed form is known.

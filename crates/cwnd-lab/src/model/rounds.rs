@@ -16,7 +16,7 @@ use cwnd_run::measure::jain;
 pub struct Convergences {
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub version: &'static str,
-    /// The sum of windows at which both flows hear of congestion, packets.
+    /// The sum of windows at which both flows are notified of congestion, packets.
     pub capacity_packets: f64,
     /// The two windows at the start, packets.
     pub start_packets: [f64; 2],
@@ -50,13 +50,13 @@ pub struct Paths {
     pub version: &'static str,
     /// Always `model`.
     pub kind: &'static str,
-    /// The sum at which all flows hear of congestion, packets per round trip.
+    /// The sum at which all flows are notified of congestion, packets per round trip.
     pub capacity_packets: f64,
     /// The round trip that time and capacity are counted in, seconds.
     pub rtt_s: f64,
     /// The round trip of each flow, seconds.
     pub flow_rtt_s: Vec<f64>,
-    /// Probability per packet of a loss that only its flow hears of.
+    /// Probability per packet of a loss that only its flow is notified of.
     pub loss: f64,
     /// For these losses.
     pub seed: u64,
@@ -84,7 +84,7 @@ pub struct PathRow {
 /// Two windows, a capacity and a bound for [`convergences`], packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
-    /// The sum of windows at which both flows hear of congestion.
+    /// The sum of windows at which both flows are notified of congestion.
     pub capacity: f64,
     /// The windows at the start.
     pub windows: [f64; 2],
@@ -113,7 +113,7 @@ pub fn convergences(algorithms: &[&Spec], pair: Pair, go_on: GoOn<'_>) -> Conver
 pub struct Walk {
     /// The algorithm.
     pub algorithm: Spec,
-    /// What came of it.
+    /// The outcome.
     pub run: Run,
 }
 
@@ -239,7 +239,7 @@ fn gap(event: &Event) -> f64 {
 /// Round trips after which an algorithm is taken not to converge.
 const LONGEST: f64 = 20_000.0;
 const MOST_EVENTS: usize = 2000;
-/// More cannot be told apart in a plot.
+/// More cannot be distinguished in a plot.
 const DRAWN_EVENTS: usize = 100;
 /// Within half a percent of the continuous limit for the curved paths (SIMD), exact for the straight ones.
 const STEPS: u32 = 64;

@@ -65,7 +65,7 @@ pub struct EquilibriumRow {
     pub clipped_bps: f64,
 }
 
-/// Equal flows with the increase of eq. 8 on the capacity, without a queue: a sender hears of congestion a round trip later, and the
+/// Equal flows with the increase of eq. 8 on the capacity, without a queue: a sender is notified of congestion a round trip later, and the
 /// window of eq. 21 is what keeps it from filling the network meanwhile (daimd, section VI).
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct DelayRow {

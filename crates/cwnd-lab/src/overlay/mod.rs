@@ -2,7 +2,7 @@
 //!
 //! [`import`] reads what the kernel says of its connections: the trace point `tcp:tcp_probe`, as ftrace, trace-cmd and perf print
 //! it, or repeated outputs of `ss -ti`. [`overlay`] puts those flows into the trace of a simulated run, so that everything that
-//! shows or measures a trace does so with both. What the kernel does not tell stays unknown.
+//! shows or measures a trace does so with both. What the kernel does not report stays unknown.
 
 mod merge;
 mod probe;
@@ -17,7 +17,7 @@ pub use merge::overlay;
 pub struct KernelFlow {
     /// Its two addresses with ports.
     pub name: String,
-    /// Its congestion control, where the source tells.
+    /// Its congestion control, where the source reports it.
     pub algorithm: Option<String>,
     /// Payload bytes of a segment.
     pub mss: u32,
@@ -40,7 +40,7 @@ pub struct Sample {
     pub acked: u64,
     /// Segments sent and not acknowledged.
     pub in_flight: u64,
-    /// Segments sent again so far, where the source tells.
+    /// Segments sent again so far, where the source reports it.
     pub retransmitted: Option<u64>,
     /// Bits per second it is paced at; not a number where unknown.
     pub pacing: f64,
@@ -86,7 +86,7 @@ pub enum ImportFault {
     Unknown,
 }
 
-/// Reads the flows of a file called `file`; segments have `mss` bytes where the source does not tell.
+/// Reads the flows of a file called `file`; segments have `mss` bytes where the source does not report it.
 ///
 /// Connections with less than a hundredth of the bytes of the busiest one are left out: they are receivers, or only control.
 ///

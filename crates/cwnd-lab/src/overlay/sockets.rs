@@ -46,7 +46,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) 
     Ok(flows)
 }
 
-/// The time a line tells, if it is such a line.
+/// The time in a line, if it is such a line.
 fn time_of(line: &str) -> Result<Option<u64>, ImportFault> {
     let word = line.trim();
     let tagged = word.strip_prefix("Time:").map(str::trim);

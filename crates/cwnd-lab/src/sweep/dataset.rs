@@ -79,7 +79,7 @@ pub enum DatasetError {
 /// How far a sweep's folder is: `cwnd sweep status --json`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Progressed {
-    /// What tells the sweep from others.
+    /// Identifies the sweep.
     pub id: String,
     /// The runs of the sweep.
     pub cells: u64,
@@ -248,7 +248,7 @@ impl Dataset {
 impl PartFormat {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Csv, Self::JsonLines, Self::Parquet];
-    /// What is written unless something else is asked for: Parquet where this program has it.
+    /// The default format: Parquet where this program has it.
     pub const USUAL: Self = if cfg!(feature = "parquet") { Self::Parquet } else { Self::Csv };
 
     /// Its name, which its files end in.

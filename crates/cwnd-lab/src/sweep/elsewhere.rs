@@ -61,9 +61,9 @@ pub enum TaskError {
     Text(#[from] serde_json::Error),
 }
 
-/// What came back is not what was asked for.
+/// The results are not those of the requested cells.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("asked for {asked} cells, and {got} came back")]
+#[error("{asked} cells were requested, and {got} were returned")]
 pub struct CountError {
     asked: usize,
     got: usize,
@@ -116,11 +116,11 @@ impl Pending {
         Task { version: VERSION.to_string(), sources: SOURCES.to_string(), base: sweep.base.clone(), points }
     }
 
-    /// The rows of the chunk, with what came of its task, cell by cell. Numbers are stored; one that cannot be is a failed cell, as
+    /// The rows of the chunk, with the outcomes of its task, cell by cell. Numbers are stored; one that cannot be is a failed cell, as
     /// where cells are run here.
     ///
     /// # Errors
-    /// There are more outcomes, or fewer, than cells that were asked for.
+    /// There are more outcomes, or fewer, than cells that were requested.
     pub fn finish(self, sweep: &Sweep, outcomes: Vec<CellOutcome>, cells: &Cells) -> Result<Vec<Row>, CountError> {
         if outcomes.len() != self.missing.len() {
             return Err(CountError { asked: self.missing.len(), got: outcomes.len() });

@@ -8,7 +8,7 @@ use cwnd_run::VERSION;
 use cwnd_run::measure::{Estimates, Summary};
 use cwnd_run::probe::summary_of;
 
-/// What came of a sweep, or of a part of it: `cwnd sweep --json`.
+/// The results of a sweep, or of a part of it: `cwnd sweep --json`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Swept {
     /// Always `simulated`: what kind of numbers these are.
@@ -17,7 +17,7 @@ pub struct Swept {
     pub version: &'static str,
     /// What the sweep shows.
     pub title: Option<String>,
-    /// What tells the sweep from others.
+    /// Identifies the sweep.
     pub id: String,
     /// The runs of the whole sweep.
     pub cells: u64,

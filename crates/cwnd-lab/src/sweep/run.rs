@@ -12,7 +12,7 @@ use cwnd_run::execute::{Executor, Interrupted, Job, Progress, Queue, RunError};
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::Scenario;
 
-/// A cell with what came of it: what the probe keeps, or why there is nothing.
+/// A cell with its outcome: what the probe keeps, or the error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The cell.
@@ -21,7 +21,7 @@ pub struct Row {
     pub outcome: CellOutcome,
 }
 
-/// What came of a cell: what [`Probe::SUMMARY`] keeps, or why there is nothing.
+/// The outcome of a cell: what [`Probe::SUMMARY`] keeps, or the error.
 pub type CellOutcome = Result<Kept, CellError>;
 
 /// Why a cell has no numbers.

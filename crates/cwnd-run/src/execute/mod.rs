@@ -2,7 +2,7 @@
 //!
 //! A [`Job`] is a scenario, a seed, and what to keep of the run. An [`Executor`] runs jobs on all cores, on some threads or on the
 //! calling thread. It begins the longest job first, runs equal jobs once, takes from the store of cells what is there, and makes an
-//! error of a panic. Results are in the order of the jobs and do not depend on the number of threads. A [`Progress`] hears how far the
+//! error of a panic. Results are in the order of the jobs and do not depend on the number of threads. A [`Progress`] is notified of how far the
 //! work is and says whether to go on.
 //!
 //! Where jobs are not all known at the start, [`Executor::serve`] keeps the threads running while others [`ask`](Queue::ask).
@@ -38,7 +38,7 @@ pub trait Progress: Sync {
     fn done(&self, _found: Found) {}
 }
 
-/// Nobody looks on, and nothing ends the work.
+/// Reports nothing, and never stops the work.
 impl Progress for () {
     fn goes_on(&self) -> bool {
         true
@@ -126,7 +126,7 @@ pub struct Job<K> {
     pub keep: K,
 }
 
-/// What came of a job.
+/// The outcome of a job.
 pub type Outcome<T> = Result<T, RunError>;
 
 /// Why a job has no result.
@@ -183,7 +183,7 @@ impl<'a> Executor<'a> {
         Self { threads, ..self }
     }
 
-    /// The same, which also keeps in memory what was kept, for queues in which equal jobs are asked for one after the other.
+    /// The same, which also keeps in memory what was kept, for queues in which equal jobs are submitted one after the other.
     #[must_use]
     pub fn remembering(self) -> Self {
         Self { remembers: true, ..self }
@@ -206,7 +206,7 @@ impl<'a> Executor<'a> {
         self.serve(|queue| queue.ask(jobs))
     }
 
-    /// Runs jobs: what came of each, in their order. One that fails keeps no other from running.
+    /// Runs jobs, and returns the outcome of each, in their order. One that fails keeps no other from running.
     ///
     /// # Errors
     /// The work was interrupted. Cells computed by then are in the store.

@@ -1,4 +1,4 @@
-//! The jobs that were asked for, and the threads that run them.
+//! The jobs that were submitted, and the threads that run them.
 //!
 //! Whoever asks waits, so that several who ask wait on threads of their own. A long job that came last would keep one processor busy
 //! after all others have nothing left to do: the longest is begun first.
@@ -32,12 +32,12 @@ pub struct Queue<'a, K: Keep> {
 }
 
 struct State<K: Keep> {
-    /// By cost, and of equals the first to be asked for, so that the last entry is the next to run.
+    /// By cost, and of equals the first to be submitted, so that the last entry is the next to run.
     waiting: BTreeMap<(u128, Reverse<u64>), (Id, Job<K>)>,
     /// Who waits for each job that waits or is being run.
     askers: BTreeMap<Id, Vec<Asker<K::Kept>>>,
     remembered: BTreeMap<Key, K::Kept>,
-    /// How many jobs were asked for.
+    /// How many jobs were submitted.
     asked: u64,
 }
 
@@ -49,7 +49,7 @@ enum Id {
     Single(u64),
 }
 
-/// Who waits for a job, and as which of those asked for.
+/// Who waits for a job, and its place among those submitted.
 struct Asker<T> {
     place: usize,
     sender: Sender<(usize, Outcome<T>)>,
@@ -81,7 +81,7 @@ impl<'a, K: Keep> Queue<'a, K> {
         Ok(kept.into_iter().collect::<Option<_>>().ok_or(Interrupted)?)
     }
 
-    /// Waits for jobs: what came of each, in their order.
+    /// Waits for jobs, and returns the outcome of each, in their order.
     ///
     /// # Errors
     /// The work was ended.
@@ -219,7 +219,7 @@ impl<'a, K: Keep> Queue<'a, K> {
         (if outcome.is_ok() { found } else { Found::Failed }, outcome)
     }
 
-    /// Simulates, and tells progress how much simulated time has passed since it was last told.
+    /// Simulates, and reports to progress how much simulated time has passed since the last report.
     fn simulate(&self, job: &Job<K>) -> Result<Trace, RunError> {
         let mut before = 0;
         let mut advance = |now| {

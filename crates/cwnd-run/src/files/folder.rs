@@ -80,7 +80,7 @@ impl Drop for Folder {
         if self.published {
             return;
         }
-        // Nothing more can be done where removing fails, and the reason for dropping is what the user must hear of.
+        // Nothing more can be done where removing fails, and the user needs the reason for dropping.
         let _ = fs::remove_dir_all(&self.partial);
         for folder in self.above.iter().rev() {
             let _ = fs::remove_dir(folder);

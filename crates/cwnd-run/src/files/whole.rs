@@ -23,7 +23,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
-        // The reason for failing is what the user must hear of.
+        // The user needs the reason of the failure, not that of the removal.
         let _ = fs::remove_file(&partial);
     }
     written

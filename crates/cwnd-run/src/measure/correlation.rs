@@ -28,16 +28,16 @@ pub fn kendall(one: &[f64], other: &[f64]) -> Option<f64> {
     if one.len() != other.len() {
         return None;
     }
-    let (mut balance, mut told, mut other_told) = (0.0, 0.0, 0.0);
+    let (mut balance, mut distinct, mut other_distinct) = (0.0, 0.0, 0.0);
     for (j, (a, b)) in one.iter().zip(other).enumerate() {
         for (earlier, other_earlier) in one[..j].iter().zip(other) {
             let (order, other_order) = (sign(a - earlier), sign(b - other_earlier));
             balance += order * other_order;
-            told += order.abs();
-            other_told += other_order.abs();
+            distinct += order.abs();
+            other_distinct += other_order.abs();
         }
     }
-    let scale = libm::sqrt(told * other_told);
+    let scale = libm::sqrt(distinct * other_distinct);
     (scale > 0.0).then(|| balance / scale)
 }
 
@@ -75,7 +75,7 @@ mod tests {
         // Ranks (1, 2.5, 2.5, 4) against (1, 2, 3, 4): 4.5 / sqrt(4.5 * 5).
         let rho = spearman(&[1.0, 2.0, 2.0, 3.0], &[1.0, 2.0, 3.0, 4.0]).expect("four pairs");
         assert!((rho - (0.9_f64).sqrt()).abs() < 1e-12);
-        // Five pairs told apart by the first, six by the second.
+        // Five pairs are distinct by the first, six by the second.
         let tau = kendall(&[1.0, 2.0, 2.0, 3.0], &[1.0, 2.0, 3.0, 4.0]).expect("four pairs");
         assert!((tau - 5.0 / (30.0_f64).sqrt()).abs() < 1e-12);
         assert_eq!(spearman(&[1.0, 1.0], &[1.0, 2.0]), None);

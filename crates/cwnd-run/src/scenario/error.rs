@@ -70,7 +70,7 @@ pub enum Fault {
         /// The accepted values.
         accepted: String,
     },
-    /// The simulator refuses what came of it.
+    /// The simulator refuses the setup that the scenario describes.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// No topology, or more than one.
