@@ -22,7 +22,7 @@ use crate::Error;
 use crate::provenance::Provenance;
 
 /// The flows, in the order in which they start; they stop in the opposite order, a stage apart each.
-pub(super) const FLOWS: usize = 4;
+pub(super) const FLOWS: usize = super::run::CLIENTS;
 /// From one start or stop to the next.
 pub(super) const STAGE_COUNT: usize = 2 * FLOWS - 1;
 /// UDT as libudt has it, and as the paper has it.
