@@ -26,7 +26,7 @@ use crate::scenario::Scenario;
 
 pub use queue::Queue;
 
-/// Hears of work, and says whether to go on. Called from every thread that works.
+/// Is notified of the progress of runs, and can stop them. Called from every thread that runs some.
 pub trait Progress: Sync {
     /// Asked before each run and several times within: whether to go on.
     fn goes_on(&self) -> bool;
@@ -60,7 +60,7 @@ pub enum Found {
 pub trait Keep: Copy + Send + Sync {
     /// What it is.
     type Kept: Clone + Send;
-    /// Tells what is kept from what else may be kept of the same run.
+    /// Identifies this reduction among others of the same run.
     fn name(&self) -> &'static str;
     /// Reduces the trace of a run of the scenario.
     fn reduce(&self, scenario: &Scenario, trace: Trace) -> Self::Kept;
