@@ -65,19 +65,20 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// There is no such file, the changed scenario is wrong, or `change` failed.
     pub(crate) fn scenario(&self, name: &str, change: impl FnOnce(&mut Document) -> Result) -> Result<Scenario> {
-        let (file, text) = self.files.scenario(name).ok_or_else(|| self.missing("scenario", name))?;
-        let overrides = self.overrides(name);
-        let source = Source::read(&file, text, &overrides)?;
-        let mut document: Document = source.document()?;
-        {
-            let mut log = self.log.borrow_mut();
-            if log.scenarios.iter().all(|(known, _)| known != name) {
-                let text = toml::to_string(&document).expect("a document has only tables, text and finite numbers");
-                log.scenarios.push((name.to_string(), text));
-            }
-        }
+        let mut document = self.document(name)?;
         change(&mut document)?;
         Ok(Scenario::check(document)?)
+    }
+
+    fn document(&self, name: &str) -> Result<Document> {
+        let (file, text) = self.files.scenario(name).ok_or_else(|| self.missing("scenario", name))?;
+        let overrides = self.overrides(name);
+        let document = Document::of(&Source::read(&file, text, &overrides)?)?;
+        let mut log = self.log.borrow_mut();
+        if log.scenarios.iter().all(|(known, _)| known != name) {
+            log.scenarios.push((name.to_string(), document.to_toml()));
+        }
+        Ok(document)
     }
 
     /// Runs every seed of a scenario, and returns what `probe` keeps of each.
@@ -98,7 +99,10 @@ impl<'a> Bench<'a> {
         scenarios: impl IntoIterator<Item = Result<Scenario>>,
         probe: Probe,
     ) -> Result<Vec<Vec<Kept>>> {
-        let scenarios: Vec<Scenario> = scenarios.into_iter().collect::<Result<_>>()?;
+        self.run_checked(&scenarios.into_iter().collect::<Result<Vec<_>>>()?, probe)
+    }
+
+    fn run_checked(&self, scenarios: &[Scenario], probe: Probe) -> Result<Vec<Vec<Kept>>> {
         let jobs = scenarios.iter().flat_map(|scenario| {
             let shared = Arc::new(scenario.clone());
             scenario.seeds().map(move |seed| Job { scenario: Arc::clone(&shared), seed, keep: probe })

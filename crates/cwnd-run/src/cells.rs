@@ -103,8 +103,7 @@ impl Key {
     pub fn of(scenario: &Scenario, seed: u64, keep: &str) -> Self {
         // How often a scenario is run, and what it is called, says nothing about one run.
         let run = Document { title: None, seeds: 1, first_seed: seed, ..scenario.document().clone() };
-        let scenario = toml::to_string(&run).expect("a document has only tables, text and finite numbers");
-        Self::of_parts(&[keep, &scenario])
+        Self::of_parts(&[keep, &run.to_toml()])
     }
 
     /// The key of a result of this program that `parts` determine.

@@ -271,7 +271,7 @@ impl Plan {
             format!("dumbbell.queue={}", path.queue),
         ];
         items.extend(path.also.iter().cloned());
-        let base: Document = Source::read("evaluation", "", &items)?.document()?;
+        let base = Document::of(&Source::read("evaluation", "", &items)?)?;
         let seeds = self.extent.seeds;
         Scenario::check(Document { duration: duration.into(), warmup: warmup.into(), seeds, flow: flows, ..base })
     }

@@ -35,7 +35,7 @@ pub(crate) fn comparison_html(document: &json::Comparison, traces: &[&Trace], co
         ..about(&document.origin, command)
     };
     let scenario = document.algorithms.first().map(|first| document.scenario_of(first));
-    Report { scenario_toml: scenario.as_ref().map(to_toml).unwrap_or_default(), ..report }.html()
+    Report { scenario_toml: scenario.as_ref().map(Document::to_toml).unwrap_or_default(), ..report }.html()
 }
 
 /// The page of one scenario. `trace` is of the first seed, `command` repeats it.
@@ -51,7 +51,7 @@ pub(crate) fn run_html(document: &json::Run, trace: &Trace, command: &str) -> St
         warnings: document.warnings.clone(),
         bottleneck: position(&document.bottleneck, &[trace]),
         algorithms: once_each(scenario.flow.iter().map(|group| group.algorithm.value().clone())),
-        scenario_toml: to_toml(scenario),
+        scenario_toml: scenario.to_toml(),
         shown: vec![Shown { label, measures: &document.measures, trace }],
         ..about(&document.origin, command)
     };
@@ -72,10 +72,6 @@ fn about<'a>(origin: &json::Origin, command: &str) -> Report<'a> {
 /// Where the link called `name` stands among those of every trace.
 fn position(name: &str, traces: &[&Trace]) -> usize {
     traces.first().and_then(|trace| trace.links.iter().position(|link| link.name == name)).unwrap_or(0)
-}
-
-fn to_toml(document: &Document) -> String {
-    toml::to_string(document).expect("a document has only tables, text and finite numbers")
 }
 
 /// Every algorithm once, in the order of appearance.

@@ -6,9 +6,11 @@ use cwnd_sim::{Era, Loss, RateSchedule, Reassembly, RecoveryScheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::error::ScenarioError;
 use super::quantity::{SampleEvery, Written};
 use super::queue::Queue;
 use super::schedule::Schedule;
+use super::source::Source;
 use super::traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, one};
 
 /// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), other traffic
@@ -254,6 +256,23 @@ impl Flow {
             max_window: None,
             era: None,
         }
+    }
+}
+
+// Without type parameters, so that what serde derives for a document is compiled in this crate alone.
+impl Document {
+    /// The document that `source` holds; what it leaves out has its default. It is not checked.
+    ///
+    /// # Errors
+    /// A key is unknown, or its value has another type.
+    pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
+        source.document()
+    }
+
+    /// As TOML, defaults spelt out.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a document has only tables, text and finite numbers")
     }
 }
 

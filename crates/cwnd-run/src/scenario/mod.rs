@@ -49,7 +49,7 @@ impl Scenario {
 
     /// Reads and checks a document whose places are known.
     pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
-        Self::check(source.document()?).map_err(|error| match error.place {
+        Self::check(Document::of(source)?).map_err(|error| match error.place {
             Place::Key(key) => ScenarioError { place: source.place_of(&key), fault: error.fault },
             _ => error,
         })
@@ -170,7 +170,7 @@ impl Scenario {
     /// The scenario as TOML, defaults spelt out.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        toml::to_string(&self.document).expect("a document has only tables, text and finite numbers")
+        self.document.to_toml()
     }
 
     /// The length of one run.
