@@ -55,7 +55,7 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[],
         // Nothing stored: what is on record must come out of this program alone.
         run: |workspace| {
-            run(workspace.cargo(&["run"]).args(AT_LENGTH).args(["--", "paper", "--quick", "--check", "--no-store"]))
+            run(&mut workspace.cargo(&["run", "--release", "--", "paper", "--quick", "--check", "--no-store"]))
         },
     },
     Step { name: "python", needs: &[&PYTHON], run: python::test },
@@ -90,10 +90,7 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
         _ => {}
     }
     let compare = ["--", "compare", "--duration", "5s", "--warmup", "1s", "--out"];
-    run(workspace.cargo(&["run"]).args(AT_LENGTH).args(compare).arg(&out))?;
+    run(workspace.cargo(&["run", "--release"]).args(compare).arg(&out))?;
     let program = chromium().ok_or("chromium is missing")?;
     run(Command::new("node").arg(workspace.path("tests/browser/report.mjs")).arg(out.join("report.html")).arg(program))
 }
-
-/// What simulates for minutes: nearly as fast as a release build, whose optimisation over all crates takes longer than it saves here.
-const AT_LENGTH: [&str; 2] = ["--profile", "checked"];
