@@ -15,8 +15,10 @@ extern crate std;
 
 pub mod builtin;
 pub mod control;
+mod entry;
 pub mod estimate;
 pub mod host;
+mod parameter;
 pub mod quantity;
 pub mod random;
 pub mod rate;

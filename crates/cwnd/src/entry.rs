@@ -1,0 +1,73 @@
+//! What an algorithm declares of itself, beside its rule.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use crate::builtin::Algorithm;
+use crate::control::ReceiverSide;
+use crate::parameter::{Parameter, Values};
+use crate::signal::Start;
+
+/// What an algorithm declares of itself.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name everywhere: the kernel's where one exists, otherwise the paper's.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// Why it is here.
+    pub family: Family,
+    /// What its transport must offer.
+    pub transport: Transport,
+    /// Paper and equation, RFC and section, or the code it follows.
+    pub source: &'static str,
+    /// Where it departs from its source, a sentence each.
+    pub deviations: &'static [&'static str],
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Makes the algorithm from checked values; refuses combinations that no single range excludes.
+    pub build: Build,
+    /// Makes its half at the receiver, if it has one.
+    pub receiver: Option<BuildReceiver>,
+}
+
+/// Makes an algorithm from checked values.
+pub type Build = fn(&Values, &Start) -> Result<Algorithm, Refusal>;
+
+/// Makes the receiver's half of an algorithm from checked values.
+pub type BuildReceiver = fn(&Values, &Start) -> Box<dyn ReceiverSide>;
+
+/// Why an algorithm is in the registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The subject of one of the five papers.
+    Core,
+    /// What the papers, or people today, compare with.
+    Baseline,
+    /// Only named by a paper.
+    Named,
+}
+
+/// What an algorithm needs of the transport below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Every packet acknowledged as it arrives, as in TCP.
+    Acked,
+    /// Reports on a clock and negative acknowledgements, as in UDT.
+    Reported,
+    /// No retransmissions; every packet carries the sender's round-trip time, and the receiver's half of the algorithm decides what
+    /// is reported and when, as in DCCP (RFC 4340).
+    Datagram,
+    /// As [`Acked`](Self::Acked), and packets carry a header between the algorithm and the routers; an acknowledgement brings it
+    /// back in a signal of its own, which acknowledges nothing.
+    Routed,
+}
+
+/// A combination of values that an algorithm refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The parameter to change.
+    pub parameter: &'static str,
+    /// Why, as the end of a sentence that starts with the parameter's name.
+    pub reason: String,
+}
