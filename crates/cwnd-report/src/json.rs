@@ -390,7 +390,7 @@ impl Bench {
 impl Known {
     /// What is known of an algorithm.
     #[must_use]
-    pub fn of(entry: &Entry) -> Self {
+    pub fn of<A>(entry: &Entry<A>) -> Self {
         let parameters = entry.parameters.iter().map(|parameter| Parameter {
             name: parameter.name,
             help: parameter.help,

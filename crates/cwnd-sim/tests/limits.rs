@@ -1,7 +1,7 @@
 //! Windows that are not used: growth is withheld where the era validates windows, for every window algorithm.
 
 use cwnd::registry::Transport;
-use cwnd::{ALGORITHMS, CongestionControl, Entry, Pacing, Span, Spec, Start};
+use cwnd::{ALGORITHMS, Algorithm, CongestionControl, Entry, Pacing, Span, Spec, Start};
 use cwnd_sim::{Dumbbell, Era, FlowSetup, QueueLimit, RateSchedule, RecoveryScheme, Sampling, Source};
 
 /// The window of a flow, every 100 ms, that the receiver or the application holds to about 10 packets in the network: 1000
@@ -25,7 +25,7 @@ fn by_the_application(flow: &mut FlowSetup) {
 }
 
 fn window_algorithms() -> impl Iterator<Item = &'static str> {
-    let windowed = |entry: &&&Entry| {
+    let windowed = |entry: &&&Entry<Algorithm>| {
         let algorithm = Spec::parse(entry.name).expect("registered").start(&Start::default());
         entry.transport == Transport::Acked && !matches!(algorithm.control().pacing, Pacing::At(_))
     };

@@ -3,8 +3,8 @@
 use alloc::boxed::Box;
 
 use crate::control::{CongestionControl, Control};
+use crate::entry::Entry;
 use crate::rate;
-use crate::registry::Entry;
 use crate::router;
 use crate::signal::{Ack, Congestion, View};
 use crate::units::{Packets, Span};
@@ -32,13 +32,8 @@ macro_rules! algorithms {
         }
 
         /// Every registered algorithm, in the order of registration.
-        pub static ALGORITHMS: &[&Entry] = &[$($(&$entry),+),+];
-
-        $(impl From<$type> for Algorithm {
-            fn from(algorithm: $type) -> Self {
-                Self::$arm(algorithm)
-            }
-        })+
+        pub static ALGORITHMS: &[&Entry<Algorithm>] =
+            &[$($(&$entry.built_by(|values, start| ($entry.build)(values, start).map(Algorithm::$arm))),+),+];
 
         impl Algorithm {
             /// Has `visitor` see the algorithm inside.

@@ -3,14 +3,13 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use crate::builtin::Algorithm;
 use crate::control::ReceiverSide;
 use crate::parameter::{Parameter, Values};
 use crate::signal::Start;
 
-/// What an algorithm declares of itself.
+/// What the algorithm `A` declares of itself; in the registry `A` is [`Algorithm`](crate::Algorithm).
 #[derive(Debug)]
-pub struct Entry {
+pub struct Entry<A> {
     /// Its name everywhere: the kernel's where one exists, otherwise the paper's.
     pub name: &'static str,
     /// One line.
@@ -26,13 +25,13 @@ pub struct Entry {
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Makes the algorithm from checked values; refuses combinations that no single range excludes.
-    pub build: Build,
+    pub build: Build<A>,
     /// Makes its half at the receiver, if it has one.
     pub receiver: Option<BuildReceiver>,
 }
 
 /// Makes an algorithm from checked values.
-pub type Build = fn(&Values, &Start) -> Result<Algorithm, Refusal>;
+pub type Build<A> = fn(&Values, &Start) -> Result<A, Refusal>;
 
 /// Makes the receiver's half of an algorithm from checked values.
 pub type BuildReceiver = fn(&Values, &Start) -> Box<dyn ReceiverSide>;
@@ -70,4 +69,12 @@ pub struct Refusal {
     pub parameter: &'static str,
     /// Why, as the end of a sentence that starts with the parameter's name.
     pub reason: String,
+}
+
+impl<A> Entry<A> {
+    /// The same declaration of an algorithm made by `build`.
+    pub(crate) const fn built_by<B>(&self, build: Build<B>) -> Entry<B> {
+        let Self { name, title, family, transport, source, deviations, parameters, receiver, .. } = *self;
+        Entry { name, title, family, transport, source, deviations, parameters, build, receiver }
+    }
 }

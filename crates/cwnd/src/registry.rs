@@ -21,7 +21,7 @@ use crate::signal::Start;
 /// An algorithm with its parameters, checked: it can be started any number of times.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    entry: &'static Entry,
+    entry: &'static Entry<Algorithm>,
     values: Values,
     text: String,
     maker: Option<Arc<dyn Maker>>,
@@ -142,7 +142,7 @@ impl Spec {
 
     /// What the algorithm declares of itself.
     #[must_use]
-    pub fn entry(&self) -> &'static Entry {
+    pub fn entry(&self) -> &'static Entry<Algorithm> {
         self.entry
     }
 
@@ -222,7 +222,7 @@ impl core::error::Error for SpecError {}
 ///
 /// # Errors
 /// No algorithm has that name; the error carries the nearest one.
-pub fn find(name: &str) -> Result<&'static Entry, SpecError> {
+pub fn find(name: &str) -> Result<&'static Entry<Algorithm>, SpecError> {
     ALGORITHMS.iter().find(|entry| entry.name == name).copied().ok_or_else(|| SpecError::UnknownAlgorithm {
         name: name.to_string(),
         nearest: nearest(name, ALGORITHMS.iter().map(|entry| entry.name)),
@@ -235,7 +235,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     (close.0 <= 1 + name.len().min(close.1.len()) / 4).then_some(close.1)
 }
 
-fn find_parameter(entry: &'static Entry, key: &str) -> Result<(usize, &'static Parameter), SpecError> {
+fn find_parameter(entry: &'static Entry<Algorithm>, key: &str) -> Result<(usize, &'static Parameter), SpecError> {
     let found = entry.parameters.iter().enumerate().find(|(_, parameter)| parameter.name == key);
     found.ok_or_else(|| SpecError::UnknownParameter {
         entry: entry.name,
@@ -262,7 +262,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 }
 
 /// What is known of an algorithm from outside.
-static OUTSIDE: Entry = Entry {
+static OUTSIDE: Entry<Algorithm> = Entry {
     name: "outside",
     title: "an algorithm that is not in the registry",
     family: Family::Named,

@@ -11,8 +11,9 @@ use core::fmt::{self, Debug};
 use super::decrease::{Cuts, Verdict};
 use super::{Decrease, GREATEST_WINDOW, Intervals, bounded, bounded_window, cut};
 use crate::control::{CongestionControl, Control, Pacing};
+use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::parameter::{Parameter, Values};
 use crate::quantity::{self, QuantityError};
-use crate::registry::{Entry, Family, Parameter, Refusal, Transport, Values};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{BitRate, Bytes, Packets, Rate, Span};
 
@@ -321,7 +322,7 @@ impl Increase for Alpha {
 }
 
 /// Registered as `daimd`.
-pub const DAIMD: Entry = Entry {
+pub const DAIMD: Entry<Daimd<Alpha>> = Entry {
     name: "daimd",
     title: "AIMD of a rate with decreasing increases: DAIMD(alpha, b)",
     family: Family::Core,
@@ -347,7 +348,7 @@ pub const DAIMD: Entry = Entry {
             Alpha::parse(values.text("alpha"), start.packet).map_err(|error| refuse("alpha", error.to_string()))?;
         let settings = settings(values, start).map_err(|reason| refuse("interval", reason))?;
         match Daimd::new(increase, settings, start) {
-            Ok(daimd) => Ok(daimd.into()),
+            Ok(daimd) => Ok(daimd),
             Err(error) => Err(refuse("alpha", error.to_string())),
         }
     },

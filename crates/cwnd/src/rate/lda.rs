@@ -7,8 +7,9 @@ use alloc::boxed::Box;
 use super::no_feedback::NoFeedbackTimer;
 use super::{GREATEST_RATE, bounded, measured};
 use crate::control::{CongestionControl, Control, Pacing, Probe, ReceiverSide};
+use crate::entry::{Entry, Family, Transport};
 use crate::estimate::{NS2_PAIRS, PacketPairs};
-use crate::registry::{Entry, Family, Parameter, Transport, Values};
+use crate::parameter::{Parameter, Values};
 use crate::signal::{Ack, Arrival, Congestion, Remote, Start, View};
 use crate::units::{BitRate, Packets, Rate, Span, Time};
 
@@ -118,7 +119,7 @@ impl ReceiverSide for Receiver {
 }
 
 /// Registered as `lda`.
-pub const LDA: Entry = Entry {
+pub const LDA: Entry<Lda> = Entry {
     name: "lda",
     title: "LDA: reports every few seconds; growth by the share of the bottleneck, decrease in proportion to the loss",
     family: Family::Named,
@@ -137,7 +138,7 @@ pub const LDA: Entry = Entry {
         Parameter::span("interval", "from one report to the next; 5 s if not given, as for RTCP"),
         Parameter::bit_rate("initial_rate", "rate at the start; otherwise ten times the increase"),
     ],
-    build: |values, start| Ok(new(values, start).into()),
+    build: |values, start| Ok(new(values, start)),
     receiver: Some(|values, _start| {
         Box::new(Receiver { interval: interval(values), due: None, pairs: PacketPairs::ns2(), last: None })
     }),

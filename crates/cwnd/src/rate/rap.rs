@@ -7,7 +7,8 @@ use alloc::boxed::Box;
 
 use super::{GREATEST_WINDOW, bounded, bounded_window, cut};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::{Ack, Cause, Congestion, Limit, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
 
@@ -80,7 +81,7 @@ impl CongestionControl for Rap {
 }
 
 /// Registered as `rap`.
-pub const RAP: Entry = Entry {
+pub const RAP: Entry<Rap> = Entry {
     name: "rap",
     title: "RAP: AIMD of a rate, one packet per round trip more in each",
     family: Family::Named,
@@ -96,7 +97,7 @@ pub const RAP: Entry = Entry {
         Parameter::number("alpha", 1.0, "increase per round trip, in packets per round trip").above(0.0).at_most(1e6),
         Parameter::number("beta", 0.5, "fraction of the rate kept on a loss").above(0.0).below(1.0),
     ],
-    build: |values, start| Ok(new(values.number("alpha"), values.number("beta"), start).into()),
+    build: |values, start| Ok(new(values.number("alpha"), values.number("beta"), start)),
     receiver: None,
 };
 

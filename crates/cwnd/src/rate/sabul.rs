@@ -7,7 +7,8 @@ use alloc::boxed::Box;
 
 use super::{GREATEST_WINDOW, bounded_window};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::{Ack, Congestion, Start, View};
 use crate::units::{BitRate, Packets, Rate, Span, Time};
 
@@ -108,7 +109,7 @@ impl CongestionControl for Sabul {
 }
 
 /// Registered as `sabul`.
-pub const SABUL: Entry = Entry {
+pub const SABUL: Entry<Sabul> = Entry {
     name: "sabul",
     title: "SABUL: a rate that grows every 10 ms by a power of ten after the rate, and falls by a ninth",
     family: Family::Named,
@@ -136,7 +137,7 @@ pub const SABUL: Entry = Entry {
         };
         let longest = gap("least_rate", 1000.0);
         let shortest = gap("greatest_rate", 10.0).min(longest);
-        Ok(new(gap("initial_rate", longest), (longest, shortest), values.number("window"), start).into())
+        Ok(new(gap("initial_rate", longest), (longest, shortest), values.number("window"), start))
     },
     receiver: None,
 };

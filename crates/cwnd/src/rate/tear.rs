@@ -8,7 +8,7 @@ use alloc::collections::VecDeque;
 use super::no_feedback::NoFeedbackTimer;
 use super::{GREATEST_WINDOW, bounded};
 use crate::control::{CongestionControl, Control, Pacing, ReceiverSide};
-use crate::registry::{Entry, Family, Transport};
+use crate::entry::{Entry, Family, Transport};
 use crate::signal::{Ack, Arrival, Congestion, Remote, View};
 use crate::units::{Packets, Rate, Span, Time};
 
@@ -167,7 +167,7 @@ impl ReceiverSide for Receiver {
 }
 
 /// Registered as `tear`.
-pub const TEAR: Entry = Entry {
+pub const TEAR: Entry<Tear> = Entry {
     name: "tear",
     title: "TEAR: the receiver plays a TCP and reports its window, averaged over eight epochs",
     family: Family::Named,
@@ -179,7 +179,7 @@ pub const TEAR: Entry = Entry {
         "the round trip that turns the window into a rate is the sender's",
     ],
     parameters: &[],
-    build: |_values, _start| Ok(Tear { rate: Rate(1.0), timer: NoFeedbackTimer::new(SHORTEST) }.into()),
+    build: |_values, _start| Ok(Tear { rate: Rate(1.0), timer: NoFeedbackTimer::new(SHORTEST) }),
     receiver: Some(|_values, _start| Box::new(Receiver::new())),
 };
 

@@ -7,7 +7,8 @@ use alloc::boxed::Box;
 
 use super::Window;
 use crate::control::{CongestionControl, Control};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::{Ack, Congestion, View};
 
 /// DECbit's sender.
@@ -81,7 +82,7 @@ impl CongestionControl for DecBit {
 }
 
 /// Registered as `decbit`.
-pub const DECBIT: Entry = Entry {
+pub const DECBIT: Entry<DecBit> = Entry {
     name: "decbit",
     title: "DECbit: additive increase unless half of a window's packets met a queue",
     family: Family::Named,
@@ -103,7 +104,7 @@ pub const DECBIT: Entry = Entry {
         let window = Window::new(start);
         let mut decbit = DecBit { increase, keep, share, window, past: 0, left: 1, heard: 0, set: 0 };
         decbit.begin(0);
-        Ok(decbit.into())
+        Ok(decbit)
     },
     receiver: None,
 };

@@ -7,7 +7,8 @@ use alloc::boxed::Box;
 
 use super::Window;
 use crate::control::{CongestionControl, Control};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::{Ack, Congestion, View};
 use crate::units::{Span, Time};
 
@@ -98,7 +99,7 @@ impl CongestionControl for Vcp {
 }
 
 /// Registered as `vcp`.
-pub const VCP: Entry = Entry {
+pub const VCP: Entry<Vcp> = Entry {
     name: "vcp",
     title: "VCP: the load of the path, in two bits, chooses between MI, AI and MD",
     family: Family::Named,
@@ -122,7 +123,7 @@ pub const VCP: Entry = Entry {
     build: |values, start| {
         let interval = values.given("interval").map_or(INTERVAL, Span::from_secs_f64).max(SHORTEST_INTERVAL);
         let [xi, alpha, beta] = ["xi", "alpha", "beta"].map(|name| values.number(name));
-        Ok(Vcp { xi, alpha, beta, interval, window: Window::new(start), load: Load::Unknown, after: None }.into())
+        Ok(Vcp { xi, alpha, beta, interval, window: Window::new(start), load: Load::Unknown, after: None })
     },
     receiver: None,
 };

@@ -6,8 +6,9 @@ use alloc::boxed::Box;
 
 use super::Window;
 use crate::control::{CongestionControl, Control, Stamp};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::rate::{GREATEST_RATE, GREATEST_WINDOW};
-use crate::registry::{Entry, Family, Parameter, Transport};
 use crate::signal::{Ack, Congestion, Start, View};
 use crate::units::{Packets, Rate, Span};
 
@@ -68,7 +69,7 @@ impl CongestionControl for Xcp {
 }
 
 /// Registered as `xcp`.
-pub const XCP: Entry = Entry {
+pub const XCP: Entry<Xcp> = Entry {
     name: "xcp",
     title: "XCP: routers tell by how much to change the window",
     family: Family::Named,
@@ -81,7 +82,7 @@ pub const XCP: Entry = Entry {
     parameters: &[Parameter::bit_rate("desired", "what the application could send; otherwise any rate")],
     build: |values, start| {
         let desired = values.given("desired").map_or(GREATEST_RATE, |rate| rate / start.packet.bits().max(1.0));
-        Ok(Xcp::new(Rate(desired.min(GREATEST_RATE)), start).into())
+        Ok(Xcp::new(Rate(desired.min(GREATEST_RATE)), start))
     },
     receiver: None,
 };

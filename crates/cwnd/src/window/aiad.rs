@@ -4,7 +4,8 @@
 //! feedback AIAD keeps the differences between flows: it is not fair by itself.
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `w += a/w` per acknowledged packet, `w -= d + c w` on congestion.
@@ -26,7 +27,7 @@ impl WindowRule for Aiad {
 }
 
 /// Registered as `aiad`.
-pub const AIAD: Entry = Entry {
+pub const AIAD: Entry<Window<Aiad>> = Entry {
     name: "aiad",
     title: "additive increase, additive decrease",
     family: Family::Core,
@@ -40,7 +41,7 @@ pub const AIAD: Entry = Entry {
     ],
     build: |values, start| {
         let rule = Aiad { increase: values.number("a"), decrease: values.number("d"), fraction: values.number("c") };
-        Ok(Window::new(rule, start).into())
+        Ok(Window::new(rule, start))
     },
     receiver: None,
 };

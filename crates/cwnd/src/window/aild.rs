@@ -3,7 +3,8 @@
 //! Cited by the aiad paper (section 2) from a poster: on congestion the window falls by a constant times the loss ratio.
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `w += a/w` per acknowledged packet, `w -= min(d l, 1/2) w` on congestion, where `l` of the packets since the last one
@@ -35,7 +36,7 @@ impl WindowRule for Aild {
 }
 
 /// Registered as `aild`.
-pub const AILD: Entry = Entry {
+pub const AILD: Entry<Window<Aild>> = Entry {
     name: "aild",
     title: "additive increase, loss-proportional decrease",
     family: Family::Named,
@@ -53,7 +54,7 @@ pub const AILD: Entry = Entry {
     ],
     build: |values, start| {
         let [increase, decrease] = ["a", "d"].map(|name| values.number(name));
-        Ok(Window::new(Aild { increase, decrease, lost: 0, delivered: 0 }, start).into())
+        Ok(Window::new(Aild { increase, decrease, lost: 0, delivered: 0 }, start))
     },
     receiver: None,
 };

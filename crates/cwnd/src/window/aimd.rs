@@ -4,7 +4,8 @@
 //! decrease from Yang and Lam, ICNP 2000 (simd section 2).
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `w += a/w` per acknowledged packet, `w -= b w` on congestion.
@@ -31,7 +32,7 @@ impl WindowRule for Aimd {
 }
 
 /// Registered as `reno`.
-pub const RENO: Entry = Entry {
+pub const RENO: Entry<Window<Aimd>> = Entry {
     name: "reno",
     title: "TCP Reno's congestion avoidance: AIMD(1, 1/2)",
     family: Family::Baseline,
@@ -39,12 +40,12 @@ pub const RENO: Entry = Entry {
     source: "RFC 5681 section 3.1",
     deviations: &[],
     parameters: &[],
-    build: |_, start| Ok(Window::new(Aimd { increase: 1.0, decrease: 0.5 }, start).into()),
+    build: |_, start| Ok(Window::new(Aimd { increase: 1.0, decrease: 0.5 }, start)),
     receiver: None,
 };
 
 /// Registered as `aimd`.
-pub const AIMD: Entry = Entry {
+pub const AIMD: Entry<Window<Aimd>> = Entry {
     name: "aimd",
     title: "additive increase, multiplicative decrease",
     family: Family::Core,
@@ -61,7 +62,7 @@ pub const AIMD: Entry = Entry {
     build: |values, start| {
         let decrease = values.number("b");
         let increase = values.given("a").unwrap_or_else(|| friendly_increase(decrease));
-        Ok(Window::new(Aimd { increase, decrease }, start).into())
+        Ok(Window::new(Aimd { increase, decrease }, start))
     },
     receiver: None,
 };

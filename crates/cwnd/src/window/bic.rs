@@ -6,7 +6,8 @@
 use alloc::string::ToString;
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Refusal, Transport};
+use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: a step per round trip, half the way to `w_max` and within `s_min` and `s_max`; `w -= b w` on congestion.
@@ -73,7 +74,7 @@ impl WindowRule for Bic {
 }
 
 /// Registered as `bic`.
-pub const BIC: Entry = Entry {
+pub const BIC: Entry<Window<Bic>> = Entry {
     name: "bic",
     title: "BIC: binary search for the window at which congestion hit",
     family: Family::Named,
@@ -107,7 +108,7 @@ pub const BIC: Entry = Entry {
             end: 0.0,
             probe: 0.0,
         };
-        Ok(Window::new(rule, start).into())
+        Ok(Window::new(rule, start))
     },
     receiver: None,
 };

@@ -4,8 +4,8 @@
 //! IIAD (`k = 1`, `l = 0`).
 
 use super::{Window, WindowRule};
-use crate::builtin::Algorithm;
-use crate::registry::{Entry, Family, Parameter, Transport, Values};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::{Parameter, Values};
 use crate::signal::{Start, View};
 
 /// The rule: `w += a / w^(k+1)` per acknowledged packet, `w -= b w^l` on congestion.
@@ -46,7 +46,7 @@ fn power(w: f64, exponent: f64) -> f64 {
 }
 
 /// Registered as `binomial`.
-pub const BINOMIAL: Entry = Entry {
+pub const BINOMIAL: Entry<Window<Binomial>> = Entry {
     name: "binomial",
     title: "binomial control: increase a/w^k per round trip, decrease b w^l",
     family: Family::Baseline,
@@ -64,7 +64,7 @@ pub const BINOMIAL: Entry = Entry {
 };
 
 /// Registered as `iiad`.
-pub const IIAD: Entry = Entry {
+pub const IIAD: Entry<Window<Binomial>> = Entry {
     name: "iiad",
     title: "inverse increase, additive decrease: the binomial control with k = 1, l = 0",
     parameters: &[INCREASE, DECREASE],
@@ -73,7 +73,7 @@ pub const IIAD: Entry = Entry {
 };
 
 /// Registered as `sqrt`.
-pub const SQRT: Entry = Entry {
+pub const SQRT: Entry<Window<Binomial>> = Entry {
     name: "sqrt",
     title: "square root: the binomial control with k = l = 1/2",
     family: Family::Named,
@@ -82,10 +82,10 @@ pub const SQRT: Entry = Entry {
     ..BINOMIAL
 };
 
-fn start_with(values: &Values, start: &Start, k: f64, l: f64) -> Algorithm {
+fn start_with(values: &Values, start: &Start, k: f64, l: f64) -> Window<Binomial> {
     let decrease = values.number("b");
     let increase = values.given("a").unwrap_or_else(|| friendly_increase(decrease));
-    Window::new(Binomial { k, l, increase, decrease }, start).into()
+    Window::new(Binomial { k, l, increase, decrease }, start)
 }
 
 const INCREASE: Parameter =

@@ -3,7 +3,8 @@
 //! RFC 9438; section numbers are its own.
 
 use super::{Window, WindowRule, aimd};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 use crate::units::{Span, Time};
 
@@ -112,7 +113,7 @@ impl WindowRule for Cubic {
 }
 
 /// Registered as `cubic`.
-pub const CUBIC: Entry = Entry {
+pub const CUBIC: Entry<Window<Cubic>> = Entry {
     name: "cubic",
     title: "CUBIC: a cubic function of the time since the last congestion",
     family: Family::Baseline,
@@ -137,7 +138,7 @@ pub const CUBIC: Entry = Entry {
     build: |values, start| {
         let on = |name| values.choice(name) == "on";
         let (c, decrease) = (values.number("c"), values.number("beta"));
-        Ok(Window::new(Cubic::new(c, decrease, on("fast_convergence"), on("reno_friendly")), start).into())
+        Ok(Window::new(Cubic::new(c, decrease, on("fast_convergence"), on("reno_friendly")), start))
     },
     receiver: None,
 };

@@ -4,7 +4,8 @@
 //! marks packet by packet (section 3.2).
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::{Ack, View};
 
 /// The rule: Reno, but for marks `w -= alpha/2 w`, with alpha the filtered share of packets marked.
@@ -51,7 +52,7 @@ impl WindowRule for Dctcp {
 }
 
 /// Registered as `dctcp`.
-pub const DCTCP: Entry = Entry {
+pub const DCTCP: Entry<Window<Dctcp>> = Entry {
     name: "dctcp",
     title: "DCTCP: cuts by the share of packets marked",
     family: Family::Named,
@@ -67,7 +68,7 @@ pub const DCTCP: Entry = Entry {
     build: |values, start| {
         // As in Linux alpha is 1 at first, so that a mark before there is an estimate halves.
         let rule = Dctcp { g: values.number("g"), alpha: 1.0, acked: 0.0, marked: 0.0, round: 0 };
-        Ok(Window::new(rule, start).into())
+        Ok(Window::new(rule, start))
     },
     receiver: None,
 };

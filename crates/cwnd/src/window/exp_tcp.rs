@@ -5,7 +5,8 @@
 
 use super::{Window, WindowRule};
 use crate::control::Pacing;
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `w += gamma (1 - cwnd0/w + s/w)` per acknowledged packet, `w -= beta w` on congestion.
@@ -72,7 +73,7 @@ impl WindowRule for ExpTcp {
 }
 
 /// Registered as `exp-tcp`.
-pub const EXP_TCP: Entry = Entry {
+pub const EXP_TCP: Entry<Window<ExpTcp>> = Entry {
     name: "exp-tcp",
     title: "exponential increase from the square root of the window after a cut",
     family: Family::Core,
@@ -98,7 +99,7 @@ pub const EXP_TCP: Entry = Entry {
             small_window: values.choice("small_window") == "on",
             paced: values.choice("pacing") == "on",
         });
-        Ok(Window::new(rule, start).into())
+        Ok(Window::new(rule, start))
     },
     receiver: None,
 };

@@ -5,7 +5,8 @@
 
 use super::vegas::queued;
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: in two round trips `w += gamma (alpha - queued)`, at most `w` itself; `w -= b w` on loss.
@@ -39,7 +40,7 @@ impl WindowRule for Fast {
 }
 
 /// Registered as `fast`.
-pub const FAST: Entry = Entry {
+pub const FAST: Entry<Window<Fast>> = Entry {
     name: "fast",
     title: "FAST: alpha packets in the queue, by the delay",
     family: Family::Named,
@@ -60,7 +61,7 @@ pub const FAST: Entry = Entry {
     ],
     build: |values, start| {
         let [alpha, gamma, decrease] = ["alpha", "gamma", "b"].map(|name| values.number(name));
-        Ok(Window::new(Fast { alpha, gamma, decrease, queued: 0.0 }, start).into())
+        Ok(Window::new(Fast { alpha, gamma, decrease, queued: 0.0 }, start))
     },
     receiver: None,
 };

@@ -6,7 +6,8 @@
 use alloc::string::ToString;
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Refusal, Transport};
+use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `w += a(w)/w` per acknowledged packet, `w -= b(w) w` on congestion; Reno up to `low_window`.
@@ -96,7 +97,7 @@ impl WindowRule for HighSpeed {
 }
 
 /// Registered as `highspeed`.
-pub const HIGHSPEED: Entry = Entry {
+pub const HIGHSPEED: Entry<Window<HighSpeed>> = Entry {
     name: "highspeed",
     title: "HighSpeed TCP: AIMD with increase and decrease by the window",
     family: Family::Baseline,
@@ -140,7 +141,7 @@ pub const HIGHSPEED: Entry = Entry {
         if options.high_p >= low_p {
             return refuse("high_p", "below the loss rate at low_window");
         }
-        Ok(Window::new(HighSpeed::new(options), start).into())
+        Ok(Window::new(HighSpeed::new(options), start))
     },
     receiver: None,
 };

@@ -3,7 +3,8 @@
 //! Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004; draft-leith-tcp-htcp.
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::{Ack, Rtt, View};
 use crate::units::{Span, Time};
 
@@ -69,7 +70,7 @@ impl WindowRule for Htcp {
 }
 
 /// Registered as `htcp`.
-pub const HTCP: Entry = Entry {
+pub const HTCP: Entry<Window<Htcp>> = Entry {
     name: "htcp",
     title: "H-TCP: faster the longer the last congestion is past",
     family: Family::Named,
@@ -88,7 +89,7 @@ pub const HTCP: Entry = Entry {
     build: |values, start| {
         let adaptive = values.choice("backoff") == "adaptive";
         let rule = Htcp { adaptive, beta: LEAST_BETA, epoch: Time::ZERO, rtt_max: Span::ZERO, rate: 0.0 };
-        Ok(Window::new(rule, start).into())
+        Ok(Window::new(rule, start))
     },
     receiver: None,
 };

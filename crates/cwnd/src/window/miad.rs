@@ -4,7 +4,8 @@
 //! drives flows apart: here to show just that.
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `w += a` per acknowledged packet, which is `w *= 1 + a` per round trip; `w -= d` on congestion.
@@ -25,7 +26,7 @@ impl WindowRule for Miad {
 }
 
 /// Registered as `miad`.
-pub const MIAD: Entry = Entry {
+pub const MIAD: Entry<Window<Miad>> = Entry {
     name: "miad",
     title: "multiplicative increase, additive decrease",
     family: Family::Named,
@@ -36,8 +37,6 @@ pub const MIAD: Entry = Entry {
         Parameter::number("a", 0.125, "growth per round trip, as a fraction of the window").above(0.0).at_most(1.0),
         Parameter::number("d", 3.0, "decrease on congestion").unit("packets").above(0.0).at_most(1e6),
     ],
-    build: |values, start| {
-        Ok(Window::new(Miad { increase: values.number("a"), decrease: values.number("d") }, start).into())
-    },
+    build: |values, start| Ok(Window::new(Miad { increase: values.number("a"), decrease: values.number("d") }, start)),
     receiver: None,
 };

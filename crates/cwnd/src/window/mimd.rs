@@ -4,7 +4,8 @@
 //! aiad paper, section 3.2. It keeps the ratios between flows: it is not fair by itself.
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `w += a` per acknowledged packet, which is `w *= 1 + a` per round trip; `w -= b w` on congestion.
@@ -25,7 +26,7 @@ impl WindowRule for Mimd {
 }
 
 /// Registered as `mimd`.
-pub const MIMD: Entry = Entry {
+pub const MIMD: Entry<Window<Mimd>> = Entry {
     name: "mimd",
     title: "multiplicative increase, multiplicative decrease",
     family: Family::Baseline,
@@ -36,8 +37,6 @@ pub const MIMD: Entry = Entry {
         Parameter::number("a", 0.125, "growth per round trip, as a fraction of the window").above(0.0).at_most(1.0),
         Parameter::number("b", 0.125, "fraction of the window removed on congestion").above(0.1).below(1.0),
     ],
-    build: |values, start| {
-        Ok(Window::new(Mimd { increase: values.number("a"), decrease: values.number("b") }, start).into())
-    },
+    build: |values, start| Ok(Window::new(Mimd { increase: values.number("a"), decrease: values.number("b") }, start)),
     receiver: None,
 };

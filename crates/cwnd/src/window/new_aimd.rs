@@ -5,7 +5,8 @@
 //! different algorithms: its equations (1)-(4), its pseudo-code, and its conclusion. All three are here.
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `inc += 1/w` per acknowledged packet; on congestion one of `base` and `inc` is halved.
@@ -77,7 +78,7 @@ impl WindowRule for NewAimd {
 }
 
 /// Registered as `new-aimd`.
-pub const NEW_AIMD: Entry = Entry {
+pub const NEW_AIMD: Entry<Window<NewAimd>> = Entry {
     name: "new-aimd",
     title: "AIMD that halves only the window it began with",
     family: Family::Core,
@@ -102,13 +103,13 @@ pub const NEW_AIMD: Entry = Entry {
             "C" => Variant::Conclusion,
             _ => Variant::Equations,
         };
-        Ok(Window::new(NewAimd::new(variant, values.number("floor")), start).into())
+        Ok(Window::new(NewAimd::new(variant, values.number("floor")), start))
     },
     receiver: None,
 };
 
 /// Registered as `aimd-fc`.
-pub const AIMD_FC: Entry = Entry {
+pub const AIMD_FC: Entry<Window<NewAimd>> = Entry {
     name: "aimd-fc",
     title: "AIMD with fast convergence: keeps what all flows added alike",
     family: Family::Named,
@@ -119,6 +120,6 @@ pub const AIMD_FC: Entry = Entry {
         "With a base below one packet a cut is AIMD's and starts a new base.",
     ],
     parameters: &[],
-    build: |_, start| Ok(Window::new(NewAimd::new(Variant::Equations, 1.0), start).into()),
+    build: |_, start| Ok(Window::new(NewAimd::new(Variant::Equations, 1.0), start)),
     receiver: None,
 };

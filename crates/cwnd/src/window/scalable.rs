@@ -3,7 +3,8 @@
 //! Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM CCR 33 (2003).
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `w += a` per acknowledged packet, `w -= b w` on congestion; Reno up to `low_window`.
@@ -25,7 +26,7 @@ impl WindowRule for Scalable {
 }
 
 /// Registered as `scalable`.
-pub const SCALABLE: Entry = Entry {
+pub const SCALABLE: Entry<Window<Scalable>> = Entry {
     name: "scalable",
     title: "Scalable TCP: one percent per round trip, an eighth off on congestion",
     family: Family::Baseline,
@@ -44,7 +45,7 @@ pub const SCALABLE: Entry = Entry {
     ],
     build: |values, start| {
         let (increase, decrease) = (values.number("a"), values.number("b"));
-        Ok(Window::new(Scalable { increase, decrease, low_window: values.number("low_window") }, start).into())
+        Ok(Window::new(Scalable { increase, decrease, low_window: values.number("low_window") }, start))
     },
     receiver: None,
 };

@@ -5,7 +5,8 @@
 //! the smaller gains more.
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::View;
 
 /// The rule: `w += alpha sqrt(w - w0) / w` per acknowledged packet, `w -= b w` on congestion.
@@ -64,7 +65,7 @@ impl WindowRule for Simd {
 }
 
 /// Registered as `simd`.
-pub const SIMD: Entry = Entry {
+pub const SIMD: Entry<Window<Simd>> = Entry {
     name: "simd",
     title: "square increase, multiplicative decrease, with history",
     family: Family::Core,
@@ -83,7 +84,7 @@ pub const SIMD: Entry = Entry {
         ),
     ],
     build: |values, start| {
-        Ok(Window::new(Simd::new(values.number("beta"), values.choice("loss") == "periodic"), start).into())
+        Ok(Window::new(Simd::new(values.number("beta"), values.choice("loss") == "periodic"), start))
     },
     receiver: None,
 };

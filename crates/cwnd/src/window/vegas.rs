@@ -6,7 +6,8 @@
 use alloc::string::ToString;
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Parameter, Refusal, Transport};
+use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::parameter::Parameter;
 use crate::signal::{Ack, View};
 use crate::units::Span;
 
@@ -65,7 +66,7 @@ impl WindowRule for Vegas {
 }
 
 /// Registered as `vegas`.
-pub const VEGAS: Entry = Entry {
+pub const VEGAS: Entry<Window<Vegas>> = Entry {
     name: "vegas",
     title: "Vegas: one to three packets in the queue, by the delay",
     family: Family::Named,
@@ -95,7 +96,7 @@ pub const VEGAS: Entry = Entry {
         if alpha > beta {
             return Err(Refusal { parameter: "beta", reason: "at least alpha".to_string() });
         }
-        Ok(Window::new(Vegas { alpha, beta, gamma, decrease, queued: 0.0, doubling: true }, start).into())
+        Ok(Window::new(Vegas { alpha, beta, gamma, decrease, queued: 0.0, doubling: true }, start))
     },
     receiver: None,
 };

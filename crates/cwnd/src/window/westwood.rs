@@ -4,7 +4,7 @@
 //! 34(2), 2004; the filter is that of Linux.
 
 use super::{Window, WindowRule};
-use crate::registry::{Entry, Family, Transport};
+use crate::entry::{Entry, Family, Transport};
 use crate::signal::{Ack, View};
 use crate::units::{Packets, Rate, Span, Time};
 
@@ -57,7 +57,7 @@ impl WindowRule for Westwood {
 }
 
 /// Registered as `westwood`.
-pub const WESTWOOD: Entry = Entry {
+pub const WESTWOOD: Entry<Window<Westwood>> = Entry {
     name: "westwood",
     title: "Westwood+: after a loss, the window that the path delivered",
     family: Family::Named,
@@ -67,7 +67,7 @@ pub const WESTWOOD: Entry = Entry {
     parameters: &[],
     build: |_, start| {
         let rule = Westwood { once: Rate::default(), bwe: Rate::default(), sample: None };
-        Ok(Window::new(rule, start).into())
+        Ok(Window::new(rule, start))
     },
     receiver: None,
 };

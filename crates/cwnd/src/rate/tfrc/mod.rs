@@ -13,7 +13,8 @@ pub use receiver::Receiver;
 
 use super::{bounded, measured, within};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::registry::{Entry, Family, Parameter, Refusal, Transport};
+use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::parameter::Parameter;
 use crate::signal::{Ack, Congestion, Limit, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
 
@@ -190,7 +191,7 @@ fn allowed(rate: f64) -> Rate {
 }
 
 /// Registered as `tfrc`.
-pub const TFRC: Entry = Entry {
+pub const TFRC: Entry<Tfrc> = Entry {
     name: "tfrc",
     title: "TCP-friendly rate control: the throughput equation at the loss event rate the receiver measures",
     family: Family::Named,
@@ -208,7 +209,7 @@ pub const TFRC: Entry = Entry {
         .at_most(256.0)],
     build: |values, start| {
         if libm::floor(values.number("intervals")) == values.number("intervals") {
-            Ok(Tfrc::new(start).into())
+            Ok(Tfrc::new(start))
         } else {
             Err(Refusal { parameter: "intervals", reason: "a whole number".to_owned() })
         }

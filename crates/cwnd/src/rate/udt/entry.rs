@@ -3,12 +3,13 @@
 use alloc::boxed::Box;
 
 use super::{Profile, Receiver, Settings, Udt};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::{Parameter, Values};
 use crate::rate::Decrease;
-use crate::registry::{Entry, Family, Parameter, Transport, Values};
 use crate::units::{BitRate, Bytes, Packets};
 
 /// Registered as `udt`.
-pub const UDT: Entry = Entry {
+pub const UDT: Entry<Udt> = Entry {
     name: "udt",
     title: "UDT: a rate with decreasing increases under a window",
     family: Family::Core,
@@ -59,7 +60,7 @@ pub const UDT: Entry = Entry {
             .at_most(1e6),
         Parameter::number("lambda", 0.875, "share of the old window in eq. 21 (paper, ns2)").above(0.0).below(1.0),
     ],
-    build: |values, start| Ok(Udt::new(&settings(values, start.packet), start).into()),
+    build: |values, start| Ok(Udt::new(&settings(values, start.packet), start)),
     receiver: Some(|values, start| Box::new(Receiver::new(&settings(values, start.packet)))),
 };
 
