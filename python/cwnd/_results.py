@@ -6,13 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cwnd import _native
 from cwnd._table import Table
-
-if TYPE_CHECKING:
-    from cwnd.plot import ComparisonCharts, ComparisonPlots, RunCharts, RunPlots
+from cwnd.plot import ComparisonCharts, ComparisonPlots, RunCharts, RunPlots
 
 __all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", "Versus"]
 
@@ -163,16 +161,12 @@ class RunResult(Documented[_native.Runs]):
     @property
     def plot(self) -> RunPlots:
         """Plots on matplotlib; ``result.plot()`` draws the usual ones, its methods one each."""
-        from cwnd.plot import RunPlots  # noqa: PLC0415  (it is made of what this module has)
-
-        return RunPlots(self)
+        return RunPlots(self._native)
 
     @property
     def chart(self) -> RunCharts:
         """Charts on Altair, one per method."""
-        from cwnd.plot import RunCharts  # noqa: PLC0415  (it is made of what this module has)
-
-        return RunCharts(self)
+        return RunCharts(self._native)
 
     def __str__(self) -> str:
         return self._native.text()
@@ -285,16 +279,12 @@ class Comparison(Documented[_native.Compared]):
     @property
     def plot(self) -> ComparisonPlots:
         """Plots on matplotlib; ``comparison.plot()`` draws the usual ones, its methods one each."""
-        from cwnd.plot import ComparisonPlots  # noqa: PLC0415  (it is made of what this module has)
-
-        return ComparisonPlots(self)
+        return ComparisonPlots(self._native)
 
     @property
     def chart(self) -> ComparisonCharts:
         """Charts on Altair, one per method."""
-        from cwnd.plot import ComparisonCharts  # noqa: PLC0415  (it is made of what this module has)
-
-        return ComparisonCharts(self)
+        return ComparisonCharts(self._native)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Hand :attr:`table` over through Arrow's C stream interface."""

@@ -16,11 +16,10 @@ from cwnd._results import Estimates
 from cwnd._scenario import Scenario, overrides
 from cwnd._table import Table
 from cwnd.errors import ArgumentError, ScenarioError
+from cwnd.plot import SweepCharts, SweepPlots
 
 if TYPE_CHECKING:
     from distributed import Client
-
-    from cwnd.plot import SweepCharts, SweepPlots
 
 __all__ = ["FailedCell", "Sweep", "SweepPoint", "SweepResult", "sweep"]
 
@@ -270,16 +269,12 @@ class SweepResult:
     @property
     def plot(self) -> SweepPlots:
         """Plots on matplotlib; ``result.plot()`` draws heat maps of a measure over all keys."""
-        from cwnd.plot import SweepPlots  # noqa: PLC0415  (it is made of what this module has)
-
-        return SweepPlots(self)
+        return SweepPlots(self.table, self.keys)
 
     @property
     def chart(self) -> SweepCharts:
         """Charts on Altair, one per method."""
-        from cwnd.plot import SweepCharts  # noqa: PLC0415  (it is made of what this module has)
-
-        return SweepCharts(self)
+        return SweepCharts(self.table, self.keys)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Hand :attr:`table` over through Arrow's C stream interface."""

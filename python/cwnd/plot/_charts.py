@@ -11,8 +11,8 @@ from cwnd.plot._curves import grids, of_comparison, of_run, only
 if TYPE_CHECKING:
     import altair
 
-    from cwnd._results import Comparison, RunResult
-    from cwnd._sweep import SweepResult
+    from cwnd import _native
+    from cwnd._table import Table
 
 __all__ = ["ComparisonCharts", "RunCharts", "SweepCharts"]
 
@@ -24,8 +24,8 @@ class RunCharts:
     Altair. What it draws is in it, in the units of the tables' columns.
     """
 
-    def __init__(self, result: RunResult) -> None:
-        self._result = result
+    def __init__(self, runs: _native.Runs) -> None:
+        self._runs = runs
 
     def series(self, column: str, *, flows: Sequence[str] | None = None, seed: int | None = None) -> altair.LayerChart:
         """Chart a column of the traces over time: of every flow, or of the bottleneck.
@@ -44,7 +44,7 @@ class RunCharts:
         altair.LayerChart
             With a line per flow.
         """
-        return _chart(of_run(self._result, "series", seed, column=column, flows=flows)[1])
+        return _chart(of_run(self._runs, "series", seed, column=column, flows=flows)[1])
 
     def window(self, *, flows: Sequence[str] | None = None, seed: int | None = None) -> altair.LayerChart:
         """Chart the congestion window of every flow over time, packets.
@@ -114,7 +114,7 @@ class RunCharts:
         altair.LayerChart
             With a line per flow, and a dashed one for the bottleneck.
         """
-        return _chart(of_run(self._result, "goodput", seed, flows=flows, interval=interval)[1])
+        return _chart(of_run(self._runs, "goodput", seed, flows=flows, interval=interval)[1])
 
     def utilisation(self, *, interval: float | None = None, seed: int | None = None) -> altair.LayerChart:
         """Chart the share of the bottleneck's rate that was carried, over time.
@@ -131,7 +131,7 @@ class RunCharts:
         altair.LayerChart
             With one line.
         """
-        return _chart(of_run(self._result, "utilisation", seed, interval=interval)[1])
+        return _chart(of_run(self._runs, "utilisation", seed, interval=interval)[1])
 
     def fairness(self, *, interval: float = 1.0, seed: int | None = None) -> altair.LayerChart:
         """Chart Jain's index of the goodputs of all flows over time.
@@ -148,7 +148,7 @@ class RunCharts:
         altair.LayerChart
             With one line, and a dashed one at the least there can be.
         """
-        return _chart(of_run(self._result, "fairness", seed, interval=interval)[1])
+        return _chart(of_run(self._runs, "fairness", seed, interval=interval)[1])
 
     def cdf(
         self, column: str = "srtt_s", *, flows: Sequence[str] | None = None, seed: int | None = None
@@ -169,7 +169,7 @@ class RunCharts:
         altair.LayerChart
             With a line per flow, or one for the bottleneck.
         """
-        return _chart(of_run(self._result, "cdf", seed, column=column, flows=flows)[1])
+        return _chart(of_run(self._runs, "cdf", seed, column=column, flows=flows)[1])
 
     def phase(
         self, flows: tuple[str, str] | None = None, *, interval: float | None = None, seed: int | None = None
@@ -190,14 +190,14 @@ class RunCharts:
         altair.LayerChart
             Dashed: equal shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
         """
-        return _chart(of_run(self._result, "phase", seed, flows=flows, interval=interval)[1])
+        return _chart(of_run(self._runs, "phase", seed, flows=flows, interval=interval)[1])
 
 
 class ComparisonCharts:
     """Charts of a comparison on Altair, one per method; the arguments are those of :class:`ComparisonPlots`."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
+    def __init__(self, compared: _native.Compared) -> None:
+        self._compared = compared
 
     def trade_off(self) -> altair.LayerChart:
         """Chart utilisation against the 95th percentile of queueing delay: better is up and to the left (RFC 7928).
@@ -207,7 +207,7 @@ class ComparisonCharts:
         altair.LayerChart
             With a point per algorithm and its 95 % intervals over seeds.
         """
-        return _chart(of_comparison(self._comparison, "trade_off")[1])
+        return _chart(of_comparison(self._compared, "trade_off")[1])
 
     def shares(self) -> altair.LayerChart:
         """Chart the goodput of every flow, with its 95 % interval over seeds.
@@ -217,7 +217,7 @@ class ComparisonCharts:
         altair.LayerChart
             With a bar per flow, Mbit/s.
         """
-        return _chart(of_comparison(self._comparison, "shares")[1])
+        return _chart(of_comparison(self._compared, "shares")[1])
 
     def cdf(self, column: str = "srtt_s", *, seed: int | None = None) -> altair.LayerChart:
         """Chart the distribution of a column for every algorithm, over the sampled instants after the warm-up.
@@ -234,14 +234,15 @@ class ComparisonCharts:
         altair.LayerChart
             With a line per algorithm.
         """
-        return _chart(of_comparison(self._comparison, "cdf", column, seed)[1])
+        return _chart(of_comparison(self._compared, "cdf", column, seed)[1])
 
 
 class SweepCharts:
     """Charts of a sweep on Altair, one per method; the arguments are those of :class:`SweepPlots`."""
 
-    def __init__(self, result: SweepResult) -> None:
-        self._result = result
+    def __init__(self, table: Table, keys: Sequence[str]) -> None:
+        self._table = table
+        self._keys = keys
 
     def heatmap(
         self,
@@ -275,7 +276,7 @@ class SweepCharts:
         ArgumentError
             There is no such measure, key or value, or another key varies.
         """
-        return _chart(only(grids(self._result, measure, x, y, where)).chart(limits))
+        return _chart(only(grids(self._table, self._keys, measure, x=x, y=y, where=where)).chart(limits))
 
 
 def _chart(specification: str) -> altair.LayerChart:

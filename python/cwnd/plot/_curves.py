@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cwnd import _native
+from cwnd._table import Table
 from cwnd.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from cwnd._results import Comparison, RunResult
-    from cwnd._sweep import SweepResult
 
 __all__ = [
     "Axis",
@@ -39,7 +36,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def of_run(
-    result: RunResult,
+    runs: _native.Runs,
     kind: str,
     seed: int | None,
     *,
@@ -49,12 +46,12 @@ def of_run(
 ) -> tuple[str, str]:
     """Ask for a plot of the run of a seed, the first if not given: its numbers and its Vega-Lite, both JSON."""
     names = None if flows is None else list(flows)
-    return result._native.plot(seed, {"kind": kind, "column": column, "flows": names, "interval": interval})
+    return runs.plot(seed, {"kind": kind, "column": column, "flows": names, "interval": interval})
 
 
-def of_comparison(comparison: Comparison, kind: str, column: str = "", seed: int | None = None) -> tuple[str, str]:
+def of_comparison(compared: _native.Compared, kind: str, column: str = "", seed: int | None = None) -> tuple[str, str]:
     """Ask for a plot of a comparison: its numbers if it has lines, and its Vega-Lite, both JSON."""
-    return comparison._native.plot(kind, column, seed)
+    return compared.plot(kind, column, seed)
 
 
 @dataclass(frozen=True)
@@ -181,9 +178,9 @@ class Grid:
         return _native.heatmap(json.dumps(known))
 
 
-def trade_off(comparison: Comparison) -> tuple[tuple[Interval, ...], Axis, Axis]:
+def trade_off(compared: _native.Compared) -> tuple[tuple[Interval, ...], Axis, Axis]:
     """Set utilisation against the 95th percentile of queueing delay, ms (RFC 7928 section 4), on these axes."""
-    rows, layer = _table(of_comparison(comparison, "trade_off")[1])
+    rows, layer = _table(of_comparison(compared, "trade_off")[1])
     colours = _colours(layer)
     points = tuple(
         Interval(
@@ -201,9 +198,9 @@ def trade_off(comparison: Comparison) -> tuple[tuple[Interval, ...], Axis, Axis]
     return points, Axis(x, low=0.0, high=right), Axis(y, low=low, high=high)
 
 
-def shares(comparison: Comparison) -> tuple[Interval, ...]:
+def shares(compared: _native.Compared) -> tuple[Interval, ...]:
     """List the goodput of every flow of every row, Mbit/s."""
-    rows, layer = _table(of_comparison(comparison, "shares")[1])
+    rows, layer = _table(of_comparison(compared, "shares")[1])
     colours = _colours(layer)
     names = ("goodput_bps", "goodput_low_bps", "goodput_high_bps")
     return tuple(
@@ -241,11 +238,16 @@ def averaged(right: Sequence[Any], up: Sequence[Any], numbers: Sequence[Any], /,
 
 
 def grids(
-    result: SweepResult, measure: str, x: str | None, y: str | None, where: Mapping[str, object] | None
+    table: Table,
+    keys: Sequence[str],
+    measure: str,
+    *,
+    x: str | None,
+    y: str | None,
+    where: Mapping[str, object] | None,
 ) -> tuple[Grid, ...]:
     """Average a measure of a sweep over seeds, for two of its keys: a grid for every combination of the others."""
-    table = result.table
-    known = [*result.keys, "seed"]
+    known = [*keys, "seed"]
     measures = [name for name in table.columns if name not in {*known, "cell", "error"} and table[name].dtype != object]
     if measure not in measures:
         raise ArgumentError(f"measure: no `{measure}`, expected one of {', '.join(measures)}")
@@ -260,8 +262,8 @@ def grids(
             raise ArgumentError(f"where: no cells with `{key}` at {value!r}; it has {_list(columns[key])}")
     chosen = np.flatnonzero(rows)
     columns = {key: [values[row] for row in chosen] for key, values in columns.items()}
-    varied = [key for key in result.keys if len(_order(columns[key])) > 1]
-    x = x or next((key for key in reversed(varied) if key != y), result.keys[-1])
+    varied = [key for key in keys if len(_order(columns[key])) > 1]
+    x = x or next((key for key in reversed(varied) if key != y), keys[-1])
     y = y or next((key for key in reversed(varied) if key != x), "seed")
     others = [key for key in varied if key not in (x, y)]
     title, scale = _native.axis(measure)

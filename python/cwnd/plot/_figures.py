@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cwnd._table import Table
 from cwnd.errors import ArgumentError
 from cwnd.plot._colour import GRID, MUTED, SHADE, TEXT
 from cwnd.plot._curves import (
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from cwnd._results import Comparison, RunResult
-    from cwnd._sweep import SweepResult
+    from cwnd import _native
 
 __all__ = ["ComparisonPlots", "RunPlots", "SweepPlots", "heatmap"]
 
@@ -45,8 +45,8 @@ class RunPlots:
     number of each algorithm, unless `flows` names them. The warm-up is shaded.
     """
 
-    def __init__(self, result: RunResult) -> None:
-        self._result = result
+    def __init__(self, runs: _native.Runs) -> None:
+        self._runs = runs
 
     def __call__(self, *, seed: int | None = None) -> Figure:
         """Draw window, goodput, queue, round-trip time, fairness over time, and the phase plane where flows share.
@@ -61,7 +61,7 @@ class RunPlots:
         matplotlib.figure.Figure
             Six plots; four for a single flow.
         """
-        several = len(set(self._result.flows["flow"].tolist())) > 1
+        several = len(set(Table(self._runs.table("flows"))["flow"].tolist())) > 1
         figure, grid = _figure((9, 7.5), (3, 2)) if several else _figure((9, 5), (2, 2))
         cells = grid.flat
         self.window(seed=seed, ax=next(cells))
@@ -99,7 +99,7 @@ class RunPlots:
         matplotlib.axes.Axes
             With a line per flow.
         """
-        return _curves(of_run(self._result, "series", seed, column=column, flows=flows), ax)
+        return _curves(of_run(self._runs, "series", seed, column=column, flows=flows), ax)
 
     def window(self, *, flows: Sequence[str] | None = None, seed: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw the congestion window of every flow over time, packets.
@@ -182,7 +182,7 @@ class RunPlots:
         matplotlib.axes.Axes
             With a line per flow, and a dashed one for the bottleneck.
         """
-        return _curves(of_run(self._result, "goodput", seed, flows=flows, interval=interval), ax)
+        return _curves(of_run(self._runs, "goodput", seed, flows=flows, interval=interval), ax)
 
     def utilisation(self, *, interval: float | None = None, seed: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw the share of the bottleneck's rate that was carried, over time.
@@ -201,7 +201,7 @@ class RunPlots:
         matplotlib.axes.Axes
             With one line.
         """
-        return _curves(of_run(self._result, "utilisation", seed, interval=interval), ax)
+        return _curves(of_run(self._runs, "utilisation", seed, interval=interval), ax)
 
     def fairness(self, *, interval: float = 1.0, seed: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw Jain's index of the goodputs of all flows over time.
@@ -220,7 +220,7 @@ class RunPlots:
         matplotlib.axes.Axes
             With one line, and a dashed one at the least there can be.
         """
-        return _curves(of_run(self._result, "fairness", seed, interval=interval), ax)
+        return _curves(of_run(self._runs, "fairness", seed, interval=interval), ax)
 
     def phase(
         self,
@@ -248,7 +248,7 @@ class RunPlots:
         matplotlib.axes.Axes
             Dashed: equal shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
         """
-        phase = Phase.of(of_run(self._result, "phase", seed, flows=flows, interval=interval)[0])
+        phase = Phase.of(of_run(self._runs, "phase", seed, flows=flows, interval=interval)[0])
         axes = _axes(ax, (4, 4))
         ends = [0.0, phase.largest]
         axes.plot(ends, ends, color=MUTED, linewidth=1, dashes=(6, 4), label="equal shares")
@@ -292,14 +292,14 @@ class RunPlots:
         matplotlib.axes.Axes
             With a line per flow, or one for the bottleneck.
         """
-        return _curves(of_run(self._result, "cdf", seed, column=column, flows=flows), ax)
+        return _curves(of_run(self._runs, "cdf", seed, column=column, flows=flows), ax)
 
 
 class ComparisonPlots:
     """Plots of a comparison on matplotlib: ``comparison.plot()`` shows the usual ones, its methods one each."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
+    def __init__(self, compared: _native.Compared) -> None:
+        self._compared = compared
 
     def __call__(self) -> Figure:
         """Draw what utilisation costs in delay, and the share of every flow.
@@ -329,7 +329,7 @@ class ComparisonPlots:
             With a point per algorithm and its 95 % intervals over seeds.
         """
         axes = _axes(ax, (4.5, 3.6))
-        points, x, y = trade_off(self._comparison)
+        points, x, y = trade_off(self._compared)
         for index, point in enumerate(points):
             axes.errorbar(
                 point.x[0],
@@ -360,7 +360,7 @@ class ComparisonPlots:
             With a bar per flow, Mbit/s.
         """
         axes = _axes(ax, (4.5, 3.6))
-        bars = shares(self._comparison)
+        bars = shares(self._compared)
         rows = list(dict.fromkeys(bar.group for bar in bars))
         for bar in bars:
             each = 0.8 / max(sum(other.group == bar.group for other in bars), 1)
@@ -392,14 +392,15 @@ class ComparisonPlots:
         matplotlib.axes.Axes
             With a line per algorithm.
         """
-        return _curves(of_comparison(self._comparison, "cdf", column, seed), ax)
+        return _curves(of_comparison(self._compared, "cdf", column, seed), ax)
 
 
 class SweepPlots:
     """Plots of a sweep on matplotlib: ``result.plot()`` shows a measure over all keys, its methods one plot each."""
 
-    def __init__(self, result: SweepResult) -> None:
-        self._result = result
+    def __init__(self, table: Table, keys: Sequence[str]) -> None:
+        self._table = table
+        self._keys = keys
 
     def __call__(
         self,
@@ -430,7 +431,7 @@ class SweepPlots:
         ArgumentError
             There is no such measure, key or value, or there would be too many plots.
         """
-        found = grids(self._result, measure, x, y, where)
+        found = grids(self._table, self._keys, measure, x=x, y=y, where=where)
         if len(found) > MOST_PLOTS:
             others = ", ".join(f"`{key}`" for key in found[0].setting)
             raise ArgumentError(f"where: {len(found)} plots are too many; give values of {others}")
@@ -482,7 +483,7 @@ class SweepPlots:
         ArgumentError
             There is no such measure, key or value, or another key varies.
         """
-        grid = only(grids(self._result, measure, x, y, where))
+        grid = only(grids(self._table, self._keys, measure, x=x, y=y, where=where))
         return _grid(grid, limits, _axes(ax, _size(grid)))
 
 
