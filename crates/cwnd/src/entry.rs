@@ -1,7 +1,7 @@
 //! What an algorithm declares of itself, beside its rule.
 
 use alloc::boxed::Box;
-use alloc::string::String;
+use core::error::Error;
 
 use crate::control::ReceiverSide;
 use crate::parameter::{Parameter, Values};
@@ -62,13 +62,21 @@ pub enum Transport {
     Routed,
 }
 
-/// A combination of values that an algorithm refuses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A combination of values that an algorithm refuses, or a text that it cannot read.
+#[derive(Debug)]
 pub struct Refusal {
     /// The parameter to change.
     pub parameter: &'static str,
-    /// Why, as the end of a sentence that starts with the parameter's name.
-    pub reason: String,
+    /// What is accepted, or what the algorithm's own reader says of the text.
+    pub reason: Box<dyn Error + Send + Sync>,
+}
+
+impl Refusal {
+    /// A refusal of `parameter`.
+    #[must_use]
+    pub fn new(parameter: &'static str, reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { parameter, reason: reason.into() }
+    }
 }
 
 impl<A> Entry<A> {

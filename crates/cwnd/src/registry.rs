@@ -123,7 +123,7 @@ impl Spec {
                 algorithm: entry.name,
                 parameter: refusal.parameter,
                 given: spec.text,
-                accepted: refusal.reason,
+                accepted: refusal.reason.to_string(),
             }),
         }
     }
@@ -270,7 +270,7 @@ static OUTSIDE: Entry<Algorithm> = Entry {
     source: "given by the program that runs it",
     deviations: &[],
     parameters: &[],
-    build: |_, _| Err(Refusal { parameter: "name", reason: "it has a maker of its own".to_string() }),
+    build: |_, _| Err(Refusal::new("name", "it has a maker of its own")),
     receiver: None,
 };
 

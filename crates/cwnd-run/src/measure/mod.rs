@@ -35,8 +35,7 @@ pub use rank::{Best, Rank, ranks};
 pub use sender::{flow_loss_rate, peer_limited_share, retransmission_ratio, source_limited_share};
 pub use speed::{aggressiveness, responsiveness};
 pub use statistics::{
-    Estimate, Resampled, Until, UntilError, bca, differences, mean, mser5, paired, quantile, ratio, sample_deviation,
-    t_interval,
+    Estimate, Resampled, Until, bca, differences, mean, mser5, paired, quantile, ratio, sample_deviation, t_interval,
 };
 pub use summary::{Estimates, Measures, Summary, summarise};
 pub use throughput::{coefficient_of_variation, goodput, goodput_series, stability_index, wire_throughput};

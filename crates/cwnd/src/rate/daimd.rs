@@ -2,9 +2,7 @@
 //!
 //! Gu, Hong and Grossman, "An Analysis of AIMD Algorithms with Decreasing Increases" (daimd), section II.
 
-use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Debug};
 
@@ -343,25 +341,20 @@ pub const DAIMD: Entry<Daimd<Alpha>> = Entry {
         Parameter::bit_rate("initial_rate", "rate at the start; otherwise one packet per interval"),
     ],
     build: |values, start| {
-        let refuse = |parameter, reason| Refusal { parameter, reason };
         let increase =
-            Alpha::parse(values.text("alpha"), start.packet).map_err(|error| refuse("alpha", error.to_string()))?;
-        let settings = settings(values, start).map_err(|reason| refuse("interval", reason))?;
-        match Daimd::new(increase, settings, start) {
-            Ok(daimd) => Ok(daimd),
-            Err(error) => Err(refuse("alpha", error.to_string())),
-        }
+            Alpha::parse(values.text("alpha"), start.packet).map_err(|error| Refusal::new("alpha", error))?;
+        Daimd::new(increase, settings(values, start)?, start).map_err(|error| Refusal::new("alpha", error))
     },
     receiver: None,
 };
 
-fn settings(values: &Values, start: &Start) -> Result<Settings, String> {
+fn settings(values: &Values, start: &Start) -> Result<Settings, Refusal> {
     let interval = match values.text("interval") {
         "rtt" => Interval::RoundTrip,
         text => match quantity::span(text) {
             Ok(span) if span >= SHORTEST_INTERVAL => Interval::Constant(span),
-            Ok(_) => return Err("a time of at least 10us, or `rtt`".to_owned()),
-            Err(error) => return Err(error.to_string()),
+            Ok(_) => return Err(Refusal::new("interval", "a time of at least 10us, or `rtt`")),
+            Err(error) => return Err(Refusal::new("interval", error)),
         },
     };
     Ok(Settings {
@@ -416,6 +409,7 @@ const SYNTAX: &str = "`1.2mbit@10mbit^-0.5` (falling as a power of the rate from
 
 #[cfg(test)]
 mod tests {
+    use std::string::ToString;
     use std::vec::Vec;
 
     use proptest::collection::vec;

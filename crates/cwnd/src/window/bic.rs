@@ -3,8 +3,6 @@
 //! Xu, Harfoush and Rhee, "Binary increase congestion control (BIC) for fast long-distance networks", INFOCOM 2004:
 //! additive increase, binary search, slow start beyond the maximum, fast convergence, and the pseudo-code that joins them.
 
-use alloc::string::ToString;
-
 use super::{Window, WindowRule};
 use crate::entry::{Entry, Family, Refusal, Transport};
 use crate::parameter::Parameter;
@@ -95,7 +93,7 @@ pub const BIC: Entry<Window<Bic>> = Entry {
     build: |values, start| {
         let [s_max, s_min] = ["s_max", "s_min"].map(|name| values.number(name));
         if s_min > s_max {
-            return Err(Refusal { parameter: "s_min", reason: "at most s_max".to_string() });
+            return Err(Refusal::new("s_min", "at most s_max"));
         }
         let rule = Bic {
             s_max,

@@ -3,8 +3,6 @@
 //! RFC 3649 section 5. Between `low_window` and `high_window` the decrease b(w) is a line over log w, and the loss rate p(w)
 //! of the response function a line over both logarithms; the increase a(w) follows from the two.
 
-use alloc::string::ToString;
-
 use super::{Window, WindowRule};
 use crate::entry::{Entry, Family, Refusal, Transport};
 use crate::parameter::Parameter;
@@ -134,12 +132,11 @@ pub const HIGHSPEED: Entry<Window<HighSpeed>> = Entry {
             high_p: values.number("high_p"),
             high_decrease: values.number("high_decrease"),
         };
-        let refuse = |parameter, reason: &str| Err(Refusal { parameter, reason: reason.to_string() });
         if options.high_window <= low_window {
-            return refuse("high_window", "above low_window");
+            return Err(Refusal::new("high_window", "above low_window"));
         }
         if options.high_p >= low_p {
-            return refuse("high_p", "below the loss rate at low_window");
+            return Err(Refusal::new("high_p", "below the loss rate at low_window"));
         }
         Ok(Window::new(HighSpeed::new(options), start))
     },

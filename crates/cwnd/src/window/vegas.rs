@@ -3,8 +3,6 @@
 //! Brakmo and Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", IEEE Journal on Selected Areas in
 //! Communications 13(8), 1995, sections III.B (congestion avoidance) and III.C (slow start).
 
-use alloc::string::ToString;
-
 use super::{Window, WindowRule};
 use crate::entry::{Entry, Family, Refusal, Transport};
 use crate::parameter::Parameter;
@@ -94,7 +92,7 @@ pub const VEGAS: Entry<Window<Vegas>> = Entry {
     build: |values, start| {
         let [alpha, beta, gamma, decrease] = ["alpha", "beta", "gamma", "b"].map(|name| values.number(name));
         if alpha > beta {
-            return Err(Refusal { parameter: "beta", reason: "at least alpha".to_string() });
+            return Err(Refusal::new("beta", "at least alpha"));
         }
         Ok(Window::new(Vegas { alpha, beta, gamma, decrease, queued: 0.0, doubling: true }, start))
     },

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use bootstrap::{Resampled, bca, quantile, ratio};
-pub use sequential::{Until, UntilError};
+pub use sequential::Until;
 pub use warmup::mser5;
 
 /// A mean over independent seeds with its 95 % confidence interval.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
+use cwnd::quantity::QuantityError;
 
 use super::Estimate;
 
@@ -16,11 +16,6 @@ use super::Estimate;
 pub struct Until {
     share: f64,
 }
-
-/// Not a rule for when to stop.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("cannot read `{0}`: expected how narrow the 95 % interval is to be, such as `ci<2%`")]
-pub struct UntilError(String);
 
 impl Until {
     /// Whether the estimate is good enough. One of a single run never is.
@@ -37,14 +32,19 @@ impl Until {
 }
 
 impl FromStr for Until {
-    type Err = UntilError;
+    type Err = QuantityError;
 
-    fn from_str(text: &str) -> Result<Self, UntilError> {
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
         let percent = || text.trim().strip_prefix("ci")?.trim_start().strip_prefix('<')?.trim().strip_suffix('%');
         let read = percent().and_then(|number| number.trim().parse::<f64>().ok());
         let share = read.map(|percent| percent / 100.0).filter(|share| *share > 0.0 && share.is_finite());
-        share.map(|share| Self { share }).ok_or_else(|| UntilError(text.to_string()))
+        share.map(|share| Self { share }).ok_or_else(|| refused(text))
     }
+}
+
+fn refused(text: &str) -> QuantityError {
+    let expected = "how narrow the 95 % interval is to be, such as `ci<2%`";
+    QuantityError { text: text.to_string(), expected }
 }
 
 impl fmt::Display for Until {
@@ -65,7 +65,7 @@ mod tests {
         assert!(!until.met(&estimate(100.0, Some(2.1))) && !until.met(&estimate(100.0, None)));
         assert_eq!("ci < 0.5 %".parse::<Until>().map(|until| until.to_string()), Ok("ci<0.5%".to_string()));
         for wrong in ["2%", "ci<2", "ci<0%", "ci<-1%", "ci>2%", "ci<x%"] {
-            assert_eq!(wrong.parse::<Until>(), Err(UntilError(wrong.to_string())));
+            assert_eq!(wrong.parse::<Until>(), Err(refused(wrong)));
         }
         assert_eq!([1, 2, 5, 10].map(Until::more), [1, 1, 2, 5]);
     }

@@ -5,7 +5,6 @@
 mod equation;
 mod receiver;
 
-use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 
 pub use equation::equation;
@@ -211,7 +210,7 @@ pub const TFRC: Entry<Tfrc> = Entry {
         if libm::floor(values.number("intervals")) == values.number("intervals") {
             Ok(Tfrc::new(start))
         } else {
-            Err(Refusal { parameter: "intervals", reason: "a whole number".to_owned() })
+            Err(Refusal::new("intervals", "a whole number"))
         }
     },
     receiver: Some(|values, _start| Box::new(Receiver::new(values.number("intervals") as usize))),
