@@ -268,7 +268,7 @@ impl Endpoint {
                 open.connection.handle_data(arrived, &header, length)
             }
             Packet::Control { control: Control::Handshake(theirs), .. } => {
-                self.continue_handshake(arrived.now, place, &theirs);
+                self.continue_handshake(arrived.now, place, &theirs, to.is_some());
                 None
             }
             Packet::Control { control, .. } => {
@@ -409,8 +409,8 @@ impl Endpoint {
         self.table.handle(place)
     }
 
-    /// A handshake for a connection, open or about to be.
-    fn continue_handshake(&mut self, now: Time, place: u32, theirs: &Handshake) {
+    /// A handshake for a connection, open or about to be; whether it was sent to the connection's id.
+    fn continue_handshake(&mut self, now: Time, place: u32, theirs: &Handshake, has_id: bool) {
         let Some(entry) = self.table.get_mut(place) else { return };
         match &mut entry.state {
             State::Connecting(connecting) => match connecting.0.handle(now, theirs) {
@@ -419,7 +419,7 @@ impl Endpoint {
                 None => {}
             },
             State::Rendezvous(rendezvous) => {
-                if let Some(agreed) = rendezvous.0.handle(now, theirs) {
+                if let Some(agreed) = rendezvous.0.handle(now, theirs, has_id) {
                     self.open(now, place, &agreed);
                 }
             }

@@ -506,6 +506,56 @@ fn both_ends_of_a_rendezvous_find_each_other_in_any_order() {
     }
 }
 
+// libudt's end believes them, whatever their destination id.
+#[test]
+fn forged_handshakes_do_not_take_a_rendezvous_over() {
+    let forged = |kind, id, change: fn(&mut Handshake)| request(id, kind, 0, change);
+    // Before the other end comes, and between its handshakes.
+    for late in [0, 300] {
+        let mut net = Net::new(vec![endpoint(1), endpoint(2)], all_arrive);
+        net.end(0).rendezvous(at(0), address(2), Settings::default()).unwrap();
+        net.run(at(late));
+        net.end(1).rendezvous(at(late), address(1), Settings::default()).unwrap();
+        for kind in [Request::Rendezvous, Request::Response, Request::Response, Request::Agreement] {
+            let now = net.now;
+            net.end(0).handle(arrived(now), address(2), &forged(kind, 666, |_| ()));
+            assert_eq!(net.events(0), [], "{kind:?} after {late} ms");
+            net.run(now + MILLISECOND);
+        }
+        net.run(at(late + 800));
+        for index in [0, 1] {
+            assert_eq!(net.events(index).first(), Some(&Event::Connected), "end {index}, {late} ms late");
+        }
+        let agreed = |net: &mut Net<_>, index| net.end(index).table.get(0).unwrap().open().unwrap().agreed;
+        let (one, other) = (agreed(&mut net, 0), agreed(&mut net, 1));
+        assert_eq!((one.isn_ours, one.isn_theirs), (other.isn_theirs, other.isn_ours), "{late} ms late");
+    }
+}
+
+// A flood of forged first handshakes, each with another id, cannot keep the two apart.
+#[test]
+fn a_rendezvous_goes_on_among_forged_handshakes() {
+    let mut net = Net::new(vec![endpoint(1), endpoint(2)], all_arrive);
+    net.end(0).rendezvous(at(0), address(2), Settings::default()).unwrap();
+    net.end(1).rendezvous(at(0), address(1), Settings::default()).unwrap();
+    let mut connected = [false; 2];
+    for id in 1..=800 {
+        net.run(at(id));
+        for (index, connected) in connected.iter_mut().enumerate() {
+            let (now, from) = (net.now, address(2 - index as u8));
+            net.end(index).handle(arrived(now), from, &request(id as u32, Request::Rendezvous, 0, |_| ()));
+            *connected |= net.events(index).contains(&Event::Connected);
+        }
+    }
+    assert_eq!(connected, [true; 2]);
+    let ids = |net: &mut Net<_>, index: usize| {
+        let entry = net.end(index).table.get(0).unwrap();
+        (entry.id, entry.open().unwrap().agreed.peer_id)
+    };
+    let (one, other) = (ids(&mut net, 0), ids(&mut net, 1));
+    assert_eq!(one, (other.1, other.0));
+}
+
 #[test]
 fn a_rendezvous_without_the_other_is_given_up_and_may_be_tried_again() {
     let mut net = Net::new(vec![endpoint(1)], all_arrive);

@@ -12,6 +12,9 @@ use crate::wire::{Handshake, Request};
 ///
 /// It sends 0 until it has received a handshake of the other, then -1. It has a connection when it has sent -1 and receives -1 or -2,
 /// or anything that only an end with a connection sends.
+///
+/// Only the first handshake, 0, is sent without a destination id: from -1 on libudt sends to the id that the first one told. A handshake
+/// that has our id was therefore sent by somebody who receives at the peer's address, or on the path to it; others may be forged.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendezvous {
     offer: Offer,
@@ -19,6 +22,8 @@ pub(crate) struct Rendezvous {
     opened: Time,
     deadline: Time,
     peer_agreed: Option<Agreed>,
+    /// It follows from a handshake that was sent to our id.
+    proven: bool,
     /// What was wrong with the last handshake that could not be used; it may have been a forgery, so it only counts at the end.
     objection: Option<Refusal>,
     next: Time,
@@ -26,17 +31,18 @@ pub(crate) struct Rendezvous {
 
 impl Rendezvous {
     pub(crate) fn new(offer: Offer, peer: SocketAddr, now: Time, timeout: Span) -> Self {
-        Self { offer, peer, opened: now, deadline: now + timeout, peer_agreed: None, objection: None, next: now }
+        let (opened, deadline) = (now, now + timeout);
+        Self { offer, peer, opened, deadline, peer_agreed: None, proven: false, objection: None, next: now }
     }
 
-    /// Handles a handshake of the other end; the negotiated values once both know of each other.
-    pub(crate) fn handle(&mut self, now: Time, theirs: &Handshake) -> Option<Agreed> {
-        if !matches!(theirs.request, Request::Rendezvous | Request::Response | Request::Agreement) {
-            return None;
-        }
-        if theirs.request == Request::Agreement {
+    /// Handles a handshake of the other end, sent to our id or without one; the negotiated values once both know of each other.
+    pub(crate) fn handle(&mut self, now: Time, theirs: &Handshake, to_our_id: bool) -> Option<Agreed> {
+        match theirs.request {
+            Request::Rendezvous => {}
+            Request::Response if to_our_id => {}
             // libudt sends no version and type in its last handshake; the first had them.
-            return self.peer_agreed.filter(|peer_agreed| theirs.id == Some(peer_agreed.peer_id));
+            Request::Agreement if to_our_id => return self.peer_agreed.filter(|agreed| theirs.id == Some(agreed.peer_id)),
+            _ => return None,
         }
         let agreed = match self.offer.agree(theirs, self.opened) {
             Ok(agreed) => agreed,
@@ -46,7 +52,11 @@ impl Rendezvous {
             }
         };
         let known = self.peer_agreed.is_some_and(|peer_agreed| peer_agreed.peer_id == agreed.peer_id);
+        if self.proven && !to_our_id && !known {
+            return None;
+        }
         self.peer_agreed = Some(agreed);
+        self.proven |= to_our_id;
         if known && theirs.request == Request::Response {
             return Some(agreed);
         }
