@@ -19,13 +19,23 @@ pub struct Options {
     pub(crate) offload: bool,
     pub(crate) socket_buffer: Option<usize>,
     pub(crate) backlog: usize,
+    /// In all, and at one address.
+    pub(crate) max_clients: (u32, u32),
+    pub(crate) memory: u64,
 }
 
 impl Options {
     /// Options with these settings of the protocol, and defaults otherwise.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        Self { settings, offload: true, socket_buffer: None, backlog: 128 }
+        Self {
+            settings,
+            offload: true,
+            socket_buffer: None,
+            backlog: 128,
+            max_clients: (u32::MAX, u32::MAX),
+            memory: MEMORY,
+        }
     }
 
     /// The settings of the protocol.
@@ -125,6 +135,23 @@ impl Options {
         self
     }
 
+    /// How many clients may be connected to the listener of a port, and how many of them from one address, of which a network of 64 bits
+    /// of IPv6 is one; others are refused. By default there is no limit below that of all connections. One that is being closed counts.
+    #[must_use]
+    pub fn max_clients(mut self, total: u32, per_address: u32) -> Self {
+        self.max_clients = (total, per_address);
+        self
+    }
+
+    /// Bytes that all connections of a port together may use for what has arrived and is not read, and as many for what was written and is
+    /// not acknowledged; half of each for connections with one address. 512 MiB by default. Every connection can use 64 KiB of the one and
+    /// 180 packets of the other beside that. Beyond, packets are dropped, and writing waits.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
     /// Bytes of the socket's buffers.
     pub(crate) fn buffer_bytes(&self) -> usize {
         let window = self.settings.receive_buffer as usize * usize::from(self.settings.mss);
@@ -145,6 +172,8 @@ impl Default for Options {
 
 /// A tenth of a second at 640 Mbit/s, longer than the thread usually waits for a processor.
 const SOCKET_BUFFER: usize = 8 << 20;
+/// Both buffers of seven connections at 1 Gbit/s over 0.3 s, at one address.
+const MEMORY: u64 = 512 << 20;
 /// Headers of IPv4 and UDP.
 const IP_UDP: usize = 20 + 8;
 /// The longest control packets: a handshake, or a NAK as long as libudt sends them.

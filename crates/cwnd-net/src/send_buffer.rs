@@ -168,8 +168,7 @@ impl<M> SendBuffer<M> {
             if self.room(&state) >= slots {
                 return Ok(Some(state));
             }
-            // Waking a thread costs more than copying a packet, so it is woken for a quarter of the limit.
-            state.wanted = Some(slots.max(state.limit / 4));
+            state.wanted = Some(slots);
             state = match self.room.wait(state, wait) {
                 Some(state) => state,
                 None => return Ok(None),
@@ -285,9 +284,22 @@ impl<M> SendBuffer<M> {
         at + 2 * self.stride() <= self.slots_per_chunk as usize * self.stride()
     }
 
-    /// Frees the bytes before `offset`, which will not be asked for again; `needed` bytes are enough to keep the network busy.
-    pub(crate) fn release(&self, offset: u64, needed: u64) {
+    /// Frees the bytes before `offset`, which will not be asked for again. From now on `needed` bytes are enough to keep the network busy.
+    /// Returns how many bytes lie here beyond what every connection may have; for messages it can be more than `needed`.
+    pub(crate) fn release(&self, offset: u64, needed: u64) -> u64 {
         let mut state = self.state();
+        self.free(&mut state, offset, needed);
+        let used = (state.tail + 1 - state.oldest).saturating_sub(MIN_LIMIT) * self.payload as u64;
+        // Waking a thread costs more than copying a packet, so it is woken for a quarter of the limit.
+        if state.wanted.is_some_and(|wanted| self.room(&state) >= wanted.max(state.limit / 4)) {
+            state.wanted = None;
+            drop(state);
+            self.room.notify();
+        }
+        used
+    }
+
+    fn free(&self, state: &mut State<M>, offset: u64, needed: u64) {
         state.limit = (needed / self.payload as u64 + MIN_LIMIT).min(self.capacity).max(state.wanted.unwrap_or(0));
         let offset = offset.min(state.submitted);
         if offset <= state.released {
@@ -307,16 +319,8 @@ impl<M> SendBuffer<M> {
                 state.spare.push(chunk);
             }
         }
-        if state.released == state.written {
-            state.spare.truncate(1);
-        }
-        if let Some(wanted) = state.wanted
-            && self.room(&state) >= wanted
-        {
-            state.wanted = None;
-            drop(state);
-            self.room.notify();
-        }
+        let spare = if state.released == state.written { 1 } else { (state.limit / self.slots_per_chunk) as usize + 1 };
+        state.spare.truncate(spare);
     }
 
     /// Frees memory of an idle connection: a chunk may be a hundred times what one costs otherwise.

@@ -13,6 +13,7 @@ pub mod connection;
 pub mod endpoint;
 pub mod handshake;
 pub mod number;
+pub mod quota;
 pub mod settings;
 mod socket_ids;
 #[cfg(any(test, feature = "testing"))]
@@ -24,5 +25,6 @@ pub use connection::Connection;
 pub use endpoint::{Datagram, Endpoint, EndpointConfig, Handle};
 pub use handshake::{Agreed, Refusal};
 pub use number::{AckNumber, MessageNumber, Seq, SocketId};
+pub use quota::Quota;
 pub use settings::{Mode, Settings, SettingsError};
 pub use wire::{Control, DataHeader, Message, Packet};

@@ -1,8 +1,8 @@
-//! An invariant of the parser, and a handshake packet. Behind the feature `testing`, for tests, the fuzz target and the replay of its
-//! corpus, and measurements.
+//! Invariants, and packets of strangers. Behind the feature `testing`, for tests, the fuzz targets and the replay of their corpora, and
+//! measurements.
 
-use crate::number::{Seq, SocketId};
-use crate::wire::{Control, Handshake, Packet, Request};
+use crate::number::{MessageNumber, Seq, SocketId};
+use crate::wire::{Control, DataHeader, Handshake, Packet, Position, Request};
 
 /// Reads `datagram`. If it is a packet, writes it and reads it again.
 ///
@@ -21,18 +21,51 @@ pub fn check_datagram(datagram: &[u8]) {
 /// The first datagram of a client to a listener, without a cookie. Tests flood listeners with it.
 #[must_use]
 pub fn first_handshake() -> Vec<u8> {
+    handshake(Request::Regular, 1, 0)
+}
+
+/// A handshake of client `id` to a listener.
+#[must_use]
+pub fn handshake(request: Request, id: u32, cookie: u32) -> Vec<u8> {
     let handshake = Handshake {
         version: 4,
         socket_type: 1,
-        isn: Seq::MAX,
+        isn: FIRST,
         mss: 1500,
         window: 8192,
-        request: Request::Regular,
-        id: SocketId::new(1),
-        cookie: 0,
+        request,
+        id: SocketId::new(id),
+        cookie,
         address: [0; 16],
     };
+    encoded(&Packet::Control { timestamp_us: 0, to: None, control: Control::Handshake(handshake) })
+}
+
+/// Packet `number` of a stream that began with [`handshake`], from 0, with `len` bytes of payload, all zero.
+#[must_use]
+pub fn data(to: SocketId, number: u32, len: usize) -> Vec<u8> {
+    let header = DataHeader {
+        seq: FIRST + u64::from(number),
+        position: Position::Only,
+        in_order: true,
+        message: MessageNumber::FIRST,
+        timestamp_us: 0,
+        to,
+    };
+    encoded(&Packet::Data(header, &vec![0; len]))
+}
+
+/// A control packet to the connection `to`.
+#[must_use]
+pub fn control(to: SocketId, control: Control<'_>) -> Vec<u8> {
+    encoded(&Packet::Control { timestamp_us: 0, to: Some(to), control })
+}
+
+fn encoded(packet: &Packet<'_>) -> Vec<u8> {
     let mut datagram = Vec::new();
-    Packet::Control { timestamp_us: 0, to: None, control: Control::Handshake(handshake) }.encode(&mut datagram);
+    packet.encode(&mut datagram);
     datagram
 }
+
+/// The number of the first packet, so that the next one wraps.
+const FIRST: Seq = Seq::MAX;

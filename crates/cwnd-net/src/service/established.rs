@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use cwnd::{Span, Time};
 use cwnd_udt::connection::{Reason, SendError};
-use cwnd_udt::{Endpoint, Mode, Settings};
+use cwnd_udt::{Endpoint, Mode, Quota, Settings};
 
 use super::message_reassembly::MessageReassembly;
 use super::stream_reassembly::StreamReassembly;
@@ -22,6 +22,8 @@ pub(super) struct Established {
     phase: Phase,
     received: Received,
     progress: Progress,
+    /// Bytes taken from the port's memory for what is not acknowledged.
+    reserved: u64,
     /// No probe pair is sent alone before.
     pub(super) next_pair: Time,
 }
@@ -67,12 +69,10 @@ impl Established {
     pub(super) fn new(shared: Arc<Connection>, src_ip: Option<IpAddr>, settings: &Settings) -> Self {
         let received = match settings.mode {
             Mode::Stream => Received::Stream(StreamReassembly::default()),
-            Mode::Messages => {
-                Received::Messages { reassembly: MessageReassembly::new(settings.receive_buffer.into()), unread: 0 }
-            }
+            Mode::Messages => Received::Messages { reassembly: MessageReassembly::default(), unread: 0 },
         };
         let (phase, progress) = (Phase::Open, Progress::default());
-        Self { shared, src_ip, phase, received, progress, next_pair: Time::ZERO }
+        Self { shared, src_ip, phase, received, progress, reserved: 0, next_pair: Time::ZERO }
     }
 
     /// The number of read packets that an application reports at once, without waiting for the next arrival, if the protocol grants
@@ -93,9 +93,8 @@ impl Established {
     pub(super) fn release_memory(&mut self) {
         self.shared.send.release_memory();
         self.shared.receive.release_memory();
-        match &mut self.received {
-            Received::Stream(reassembly) => reassembly.release_memory(),
-            Received::Messages { reassembly, .. } => reassembly.release_memory(),
+        if let Received::Stream(reassembly) = &mut self.received {
+            reassembly.release_memory();
         }
     }
 
@@ -134,6 +133,9 @@ impl Established {
                     *unread += message.packets;
                     self.shared.receive.push(message);
                     endpoint.with(handle, |connection| connection.consume(now, 1));
+                }
+                if let Some(connection) = endpoint.connection(handle) {
+                    reassembly.drop_below(connection.read_up_to().0);
                 }
             }
         }
@@ -191,20 +193,33 @@ impl Established {
         }
     }
 
-    /// Frees bytes in the send buffer that the protocol will not ask for again; whether there are others.
-    pub(super) fn release(&mut self, now: Time, endpoint: &Endpoint) -> bool {
+    /// Frees bytes in the send buffer that the protocol will not ask for again; whether there are others. The buffer may hold as many bytes
+    /// as keep the network busy, if there is memory for them.
+    pub(super) fn release(&mut self, now: Time, endpoint: &Endpoint, memory: &mut Quota) -> bool {
         let Some(connection) = endpoint.connection(self.shared.handle) else { return false };
         let released = connection.released();
         if self.progress.advance(now, released) {
-            self.shared.send.release(released, self.progress.needed);
+            let ip = self.shared.peer.ip();
+            let missing = self.progress.needed.saturating_sub(self.reserved);
+            self.reserved += memory.take(ip, missing);
+            let allowed = self.progress.needed.min(self.reserved);
+            let needed = self.shared.send.release(released, allowed).max(allowed);
+            memory.give_back(ip, self.reserved.saturating_sub(needed));
+            self.reserved = self.reserved.min(needed);
         }
         released < connection.written()
     }
 
+    /// Gives back the memory for what is not acknowledged.
+    pub(super) fn give_back(&mut self, memory: &mut Quota) {
+        memory.give_back(self.shared.peer.ip(), std::mem::take(&mut self.reserved));
+    }
+
     /// The connection is closed; what has arrived goes to the application.
-    pub(super) fn close(&mut self, now: Time, reason: Reason, endpoint: &mut Endpoint) {
+    pub(super) fn close(&mut self, now: Time, reason: Reason, endpoint: &mut Endpoint, memory: &mut Quota) {
         self.phase = Phase::Closed;
-        self.release(now, endpoint);
+        self.release(now, endpoint, memory);
+        self.give_back(memory);
         self.deliver(now, endpoint);
         self.shared.end(match reason {
             Reason::Aborted => Ended::Aborted,

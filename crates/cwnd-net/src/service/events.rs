@@ -112,7 +112,7 @@ impl Service {
                 }
                 Event::Connection(ConnectionEvent::Closed(reason)) => {
                     if let Some(State::Established(mut connection)) = self.connections.remove(handle) {
-                        connection.close(self.now, reason, &mut self.endpoint);
+                        connection.close(self.now, reason, &mut self.endpoint, &mut self.memory);
                     }
                     self.endpoint.remove(handle);
                 }

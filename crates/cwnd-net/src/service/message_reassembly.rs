@@ -5,38 +5,15 @@ use std::collections::BTreeMap;
 use crate::receive_buffer::Piece;
 
 /// Payloads by the numbers of their packets.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct MessageReassembly {
-    packets: BTreeMap<u64, Vec<u8>>,
-    /// A packet that is further behind the newest belongs to a message that will never be complete.
-    max_distance: u64,
-    /// Memory for packets, to be used again.
-    spare: Vec<Vec<u8>>,
+    packets: BTreeMap<u64, Box<[u8]>>,
 }
 
 impl MessageReassembly {
-    /// For a window of `window` packets.
-    pub(super) fn new(window: u64) -> Self {
-        // Receivers never grant less than two packets, so that two more than the window may arrive.
-        Self { packets: BTreeMap::new(), max_distance: window + 2, spare: Vec::new() }
-    }
-
     /// Adds the payload of packet `number`.
     pub(super) fn insert(&mut self, number: u64, payload: &[u8]) {
-        let mut packet = self.spare.pop().unwrap_or_default();
-        packet.clear();
-        packet.extend_from_slice(payload);
-        self.packets.insert(number, packet);
-        while let Some(oldest) = self.packets.first_entry()
-            && oldest.key() + self.max_distance < number
-        {
-            self.spare.push(oldest.remove());
-        }
-    }
-
-    /// Frees memory of an idle connection.
-    pub(super) fn release_memory(&mut self) {
-        self.spare = Vec::new();
+        self.packets.insert(number, payload.into());
     }
 
     /// Removes the message that consists of these packets.
@@ -46,33 +23,31 @@ impl MessageReassembly {
             message.packets += 1;
             let Some(packet) = self.packets.remove(&number) else { continue };
             message.bytes.extend_from_slice(&packet);
-            self.spare.push(packet);
-        }
-        if self.packets.is_empty() {
-            self.spare.truncate(SPARE);
         }
         message
     }
-}
 
-/// Packets' worth of memory kept while there are no packets.
-const SPARE: usize = 16;
+    /// Drops the packets below `number`, which belong to messages that will never be complete.
+    pub(super) fn drop_below(&mut self, number: u64) {
+        while let Some(first) = self.packets.first_entry().filter(|first| *first.key() < number) {
+            first.remove();
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_joined_and_packets_behind_the_window_dropped() {
-        let mut reassembly = MessageReassembly::new(4);
+    fn messages_are_joined_and_packets_of_others_dropped() {
+        let mut reassembly = MessageReassembly::default();
         for number in [0, 2, 1, 5] {
             reassembly.insert(number, &[number as u8; 2]);
         }
         let message = reassembly.remove([1, 2].into_iter());
         assert_eq!((message.bytes, message.packets), (vec![1, 1, 2, 2], 2));
-        reassembly.insert(6, &[6]);
-        assert!(reassembly.packets.contains_key(&0));
-        reassembly.insert(7, &[7]);
-        assert!(!reassembly.packets.contains_key(&0), "it is behind the window");
+        reassembly.drop_below(5);
+        assert_eq!(reassembly.packets.keys().copied().collect::<Vec<_>>(), [5]);
     }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 use cwnd::{Span, Time};
 use cwnd_udt::connection::{Arrived, Transmit};
 use cwnd_udt::wire::HEADER;
-use cwnd_udt::{Datagram, Endpoint, EndpointConfig, Settings};
+use cwnd_udt::{Datagram, Endpoint, EndpointConfig, Quota, Settings};
 
 use self::connections::Connections;
 use self::place_queue::PlaceQueue;
@@ -59,6 +59,8 @@ struct Service {
     now: Time,
     endpoint: Endpoint,
     connections: Connections,
+    /// For what is written and not acknowledged, beyond what each connection has without asking.
+    memory: Quota,
     listener: Option<(Box<Settings>, Arc<Backlog>)>,
     buffers: RecvBuffers,
     poll_interval: PollInterval,
@@ -82,14 +84,18 @@ impl Service {
     fn new(port: Arc<Port>, udp: Udp, options: &Options) -> Result<Self, BindError> {
         let mut entropy = [0; 32];
         getrandom::fill(&mut entropy).map_err(|error| BindError::Entropy(io::Error::other(error)))?;
+        let mut config = EndpointConfig::new(entropy);
+        config.memory = options.memory;
+        (config.max_clients, config.max_clients_per_address) = options.max_clients;
         Ok(Self {
             buffers: RecvBuffers::new(options.longest_datagram(), options.offload),
             port,
             udp,
             clock: Clock::start(),
             now: Time::ZERO,
-            endpoint: Endpoint::new(&EndpointConfig::new(entropy)),
+            endpoint: Endpoint::new(&config),
             connections: Connections::default(),
+            memory: Quota::new(options.memory, options.memory / 2),
             listener: None,
             poll_interval: PollInterval::default(),
             handshakes: Vec::new(),
@@ -204,9 +210,9 @@ impl Service {
 
     /// Frees bytes that the protocol will not ask for again.
     fn release_acknowledged(&mut self) {
-        let Self { unacknowledged, connections, endpoint, now, .. } = self;
+        let Self { unacknowledged, connections, endpoint, memory, now, .. } = self;
         unacknowledged
-            .retain(|place| connections.at(place).is_some_and(|connection| connection.release(*now, endpoint)));
+            .retain(|place| connections.at(place).is_some_and(|connection| connection.release(*now, endpoint, memory)));
     }
 
     /// Sends what may be sent, up to a limit, so that arrivals do not wait for long.

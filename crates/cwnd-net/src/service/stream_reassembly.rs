@@ -1,6 +1,6 @@
 //! Puts packets of a stream in order.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use crate::receive_buffer::{Piece, ReceiveBuffer};
 
@@ -11,29 +11,23 @@ pub(super) struct StreamReassembly {
     next: u64,
     /// In order, to be pushed into the receive buffer.
     piece: Piece,
-    /// Packets from `next` on that arrived out of order.
-    out_of_order: VecDeque<Option<Vec<u8>>>,
-    /// Memory for such packets, to be used again.
-    spare: Vec<Vec<u8>>,
+    /// Packets above `next` that arrived out of order. A packet far ahead costs no more than a near one.
+    out_of_order: BTreeMap<u64, Box<[u8]>>,
 }
 
 impl StreamReassembly {
     /// Adds the payload of packet `number`, which has not arrived before.
     pub(super) fn insert(&mut self, number: u64, payload: &[u8], buffer: &ReceiveBuffer) {
-        let Some(ahead) = number.checked_sub(self.next) else { return };
-        if ahead > 0 {
-            self.keep(ahead as usize, payload);
+        if number > self.next {
+            self.out_of_order.insert(number, payload.into());
+        }
+        if number != self.next {
             return;
         }
         self.append(payload, buffer);
-        self.out_of_order.pop_front();
-        while let Some(Some(packet)) = self.out_of_order.front_mut().map(Option::take) {
-            self.out_of_order.pop_front();
+        while let Some(next) = self.out_of_order.first_entry().filter(|first| *first.key() == self.next) {
+            let packet = next.remove();
             self.append(&packet, buffer);
-            self.spare.push(packet);
-        }
-        if self.out_of_order.is_empty() {
-            self.spare.truncate(SPARE);
         }
     }
 
@@ -46,8 +40,6 @@ impl StreamReassembly {
 
     /// Frees memory of an idle connection.
     pub(super) fn release_memory(&mut self) {
-        self.spare = Vec::new();
-        self.out_of_order.shrink_to_fit();
         self.piece.bytes.shrink_to_fit();
     }
 
@@ -59,22 +51,10 @@ impl StreamReassembly {
         self.piece.packets += 1;
         self.next += 1;
     }
-
-    fn keep(&mut self, ahead: usize, payload: &[u8]) {
-        if self.out_of_order.len() <= ahead {
-            self.out_of_order.resize_with(ahead + 1, || None);
-        }
-        let mut packet = self.spare.pop().unwrap_or_default();
-        packet.clear();
-        packet.extend_from_slice(payload);
-        self.out_of_order[ahead] = Some(packet);
-    }
 }
 
 /// Bytes of a piece at most: a reader begins with the first while the next are put in order.
 const MAX_PIECE: usize = 64 * 1024;
-/// Packets' worth of memory kept while nothing is out of order.
-const SPARE: usize = 16;
 
 #[cfg(test)]
 mod tests {

@@ -18,6 +18,8 @@ pub(super) struct Buffer {
     /// All below have arrived or been given up.
     next: u64,
     slots: VecDeque<Held>,
+    /// What the packets in `slots` cost, bytes.
+    cost: u64,
     /// Complete messages, in the order in which they are read.
     ready: VecDeque<Range<u64>>,
     /// The message that begins here and reaches to `next` is not complete.
@@ -53,6 +55,7 @@ impl Buffer {
             base: 0,
             next: 0,
             slots: VecDeque::new(),
+            cost: 0,
             ready: VecDeque::new(),
             partial: None,
             oversized: 0,
@@ -105,6 +108,11 @@ impl Buffer {
         Some((held.tag.message(), held.tag.begins()))
     }
 
+    /// What the packets from the first slot on cost, bytes.
+    pub(super) fn cost(&self) -> u64 {
+        self.cost
+    }
+
     /// Makes room up to `end`, which is at most [`Self::end`].
     pub(super) fn extend(&mut self, end: u64) {
         let missing = Held { tag: Tag::NONE, len: 0, state: State::Missing };
@@ -117,6 +125,7 @@ impl Buffer {
     pub(super) fn insert(&mut self, number: u64, tag: Tag, len: u16) {
         if let Some(slot) = self.slot_mut(number) {
             *slot = Held { tag, len, state: State::Held };
+            self.cost += cost(len);
         }
     }
 
@@ -197,7 +206,7 @@ impl Buffer {
         match self.mode {
             Mode::Stream => {
                 let count = packets.min(self.next - self.base);
-                self.slots.drain(..count as usize);
+                self.cost -= self.slots.drain(..count as usize).map(|held| cost(held.len)).sum::<u64>();
                 self.base += count;
             }
             Mode::Messages => {
@@ -261,7 +270,10 @@ impl Buffer {
 
     /// Frees what is done with at the front.
     fn free(&mut self) {
-        while self.base < self.next && self.slots.front().is_some_and(|held| held.state == State::Void) {
+        while self.base < self.next
+            && let Some(held) = self.slots.front().filter(|held| held.state == State::Void)
+        {
+            self.cost -= cost(held.len);
             self.slots.pop_front();
             self.base += 1;
         }
@@ -282,6 +294,14 @@ impl Buffer {
     }
 }
 
+/// What a packet with `len` bytes of payload costs; nothing if it was given up.
+pub(super) fn cost(len: u16) -> u64 {
+    if len == 0 { 0 } else { u64::from(len) + PACKET }
+}
+
+/// Bytes that a packet costs beside its payload: its slot, a gap before it, and its place in a map and on the heap of the host.
+const PACKET: u64 = 128;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,6 +319,22 @@ mod tests {
             buffer.insert(number, tag(*position, *message, true), 100);
             buffer.advance(number + 1);
         }
+    }
+
+    #[test]
+    fn what_is_held_has_a_cost() {
+        let mut buffer = Buffer::new(Mode::Messages, 32);
+        fill(&mut buffer, &[(Only, 1), (First, 2), (Only, 3)]);
+        assert_eq!(buffer.cost(), 3 * 228);
+        buffer.consume(1);
+        assert_eq!(buffer.cost(), 228, "what will never be complete goes with what is before it");
+        buffer.extend(5);
+        buffer.give_up(3);
+        buffer.insert(4, tag(Only, 4, false), 100);
+        buffer.advance(5);
+        buffer.consume(1);
+        buffer.consume(1);
+        assert_eq!((buffer.base(), buffer.cost()), (5, 0));
     }
 
     #[test]

@@ -297,6 +297,18 @@ impl Connection {
         self.receiver.room()
     }
 
+    /// What it costs to hold the packets that have arrived and are not read or given up, bytes: their payloads, and what is kept of each.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.receiver.buffer.cost()
+    }
+
+    /// Packets below this number have been read or given up: the host needs their payloads no more.
+    #[must_use]
+    pub fn read_up_to(&self) -> Slot {
+        Slot(self.receiver.buffer.base())
+    }
+
     /// Of what the host holds while it is busy ([`Settings::backlog`]), `part` in `whole` is for this connection.
     pub(crate) fn share_backlog(&mut self, share: (u64, u64)) {
         self.receiver.share_backlog(share);
@@ -426,6 +438,11 @@ impl Connection {
         self.receiver.release_memory();
         self.ack2.shrink_to_fit();
     }
+}
+
+/// What holding a packet with `length` bytes of payload costs, bytes, as [`Connection::held`] counts it.
+pub(crate) fn cost_of_packet(length: u32) -> u64 {
+    buffer::cost(u16::try_from(length).unwrap_or(u16::MAX))
 }
 
 /// ACK2s that may wait. More than one waits only if the host handles many packets before it sends any.

@@ -41,8 +41,9 @@ pub(super) struct Receiver {
     acked_lightly: u64,
     /// When the last full acknowledgement was sent.
     acked_at: Option<Time>,
-    /// One past the last number granted to the sender by an acknowledgement.
+    /// One past the last number granted to the sender by the last acknowledgement, and by any: a packet from there on is refused.
     granted: u64,
+    limit: u64,
     window: Option<ReceiveWindow>,
     /// Packets since the last full acknowledgement; they make a light one due.
     since_full: u32,
@@ -76,7 +77,8 @@ pub(super) struct Counts {
 impl Receiver {
     /// A receiver of nothing yet.
     pub(super) fn new(settings: &Settings, agreed: &Agreed, start: &Start) -> Self {
-        Self {
+        let window = settings.backlog.map(ReceiveWindow::new);
+        let receiver = Self {
             isn: agreed.isn_theirs,
             algorithm: settings.algorithm.clone(),
             payload: agreed.payload,
@@ -91,8 +93,9 @@ impl Receiver {
             acked: 0,
             acked_lightly: 0,
             acked_at: None,
-            granted: u64::from(settings.backlog.unwrap_or(settings.receive_buffer).min(settings.receive_buffer)),
-            window: settings.backlog.map(ReceiveWindow::new),
+            granted: 0,
+            limit: 0,
+            window,
             since_full: 0,
             light: false,
             repeat_at: Time::MAX,
@@ -100,7 +103,10 @@ impl Receiver {
             naks: VecDeque::new(),
             doubted_ends: BTreeMap::new(),
             counts: Counts::default(),
-        }
+        };
+        // The handshake names the whole buffer, but a sender that starts slowly has an acknowledgement before it comes that far.
+        let granted = receiver.window_end();
+        Self { granted, limit: granted, ..receiver }
     }
 
     /// A packet of data: where its payload belongs, if it is new, and whether there is more to read.
@@ -117,11 +123,10 @@ impl Receiver {
             self.counts.refused += 1;
             return (None, false);
         };
-        if number >= self.buffer.end() || !self.buffer.lacks(number) {
+        let beyond = number >= self.limit.min(self.buffer.end());
+        if beyond || !self.buffer.lacks(number) {
             // The sender missed an acknowledgement of what has arrived, or of the room there is.
-            let counter =
-                if number >= self.buffer.end() { &mut self.counts.no_room } else { &mut self.counts.duplicates };
-            *counter += 1;
+            *if beyond { &mut self.counts.no_room } else { &mut self.counts.duplicates } += 1;
             self.ack_due = true;
             self.run_clock(now);
             return (None, false);
@@ -384,6 +389,7 @@ impl Receiver {
             window.advance(now, next, self.buffer.base(), rtt);
         }
         self.granted = self.window_end();
+        self.limit = self.limit.max(self.granted).max(next + MIN_WINDOW);
         let room = self.granted.saturating_sub(next);
         let report = self.measure.report(now);
         let window = report.window.map_or(room, |window| window.min(room)).max(MIN_WINDOW);

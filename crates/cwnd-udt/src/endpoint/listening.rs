@@ -49,6 +49,7 @@ impl Endpoint {
         match self.admit(now, from, theirs) {
             Ok((place, response)) => {
                 self.peers.insert((from, Some(client)), place);
+                self.clients.take(from.ip(), 1);
                 self.waiting += 1;
                 self.events.push_back((self.table.handle(place), Event::Accepted { from }));
                 self.schedule(place);
@@ -65,6 +66,9 @@ impl Endpoint {
     fn admit(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) -> Result<(u32, Handshake), Refusal> {
         let listener = self.listener.as_ref().ok_or(Refusal::Rejected)?;
         if self.waiting >= listener.backlog {
+            return Err(Refusal::Rejected);
+        }
+        if self.clients.left(from.ip()) == 0 {
             return Err(Refusal::Rejected);
         }
         let (place, id) = self.table.reserve(self.random.next_u32()).ok_or(Refusal::Rejected)?;

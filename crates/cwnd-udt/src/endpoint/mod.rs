@@ -20,7 +20,9 @@ pub use table::Handle;
 use crate::connection::{Arrived, Connection, Slot};
 use crate::handshake::{Agreed, Client, Listener, Offer, Refusal, Rendezvous};
 use crate::number::{Seq, SocketId};
+use crate::quota::Quota;
 use crate::settings::{Settings, SettingsError};
+use crate::socket_ids::PLACES;
 use crate::timers::Timers;
 use crate::wire::{Control, Handshake, Packet};
 use backlog_shares::BacklogShares;
@@ -37,6 +39,13 @@ pub struct EndpointConfig {
     pub entropy: [u8; 32],
     /// Connections there may be, those being set up included; at most 2^18.
     pub max_connections: u32,
+    /// Of them, connections of clients of the listener, until they are removed.
+    pub max_clients: u32,
+    /// Of them, those of clients at one address, as [`Quota`] counts addresses.
+    pub max_clients_per_address: u32,
+    /// Bytes that what has arrived and is not read may cost ([`Connection::held`]) in all connections together, beside 64 KiB for each;
+    /// a half of it for one address. Packets beyond are dropped.
+    pub memory: u64,
     /// The number of the first packet of every connection this end asks for; a random one if none, as it should be but in tests that
     /// want to see numbers wrap.
     pub initial_number: Option<Seq>,
@@ -98,6 +107,8 @@ pub struct Endpoint {
     events: VecDeque<(Handle, Event)>,
     /// Connections in the backlog of the listener.
     waiting: usize,
+    clients: Quota,
+    memory: Quota,
     shares: BacklogShares,
     /// Requests without a valid cookie that may still be answered, as of a time.
     answers: (u64, Time),
@@ -156,6 +167,8 @@ pub struct EndpointStats {
     pub invalid_cookies: u64,
     /// Clients refused.
     pub rejected: u64,
+    /// Packets of data dropped because others take the memory.
+    pub no_memory: u64,
     /// Requests that were not answered, because there were too many.
     pub unanswered: u64,
 }
@@ -182,6 +195,8 @@ impl Endpoint {
             replies: VecDeque::new(),
             events: VecDeque::new(),
             waiting: 0,
+            clients: Quota::new(config.max_clients.into(), config.max_clients_per_address.into()),
+            memory: Quota::new(config.memory, config.memory / 2),
             shares: BacklogShares::default(),
             answers: (MAX_ANSWERS, Time::ZERO),
             stats: EndpointStats::default(),
@@ -262,6 +277,10 @@ impl Endpoint {
                 let length = u32::try_from(payload.len()).ok()?;
                 self.established(arrived.now, place)?;
                 let open = self.table.get_mut(place)?.open_mut()?;
+                if !open.reserve(&mut self.memory, from.ip(), length) {
+                    self.stats.no_memory += 1;
+                    return None;
+                }
                 if let Some(share) = self.shares.count(arrived.now, &mut open.arrivals) {
                     open.connection.share_backlog(share);
                 }
@@ -363,15 +382,17 @@ impl Endpoint {
         self.leave_backlog(place);
         self.timers.set(place, None);
         let Some(entry) = self.table.remove(place) else { return };
-        let Some(Established { client, agreed, .. }) = entry.open() else {
+        let Some(Established { client, agreed, reserved, .. }) = entry.open() else {
             self.peers.remove(&(entry.peer, None));
             return;
         };
+        self.memory.give_back(entry.peer.ip(), *reserved);
         let key = client.then_some(agreed.peer_id);
         if self.peers.get(&(entry.peer, key)) == Some(&place) {
             self.peers.remove(&(entry.peer, key));
         }
         if *client {
+            self.clients.give_back(entry.peer.ip(), 1);
             if self.closed_clients.len() == MAX_CLOSED_CLIENTS {
                 self.closed_clients.pop_front();
             }
@@ -456,6 +477,12 @@ impl Endpoint {
 
     /// The connection at `place` was changed: it may have events, something to send, or another timeout.
     fn schedule(&mut self, place: u32) {
+        if let Some(entry) = self.table.get_mut(place) {
+            let ip = entry.peer.ip();
+            if let Some(open) = entry.open_mut() {
+                open.give_back(&mut self.memory, ip);
+            }
+        }
         self.collect_events(place);
         if self.table.queue(place) {
             self.turns.push_back(place);
@@ -478,10 +505,17 @@ impl Endpoint {
 }
 
 impl EndpointConfig {
-    /// Room for as many connections as ids can name, and random initial numbers.
+    /// Room for as many connections as ids can name, memory without a limit, and random initial numbers.
     #[must_use]
     pub fn new(entropy: [u8; 32]) -> Self {
-        Self { entropy, max_connections: crate::socket_ids::PLACES, initial_number: None }
+        Self {
+            entropy,
+            max_connections: PLACES,
+            max_clients: PLACES,
+            max_clients_per_address: PLACES,
+            memory: u64::MAX,
+            initial_number: None,
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! One connection of an endpoint, from the first handshake to the end.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use cwnd::{Span, Time};
 
 use super::backlog_shares::Arrivals;
-use crate::connection::{Connection, Transmit};
+use crate::connection::{self, Connection, Transmit};
 use crate::handshake::{Agreed, Client, Refusal, Rendezvous};
 use crate::number::SocketId;
+use crate::quota::Quota;
 use crate::settings::Settings;
 use crate::wire::{Handshake, Message, Request};
 
@@ -47,6 +48,8 @@ pub(super) struct Established {
     quiet_until: Time,
     /// The packets received lately, for its share of the backlog.
     pub(super) arrivals: Arrivals,
+    /// Bytes taken from the port's memory for what has arrived and is not read.
+    pub(super) reserved: u64,
     /// A keep-alive is due: the peer, a server or the other end of a rendezvous, may wait for a first packet.
     keep_alive_due: bool,
     /// What a rendezvous answers to an end that is still asking, and whether it is due.
@@ -164,6 +167,7 @@ impl Established {
             held: None,
             quiet_until: Time::ZERO,
             arrivals: Arrivals::default(),
+            reserved: 0,
             keep_alive_due: true,
             agreement: None,
             agreement_due: false,
@@ -175,6 +179,27 @@ impl Established {
         let open = Self::new(connection, agreed);
         let quiet_until = now + CLIENT_SETUP;
         Self { client: true, in_backlog: true, response: Some(response), quiet_until, keep_alive_due: false, ..open }
+    }
+
+    /// Takes memory for a packet with `length` bytes of payload; whether there is any.
+    pub(super) fn reserve(&mut self, memory: &mut Quota, ip: IpAddr, length: u32) -> bool {
+        let needed = blocks(self.connection.held() + connection::cost_of_packet(length));
+        let missing = needed.saturating_sub(self.reserved);
+        if missing > memory.left(ip) {
+            return false;
+        }
+        self.reserved += memory.take(ip, missing);
+        true
+    }
+
+    /// Gives back memory of what has been read.
+    pub(super) fn give_back(&mut self, memory: &mut Quota, ip: IpAddr) {
+        // A block more is kept, so that not every packet takes it and gives it back.
+        let surplus = self.reserved.saturating_sub(blocks(self.connection.held()) + BLOCK);
+        if surplus > 0 {
+            memory.give_back(ip, surplus);
+            self.reserved -= surplus;
+        }
     }
 
     /// The server's answer once more, for a client that asks again.
@@ -215,5 +240,12 @@ impl Established {
     }
 }
 
+/// What is taken of the port's memory for `held` bytes: whole blocks, beyond the first.
+fn blocks(held: u64) -> u64 {
+    held / BLOCK * BLOCK
+}
+
+/// Every connection has so much without asking, which is what an acknowledgement each 10 ms needs at 50 Mbit/s.
+const BLOCK: u64 = 64 * 1024;
 /// libudt's client drops packets while its thread prepares the connection, and sends none when it is ready. Other clients send one.
 const CLIENT_SETUP: Span = Span::from_millis(20);

@@ -230,6 +230,84 @@ fn connections_end_where_the_host_wants() {
     assert_eq!(server.connect(at(0), address(3), Settings::default()), Err(OpenError::Full));
 }
 
+#[test]
+fn an_address_has_so_many_connections_and_no_more() {
+    let config = EndpointConfig { max_clients: 5, max_clients_per_address: 3, ..EndpointConfig::new([2; 32]) };
+    let mut server = Endpoint::new(&config);
+    server.listen(Settings::default(), 100).unwrap();
+    let mut knock = |from: SocketAddr, client| {
+        server.handle(arrived(at(0)), from, &request(client, Request::Regular, 0, |_| ()));
+        let cookie = answer(&mut server, at(0)).unwrap().cookie;
+        server.handle(arrived(at(0)), from, &request(client, Request::Response, cookie, |_| ()));
+        let accepted = answer(&mut server, at(0)).unwrap().request == Request::Response;
+        (accepted, server.connections())
+    };
+    let greedy = |port| SocketAddr::new(address(9).ip(), port);
+    let answers = [knock(greedy(1), 1), knock(greedy(1), 2), knock(greedy(2), 3), knock(greedy(3), 4)];
+    assert_eq!(answers, [(true, 1), (true, 2), (true, 3), (false, 3)]);
+    assert_eq!([knock(address(7), 5), knock(address(6), 6), knock(address(5), 7)], [(true, 4), (true, 5), (false, 5)]);
+    server.remove(server.table.handle(1));
+    assert_eq!(answer(&mut server, at(0)), None);
+    assert_eq!(server.clients.left(address(9).ip()), 1, "a connection that is removed counts no more");
+}
+
+/// Clients at so many addresses send every packet but the first, with `len` bytes each, the farthest ones first.
+fn hoard(addresses: u8, clients: u32, len: usize, memory: u64) -> Endpoint {
+    let config = EndpointConfig { memory, ..EndpointConfig::new([2; 32]) };
+    let mut server = Endpoint::new(&config);
+    let settings = Settings { backlog: Some(2700), ..Settings::default() };
+    server.listen(settings, 1000).unwrap();
+    for client in 1..=clients {
+        let from = address(100 + (client % u32::from(addresses)) as u8);
+        server.handle(arrived(at(0)), from, &request(client, Request::Regular, 0, |_| ()));
+        let cookie = answer(&mut server, at(0)).unwrap().cookie;
+        server.handle(arrived(at(0)), from, &request(client, Request::Response, cookie, |_| ()));
+        let id = answer(&mut server, at(0)).unwrap().id.unwrap();
+        for number in (1..30_000).rev() {
+            let mut data: Vec<u8> =
+                [77 + number, 0xc000_0001, 0, id.get()].into_iter().flat_map(u32::to_be_bytes).collect();
+            data.resize(16 + len, 0);
+            server.handle(arrived(at(0)), from, &data);
+        }
+    }
+    server
+}
+
+fn held(server: &Endpoint, clients: u32) -> Vec<u64> {
+    (0..clients).map(|place| server.table.get(place).and_then(Entry::connection).unwrap().held()).collect()
+}
+
+#[test]
+fn what_lies_beyond_the_grant_is_refused() {
+    for len in [1, 1456] {
+        let server = hoard(1, 1, len, u64::MAX);
+        let connection = server.table.get(0).and_then(Entry::connection).unwrap();
+        let stats = connection.stats(at(0));
+        assert_eq!((stats.data_segs_in, stats.no_room, stats.missing), (511, 30_000 - 512, 511), "{len} bytes");
+        assert_eq!(connection.held(), 511 * (len as u64 + 128));
+    }
+}
+
+#[test]
+fn the_memory_of_a_peer_an_address_and_a_port_is_bounded() {
+    let mib = 1 << 20;
+    // By the grant; by a half of the memory of the port; by all of it. Beside that each connection has a block.
+    for (addresses, clients, most) in [(1, 1, 512 * 1584), (1, 20, mib / 2), (20, 20, mib)] {
+        let server = hoard(addresses, clients, 1456, mib);
+        let held = held(&server, clients);
+        let total: u64 = held.iter().sum();
+        assert!(total <= most + u64::from(clients) * 64 * 1024, "{clients} at {addresses}: {held:?}");
+        assert!(2 * total > most, "{clients} at {addresses}: {held:?}");
+        assert!(held.iter().all(|held| *held >= 60_000), "nobody is left without: {held:?}");
+    }
+    let mut server = hoard(20, 20, 1456, mib);
+    assert!(server.memory.taken() > mib / 2 && server.stats().no_memory > 0);
+    for place in 0..20 {
+        server.remove(server.table.handle(place));
+    }
+    assert_eq!(server.memory.taken(), 0);
+}
+
 // A libudt server dies of a largest packet of 44 bytes at its next `send`.
 #[test]
 fn largest_packets_of_no_use_are_refused() {

@@ -41,7 +41,9 @@ impl Rendezvous {
             Request::Rendezvous => {}
             Request::Response if to_our_id => {}
             // libudt sends no version and type in its last handshake; the first had them.
-            Request::Agreement if to_our_id => return self.peer_agreed.filter(|agreed| theirs.id == Some(agreed.peer_id)),
+            Request::Agreement if to_our_id => {
+                return self.peer_agreed.filter(|agreed| theirs.id == Some(agreed.peer_id));
+            }
             _ => return None,
         }
         let agreed = match self.offer.agree(theirs, self.opened) {
