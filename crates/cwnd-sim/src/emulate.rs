@@ -1,18 +1,15 @@
 //! A link of the simulator on its own, for datagrams that something else carries.
 //!
-//! The queue, the line, the random loss and their streams of random numbers are those of a run; time and packets come from
-//! outside. What a run leaves out on purpose is added behind the far end: jitter, reordering and duplication. A datagram is its
-//! size and a tag; the owner of the payload keeps it under the tag until the link returns the tag, released or dropped.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+//! The queue, the line, the random loss, the impairments and their streams of random numbers are those of a run; time and packets come
+//! from outside. What a run leaves out on purpose is added: duplication. A datagram is its size and a tag; the owner of the payload
+//! keeps it under the tag until the link returns the tag, released or dropped.
 
 use cwnd::{Bytes, Span, Time};
 
 use crate::error::{SetupError, SetupPart, require};
-use crate::net::link::{Link, Verdict};
+use crate::net::link::Link;
 use crate::net::packet::{Body, Data, Ecn, Packet};
-use crate::net::setup::{Class, Discipline, LinkSetup, Loss, NodeId, QueueLimit};
+use crate::net::setup::{Class, Discipline, Impairments, LinkSetup, Loss, NodeId, QueueLimit};
 use crate::random::{Stream, threshold};
 
 /// What a link does to what crosses it.
@@ -28,23 +25,10 @@ pub struct Emulation {
     pub discipline: Discipline,
     /// Random loss, before the queue.
     pub loss: Loss,
-    /// Each datagram is held back behind the far end by a uniform draw from zero to this much. None overtakes another for it: one
-    /// with a smaller draw waits for those before it, so that with many datagrams in this time the delay stays near its largest
-    /// and they come in bunches.
-    pub jitter: Span,
-    /// Some datagrams are overtaken.
-    pub reordering: Option<Reordering>,
+    /// What else happens to datagrams.
+    pub impairments: Impairments,
     /// The probability that a datagram arrives twice, the copy right behind it; 0..=1.
     pub duplication: f64,
-}
-
-/// Datagrams that others overtake.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reordering {
-    /// The probability that a datagram is held back; 0..=1.
-    pub probability: f64,
-    /// For how long.
-    pub by: Span,
 }
 
 /// A datagram offered to a link.
@@ -98,44 +82,28 @@ pub struct Tally {
 #[derive(Debug)]
 pub struct EmulatedLink {
     link: Link,
-    /// The arrival of the first datagram on its way.
-    head: Option<Time>,
-    behind: Option<Box<Behind>>,
-    clock: Time,
-}
-
-/// What lies behind the far end, where something does.
-#[derive(Debug)]
-struct Behind {
-    jitter: Span,
-    reorder: u64,
-    reorder_by: Span,
+    /// Threshold of the probability of duplication, and its draws.
     duplicate: u64,
-    draws: [Stream; 3],
-    /// When the latest datagram leaves that was not held back.
-    last: Time,
-    /// By departure, then in the order of arrival.
-    held: BinaryHeap<Reverse<(Time, u64, Leaving)>>,
-    entered: u64,
-    held_back: u64,
+    draws: Stream,
+    /// The copy of what was released last.
+    copy: Option<Release>,
     duplicated: u64,
-}
-
-/// The order among these is never looked at: the number before it is unique.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Leaving {
-    tag: u64,
-    marked: bool,
-    again: bool,
+    clock: Time,
 }
 
 impl Emulation {
     /// A drop-tail link without faults.
     #[must_use]
-    pub const fn new(rate: Option<u64>, delay: Span, queue: QueueLimit) -> Self {
-        let discipline = Discipline::DropTail;
-        let (jitter, reordering, duplication) = (Span::ZERO, None, 0.0);
-        Self { rate, delay, queue, discipline, loss: Loss::None, jitter, reordering, duplication }
+    pub fn new(rate: Option<u64>, delay: Span, queue: QueueLimit) -> Self {
+        Self {
+            rate,
+            delay,
+            queue,
+            discipline: Discipline::DropTail,
+            loss: Loss::None,
+            impairments: Impairments::default(),
+            duplication: 0.0,
+        }
     }
 }
 
@@ -146,21 +114,27 @@ impl EmulatedLink {
     /// A field of `setup` is out of range.
     pub fn new(name: &str, emulation: &Emulation, seed: u64) -> Result<Self, SetupError> {
         let ends = (NodeId(0), NodeId(0));
-        let limit = emulation.queue;
-        let mut setup = LinkSetup::new(name.to_owned(), ends, emulation.rate, emulation.delay, limit);
-        setup.discipline = emulation.discipline;
-        setup.loss = emulation.loss;
+        let Emulation { rate, delay, queue, discipline, loss, duplication, .. } = *emulation;
+        let impairments = emulation.impairments.clone();
+        let plain = LinkSetup::new(name.to_owned(), ends, rate, delay, queue);
+        let setup = LinkSetup { discipline, loss, impairments, ..plain };
         setup.check()?;
-        let behind = Behind::new(name, emulation, seed)?;
-        Ok(Self { link: Link::new(&setup, seed, Time::ZERO), head: None, behind, clock: Time::ZERO })
+        let (part, probable) = (SetupPart::Link(name.to_owned()), (0.0..=1.0).contains(&duplication));
+        require(probable, &part, "the probability of duplication is at least 0 and at most 1")?;
+        Ok(Self {
+            link: Link::new(&setup, seed, Time::ZERO),
+            duplicate: threshold(duplication),
+            draws: Stream::new(seed, &format!("link {name}: duplication")),
+            copy: None,
+            duplicated: 0,
+            clock: Time::ZERO,
+        })
     }
 
     /// Offers a datagram. An instant before that of an earlier call counts as that one.
     pub fn offer(&mut self, now: Time, datagram: &Datagram) {
         self.clock = self.clock.max(now);
-        if let Verdict::First(at) = self.link.offer(self.clock, &mut packet(datagram)) {
-            self.head = Some(at);
-        }
+        self.link.offer(self.clock, &mut packet(datagram));
     }
 
     /// The tag of a datagram that was lost or dropped. To be called after every offer and every release, until there is none.
@@ -171,29 +145,26 @@ impl EmulatedLink {
     /// When [`release`](Self::release) has something to do.
     #[must_use]
     pub fn next_due(&self) -> Option<Time> {
-        let held = self.behind.as_ref().and_then(|behind| behind.held.peek()).map(|Reverse((due, ..))| *due);
-        [self.head, held].into_iter().flatten().min()
+        match &self.copy {
+            Some(copy) => Some(copy.due),
+            None => Some(self.link.next()).filter(|next| *next < Time::MAX),
+        }
     }
 
     /// The next datagram that has arrived by `now`, in the order of arrival.
     pub fn release(&mut self, now: Time) -> Option<Release> {
         self.clock = self.clock.max(now);
-        while let Some(due) = self.head.filter(|due| *due <= now) {
-            // What is held already and leaves before this one arrives goes first.
-            if let Some(released) = self.behind.as_mut().and_then(|behind| behind.leave(due)) {
-                return Some(released);
-            }
-            self.link.catch_up(now);
-            let packet = *self.link.front()?;
-            self.link.remove_front(packet.size);
-            self.head = Some(self.link.next()).filter(|next| *next < Time::MAX);
-            let leaving = Leaving { tag: tag(&packet), marked: packet.ecn == Ecn::Congestion, again: false };
-            match &mut self.behind {
-                Some(behind) => behind.enter(due, leaving),
-                None => return Some(Release { due, tag: leaving.tag, marked: leaving.marked, again: false }),
-            }
+        if let Some(copy) = self.copy.take() {
+            return Some(copy);
         }
-        self.behind.as_mut()?.leave(now)
+        let packet = self.link.take(now)?;
+        let marked = packet.ecn == Ecn::Congestion;
+        let release = Release { due: packet.due, tag: tag(&packet), marked, again: self.draws.chance(self.duplicate) };
+        if release.again {
+            self.duplicated += 1;
+            self.copy = Some(Release { again: false, ..release });
+        }
+        Some(release)
     }
 
     /// Datagrams and bytes in the queue at `now`.
@@ -205,8 +176,6 @@ impl EmulatedLink {
     #[must_use]
     pub fn tally(&self) -> Tally {
         let counts = self.link.counts;
-        let (held_back, duplicated) =
-            self.behind.as_ref().map_or((0, 0), |behind| (behind.held_back, behind.duplicated));
         Tally {
             offered: counts.offered,
             lost: counts.lost,
@@ -214,67 +183,9 @@ impl EmulatedLink {
             marked: counts.marked,
             carried: counts.carried,
             carried_bytes: counts.carried_bytes,
-            held_back,
-            duplicated,
+            held_back: self.link.held_back(),
+            duplicated: self.duplicated,
         }
-    }
-}
-
-impl Behind {
-    fn new(name: &str, emulation: &Emulation, seed: u64) -> Result<Option<Box<Self>>, SetupError> {
-        let probable = |p: f64, what| require((0.0..=1.0).contains(&p), &SetupPart::Link(name.to_string()), what);
-        let Emulation { jitter, reordering, duplication, .. } = *emulation;
-        let Reordering { probability, by } = reordering.unwrap_or(Reordering { probability: 0.0, by: Span::ZERO });
-        probable(probability, "the probability of reordering is at least 0 and at most 1")?;
-        probable(duplication, "the probability of duplication is at least 0 and at most 1")?;
-        if jitter == Span::ZERO && probability == 0.0 && duplication == 0.0 {
-            return Ok(None);
-        }
-        let stream = |what: &str| Stream::new(seed, &format!("link {name}: {what}"));
-        Ok(Some(Box::new(Self {
-            jitter,
-            reorder: threshold(probability),
-            reorder_by: by,
-            duplicate: threshold(duplication),
-            draws: ["jitter", "reordering", "duplication"].map(stream),
-            last: Time::ZERO,
-            held: BinaryHeap::new(),
-            entered: 0,
-            held_back: 0,
-            duplicated: 0,
-        })))
-    }
-
-    /// A datagram has crossed the link at `at`. Each draws from every stream, so that one fault does not change another's victims.
-    fn enter(&mut self, at: Time, leaving: Leaving) {
-        let [jitter, reorder, duplicate] = &mut self.draws;
-        let jittered = at + Span::from_nanos(jitter.below(self.jitter.as_nanos()));
-        let mut due = jittered.max(self.last);
-        if reorder.chance(self.reorder) {
-            due += self.reorder_by;
-            self.held_back += 1;
-        } else {
-            self.last = due;
-        }
-        if duplicate.chance(self.duplicate) {
-            self.hold(due, Leaving { again: true, ..leaving });
-            self.duplicated += 1;
-        }
-        self.hold(due, leaving);
-    }
-
-    fn hold(&mut self, due: Time, leaving: Leaving) {
-        self.held.push(Reverse((due, self.entered, leaving)));
-        self.entered += 1;
-    }
-
-    fn leave(&mut self, now: Time) -> Option<Release> {
-        let Reverse((due, ..)) = self.held.peek()?;
-        if *due > now {
-            return None;
-        }
-        let Reverse((due, _, Leaving { tag, marked, again })) = self.held.pop()?;
-        Some(Release { due, tag, marked, again })
     }
 }
 
@@ -303,7 +214,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::setup::{CoDelSetup, DrrSetup, FqCoDelSetup, RedSetup};
+    use crate::net::setup::{CoDelSetup, DrrSetup, FqCoDelSetup, HoldBack, RedSetup, Reordering};
 
     /// 8 Mbit/s: 1000 bytes take a millisecond.
     const RATE: Option<u64> = Some(8_000_000);
@@ -314,6 +225,10 @@ mod tests {
 
     fn datagram(tag: u64) -> Datagram {
         Datagram { tag, size: Bytes(1000), flow: 0, capable: false }
+    }
+
+    fn reordered(probability: f64, by: Span) -> Impairments {
+        Impairments { reordering: Some(Reordering { probability, by: HoldBack::Time(by) }), ..Impairments::default() }
     }
 
     fn link(emulation: &Emulation) -> EmulatedLink {
@@ -349,20 +264,6 @@ mod tests {
         link.offer(ms(9), &datagram(0));
         link.offer(ms(4), &datagram(1));
         assert_eq!(releases(&mut link, ms(9)), [(9, 0), (9, 1)]);
-    }
-
-    #[test]
-    fn one_held_back_is_overtaken() {
-        let reordering = Some(Reordering { probability: 1.0, by: Span::from_millis(3) });
-        let mut link = link(&Emulation { reordering, ..Emulation::new(None, Span::ZERO, QueueLimit::Unlimited) });
-        link.offer(ms(0), &datagram(0));
-        assert_eq!(releases(&mut link, ms(2)), []);
-        link.behind.as_mut().expect("there is something").reorder = 0;
-        link.offer(ms(2), &datagram(1));
-        link.offer(ms(4), &datagram(2));
-        // Late by far, and yet in the order of arrival.
-        assert_eq!(releases(&mut link, ms(50)), [(2, 1), (3, 0), (4, 2)]);
-        assert_eq!(link.tally().held_back, 1);
     }
 
     #[test]
@@ -422,7 +323,7 @@ mod tests {
             Emulation { rate: Some(0), ..good.clone() },
             Emulation { loss: Loss::Bernoulli(1.5), ..good.clone() },
             Emulation { duplication: -0.1, ..good.clone() },
-            Emulation { reordering: Some(Reordering { probability: f64::NAN, by: Span::ZERO }), ..good },
+            Emulation { impairments: reordered(f64::NAN, Span::ZERO), ..good },
         ];
         assert!(bad.iter().all(|emulation| EmulatedLink::new("test", emulation, 1).is_err()));
     }
@@ -451,8 +352,7 @@ mod tests {
         ) {
             let emulation = Emulation {
                 loss: Loss::Bernoulli(loss),
-                jitter: Span::from_nanos(jitter),
-                reordering: Some(Reordering { probability: reorder, by: Span::from_millis(2) }),
+                impairments: Impairments { jitter: Span::from_nanos(jitter), ..reordered(reorder, Span::from_millis(2)) },
                 duplication,
                 discipline,
                 ..Emulation::new(RATE, Span::from_millis(1), QueueLimit::Packets(5))

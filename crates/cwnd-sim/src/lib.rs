@@ -35,8 +35,8 @@ pub use cwnd_trace::{Passage, Passing, Trace};
 pub use era::{Era, MarkedAtOne, Recovery};
 pub use error::{SetupError, SetupPart};
 pub use net::setup::{
-    Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, LinkId, LinkSetup, Loss,
-    NodeId, PieSetup, QueueLimit, RedSetup, RioSetup, Tap, VcpSetup, XcpSetup,
+    Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, HoldBack, Impairments,
+    LinkId, LinkSetup, Loss, NodeId, PieSetup, QueueLimit, RedSetup, Reordering, RioSetup, Tap, VcpSetup, XcpSetup,
 };
 pub use net::steps::Schedule;
 pub use setup::{CheckedSetup, CrowdSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};

@@ -222,10 +222,9 @@ impl World {
 
     #[inline(always)]
     fn leave_link(&mut self, index: u32) {
-        let mut link = &mut self.links[index as usize];
-        if link.is_scheduled() {
-            self.catch_up(index);
-            link = &mut self.links[index as usize];
+        let link = &mut self.links[index as usize];
+        if !link.is_plain() {
+            return self.leave_elaborate_link(index);
         }
         let Some(packet) = link.front() else { return };
         let mut packet = *packet;
@@ -264,11 +263,16 @@ impl World {
         }
     }
 
-    /// Brings the queue of a link up to the present that decides when the line is free.
+    /// The same for a link that is not plain.
     #[cold]
-    fn catch_up(&mut self, link: u32) {
-        self.links[link as usize].catch_up(self.now);
-        self.drop_at(link);
+    fn leave_elaborate_link(&mut self, index: u32) {
+        let link = &mut self.links[index as usize];
+        let packet = link.take(self.now);
+        self.events.set_link(index, link.next());
+        self.drop_at(index);
+        if let Some(mut packet) = packet {
+            self.forward(&mut packet);
+        }
     }
 
     /// Counts the packets that a link has lost or dropped.

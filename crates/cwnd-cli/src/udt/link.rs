@@ -9,8 +9,8 @@ use cwnd::{BitRate, Bytes, Span};
 use cwnd_link::{Plan, Relay, RelayError};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::{Queue, Written};
-use cwnd_sim::Loss;
-use cwnd_sim::emulate::{Emulation, Reordering};
+use cwnd_sim::emulate::Emulation;
+use cwnd_sim::{HoldBack, Impairments, Loss, Reordering};
 
 use crate::failure::Failure;
 
@@ -114,13 +114,15 @@ impl Arguments {
         }
         let rate = self.rate.as_ref().map(|rate| *rate.value());
         let (limit, discipline) = queue.setup(rate.unwrap_or(BitRate(0.0)), delay.mul_f64(2.0), PACKET);
-        let reordering = Reordering { probability: self.reorder, by: *self.reorder_by.value() };
+        let reordering = Reordering { probability: self.reorder, by: HoldBack::Time(*self.reorder_by.value()) };
         let plain = Emulation::new(rate.map(|rate| rate.0.round() as u64), delay, limit);
         Ok(Emulation {
             discipline,
             loss,
-            jitter: *self.jitter.value(),
-            reordering: (self.reorder != 0.0).then_some(reordering),
+            impairments: Impairments {
+                jitter: *self.jitter.value(),
+                reordering: (self.reorder != 0.0).then_some(reordering),
+            },
             duplication: self.duplicate,
             ..plain
         })

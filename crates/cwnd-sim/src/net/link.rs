@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use cwnd::{Bytes, Span, Time};
 use cwnd_trace::Histogram;
 
+use super::far_end::FarEnd;
 use super::line::Line;
 use super::loss::RandomLoss;
 use super::packet::{Ecn, Packet};
@@ -33,7 +34,10 @@ use crate::random::Stream;
 #[derive(Debug)]
 pub(crate) struct Link {
     server: Server,
+    /// Its queue decides on arrival, and its far end holds nothing.
+    plain: bool,
     road: Road,
+    far_end: Option<Box<FarEnd>>,
     pub(crate) loss: RandomLoss,
     dropped: Vec<Packet>,
     pub(crate) counts: Counts,
@@ -54,7 +58,7 @@ pub(crate) struct Counts {
 /// What became of a packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It will arrive, and the link had been empty: its event is to be set for then.
+    /// It will arrive, and nothing had been on the way: the event of the link is to be set for this instant.
     First(Time),
     /// It will arrive behind others, or waits its turn.
     Behind,
@@ -93,8 +97,12 @@ struct Road {
 impl Link {
     /// A link as set up, drawing from streams of its own.
     pub(crate) fn new(setup: &LinkSetup, seed: u64, measure_from: Time) -> Self {
+        let server = setup.rate.map_or(Server::None, |rate| Server::new(setup, rate, seed));
+        let far_end = FarEnd::new(&setup.name, &setup.impairments, seed);
         Self {
-            server: setup.rate.map_or(Server::None, |rate| Server::new(setup, rate, seed)),
+            plain: far_end.is_none() && !matches!(server, Server::Scheduled(_)),
+            server,
+            far_end,
             road: Road {
                 delay: setup.delay,
                 steps: Steps::new(setup.delay, &setup.delay_steps),
@@ -110,18 +118,12 @@ impl Link {
     /// Offers a packet, which may be marked.
     #[inline(always)]
     pub(crate) fn offer(&mut self, now: Time, packet: &mut Packet) -> Verdict {
-        if self.is_scheduled() {
-            return self.offer_to_scheduled(now, packet);
-        }
-        match self.admit(now, packet) {
-            Some(left) => self.road.enter(left, packet),
-            None => self.drop_offered(packet),
-        }
+        if self.plain { self.offer_plainly(now, packet) } else { self.offer_elaborately(now, packet) }
     }
 
     /// Whether it is known of a packet offered when it leaves, and that does not depend on the one before.
     pub(crate) fn is_foreseeable(&self) -> bool {
-        !self.is_scheduled() && self.road.steps.is_none()
+        self.plain && self.road.steps.is_none()
     }
 
     /// Offers a packet, which may be marked, to a link that [`is_foreseeable`](Self::is_foreseeable): what became of it, where it
@@ -174,17 +176,37 @@ impl Link {
         Some(admitted.finish)
     }
 
-    /// Its queue decides when the line is free: [`catch_up`](Self::catch_up) must come before a look at what leaves.
+    /// Its queue decides on arrival, and its far end holds nothing: what leaves is the [`front`](Self::front). Of another link
+    /// [`take`](Self::take) tells what leaves.
     #[inline(always)]
-    pub(crate) fn is_scheduled(&self) -> bool {
-        matches!(self.server, Server::Scheduled(_))
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
     }
 
-    /// Brings such a queue up to the present; [`dropped`](Self::dropped) hands over what it has dropped.
+    /// Takes out the next packet that has left by `now`, which is never before its [`next`](Self::next); its `due` is the instant at which
+    /// it did. [`dropped`](Self::dropped) hands over what the queue has dropped until now.
     #[cold]
-    pub(crate) fn catch_up(&mut self, now: Time) {
+    pub(crate) fn take(&mut self, now: Time) -> Option<Packet> {
         self.advance(now);
         self.take_dropped();
+        let Some(far_end) = &mut self.far_end else {
+            let packet = self.front().filter(|packet| packet.due <= now).copied()?;
+            self.remove_front(packet.size);
+            return Some(packet);
+        };
+        let leaving = loop {
+            let Some(arrived) = self.road.packets.front().filter(|packet| packet.due <= now) else {
+                break far_end.leave(now);
+            };
+            // What leaves before this one arrives goes first.
+            if let Some(packet) = far_end.leave(arrived.due) {
+                break Some(packet);
+            }
+            far_end.enter(*arrived);
+            self.road.packets.pop_front();
+        };
+        self.count_carried(leaving?.size);
+        leaving
     }
 
     /// The packet that leaves now.
@@ -203,7 +225,13 @@ impl Link {
     /// When the next packet leaves; [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.road.packets.front().map_or(Time::MAX, |packet| packet.due)
+        let arrives = self.road.packets.front().map_or(Time::MAX, |packet| packet.due);
+        self.far_end.as_ref().map_or(arrives, |far_end| arrives.min(far_end.next()))
+    }
+
+    /// Packets held back so far for others to overtake them.
+    pub(crate) fn held_back(&self) -> u64 {
+        self.far_end.as_ref().map_or(0, |far_end| far_end.held_back)
     }
 
     /// Hands over a packet that was lost or dropped; none if that was the last one.
@@ -214,7 +242,7 @@ impl Link {
     /// Packets and bytes that wait at `now`.
     ///
     /// A look that changes nothing: packets that are found to be dropped count as being on their way until
-    /// [`catch_up`](Self::catch_up).
+    /// [`take`](Self::take).
     pub(crate) fn queue(&mut self, now: Time) -> (u64, u64) {
         self.advance(now);
         match &mut self.server {
@@ -240,7 +268,8 @@ impl Link {
     pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
         let scheduled = if let Server::Scheduled(scheduled) = &self.server { Some(scheduled) } else { None };
         let waiting = scheduled.into_iter().flat_map(|scheduled| scheduled.queue.waiting().chain(&scheduled.dropped));
-        waiting.chain(self.road.packets.iter())
+        let held = self.far_end.iter().flat_map(|far_end| far_end.packets());
+        waiting.chain(self.road.packets.iter()).chain(held)
     }
 
     #[cold]
@@ -249,8 +278,28 @@ impl Link {
         Verdict::Dropped
     }
 
-    /// Out of the way of first-in-first-out queues.
+    #[inline(always)]
+    fn offer_plainly(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+        match self.admit(now, packet) {
+            Some(left) => self.road.enter(left, packet),
+            None => self.drop_offered(packet),
+        }
+    }
+
+    /// Out of the way of plain links.
     #[cold]
+    fn offer_elaborately(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+        let verdict = match self.server {
+            Server::Scheduled(_) => self.offer_to_scheduled(now, packet),
+            Server::None | Server::Fifo(_) => self.offer_plainly(now, packet),
+        };
+        match (verdict, &self.far_end) {
+            // Others may be held at the far end, and leave before this one arrives.
+            (Verdict::First(at), Some(far_end)) => Verdict::First(at.min(far_end.next())),
+            _ => verdict,
+        }
+    }
+
     fn offer_to_scheduled(&mut self, now: Time, packet: &Packet) -> Verdict {
         self.counts.offered += 1;
         if self.loss.strikes(now, packet) {
@@ -505,11 +554,8 @@ mod tests {
         assert_eq!(link.offer(ms(1), &mut of(2)), Verdict::Behind);
         let mut at = ms(1) + Span::from_nanos(7);
         let mut left = Vec::new();
-        loop {
-            link.catch_up(at);
-            let Some(packet) = link.front().copied() else { break };
+        while let Some(packet) = link.take(at) {
             left.push((packet.flow, at));
-            link.remove_front(packet.size);
             at = link.next();
         }
         let flows_in_order = [1, 1, 2, 3, 2];

@@ -1,5 +1,6 @@
 //! What lies between the endpoints: packets, links with their queues, routes.
 
+pub(crate) mod far_end;
 pub(crate) mod line;
 pub(crate) mod link;
 pub(crate) mod loss;

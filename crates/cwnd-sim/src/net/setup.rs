@@ -1,11 +1,13 @@
 //! What a link is made of, as plain data.
 
 mod delay;
+mod impairments;
 mod router;
 
 use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
+pub use self::impairments::{HoldBack, Impairments, Reordering};
 pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};
 use super::steps::{Schedule, Steps};
 use crate::error::{SetupError, SetupPart, require};
@@ -45,6 +47,8 @@ pub struct LinkSetup {
     pub discipline: Discipline,
     /// Random loss on the link, before its queue.
     pub loss: Loss,
+    /// What else happens to packets.
+    pub impairments: Impairments,
 }
 
 /// The limit of a queue.
@@ -212,6 +216,7 @@ impl LinkSetup {
             queue,
             discipline: Discipline::DropTail,
             loss: Loss::None,
+            impairments: Impairments::default(),
         }
     }
 
@@ -244,7 +249,8 @@ impl LinkSetup {
             Discipline::FqCoDel(fq) => fq.check(part)?,
             Discipline::Pie(pie) => pie.check(part)?,
         }
-        self.loss.check(part)
+        self.loss.check(part)?;
+        self.impairments.check(part)
     }
 
     fn check_rates(&self, part: &SetupPart) -> Result<(), SetupError> {

@@ -1,0 +1,217 @@
+//! The far end of a link, where it impairs what arrives: packets are held there before they go on.
+
+use std::collections::VecDeque;
+
+use cwnd::{Span, Time};
+
+use super::packet::Packet;
+use super::setup::{HoldBack, Impairments};
+use crate::random::{Stream, threshold};
+
+/// The packets held at the far end of a link.
+#[derive(Debug)]
+pub(crate) struct FarEnd {
+    jitter: Span,
+    /// Threshold of the probability.
+    reorder: u64,
+    by: HoldBack,
+    /// Of jitter and of reordering.
+    draws: [Stream; 2],
+    /// No packet in order leaves earlier.
+    last: Time,
+    /// By the instant at which they leave; of equals the one that entered first is in front.
+    held: VecDeque<Packet>,
+    /// Those that wait for others to overtake them, by the instant at which they leave in any case.
+    overtaken: VecDeque<Overtaken>,
+    pub(crate) held_back: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Overtaken {
+    /// How many packets have yet to overtake it.
+    left: u32,
+    packet: Packet,
+}
+
+impl FarEnd {
+    /// The far end of a link called `link`; none if packets go on as they arrive.
+    pub(crate) fn new(link: &str, impairments: &Impairments, seed: u64) -> Option<Box<Self>> {
+        let Impairments { jitter, reordering } = *impairments;
+        let reorder = reordering.map_or(0, |reordering| threshold(reordering.probability));
+        if jitter == Span::ZERO && reorder == 0 {
+            return None;
+        }
+        Some(Box::new(Self {
+            jitter,
+            reorder,
+            by: reordering.map_or(HoldBack::Time(Span::ZERO), |reordering| reordering.by),
+            draws: ["jitter", "reordering"].map(|what| Stream::new(seed, &format!("link {link}: {what}"))),
+            last: Time::ZERO,
+            held: VecDeque::new(),
+            overtaken: VecDeque::new(),
+            held_back: 0,
+        }))
+    }
+
+    /// A packet arrives at its `due`. Each draws from every stream, so that one impairment does not change another's victims.
+    pub(crate) fn enter(&mut self, packet: Packet) {
+        let [jitter, reorder] = &mut self.draws;
+        let jittered = packet.due + Span::from_nanos(jitter.below(self.jitter.as_nanos()));
+        let due = jittered.max(self.last);
+        if reorder.chance(self.reorder) {
+            self.held_back += 1;
+            match self.by {
+                HoldBack::Time(by) => self.hold(Packet { due: due + by, ..packet }),
+                HoldBack::Packets(left) => {
+                    let packet = Packet { due: due + LONGEST, ..packet };
+                    let place = self.overtaken.partition_point(|other| other.packet.due <= packet.due);
+                    self.overtaken.insert(place, Overtaken { left, packet });
+                }
+            }
+            return;
+        }
+        self.last = due;
+        self.hold(Packet { due, ..packet });
+        self.count_overtaking(due);
+    }
+
+    /// When the next packet leaves; [`Time::MAX`] if there is none.
+    pub(crate) fn next(&self) -> Time {
+        let of = |packet: Option<&Packet>| packet.map_or(Time::MAX, |packet| packet.due);
+        of(self.held.front()).min(of(self.overtaken.front().map(|overtaken| &overtaken.packet)))
+    }
+
+    /// The next packet that has left by `now`, with the instant at which it did as its `due`.
+    pub(crate) fn leave(&mut self, now: Time) -> Option<Packet> {
+        while let Some(Overtaken { packet, .. }) =
+            self.overtaken.front().filter(|first| first.packet.due <= now).copied()
+        {
+            self.overtaken.pop_front();
+            self.hold(packet);
+        }
+        self.held.front().is_some_and(|packet| packet.due <= now).then(|| self.held.pop_front()).flatten()
+    }
+
+    /// The packets that have not left.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.held.iter().chain(self.overtaken.iter().map(|overtaken| &overtaken.packet))
+    }
+
+    fn hold(&mut self, packet: Packet) {
+        let place = self.held.partition_point(|other| other.due <= packet.due);
+        self.held.insert(place, packet);
+    }
+
+    /// A packet that leaves at `due` overtakes those that wait for it; who has waited for the last one leaves right behind it.
+    fn count_overtaking(&mut self, due: Time) {
+        let mut waiting = std::mem::take(&mut self.overtaken);
+        waiting.retain_mut(|overtaken| {
+            overtaken.left -= 1;
+            if overtaken.left == 0 {
+                self.hold(Packet { due, ..overtaken.packet });
+            }
+            overtaken.left > 0
+        });
+        self.overtaken = waiting;
+    }
+}
+
+/// Longer than the gaps between the packets of a flow that is not idle.
+const LONGEST: Span = Span::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use cwnd::Bytes;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::net::packet::{Body, Ecn};
+    use crate::net::setup::{Class, Reordering};
+
+    /// Of the flow `name`, by which it is told apart.
+    fn packet(name: u32, millis: u64) -> Packet {
+        let body = Body::ToSender(cwnd_udt::Message::KeepAlive);
+        let (ecn, class) = (Ecn::NotCapable, Class::Out);
+        Packet { due: ms(millis), flow: name, hop: 0, size: Bytes(40), ecn, class, body }
+    }
+
+    fn ms(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn far_end(probability: f64, by: HoldBack) -> Box<FarEnd> {
+        let reordering = Some(Reordering { probability, by });
+        FarEnd::new("test", &Impairments { reordering, ..Impairments::default() }, 1).expect("it holds packets")
+    }
+
+    /// Names and milliseconds of all that has left by `now`.
+    fn left(end: &mut FarEnd, now: Time) -> Vec<(u32, u64)> {
+        std::iter::from_fn(|| end.leave(now)).map(|packet| (packet.flow, packet.due.as_nanos() / 1_000_000)).collect()
+    }
+
+    #[test]
+    fn one_held_back_for_a_time_is_overtaken() {
+        let mut end = far_end(1.0, HoldBack::Time(Span::from_millis(3)));
+        end.enter(packet(0, 0));
+        end.reorder = 0;
+        end.enter(packet(1, 2));
+        end.enter(packet(2, 4));
+        assert_eq!(end.next(), ms(2));
+        assert_eq!(left(&mut end, ms(3)), [(1, 2), (0, 3)]);
+        assert_eq!(left(&mut end, ms(9)), [(2, 4)]);
+        assert_eq!((end.held_back, end.next()), (1, Time::MAX));
+    }
+
+    #[test]
+    fn one_held_back_for_a_distance_leaves_right_behind_the_last_that_overtakes_it() {
+        let mut end = far_end(1.0, HoldBack::Packets(2));
+        end.enter(packet(0, 0));
+        end.reorder = 0;
+        (1..=3).for_each(|name| end.enter(packet(name, u64::from(name) * 10)));
+        assert_eq!(left(&mut end, ms(99)), [(1, 10), (2, 20), (0, 20), (3, 30)]);
+    }
+
+    #[test]
+    fn one_that_nobody_overtakes_leaves_after_a_second() {
+        let mut end = far_end(1.0, HoldBack::Packets(2));
+        end.enter(packet(0, 5));
+        end.reorder = 0;
+        end.enter(packet(1, 7));
+        assert_eq!(left(&mut end, ms(1004)), [(1, 7)]);
+        assert_eq!(end.next(), ms(1005));
+        assert_eq!(left(&mut end, ms(1005)), [(0, 1005)]);
+    }
+
+    proptest! {
+        /// Whoever looks late is told the same, and jitter alone lets nobody overtake.
+        #[test]
+        fn packets_leave_once_and_in_order(
+            gaps in proptest::collection::vec(0_u64..20, 1..100),
+            (jitter, probability) in (0_u64..30, prop_oneof![Just(0.0), 0.0..1.0_f64]),
+            by in prop_oneof![(1_u32..5).prop_map(HoldBack::Packets), (0_u64..40).prop_map(|by| HoldBack::Time(Span::from_millis(by)))],
+        ) {
+            let impairments =
+                Impairments { jitter: Span::from_millis(jitter + 1), reordering: Some(Reordering { probability, by }) };
+            let ends = || FarEnd::new("test", &impairments, 1).expect("it holds packets");
+            let (mut prompt, mut late) = (ends(), ends());
+            let (mut at, mut at_once) = (0, Vec::new());
+            for (name, gap) in (0..).zip(&gaps) {
+                at += gap;
+                while prompt.next() < ms(at) {
+                    let now = prompt.next();
+                    at_once.extend(prompt.leave(now));
+                }
+                prompt.enter(packet(name, at));
+                late.enter(packet(name, at));
+            }
+            at_once.extend(std::iter::from_fn(|| prompt.leave(ms(1_000_000))));
+            let later: Vec<Packet> = std::iter::from_fn(|| late.leave(ms(1_000_000))).collect();
+            prop_assert_eq!(&at_once, &later);
+            prop_assert!(later.is_sorted_by_key(|packet| packet.due));
+            prop_assert!(probability > 0.0 || later.is_sorted_by_key(|packet| packet.flow));
+            let mut names: Vec<u32> = later.iter().map(|packet| packet.flow).collect();
+            names.sort_unstable();
+            prop_assert_eq!(names, (0..gaps.len() as u32).collect::<Vec<_>>());
+        }
+    }
+}
