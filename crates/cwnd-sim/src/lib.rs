@@ -34,9 +34,11 @@ mod world;
 pub use cwnd_trace::{Passage, Passing, Trace};
 pub use era::{Era, MarkedAtOne, Recovery};
 pub use error::{SetupError, SetupPart};
+pub use net::delivery::{DeliveryTrace, DeliveryTraceError};
 pub use net::setup::{
     Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, HoldBack, Impairments,
-    LinkId, LinkSetup, Loss, NodeId, PieSetup, QueueLimit, RedSetup, Reordering, RioSetup, Tap, VcpSetup, XcpSetup,
+    LinkId, LinkSetup, Loss, NodeId, PieSetup, QueueLimit, RedSetup, Reordering, RioSetup, Tap, TokenBucket, VcpSetup,
+    XcpSetup,
 };
 pub use net::steps::Schedule;
 pub use setup::{CheckedSetup, CrowdSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};

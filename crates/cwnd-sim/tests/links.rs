@@ -2,9 +2,9 @@
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    CbrSetup, Class, CoDelSetup, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, GilbertElliott, HoldBack,
-    Impairments, Loss, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup, Reordering, RioSetup, Sampling,
-    Schedule, Setup, Trace, Variation,
+    CbrSetup, Class, CoDelSetup, DeliveryTrace, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, GilbertElliott,
+    HoldBack, Impairments, Loss, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup, Reordering, RioSetup,
+    Sampling, Schedule, Setup, TokenBucket, Trace, Variation,
 };
 
 const MBIT: u64 = 1_000_000;
@@ -237,4 +237,80 @@ fn a_link_reorders_behind_every_queue() {
         // A packet that ten others overtake is sent again by a sender that waits for three; without reordering only what is lost is.
         assert!(in_vain(0.01) > in_vain(0.0) + 20, "{discipline:?}, {by:?}");
     }
+}
+
+/// Bytes per second that a flow of `algorithm` gets over the bottleneck of `setup`, and packets dropped there.
+fn carried(setup: &Setup) -> (f64, u64) {
+    let trace = run(setup);
+    let seconds = setup.duration.as_secs_f64();
+    (last(&trace.links[0].carried_bytes) as f64 / seconds, last(&trace.links[0].dropped))
+}
+
+#[test]
+fn a_policer_drops_what_a_shaper_delays() {
+    let bucket = TokenBucket { rate: 2 * MBIT, burst: Bytes(30_000) };
+    let with = |impairments: Impairments| {
+        let mut setup = bell(&["reno"], 30);
+        setup.links[0].impairments = impairments;
+        carried(&setup)
+    };
+    let (policed, dropped_by_policer) = with(Impairments { policer: Some(bucket), ..Impairments::default() });
+    let (shaped, dropped_by_queue) = with(Impairments { shaper: Some(bucket), ..Impairments::default() });
+    let most = 250_000.0 + 30_000.0 / 30.0;
+    assert!(shaped > 0.95 * most && shaped <= most, "{shaped}");
+    assert!(policed > 0.5 * most && policed < 0.97 * most, "{policed}: the bucket is smaller than a window");
+    assert!(dropped_by_policer > 4 * dropped_by_queue, "{dropped_by_policer}, {dropped_by_queue}");
+}
+
+#[test]
+fn a_link_carries_what_its_delivery_trace_allows() {
+    // 8 opportunities in 10 ms: 9.6 Mbit/s, all within 3 ms.
+    let trace = DeliveryTrace::parse("1\n1\n1\n1\n2\n2\n3\n10").expect("a trace");
+    for discipline in [Discipline::DropTail, Discipline::CoDel(CoDelSetup::default())] {
+        let mut setup = bell(&["reno"], 20);
+        setup.cbr = vec![cbr(&setup, 20 * MBIT, Class::Out)];
+        let link = &mut setup.links[0];
+        (link.rate, link.discipline) = (Some(trace.mean_rate()), discipline);
+        link.deliveries = Some(std::sync::Arc::new(trace.clone()));
+        let trace = run(&setup);
+        let (carried, capacity) = (last(&trace.links[0].carried_bytes), last(&trace.links[0].capacity_bytes));
+        assert_eq!(capacity, 20 * 100 * 8 * 1504);
+        // The delay of the link, and what is there at the end of an opportunity without room.
+        assert!(carried > capacity * 99 / 100 && carried <= capacity, "{discipline:?}: {carried} of {capacity}");
+    }
+}
+
+#[test]
+fn acknowledgements_that_are_compressed_and_thinned_out_carry_a_flow_nevertheless() {
+    let with = |impairments: Impairments| {
+        let mut setup = bell(&["reno"], 30);
+        setup.links[1].impairments = impairments;
+        let trace = run(&setup);
+        (last(&trace.links[0].carried), last(&trace.links[1].carried))
+    };
+    let (plain, acks) = with(Impairments::default());
+    let bunched = Impairments { aggregation: Some(MS * 8), ..Impairments::default() };
+    let (compressed, same_acks) = with(bunched.clone());
+    let (thinned, fewer_acks) = with(Impairments { ack_thinning: Some(4), ..bunched });
+    assert!(plain * 95 / 100 < compressed && plain * 95 / 100 < thinned, "{plain}, {compressed}, {thinned}");
+    assert!(same_acks > acks * 9 / 10 && fewer_acks < acks / 2, "{acks}, {same_acks}, {fewer_acks}");
+}
+
+#[test]
+fn impairments_that_contradict_themselves_are_refused() {
+    let refused = |impairments: Impairments, deliveries: Option<DeliveryTrace>| {
+        let mut setup = bell(&["reno"], 1);
+        setup.links[0].impairments = impairments;
+        setup.links[0].deliveries = deliveries.map(std::sync::Arc::new);
+        cwnd_sim::run(&setup, &mut |_| true).expect_err("a contradiction").to_string()
+    };
+    let bucket = TokenBucket { rate: MBIT, burst: Bytes(3000) };
+    let none = Impairments::default;
+    let trace = DeliveryTrace::parse("1").ok();
+    assert!(refused(Impairments { shaper: Some(bucket), ..none() }, trace).contains("not several of these"));
+    assert!(refused(Impairments { ack_thinning: Some(2), ..none() }, None).contains("where packets are aggregated"));
+    let empty = TokenBucket { burst: Bytes(0), ..bucket };
+    assert!(refused(Impairments { policer: Some(empty), ..none() }, None).contains("at least one byte"));
+    let reordering = Some(Reordering { probability: 0.1, by: HoldBack::Packets(0) });
+    assert!(refused(Impairments { reordering, ..none() }, None).contains("at least 1 packet"));
 }

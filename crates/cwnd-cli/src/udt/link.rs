@@ -122,6 +122,7 @@ impl Arguments {
             impairments: Impairments {
                 jitter: *self.jitter.value(),
                 reordering: (self.reorder != 0.0).then_some(reordering),
+                ..Impairments::default()
             },
             duplication: self.duplicate,
             ..plain

@@ -1,16 +1,22 @@
 //! The far end of a link, where it impairs what arrives: packets are held there before they go on.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use cwnd::{Span, Time};
 
-use super::packet::Packet;
+use super::packet::{Body, Packet};
 use super::setup::{HoldBack, Impairments};
 use crate::random::{Stream, threshold};
 
 /// The packets held at the far end of a link.
 #[derive(Debug)]
 pub(crate) struct FarEnd {
+    aggregation: Option<Span>,
+    /// When the latest bunch leaves.
+    bunch: Option<Time>,
+    thinning: Option<Thinning>,
+    /// Acknowledgements taken out, for the owner to take.
+    pub(crate) thinned: Vec<Packet>,
     jitter: Span,
     /// Threshold of the probability.
     reorder: u64,
@@ -26,6 +32,15 @@ pub(crate) struct FarEnd {
     pub(crate) held_back: u64,
 }
 
+/// How acknowledgements are thinned out.
+#[derive(Debug)]
+struct Thinning {
+    /// One of so many goes on.
+    every: u32,
+    /// Of the present bunch, by flow.
+    seen: BTreeMap<u32, u32>,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Overtaken {
     /// How many packets have yet to overtake it.
@@ -36,12 +51,16 @@ struct Overtaken {
 impl FarEnd {
     /// The far end of a link called `link`; none if packets go on as they arrive.
     pub(crate) fn new(link: &str, impairments: &Impairments, seed: u64) -> Option<Box<Self>> {
-        let Impairments { jitter, reordering } = *impairments;
+        let Impairments { aggregation, ack_thinning, jitter, reordering, .. } = *impairments;
         let reorder = reordering.map_or(0, |reordering| threshold(reordering.probability));
-        if jitter == Span::ZERO && reorder == 0 {
+        if aggregation.is_none() && jitter == Span::ZERO && reorder == 0 {
             return None;
         }
         Some(Box::new(Self {
+            aggregation,
+            bunch: None,
+            thinning: ack_thinning.map(|every| Thinning { every, seen: BTreeMap::new() }),
+            thinned: Vec::new(),
             jitter,
             reorder,
             by: reordering.map_or(HoldBack::Time(Span::ZERO), |reordering| reordering.by),
@@ -55,6 +74,7 @@ impl FarEnd {
 
     /// A packet arrives at its `due`. Each draws from every stream, so that one impairment does not change another's victims.
     pub(crate) fn enter(&mut self, packet: Packet) {
+        let packet = self.aggregate(packet);
         let [jitter, reorder] = &mut self.draws;
         let jittered = packet.due + Span::from_nanos(jitter.below(self.jitter.as_nanos()));
         let due = jittered.max(self.last);
@@ -97,6 +117,27 @@ impl FarEnd {
         self.held.iter().chain(self.overtaken.iter().map(|overtaken| &overtaken.packet))
     }
 
+    /// The packet with the instant at which its bunch leaves. An acknowledgement takes the place of the one of its flow before it, unless
+    /// that was the last one of its group.
+    fn aggregate(&mut self, packet: Packet) -> Packet {
+        let Some(interval) = self.aggregation else { return packet };
+        let due = self.bunch.filter(|bunch| packet.due <= *bunch).unwrap_or_else(|| {
+            self.thinning.iter_mut().for_each(|thinning| thinning.seen.clear());
+            packet.due + interval
+        });
+        self.bunch = Some(due);
+        let packet = Packet { due, ..packet };
+        if let (Some(thinning), Body::Ack(_)) = (&mut self.thinning, &packet.body) {
+            let seen = thinning.seen.entry(packet.flow).or_default();
+            let begins = seen.is_multiple_of(thinning.every);
+            *seen += 1;
+            let is_before = |other: &Packet| other.flow == packet.flow && matches!(other.body, Body::Ack(_));
+            let before = if begins { None } else { self.held.iter().rposition(is_before) };
+            self.thinned.extend(before.and_then(|place| self.held.remove(place)));
+        }
+        packet
+    }
+
     fn hold(&mut self, packet: Packet) {
         let place = self.held.partition_point(|other| other.due <= packet.due);
         self.held.insert(place, packet);
@@ -125,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::packet::{Body, Ecn};
+    use crate::net::packet::{Ack, Block, Ecn};
     use crate::net::setup::{Class, Reordering};
 
     /// Of the flow `name`, by which it is told apart.
@@ -182,6 +223,38 @@ mod tests {
         assert_eq!(left(&mut end, ms(1005)), [(0, 1005)]);
     }
 
+    fn aggregating(ack_thinning: Option<u32>) -> Box<FarEnd> {
+        let aggregation = Some(Span::from_millis(5));
+        FarEnd::new("test", &Impairments { aggregation, ack_thinning, ..Impairments::default() }, 1)
+            .expect("it holds packets")
+    }
+
+    #[test]
+    fn packets_wait_for_one_another() {
+        let mut end = aggregating(None);
+        (0..).zip([0, 3, 5, 6, 20]).for_each(|(name, at)| end.enter(packet(name, at)));
+        assert_eq!(left(&mut end, ms(99)), [(0, 5), (1, 5), (2, 5), (3, 11), (4, 25)]);
+    }
+
+    #[test]
+    fn of_acknowledgements_that_leave_together_the_newest_of_each_group_goes_on() {
+        let mut end = aggregating(Some(3));
+        let ack = |flow, cumulative| {
+            let ack = Ack { cumulative, echo: Time::ZERO, sack: [Block::default(); 3], marked: false };
+            Packet { body: Body::Ack(ack), ..packet(flow, 1) }
+        };
+        end.enter(packet(1, 1));
+        (0..5).for_each(|n| end.enter(ack(1, n)));
+        (0..3).for_each(|n| end.enter(ack(2, n)));
+        end.enter(Packet { due: ms(8), ..ack(1, 5) });
+        let name = |packet: Packet| {
+            if let Body::Ack(ack) = packet.body { (packet.flow, Some(ack.cumulative)) } else { (packet.flow, None) }
+        };
+        let left: Vec<_> = std::iter::from_fn(|| end.leave(ms(99))).map(name).collect();
+        assert_eq!(left, [(1, None), (1, Some(2)), (1, Some(4)), (2, Some(2)), (1, Some(5))]);
+        assert_eq!(end.thinned.len(), 5);
+    }
+
     proptest! {
         /// Whoever looks late is told the same, and jitter alone lets nobody overtake.
         #[test]
@@ -191,7 +264,11 @@ mod tests {
             by in prop_oneof![(1_u32..5).prop_map(HoldBack::Packets), (0_u64..40).prop_map(|by| HoldBack::Time(Span::from_millis(by)))],
         ) {
             let impairments =
-                Impairments { jitter: Span::from_millis(jitter + 1), reordering: Some(Reordering { probability, by }) };
+                Impairments {
+                jitter: Span::from_millis(jitter + 1),
+                reordering: Some(Reordering { probability, by }),
+                ..Impairments::default()
+            };
             let ends = || FarEnd::new("test", &impairments, 1).expect("it holds packets");
             let (mut prompt, mut late) = (ends(), ends());
             let (mut at, mut at_once) = (0, Vec::new());

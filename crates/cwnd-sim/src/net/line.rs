@@ -1,7 +1,12 @@
 //! The transmitter of a link.
 
+use std::sync::Arc;
+
 use cwnd::{Bytes, Time};
 
+use super::bucket::Bucket;
+use super::delivery::Deliveries;
+use super::setup::LinkSetup;
 use super::steps::Steps;
 
 /// When the line is next free, exactly: whole nanoseconds and a remainder in units of 1/rate nanoseconds.
@@ -18,14 +23,23 @@ pub(crate) struct Line {
     change: u64,
     /// Transmission time at `rate` of the last size seen, whole and remainder: most packets of a link have one size.
     cached: (Bytes, u64, u64),
-    steps: Option<Box<Steps<u64>>>,
+    varying: Option<Box<Varying>>,
+}
+
+/// What holds a line back, or changes its rate.
+#[derive(Debug)]
+pub(crate) enum Varying {
+    Steps(Steps<u64>),
+    /// A packet waits for tokens, and is transmitted at the line's rate then.
+    Shaper(Bucket),
+    Deliveries(Deliveries),
 }
 
 impl Line {
-    /// An idle line of `rate` bit/s, or one that follows `steps`.
-    pub(crate) fn new(rate: u64, steps: Option<Box<Steps<u64>>>) -> Self {
-        let change = if steps.is_some() { 0 } else { u64::MAX };
-        Self { rate, free: 0, remainder: 0, change, cached: NOTHING, steps }
+    /// An idle line of `rate` bit/s, unless something varies.
+    pub(crate) fn new(rate: u64, varying: Option<Varying>) -> Self {
+        let change = if varying.is_some() { 0 } else { u64::MAX };
+        Self { rate, free: 0, remainder: 0, change, cached: NOTHING, varying: varying.map(Box::new) }
     }
 
     /// When a packet offered at `now` would begin transmission.
@@ -64,7 +78,7 @@ impl Line {
             free += 1;
         }
         if free >= self.change {
-            return self.follow_over_changes(size);
+            return self.follow_varying(size);
         }
         (self.free, self.remainder) = (free, remainder);
         self.free_at()
@@ -72,14 +86,35 @@ impl Line {
 
     /// Bytes the line could have carried until `now`, if its rate changes.
     pub(crate) fn capacity(&self, now: Time) -> Option<u64> {
-        let steps = self.steps.as_ref()?;
-        Some((steps.integral(now.as_nanos()) / bit_nanos(Bytes(1))) as u64)
+        self.varying.as_ref().map(|varying| varying.capacity(self.rate, now))
     }
 
-    /// The same as [`follow`](Self::follow) where the rate changes before the last bit has left.
+    /// The same as [`follow`](Self::follow) for a line that varies.
     #[cold]
+    fn follow_varying(&mut self, size: Bytes) -> Time {
+        match self.varying.as_deref_mut() {
+            None => self.free_at(),
+            Some(Varying::Steps(_)) => self.follow_over_changes(size),
+            Some(Varying::Shaper(bucket)) => {
+                let at = bucket.reserve(self.free + u64::from(self.remainder > 0), size);
+                if at > self.free + u64::from(self.remainder > 0) {
+                    (self.free, self.remainder) = (at, 0);
+                }
+                let end = u128::from(self.remainder) + bit_nanos(size);
+                self.free = self.free.saturating_add((end / u128::from(self.rate)) as u64);
+                self.remainder = (end % u128::from(self.rate)) as u64;
+                self.free_at()
+            }
+            Some(Varying::Deliveries(deliveries)) => {
+                self.free = deliveries.carry(self.free, size);
+                self.free_at()
+            }
+        }
+    }
+
+    /// The same where the rate changes before the last bit has left.
     fn follow_over_changes(&mut self, size: Bytes) -> Time {
-        let Some(steps) = &self.steps else { return self.free_at() };
+        let Some(Varying::Steps(steps)) = self.varying.as_deref() else { return self.free_at() };
         let mut left = bit_nanos(size);
         if let Some((period, carried)) = steps.cycle() {
             // All but the last of the whole periods this takes.
@@ -111,6 +146,25 @@ impl Line {
     }
 }
 
+impl Varying {
+    /// What the line of a link set up like this has beside its rate.
+    pub(crate) fn of(link: &LinkSetup, rate: u64) -> Option<Self> {
+        let shaper = || link.impairments.shaper.map(|bucket| Self::Shaper(Bucket::new(bucket)));
+        let deliveries = || link.deliveries.as_ref().map(|trace| Self::Deliveries(Deliveries::new(Arc::clone(trace))));
+        Steps::new(rate, &link.rate_steps).map(Self::Steps).or_else(shaper).or_else(deliveries)
+    }
+
+    /// Bytes that a line of `rate` bit/s could have carried until `now`.
+    pub(crate) fn capacity(&self, rate: u64, now: Time) -> u64 {
+        let bytes = |bit_nanos: u128| (bit_nanos / self::bit_nanos(Bytes(1))) as u64;
+        match self {
+            Self::Steps(steps) => bytes(steps.integral(now.as_nanos())),
+            Self::Shaper(bucket) => bytes(bucket.integral(now).min(u128::from(rate) * u128::from(now.as_nanos()))),
+            Self::Deliveries(deliveries) => deliveries.trace.capacity(now),
+        }
+    }
+}
+
 /// The bits of a packet times the nanoseconds of a second: divided by a rate, nanoseconds.
 #[inline]
 fn bit_nanos(size: Bytes) -> u128 {
@@ -125,12 +179,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::net::delivery::DeliveryTrace;
+    use crate::net::setup::TokenBucket;
     use crate::net::steps::Schedule;
 
     fn line(rate: u64, steps: &[(u64, u64)], repeat: Option<u64>) -> Line {
         let steps = steps.iter().map(|(at, rate)| (Span::from_nanos(*at), *rate)).collect();
         let schedule = Schedule { steps, repeat: repeat.map(Span::from_nanos) };
-        Line::new(rate, Steps::new(rate, &schedule))
+        Line::new(rate, Steps::new(rate, &schedule).map(Varying::Steps))
     }
 
     #[test]
@@ -190,6 +246,28 @@ mod tests {
         assert_eq!(line.follow(Bytes(1500)), Time::MAX);
     }
 
+    #[test]
+    fn a_shaper_lets_a_burst_pass_at_the_rate_of_the_line() {
+        // 1000 bytes take 1 ms on the line; two of them are in the bucket, which takes 4 ms for each further one.
+        let bucket = TokenBucket { rate: 2_000_000, burst: Bytes(2000) };
+        let mut line = Line::new(8_000_000, Some(Varying::Shaper(Bucket::new(bucket))));
+        let left: Vec<_> = (0..5).map(|_| line.send(Time::ZERO, Bytes(1000)).as_nanos() / 1_000_000).collect();
+        // At 2 ms half a packet has come into the bucket: the third goes at 4 ms.
+        assert_eq!(left, [1, 2, 5, 9, 13]);
+        assert_eq!(line.capacity(Time::from_nanos(8_000_000)), Some(4000), "2000 and 8 ms of 2 Mbit/s");
+        assert_eq!(line.capacity(Time::from_nanos(1_000_000)), Some(1000), "not more than the line carries");
+    }
+
+    #[test]
+    fn a_line_follows_a_delivery_trace() {
+        let trace = DeliveryTrace::parse("3\n3\n10").expect("a trace");
+        let mut line = Line::new(trace.mean_rate(), Some(Varying::Deliveries(Deliveries::new(Arc::new(trace)))));
+        let mut send =
+            |millis: u64| line.send(Time::from_nanos(millis * 1_000_000), Bytes(1500)).as_nanos() / 1_000_000;
+        // The third of the second packet's bytes that the first opportunity has no room for goes with the second one.
+        assert_eq!([0, 0, 1, 8, 25].map(&mut send), [3, 3, 10, 13, 30]);
+    }
+
     proptest! {
         #[test]
         fn a_busy_line_carries_the_integral_of_its_rate(
@@ -204,12 +282,15 @@ mod tests {
                 last.1 = last.1.max(1);
             }
             let mut line = line(rate, &steps, tail.map(|tail| at + tail));
-            let schedule = line.steps.clone();
+            let Line { varying, .. } = self::line(rate, &steps, tail.map(|tail| at + tail));
             let mut bits = 0;
             for size in sizes {
                 let end = line.follow(Bytes(size)).as_nanos();
                 bits += bit_nanos(Bytes(size));
-                let integral = |at| schedule.as_ref().map_or(u128::from(rate) * u128::from(at), |steps| steps.integral(at));
+                let integral = |at| match varying.as_deref() {
+                    Some(Varying::Steps(steps)) => steps.integral(at),
+                    _ => u128::from(rate) * u128::from(at),
+                };
                 // The last bit has left by the nanosecond named, and had not one nanosecond earlier.
                 prop_assert!(integral(end) >= bits);
                 prop_assert!(integral(end - 1) < bits);

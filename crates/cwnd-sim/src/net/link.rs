@@ -10,8 +10,9 @@ use std::collections::VecDeque;
 use cwnd::{Bytes, Span, Time};
 use cwnd_trace::Histogram;
 
+use super::bucket::Bucket;
 use super::far_end::FarEnd;
-use super::line::Line;
+use super::line::{Line, Varying};
 use super::loss::RandomLoss;
 use super::packet::{Ecn, Packet};
 use super::queue::codel::CoDel;
@@ -34,8 +35,9 @@ use crate::random::Stream;
 #[derive(Debug)]
 pub(crate) struct Link {
     server: Server,
-    /// Its queue decides on arrival, and its far end holds nothing.
+    /// No policer, a queue that decides on arrival, and a far end that holds nothing.
     plain: bool,
+    policer: Option<Box<Bucket>>,
     road: Road,
     far_end: Option<Box<FarEnd>>,
     pub(crate) loss: RandomLoss,
@@ -99,13 +101,15 @@ impl Link {
     pub(crate) fn new(setup: &LinkSetup, seed: u64, measure_from: Time) -> Self {
         let server = setup.rate.map_or(Server::None, |rate| Server::new(setup, rate, seed));
         let far_end = FarEnd::new(&setup.name, &setup.impairments, seed);
+        let policer = setup.impairments.policer.map(|bucket| Box::new(Bucket::new(bucket)));
         Self {
-            plain: far_end.is_none() && !matches!(server, Server::Scheduled(_)),
+            plain: policer.is_none() && far_end.is_none() && !matches!(server, Server::Scheduled(_)),
+            policer,
             server,
             far_end,
             road: Road {
                 delay: setup.delay,
-                steps: Steps::new(setup.delay, &setup.delay_steps),
+                steps: Steps::new(setup.delay, &setup.delay_steps).map(Box::new),
                 packets: VecDeque::new(),
             },
             loss: RandomLoss::new(setup, seed),
@@ -176,7 +180,7 @@ impl Link {
         Some(admitted.finish)
     }
 
-    /// Its queue decides on arrival, and its far end holds nothing: what leaves is the [`front`](Self::front). Of another link
+    /// No policer, a queue that decides on arrival, and a far end that holds nothing: what leaves is the [`front`](Self::front). Of another link
     /// [`take`](Self::take) tells what leaves.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
@@ -205,6 +209,8 @@ impl Link {
             far_end.enter(*arrived);
             self.road.packets.pop_front();
         };
+        self.counts.dropped += far_end.thinned.len() as u64;
+        self.dropped.append(&mut far_end.thinned);
         self.count_carried(leaving?.size);
         leaving
     }
@@ -289,6 +295,11 @@ impl Link {
     /// Out of the way of plain links.
     #[cold]
     fn offer_elaborately(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+        if self.policer.as_mut().is_some_and(|policer| !policer.admit(now, packet.size)) {
+            self.counts.offered += 1;
+            self.counts.dropped += 1;
+            return self.drop_offered(packet);
+        }
         let verdict = match self.server {
             Server::Scheduled(_) => self.offer_to_scheduled(now, packet),
             Server::None | Server::Fifo(_) => self.offer_plainly(now, packet),
@@ -357,7 +368,7 @@ impl Waits {
 impl Server {
     fn new(setup: &LinkSetup, rate: u64, seed: u64) -> Self {
         let stream = |what: &str| Stream::new(seed, &format!("link {}: {what}", setup.name));
-        let line = Line::new(rate, Steps::new(rate, &setup.rate_steps));
+        let line = Line::new(rate, Varying::of(setup, rate));
         let early = match setup.discipline {
             Discipline::DropTail => Early::Nothing,
             Discipline::Red(red) => Early::Red(Box::new(Red::new(red, rate, stream("RED")))),

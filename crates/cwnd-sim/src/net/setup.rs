@@ -4,12 +4,16 @@ mod delay;
 mod impairments;
 mod router;
 
+use std::sync::Arc;
+
 use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
-pub use self::impairments::{HoldBack, Impairments, Reordering};
+pub use self::impairments::{HoldBack, Impairments, Reordering, TokenBucket};
 pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};
-use super::steps::{Schedule, Steps};
+use super::delivery::DeliveryTrace;
+use super::line::Varying;
+use super::steps::Schedule;
 use crate::error::{SetupError, SetupPart, require};
 
 /// Indexes [`Setup::nodes`](crate::Setup::nodes).
@@ -36,6 +40,8 @@ pub struct LinkSetup {
     /// Later rates. The bits that are left of a packet when the rate changes go on at the new rate. 0 is an outage: packets
     /// wait, and the one in transmission goes on afterwards.
     pub rate_steps: Schedule<u64>,
+    /// It transmits at the instants of a trace only, of whose mean rate `rate` should be; none if it transmits all the time.
+    pub deliveries: Option<Arc<DeliveryTrace>>,
     /// Propagation delay until the first of `delay_steps`; routes and base round-trip times are computed from it.
     pub delay: Span,
     /// Later delays. A packet has the delay of the instant its last bit leaves the line; packets stay in order, so that one with
@@ -211,6 +217,7 @@ impl LinkSetup {
             to,
             rate,
             rate_steps: Schedule::default(),
+            deliveries: None,
             delay,
             delay_steps: Schedule::default(),
             queue,
@@ -224,10 +231,18 @@ impl LinkSetup {
     #[must_use]
     pub fn mean_rate(&self, from: Time, to: Time) -> Option<f64> {
         let rate = self.rate?;
-        let Some(steps) = Steps::new(rate, &self.rate_steps) else { return Some(rate as f64) };
-        let [from, to] = [from, to].map(Time::as_nanos);
-        let carried = steps.integral(to).saturating_sub(steps.integral(from));
-        Some(if to > from { carried as f64 / (to - from) as f64 } else { steps.at(from).0 as f64 })
+        let Some(varying) = Varying::of(self, rate) else { return Some(rate as f64) };
+        let (begin, end) = (from.as_nanos(), to.as_nanos());
+        Some(match varying {
+            Varying::Steps(steps) if end > begin => {
+                steps.integral(end).saturating_sub(steps.integral(begin)) as f64 / (end - begin) as f64
+            }
+            Varying::Steps(steps) => steps.at(begin).0 as f64,
+            _ if end > begin => {
+                (varying.capacity(rate, to) - varying.capacity(rate, from)) as f64 * 8e9 / (end - begin) as f64
+            }
+            _ => rate as f64,
+        })
     }
 
     /// Checks every field but the ends.
@@ -236,6 +251,7 @@ impl LinkSetup {
         let rate_accepted = self.rate.is_none_or(|rate| (1..=MAX_RATE).contains(&rate));
         require(rate_accepted, part, "the rate must be at least 1 bit/s and at most 1 Pbit/s")?;
         self.check_rates(part)?;
+        self.check_varying(part)?;
         self.delay_steps.check(part)?;
         match &self.discipline {
             Discipline::DropTail => {}
@@ -251,6 +267,16 @@ impl LinkSetup {
         }
         self.loss.check(part)?;
         self.impairments.check(part)
+    }
+
+    /// One thing at most varies a line.
+    fn check_varying(&self, part: &SetupPart) -> Result<(), SetupError> {
+        let shaped = self.impairments.shaper.is_some();
+        let varying = [!self.rate_steps.steps.is_empty(), shaped, self.deliveries.is_some()];
+        let alone = varying.into_iter().filter(|varies| *varies).count() <= 1;
+        require(alone, part, "a line has rates that change, a shaper or a delivery trace, not several of these")?;
+        let has_rate = self.rate.is_some() || varying.into_iter().all(|varies| !varies);
+        require(has_rate, part, "a link of pure delay has neither a shaper nor a delivery trace")
     }
 
     fn check_rates(&self, part: &SetupPart) -> Result<(), SetupError> {

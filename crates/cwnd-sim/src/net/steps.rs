@@ -40,10 +40,10 @@ impl<T> Schedule<T> {
 
 impl<T: Copy> Steps<T> {
     /// The schedule of a link set up with `initial`; none if that holds for ever.
-    pub(crate) fn new(initial: T, schedule: &Schedule<T>) -> Option<Box<Self>> {
+    pub(crate) fn new(initial: T, schedule: &Schedule<T>) -> Option<Self> {
         let steps: Vec<_> = schedule.steps.iter().map(|(at, value)| (at.as_nanos(), *value)).collect();
         let period = schedule.repeat.map(Span::as_nanos);
-        (!steps.is_empty()).then(|| Box::new(Self { initial, steps, period }))
+        (!steps.is_empty()).then_some(Self { initial, steps, period })
     }
 
     /// The value at an instant, and until when it holds.
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    fn steps(repeat: Option<u64>) -> Box<Steps<u64>> {
+    fn steps(repeat: Option<u64>) -> Steps<u64> {
         let at = |nanos, rate| (Span::from_nanos(nanos), rate);
         let schedule = Schedule { steps: vec![at(10, 5), at(30, 0)], repeat: repeat.map(Span::from_nanos) };
         Steps::new(7, &schedule).expect("it has steps")

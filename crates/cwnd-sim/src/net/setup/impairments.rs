@@ -1,17 +1,37 @@
 //! What a link does to packets beside queueing, transmitting, delaying and losing them.
 
-use cwnd::Span;
+use cwnd::{Bytes, Span};
 
+use super::MAX_RATE;
 use crate::error::{SetupError, SetupPart, require};
 
-/// What happens to packets at the far end of a link. By default nothing.
+/// What a link does to packets beside queueing, delaying and losing them. By default nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairments {
+    /// Packets that find no tokens are dropped, before anything else happens to them.
+    pub policer: Option<TokenBucket>,
+    /// Packets wait for tokens, and are transmitted at the rate of the line then. What waits for tokens counts as being transmitted.
+    pub shaper: Option<TokenBucket>,
+    /// The first packet to arrive at the far end waits there for this time, and all that arrive meanwhile leave with it, as over a medium
+    /// whose turns are shared. Acknowledgements come compressed that way.
+    pub aggregation: Option<Span>,
+    /// Of so many acknowledgements of a TCP flow in a row that leave together only the newest goes on, and of those that are left over
+    /// too; at least 1. Needs `aggregation`.
+    pub ack_thinning: Option<u32>,
     /// Each packet is held back by a uniform draw from zero to this much. None overtakes another for it: one with a smaller draw
     /// waits for those before it, so that with many packets in this time the delay stays near its largest and they come in bunches.
     pub jitter: Span,
     /// Some packets are overtaken by others.
     pub reordering: Option<Reordering>,
+}
+
+/// A token bucket, which begins full; it fills at `rate` and each packet takes its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenBucket {
+    /// Bits per second; at least 1.
+    pub rate: u64,
+    /// What it holds; at least 1. A packet that is larger passes no policer, and a shaper only when the bucket is full.
+    pub burst: Bytes,
 }
 
 /// Packets that others overtake.
@@ -35,6 +55,14 @@ pub enum HoldBack {
 
 impl Impairments {
     pub(super) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
+        for bucket in [self.policer, self.shaper].into_iter().flatten() {
+            let in_range = (1..=MAX_RATE).contains(&bucket.rate);
+            require(in_range, part, "the rate of a token bucket must be at least 1 bit/s and at most 1 Pbit/s")?;
+            require(bucket.burst.0 > 0, part, "a token bucket holds at least one byte")?;
+        }
+        require(self.ack_thinning != Some(0), part, "of at least 1 acknowledgement one goes on")?;
+        let together = self.ack_thinning.is_none() || self.aggregation.is_some();
+        require(together, part, "acknowledgements are thinned out where packets are aggregated, and nowhere else")?;
         let Some(Reordering { probability, by }) = self.reordering else { return Ok(()) };
         let probable = (0.0..=1.0).contains(&probability);
         require(probable, part, "the probability of reordering is at least 0 and at most 1")?;
