@@ -15,6 +15,7 @@ use cwnd_sim::{Era, Loss, RecoveryScheme};
 
 use crate::failure::Failure;
 use crate::files;
+use crate::impairments::Impairments;
 use crate::progress::TimeProgress;
 
 /// What to compare, and where.
@@ -25,7 +26,9 @@ Examples:
   cwnd compare simd aimd:b=1/8 cubic --rate 1gbit --rtt 100ms --queue droptail:0.5bdp
   cwnd compare simd exp-tcp --versus reno --flows 4
   cwnd compare reno cubic --loss 1e-4 --json > result.json
+  cwnd compare reno cubic --reorder 0.02:15ms --aggregate 4ms
   cwnd compare dctcp reno --queue red:1bdp,min=20p,max=20p,weight=1,ecn=yes --ecn per-packet
+Impairments are the bottleneck's; --aggregate and --thin-acks are those of the way back too.
 Cells are means over the seeds with half the width of their 95 % Student t interval. A star marks the best of a column
 where its interval overlaps with no other.")]
 pub(crate) struct Arguments {
@@ -45,6 +48,8 @@ pub(crate) struct Arguments {
     /// Random loss at the bottleneck: a probability, or periodic:N for every Nth packet
     #[arg(long, default_value = "0")]
     loss: Written<Loss>,
+    #[command(flatten)]
+    impairments: Impairments,
     /// Let packets be marked by a queue with ecn=yes: per-packet tells the sender of every mark, as DCTCP wants it, latch repeats one
     /// until the sender has answered (RFC 3168)
     #[arg(long)]
@@ -164,6 +169,10 @@ impl Arguments {
                 rtt: self.rtt.clone(),
                 queue: self.queue.clone(),
                 loss: self.loss.clone(),
+                trace: self.impairments.trace.clone(),
+                outage: self.impairments.outage.clone(),
+                impairments: self.impairments.keys(),
+                reverse_impairments: self.impairments.keys_back(),
                 ..Dumbbell::default()
             }),
             ..Document::default()

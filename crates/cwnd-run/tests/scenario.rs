@@ -1,11 +1,11 @@
 //! Scenarios from their text to the simulator's setup, and every error with its place.
 
 use cwnd::window::SlowStart;
-use cwnd::{Span, Time};
+use cwnd::{Bytes, Span, Time};
 use cwnd_run::scenario::{Direction, Document, Dumbbell, Flow, Scenario, Written};
 use cwnd_sim::{
-    AckEcho, Class, Discipline, DrrSetup, Era, Gap, GilbertElliott, Loss, NodeId, Pages, Pause, QueueLimit, RateChange,
-    RateSchedule, Reassembly, RecoveryScheme, Setup, Sizes, Source,
+    AckEcho, Class, Discipline, DrrSetup, Era, Gap, GilbertElliott, HoldBack, Impairments, Loss, NodeId, Pages, Pause,
+    QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, Reordering, Setup, Sizes, Source, TokenBucket,
 };
 
 fn setup(text: &str) -> Setup {
@@ -545,4 +545,70 @@ to = "c"
 "#;
     let error = error(text, &[]);
     assert!(error.starts_with("test.toml:5:1: flow `link `x``: its access delay"), "{error}");
+}
+
+/// A scenario in a folder of its own beside a trace.
+fn with_trace(trace: &str, keys: &str) -> Result<Scenario, String> {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    std::fs::write(folder.path().join("up.trace"), trace).expect("it can be written");
+    let name = folder.path().join("test.toml").display().to_string();
+    let text = format!("[dumbbell]\nrtt = \"40ms\"\n{keys}\n[[flow]]\nalgorithm = \"reno\"\n");
+    Scenario::read(&name, &text, &[]).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_trace_lies_beside_its_scenario_and_sets_the_rate() {
+    let scenario = with_trace("1\n5\n10\n", "trace = \"up.trace\"\nqueue = \"droptail:2bdp\"").expect("valid");
+    let setup = scenario.setup(1).into_setup();
+    // Three times 1504 bytes in 10 ms, and two times 40 ms of it in packets of 1500 bytes.
+    assert_eq!(setup.links[0].rate, Some(3_609_600));
+    assert_eq!(setup.links[0].queue, cwnd_sim::QueueLimit::Packets(24));
+    assert!(setup.links[0].deliveries.is_some() && setup.links[1].deliveries.is_none());
+    assert_eq!(setup.links[1].rate, Some(100_000_000), "the way back keeps its own");
+}
+
+#[test]
+fn errors_of_traces_name_the_file_and_the_line() {
+    let cases = [
+        ("1\n2\n1\n", "trace = \"up.trace\"", "up.trace`: line 3: 1 ms lies before the 2 ms of the line before"),
+        ("1\nx\n", "trace = \"up.trace\"", "up.trace`: line 2: expected a whole number of milliseconds"),
+        ("", "trace = \"up.trace\"", "up.trace`: a delivery trace has at least one line"),
+        ("1\n", "trace = \"down.trace\"", "down.trace`: No such file"),
+        (
+            "1\n",
+            "trace = \"up.trace\"\nschedule = { steps = [{ at = \"1s\", rate = \"1mbit\" }] }",
+            "none beside a `schedule`",
+        ),
+        ("1\n", "trace = \"up.trace\"\noutage = [\"1s..2s\"]", "`outage` cannot be `1s..2s`"),
+    ];
+    for (trace, keys, expected) in cases {
+        let error = with_trace(trace, keys).expect_err("must be refused");
+        assert!(error.contains("test.toml:") && error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn an_outage_is_a_rate_of_zero_meanwhile() {
+    let keys = "rate = \"10mbit\"\noutage = [\"1s..2s\", \"5s..5500ms\"]\nschedule = { steps = [{ at = \"1500ms\", rate = \"4mbit\" }] }";
+    let setup = with_trace("", keys).expect("valid").setup(1).into_setup();
+    let steps: Vec<_> =
+        setup.links[0].rate_steps.steps.iter().map(|(at, rate)| (at.as_nanos() / 1_000_000, *rate)).collect();
+    assert_eq!(steps, [(1000, 0), (1500, 0), (2000, 4_000_000), (5000, 0), (5500, 4_000_000)]);
+    let endless = with_trace("", "outage = [\"1s..\"]").expect_err("must be refused");
+    assert!(endless.contains("an outage must end"), "{endless}");
+}
+
+#[test]
+fn impairments_are_those_of_their_link() {
+    let keys = "impairments = { jitter = \"2ms\", reorder = \"0.02:3p\", policer = \"5mbit,burst=30kB\" }\n\
+                reverse_impairments = { aggregate = \"4ms\", thin_acks = 4, shaper = \"1mbit,burst=2kB\" }";
+    let setup = with_trace("", keys).expect("valid").setup(1).into_setup();
+    let [forth, back] = [0, 1].map(|index| setup.links[index].impairments.clone());
+    let reordering = Some(Reordering { probability: 0.02, by: HoldBack::Packets(3) });
+    let policer = Some(TokenBucket { rate: 5_000_000, burst: Bytes(30_000) });
+    let jitter = Span::from_millis(2);
+    assert_eq!(forth, Impairments { jitter, reordering, policer, ..Impairments::default() });
+    let (aggregation, shaper) =
+        (Some(Span::from_millis(4)), Some(TokenBucket { rate: 1_000_000, burst: Bytes(2_000) }));
+    assert_eq!(back, Impairments { aggregation, shaper, ack_thinning: Some(4), ..Impairments::default() });
 }

@@ -4,12 +4,16 @@
 //! from outside. What a run leaves out on purpose is added: duplication. A datagram is its size and a tag; the owner of the payload
 //! keeps it under the tag until the link returns the tag, released or dropped.
 
+use std::sync::Arc;
+
 use cwnd::{Bytes, Span, Time};
 
 use crate::error::{SetupError, SetupPart, require};
+use crate::net::delivery::DeliveryTrace;
 use crate::net::link::Link;
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::setup::{Class, Discipline, Impairments, LinkSetup, Loss, NodeId, QueueLimit};
+use crate::net::steps::Schedule;
 use crate::random::{Stream, threshold};
 
 /// What a link does to what crosses it.
@@ -17,6 +21,10 @@ use crate::random::{Stream, threshold};
 pub struct Emulation {
     /// Bits per second; none for a link of pure delay, which has no queue.
     pub rate: Option<u64>,
+    /// Later rates, 0 for an outage.
+    pub rate_steps: Schedule<u64>,
+    /// It transmits at the instants of a trace only; none if it transmits all the time.
+    pub deliveries: Option<Arc<DeliveryTrace>>,
     /// Propagation delay.
     pub delay: Span,
     /// How much may wait, the datagram being sent not counted.
@@ -97,6 +105,8 @@ impl Emulation {
     pub fn new(rate: Option<u64>, delay: Span, queue: QueueLimit) -> Self {
         Self {
             rate,
+            rate_steps: Schedule::default(),
+            deliveries: None,
             delay,
             queue,
             discipline: Discipline::DropTail,
@@ -115,9 +125,9 @@ impl EmulatedLink {
     pub fn new(name: &str, emulation: &Emulation, seed: u64) -> Result<Self, SetupError> {
         let ends = (NodeId(0), NodeId(0));
         let Emulation { rate, delay, queue, discipline, loss, duplication, .. } = *emulation;
-        let impairments = emulation.impairments.clone();
+        let Emulation { rate_steps, deliveries, impairments, .. } = emulation.clone();
         let plain = LinkSetup::new(name.to_owned(), ends, rate, delay, queue);
-        let setup = LinkSetup { discipline, loss, impairments, ..plain };
+        let setup = LinkSetup { rate_steps, deliveries, discipline, loss, impairments, ..plain };
         setup.check()?;
         let (part, probable) = (SetupPart::Link(name.to_owned()), (0.0..=1.0).contains(&duplication));
         require(probable, &part, "the probability of duplication is at least 0 and at most 1")?;

@@ -85,7 +85,11 @@ fn bottleneck(links: &[LinkSetup], paths: Vec<Vec<LinkId>>) -> usize {
         flows[link.0 as usize] += 1;
     }
     let crossed = links.iter().zip(flows).enumerate().filter(|(_, (_, flows))| *flows > 0);
-    let slowest = crossed.min_by_key(|(_, (link, flows))| (link.rate.unwrap_or(u64::MAX), Reverse(*flows)));
+    let rate = |link: &LinkSetup| {
+        let shaped = link.impairments.shaper.map(|bucket| bucket.rate);
+        link.rate.into_iter().chain(shaped).min().unwrap_or(u64::MAX)
+    };
+    let slowest = crossed.min_by_key(|(_, (link, flows))| (rate(link), Reverse(*flows)));
     slowest.map_or(0, |(index, _)| index)
 }
 

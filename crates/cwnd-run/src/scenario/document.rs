@@ -1,5 +1,7 @@
 //! A scenario as it is written: the keys of the TOML document, before they are checked against each other.
 
+use std::path::PathBuf;
+
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::{Era, Loss, RateSchedule, Reassembly, RecoveryScheme};
@@ -7,9 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::ScenarioError;
+use super::impairments::Impairments;
 use super::quantity::{SampleEvery, Written};
 use super::queue::Queue;
-use super::schedule::Schedule;
+use super::schedule::{Schedule, TraceFile};
 use super::source::Source;
 use super::traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, one};
 
@@ -18,6 +21,9 @@ use super::traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, one};
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Document {
+    /// Where the names of files in it begin; empty for the working directory.
+    #[serde(skip)]
+    pub folder: PathBuf,
     /// What this scenario shows, in a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -97,6 +103,19 @@ pub struct Dumbbell {
     /// How the bottleneck changes with time; it does not if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
+    /// A file with a packet-delivery trace of Mahimahi, which the bottleneck follows instead of `rate`; its name begins at the folder of
+    /// the scenario. Sizes in bandwidth-delay products follow its mean rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Written<TraceFile>>,
+    /// When the bottleneck transmits nothing; packets wait.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outage: Vec<Written<Stage>>,
+    /// What the bottleneck does to packets besides; nothing if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impairments: Option<Impairments>,
+    /// What the way back does to packets besides; nothing if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse_impairments: Option<Impairments>,
     /// The rate of the way back; `rate` if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_rate: Option<Written<BitRate>>,
@@ -153,6 +172,16 @@ pub struct Link {
     /// How it changes with time, in its own direction; it does not if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
+    /// A file with a packet-delivery trace of Mahimahi, which it follows in its own direction instead of `rate`; its name begins at the
+    /// folder of the scenario.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Written<TraceFile>>,
+    /// When it transmits nothing in its own direction; packets wait.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outage: Vec<Written<Stage>>,
+    /// What it does to packets besides, in its own direction; nothing if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impairments: Option<Impairments>,
 }
 
 /// A group of equal flows.
@@ -266,7 +295,7 @@ impl Document {
     /// # Errors
     /// A key is unknown, or its value has another type.
     pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
-        source.document()
+        Ok(Self { folder: source.folder().to_path_buf(), ..source.document()? })
     }
 
     /// As TOML, defaults spelt out.
@@ -279,6 +308,7 @@ impl Document {
 impl Default for Document {
     fn default() -> Self {
         Self {
+            folder: PathBuf::new(),
             title: None,
             duration: Written::literal("60s"),
             warmup: Written::literal("10s"),
@@ -316,6 +346,10 @@ impl Default for Dumbbell {
             queue: Written::literal("droptail:1bdp"),
             loss: Written::literal("0"),
             schedule: None,
+            trace: None,
+            outage: Vec::new(),
+            impairments: None,
+            reverse_impairments: None,
             reverse_rate: None,
             reverse_queue: None,
             reverse_loss: None,

@@ -73,6 +73,9 @@ pub enum Fault {
     /// The simulator refuses the setup that the scenario describes.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// A file with a delivery trace cannot be read, or is none.
+    #[error("{0}")]
+    Trace(String),
     /// No topology, or more than one.
     #[error("{0} topologies: a scenario has exactly one of `[dumbbell]`, `[parking_lot]` and `[[link]]`")]
     Topology(&'static str),

@@ -8,6 +8,7 @@ mod build;
 mod cross;
 mod document;
 mod error;
+mod impairments;
 mod quantity;
 mod queue;
 mod schedule;
@@ -22,9 +23,10 @@ use crate::measure::{Path, max_min};
 
 pub use document::{Document, Dumbbell, Flow, Link, ParkingLot, Variation};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
+pub use impairments::Impairments;
 pub use quantity::{Quantity, SampleEvery, WordError, Written, unknown};
 pub use queue::{Discipline, Queue, QueueSize, Red, Threshold};
-pub use schedule::{Schedule, Step, StepRate};
+pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::Source;
 pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
 
@@ -117,9 +119,10 @@ impl Scenario {
         self.document.flow.iter().any(|group| group.algorithm.value().is_outside())
     }
 
-    /// Whether its document has all that decides a run: no algorithm from outside, and no packets logged.
+    /// Whether its document has all that decides a run: no algorithm from outside, no trace in another file, and no packets logged.
     pub(crate) fn is_its_document(&self) -> bool {
-        !self.has_outside() && self.packet_log.is_none()
+        let follows_trace = self.setup.links.iter().any(|link| link.deliveries.is_some());
+        !self.has_outside() && !follows_trace && self.packet_log.is_none()
     }
 
     /// What a run may take at most, as the bits that its links can carry, times 1e9.

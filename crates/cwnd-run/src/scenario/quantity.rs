@@ -437,6 +437,9 @@ mod tests {
         check::<cwnd_sim::RateSchedule>();
         check::<cwnd_sim::Gap>();
         check::<cwnd_sim::Sizes>();
+        check::<cwnd_sim::Reordering>();
+        check::<cwnd_sim::TokenBucket>();
+        check::<crate::scenario::TraceFile>();
         check::<crate::scenario::StepRate>();
         check::<crate::scenario::Amount>();
         check::<crate::scenario::Stage>();

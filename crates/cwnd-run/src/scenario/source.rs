@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -62,6 +63,11 @@ impl<'a> Source<'a> {
             place: self.place(error.span().unwrap_or_default()),
             fault: Fault::Document(with_nearest(error.message())),
         })
+    }
+
+    /// The folder of the file, from where the names of files in it begin.
+    pub(super) fn folder(&self) -> &Path {
+        Path::new(self.name).parent().unwrap_or(Path::new(""))
     }
 
     /// Where the value of a dotted key was written, or the table that should have it.

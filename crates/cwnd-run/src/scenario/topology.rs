@@ -1,10 +1,14 @@
 //! Nodes and links of the three kinds of topology.
 
+use std::path::Path;
+
 use cwnd::{BitRate, Bytes, Span};
 use cwnd_sim::{Discipline, LinkSetup, Loss, NodeId, QueueLimit};
 
 use super::document::{Document, Dumbbell, Link, ParkingLot};
 use super::error::{Fault, Located, range};
+use super::impairments::Impairments;
+use super::schedule::vary;
 use super::traffic::Direction;
 
 /// Nodes, links, and what they give to flows that do not say otherwise.
@@ -22,35 +26,39 @@ impl Topology {
     pub(super) fn of(document: &Document) -> Result<Self, Located> {
         let packet = *document.packet.value();
         match (&document.dumbbell, &document.parking_lot, document.link.as_slice()) {
-            (Some(dumbbell), None, []) => Self::dumbbell(dumbbell, packet),
+            (Some(dumbbell), None, []) => Self::dumbbell(dumbbell, packet, &document.folder),
             (None, Some(lot), []) => Self::parking_lot(lot, packet),
             (None, None, []) => Err(Located::at("", Fault::Topology("no"))),
-            (None, None, links) => Self::graph(links, packet),
+            (None, None, links) => Self::graph(links, packet, &document.folder),
             _ => Err(Located::at("", Fault::Topology("several"))),
         }
     }
 
-    fn dumbbell(dumbbell: &Dumbbell, packet: Bytes) -> Result<Self, Located> {
+    fn dumbbell(dumbbell: &Dumbbell, packet: Bytes, folder: &Path) -> Result<Self, Located> {
         let rtt = *dumbbell.rtt.value();
         let rate = *dumbbell.rate.value();
         let reverse_rate = *dumbbell.reverse_rate.as_ref().unwrap_or(&dumbbell.rate).value();
         let reverse_queue = *dumbbell.reverse_queue.as_ref().unwrap_or(&dumbbell.queue).value();
-        let (queue, discipline) = dumbbell.queue.value().setup(rate, rtt, packet);
         let (reverse_queue, reverse_discipline) = reverse_queue.setup(reverse_rate, rtt, packet);
         let path = cwnd_sim::Dumbbell {
             rate: bits(rate),
             rtt,
-            queue,
+            queue: QueueLimit::Unlimited,
             loss: *dumbbell.loss.value(),
             reverse_rate: bits(reverse_rate),
             reverse_queue,
         };
         let mut links = path.links();
         if let [bottleneck, reverse] = links.as_mut_slice() {
-            bottleneck.discipline = discipline;
             if let Some(schedule) = &dumbbell.schedule {
                 schedule.apply(bottleneck, "dumbbell")?;
             }
+            vary(bottleneck, (&dumbbell.trace, folder), &dumbbell.outage, "dumbbell")?;
+            let rate =
+                bottleneck.rate.filter(|_| bottleneck.deliveries.is_some()).map_or(rate, |mean| BitRate(mean as f64));
+            (bottleneck.queue, bottleneck.discipline) = dumbbell.queue.value().setup(rate, rtt, packet);
+            bottleneck.impairments = impairments(&dumbbell.impairments);
+            reverse.impairments = impairments(&dumbbell.reverse_impairments);
             reverse.discipline = reverse_discipline;
             reverse.loss = dumbbell.reverse_loss.as_ref().map_or(Loss::None, |loss| *loss.value());
         }
@@ -79,7 +87,7 @@ impl Topology {
         Self { nodes, links, ends, access_rtt: rtt - rtt / 4 * 2 }
     }
 
-    fn graph(links: &[Link], packet: Bytes) -> Result<Self, Located> {
+    fn graph(links: &[Link], packet: Bytes, folder: &Path) -> Result<Self, Located> {
         let mut topology = Self::default();
         for (index, link) in links.iter().enumerate() {
             let key = format!("link.{index}");
@@ -108,6 +116,8 @@ impl Topology {
             if let Some(schedule) = &link.schedule {
                 schedule.apply(&mut forward, &key)?;
             }
+            vary(&mut forward, (&link.trace, folder), &link.outage, &key)?;
+            forward.impairments = impairments(&link.impairments);
             topology.links.push(forward);
             topology.links.extend(link.both_ways.then_some(back));
         }
@@ -141,6 +151,10 @@ fn graph_queue(link: &Link, packet: Bytes, key: &str) -> Result<(QueueLimit, Dis
         }
         (Some(queue), Some(rate)) => Ok(queue.value().setup(*rate.value(), Span::ZERO, packet)),
     }
+}
+
+fn impairments(given: &Option<Impairments>) -> cwnd_sim::Impairments {
+    given.as_ref().map(Impairments::setup).unwrap_or_default()
 }
 
 fn bits(rate: BitRate) -> u64 {

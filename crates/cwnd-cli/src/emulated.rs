@@ -1,0 +1,95 @@
+//! An emulated link, as options of commands.
+
+use std::path::Path;
+
+use clap::Args;
+use cwnd::{BitRate, Bytes, Span};
+use cwnd_run::scenario::{Queue, Stage, Written, with_outages};
+use cwnd_sim::emulate::Emulation;
+use cwnd_sim::{Loss, QueueLimit, Schedule};
+
+use crate::failure::Failure;
+use crate::impairments::Impairments;
+
+/// A link in user space.
+#[derive(Args, Debug)]
+pub(crate) struct EmulatedLink {
+    /// Rate of each direction, IP headers included [default: no limit, and no queue]
+    #[arg(long)]
+    rate: Option<Written<BitRate>>,
+    /// Delay of each direction
+    #[arg(long, default_value = "0ms")]
+    delay: Written<Span>,
+    /// Queue: droptail:, red:, rio:, drr:, codel:, fq_codel: or pie: and a size in bdp (bandwidth-delay products), p (packets)
+    /// or kB
+    #[arg(long, default_value = "droptail:1bdp")]
+    queue: Written<Queue>,
+    /// Random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
+    #[arg(long, default_value = "0")]
+    loss: Written<Loss>,
+    /// Random loss on the way back, where it differs
+    #[arg(long, value_name = "LOSS")]
+    loss_back: Option<Written<Loss>>,
+    #[command(flatten)]
+    impairments: Impairments,
+    /// Deliver this share of the packets twice
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    duplicate: f64,
+    /// Equal seeds give equal draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// End after this time
+    #[arg(long, value_name = "TIME")]
+    duration: Option<Written<Span>>,
+    /// Watch the clock instead of sleeping for less than this: exacter, and up to a whole core
+    #[arg(long, value_name = "TIME", default_value = "20us")]
+    spin: Written<Span>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl EmulatedLink {
+    /// The link forth and the one back.
+    pub(crate) fn emulations(&self) -> Result<[Emulation; 2], Failure> {
+        let impairments = self.impairments.keys().map(|keys| keys.setup()).unwrap_or_default();
+        let loss = *self.loss.value();
+        let forth = Emulation { loss, impairments, duplication: self.duplicate, ..self.line()? };
+        let loss = *self.loss_back.as_ref().unwrap_or(&self.loss).value();
+        Ok([forth.clone(), Emulation { loss, ..forth }])
+    }
+
+    /// Of each direction.
+    pub(crate) fn spin(&self) -> Span {
+        *self.spin.value()
+    }
+
+    /// How long it is asked for.
+    pub(crate) fn duration(&self) -> Option<Span> {
+        self.duration.as_ref().map(|duration| *duration.value())
+    }
+
+    /// The queue and the line behind it.
+    fn line(&self) -> Result<Emulation, Failure> {
+        let (delay, queue) = (*self.delay.value(), self.queue.value());
+        let trace = self.impairments.trace.as_ref().map(|trace| trace.value().read_in(Path::new("")));
+        let deliveries = trace.transpose().map_err(|fault| Failure::Input(format!("--trace: {fault}")))?;
+        let mean = deliveries.as_ref().map(|trace| BitRate(trace.mean_rate() as f64));
+        let outages: Vec<Stage> = self.impairments.outage.iter().map(|outage| *outage.value()).collect();
+        let Some(rate) = mean.or_else(|| self.rate.as_ref().map(|rate| *rate.value())) else {
+            let pure = Emulation::new(None, delay, QueueLimit::Unlimited);
+            let no_rate = "--outage: without --rate nothing waits there";
+            return if outages.is_empty() { Ok(pure) } else { Err(Failure::Input(no_rate.to_owned())) };
+        };
+        if delay == Span::ZERO && queue.needs_path() {
+            return Err(Failure::Input("--queue: without --delay its size must be in p, kB or unlimited".to_owned()));
+        }
+        let (limit, discipline) = queue.setup(rate, delay.mul_f64(2.0), PACKET);
+        let bits = rate.0.round() as u64;
+        let rate_steps = Schedule { steps: with_outages(bits, &[], &outages), repeat: None };
+        Ok(Emulation { rate_steps, deliveries, discipline, ..Emulation::new(Some(bits), delay, limit) })
+    }
+}
+
+/// What bandwidth-delay products and RED's averages are counted in: UDT's default, headers included.
+const PACKET: Bytes = Bytes(1500);

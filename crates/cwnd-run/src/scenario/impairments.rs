@@ -1,0 +1,116 @@
+//! What links do to packets beside queueing, delaying and losing them, as scenarios write it.
+
+use cwnd::Span;
+use cwnd::quantity::{self, QuantityError};
+use cwnd_sim::{HoldBack, Reordering, TokenBucket};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::{Quantity, Written, refused};
+
+/// What a link does to packets in its own direction, beside queueing, delaying and losing them.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Impairments {
+    /// Each packet is held back by a uniform draw from zero to this much, and none overtakes another for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Written<Span>>,
+    /// A share of the packets is held back, for a time or until others have overtaken them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Written<Reordering>>,
+    /// A token bucket that drops packets for which it has no tokens, before the queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policer: Option<Written<TokenBucket>>,
+    /// A token bucket that delays packets until it has tokens, behind the queue; not beside rates that change. They are transmitted at
+    /// the rate of the link then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<Written<TokenBucket>>,
+    /// Packets wait for one another: the first for this time, and all that arrive meanwhile leave with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregate: Option<Written<Span>>,
+    /// Of so many acknowledgements of a flow in a row that leave together only the newest goes on; with `aggregate`, at least 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thin_acks: Option<u32>,
+}
+
+impl Impairments {
+    /// What the simulator takes.
+    #[must_use]
+    pub fn setup(&self) -> cwnd_sim::Impairments {
+        let time = |time: &Option<Written<Span>>| time.as_ref().map(|time| *time.value());
+        let bucket = |bucket: &Option<Written<TokenBucket>>| bucket.as_ref().map(|bucket| *bucket.value());
+        cwnd_sim::Impairments {
+            policer: bucket(&self.policer),
+            shaper: bucket(&self.shaper),
+            aggregation: time(&self.aggregate),
+            ack_thinning: self.thin_acks,
+            jitter: time(&self.jitter).unwrap_or(Span::ZERO),
+            reordering: self.reorder.as_ref().map(|reordering| *reordering.value()),
+        }
+    }
+}
+
+impl Quantity for Reordering {
+    const NAME: &'static str = "Reordering";
+    const EXPECTED: &'static str = "a share of the packets and for how long they are held back, such as `0.02:15ms`, or how many \
+         others overtake them, such as `0.02:3p`";
+    const EXAMPLES: &'static [&'static str] = &["0.02:15ms", "1/1000:3p"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        let read = || {
+            let (share, by) = text.split_once(':')?;
+            let probability = quantity::number(share).ok().filter(|p| (0.0..=1.0).contains(p))?;
+            let by = match by.trim().strip_suffix('p') {
+                Some(packets) => HoldBack::Packets(packets.trim_end().parse().ok().filter(|packets| *packets > 0)?),
+                None => HoldBack::Time(quantity::span(by).ok()?),
+            };
+            Some(Self { probability, by })
+        };
+        read().ok_or_else(|| refused(text, Self::EXPECTED))
+    }
+}
+
+impl Quantity for TokenBucket {
+    const NAME: &'static str = "TokenBucket";
+    const EXPECTED: &'static str = "a rate and what may pass at once, such as `5mbit,burst=30kB`";
+    const EXAMPLES: &'static [&'static str] = &["5mbit,burst=30kB"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        let read = || {
+            let (rate, burst) = text.split_once(',')?;
+            let burst = quantity::bytes(burst.trim_start().strip_prefix("burst=")?).ok().filter(|burst| burst.0 > 0)?;
+            let rate = cwnd::BitRate::read(rate).ok()?.0.round() as u64;
+            Some(Self { rate, burst })
+        };
+        read().ok_or_else(|| refused(text, Self::EXPECTED))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cwnd::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn reordering_has_a_share_and_a_time_or_a_distance() {
+        let read = |text| Reordering::read(text).ok();
+        let time = HoldBack::Time(Span::from_millis(15));
+        assert_eq!(read("0.02:15ms"), Some(Reordering { probability: 0.02, by: time }));
+        assert_eq!(read("1/50: 3 p"), Some(Reordering { probability: 0.02, by: HoldBack::Packets(3) }));
+        assert!(["0.02", "2:15ms", "0.02:0p", "0.02:15", "0.02:1.5p", ":1ms"].iter().all(|text| read(text).is_none()));
+    }
+
+    #[test]
+    fn a_token_bucket_has_a_rate_and_a_burst() {
+        let read = |text| TokenBucket::read(text).ok();
+        assert_eq!(read("5mbit, burst=30kB"), Some(TokenBucket { rate: 5_000_000, burst: Bytes(30_000) }));
+        assert!(
+            ["5mbit", "5mbit,30kB", "5mbit,burst=0B", "burst=30kB", "0bit,burst=30kB"]
+                .iter()
+                .all(|text| read(text).is_none())
+        );
+    }
+}
