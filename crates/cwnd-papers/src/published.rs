@@ -117,9 +117,9 @@ pub struct PublishedRow {
     /// What was printed.
     #[serde(default)]
     pub published: Option<Value>,
-    /// Whether it was.
+    /// What it holds the paper to, where `published` does not say it: see [`PublishedRow::basis`].
     #[serde(default)]
-    pub basis: Basis,
+    pub basis: Option<Basis>,
     /// Its unit; empty for a plain number.
     #[serde(default)]
     pub unit: String,
@@ -147,15 +147,18 @@ pub enum Value {
     Text(String),
 }
 
-/// Whether a published value is printed.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+/// What a row is compared with. Each is counted apart from the others.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// As printed.
-    #[default]
+    /// A number the paper prints.
     Printed,
-    /// It follows from printed formulas or numbers.
+    /// A number that follows from printed formulas or numbers.
     Derived,
+    /// What the paper says in words: an order, a bound, a tendency.
+    Claim,
+    /// An identity, or the same statement as that of another row: it can fail only by a fault of this program.
+    Check,
 }
 
 /// What is done with a result or a row.
@@ -223,6 +226,31 @@ impl Published {
             return Some((format!("{key}.value"), "a number, a text or a list is assumed".to_string()));
         }
         None
+    }
+}
+
+impl Basis {
+    /// All of them, in the order they are counted.
+    pub const ALL: [Self; 4] = [Self::Printed, Self::Derived, Self::Claim, Self::Check];
+
+    /// What rows of this kind are called together.
+    #[must_use]
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Printed => "printed numbers",
+            Self::Derived => "derived numbers",
+            Self::Claim => "claims",
+            Self::Check => "checks",
+        }
+    }
+}
+
+impl PublishedRow {
+    /// What it is compared with: a printed number where it has a `published` number, else a claim, unless `basis` says otherwise.
+    #[must_use]
+    pub fn basis(&self) -> Basis {
+        let number = self.published.as_ref().and_then(Value::number);
+        self.basis.unwrap_or(if number.is_some() { Basis::Printed } else { Basis::Claim })
     }
 }
 

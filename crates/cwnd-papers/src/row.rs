@@ -20,7 +20,7 @@ pub struct JudgedRow {
     pub row: String,
     /// The published number or statement; null where there is none.
     pub published: Option<Value>,
-    /// Whether that is printed in the paper or follows from what is printed.
+    /// What the row is compared with.
     pub basis: Basis,
     /// The value computed here; text for an ordering; null where there is none.
     pub ours: Option<Value>,
@@ -63,7 +63,7 @@ impl JudgedRow {
             result: result.id.clone(),
             row: listed.id.clone(),
             published: published.cloned(),
-            basis: listed.basis,
+            basis: listed.basis(),
             ours: ours.and_then(shown),
             ci95: ours.and_then(half_width),
             unit: listed.unit.clone(),
@@ -86,7 +86,7 @@ impl JudgedRow {
             result: result.id.clone(),
             row: row.to_string(),
             published: None,
-            basis: Basis::Printed,
+            basis: Basis::Claim,
             ours: shown(ours),
             ci95: half_width(ours),
             unit: unit.to_string(),

@@ -154,10 +154,10 @@ impl PaperRun {
         self.results.iter().flat_map(|result| &result.rows)
     }
 
-    /// How many of them have which verdict.
+    /// How many of them have which basis and verdict.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        Counts::of(self.rows().map(|row| row.verdict))
+        Counts::of(self.rows().map(|row| (row.basis, row.verdict)))
     }
 }
 

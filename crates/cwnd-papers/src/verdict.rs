@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::published::Basis;
+
 /// What came of a row.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -21,9 +23,9 @@ pub enum Verdict {
     Illustration,
 }
 
-/// How many rows have which verdict.
+/// How many rows have which basis and verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts([usize; Verdict::ALL.len()]);
+pub struct Counts([[usize; Verdict::ALL.len()]; Basis::ALL.len()]);
 
 impl Verdict {
     /// All of them, the counted ones first.
@@ -37,20 +39,26 @@ impl Verdict {
 }
 
 impl Counts {
-    /// Counts verdicts.
+    /// Counts rows.
     #[must_use]
-    pub fn of(verdicts: impl IntoIterator<Item = Verdict>) -> Self {
+    pub fn of(rows: impl IntoIterator<Item = (Basis, Verdict)>) -> Self {
         let mut counts = Self::default();
-        for verdict in verdicts {
-            counts.0[verdict as usize] += 1;
+        for (basis, verdict) in rows {
+            counts.0[basis as usize][verdict as usize] += 1;
         }
         counts
     }
 
+    /// How many rows have `basis` and `verdict`.
+    #[must_use]
+    pub fn get(self, basis: Basis, verdict: Verdict) -> usize {
+        self.0[basis as usize][verdict as usize]
+    }
+
     /// How many rows have `verdict`.
     #[must_use]
-    pub fn get(self, verdict: Verdict) -> usize {
-        self.0[verdict as usize]
+    pub fn all(self, verdict: Verdict) -> usize {
+        Basis::ALL.iter().map(|basis| self.get(*basis, verdict)).sum()
     }
 }
 
@@ -68,12 +76,16 @@ impl fmt::Display for Verdict {
 
 impl fmt::Display for Counts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [matches, misses, undecided, not_reproducible, illustrations] = self.0;
-        write!(
-            out,
-            "{matches} of {} match, {misses} miss, {undecided} undecided; not counted: {not_reproducible} not reproducible, \
-             {illustrations} illustration",
-            matches + misses + undecided
-        )
+        for basis in Basis::ALL {
+            let [matches, misses, undecided] =
+                [Verdict::Match, Verdict::Miss, Verdict::Undecided].map(|verdict| self.get(basis, verdict));
+            let compared = matches + misses + undecided;
+            if compared > 0 {
+                let what = basis.plural();
+                write!(out, "{what}: {matches} of {compared} match, {misses} miss, {undecided} undecided; ")?;
+            }
+        }
+        let [not_reproducible, illustrations] = [Verdict::NotReproducible, Verdict::Illustration].map(|v| self.all(v));
+        write!(out, "not counted: {not_reproducible} not reproducible, {illustrations} illustration")
     }
 }

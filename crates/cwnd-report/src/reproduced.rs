@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use cwnd_papers::{
-    Counts, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, RecordedRow, Scale, Verdict,
+    Basis, Counts, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, RecordedRow, Scale, Verdict,
 };
 
 /// `docs/papers.md` with its tables made anew.
@@ -43,7 +43,7 @@ fn count(out: &mut String, published: &Published, records: &[Recorded; 2]) {
     let paper = &published.paper.id;
     for (recorded, length) in records.iter().zip(["--full", "--quick"]) {
         let verdict = |(result, row): (&PublishedResult, &PublishedRow)| {
-            Some(recorded.entry(paper, &result.id, &row.id)?.verdict)
+            Some((row.basis(), recorded.entry(paper, &result.id, &row.id)?.verdict))
         };
         let counts = Counts::of(rows(published).filter_map(verdict));
         if counts != Counts::default() {
@@ -57,8 +57,8 @@ fn tables(published: &Published, records: &[Recorded; 2]) -> String {
     let paper = &published.paper.id;
     let mut text = format!("\n| result | what |{}", header(2));
     for result in &published.result {
-        let entries = result.rows.iter().filter_map(|row| entry(records, paper, &result.id, &row.id));
-        let counts = Counts::of(entries.map(|entry| entry.verdict));
+        let verdict = |row: &PublishedRow| Some((row.basis(), entry(records, paper, &result.id, &row.id)?.verdict));
+        let counts = Counts::of(result.rows.iter().filter_map(verdict));
         let _ = writeln!(text, "| `{}` | {} |{}", result.id, result.title, cells(counts));
     }
     let mut exceptions = String::new();
@@ -80,14 +80,21 @@ fn tables(published: &Published, records: &[Recorded; 2]) -> String {
 
 /// The names of the columns of [`cells`], and the line below the names of these and the `columns` before them.
 fn header(columns: usize) -> String {
-    let names = SHOWN.map(|verdict| format!(" {verdict} |"));
-    format!("{}\n|{}\n", names.concat(), "---|".repeat(columns + SHOWN.len()))
+    let names = Basis::ALL.map(|basis| format!(" {} |", basis.plural()));
+    format!("{} not reproducible |\n|{}\n", names.concat(), "---|".repeat(columns + names.len() + 1))
 }
 
-/// One cell per verdict; nothing instead of zero.
+/// A cell for each basis: match, miss, undecided. Nothing instead of zero.
 fn cells(counts: Counts) -> String {
-    let cell = |count| if count == 0 { "  |".to_string() } else { format!(" {count} |") };
-    SHOWN.map(|verdict| cell(counts.get(verdict))).concat()
+    let verdicts = |basis| {
+        let parts = [Verdict::Match, Verdict::Miss, Verdict::Undecided].map(|verdict| counts.get(basis, verdict));
+        if parts == [0; 3] { "  |".to_string() } else { format!(" {} / {} / {} |", parts[0], parts[1], parts[2]) }
+    };
+    let left = match counts.all(Verdict::NotReproducible) {
+        0 => "  |".to_string(),
+        count => format!(" {count} |"),
+    };
+    format!("{}{left}", Basis::ALL.map(verdicts).concat())
 }
 
 fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, entry: &RecordedRow) {
@@ -107,8 +114,5 @@ fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, ent
 fn entry<'a>(records: &'a [Recorded; 2], paper: &str, result: &str, row: &str) -> Option<&'a RecordedRow> {
     records.iter().find_map(|recorded| recorded.entry(paper, result, row))
 }
-
-/// The verdicts that have a column: where there is nothing to compare, there is nothing on record.
-const SHOWN: [Verdict; 4] = [Verdict::Match, Verdict::Miss, Verdict::Undecided, Verdict::NotReproducible];
 
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/papers.md"));

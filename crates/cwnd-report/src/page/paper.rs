@@ -1,7 +1,9 @@
 //! The pages of reproduced papers: one per paper, and an index with the counts of verdicts.
 
 use askama::Template;
-use cwnd_papers::{Assumption, Confidence, Counts, JudgedRow, Paper, PaperRun, ResultRun, Scale, Settings, Verdict};
+use cwnd_papers::{
+    Assumption, Basis, Confidence, Counts, JudgedRow, Paper, PaperRun, ResultRun, Scale, Settings, Verdict,
+};
 
 use super::assets::{data, render};
 use super::parts::seed_text;
