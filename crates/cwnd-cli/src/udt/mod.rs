@@ -1,5 +1,6 @@
 //! `cwnd udt`
 
+mod clients;
 mod files;
 mod link;
 mod perf;

@@ -62,8 +62,12 @@ pub(crate) fn receive(stream: &mut impl Read, size: u64, out: &mut impl Write) -
 }
 
 /// Answers one request with a file below `folder`: the name, and the size of the file, or `None` if there is no such file or the name or
-/// a symbolic link leads out of the folder.
-pub(crate) fn serve(stream: &mut (impl Read + Write), folder: &Folder) -> io::Result<(String, Option<u64>)> {
+/// a symbolic link leads out of the folder. `requested` is called once the name has come.
+pub(crate) fn serve(
+    stream: &mut (impl Read + Write),
+    folder: &Folder,
+    requested: impl FnOnce(),
+) -> io::Result<(String, Option<u64>)> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;
@@ -72,6 +76,7 @@ pub(crate) fn serve(stream: &mut (impl Read + Write), folder: &Folder) -> io::Re
     }
     let mut name = vec![0; length];
     stream.read_exact(&mut name)?;
+    requested();
     let shown = Printable::new(&name).to_string();
     let relative: Vec<&[u8]> = name.split(|byte| *byte == b'/').filter(|component| *component != b".").collect();
     let opened = Name::new(&relative.join(&b'/')).ok().and_then(|name| folder.open_file(&name).ok());
@@ -175,7 +180,7 @@ mod tests {
         let served = Folder::open(&inside).unwrap();
         let given = |name: &str| {
             let mut connection = Connection::receiving(&question(name));
-            let (_, size) = serve(&mut connection, &served).unwrap();
+            let (_, size) = serve(&mut connection, &served, || ()).unwrap();
             (size, connection.output)
         };
         let refused = (None, vec![0xff; 8]);
@@ -192,7 +197,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for length in [0, 1024, u32::MAX] {
             let mut connection = Connection::receiving(&[&length.to_le_bytes()[..], &[b'x'; 2000]].concat());
-            assert!(serve(&mut connection, &Folder::open(folder.path()).unwrap()).is_err(), "{length}");
+            assert!(
+                serve(&mut connection, &Folder::open(folder.path()).unwrap(), || panic!("no name")).is_err(),
+                "{length}"
+            );
             assert!(connection.output.is_empty());
         }
     }
@@ -218,7 +226,7 @@ mod tests {
             let mut answers = [0, 0];
             for _ in 0..5000 {
                 let mut connection = Connection::receiving(&question("link"));
-                let (_, size) = serve(&mut connection, &served).unwrap();
+                let (_, size) = serve(&mut connection, &served, || ()).unwrap();
                 answers[usize::from(size.is_some())] += 1;
                 if connection.output.ends_with(b"secret") {
                     asked.store(true, Ordering::Relaxed);
@@ -236,7 +244,9 @@ mod tests {
         assert!(Command::new("mkfifo").arg(folder.path().join("fifo")).status().unwrap().success());
         let served = Folder::open(folder.path()).unwrap();
         let (done, result) = mpsc::channel();
-        std::thread::spawn(move || done.send(serve(&mut Connection::receiving(&question("fifo")), &served).unwrap()));
+        std::thread::spawn(move || {
+            done.send(serve(&mut Connection::receiving(&question("fifo")), &served, || ()).unwrap())
+        });
         let (_, size) = result.recv_timeout(Duration::from_secs(20)).expect("the server waits for the FIFO");
         assert_eq!(size, None);
     }

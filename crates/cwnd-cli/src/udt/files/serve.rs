@@ -2,8 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +12,7 @@ use cwnd_net::{AcceptError, UdtListener, UdtStream};
 use super::report::print_line;
 use super::{TransportOptions, demo, recv};
 use crate::failure::Failure;
+use crate::udt::clients::{Clients, Place, bounded};
 
 /// Serves files.
 #[derive(Args, Debug)]
@@ -52,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { libudt, dir, writable, force, sync, transport, listen } = arguments;
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
     super::handle_interrupts(|| {})?;
-    let listener: UdtListener = UdtListener::bind_with(*listen, &transport.options())
+    let listener: UdtListener = UdtListener::bind_with(*listen, &bounded(transport.options()))
         .map_err(|error| Failure::Run(format!("{listen}: {error}")))?;
     listener.set_timeout(Some(POLL));
     eprintln!("serving {} at {}", dir.display(), listener.local_addr());
@@ -61,31 +60,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let receive = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE);
     let serving = if *writable { ServeOptions::writable(receive) } else { ServeOptions::read_only() };
-    let clients = Arc::new(AtomicUsize::new(0));
+    let clients = Clients::default();
     while !super::interrupted() {
         let (stream, client) = match listener.accept() {
             Ok(accepted) => accepted,
             Err(AcceptError::Timeout) => continue,
             Err(error) => return Err(Failure::Run(error.to_string())),
         };
-        if clients.load(Ordering::Relaxed) >= MAX_CLIENTS {
+        let Some(place) = clients.admit(&stream, client) else {
             print_line(&format!("{client}: too many clients"));
             stream.abort();
             continue;
-        }
-        clients.fetch_add(1, Ordering::Relaxed);
-        let (clients, folder, libudt) = (Arc::clone(&clients), folder.clone(), *libudt);
-        thread::spawn(move || {
-            match libudt {
-                true => serve_demo(stream, client, &folder),
-                false => serve(stream, client, &folder, &serving),
-            }
-            clients.fetch_sub(1, Ordering::Relaxed);
+        };
+        let (folder, libudt, rejected) = (folder.clone(), *libudt, stream.clone());
+        let thread = thread::Builder::new().spawn(move || match libudt {
+            true => serve_demo(stream, client, &folder, &place),
+            false => serve(stream, client, &folder, &serving, &place),
         });
+        if let Err(error) = thread {
+            print_line(&format!("{client}: no thread: {error}"));
+            rejected.abort();
+        }
     }
     // Transfers end with their next event, and what was received of large files is kept.
     for _ in 0..LAST_POLLS {
-        if clients.load(Ordering::Relaxed) == 0 {
+        if clients.is_empty() {
             break;
         }
         thread::sleep(POLL);
@@ -94,9 +93,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 /// Serves one client, and logs the outcome.
-fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &ServeOptions) {
-    super::set_timeouts(&stream);
+fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &ServeOptions, place: &Place) {
+    set_timeouts(&stream);
+    let mut active = false;
     let result = cwnd_files::serve(&stream, folder, serving, &mut |event| {
+        if !active {
+            active = true;
+            place.activate();
+            super::set_timeouts(&stream);
+        }
         match event {
             Event::Completed { name, size, .. } => print_line(&format!("{client}: {name}, {size} bytes")),
             Event::Failed { name, reason } => print_line(&format!("{client}: {name}: {reason}")),
@@ -117,17 +122,22 @@ fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &Serve
 }
 
 /// Serves one client that is a demo of libudt, and logs the outcome.
-fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder) {
-    stream.set_read_timeout(Some(DEMO_TIMEOUT));
-    // One that reads nothing would hold its thread for good.
-    stream.set_write_timeout(Some(DEMO_TIMEOUT));
-    let served = demo::serve(&mut stream, folder);
+fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, place: &Place) {
+    set_timeouts(&stream);
+    let served = demo::serve(&mut stream, folder, || place.activate());
     print_line(&match (served, stream.close()) {
         (Ok((name, Some(size))), Ok(())) => format!("{client}: {name}, {size} bytes"),
         (Ok((name, None)), _) => format!("{client}: {name}: refused"),
         (Ok((name, Some(_))), Err(error)) => format!("{client}: {name}: not delivered: {error}"),
         (Err(error), _) => format!("{client}: {error}"),
     });
+}
+
+/// Bounds how long a client may request nothing; one that is a demo also how long it may read nothing, which would hold its thread for
+/// good.
+fn set_timeouts(stream: &UdtStream) {
+    stream.set_read_timeout(Some(REQUEST_TIMEOUT));
+    stream.set_write_timeout(Some(REQUEST_TIMEOUT));
 }
 
 /// An address with its port, or a port of the loopback.
@@ -142,11 +152,8 @@ const POLL: Duration = Duration::from_millis(200);
 /// 2 s for transfers to end.
 const LAST_POLLS: u32 = 10;
 
-/// How long a demo client may send no name, or read nothing.
-const DEMO_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Each has a thread and a send buffer of some megabytes.
-const MAX_CLIENTS: usize = 64;
+/// How long a client may request nothing.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {

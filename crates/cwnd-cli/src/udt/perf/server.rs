@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use cwnd_net::{UdtListener, UdtStream};
 use cwnd_run::files::to_json;
@@ -13,36 +14,57 @@ use super::exchange::{self, Request, Side, Until, VERSION};
 use super::report::{End, Outcome, Report, Start};
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
+use crate::udt::clients::{Clients, bounded};
 use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Failure> {
-    let listener: UdtListener = UdtListener::bind_with(local, &arguments.options())
+    let listener: UdtListener = UdtListener::bind_with(local, &bounded(arguments.options()))
         .map_err(|error| Failure::Run(format!("--server {local}: {error}")))?;
     let reach = if local.ip().is_loopback() { "reachable from this host only" } else { "reachable from other hosts" };
     eprintln!("listening on {}, {reach}; nothing is encrypted", listener.local_addr());
     if arguments.one_off {
         let (stream, peer) = listener.accept().map_err(|error| Failure::Run(error.to_string()))?;
-        return serve(&stream, arguments).map_err(|error| Failure::Run(format!("{peer}: {error}")));
+        return serve(&stream, arguments, || ()).map_err(|error| Failure::Run(format!("{peer}: {error}")));
     }
+    let clients = Clients::default();
     thread::scope(|scope| {
         for accepted in listener.incoming() {
             let Ok((stream, peer)) = accepted else { continue };
-            scope.spawn(move || match serve(&stream, arguments) {
-                Ok(text) => {
-                    let mut out = io::stdout().lock();
-                    // A failure is ignored: the client has its report.
-                    let _printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            let Some(place) = clients.admit(&stream, peer) else {
+                eprintln!("{peer}: too many clients");
+                stream.abort();
+                continue;
+            };
+            let rejected = stream.clone();
+            let thread = thread::Builder::new().spawn_scoped(scope, move || {
+                match serve(&stream, arguments, || place.activate()) {
+                    Ok(text) => {
+                        let mut out = io::stdout().lock();
+                        // A failure is ignored: the client has its report.
+                        let _printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+                    }
+                    Err(error) => {
+                        eprintln!("{peer}: {error}");
+                        stream.abort();
+                    }
                 }
-                Err(error) => eprintln!("{peer}: {error}"),
             });
+            if let Err(error) = thread {
+                eprintln!("{peer}: no thread: {error}");
+                rejected.abort();
+            }
         }
     });
     Err(Failure::Run("the port was shut".to_owned()))
 }
 
-fn serve(stream: &UdtStream, arguments: &Arguments) -> io::Result<String> {
+/// Measures with one client; calls `requested` once it has said what, or at once if it never does.
+fn serve(stream: &UdtStream, arguments: &Arguments, requested: impl FnOnce()) -> io::Result<String> {
+    stream.set_read_timeout(Some(TIMEOUT));
+    stream.set_write_timeout(Some(TIMEOUT));
     let plain = Request { perf: VERSION, reverse: false, until: Until::Bytes(0) };
     let request = if arguments.libudt { plain } else { exchange::receive(&mut &*stream)? };
+    requested();
     if request.perf != VERSION {
         return Err(io::Error::other(format!("the other end speaks version {}, this one {VERSION}", request.perf)));
     }
@@ -59,7 +81,7 @@ fn serve(stream: &UdtStream, arguments: &Arguments) -> io::Result<String> {
 fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::Result<(Side, Option<Side>)> {
     let mut stream = stream;
     let (clock, usage, count) = (Stopwatch::start(), Usage::so_far(), AtomicU64::new(0));
-    let side = |seconds: std::time::Duration| Side {
+    let side = |seconds: Duration| Side {
         bytes: count.load(Ordering::Relaxed),
         seconds: seconds.as_secs_f64(),
         cpu: Usage::so_far() - usage,
@@ -81,3 +103,6 @@ fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::
     exchange::send(&mut stream, &local)?;
     Ok((local, Some(exchange::receive(&mut stream)?)))
 }
+
+/// How long a client may send or read nothing while it is its turn.
+const TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,0 +1,90 @@
+//! Servers among clients that only take places.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use cwnd_net::{Options, UdtPort, UdtStream};
+
+use super::Cwnd;
+
+/// A server that is killed when the test is done with it.
+struct Server {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Server {
+    fn start(cwnd: &Cwnd, arguments: &[&str]) -> Self {
+        let mut child = cwnd.command(arguments).stderr(Stdio::piped()).spawn().expect("the binary was built");
+        let mut says = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        says.read_line(&mut line).expect("it speaks text");
+        let mut words = line.split([' ', ',']).filter_map(|word| word.trim().parse().ok());
+        let address = words.next().unwrap_or_else(|| panic!("{line}"));
+        // What it says of each client is read, so that it can go on.
+        thread::spawn(move || says.lines().for_each(drop));
+        Self { child, address }
+    }
+
+    /// What the system says of its process in the line that begins with `field`.
+    fn status(&self, field: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field of Linux");
+        line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Connections from each of `addresses` addresses, as many as are accepted of `each`, which only keep themselves alive.
+fn idle(server: SocketAddr, addresses: u8, each: usize) -> Vec<Vec<UdtStream>> {
+    let connect = |host| {
+        let port = UdtPort::bind(SocketAddr::from(([127, 0, 9, host], 0)), &Options::default()).expect("a loopback");
+        (0..each).filter_map(|_| port.connect(server).ok()).collect()
+    };
+    (1..=addresses).map(connect).collect()
+}
+
+fn alive(streams: &[Vec<UdtStream>]) -> usize {
+    thread::sleep(Duration::from_millis(1500));
+    streams.iter().flatten().filter(|stream| stream.stats().is_some()).count()
+}
+
+// 701 connections from one socket once ended it, for lack of threads.
+#[test]
+fn a_server_of_measurements_has_so_many_clients() {
+    let cwnd = Cwnd::new();
+    let server = Server::start(&cwnd, &["udt", "perf", "--server", "127.0.0.1:0"]);
+    let address = server.address.to_string();
+    let crowd = idle(server.address, 1, 200);
+    assert!(alive(&crowd) <= 16, "of one address");
+    let others = idle(server.address, 6, 20);
+    assert!((32..=64).contains(&(alive(&others) + alive(&crowd))));
+    assert!(server.status("Threads") <= 64 + 8, "{} threads", server.status("Threads"));
+    cwnd.succeed(&["udt", "perf", &address, "--bytes", "1MB"]);
+    crowd.into_iter().chain(others).flatten().for_each(UdtStream::abort);
+}
+
+// 64 of them from one socket once left no place for anybody.
+#[test]
+fn clients_that_request_nothing_hold_no_place() {
+    let cwnd = Cwnd::new();
+    fs::write(cwnd.path().join("file"), "content").expect("room for it");
+    fs::create_dir(cwnd.path().join("inbox")).expect("a new folder");
+    let server = Server::start(&cwnd, &["udt", "serve", "127.0.0.1:0"]);
+    let crowd = idle(server.address, 6, 20);
+    assert!((48..=64).contains(&alive(&crowd)));
+    let address = server.address.to_string();
+    cwnd.succeed(&["udt", "recv", &address, "file", "--dir", "inbox"]);
+    assert_eq!(fs::read_to_string(cwnd.path().join("inbox/file")).expect("a file"), "content");
+    crowd.into_iter().flatten().for_each(UdtStream::abort);
+}
