@@ -120,6 +120,9 @@ pub enum Ended {
     /// This side closed it.
     #[error("the connection was closed on this side")]
     Closed,
+    /// The peer acknowledged what had not been sent.
+    #[error("the peer acknowledged what had not been sent")]
+    FalseAck,
     /// This side closed it, and not everything was delivered within the time to linger.
     #[error("the peer did not acknowledge everything within the time to linger")]
     Lingered,
@@ -140,7 +143,7 @@ pub enum Ended {
 impl From<Ended> for io::Error {
     fn from(ended: Ended) -> Self {
         let kind = match ended {
-            Ended::Aborted | Ended::Port => io::ErrorKind::ConnectionAborted,
+            Ended::Aborted | Ended::FalseAck | Ended::Port => io::ErrorKind::ConnectionAborted,
             Ended::Closed => io::ErrorKind::NotConnected,
             Ended::Lingered | Ended::Silent => io::ErrorKind::TimedOut,
             Ended::PeerAborted => io::ErrorKind::ConnectionReset,

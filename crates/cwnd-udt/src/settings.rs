@@ -39,6 +39,9 @@ pub struct Settings {
     /// How far ahead of its time a paced packet may be sent, so that several can be sent together: not more than an eighth of the peer's
     /// buffer holds.
     pub burst: Span,
+    /// Have acknowledgements proven: a few packets are withheld until the peer reports them missing, and a peer that acknowledges one of
+    /// them has lied, which ends the connection. Each costs a round trip at most, in which what follows waits for it.
+    pub prove_acks: bool,
     /// How long a connection that is being closed goes on delivering what was written.
     pub linger: Span,
     /// A packet of any kind is sent at least this often.
@@ -108,6 +111,7 @@ impl Settings {
             backlog: None,
             max_rate: None,
             burst: Span::ZERO,
+            prove_acks: false,
             linger: Span::from_secs(180),
             keep_alive: Span::from_secs(1),
             dead_after: Span::from_secs(10),

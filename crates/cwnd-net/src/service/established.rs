@@ -224,6 +224,7 @@ impl Established {
         self.shared.end(match reason {
             Reason::Aborted => Ended::Aborted,
             Reason::Dead => Ended::Silent,
+            Reason::FalseAck => Ended::FalseAck,
             Reason::Finished => Ended::Closed,
             Reason::Lingered => Ended::Lingered,
             Reason::PeerAborted => Ended::PeerAborted,

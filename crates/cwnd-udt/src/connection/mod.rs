@@ -17,6 +17,7 @@ mod measure;
 mod outstanding;
 mod pacer;
 mod packetizer;
+mod proof;
 mod ranges;
 mod receive_window;
 mod receiver;
@@ -35,13 +36,13 @@ use cwnd::{Algorithm, Bytes, Rtt, Span, Start, Time};
 use self::closing::Closing;
 pub use self::packetizer::{MessageOptions, SendError};
 use self::receiver::Receiver;
-use self::sender::Sender;
+use self::sender::{Acknowledged, Sender};
 pub use self::stats::Stats;
 pub use self::transmit::{Arrived, DataPacket, Event, Reason, Slot, Transmit};
 use crate::handshake::Agreed;
-use crate::number::{AckNumber, MessageNumber};
+use crate::number::{AckNumber, MessageNumber, Seq};
 use crate::settings::{Mode, Settings};
-use crate::wire::{Control, DataHeader, Message};
+use crate::wire::{Control, DataHeader, FullAck, Message};
 
 /// A connection.
 #[derive(Debug)]
@@ -140,15 +141,14 @@ impl Connection {
         }
         match control {
             Control::LightAck(next) => {
-                if self.sender.on_ack(now, *next, None) {
-                    self.closing.on_alive();
+                if !self.on_ack(now, *next, None) {
+                    return;
                 }
             }
             Control::Ack(full) => {
-                if !self.sender.on_ack(now, full.next, Some(full)) {
+                if !self.on_ack(now, full.next, Some(full)) {
                     return;
                 }
-                self.closing.on_alive();
                 if self.ack2.len() < MAX_ACK2 {
                     self.ack2.push_back(full.number);
                 }
@@ -417,6 +417,19 @@ impl Connection {
         let message = self.sender.poll_drop();
         let silent = now.since(self.sent_at) >= self.keep_alive;
         message.or(silent.then_some(Message::KeepAlive)).map(Transmit::Message)
+    }
+
+    /// Packets before `next` have arrived at the peer; whether that can be true.
+    fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> bool {
+        match self.sender.on_ack(now, next, full) {
+            Acknowledged::Possible => self.closing.on_alive(),
+            Acknowledged::Impossible => return false,
+            Acknowledged::Withheld => {
+                self.closing.shut_down(now, Reason::FalseAck);
+                return false;
+            }
+        }
+        true
     }
 
     fn on_received(&mut self, now: Time) {

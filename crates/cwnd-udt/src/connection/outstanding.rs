@@ -49,6 +49,8 @@ pub(super) struct Record {
 enum State {
     /// In the network.
     InFlight,
+    /// Not sent before the receiver reports it missing.
+    Withheld,
     /// Missing, and to be sent again.
     Lost,
     /// Arrived above a hole.
@@ -74,6 +76,8 @@ pub(super) struct Missing {
     pub(super) lost: u64,
     /// One of the packets belongs to a message that was given up: the receiver does not know that yet.
     pub(super) given_up: Option<u64>,
+    /// One of the packets was withheld. It counts as none that was lost.
+    pub(super) withheld: bool,
 }
 
 /// A message given up, and the packets of it.
@@ -121,6 +125,16 @@ impl Outstanding {
 
     /// A new packet is sent.
     pub(super) fn send(&mut self, now: Time, cut: &Cut) {
+        self.add(now, cut, State::InFlight);
+        self.in_flight += 1;
+    }
+
+    /// A new packet gets a number and is not sent yet.
+    pub(super) fn withhold(&mut self, now: Time, cut: &Cut) {
+        self.add(now, cut, State::Withheld);
+    }
+
+    fn add(&mut self, now: Time, cut: &Cut, state: State) {
         let number = self.next();
         if cut.expires < Time::MAX {
             match self.expiring.back_mut().filter(|last| last.number == cut.message && last.end == number) {
@@ -137,9 +151,8 @@ impl Outstanding {
             tag: Tag::new(cut.position, cut.in_order, cut.message),
             // Payloads are below 2^16 bytes.
             len: (cut.bytes.end - cut.bytes.start) as u16,
-            state: State::InFlight,
+            state,
         });
-        self.in_flight += 1;
     }
 
     /// Packets `..upto` have arrived. Returns when the last of them was sent.
@@ -179,6 +192,11 @@ impl Outstanding {
             let record = &mut self.records[(number - self.acked) as usize];
             match record.state {
                 State::GivenUp => found.given_up = Some(number),
+                State::Withheld => {
+                    record.state = State::Lost;
+                    self.lost.insert(number);
+                    found.withheld = true;
+                }
                 State::InFlight if now.since(record.sent_at) < age => {}
                 State::InFlight | State::Arrived => {
                     self.in_flight -= u64::from(record.state == State::InFlight);
@@ -197,12 +215,12 @@ impl Outstanding {
     /// Marks packet `number` lost without a report of the receiver; whether it was not before. One that seemed to have arrived may be
     /// missing too, since the NAK that reported it may be lost.
     pub(super) fn mark_lost(&mut self, number: u64) -> bool {
-        let unnamed = |record: &&mut Record| matches!(record.state, State::InFlight | State::Arrived);
+        let unnamed = |record: &&mut Record| !matches!(record.state, State::Lost | State::GivenUp);
         let Some(record) = self.record_mut(number).filter(unnamed) else { return false };
-        let in_flight = std::mem::replace(&mut record.state, State::Lost) == State::InFlight;
-        self.in_flight -= u64::from(in_flight);
+        let before = std::mem::replace(&mut record.state, State::Lost);
+        self.in_flight -= u64::from(before == State::InFlight);
         self.lost.insert(number);
-        true
+        before != State::Withheld
     }
 
     /// Whether packet `number` is in flight and was last sent before `then`.
@@ -348,7 +366,7 @@ mod tests {
         // 0 and 1 have arrived; 2 and 3 are lost; 4 to 9 may be on their way.
         assert_eq!(outstanding.in_flight(), 6);
         assert_eq!(miss(&mut outstanding, 2..4).lost, 0, "they wait already");
-        assert_eq!(miss(&mut outstanding, 7..8), Missing { first: Some(7), lost: 1, given_up: None });
+        assert_eq!(miss(&mut outstanding, 7..8), Missing { first: Some(7), lost: 1, ..Missing::default() });
         assert_eq!(outstanding.in_flight(), 2);
 
         assert_eq!(outstanding.resend(at(100)).map(|(number, _)| number), Some(2));

@@ -11,6 +11,7 @@ use super::lossless_rate::LosslessRate;
 use super::outstanding::{GivenUp, Missing, Outstanding};
 use super::pacer::Pacer;
 use super::packetizer::{Cut, Packetizer};
+use super::proof::Proof;
 use super::receive_window::MIN_WINDOW;
 use super::tag::Tag;
 use super::timeouts::{MAX_RTT, SYN, exp_interval, probe_interval, reported_rtt};
@@ -55,7 +56,18 @@ pub(super) struct Sender {
     drops: VecDeque<GivenUp>,
     /// The rate at which packets were delivered without a loss.
     lossless_rate: LosslessRate,
+    proof: Proof,
     pub(super) counts: Counts,
+}
+
+/// What an acknowledgement can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Acknowledged {
+    Possible,
+    /// Somebody else may have sent it in the peer's name: of what was acknowledged long ago, or of what comes after all that has a number.
+    Impossible,
+    /// Of a packet that was never sent. The peer lies.
+    Withheld,
 }
 
 /// What the sending half counts beside the facts of every sender.
@@ -96,19 +108,24 @@ impl Sender {
             idle_since: None,
             drops: VecDeque::new(),
             lossless_rate: LosslessRate::default(),
+            proof: Proof::new(settings.prove_acks, agreed.seed),
             counts: Counts::default(),
         }
     }
 
-    /// Packets before `next` have arrived; `full` is the rest of a full acknowledgement. Whether it can be true.
-    pub(super) fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> bool {
+    /// Packets before `next` have arrived; `full` is the rest of a full acknowledgement.
+    pub(super) fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> Acknowledged {
         let acked = self.outstanding.acked();
         let Some(upto) = next.number(self.isn, acked).filter(|upto| *upto <= self.outstanding.next()) else {
             self.counts.refused += 1;
-            return false;
+            return Acknowledged::Impossible;
         };
         if upto < acked {
-            return true;
+            return Acknowledged::Possible;
+        }
+        if self.proof.is_broken_by(upto) {
+            self.counts.refused += 1;
+            return Acknowledged::Withheld;
         }
         self.peer_window = match full {
             _ if self.window_from_receiver => self.host.facts.peer_window,
@@ -118,7 +135,7 @@ impl Sender {
         };
         let in_flight = self.outstanding.in_flight();
         let (repairing, in_recovery) = (acked < self.recover, self.in_recovery());
-        let Some(sent_at) = self.outstanding.acknowledge(upto) else { return true };
+        let Some(sent_at) = self.outstanding.acknowledge(upto) else { return Acknowledged::Possible };
         if let Some(full) = full {
             let sample = reported_rtt(full).unwrap_or_else(|| now.since(sent_at));
             self.host.facts.rtt.on_sample(sample.min(MAX_RTT), Span::ZERO);
@@ -145,7 +162,7 @@ impl Sender {
         } else {
             self.probe_at = now + probe_interval(self.rtt(), 0);
         }
-        true
+        Acknowledged::Possible
     }
 
     /// The peer misses packets. Ranges that cannot be true are ignored.
@@ -165,9 +182,15 @@ impl Sender {
             let part = self.outstanding.miss(now, first..last + 1, age, &mut budget);
             found.first = found.first.or(part.first);
             found.lost += part.lost;
+            found.withheld |= part.withheld;
             if let Some(given_up) = part.given_up.and_then(|number| self.outstanding.given_up(number)) {
                 self.request_drop(given_up);
             }
+        }
+        if found.withheld {
+            self.proof.on_report();
+            self.lossless_rate.interrupt();
+            self.probe_at = now + probe_interval(self.rtt(), self.probes);
         }
         if let Some(first) = found.first {
             self.probe_at = now + probe_interval(self.rtt(), self.probes);
@@ -298,6 +321,12 @@ impl Sender {
             self.exp_at = now + exp_interval(self.rtt(), 1);
             self.exp_count = 0;
         }
+        let withheld = self.outstanding.next();
+        if self.withholds(withheld) {
+            let cut = self.packetizer.cut(withheld)?;
+            self.outstanding.withhold(now, &cut);
+            self.proof.withhold(withheld);
+        }
         let number = self.outstanding.next();
         let cut = self.packetizer.cut(number)?;
         self.outstanding.send(now, &cut);
@@ -322,11 +351,31 @@ impl Sender {
         self.pacer.sent(now, self.host.spacing().or_else(spread), Probe::None, None);
         let bytes = record.start..record.start + u64::from(record.len);
         self.host.facts.counts.sent += 1;
-        self.host.facts.counts.retransmitted += 1;
         self.counts.bytes_sent += u64::from(record.len);
-        self.counts.bytes_retransmitted += u64::from(record.len);
+        let retransmission = !self.proof.on_send(number);
+        if retransmission {
+            self.host.facts.counts.retransmitted += 1;
+            self.counts.bytes_retransmitted += u64::from(record.len);
+        }
         let header = self.header(now, number, record.tag);
-        Some(DataPacket { header, number, bytes, retransmission: true, pair: false })
+        Some(DataPacket { header, number, bytes, retransmission, pair: false })
+    }
+
+    /// Whether packet `number`, the next one, is withheld. Others must follow it at once, so that it is missed; until there are enough to
+    /// keep the peer busy for a round trip it is put off for some time.
+    fn withholds(&self, number: u64) -> bool {
+        let (wanted, overdue) = self.proof.wants(number);
+        if !wanted || self.pacer.in_pair() || opens_or_closes_pair(self.isn + number) {
+            return false;
+        }
+        let room = |following: u64| {
+            let window = self.host.window().saturating_sub(self.outstanding.in_flight());
+            let peer = self.peer_window.saturating_sub(self.outstanding.len());
+            self.packetizer.expires() == Time::MAX
+                && self.packetizer.packets() > following
+                && window.min(peer) > following
+        };
+        room(FOLLOWING) || (overdue && room(1))
     }
 
     fn header(&self, now: Time, number: u64, tag: Tag) -> DataHeader {
@@ -414,6 +463,13 @@ impl Sender {
     }
 }
 
+/// Whether a packet may be one of a probe pair, whose second part has the number after a multiple of 16.
+fn opens_or_closes_pair(seq: Seq) -> bool {
+    seq.get() % 16 <= 1
+}
+
+/// Packets that must be there to follow one that is withheld.
+const FOLLOWING: u64 = 16;
 /// Packets retransmitted when the EXP timer expires, beside the newest: enough for a receiver to answer, too few to add congestion.
 const EXP_PACKETS: u64 = 2;
 /// libudt's limit for the EXP count, which here only bounds the time between two attempts.

@@ -66,6 +66,8 @@ pub enum Reason {
     Aborted,
     /// Nothing was received from the peer for too long.
     Dead,
+    /// The peer acknowledged a packet that had not been sent.
+    FalseAck,
     /// This end finished it, and everything it wrote has arrived.
     Finished,
     /// This end finished it, and not everything it wrote was acknowledged within the time to linger.

@@ -130,6 +130,8 @@ impl Plan {
         settings.receive_buffer = draw.between(32, 2000) as u32;
         settings.connect_timeout = Span::from_secs(10);
         settings.linger = Span::from_secs(3600);
+        // Not drawn, so that the rest of a seed's plan is the same with and without.
+        settings.prove_acks = seed % 2 == 1;
         let packets_per_second = draw.magnitude(200.0, 20_000.0);
         let bits = f64::from(settings.mss) * 8.0 * packets_per_second;
         let delay = Span::from_secs_f64(draw.magnitude(0.0001, 0.15));

@@ -5,6 +5,7 @@ mod flow;
 mod long_path;
 mod loss;
 mod messages;
+mod proof;
 mod refused;
 mod reports;
 mod world;

@@ -1,0 +1,123 @@
+//! Proof that what a peer acknowledges has arrived.
+//!
+//! A receiver that acknowledges what it has not received makes its sender faster than the path is, and nothing in an acknowledgement
+//! shows that. So a packet is withheld now and then: its number is used, and packets after it are sent. Whoever receives those
+//! misses it, says so, and gets it then. Whoever acknowledges it has lied. Which one is withheld cannot be guessed. Any receiver of UDT
+//! answers like that, libudt's too; to it the packet is one that was lost.
+//!
+//! Sherwood, Bhattacharjee and Braud, "Misbehaving TCP receivers can cause Internet-wide congestion collapse", ACM CCS 2005: randomly
+//! skipped segments. RFC 9000 section 21.4 has the same for QUIC, whose packet numbers may have gaps for good.
+
+/// Which packet is withheld, and when the next one will be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proof {
+    /// State of a generator that the peer does not know.
+    random: u64,
+    /// Packets from this number on may be withheld; never if it is the largest there is.
+    next: u64,
+    withheld: Option<u64>,
+    /// The peer has reported it missing.
+    reported: bool,
+}
+
+impl Proof {
+    /// Before the first packet. Nothing is withheld unless it is `wanted`.
+    pub(super) fn new(wanted: bool, seed: u64) -> Self {
+        let mut proof = Self { random: seed ^ STREAM, next: u64::MAX, withheld: None, reported: false };
+        if wanted {
+            proof.next = 1 + proof.draw(FIRST);
+        }
+        proof
+    }
+
+    /// Whether packet `number` should be withheld, and whether it must be even if it delays much.
+    pub(super) fn wants(&self, number: u64) -> (bool, bool) {
+        let wanted = number >= self.next && self.withheld.is_none();
+        (wanted, wanted && number - self.next >= FIRST)
+    }
+
+    /// Packet `number` is not sent before it is reported missing.
+    pub(super) fn withhold(&mut self, number: u64) {
+        (self.withheld, self.reported) = (Some(number), false);
+    }
+
+    /// A peer that acknowledges all packets below `upto` acknowledges one that was never sent.
+    pub(super) fn is_broken_by(&self, upto: u64) -> bool {
+        self.withheld.is_some_and(|withheld| withheld < upto)
+    }
+
+    /// The peer misses the packet that is withheld.
+    pub(super) fn on_report(&mut self) {
+        self.reported = true;
+    }
+
+    /// Packet `number` is sent, after all; whether it was withheld. The next one is withheld before twice as much was sent
+    /// as has been proven so far.
+    pub(super) fn on_send(&mut self, number: u64) -> bool {
+        let withheld = self.withheld == Some(number);
+        if withheld {
+            self.withheld = None;
+            // One that was not reported has proven nothing.
+            let interval = if self.reported { (2 * number).clamp(FIRST, MAX_INTERVAL) } else { FIRST };
+            self.next = number + 1 + self.draw(interval);
+        }
+        withheld
+    }
+
+    /// Uniform below `end`.
+    fn draw(&mut self, end: u64) -> u64 {
+        // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % end
+    }
+}
+
+/// The first packet is withheld among so many: a third of a megabyte, which slow start sends in five round trips.
+const FIRST: u64 = 256;
+/// However much was proven, another packet is withheld within so many: 760 MB, or every few seconds at 1 Gbit/s.
+const MAX_INTERVAL: u64 = 1 << 19;
+/// The algorithm draws from the same seed.
+const STREAM: u64 = 0x70726f6f66;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_withheld_within_each_doubling() {
+        for seed in 0..200 {
+            let mut proof = Proof::new(true, seed);
+            let (mut number, mut count) = (0, 0);
+            while number < 1 << 21 {
+                if !proof.wants(number).0 {
+                    number += 1;
+                    continue;
+                }
+                proof.withhold(number);
+                assert!(!proof.is_broken_by(number) && proof.is_broken_by(number + 1));
+                proof.on_report();
+                let before = number;
+                assert!(proof.on_send(number));
+                assert!(
+                    proof.next - before <= (2 * before).clamp(FIRST, MAX_INTERVAL),
+                    "{before}, then {}",
+                    proof.next
+                );
+                count += 1;
+            }
+            assert!((6..40).contains(&count), "{count} of two million");
+        }
+    }
+
+    #[test]
+    fn one_that_is_not_reported_is_soon_followed_by_another() {
+        let mut proof = Proof::new(true, 1);
+        proof.withhold(1 << 20);
+        assert!(!proof.on_send(7), "another packet");
+        assert!(proof.on_send(1 << 20));
+        assert!(proof.next - (1 << 20) <= FIRST);
+        assert!(!Proof::new(false, 1).wants(u64::MAX - 1).0);
+    }
+}

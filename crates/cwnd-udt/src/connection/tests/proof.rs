@@ -1,0 +1,146 @@
+//! Peers that acknowledge what never arrived, and peers that do not.
+
+use super::super::*;
+use super::world::{Loses, Parcel, World, agreed, at, seq, settings};
+use crate::wire::{FullAck, Rates};
+
+/// Two ends that have acknowledgements proven, with this seed.
+fn proving(seed: u64, delay: u64, rate: Option<u64>) -> World {
+    let settings = Settings { prove_acks: true, ..settings() };
+    World::with(&settings, &Agreed { seed, ..agreed(1000, Mode::Stream) }, delay, rate)
+}
+
+/// The receiver acknowledges, each millisecond, all that was sent `behind` ago, whatever it has, and reports a fast path; until the end of
+/// the connection, or for `millis`. Returns the bytes sent and why it ended.
+fn optimistic(world: &mut World, behind: usize, millis: u64) -> (u64, Option<Event>) {
+    world.ends[0].to_write = u64::MAX / 2;
+    let mut said = Vec::new();
+    for _ in 0..millis {
+        said.push(world.ends[0].core.sender.outstanding.next());
+        let next = seq(1000) + said[said.len().saturating_sub(behind + 1)];
+        let rates = Some(Rates { arrival: 1_000_000, capacity: 1_000_000 });
+        let ack = FullAck { number: AckNumber::FIRST, next, rtt_us: 1000, rtt_var_us: 1, window: 25_600, rates };
+        world.forge(0, Message::Ack(ack));
+        world.run(1);
+        if let Some(Event::Closed(reason)) = world.ends[0].events.last() {
+            let sent = world.ends[0].core.stats(world.now).bytes_sent;
+            return (sent, Some(Event::Closed(*reason)));
+        }
+    }
+    (world.ends[0].core.stats(world.now).bytes_sent, None)
+}
+
+fn deaf(world: &mut World) {
+    world.ends[0].line.loses = Box::new(|_, parcel| matches!(parcel, Parcel::Data(_)));
+    world.ends[1].line.loses = Box::new(|_, _| true);
+}
+
+#[test]
+fn a_peer_that_acknowledges_what_never_arrived_draws_little() {
+    // Without a proof it gets as much as the host can send.
+    let mut credulous = World::new(1, None);
+    deaf(&mut credulous);
+    let (sent, end) = optimistic(&mut credulous, 0, 2000);
+    assert!(sent > 100_000_000 && end.is_none(), "{sent} bytes, {end:?}");
+
+    let mut all = Vec::new();
+    for (seed, behind) in (0..40).zip([0, 1, 5, 20].into_iter().cycle()) {
+        let mut world = proving(seed, 1, None);
+        deaf(&mut world);
+        let (sent, end) = optimistic(&mut world, behind, 2000);
+        assert_eq!(end, Some(Event::Closed(Reason::FalseAck)), "seed {seed}, {behind} ms behind: {sent} bytes");
+        all.push(sent);
+    }
+    let mean = all.iter().sum::<u64>() / all.len() as u64;
+    println!("mean {mean} bytes, most {:?}", all.iter().max());
+    // What slow start sends until an acknowledgement says that the packet withheld, one of the first 256, has arrived.
+    assert!(all.iter().all(|sent| *sent < 3_000_000), "{all:?}");
+}
+
+#[test]
+fn a_peer_that_was_honest_draws_no_more_than_twice_what_it_received() {
+    for seed in 0..10 {
+        let mut world = proving(seed, 5, Some(400_000_000));
+        world.ends[0].to_write = u64::MAX / 2;
+        world.run(1000);
+        let received = world.ends[1].core.stats(world.now).bytes_received;
+        let before = world.ends[0].core.stats(world.now).bytes_sent;
+        assert!(received > 20_000_000, "{received}");
+        deaf(&mut world);
+        let (sent, end) = optimistic(&mut world, 0, 5000);
+        assert_eq!(end, Some(Event::Closed(Reason::FalseAck)), "seed {seed}");
+        // And what may be under way when the packet is withheld.
+        assert!(sent - before < 2 * received + 40_000_000, "seed {seed}: {} after {received}", sent - before);
+    }
+}
+
+#[test]
+fn a_proof_costs_an_honest_peer_next_to_nothing() {
+    for (delay, rate) in [(1, 1_000_000_000), (25, 100_000_000), (50, 300_000_000)] {
+        // No faster than the link, so that nothing is lost and no queue delays the packet that is missing.
+        let settings = Settings { max_rate: Some(cwnd::BitRate(0.9 * rate as f64)), ..settings() };
+        let agreed = agreed(1000, Mode::Stream);
+        let without = World::with(&settings, &agreed, delay, Some(rate)).transfer(20_000_000, 60_000);
+        for seed in 0..5 {
+            let settings = Settings { prove_acks: true, ..settings.clone() };
+            let mut world = World::with(&settings, &Agreed { seed, ..agreed }, delay, Some(rate));
+            let with = world.transfer(20_000_000, 60_000);
+            let stats = world.ends[0].core.stats(world.now);
+            assert_eq!((stats.lost, stats.retrans, stats.timeouts, stats.tail_probes), (0, 0, 0, 0), "{stats:?}");
+            let missing = world.ends[1].core.stats(world.now).missing;
+            assert!((3..16).contains(&missing), "{missing} were withheld of 14,000");
+            println!("{delay} ms, {rate} bit/s: {with}, without a proof {without}, {missing} withheld");
+            assert!(with <= without + Span::from_millis(2 * delay) * missing, "{with}, without a proof {without}");
+        }
+    }
+}
+
+/// Loses the first report of each gap: libudt's receiver makes no other.
+fn first_naks_lost() -> Loses {
+    let mut seen = std::collections::BTreeSet::new();
+    Box::new(move |_, parcel| {
+        let Parcel::Message(Message::Nak(losses)) = parcel else { return false };
+        losses.ranges().iter().any(|range| seen.insert(range.first().get()))
+    })
+}
+
+#[test]
+fn a_packet_that_nobody_reports_comes_all_the_same() {
+    let new = || {
+        let mut world = proving(3, 10, Some(100_000_000));
+        world.ends[0].line.queue = 100_000;
+        world
+    };
+    let mut world = new();
+    world.ends[1].line.loses = first_naks_lost();
+    world.transfer(5_000_000, 20_000);
+    let mut silent = new();
+    silent.ends[1].line.loses = Box::new(|_, parcel| matches!(parcel, Parcel::Message(Message::Nak(_))));
+    silent.transfer(5_000_000, 20_000);
+    assert!(silent.ends[0].core.stats(silent.now).tail_probes > 0);
+}
+
+#[test]
+fn a_window_of_two_packets_avoids_no_proof() {
+    let mut world = proving(5, 1, None);
+    world.ends[0].to_write = u64::MAX / 2;
+    deaf(&mut world);
+    for _ in 0..4000 {
+        let next = seq(1000) + world.ends[0].core.sender.outstanding.next();
+        let ack = FullAck { number: AckNumber::FIRST, next, rtt_us: 1000, rtt_var_us: 1, window: 2, rates: None };
+        world.forge(0, Message::Ack(ack));
+        world.run_until(world.now + Span::from_micros(100), |_| false);
+    }
+    assert_eq!(world.ends[0].events.last(), Some(&Event::Closed(Reason::FalseAck)));
+    let stats = world.ends[0].core.stats(world.now);
+    assert!(stats.data_segs_out < 1000, "{stats:?}");
+}
+
+#[test]
+fn nothing_is_withheld_where_it_was_not_asked_for() {
+    let mut world = World::new(5, Some(100_000_000));
+    world.ends[0].line.queue = 100_000;
+    world.transfer(5_000_000, 10_000);
+    assert_eq!(world.ends[1].core.stats(world.now).missing, 0);
+    assert!(world.now < at(10_000));
+}
