@@ -60,6 +60,12 @@ impl Clients {
         Some(Place { clients: self.clone(), number })
     }
 
+    /// Ends the connections of all, which wakes the threads that wait for them.
+    pub(super) fn abort(&self) {
+        let streams: Vec<_> = self.lock().clients.iter().map(|client| client.stream.clone()).collect();
+        streams.into_iter().for_each(UdtStream::abort);
+    }
+
     /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.lock().clients.is_empty()

@@ -238,8 +238,7 @@ fn wait_for_groups(cwnd: &Cwnd) {
 
 /// Presses Ctrl-C.
 fn interrupt(process: &Child) {
-    let kill = Command::new("kill").args(["-INT", &process.id().to_string()]).status().expect("kill runs");
-    assert!(kill.success());
+    signal("-INT", process);
 }
 
 /// From where the large file came last, according to the lines of `--json-stream`.
@@ -300,6 +299,67 @@ fn a_change_of_what_is_kept_costs_a_retry_and_nothing_else() {
     assert_eq!(said.matches("\"event\":\"retry\"").count(), 1, "{said}");
     assert_eq!(resumed_from(&said), 1 << 20, "{said}");
     assert_eq!(content(&cwnd.path().join("inbox")), expected);
+}
+
+fn signal(name: &str, process: &Child) {
+    let kill = Command::new("kill").args([name, &process.id().to_string()]).status().expect("kill runs");
+    assert!(kill.success());
+}
+
+/// How long a process takes to end; at most a minute.
+fn ends_after(process: &mut Child) -> Duration {
+    for polls in 0..3000 {
+        if process.try_wait().expect("it is ours").is_some() {
+            return Duration::from_millis(20) * polls;
+        }
+        sleep(Duration::from_millis(20));
+    }
+    panic!("it does not end");
+}
+
+// It is stopped, and neither sends nor closes anything.
+#[test]
+fn a_server_that_vanished_is_noticed_and_a_client_of_it_ends_when_it_is_told_to() {
+    let (cwnd, _) = place();
+    let mut server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
+    let address = server.address.clone();
+    let start = |retries| {
+        let arguments = ["udt", "send", "out", &address, "--rate-limit", "20mbit", "--retries", retries];
+        cwnd.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary was built")
+    };
+    let (mut once, mut patient) = (start("0"), start("9"));
+    sleep(Duration::from_secs(1));
+    signal("-STOP", &server.child);
+    let took = ends_after(&mut once);
+    assert!(took < Duration::from_secs(12), "{took:?}");
+    let said = Said::of(&once.wait_with_output().expect("it ends"));
+    assert!(said.code == Some(1) && said.err.contains("the peer has timed out"), "{}", said.err);
+    // Among attempts to connect and pauses between them.
+    sleep(Duration::from_secs(3));
+    signal("-TERM", &patient);
+    let took = ends_after(&mut patient);
+    assert!(took < Duration::from_millis(500), "{took:?}");
+    let said = Said::of(&patient.wait_with_output().expect("it ends"));
+    assert!(said.code == Some(130) && said.err.contains("trying again"), "{}", said.err);
+    server.kill();
+}
+
+// Its thread waits for what will not come.
+#[test]
+fn a_server_whose_client_vanished_ends_when_it_is_told_to() {
+    let (cwnd, _) = place();
+    let mut server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
+    let arguments = ["udt", "send", "out", &server.address, "--rate-limit", "20mbit"];
+    let mut client =
+        cwnd.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it was built");
+    sleep(Duration::from_secs(1));
+    signal("-STOP", &client);
+    sleep(Duration::from_millis(500));
+    interrupt(&server.child);
+    let took = ends_after(&mut server.child);
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    client.kill().expect("it can be killed");
+    client.wait().expect("it ends");
 }
 
 #[test]

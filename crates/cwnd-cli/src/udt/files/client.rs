@@ -1,6 +1,7 @@
 //! A client's transfer, over as many connections as it needs.
 
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -42,8 +43,9 @@ impl Client<'_> {
         let mut failures = 0;
         loop {
             let mut transferred = false;
-            let (again, error) = match UdtStream::connect_with(self.server, &self.options) {
-                Ok(stream) => {
+            let (again, error) = match self.connect() {
+                None => (false, String::new()),
+                Some(Ok(stream)) => {
                     super::set_timeouts(&stream);
                     *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream.clone());
                     let result = transfer(&stream, &mut |event| {
@@ -66,15 +68,13 @@ impl Client<'_> {
                     }
                 }
                 // The first connection must succeed; later, a server that is gone may come back.
-                Err(ConnectError::Refused { peer, why }) if peer.to_string() == self.server => {
+                Some(Err(ConnectError::Refused { peer, why })) if peer.to_string() == self.server => {
                     (failures > 0, why.to_string())
                 }
-                Err(error) => (failures > 0, error.to_string()),
+                Some(Err(error)) => (failures > 0, error.to_string()),
             };
             if super::interrupted() {
-                return Err(Failure::Stopped(
-                    "interrupted; what was received of large files is kept for the next time".to_owned(),
-                ));
+                return Err(stopped());
             }
             failures = if transferred { 1 } else { failures + 1 };
             if !again || failures > self.retries {
@@ -82,9 +82,34 @@ impl Client<'_> {
             }
             let wait = Duration::from_secs(1 << (failures - 1).min(4));
             report.retry(wait, &error);
-            thread::sleep(wait);
+            for _ in 0..wait.as_millis() / POLL.as_millis() {
+                thread::sleep(POLL);
+                if super::interrupted() {
+                    return Err(stopped());
+                }
+            }
         }
     }
+
+    /// A connection to the server; none if an interruption came first.
+    fn connect(&self) -> Option<Result<UdtStream, ConnectError>> {
+        let (sender, receiver) = mpsc::channel();
+        let (server, options) = (self.server.to_owned(), self.options.clone());
+        // Looking a name up or waiting for an answer cannot be interrupted: the thread is left behind.
+        thread::spawn(move || sender.send(UdtStream::connect_with(&*server, &options)));
+        loop {
+            match receiver.recv_timeout(POLL) {
+                Ok(connected) => return Some(connected),
+                Err(RecvTimeoutError::Disconnected) => return Some(Err(ConnectError::Port)),
+                Err(RecvTimeoutError::Timeout) if super::interrupted() => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}
+
+fn stopped() -> Failure {
+    Failure::Stopped("interrupted; what was received of large files is kept for the next time".to_owned())
 }
 
 fn finish(report: &Report, outcome: &Outcome) -> Result<String, Failure> {
@@ -96,3 +121,6 @@ fn finish(report: &Report, outcome: &Outcome) -> Result<String, Failure> {
     let files = if outcome.failed == 1 { "a file has" } else { "some files have" };
     Err(Failure::Run(format!("{files} not transferred")))
 }
+
+/// How often an interruption is looked for.
+const POLL: Duration = Duration::from_millis(20);

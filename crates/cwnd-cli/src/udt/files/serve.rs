@@ -82,12 +82,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             rejected.abort();
         }
     }
-    // Transfers end with their next event, and what was received of large files is kept.
-    for _ in 0..LAST_POLLS {
+    // Transfers end with their next event, and what was received of large files is kept. Those whose clients say nothing have none.
+    for polls in 0..LAST_POLLS {
         if clients.is_empty() {
             break;
         }
-        thread::sleep(POLL);
+        if polls == POLLS_BEFORE_ABORT {
+            clients.abort();
+        }
+        thread::sleep(LAST_POLL);
     }
     Ok(String::new())
 }
@@ -149,8 +152,10 @@ fn listen_address(text: &str) -> Result<SocketAddr, String> {
 /// How often the end of the server is checked for.
 const POLL: Duration = Duration::from_millis(200);
 
-/// 2 s for transfers to end.
-const LAST_POLLS: u32 = 10;
+/// 2 s for transfers to end, of which 0.2 s for them to have an event.
+const LAST_POLLS: u32 = 100;
+const POLLS_BEFORE_ABORT: u32 = 10;
+const LAST_POLL: Duration = Duration::from_millis(20);
 
 /// How long a client may request nothing.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
