@@ -1,14 +1,14 @@
 //! The two ends of a flow, of whatever kind.
 
 use cwnd::host::{Counts, Facts};
-use cwnd::{Algorithm, Packets, Span, Time};
+use cwnd::{Algorithm, CongestionControl, Packets, Span, Time};
 use cwnd_trace::{PacketLog, Protocol};
 use cwnd_udt::Message;
 
 use crate::logged::LoggedSender;
 use crate::net::packet::{Body, Data, Header};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
-use crate::tcp::recovery::{Cumulative, NewReno, RecoveryScheme, Reno, Sack, Tahoe};
+use crate::tcp::recovery::{Cumulative, NewReno, Recovery, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
 use crate::{cbr, datagram, routed, tcp, udt};
 
 /// A sender.
@@ -18,6 +18,8 @@ pub(crate) enum Sender {
     Sack(tcp::Sender<Sack>),
     /// TCP-like, without.
     Cumulative(tcp::Sender<Cumulative>),
+    /// TCP-like, of an algorithm that asks for delivery-rate samples.
+    Sampled(Box<tcp::Sender<Sampled>>),
     /// UDT's.
     Udt(Box<udt::Sender>),
     /// TCP-like, with packets on which routers write.
@@ -53,6 +55,7 @@ macro_rules! sender {
         match $self {
             Sender::Sack($inner) => $body,
             Sender::Cumulative($inner) => $body,
+            Sender::Sampled($inner) => $body,
             Sender::Udt($inner) => $body,
             Sender::Routed($inner) => $body,
             Sender::Datagram($inner) => $body,
@@ -86,6 +89,9 @@ impl Sender {
     /// A TCP-like sender that starts at `now`.
     pub(crate) fn tcp(config: SenderConfig, now: Time) -> Self {
         let era = config.era;
+        if config.algorithm.wants_samples() {
+            return Self::sampled(config, now);
+        }
         let cumulative = |config, rule| Self::Cumulative(tcp::Sender::new(config, Cumulative::new(rule, &era), now));
         match config.recovery {
             RecoveryScheme::Tahoe => cumulative(config, &Tahoe),
@@ -93,6 +99,18 @@ impl Sender {
             RecoveryScheme::NewReno => cumulative(config, &NewReno),
             RecoveryScheme::Sack => Self::Sack(tcp::Sender::new(config, Sack::new(&era), now)),
         }
+    }
+
+    fn sampled(config: SenderConfig, now: Time) -> Self {
+        let era = config.era;
+        let cumulative = |rule| (Box::new(Cumulative::new(rule, &era)) as Box<dyn Recovery>, false);
+        let (scheme, selective) = match config.recovery {
+            RecoveryScheme::Tahoe => cumulative(&Tahoe),
+            RecoveryScheme::Reno => cumulative(&Reno),
+            RecoveryScheme::NewReno => cumulative(&NewReno),
+            RecoveryScheme::Sack => (Box::new(Sack::new(&era)) as Box<dyn Recovery>, true),
+        };
+        Self::Sampled(Box::new(tcp::Sender::new(config, Sampled::new(scheme, selective), now)))
     }
 
     /// The same sender with a log of at most `most` packets.

@@ -124,6 +124,10 @@ impl CongestionControl for Algorithm {
         dispatch!(self, inner => inner.on_spurious(view));
     }
 
+    fn wants_samples(&self) -> bool {
+        dispatch!(self, inner => inner.wants_samples())
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         dispatch!(self, inner => inner.inspect(visit));
     }

@@ -107,6 +107,12 @@ pub trait CongestionControl: Debug + Send {
     /// The last congestion event was an error: what was taken for lost had been delayed. `view.lost` is not reduced.
     fn on_spurious(&mut self, _view: &View) {}
 
+    /// Whether it reads [`Ack::sample`] and [`Congestion::sample`]. Only then does a host take delivery-rate samples; the answer never
+    /// changes during a flow.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
     /// Shows named internals to a trace: `ssthresh`, `w0`, `alpha`, … The names and their order never change during a flow.
     fn inspect(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
 

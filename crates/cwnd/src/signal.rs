@@ -67,6 +67,9 @@ pub struct Rtt {
 
 /// What last kept the next packet from being sent. Where several limits do, it is the first of window, source, peer and rate.
 ///
+/// Only an acknowledgement or a wake-up ends [`Window`](Self::Window), so each time that the window was used up is seen by the next
+/// signal: the draft's `C.is_cwnd_limited` is whether any acknowledgement of the last round trip saw it.
+///
 /// A flow begins with [`Source`](Self::Source): until its application hands over data, nothing else can hold it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
@@ -118,18 +121,22 @@ pub struct View {
 }
 
 /// The delivery rate around one packet, as in draft-ietf-ccwg-bbr section 4.1: how much was delivered between its departure and
-/// its acknowledgement, and how long that took.
+/// its acknowledgement, and how long that took. A packet that was sent again counts from its newest departure.
+///
+/// The draft's names: `delivered` is RS.delivered, `lost` RS.lost, `prior_delivered` P.delivered (for rounds counted in packets, together
+/// with [`View::delivered`], which is C.delivered), `prior_in_flight` P.tx_in_flight, `limited` P.is_app_limited.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
     /// Packets delivered in the interval.
     pub delivered: u64,
     /// Packets found lost in the interval.
     pub lost: u64,
-    /// The longer of the sending and the acknowledging interval.
+    /// The longer of the sending and the acknowledging interval; zero where it would be shorter than the shortest round trip seen,
+    /// since it says nothing then.
     pub interval: Span,
     /// Packets delivered when this packet left.
     pub prior_delivered: u64,
-    /// Packets in flight when this packet left.
+    /// Packets in flight when this packet had left, itself included.
     pub prior_in_flight: u64,
     /// The application or the receiver held the sender when this packet left: the sample is a lower bound.
     pub limited: bool,
@@ -173,7 +180,8 @@ pub struct Ack {
     pub marked: u32,
     /// When the newest packet among them left.
     pub sent_at: Time,
-    /// The delivery rate around that packet, where it is known.
+    /// The delivery rate around that packet, for algorithms that ask for it
+    /// ([`wants_samples`](crate::CongestionControl::wants_samples)); none where the host does not know it.
     pub sample: Option<RateSample>,
     /// What the far end reports.
     pub remote: Remote,
@@ -209,7 +217,9 @@ pub struct Congestion {
     pub separate: bool,
     /// Not the first expiry of the timer for this packet.
     pub persistent: bool,
-    /// The delivery-rate state of the lost packet, as it was sent.
+    /// The delivery-rate state of the lost packet, as it was sent, and what was delivered and lost since, itself included. For algorithms
+    /// that ask for samples each packet that an acknowledgement shows lost is an event of its own, in the order of their numbers; at a
+    /// timeout it is the state of the last of all that are taken for lost.
     pub sample: Option<RateSample>,
 }
 

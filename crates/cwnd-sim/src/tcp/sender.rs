@@ -1,10 +1,12 @@
 //! The sending end: it keeps the state of the connection (packets in flight, losses, round-trip time) and obtains a window from its
 //! algorithm.
 
+use std::iter;
+
 use cwnd::host::{Facts, Moment};
 use cwnd::{
-    Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Probe, Remote, Span,
-    Time, View, Visitor,
+    Ack as AckSignal, Algorithm, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Probe, RateSample,
+    Remote, Span, Time, View, Visitor,
 };
 
 use super::recovery::{AckOutcome, Recovery};
@@ -34,6 +36,7 @@ struct Acknowledged<'a> {
     moment: Moment,
     ack: &'a Ack,
     newly: u64,
+    sample: Option<RateSample>,
     cached: &'a mut CachedControl,
 }
 
@@ -89,7 +92,7 @@ impl<R: Recovery> Sender<R> {
     #[inline(never)]
     fn on_other_ack(&mut self, now: Time, ack: &Ack) {
         let in_flight = self.in_flight();
-        let outcome = self.recovery.on_ack(ack);
+        let outcome = self.recovery.on_ack(now, ack);
         self.on_outcome(now, ack, in_flight, &outcome);
     }
 
@@ -113,22 +116,21 @@ impl<R: Recovery> Sender<R> {
         }
         if outcome.lost > 0 {
             self.facts.counts.lost += outcome.lost;
-            let mut moment = self.moment(now, in_flight);
-            moment.in_recovery &= !outcome.begun;
-            self.algorithm.on_congestion(&self.facts.view(&moment), &congestion(outcome));
-            self.update_control();
+            self.on_loss(now, in_flight, outcome);
         }
         if ack.marked {
             self.on_mark(now, in_flight);
         }
         // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a timeout, also where it
-        // names what has arrived.
-        if outcome.newly > 0 && (outcome.advanced || self.recovery.in_recovery()) {
+        // names what has arrived. An algorithm that follows samples is passed all of them.
+        if outcome.newly > 0 && (outcome.advanced || self.recovery.in_recovery() || self.recovery.takes_samples()) {
+            let sample = self.recovery.take_sample(self.facts.rtt.get().map(|rtt| rtt.min));
             self.algorithm.visit(Acknowledged {
                 facts: &self.facts,
                 moment: self.moment(now, in_flight),
                 ack,
                 newly: outcome.newly,
+                sample,
                 cached: &mut self.cached,
             });
         }
@@ -143,6 +145,23 @@ impl<R: Recovery> Sender<R> {
             }
             self.backlog.rest(now);
         }
+    }
+
+    /// An acknowledgement has shown losses.
+    fn on_loss(&mut self, now: Time, in_flight: u64, outcome: &AckOutcome) {
+        let mut moment = self.moment(now, in_flight);
+        moment.in_recovery &= !outcome.begun;
+        let mut event = congestion(outcome);
+        // Each packet is an event of its own where samples are taken, and the first of them begins the recovery.
+        while let Some((first, sample)) = self.recovery.take_lost() {
+            event = Congestion { sample: Some(sample), first, lost: 1, ..event };
+            self.algorithm.on_congestion(&self.facts.view(&moment), &event);
+            moment.in_recovery = self.recovery.in_recovery();
+        }
+        if event.sample.is_none() {
+            self.algorithm.on_congestion(&self.facts.view(&moment), &event);
+        }
+        self.update_control();
     }
 
     /// An acknowledgement echoes a mark.
@@ -180,7 +199,7 @@ impl<R: Recovery> Sender<R> {
     fn drain(&mut self, now: Time, mut send: impl FnMut(Data)) {
         if self.is_unbound(now) {
             let count = self.supply(now);
-            let first = self.recovery.send(count);
+            let first = self.recovery.send(now, count);
             self.facts.counts.sent += count;
             for number in first..first + count {
                 // Something is outstanding, so that none of these is packet 0.
@@ -245,13 +264,13 @@ impl<R: Recovery> Sender<R> {
         if !urgent && self.pacer.holds(now, self.cached.pacing, &mut self.facts.limits) {
             return None;
         }
-        let waiting = self.recovery.resend();
+        let waiting = self.recovery.resend(now);
         let retransmission = waiting.is_some();
         let number = waiting.unwrap_or_else(|| {
             if self.recovery.outstanding() == 0 {
                 self.restart(now);
             }
-            self.recovery.send(1)
+            self.recovery.send(now, 1)
         });
         self.facts.counts.sent += 1;
         self.facts.counts.retransmitted += u64::from(retransmission);
@@ -308,6 +327,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
             self.on_ack(now, ack);
         }
         self.drain(now, |data| send(Body::Data(data)));
+        self.recovery.on_drained(self.facts.limits.current());
         Timers { release: self.next_release(), deadline: self.timer.deadline() }
     }
 
@@ -328,12 +348,14 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
             return;
         }
         let moment = self.moment(now, self.in_flight());
-        let lost = self.recovery.on_timeout();
+        let lost = self.recovery.on_timeout(now);
         self.facts.counts.timeouts += 1;
         self.facts.counts.lost += lost;
         let event = Congestion::timeout(self.recovery.acked(), self.timer.is_backed_off());
         let lost = u32::try_from(lost).unwrap_or(u32::MAX);
-        self.algorithm.on_congestion(&self.facts.view(&moment), &Congestion { lost, ..event });
+        let newest = iter::from_fn(|| self.recovery.take_lost()).last();
+        let sample = newest.map(|(_, sample)| sample);
+        self.algorithm.on_congestion(&self.facts.view(&moment), &Congestion { lost, sample, ..event });
         self.update_control();
         self.timer.back_off(now, &self.facts.rtt);
     }
@@ -375,7 +397,7 @@ impl Visitor for Acknowledged<'_> {
             newly: u32::try_from(self.newly).unwrap_or(u32::MAX),
             marked: u32::from(self.ack.marked),
             sent_at: self.ack.echo,
-            sample: None,
+            sample: self.sample,
             remote: Remote::default(),
         };
         algorithm.on_ack(&view, &signal);

@@ -98,22 +98,28 @@ impl DeliveryRate {
         }
     }
 
+    /// A packet was delivered now, and it is not known which: a duplicate acknowledgement without selective ones.
+    pub fn on_unnamed(&mut self, now: Time) {
+        self.delivered += 1;
+        self.delivered_at = now;
+    }
+
     /// A packet was found lost. Answers the state it left with, and what was delivered and lost since.
     pub fn on_lost(&mut self, packet: &Departure) -> RateSample {
         self.lost += 1;
         self.since(packet)
     }
 
-    /// The sample around the newest packet delivered since the last call; none without one, and none where the interval is
-    /// shorter than `min_rtt`, which no path can do.
+    /// The sample around the newest packet delivered since the last call; none without one. Its interval is empty, so that it has no
+    /// rate, where it would be shorter than `min_rtt`: no path can do that, a packet sent again in vain can.
     pub fn sample(&mut self, min_rtt: Option<Span>) -> Option<RateSample> {
         if self.delivered > self.limited_until {
             self.limited_until = 0;
         }
         let newest = self.newest.take()?;
         let sample = self.since(&newest);
-        let shortest = min_rtt.unwrap_or(Span::ZERO);
-        (sample.interval > Span::ZERO && sample.interval >= shortest).then_some(sample)
+        let reliable = min_rtt.is_none_or(|shortest| sample.interval >= shortest);
+        Some(RateSample { interval: if reliable { sample.interval } else { Span::ZERO }, ..sample })
     }
 
     fn since(&self, packet: &Departure) -> RateSample {
@@ -184,11 +190,12 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_below_the_round_trip_is_no_sample() {
+    fn an_interval_below_the_round_trip_gives_no_rate() {
         let mut rate = DeliveryRate::new();
         let packet = rate.on_send(at(0), 0);
         rate.on_delivered(at(50), &packet);
-        assert_eq!(rate.sample(Some(Span::from_millis(51))), None);
+        let sample = rate.sample(Some(Span::from_millis(51))).expect("a packet");
+        assert_eq!((sample.rate(), sample.delivered, sample.interval), (None, 1, Span::ZERO));
         assert_eq!(rate.sample(None), None, "nothing new");
     }
 

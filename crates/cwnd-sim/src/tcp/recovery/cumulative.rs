@@ -5,6 +5,8 @@
 
 use std::fmt::Debug;
 
+use cwnd::Time;
+
 use super::{AckOutcome, DUPLICATE_THRESHOLD, Recovery};
 use crate::era::Era;
 use crate::net::packet::Ack;
@@ -183,7 +185,7 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
-    fn on_ack(&mut self, ack: &Ack) -> AckOutcome {
+    fn on_ack(&mut self, _now: Time, ack: &Ack) -> AckOutcome {
         let cumulative = ack.cumulative.min(self.next);
         if cumulative > self.acked {
             self.advance(cumulative)
@@ -209,7 +211,7 @@ impl Recovery for Cumulative {
         }
     }
 
-    fn on_timeout(&mut self) -> u64 {
+    fn on_timeout(&mut self, _now: Time) -> u64 {
         let lost = (self.resume - self.acked).saturating_sub(self.arrived).max(1);
         self.step_back();
         self.duplicates = 0;
@@ -233,7 +235,7 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
-    fn resend(&mut self) -> Option<u64> {
+    fn resend(&mut self, _now: Time) -> Option<u64> {
         if self.resume < self.next {
             self.urgent = false;
             self.resume += 1;
@@ -244,25 +246,27 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
-    fn send(&mut self, count: u64) -> u64 {
+    fn send(&mut self, _now: Time, count: u64) -> u64 {
         let first = self.next;
         self.next += count;
         self.resume = self.next;
         first
     }
+
+    fn is_waiting(&self, number: u64) -> bool {
+        (self.resume..self.next).contains(&number) || self.urgent && number == self.acked
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use cwnd::Time;
-
     use super::super::{NewReno, Reno, Tahoe};
     use super::*;
     use crate::net::packet::Block;
 
     fn sent(rule: &'static dyn DuplicateRule, packets: u64) -> Cumulative {
         let mut sender = Cumulative::new(rule, &Era::MODERN);
-        sender.send(packets);
+        sender.send(Time::ZERO, packets);
         sender
     }
 
@@ -271,7 +275,7 @@ mod tests {
         let ack = Ack { cumulative, echo: Time::ZERO, sack: [Block::default(); 3], marked: false };
         let mut outcome = AckOutcome::default();
         for _ in 0..times {
-            outcome = sender.on_ack(&ack);
+            outcome = sender.on_ack(Time::ZERO, &ack);
             sender.leave(&outcome);
         }
         outcome
@@ -293,7 +297,7 @@ mod tests {
         let mut sender = sent(&Reno, 10);
         let outcome = ack(&mut sender, 0, 3);
         assert_eq!((outcome.lost, outcome.first_lost, outcome.begun, outcome.separate), (1, 0, true, false));
-        assert_eq!((sender.in_flight(), sender.resend(), sender.resend()), (7, Some(0), None));
+        assert_eq!((sender.in_flight(), sender.resend(Time::ZERO), sender.resend(Time::ZERO)), (7, Some(0), None));
         ack(&mut sender, 0, 6);
         assert_eq!(sender.in_flight(), 1);
         // The nine duplicates reported nine packets: the tenth is all that is new.
@@ -306,13 +310,13 @@ mod tests {
     fn reno_takes_the_second_loss_of_a_window_for_another_event() {
         let mut sender = sent(&Reno, 10);
         ack(&mut sender, 0, 3);
-        sender.resend();
+        sender.resend(Time::ZERO);
         ack(&mut sender, 4, 1);
         assert!(!sender.in_recovery(), "any new acknowledgement ends it");
         let outcome = ack(&mut sender, 4, 3);
-        assert_eq!((outcome.first_lost, outcome.separate, sender.resend()), (4, true, Some(4)));
+        assert_eq!((outcome.first_lost, outcome.separate, sender.resend(Time::ZERO)), (4, true, Some(4)));
         // What is sent after the cut is a window of its own, whatever the scheme.
-        sender.send(1);
+        sender.send(Time::ZERO, 1);
         ack(&mut sender, 10, 1);
         assert!(!ack(&mut sender, 10, 3).separate);
     }
@@ -321,11 +325,11 @@ mod tests {
     fn newreno_deflates_by_what_a_partial_acknowledgement_passed() {
         let mut sender = sent(&NewReno, 10);
         ack(&mut sender, 0, 8);
-        assert_eq!((sender.resend(), sender.in_flight()), (Some(0), 2));
+        assert_eq!((sender.resend(Time::ZERO), sender.in_flight()), (Some(0), 2));
         let outcome = ack(&mut sender, 5, 1);
         assert_eq!((outcome.lost, outcome.first_lost, outcome.begun, outcome.rearm), (1, 5, false, true));
         // Four packets acknowledged besides the one put back: 5 outstanding, an inflation of 8 - 4.
-        assert_eq!((sender.in_flight(), sender.resend(), sender.in_recovery()), (1, Some(5), true));
+        assert_eq!((sender.in_flight(), sender.resend(Time::ZERO), sender.in_recovery()), (1, Some(5), true));
         assert!(!ack(&mut sender, 6, 1).rearm, "impatient: the timer started anew with the first partial one only");
         ack(&mut sender, 10, 1);
         assert!(!sender.in_recovery());
@@ -335,7 +339,7 @@ mod tests {
     fn newreno_waits_for_something_sent_after_the_recovery() {
         let mut sender = sent(&NewReno, 10);
         ack(&mut sender, 0, 3);
-        sender.send(5);
+        sender.send(Time::ZERO, 5);
         ack(&mut sender, 10, 1);
         assert_eq!(ack(&mut sender, 10, 3).lost, 0, "10 may have been sent before 0 was repaired");
         ack(&mut sender, 11, 1);
@@ -348,9 +352,9 @@ mod tests {
         ack(&mut sender, 2, 1);
         let outcome = ack(&mut sender, 2, 3);
         assert_eq!((outcome.first_lost, outcome.restart, sender.in_recovery()), (2, true, false));
-        assert_eq!((sender.in_flight(), sender.resend()), (0, Some(2)));
+        assert_eq!((sender.in_flight(), sender.resend(Time::ZERO)), (0, Some(2)));
         ack(&mut sender, 6, 1);
-        assert_eq!((sender.resend(), sender.resend(), sender.in_flight()), (Some(6), Some(7), 2));
+        assert_eq!((sender.resend(Time::ZERO), sender.resend(Time::ZERO), sender.in_flight()), (Some(6), Some(7), 2));
         assert_eq!(ack(&mut sender, 8, 4).lost, 0, "duplicates of packets sent again in vain");
     }
 
@@ -359,12 +363,19 @@ mod tests {
         for rule in [&Tahoe as &'static dyn DuplicateRule, &Reno, &NewReno] {
             let mut sender = sent(rule, 10);
             ack(&mut sender, 0, 5);
-            sender.resend();
-            sender.on_timeout();
+            sender.resend(Time::ZERO);
+            sender.on_timeout(Time::ZERO);
             assert!(!sender.in_recovery() && sender.urgent(), "{rule:?}");
-            assert_eq!((sender.in_flight(), sender.resend(), sender.in_flight()), (0, Some(0), 1), "{rule:?}");
+            assert_eq!(
+                (sender.in_flight(), sender.resend(Time::ZERO), sender.in_flight()),
+                (0, Some(0), 1),
+                "{rule:?}"
+            );
             assert_eq!(ack(&mut sender, 0, 5).lost, 0, "{rule:?}: these are of before");
-            assert_eq!(std::iter::from_fn(|| sender.resend()).collect::<Vec<_>>(), (1..10).collect::<Vec<_>>());
+            assert_eq!(
+                std::iter::from_fn(|| sender.resend(Time::ZERO)).collect::<Vec<_>>(),
+                (1..10).collect::<Vec<_>>()
+            );
         }
     }
 }

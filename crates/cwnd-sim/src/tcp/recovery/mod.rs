@@ -9,6 +9,7 @@ mod newreno;
 mod proportional;
 mod reno;
 mod sack;
+mod sampled;
 mod scoreboard;
 mod tahoe;
 
@@ -16,9 +17,12 @@ pub(crate) use cumulative::Cumulative;
 pub(crate) use newreno::NewReno;
 pub(crate) use reno::Reno;
 pub(crate) use sack::Sack;
+pub(crate) use sampled::Sampled;
 pub(crate) use tahoe::Tahoe;
 
-use cwnd::Packets;
+use std::fmt::Debug;
+
+use cwnd::{Limit, Packets, RateSample, Span, Time};
 
 use crate::net::packet::Ack;
 
@@ -61,7 +65,7 @@ impl RecoveryScheme {
 }
 
 /// A loss recovery scheme, as the sender uses it.
-pub(crate) trait Recovery {
+pub(crate) trait Recovery: Debug + Send {
     /// All packets below have arrived.
     fn acked(&self) -> u64;
 
@@ -84,7 +88,7 @@ pub(crate) trait Recovery {
     }
 
     /// Handles an acknowledgement. A fast recovery that it starts has begun when this returns, one that it ends has not ended.
-    fn on_ack(&mut self, ack: &Ack) -> AckOutcome;
+    fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome;
 
     /// The algorithm has handled the acknowledgement: whether fast recovery ends with it.
     fn leave(&mut self, outcome: &AckOutcome) -> bool;
@@ -93,7 +97,7 @@ pub(crate) trait Recovery {
     fn on_window(&mut self, _news: &AckOutcome, _window: Packets) {}
 
     /// The retransmission timer expired. Returns how many packets are newly taken for lost.
-    fn on_timeout(&mut self) -> u64;
+    fn on_timeout(&mut self, now: Time) -> u64;
 
     /// The next packet leaves whatever the window (RFC 6675 section 5, step 4.3).
     fn urgent(&self) -> bool;
@@ -105,10 +109,36 @@ pub(crate) trait Recovery {
     fn waiting(&self) -> bool;
 
     /// Sends that packet, if there is one.
-    fn resend(&mut self) -> Option<u64>;
+    fn resend(&mut self, now: Time) -> Option<u64>;
 
     /// Sends the next `count` new packets. The first of them.
-    fn send(&mut self, count: u64) -> u64;
+    fn send(&mut self, now: Time, count: u64) -> u64;
+
+    /// Whether `number` was found lost and has not been sent again since.
+    fn is_waiting(&self, number: u64) -> bool;
+
+    /// Nothing more may leave now, because of `limit`.
+    #[inline]
+    fn on_drained(&mut self, _limit: Limit) {}
+
+    /// The delivery-rate sample of the newest acknowledgement; `min_rtt` is the shortest round trip. None if none are taken.
+    #[inline]
+    fn take_sample(&mut self, _min_rtt: Option<Span>) -> Option<RateSample> {
+        None
+    }
+
+    /// The next packet of those found lost last, with the delivery-rate state it left with. None after the last one, or if no samples
+    /// are taken.
+    #[inline]
+    fn take_lost(&mut self) -> Option<(u64, RateSample)> {
+        None
+    }
+
+    /// Delivery-rate samples are taken.
+    #[inline]
+    fn takes_samples(&self) -> bool {
+        false
+    }
 
     /// Packets sent and not yet acknowledged cumulatively.
     #[inline]

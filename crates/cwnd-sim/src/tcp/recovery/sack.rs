@@ -1,6 +1,6 @@
 //! Selective acknowledgements: RFC 6675, with ns-2's `pipe` or proportional rate reduction as the era has it.
 
-use cwnd::Packets;
+use cwnd::{Packets, Time};
 
 use super::proportional::ProportionalReduction;
 use super::scoreboard::Scoreboard;
@@ -98,7 +98,7 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn on_ack(&mut self, ack: &Ack) -> AckOutcome {
+    fn on_ack(&mut self, _now: Time, ack: &Ack) -> AckOutcome {
         let mut outcome = self.board.on_ack(ack);
         outcome.rearm = outcome.advanced;
         if outcome.lost > 0 && self.enters(&outcome) {
@@ -134,7 +134,7 @@ impl Recovery for Sack {
         }
     }
 
-    fn on_timeout(&mut self) -> u64 {
+    fn on_timeout(&mut self, _now: Time) -> u64 {
         self.phase = Phase::AfterTimeout;
         self.until = self.board.next();
         self.urgent = true;
@@ -160,15 +160,19 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn resend(&mut self) -> Option<u64> {
+    fn resend(&mut self, _now: Time) -> Option<u64> {
         let number = self.board.resend()?;
         self.count_sent(1);
         Some(number)
     }
 
     #[inline]
-    fn send(&mut self, count: u64) -> u64 {
+    fn send(&mut self, _now: Time, count: u64) -> u64 {
         self.count_sent(count);
         self.board.send(count)
+    }
+
+    fn is_waiting(&self, number: u64) -> bool {
+        self.board.is_waiting(number)
     }
 }

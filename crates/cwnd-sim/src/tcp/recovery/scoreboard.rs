@@ -48,6 +48,11 @@ impl Scoreboard {
         self.waiting
     }
 
+    /// Whether `number` is one of these.
+    pub(crate) fn is_waiting(&self, number: u64) -> bool {
+        (self.resend_from..self.lost_below).contains(&number) && self.sacked.covering(number).is_none()
+    }
+
     /// Packets that have not arrived, lost or not.
     pub(crate) fn missing(&self) -> u64 {
         self.fresh + self.waiting + self.resent

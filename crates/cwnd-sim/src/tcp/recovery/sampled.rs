@@ -1,0 +1,209 @@
+//! Delivery-rate samples beside any scheme (draft-ietf-ccwg-bbr section 4.1), for algorithms that ask for them.
+
+use std::collections::VecDeque;
+
+use cwnd::estimate::{DeliveryRate, Departure};
+use cwnd::{Limit, Packets, RateSample, Span, Time};
+
+use super::{AckOutcome, Recovery};
+use crate::net::packet::Ack;
+use crate::ranges::Ranges;
+
+/// A scheme, and the state in which each outstanding packet left.
+///
+/// Without selective acknowledgements the rates are estimates, as the draft allows: a duplicate counts as a delivery of a packet that is
+/// not known.
+#[derive(Debug)]
+pub(crate) struct Sampled {
+    scheme: Box<dyn Recovery>,
+    /// The scheme reads selective acknowledgements.
+    selective: bool,
+    rate: DeliveryRate,
+    /// From the cumulative acknowledgement to the next new packet.
+    records: VecDeque<Record>,
+    /// Arrived above the cumulative acknowledgement.
+    beyond: Ranges,
+    /// Found lost last, in order.
+    lost: VecDeque<(u64, RateSample)>,
+}
+
+/// The newest transmission of a packet.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    departure: Departure,
+    /// It was found lost.
+    lost: bool,
+}
+
+impl Sampled {
+    /// Samples what `scheme`, which has sent nothing yet, sends; `selective` if it reads selective acknowledgements.
+    pub(crate) fn new(scheme: Box<dyn Recovery>, selective: bool) -> Self {
+        Self {
+            scheme,
+            selective,
+            rate: DeliveryRate::new(),
+            records: VecDeque::new(),
+            beyond: Ranges::default(),
+            lost: VecDeque::new(),
+        }
+    }
+
+    /// Counts what `ack` delivered for the first time; before it, all below `from` had arrived.
+    fn deliver(&mut self, now: Time, ack: &Ack, from: u64, outcome: &AckOutcome) {
+        let Self { scheme, rate, records, beyond, .. } = self;
+        let (cumulative, next) = (scheme.acked(), scheme.next());
+        let passed = cumulative - from;
+        if self.selective {
+            for (number, record) in (from..cumulative).zip(records.drain(..passed as usize)) {
+                if beyond.covering(number).is_none() {
+                    rate.on_delivered(now, &record.departure);
+                }
+            }
+            beyond.remove_below(cumulative);
+            for block in ack.sack.iter().filter(|block| block.end > 0) {
+                let first = (ack.cumulative + u64::from(block.first)).max(cumulative);
+                let end = (ack.cumulative + u64::from(block.end)).min(next);
+                beyond.insert(first, end, |first, end| {
+                    for number in first..end {
+                        rate.on_delivered(now, &records[(number - cumulative) as usize].departure);
+                    }
+                });
+            }
+        } else {
+            let reported = passed.saturating_sub(outcome.newly) as usize;
+            records
+                .drain(..passed as usize)
+                .skip(reported)
+                .for_each(|record| rate.on_delivered(now, &record.departure));
+            if outcome.unnamed {
+                rate.on_unnamed(now);
+            }
+        }
+    }
+
+    /// Counts `count` packets that were found lost, the first of them `first` or above.
+    fn lose(&mut self, first: u64, count: u64) {
+        let acked = self.scheme.acked();
+        let mut left = count;
+        for number in first.max(acked)..self.scheme.next() {
+            if left == 0 {
+                return;
+            }
+            let record = &mut self.records[(number - acked) as usize];
+            if !record.lost && self.scheme.is_waiting(number) {
+                record.lost = true;
+                self.lost.push_back((number, self.rate.on_lost(&record.departure)));
+                left -= 1;
+            }
+        }
+    }
+}
+
+impl Recovery for Sampled {
+    fn acked(&self) -> u64 {
+        self.scheme.acked()
+    }
+
+    fn next(&self) -> u64 {
+        self.scheme.next()
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.scheme.in_flight()
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.scheme.in_recovery()
+    }
+
+    /// Never: each packet that leaves is recorded with what was in the network before it.
+    fn is_idle(&self) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
+        let from = self.scheme.acked();
+        let outcome = self.scheme.on_ack(now, ack);
+        self.deliver(now, ack, from, &outcome);
+        if outcome.lost > 0 {
+            self.lose(outcome.first_lost, outcome.lost);
+        }
+        outcome
+    }
+
+    fn leave(&mut self, outcome: &AckOutcome) -> bool {
+        self.scheme.leave(outcome)
+    }
+
+    fn on_window(&mut self, outcome: &AckOutcome, window: Packets) {
+        self.scheme.on_window(outcome, window);
+    }
+
+    fn on_timeout(&mut self, now: Time) -> u64 {
+        let lost = self.scheme.on_timeout(now);
+        self.lose(self.scheme.acked(), lost);
+        lost
+    }
+
+    fn urgent(&self) -> bool {
+        self.scheme.urgent()
+    }
+
+    fn room(&self, window: u64) -> u64 {
+        self.scheme.room(window)
+    }
+
+    fn waiting(&self) -> bool {
+        self.scheme.waiting()
+    }
+
+    fn resend(&mut self, now: Time) -> Option<u64> {
+        let in_flight = self.scheme.in_flight();
+        let number = self.scheme.resend(now)?;
+        let departure = self.rate.on_send(now, in_flight);
+        self.records[(number - self.scheme.acked()) as usize] = Record { departure, lost: false };
+        Some(number)
+    }
+
+    fn send(&mut self, now: Time, count: u64) -> u64 {
+        let in_flight = self.scheme.in_flight();
+        let first = self.scheme.send(now, count);
+        let rate = &mut self.rate;
+        let record = |before| Record { departure: rate.on_send(now, in_flight + before), lost: false };
+        self.records.extend((0..count).map(record));
+        first
+    }
+
+    fn is_waiting(&self, number: u64) -> bool {
+        self.scheme.is_waiting(number)
+    }
+
+    fn on_drained(&mut self, limit: Limit) {
+        if matches!(limit, Limit::Source | Limit::Peer) {
+            self.rate.on_limited(self.scheme.in_flight());
+        }
+    }
+
+    fn take_sample(&mut self, min_rtt: Option<Span>) -> Option<RateSample> {
+        self.rate.sample(min_rtt)
+    }
+
+    fn take_lost(&mut self) -> Option<(u64, RateSample)> {
+        self.lost.pop_front()
+    }
+
+    fn takes_samples(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_stays_small() {
+        // Of each outstanding packet, for algorithms that ask for samples.
+        assert!(size_of::<Record>() <= 64, "{} bytes", size_of::<Record>());
+    }
+}
