@@ -123,17 +123,28 @@ fn resolve<'a>(property: &'a Value, root: &'a Schema) -> (&'a Value, bool) {
     }
 }
 
-fn kind(target: &Value) -> &str {
+fn kind(target: &Value) -> String {
+    if let Some(words) = words(target) {
+        return words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" | ");
+    }
     let title = target.get("properties").map(|properties| properties.get("ci95").is_some());
     let types = target.get("type").map(|types| types.get(0).unwrap_or(types));
-    match (title, types.and_then(Value::as_str)) {
-        (Some(true), _) => "estimate",
+    let options = target.get("anyOf").and_then(Value::as_array);
+    match (title, types.and_then(Value::as_str), options) {
+        (Some(true), ..) => "estimate".to_string(),
         // The scenario's own reference is its schema.
-        (Some(false), _) if target.pointer("/properties/parking_lot").is_some() => "scenario",
-        (_, Some("string")) => "text",
-        (_, Some(other)) => other,
-        (_, None) => "any",
+        (Some(false), ..) if target.pointer("/properties/parking_lot").is_some() => "scenario".to_string(),
+        (_, Some("string"), _) => "text".to_string(),
+        (_, Some(other), _) => other.to_string(),
+        (_, None, Some(options)) => options.iter().map(kind).collect::<Vec<_>>().join(" or "),
+        (_, None, None) => "any".to_string(),
     }
+}
+
+/// The values of an enum of words.
+fn words(target: &Value) -> Option<impl Iterator<Item = &str>> {
+    let variants = target.get("oneOf").or_else(|| target.get("enum"))?.as_array()?;
+    Some(variants.iter().filter_map(|variant| variant.get("const").unwrap_or(variant).as_str()))
 }
 
 fn row(page: &mut String, cells: &[&str]) {
