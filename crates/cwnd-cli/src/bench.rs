@@ -7,7 +7,7 @@ use cwnd_lab::bench::{CASES, Case};
 use cwnd_report::json::Bench;
 use cwnd_run::execute::{Progress, RunError};
 use cwnd_run::files::to_json;
-use cwnd_run::scenario::{Document, Dumbbell, Flow, Queue, Scenario, Written};
+use cwnd_run::scenario::{Document, Dumbbell, FlowGroup, Queue, Scenario, Written};
 
 use crate::clock::timed;
 use crate::failure::Failure;
@@ -97,7 +97,7 @@ impl Arguments {
             seeds: 1,
             sampling: Written::literal("off"),
             dumbbell: Some(Dumbbell { rate: self.rate, rtt: self.rtt, queue: self.queue, ..Dumbbell::default() }),
-            flow: vec![Flow::group(self.algorithm, self.flows)],
+            flow: vec![FlowGroup::new(self.algorithm, self.flows)],
             ..Document::default()
         }
     }

@@ -1,6 +1,6 @@
 //! The cases on which the speed of the simulator is measured.
 
-use cwnd_run::scenario::{Document, Dumbbell, Flow, Written};
+use cwnd_run::scenario::{Document, Dumbbell, FlowGroup, Written};
 
 /// A dumbbell with a queue of one bandwidth-delay product each way, acknowledgements for every packet, and nothing recorded over
 /// time.
@@ -96,9 +96,9 @@ impl Case {
                 queue: Written::literal("droptail:1bdp"),
                 ..Dumbbell::default()
             }),
-            flow: vec![Flow {
+            flow: vec![FlowGroup {
                 max_window: self.max_window,
-                ..Flow::group(Written::literal(self.algorithm), self.flows)
+                ..FlowGroup::new(Written::literal(self.algorithm), self.flows)
             }],
             ..Document::default()
         }

@@ -6,7 +6,7 @@ use cwnd::{Span, Spec};
 use cwnd_run::execute::{Progress, RunError};
 use cwnd_run::measure::{Estimate, Estimates, Until, mean, paired};
 use cwnd_run::run::{Runs, run, run_until};
-use cwnd_run::scenario::{Document, Ecn, Flow, Scenario, ScenarioError, Written};
+use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl Comparison {
         let with = |groups| Scenario::check(Document { flow: groups, ..base.clone() });
         let group = |algorithm: &Written<Spec>| {
             let marked = matches!(algorithm.value().entry().transport, Transport::Acked | Transport::Routed);
-            Flow { ecn: ecn.filter(|_| marked), ..Flow::group(algorithm.clone(), flows) }
+            FlowGroup { ecn: ecn.filter(|_| marked), ..FlowGroup::new(algorithm.clone(), flows) }
         };
         let alone = algorithms.iter().map(|algorithm| with(vec![group(algorithm)])).collect::<Result<_, _>>()?;
         let against = |opponent| algorithms.iter().map(move |algorithm| with(vec![group(algorithm), group(opponent)]));

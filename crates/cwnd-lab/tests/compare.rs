@@ -89,8 +89,8 @@ impl Progress for Passed {
     }
 }
 
-fn group(name: &str) -> cwnd_run::scenario::Flow {
-    cwnd_run::scenario::Flow::group(Written::literal(name), 2)
+fn group(name: &str) -> cwnd_run::scenario::FlowGroup {
+    cwnd_run::scenario::FlowGroup::new(Written::literal(name), 2)
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use cwnd::{BitRate, Span, Spec};
 
 use super::error::Result;
-use cwnd_run::scenario::{Document, Dumbbell, Flow, Written};
+use cwnd_run::scenario::{Document, Dumbbell, FlowGroup, Written};
 
 /// Runs `algorithm` in these groups of flows.
-pub(super) fn set_algorithm(flows: &mut [Flow], algorithm: &str) -> Result {
+pub(super) fn set_algorithm(flows: &mut [FlowGroup], algorithm: &str) -> Result {
     let algorithm: Written<Spec> = algorithm.parse()?;
     flows.iter_mut().for_each(|flow| flow.algorithm = algorithm.clone());
     Ok(())

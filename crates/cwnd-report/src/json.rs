@@ -104,7 +104,7 @@ pub struct Run {
     #[serde(flatten)]
     pub measures: Estimates,
     /// Every flow, in the order of the scenario.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<FlowResult>,
     /// Every flow without congestion control, in the order of the scenario.
     pub cbr: Vec<Cbr>,
     /// Every crowd of flows that come and go, in the order of the scenario.
@@ -119,7 +119,7 @@ pub struct Run {
 
 /// One flow of a scenario.
 #[derive(Debug, JsonSchema, Serialize)]
-pub struct Flow {
+pub struct FlowResult {
     /// Its name.
     pub flow: String,
     /// Its algorithm as it was written.
@@ -283,7 +283,7 @@ impl Comparison {
     /// The scenario of an algorithm alone.
     #[must_use]
     pub(crate) fn scenario_of(&self, algorithm: &Algorithm) -> Document {
-        let group = |spec| scenario::Flow { ecn: algorithm.ecn, ..scenario::Flow::group(spec, self.flows) };
+        let group = |spec| scenario::FlowGroup { ecn: algorithm.ecn, ..scenario::FlowGroup::new(spec, self.flows) };
         let groups = algorithm.algorithm.parse().map(group);
         Document { flow: groups.into_iter().collect(), ..self.origin.scenario.clone() }
     }
@@ -306,7 +306,7 @@ impl Run {
     pub fn of(runs: &Runs) -> Option<Self> {
         let first = runs.traces.first()?;
         let shares = runs.scenario.fair_shares().into_iter().enumerate();
-        let flows = shares.map(|(index, share)| Flow::of(runs, first, index, share));
+        let flows = shares.map(|(index, share)| FlowResult::of(runs, first, index, share));
         let links = (0..first.links.len()).map(|index| Link::of(runs, first, index));
         Some(Self {
             origin: Origin::of(&runs.scenario),
@@ -322,7 +322,7 @@ impl Run {
     }
 }
 
-impl Flow {
+impl FlowResult {
     fn of(runs: &Runs, first: &Trace, index: usize, fair_share: f64) -> Self {
         let over = |of: fn(&Trace, usize, Window) -> Option<f64>| {
             let values = runs.traces.iter().filter_map(|trace| of(trace, index, Window::measured(trace)));

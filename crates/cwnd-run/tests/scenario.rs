@@ -2,7 +2,7 @@
 
 use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span, Time};
-use cwnd_run::scenario::{Direction, Document, Dumbbell, Flow, Scenario, Written};
+use cwnd_run::scenario::{Direction, Document, Dumbbell, FlowGroup, Scenario, Written};
 use cwnd_sim::{
     AckEcho, Class, Discipline, DrrSetup, Era, Gap, GilbertElliott, HoldBack, Impairments, Loss, NodeId, Pages, Pause,
     QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, Reordering, Setup, Sizes, Source, TokenBucket,
@@ -179,8 +179,8 @@ fn a_scenario_written_out_reads_as_the_same_setup() {
     let document = Document {
         dumbbell: Some(Dumbbell { loss: Written::literal("0.001"), ..Dumbbell::default() }),
         flow: vec![
-            Flow { direction: Direction::Reverse, ..Flow::group(Written::literal("aimd:b=1/8"), 2) },
-            Flow { max_window: Some(5.5), ..Flow::group(Written::literal("reno"), 1) },
+            FlowGroup { direction: Direction::Reverse, ..FlowGroup::new(Written::literal("aimd:b=1/8"), 2) },
+            FlowGroup { max_window: Some(5.5), ..FlowGroup::new(Written::literal("reno"), 1) },
         ],
         ..Document::default()
     };

@@ -18,7 +18,7 @@ use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Interrupted, Job, Outcome, Progress};
 use cwnd_run::measure::Estimate;
 use cwnd_run::probe::{Kept, Probe};
-use cwnd_run::scenario::{Document, Flow, Scenario, ScenarioError, Source, Written};
+use cwnd_run::scenario::{Document, FlowGroup, Scenario, ScenarioError, Source, Written};
 
 use measure::Measure;
 
@@ -111,7 +111,7 @@ pub struct Plan {
 
 /// What shares the path in a run, and what is kept of it.
 struct Traffic {
-    flows: Vec<Flow>,
+    flows: Vec<FlowGroup>,
     probe: Probe,
 }
 
@@ -263,7 +263,7 @@ impl Plan {
         Ok(())
     }
 
-    fn scenario(&self, path: &Path, flows: Vec<Flow>) -> Result<Scenario, ScenarioError> {
+    fn scenario(&self, path: &Path, flows: Vec<FlowGroup>) -> Result<Scenario, ScenarioError> {
         let (duration, warmup) = self.extent.times();
         let mut items = vec![
             format!("dumbbell.rate={}", path.rate),

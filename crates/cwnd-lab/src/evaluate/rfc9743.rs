@@ -7,7 +7,7 @@ use cwnd::{Span, Spec};
 use super::measure::Measure;
 use super::{Path, Plan, REFERENCES, Traffic};
 use cwnd_run::probe::Probe;
-use cwnd_run::scenario::{Flow, ScenarioError, Written};
+use cwnd_run::scenario::{FlowGroup, ScenarioError, Written};
 
 const UTILISATION: Measure = Measure::Kept("utilisation");
 const JAIN: Measure = Measure::Kept("jain");
@@ -82,11 +82,11 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
         path("10mbit", "50ms", "droptail:1bdp"),
         "2 flows, the second starts at the end of the warm-up",
         &[Measure::Kept("convergence_time_s")],
-        |x| vec![summary([flows(x, 1), Flow { start: Some(seconds(start)), ..flows(x, 1) }])],
+        |x| vec![summary([flows(x, 1), FlowGroup { start: Some(seconds(start)), ..flows(x, 1) }])],
     )?;
     for queue in ["droptail:0.25bdp", "droptail:1bdp", "droptail:4bdp"] {
         plan.ask(path("10mbit", "50ms", queue), "2 flows, 50 and 150 ms", &[Measure::LongOverShort], |x| {
-            vec![summary([flows(x, 1), Flow { extra_rtt: Some(Written::literal("100ms")), ..flows(x, 1) }])]
+            vec![summary([flows(x, 1), FlowGroup { extra_rtt: Some(Written::literal("100ms")), ..flows(x, 1) }])]
         })?;
     }
     plan.section(
@@ -288,13 +288,13 @@ fn schedule(steps: &str, repeat: Option<&str>) -> String {
     format!("dumbbell.schedule={{ steps = [{steps}]{repeat} }}")
 }
 
-fn flows(algorithm: &Written<Spec>, count: u32) -> Flow {
-    Flow::group(algorithm.clone(), count)
+fn flows(algorithm: &Written<Spec>, count: u32) -> FlowGroup {
+    FlowGroup::new(algorithm.clone(), count)
 }
 
 /// Ten flows of 70 packets, one a second from `start` on.
-fn short(algorithm: &Written<Spec>, start: f64) -> impl Iterator<Item = Flow> {
-    let one = move |nth: i32| Flow {
+fn short(algorithm: &Written<Spec>, start: f64) -> impl Iterator<Item = FlowGroup> {
+    let one = move |nth: i32| FlowGroup {
         size: Some(Written::literal("70p")),
         start: Some(seconds(start + f64::from(nth))),
         ..flows(algorithm, 1)
@@ -306,11 +306,11 @@ fn seconds(time: f64) -> Written<Span> {
     Span::from_secs_f64(time).into()
 }
 
-fn summary(flows: impl Into<Vec<Flow>>) -> Traffic {
+fn summary(flows: impl Into<Vec<FlowGroup>>) -> Traffic {
     Traffic { flows: flows.into(), probe: Probe::SUMMARY }
 }
 
-fn transfers(long: Flow, short: impl Iterator<Item = Flow>) -> Traffic {
+fn transfers(long: FlowGroup, short: impl Iterator<Item = FlowGroup>) -> Traffic {
     Traffic { flows: std::iter::once(long).chain(short).collect(), probe: Probe::TRANSFER }
 }
 

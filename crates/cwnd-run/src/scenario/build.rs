@@ -7,7 +7,7 @@ use cwnd::Span;
 use cwnd_sim::{CheckedSetup, FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError, SetupPart};
 
 use super::cross::{self, Times};
-use super::document::{Document, Flow};
+use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
 use super::quantity::SampleEvery;
 use super::topology::{Topology, ends};
@@ -152,7 +152,7 @@ fn check_frame(document: &Document) -> Result<(), Located> {
     Ok(())
 }
 
-fn flow(document: &Document, topology: &Topology, group: &Flow, key: &str) -> Result<FlowSetup, Located> {
+fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) -> Result<FlowSetup, Located> {
     if group.count == 0 {
         return Err(range(key, "count", &0, "at least 1"));
     }

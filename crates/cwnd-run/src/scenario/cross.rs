@@ -3,7 +3,7 @@
 use cwnd::{Span, Time};
 use cwnd_sim::{CbrSetup, CrowdSetup, FlowSetup, Gap, Pages, Pause, Source};
 
-use super::document::{Document, Flow};
+use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
 use super::quantity::Written;
 use super::topology::{Topology, ends};
@@ -18,7 +18,7 @@ pub(super) struct Times {
 }
 
 /// What the application of a flow hands over.
-pub(super) fn source(document: &Document, group: &Flow, key: &str) -> Result<Source, Located> {
+pub(super) fn source(document: &Document, group: &FlowGroup, key: &str) -> Result<Source, Located> {
     match (&group.size, &group.source) {
         (None, None) => Ok(Source::Bulk),
         (Some(size), None) => Ok(Source::Packets(size.value().packets(*document.payload.value()))),

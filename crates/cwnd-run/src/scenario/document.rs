@@ -63,7 +63,7 @@ pub struct Document {
     pub link: Vec<Link>,
     /// Groups of equal flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub flow: Vec<Flow>,
+    pub flow: Vec<FlowGroup>,
     /// Groups of flows without congestion control. No measure of "all flows" counts them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cbr: Vec<Cbr>,
@@ -187,7 +187,7 @@ pub struct Link {
 /// A group of equal flows.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Flow {
+pub struct FlowGroup {
     /// The algorithm, with parameters: `simd`, `aimd:b=1/8`.
     pub algorithm: Written<Spec>,
     /// The name of the group in tables and traces; the algorithm if not given.
@@ -257,10 +257,10 @@ pub struct Flow {
     pub era: Option<Written<Era>>,
 }
 
-impl Flow {
+impl FlowGroup {
     /// `count` flows under `algorithm`, everything else as usual.
     #[must_use]
-    pub fn group(algorithm: Written<Spec>, count: u32) -> Self {
+    pub fn new(algorithm: Written<Spec>, count: u32) -> Self {
         Self {
             algorithm,
             name: None,

@@ -21,7 +21,7 @@ use cwnd_sim::{CheckedSetup, FlowSetup, RateChange, RateSchedule, Source as Traf
 
 use crate::measure::{Path, max_min};
 
-pub use document::{Document, Dumbbell, Flow, Link, ParkingLot, Variation};
+pub use document::{Document, Dumbbell, FlowGroup, Link, ParkingLot, Variation};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
 pub use impairments::Impairments;
 pub use quantity::{Quantity, SampleEvery, WordError, Written, unknown};
