@@ -87,6 +87,7 @@ algorithms! {
     Tear(rate::tear::Tear) => rate::tear::TEAR;
     Aild(Window<window::aild::Aild>) => window::aild::AILD;
     Sabul(rate::sabul::Sabul) => rate::sabul::SABUL;
+    Bbr3(rate::bbr3::Bbr3) => rate::bbr3::BBR3;
 }
 
 impl CongestionControl for Algorithm {
