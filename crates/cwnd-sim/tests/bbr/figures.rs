@@ -1,0 +1,198 @@
+//! What `bbr3` is for, as figures with bounds that were fixed before the first run.
+
+use cwnd::{Span, Time};
+use cwnd_sim::{Loss, RateSchedule, Simulation, Source};
+
+use crate::cases::{Condition, condition, policed};
+use crate::path::{CRUISE, Change, PROBE_RTT, Path, UP, spec};
+
+/// A group of figures.
+pub(crate) struct Figure {
+    pub(crate) title: &'static str,
+    pub(crate) conditions: fn() -> Vec<Condition>,
+}
+
+/// All of them.
+pub(crate) const FIGURES: [Figure; 9] = [
+    Figure { title: "The bandwidth is found, from 64 kbit/s to 10 Gbit/s and from 1 ms to 1 s", conditions: bandwidth },
+    Figure { title: "Ten times the bandwidth", conditions: ten_times },
+    Figure { title: "A tenth of the bandwidth", conditions: a_tenth },
+    Figure { title: "Random loss at 200 Mbit/s and 50 ms", conditions: random_loss },
+    Figure { title: "A policer of 10 Mbit/s", conditions: policer },
+    Figure { title: "The queue of one flow", conditions: queueing },
+    Figure { title: "Two flows started 10 s apart", conditions: two_flows },
+    Figure { title: "Limited samples", conditions: limited },
+    Figure { title: "Restart after 6 s of idleness", conditions: idle },
+];
+
+/// `max_bw` after a few cycles, before a ProbeRTT if there is time for that; at least 20 round trips, for Startup takes as many over the
+/// fastest and longest path. The limit is that a run may deliver twelve million packets: 10 Gbit/s and 1 s would be twice that.
+fn bandwidth() -> Vec<Condition> {
+    let mut conditions = Vec::new();
+    for (rate, name) in [
+        (64_000, ["64 kbit/s, 1 ms: within 2 %", "64 kbit/s, 30 ms: within 2 %", "64 kbit/s, 1 s: within 2 %"]),
+        (10_000_000, ["10 Mbit/s, 1 ms: within 2 %", "10 Mbit/s, 30 ms: within 2 %", "10 Mbit/s, 1 s: within 2 %"]),
+        (1_000_000_000, ["1 Gbit/s, 1 ms: within 2 %", "1 Gbit/s, 30 ms: within 2 %", "1 Gbit/s, 1 s: within 2 %"]),
+        (10_000_000_000, ["10 Gbit/s, 1 ms: within 2 %", "10 Gbit/s, 30 ms: within 2 %", ""]),
+    ] {
+        for ((millis, seconds), name) in [(1, 3), (30, 4), (1000, 40)].into_iter().zip(name) {
+            if name.is_empty() {
+                continue;
+            }
+            let seconds = if rate < 1_000_000 { 60 } else { seconds };
+            let log = Path { rate, rtt: Span::from_millis(millis), queue: 4.0, seconds, ..Path::default() }.run();
+            let share = log.last().get("max_bw") / log.capacity;
+            conditions.push(condition(name, (share - 1.0).abs() <= 0.02, format!("{share:.4}")));
+        }
+    }
+    conditions
+}
+
+/// 10 to 100 Mbit/s at 40 ms, with queues of 1 and 4 BDP of the smaller rate, and where `inflight_longterm` was set before.
+fn ten_times() -> Vec<Condition> {
+    [(4.0, "a queue of 4 BDP: 90 % within 20 rounds of PROBE_UP"), (0.2, "a queue of 0.2 BDP: 90 % within 20 rounds")]
+        .map(|(queue, text)| {
+            let nth = 4;
+            let path = Path {
+                queue,
+                seconds: 30,
+                when: Some((CRUISE, nth)),
+                changes: &[Change::Rate(10.0)],
+                ..Path::default()
+            };
+            let log = path.run();
+            let begun = log.at(log.changed).expect("a change");
+            let probe = log.next(UP, begun).expect("a probe");
+            let found = log.looks[probe..].iter().find(|look| look.get("max_bw") >= 0.9 * 10.0 * log.capacity);
+            let rounds = found.map(|look| look.get("round_count") - log.looks[probe].get("round_count"));
+            let longterm = log.looks[probe].get("inflight_longterm");
+            let found = rounds.map_or("never".to_string(), |rounds| format!("{rounds} rounds"));
+            condition(
+                text,
+                rounds.is_some_and(|rounds| rounds <= 20.0),
+                format!("{found}, from inflight_longterm {longterm:.0}"),
+            )
+        })
+        .into()
+}
+
+/// 100 to 10 Mbit/s at 40 ms, with and without loss.
+fn a_tenth() -> Vec<Condition> {
+    [(4.0, "a queue of 4 BDP: within 5 % after two cycles"), (0.5, "a queue of 0.5 BDP: within 5 % after two cycles")]
+        .map(|(queue, text)| {
+            let log = Path {
+                rate: 100_000_000,
+                queue,
+                seconds: 30,
+                when: Some((CRUISE, 1)),
+                changes: &[Change::Rate(0.1)],
+                ..Path::default()
+            }
+            .run();
+            let begun = log.at(log.changed).expect("a change");
+            let first = log.next(UP, begun).and_then(|at| log.left(at));
+            let second = first.and_then(|at| log.next(UP, at)).and_then(|at| log.left(at));
+            let after = second.and_then(|at| {
+                let rounds = log.looks[at].get("round_count");
+                log.looks[at..].iter().find(|look| look.get("round_count") >= rounds + 2.0)
+            });
+            let share = after.map_or(f64::NAN, |look| look.get("max_bw") / (0.1 * log.capacity));
+            let at = after.map_or(f64::NAN, |look| look.at - log.changed);
+            condition(text, (share - 1.0).abs() <= 0.05, format!("{share:.3} of it, {at:.1} s after the change"))
+        })
+        .into()
+}
+
+/// Thirty seconds after ten, a queue of 1 BDP; the link itself carries `1 - p` of what it is offered.
+fn random_loss() -> Vec<Condition> {
+    let utilisation = |algorithm: &str, p: f64| {
+        let path = Path { rate: 200_000_000, rtt: Span::from_millis(50), queue: 1.0, seconds: 40, ..Path::default() };
+        let mut setup = path.setup(&[spec(algorithm)]);
+        setup.links[0].loss = Loss::Bernoulli(p);
+        delivered(&setup, 10, 40)[0] / path.capacity() / 30.0
+    };
+    let [one, two, cubic] = [("bbr3", 0.01), ("bbr3", 0.02), ("cubic", 0.01)].map(|(name, p)| utilisation(name, p));
+    vec![
+        condition("1 %: at least 90 % of the link", one >= 0.9, format!("{one:.3}; cubic {cubic:.3}")),
+        condition("2 %: shown", true, format!("{two:.3}")),
+    ]
+}
+
+fn policer() -> Vec<Condition> {
+    let log = policed(40).run();
+    let (share, lost) = (log.share(20.0, 40.0, 0.1 * log.capacity), log.lost_share(20.0, 40.0));
+    vec![
+        condition("at least 90 % of the tokens", share >= 0.9, format!("{share:.3}")),
+        condition("at most 5 % lost", lost <= 0.05, format!("{lost:.4}")),
+    ]
+}
+
+/// After the first quarter of a minute.
+fn queueing() -> Vec<Condition> {
+    let path = Path { rate: 50_000_000, seconds: 60, ..Path::default() };
+    let setup = path.setup(&[spec("bbr3")]);
+    let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
+    let wait = trace.links[0].wait.quantile(0.95).expect("packets waited") as f64 / path.rtt.as_nanos() as f64;
+    vec![condition(
+        "a queue of 4 BDP: 95 % wait at most half a base round trip",
+        wait <= 0.5,
+        format!("{wait:.3} round trips"),
+    )]
+}
+
+/// Of the last ten of the thirty seconds after the second began.
+fn two_flows() -> Vec<Condition> {
+    [(1.0, "a queue of 1 BDP: Jain at least 0.95"), (4.0, "a queue of 4 BDP: Jain at least 0.95")]
+        .map(|(queue, text)| {
+            let path = Path { rate: 50_000_000, queue, seconds: 40, ..Path::default() };
+            let mut setup = path.setup(&[spec("bbr3"), spec("bbr3")]);
+            setup.flows[1].start = Time::ZERO + Span::from_secs(10);
+            let rates = delivered(&setup, 30, 40);
+            let [first, second] = [rates[0], rates[1]].map(|packets| packets / 10.0 / path.capacity());
+            let jain = (first + second).powi(2) / (2.0 * (first * first + second * second));
+            condition(text, jain >= 0.95, format!("{jain:.3}: {first:.3} and {second:.3}"))
+        })
+        .into()
+}
+
+/// A source of 30 Mbit/s on 100 Mbit/s.
+fn limited() -> Vec<Condition> {
+    let source = Source::Rate(RateSchedule::constant(30_000_000));
+    let log = Path { rate: 100_000_000, source, seconds: 20, ..Path::default() }.run();
+    let most = log.looks.iter().map(|look| look.get("max_bw")).fold(0.0, f64::max) / log.capacity;
+    vec![
+        // Section 5.5.4: "the estimator does use application-limited samples if the measured delivery rate happens to be larger".
+        condition("a limited sample never raises max_bw", most == 0.0, format!("{most:.3} of the bandwidth")),
+        condition("max_bw is never above the bandwidth", most <= 1.02, format!("{most:.3} of the bandwidth")),
+    ]
+}
+
+fn idle() -> Vec<Condition> {
+    let log = Path {
+        rate: 50_000_000,
+        seconds: 14,
+        when: Some((CRUISE, 1)),
+        changes: &[Change::Pause(6000)],
+        ..Path::default()
+    }
+    .run();
+    let resumed = log.changed + 6.0;
+    let share = log.share(resumed + 2.0 * log.rtt, resumed + 10.0 * log.rtt, log.capacity);
+    let probe = log.during(PROBE_RTT).any(|look| look.at > resumed && look.at < resumed + 4.0);
+    let lost = log.last().lost;
+    vec![
+        condition("90 % of the link from two round trips on", share >= 0.9, format!("{share:.3}")),
+        condition("no ProbeRTT, and nothing lost", !probe && lost == 0, format!("{lost} lost")),
+    ]
+}
+
+/// Packets that each flow delivers between two times in seconds.
+fn delivered(setup: &cwnd_sim::Setup, from: u64, to: u64) -> Vec<f64> {
+    let mut simulation = Simulation::new(setup).expect("a valid setup");
+    let mut counts = [from, to].map(|secs| {
+        simulation.advance(Time::ZERO + Span::from_secs(secs), |_| true);
+        (0..setup.flows.len()).map(|flow| simulation.state().flow(flow).delivered()).collect::<Vec<u64>>()
+    });
+    let [first, last] = &mut counts;
+    last.iter().zip(first).map(|(last, first)| (last - *first) as f64).collect()
+}

@@ -1,0 +1,55 @@
+//! `bbr3` on packets: the test cases of draft-ietf-ccwg-bbr appendix A, and how near it comes to what it is for.
+//!
+//! `cases.txt` and `figures.txt` show each condition with what was found; a condition that is not met has its reason in docs/bbr.md.
+//! `CWND_BLESS=1 cargo test -p cwnd-sim --test bbr` records it anew; the diff then shows what changed.
+
+mod cases;
+mod figures;
+mod path;
+mod told;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use cases::{CASES, Condition};
+use figures::FIGURES;
+
+#[test]
+#[ignore = "its conditions are recorded before its first run"]
+fn the_cases_of_the_draft() {
+    let mut table = "The test cases of draft-ietf-ccwg-bbr appendix A.\n".to_string();
+    for (number, case) in (1..).zip(CASES) {
+        let conditions = (case.conditions)();
+        let met = conditions.iter().filter(|condition| condition.met).count();
+        writeln!(table, "\n{number}. {}: {met} of {}", case.title, conditions.len()).expect("text");
+        show(&mut table, &conditions);
+    }
+    compare("cases.txt", &table);
+}
+
+#[test]
+#[ignore = "its conditions are recorded before its first run"]
+fn the_figures() {
+    let mut table = "What bbr3 is for, in figures.\n".to_string();
+    for figure in FIGURES {
+        writeln!(table, "\n{}", figure.title).expect("text");
+        show(&mut table, &(figure.conditions)());
+    }
+    compare("figures.txt", &table);
+}
+
+fn show(table: &mut String, conditions: &[Condition]) {
+    for Condition { text, met, found } in conditions {
+        let found = if found.is_empty() { String::new() } else { format!(" [{found}]") };
+        writeln!(table, "   {} {text}{found}", if *met { "met   " } else { "MISSED" }).expect("text");
+    }
+}
+
+fn compare(name: &str, table: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/bbr/{name}"));
+    if std::env::var_os("CWND_BLESS").is_some() {
+        std::fs::write(&path, table).expect("writable");
+    }
+    let known = std::fs::read_to_string(&path).expect("recorded");
+    assert_eq!(table, known, "{name} has changed: see the top of this file");
+}

@@ -1,0 +1,118 @@
+//! A transport that finds out that a recovery was spurious, on a path that loses nothing.
+
+use std::sync::{Arc, Mutex};
+
+use cwnd::{Ack, Cause, Congestion, CongestionControl, Control, Maker, Span, Spec, Start, View};
+
+/// What BBR saved, and what it had again once it was told.
+#[derive(Clone, Debug)]
+pub(crate) struct Undone {
+    pub(crate) before: Vec<(&'static str, f64)>,
+    pub(crate) after: Vec<(&'static str, f64)>,
+}
+
+/// All that were undone in a run.
+pub(crate) type Undoings = Arc<Mutex<Vec<Undone>>>;
+
+/// `bbr3`, told after each recovery that nothing was lost.
+#[derive(Clone, Debug)]
+struct Told {
+    inner: Box<dyn CongestionControl>,
+    /// Its internals before the first loss of the recovery under way.
+    saved: Option<Vec<(&'static str, f64)>>,
+    /// It is told with the next acknowledgement that delivers something, not at the end of a fast recovery.
+    by_timeout: bool,
+    undone: Undoings,
+}
+
+#[derive(Debug)]
+struct Telling(Spec, Undoings);
+
+/// A flow of `algorithm` that is told so.
+pub(crate) fn told(algorithm: &Spec, undone: Undoings) -> Spec {
+    Spec::outside("bbr3, told of spurious losses", Arc::new(Telling(algorithm.clone(), undone)))
+}
+
+fn internals(algorithm: &dyn CongestionControl) -> Vec<(&'static str, f64)> {
+    let mut found = Vec::new();
+    algorithm.inspect(&mut |name, value| found.push((name, value)));
+    found
+}
+
+impl Undone {
+    pub(crate) fn before(&self, name: &str) -> f64 {
+        value(&self.before, name)
+    }
+
+    pub(crate) fn after(&self, name: &str) -> f64 {
+        value(&self.after, name)
+    }
+}
+
+fn value(internals: &[(&'static str, f64)], name: &str) -> f64 {
+    internals.iter().find(|(each, _)| *each == name).expect("an internal of bbr3").1
+}
+
+impl Told {
+    fn undo(&mut self, view: &View) {
+        if let Some(before) = self.saved.take() {
+            self.inner.on_spurious(view);
+            let undone = Undone { before, after: internals(&*self.inner) };
+            self.undone.lock().expect("nobody panicked").push(undone);
+        }
+    }
+}
+
+impl CongestionControl for Told {
+    fn control(&self) -> Control {
+        self.inner.control()
+    }
+
+    fn on_ack(&mut self, view: &View, ack: &Ack) {
+        self.inner.on_ack(view, ack);
+        if self.by_timeout {
+            self.by_timeout = false;
+            self.undo(view);
+        }
+    }
+
+    fn on_congestion(&mut self, view: &View, event: &Congestion) {
+        if self.saved.is_none() {
+            self.saved = Some(internals(&*self.inner));
+        }
+        self.by_timeout |= event.cause == Cause::Timeout;
+        self.inner.on_congestion(view, event);
+    }
+
+    fn on_recovered(&mut self, view: &View) {
+        self.inner.on_recovered(view);
+        self.undo(view);
+    }
+
+    fn on_wake(&mut self, view: &View) {
+        self.inner.on_wake(view);
+    }
+
+    fn on_restart(&mut self, view: &View, idle: Span) {
+        self.inner.on_restart(view, idle);
+    }
+
+    fn wants_samples(&self) -> bool {
+        self.inner.wants_samples()
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.inner.inspect(visit);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}
+
+impl Maker for Telling {
+    fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
+        let inner = self.0.start(start).boxed_clone();
+        Box::new(Told { inner, saved: None, by_timeout: false, undone: Arc::clone(&self.1) })
+    }
+}
