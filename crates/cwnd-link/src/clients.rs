@@ -1,16 +1,21 @@
 //! The clients of a relay: each has an upstream socket of its own, so that the target can distinguish them.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cwnd::{Span, Time};
+use rustix::event::{EventfdFlags, eventfd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::socket::Socket;
 
 /// The clients, each with an index that stays the same until it is removed.
 #[derive(Debug)]
 pub(crate) struct Clients {
-    slots: Vec<Option<Client>>,
+    slots: Slots,
     by_address: BTreeMap<SocketAddr, u32>,
     limit: usize,
     /// How many there were, and how many times one was refused.
@@ -18,13 +23,24 @@ pub(crate) struct Clients {
     pub(crate) refused: u64,
 }
 
+/// The clients by their indices.
+pub(crate) type Slots = Vec<Option<Arc<Client>>>;
+
+/// What the thread of one direction tells the other one of the clients.
+#[derive(Debug)]
+pub(crate) struct Published {
+    slots: Mutex<Slots>,
+    /// Readable once they have changed.
+    changed: OwnedFd,
+}
+
 /// A client.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) address: SocketAddr,
     pub(crate) upstream: Socket,
-    /// When a datagram was last received from it or for it.
-    pub(crate) active: Time,
+    /// When a datagram was last received from it or for it, nanoseconds.
+    active: AtomicU64,
 }
 
 impl Clients {
@@ -39,35 +55,27 @@ impl Clients {
             Some(index) => *index,
             None => self.admit(address, open)?,
         };
-        let client = self.slots[index as usize].as_mut()?;
-        client.active = client.active.max(now);
+        self.get(index)?.touch(now);
         Some(index)
     }
 
     pub(crate) fn get(&self, index: u32) -> Option<&Client> {
-        self.slots.get(index as usize)?.as_ref()
+        self.slots.get(index as usize)?.as_deref()
     }
 
-    /// All of them with their indices, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Client)> {
-        let clients = self.slots.iter().zip(0..);
-        clients.filter_map(|(client, index)| client.as_ref().map(|client| (index, client)))
+    pub(crate) fn slots(&self) -> &Slots {
+        &self.slots
     }
 
-    /// A datagram for a client was received.
-    pub(crate) fn touch(&mut self, index: u32, now: Time) {
-        if let Some(Some(client)) = self.slots.get_mut(index as usize) {
-            client.active = now;
-        }
-    }
-
-    /// Removes those that were idle for longer than `idle`.
-    pub(crate) fn remove_idle(&mut self, now: Time, idle: Span) {
+    /// Removes those that were idle for longer than `idle`; whether there were any.
+    pub(crate) fn remove_idle(&mut self, now: Time, idle: Span) -> bool {
+        let before = self.by_address.len();
         for slot in &mut self.slots {
-            if let Some(client) = slot.take_if(|client| now.since(client.active) > idle) {
+            if let Some(client) = slot.take_if(|client| now.since(client.active()) > idle) {
                 self.by_address.remove(&client.address);
             }
         }
+        self.by_address.len() < before
     }
 
     fn admit(&mut self, address: SocketAddr, open: impl FnOnce() -> Option<Socket>) -> Option<u32> {
@@ -76,7 +84,7 @@ impl Clients {
             self.refused += 1;
             return None;
         };
-        let client = Some(Client { address, upstream, active: Time::ZERO });
+        let client = Some(Arc::new(Client { address, upstream, active: AtomicU64::new(0) }));
         let index = match self.slots.iter().position(Option::is_none) {
             Some(vacant) => {
                 self.slots[vacant] = client;
@@ -90,6 +98,45 @@ impl Clients {
         self.by_address.insert(address, index);
         self.seen += 1;
         Some(index)
+    }
+}
+
+impl Client {
+    /// A datagram from it or for it was received.
+    pub(crate) fn touch(&self, now: Time) {
+        self.active.fetch_max(now.as_nanos(), Ordering::Relaxed);
+    }
+
+    fn active(&self) -> Time {
+        Time::from_nanos(self.active.load(Ordering::Relaxed))
+    }
+}
+
+impl Published {
+    /// No clients yet.
+    pub(crate) fn new() -> io::Result<Self> {
+        let changed = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        Ok(Self { slots: Mutex::default(), changed })
+    }
+
+    /// Tells the other thread of a change.
+    pub(crate) fn publish(&self, slots: &Slots) {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone_from(slots);
+        // It fails if the counter is full: the other thread has yet to read it, and finds this change too.
+        let _ = rustix::io::write(&self.changed, &1_u64.to_ne_bytes());
+    }
+
+    /// Brings `slots` up to date.
+    pub(crate) fn update(&self, slots: &mut Slots) {
+        if rustix::io::read(&self.changed, &mut [0; 8]).is_ok() {
+            slots.clone_from(&self.slots.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+impl AsFd for Published {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.changed.as_fd()
     }
 }
 
@@ -107,7 +154,8 @@ mod tests {
         assert_eq!(clients.at(address(2), second(5), open), Some(1));
         assert_eq!(clients.at(address(1), second(6), open), Some(0));
         assert_eq!(clients.at(address(3), second(6), open), None, "there is no room");
-        clients.remove_idle(second(15), Span::from_secs(9));
+        assert!(clients.remove_idle(second(15), Span::from_secs(9)));
+        assert!(!clients.remove_idle(second(15), Span::from_secs(9)));
         assert!(clients.get(1).is_none() && clients.get(0).is_some());
         assert_eq!(clients.at(address(3), second(16), open), Some(1));
         assert_eq!((clients.seen, clients.refused), (3, 1));

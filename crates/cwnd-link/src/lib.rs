@@ -1,7 +1,7 @@
 //! A link in user space between UDP ports.
 //!
 //! Clients send to the port at which a [`Relay`] listens; it forwards to a target, and back. In both directions the datagrams cross a
-//! link of the simulator ([`cwnd_sim::emulate`]) with its rate, delay, queue and loss. One thread does this, for hosts whose kernel has
+//! link of the simulator ([`cwnd_sim::emulate`]) with its rate, delay, queue and loss. A thread for each direction does this, for hosts whose kernel has
 //! no such queues or whose user may not configure them.
 //!
 //! A datagram arrives when the kernel receives it, not when this program reads it. Each is released at its own time, never early; how
@@ -17,6 +17,7 @@ mod payloads;
 mod relay;
 mod report;
 mod socket;
+mod wait;
 mod wire;
 
 pub use relay::{Plan, Relay, RelayError};

@@ -1,26 +1,22 @@
-//! The event loop of a relay.
+//! A relay: a thread for each direction.
 
 use std::io;
 use std::net::SocketAddr;
-use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use cwnd::{Span, Time};
 use cwnd_sim::SetupError;
 use cwnd_sim::emulate::Emulation;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::process::setpriority_process;
-use rustix::thread::set_current_timer_slack;
-use rustix::time::{ClockId, clock_gettime};
 use thiserror::Error;
 
-use crate::clients::Clients;
+use crate::clients::{Clients, Published, Slots};
 use crate::clock::Clock;
-use crate::direction::Direction;
+use crate::direction::{Direction, Released};
 use crate::report::{Report, Sample};
 use crate::socket::{Buffers, Socket, overruns};
+use crate::wait::{CHECK_INTERVAL, reduce_latency, sleep, thread_cpu};
 
 /// The configuration of a relay.
 ///
@@ -96,11 +92,29 @@ pub struct Relay {
     plan: Plan,
     clock: Clock,
     listener: Socket,
-    clients: Clients,
     forth: Direction,
     back: Direction,
+}
+
+/// What the two threads of a relay have in common.
+#[derive(Clone, Copy, Debug)]
+struct Shared<'a> {
+    plan: &'a Plan,
+    clock: Clock,
+    listener: &'a Socket,
+    published: &'a Published,
+    stop: &'a AtomicBool,
+    /// One of the two has ended.
+    ended: &'a AtomicBool,
+    end: Time,
+}
+
+/// What the thread of the direction to the target leaves.
+#[derive(Debug)]
+struct Served {
+    clients: Clients,
     samples: Vec<Sample>,
-    buffers: Buffers,
+    cpu_s: f64,
 }
 
 impl Relay {
@@ -114,9 +128,7 @@ impl Relay {
         let back = Direction::new("back", &plan.back, plan.seed, header)?;
         let listener =
             Socket::bind(plan.listen).map_err(|source| RelayError::Listen { address: plan.listen, source })?;
-        let clients = Clients::new(plan.clients);
-        let (clock, samples, buffers) = (Clock::start(), Vec::new(), Buffers::default());
-        Ok(Self { plan, clock, listener, clients, forth, back, samples, buffers })
+        Ok(Self { plan, clock: Clock::start(), listener, forth, back })
     }
 
     /// The address at which it listens.
@@ -127,100 +139,140 @@ impl Relay {
         self.listener.local()
     }
 
-    /// Carries datagrams until `stop` is set, which is checked ten times a second, or for `duration`.
+    /// Carries datagrams until `stop` is set, which is checked ten times a second, or for `duration`. Each direction has a thread of its
+    /// own.
     ///
     /// # Errors
     /// [`RelayError::Receive`] if receiving from a socket or waiting for one fails.
-    pub fn run(mut self, stop: &AtomicBool, duration: Option<Span>) -> Result<Report, RelayError> {
+    pub fn run(self, stop: &AtomicBool, duration: Option<Span>) -> Result<Report, RelayError> {
+        let Self { plan, clock, listener, mut forth, mut back } = self;
+        let (published, ended) = (Published::new()?, AtomicBool::new(false));
+        let end = duration.map_or(Time::MAX, |duration| clock.now() + duration);
+        let shared =
+            Shared { plan: &plan, clock, listener: &listener, published: &published, stop, ended: &ended, end };
+        let (served, back_cpu_s) = thread::scope(|scope| {
+            let returning = scope.spawn(|| shared.until_end(|| shared.carry_back(&mut back)));
+            let served = shared.until_end(|| shared.carry_forth(&mut forth));
+            (served, returning.join().expect("a direction does not panic"))
+        });
+        let Served { clients, samples, cpu_s } = served?;
+        let elapsed = clock.now().since(Time::ZERO);
+        let upstream = clients.slots().iter().flatten().map(|client| &client.upstream);
+        let sockets = std::iter::once(&listener).chain(upstream);
+        let ports: Vec<u16> = sockets.filter_map(|socket| socket.local().ok()).map(|local| local.port()).collect();
+        Ok(Report {
+            duration_s: elapsed.as_secs_f64(),
+            cpu_s: cpu_s + back_cpu_s?,
+            clients: clients.seen,
+            refused: clients.refused,
+            overruns: overruns(&ports),
+            forth: forth.report(elapsed),
+            back: back.report(elapsed),
+            samples,
+        })
+    }
+}
+
+impl Shared<'_> {
+    /// Runs a direction; the other one ends when it does.
+    fn until_end<T>(&self, direction: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let result = direction();
+        self.ended.store(true, Ordering::Relaxed);
+        result
+    }
+
+    fn is_over(&self, now: Time) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.ended.load(Ordering::Relaxed) || now >= self.end
+    }
+
+    /// From the clients to the target.
+    fn carry_forth(&self, link: &mut Direction) -> io::Result<Served> {
         reduce_latency();
-        let cpu_before = thread_cpu();
-        let end = duration.map_or(Time::MAX, |duration| self.clock.now() + duration);
+        let Self { plan, clock, listener, .. } = *self;
+        let (cpu_before, mut buffers) = (thread_cpu(), Buffers::default());
+        let (mut clients, mut samples) = (Clients::new(plan.clients), Vec::new());
         let (mut check, mut readable) = (Time::ZERO, true);
         loop {
             if readable {
-                self.receive()?;
+                listener.receive(&mut buffers, clock, &mut |datagram| {
+                    let seen = clients.seen;
+                    let open = || Socket::bind(unspecified(plan.target)).ok();
+                    if let Some(client) = clients.at(datagram.from, datagram.at, open) {
+                        if clients.seen > seen {
+                            self.published.publish(clients.slots());
+                        }
+                        link.offer(datagram.at, client, datagram.ecn, datagram.bytes);
+                    }
+                    // A batch is as long as it takes to be late by much.
+                    link.release(clock, &mut |datagram| to_target(&clients, plan.target, datagram));
+                })?;
             }
-            self.release();
-            let now = self.clock.now();
+            link.release(clock, &mut |datagram| to_target(&clients, plan.target, datagram));
+            let now = clock.now();
             if now >= check {
-                if stop.load(Ordering::Relaxed) || now >= end {
-                    break;
+                if self.is_over(now) {
+                    return Ok(Served { clients, samples, cpu_s: thread_cpu() - cpu_before });
                 }
-                self.clients.remove_idle(now, self.plan.idle);
-                if self.plan.samples {
-                    let sample = self.forth.sample(now, Clock::time_of_day().as_secs_f64());
-                    self.samples.push(sample);
+                if clients.remove_idle(now, plan.idle) {
+                    self.published.publish(clients.slots());
+                }
+                if plan.samples {
+                    samples.push(link.sample(now, Clock::time_of_day().as_secs_f64()));
                 }
                 check = now + CHECK_INTERVAL;
             }
-            readable = self.wait(check.min(end))?;
+            let due = link.next_due().unwrap_or(Time::MAX).min(check).min(self.end);
+            readable = sleep(due.since(clock.now()), plan.spin, std::iter::once(listener.as_fd()))?;
         }
-        Ok(self.report(thread_cpu() - cpu_before))
     }
 
-    /// Receives a batch from every socket.
-    fn receive(&mut self) -> Result<(), RelayError> {
-        let Self { plan, clock, listener, clients, forth, back, buffers, .. } = self;
-        listener.receive(buffers, *clock, &mut |datagram| {
-            let open = || Socket::bind(unspecified(plan.target)).ok();
-            if let Some(client) = clients.at(datagram.from, datagram.at, open) {
-                forth.offer(datagram.at, client, datagram.ecn, datagram.bytes);
-            }
-        })?;
-        let mut active = Vec::new();
-        for (index, client) in clients.iter() {
-            let any = client.upstream.receive(buffers, *clock, &mut |datagram| {
-                if datagram.from == plan.target {
-                    back.offer(datagram.at, index, datagram.ecn, datagram.bytes);
+    /// From the target to the clients; the processor time of this thread, seconds.
+    fn carry_back(&self, link: &mut Direction) -> io::Result<f64> {
+        reduce_latency();
+        let Self { plan, clock, listener, published, .. } = *self;
+        let (cpu_before, mut buffers) = (thread_cpu(), Buffers::default());
+        let mut clients = Slots::new();
+        let (mut check, mut readable) = (Time::ZERO, true);
+        loop {
+            if readable {
+                published.update(&mut clients);
+                for (index, client) in (0..).zip(&clients) {
+                    let Some(client) = client else { continue };
+                    let any = client.upstream.receive(&mut buffers, clock, &mut |datagram| {
+                        if datagram.from == plan.target {
+                            link.offer(datagram.at, index, datagram.ecn, datagram.bytes);
+                        }
+                        link.release(clock, &mut |datagram| to_client(&clients, listener, datagram));
+                    })?;
+                    if any {
+                        client.touch(clock.now());
+                    }
                 }
-            })?;
-            if any {
-                active.push(index);
             }
-        }
-        let now = clock.now();
-        active.into_iter().for_each(|index| clients.touch(index, now));
-        Ok(())
-    }
-
-    /// Sends the datagrams that are due.
-    fn release(&mut self) {
-        let Self { plan, clock, listener, clients, forth, back, .. } = self;
-        forth.release(*clock, &mut |datagram| {
-            clients
-                .get(datagram.client)
-                .is_some_and(|client| client.upstream.send(plan.target, datagram.ecn, datagram.bytes))
-        });
-        back.release(*clock, &mut |datagram| {
-            clients
-                .get(datagram.client)
-                .is_some_and(|client| listener.send(client.address, datagram.ecn, datagram.bytes))
-        });
-    }
-
-    /// Sleeps until a datagram arrives or is due, at most until `latest`; whether one may have arrived.
-    fn wait(&self, latest: Time) -> Result<bool, RelayError> {
-        let due = [self.forth.next_due(), self.back.next_due()].into_iter().flatten().fold(latest, Time::min);
-        let upstream = self.clients.iter().map(|(_, client)| &client.upstream);
-        Ok(sleep(due.since(self.clock.now()), self.plan.spin, std::iter::once(&self.listener).chain(upstream))?)
-    }
-
-    fn report(self, cpu_s: f64) -> Report {
-        let elapsed = self.clock.now().since(Time::ZERO);
-        let upstream = self.clients.iter().map(|(_, client)| &client.upstream);
-        let sockets = std::iter::once(&self.listener).chain(upstream);
-        let ports: Vec<u16> = sockets.filter_map(|socket| socket.local().ok()).map(|local| local.port()).collect();
-        Report {
-            duration_s: elapsed.as_secs_f64(),
-            cpu_s,
-            clients: self.clients.seen,
-            refused: self.clients.refused,
-            overruns: overruns(&ports),
-            forth: self.forth.report(elapsed),
-            back: self.back.report(elapsed),
-            samples: self.samples,
+            link.release(clock, &mut |datagram| to_client(&clients, listener, datagram));
+            let now = clock.now();
+            if now >= check {
+                if self.is_over(now) {
+                    return Ok(thread_cpu() - cpu_before);
+                }
+                check = now + CHECK_INTERVAL;
+            }
+            let due = link.next_due().unwrap_or(Time::MAX).min(check).min(self.end);
+            let upstream = clients.iter().flatten().map(|client| client.upstream.as_fd());
+            let sources = std::iter::once(published.as_fd()).chain(upstream);
+            readable = sleep(due.since(clock.now()), plan.spin, sources)?;
         }
     }
+}
+
+fn to_target(clients: &Clients, target: SocketAddr, datagram: Released<'_>) -> bool {
+    let client = clients.get(datagram.client);
+    client.is_some_and(|client| client.upstream.send(target, datagram.ecn, datagram.bytes))
+}
+
+fn to_client(clients: &Slots, listener: &Socket, datagram: Released<'_>) -> bool {
+    let client = clients.get(datagram.client as usize).and_then(Option::as_deref);
+    client.is_some_and(|client| listener.send(client.address, datagram.ecn, datagram.bytes))
 }
 
 /// The unspecified address of the family of `target`, or the loopback address for a loopback target.
@@ -231,48 +283,6 @@ fn unspecified(target: SocketAddr) -> SocketAddr {
         SocketAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
     }
 }
-
-/// Makes the sleeps of this thread as exact as the system allows.
-pub(crate) fn reduce_latency() {
-    // By default Linux extends sleeps by 50 µs. If that cannot be changed the report shows how late datagrams were.
-    let _ = set_current_timer_slack(NonZeroU64::new(1));
-    // Only privileged users may raise the priority.
-    let _ = setpriority_process(None, PRIORITY);
-}
-
-/// Sleeps until one of the `sources` is readable, at most for `left` less `spin`; whether one may be readable.
-pub(crate) fn sleep<'a, S: AsFd + 'a>(
-    left: Span,
-    spin: Span,
-    sources: impl Iterator<Item = &'a S>,
-) -> io::Result<bool> {
-    if left <= spin {
-        return Ok(true);
-    }
-    let nanos = left.as_nanos() - spin.as_nanos();
-    let timeout = Timespec {
-        tv_sec: i64::try_from(nanos / 1_000_000_000).unwrap_or(i64::MAX),
-        tv_nsec: (nanos % 1_000_000_000) as _,
-    };
-    let mut sources: Vec<PollFd<'_>> = sources.map(|source| PollFd::new(source, PollFlags::IN)).collect();
-    match poll(&mut sources, Some(&timeout)) {
-        Ok(ready) => Ok(ready > 0),
-        Err(Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Processor time of this thread, seconds.
-pub(crate) fn thread_cpu() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-/// How often idle clients and the stop flag are checked.
-pub(crate) const CHECK_INTERVAL: Span = Span::from_millis(100);
-
-/// A nice value, on Linux of the thread: before ordinary threads, after those of the kernel.
-const PRIORITY: i32 = -15;
 
 /// IP and UDP.
 const HEADERS_IPV4: u32 = 28;

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct Report {
     /// How long it ran.
     pub duration_s: f64,
-    /// Processor time of its thread.
+    /// Processor time of its threads.
     pub cpu_s: f64,
     /// How many clients there were.
     pub clients: u64,

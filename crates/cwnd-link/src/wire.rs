@@ -3,15 +3,17 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use cwnd::{Span, Time};
 use cwnd_sim::emulate::Emulation;
 use rustix::io::Errno;
 
 use crate::clock::Clock;
-use crate::direction::Direction;
-use crate::relay::{CHECK_INTERVAL, RelayError, reduce_latency, sleep, thread_cpu};
+use crate::direction::{Direction, Released};
+use crate::relay::RelayError;
 use crate::report::DirectionReport;
+use crate::wait::{CHECK_INTERVAL, reduce_latency, sleep, thread_cpu};
 
 /// A link between two non-blocking devices that read or write one IP packet per call: TUN interfaces in different networks.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub struct Wire<E> {
 pub struct WireReport {
     /// How long it ran.
     pub duration_s: f64,
-    /// Processor time of its thread.
+    /// Processor time of its threads.
     pub cpu_s: f64,
     /// From the first end to the second.
     pub forth: DirectionReport,
@@ -48,56 +50,73 @@ impl<E: AsFd> Wire<E> {
         Ok(Self { ends, directions, clock: Clock::start(), spin })
     }
 
-    /// Carries packets until `stop` is set, which is checked ten times a second.
+    /// Carries packets until `stop` is set, which is checked ten times a second. Each direction has a thread of its own.
     ///
     /// # Errors
     /// [`RelayError::Receive`] if reading from a device or waiting for one fails.
-    pub fn run(mut self, stop: &AtomicBool) -> Result<WireReport, RelayError> {
-        reduce_latency();
-        let cpu_before = thread_cpu();
-        let mut buffer = vec![0; LARGEST];
-        let (mut check, mut readable) = (Time::ZERO, true);
-        loop {
-            if readable {
-                self.receive(&mut buffer)?;
-            }
-            let Self { ends: [first, second], directions: [forth, back], clock, .. } = &mut self;
-            forth.release(*clock, &mut |packet| rustix::io::write(&*second, packet.bytes).is_ok());
-            back.release(*clock, &mut |packet| rustix::io::write(&*first, packet.bytes).is_ok());
-            let now = self.clock.now();
-            if now >= check {
-                if stop.load(Ordering::Relaxed) {
-                    break;
-                }
-                check = now + CHECK_INTERVAL;
-            }
-            let due = self.directions.iter().filter_map(Direction::next_due).fold(check, Time::min);
-            readable = sleep(due.since(self.clock.now()), self.spin, self.ends.iter())?;
-        }
-        let elapsed = self.clock.now().since(Time::ZERO);
-        let [forth, back] = self.directions.map(|direction| direction.report(elapsed));
-        Ok(WireReport { duration_s: elapsed.as_secs_f64(), cpu_s: thread_cpu() - cpu_before, forth, back })
+    pub fn run(self, stop: &AtomicBool) -> Result<WireReport, RelayError>
+    where
+        E: Sync,
+    {
+        let Self { ends: [first, second], directions: [mut forth, mut back], clock, spin } = self;
+        let ended = AtomicBool::new(false);
+        let is_over = || stop.load(Ordering::Relaxed) || ended.load(Ordering::Relaxed);
+        let carry = |from: &E, to: &E, direction: &mut Direction| {
+            let result = carry(from, to, direction, (clock, spin), &is_over);
+            ended.store(true, Ordering::Relaxed);
+            result
+        };
+        let cpu_s = thread::scope(|scope| {
+            let returning = scope.spawn(|| carry(&second, &first, &mut back));
+            let cpu_s = carry(&first, &second, &mut forth);
+            [cpu_s, returning.join().expect("a direction does not panic")]
+        });
+        let [forth_cpu_s, back_cpu_s] = cpu_s;
+        let elapsed = clock.now().since(Time::ZERO);
+        let (forth, back) = (forth.report(elapsed), back.report(elapsed));
+        Ok(WireReport { duration_s: elapsed.as_secs_f64(), cpu_s: forth_cpu_s? + back_cpu_s?, forth, back })
     }
+}
 
-    /// Reads a batch from each end.
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<()> {
-        for (end, direction) in self.ends.iter().zip(&mut self.directions) {
-            for _ in 0..BATCH {
-                match rustix::io::read(end, &mut *buffer) {
-                    Ok(length) => direction.offer(self.clock.now(), 0, None, &buffer[..length]),
-                    Err(Errno::AGAIN | Errno::INTR) => break,
-                    Err(error) => return Err(error.into()),
-                }
+/// Carries packets in one direction; the processor time of this thread, seconds.
+fn carry<E: AsFd>(
+    from: &E,
+    to: &E,
+    link: &mut Direction,
+    (clock, spin): (Clock, Span),
+    is_over: &dyn Fn() -> bool,
+) -> io::Result<f64> {
+    reduce_latency();
+    let cpu_before = thread_cpu();
+    let mut buffer = vec![0; LARGEST];
+    let mut send = |packet: Released<'_>| rustix::io::write(to, packet.bytes).is_ok();
+    let (mut check, mut readable) = (Time::ZERO, true);
+    loop {
+        for _ in 0..if readable { BATCH } else { 0 } {
+            match rustix::io::read(from, &mut *buffer) {
+                Ok(length) => link.offer(clock.now(), 0, None, &buffer[..length]),
+                Err(Errno::AGAIN | Errno::INTR) => break,
+                Err(error) => return Err(error.into()),
             }
+            link.release(clock, &mut send);
         }
-        Ok(())
+        link.release(clock, &mut send);
+        let now = clock.now();
+        if now >= check {
+            if is_over() {
+                return Ok(thread_cpu() - cpu_before);
+            }
+            check = now + CHECK_INTERVAL;
+        }
+        let due = link.next_due().unwrap_or(Time::MAX).min(check);
+        readable = sleep(due.since(clock.now()), spin, std::iter::once(from.as_fd()))?;
     }
 }
 
 /// The largest IP packet.
 const LARGEST: usize = 65_535;
 
-/// Packets read from one end before the other has its turn.
+/// Packets read before the clock is looked at.
 const BATCH: usize = 32;
 
 #[cfg(test)]
