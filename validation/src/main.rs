@@ -64,6 +64,8 @@ pub(crate) enum Error {
     File { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Interop(#[from] interop::Error),
+    #[error("not recorded, for the link was not exact: {0}")]
+    Late(String),
     #[error("under load: {0}")]
     Load(Box<dyn std::error::Error + Send + Sync>),
     #[error("{}: no marks of the part `{part}`", path.display())]
@@ -134,6 +136,9 @@ enum Command {
         /// Takes minutes and writes no records: shows that everything works
         #[arg(long)]
         quick: bool,
+        /// Measures nothing, and rewrites docs/udt.md from what is recorded
+        #[arg(long, conflicts_with_all = ["quick", "part"])]
+        recorded: bool,
         /// What is measured; everything if none is given
         part: Vec<udt::Part>,
     },
@@ -147,7 +152,8 @@ fn main() -> ExitCode {
         Command::Ns3 { recorded, case } => validate(root(), (!recorded).then_some(&case)),
         Command::Partner { arguments } => Ok(interop::ours::play(&arguments)),
         Command::Tcp { end } => udt::files::tcp::run(&end).map(|()| true),
-        Command::Udt { quick, part } => udt::validate(root(), &part, quick).map(|()| true),
+        Command::Udt { recorded: true, .. } => udt::rewrite(root()).map(|()| true),
+        Command::Udt { quick, part, .. } => udt::validate(root(), &part, quick).map(|()| true),
     };
     match agrees {
         Ok(true) => ExitCode::SUCCESS,

@@ -73,7 +73,7 @@ pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool) -> Result<(), 
         load.put(measured);
     }
     if chosen != [Part::Load] {
-        let bench = Bench { programs: Programs::build(&Programs::folder())?, sources };
+        let bench = Bench { programs: Programs::build(&Programs::folder())?, sources, quick };
         if asked(Part::Files) {
             files::measure(root, &bench, quick)?;
         }
@@ -85,6 +85,13 @@ pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool) -> Result<(), 
     }
     records.write()?;
     load.write()?;
+    page::write(root, &records, &load)
+}
+
+/// Rewrites the page from what is recorded.
+pub(crate) fn rewrite(root: &Path) -> Result<(), Error> {
+    let folder = root.join("validation/udt");
+    let (records, load) = (Records::read(folder.join("recorded.json"))?, Records::read(folder.join("load.json"))?);
     page::write(root, &records, &load)
 }
 
@@ -112,7 +119,7 @@ fn compare(
         records.put(simulator::compare(bench, times.lossy_s[1] as u64, &report, &picture)?);
     }
     if asked(Part::Table1) {
-        records.put(staged::measure(times.stage_s, &bench.sources)?);
+        records.put(staged::measure(times.stage_s, bench)?);
     }
     Ok(())
 }

@@ -21,6 +21,8 @@ use crate::provenance::Provenance;
 pub(crate) struct Bench {
     pub(crate) programs: Programs,
     pub(crate) sources: Provenance,
+    /// Nothing is recorded.
+    pub(crate) quick: bool,
 }
 
 /// Whose sockets both ends use.
@@ -82,9 +84,15 @@ impl Who {
 }
 
 impl Bench {
-    /// One transfer, and what it came to.
+    /// One transfer, and what it came to. One over a link that was late is done again, a few times.
     pub(crate) fn run(&self, plan: &Plan<'_>) -> Result<Outcome, Error> {
-        let ([receiver, sender], link) = self.transfer(plan, "")?;
+        let mut tries = 1..=TRIES;
+        let ([receiver, sender], link) = loop {
+            match (self.transfer(plan, ""), tries.next()) {
+                (Err(Error::Late(why)), Some(tried)) if tried < TRIES => println!("{}: again, {why}", plan.who.name()),
+                (done, _) => break done?,
+            }
+        };
         let counted = receiver.received_each_second.get(plan.counted.clone()).unwrap_or_default();
         let gigabytes = receiver.received as f64 * 1e-9;
         let outcome = Outcome {
@@ -120,7 +128,15 @@ impl Bench {
         // What lingers when the time is over is not delivered any more, and nothing has failed by that.
         let sender = sender.finish(timeout)?;
         let receiver = receiver.finish(timeout)?;
-        Ok(([receiver, sender], link.map(Link::stop).transpose()?))
+        let report = link.map(Link::stop).transpose()?;
+        report.iter().try_for_each(|report| self.in_time(report))?;
+        Ok(([receiver, sender], report))
+    }
+
+    /// Refuses what a link carried that was late or lost datagrams of its own, unless nothing is recorded anyway.
+    pub(crate) fn in_time(&self, report: &Report) -> Result<(), Error> {
+        let warning = report.warning().filter(|_| !self.quick);
+        warning.map_or(Ok(()), |warning| Err(Error::Late(warning)))
     }
 
     fn start(&self, who: Who, arguments: &str) -> Result<Running, Error> {
@@ -196,6 +212,9 @@ pub(crate) fn free() -> Result<std::net::SocketAddr, Error> {
     let bound = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
     bound.map_err(|source| Error::File { path: "127.0.0.1:0".into(), source })
 }
+
+/// Of a transfer over a link that is late.
+const TRIES: u32 = 4;
 
 /// As many as there are flows at a time, at most.
 pub(super) const CLIENTS: usize = 4;

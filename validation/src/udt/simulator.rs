@@ -31,12 +31,13 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
     let who = Who::Ours { algorithm: "udt", offload: true };
     let plan = Plan { who, path: Some(&path), seconds: seconds as usize + 1, counted: 0..1 };
     let ([_, sender], relay) = bench.transfer(&plan, "sample=1")?;
+    let late = relay.as_ref().and_then(|relay| relay.forth.late_p99_s);
     let wire = trace(&sender.samples, &relay.map(|relay| relay.samples).unwrap_or_default(), &simulated.traces[0]);
     let wire_measures = Estimates::over(&[summarise(&wire, scenario.bottleneck())]);
 
     let mut measured = Measured::new("simulator", &bench.sources);
-    for (who, trace) in [("simulator", &simulated.traces[0]), ("wire", &wire)] {
-        measured.put(who, outcome(trace));
+    for (who, trace, link_late_p99_s) in [("simulator", &simulated.traces[0], None), ("wire", &wire, late)] {
+        measured.put(who, Outcome { link_late_p99_s, ..outcome(trace) });
     }
     let simulated_measures = simulated.estimates();
     let shown = vec![

@@ -17,9 +17,8 @@ use cwnd_sim::QueueLimit;
 use cwnd_sim::emulate::Emulation;
 
 use super::record::Measured;
-use super::run::{Link, Outcome};
+use super::run::{Bench, Link, Outcome};
 use crate::Error;
-use crate::provenance::Provenance;
 
 /// The flows, in the order in which they start; they stop in the opposite order, a stage apart each.
 pub(super) const FLOWS: usize = super::run::CLIENTS;
@@ -36,18 +35,23 @@ struct Stage {
     rates: Vec<f64>,
     /// The stability index over seconds.
     si: Option<f64>,
+    /// Of the link, where there was one.
+    link_late_p99_s: Option<f64>,
 }
 
 /// Both sides of every algorithm, with stages of so many seconds; a row for each stage.
-pub(crate) fn measure(seconds: usize, sources: &Provenance) -> Result<Measured, Error> {
-    let mut measured = Measured::new("table-1", sources);
+pub(crate) fn measure(seconds: usize, bench: &Bench) -> Result<Measured, Error> {
+    let mut measured = Measured::new("table-1", &bench.sources);
     for algorithm in ALGORITHMS {
-        for (side, stages) in SIDES.into_iter().zip([simulated(algorithm, seconds)?, on_sockets(algorithm, seconds)?]) {
+        for (side, stages) in
+            SIDES.into_iter().zip([simulated(algorithm, seconds)?, on_sockets(algorithm, seconds, bench)?])
+        {
             for (n, stage) in (1..).zip(stages) {
                 let outcome = Outcome {
                     goodput_bps: stage.rates.iter().sum::<f64>() * PAYLOAD / PACKET,
                     jain: jain(&stage.rates),
                     stability_index: stage.si,
+                    link_late_p99_s: stage.link_late_p99_s,
                     ..Outcome::default()
                 };
                 println!("{algorithm}, {side}, stage {n}: {:.1} Mbit/s", outcome.goodput_bps * 1e-6);
@@ -92,11 +96,12 @@ fn simulated(algorithm: &str, seconds: usize) -> Result<Vec<Stage>, Error> {
     let stage = |n: usize| Stage {
         rates: kept.all(&format!("stage_{n}_throughput_bps")).to_vec(),
         si: kept.one(&format!("stage_{n}_si")),
+        link_late_p99_s: None,
     };
     Ok((1..=STAGE_COUNT).map(stage).collect())
 }
 
-fn on_sockets(algorithm: &str, seconds: usize) -> Result<Vec<Stage>, Error> {
+fn on_sockets(algorithm: &str, seconds: usize, bench: &Bench) -> Result<Vec<Stage>, Error> {
     let spec = Spec::parse(algorithm).expect("one of the two above");
     // What waits when a flow is to stop is not part of its stages.
     let options = Options::default().algorithm(spec).linger(Span::from_secs(1));
@@ -144,7 +149,9 @@ fn on_sockets(algorithm: &str, seconds: usize) -> Result<Vec<Stage>, Error> {
         report.forth.late_p99_s.unwrap_or(f64::NAN) * 1e6,
         report.overruns
     );
-    Ok((0..STAGE_COUNT).map(|stage| staged(&counts, stage, seconds)).collect())
+    bench.in_time(&report)?;
+    let late = |stage| Stage { link_late_p99_s: report.forth.late_p99_s, ..stage };
+    Ok((0..STAGE_COUNT).map(|stage| late(staged(&counts, stage, seconds))).collect())
 }
 
 /// The flows that last through a stage, from what had arrived by each second.
@@ -156,7 +163,11 @@ fn staged(counts: &[[u64; FLOWS]], stage: usize, seconds: usize) -> Stage {
         inside.windows(2).map(bits).collect()
     };
     let series: Vec<Vec<f64>> = lasting.map(each_second).collect();
-    Stage { rates: series.iter().filter_map(|flow| mean(flow)).collect(), si: stability_index(&series) }
+    Stage {
+        rates: series.iter().filter_map(|flow| mean(flow)).collect(),
+        si: stability_index(&series),
+        link_late_p99_s: None,
+    }
 }
 
 fn count(mut stream: UdtStream, received: &AtomicU64) {
