@@ -27,11 +27,14 @@ impl Sender {
 
 impl SenderProtocol for Sender {
     #[inline(always)]
-    fn serve(&mut self, now: Time, _body: Option<&Body>, mut send: impl FnMut(Body)) -> Timers {
+    fn serve(&mut self, now: Time, _body: Option<&Body>, mut send: impl FnMut(Body) -> bool) -> Timers {
         while self.backlog.has(now, self.next) {
             let number = self.next;
             self.next += 1;
-            send(Body::Data(Data { number, sent_at: now, retransmission: false, reacted: false, pair: false }));
+            let data = Data { number, sent_at: now, retransmission: false, reacted: false, pair: false };
+            if !send(Body::Data(data)) {
+                break;
+            }
         }
         Timers { release: self.backlog.due(), deadline: Time::MAX }
     }

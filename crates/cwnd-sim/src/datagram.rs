@@ -8,7 +8,7 @@ use cwnd::{
 
 use crate::net::packet::{Body, Data, Header, Report};
 use crate::pacer::Pacer;
-use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers, collected};
+use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers, collect, collected};
 use crate::traffic::source::Backlog;
 
 /// The end that sends data.
@@ -57,7 +57,9 @@ impl Sender {
             self.on_report(now, report);
         }
         while let Some(body) = self.poll(now) {
-            sent.push(body);
+            if !collect(sent, body) {
+                break;
+            }
         }
         Timers { release: self.next_release(), deadline: Time::MAX }
     }
@@ -130,7 +132,7 @@ impl Sender {
 
 impl SenderProtocol for Sender {
     #[inline(always)]
-    fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers {
+    fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body) -> bool) -> Timers {
         collected(send, |sent| self.send_to(now, body, sent))
     }
 

@@ -15,6 +15,7 @@ use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::setup::{Class, Discipline, Impairments, LinkSetup, Loss, NodeId, QueueLimit};
 use crate::net::steps::Schedule;
 use crate::random::{Stream, threshold};
+use crate::ring::Budget;
 
 /// What a link does to what crosses it.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,7 +133,7 @@ impl EmulatedLink {
         let (part, probable) = (SetupPart::Link(name.to_owned()), (0.0..=1.0).contains(&duplication));
         require(probable, &part, "the probability of duplication is at least 0 and at most 1")?;
         Ok(Self {
-            link: Link::new(&setup, seed, Time::ZERO),
+            link: Link::new(&setup, seed, Time::ZERO, &Arc::new(Budget::new(u64::MAX))),
             duplicate: threshold(duplication),
             draws: Stream::new(seed, &format!("link {name}: duplication")),
             copy: None,

@@ -131,7 +131,7 @@ impl Sender {
 
 impl SenderProtocol for Sender {
     #[inline(always)]
-    fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers {
+    fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body) -> bool) -> Timers {
         sender!(self, sender => sender.serve(now, body, send))
     }
 

@@ -15,9 +15,35 @@ pub enum SetupError {
         /// What is wrong, and what is accepted.
         reason: String,
     },
+    /// The packets of a run need more memory than it may use.
+    #[error(
+        "{part}: {at:.3} s into the run its packets need more than the {most} MiB of memory a run may use: {remedy}, or allow more memory"
+    )]
+    Memory {
+        /// The flow or link with the most packets.
+        part: SetupPart,
+        /// Simulated time, seconds.
+        at: f64,
+        /// What a run may use, MiB.
+        most: u64,
+        /// What to change.
+        remedy: &'static str,
+    },
     /// The caller ended the run.
     #[error("interrupted")]
     Interrupted,
+    /// Events follow one another at one instant without end.
+    #[error(
+        "{part}: time stands still {at:.9} s into the run: {events} events at one instant; give a link on the way a rate or a delay"
+    )]
+    Stalled {
+        /// The flow or link whose event was next.
+        part: SetupPart,
+        /// Simulated time, seconds.
+        at: f64,
+        /// How many events there were.
+        events: u64,
+    },
     /// A flow's nodes are not connected.
     #[error("{part}: no route from `{from}` to `{to}`")]
     Unreachable {

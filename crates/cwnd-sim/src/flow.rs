@@ -1,6 +1,7 @@
 //! A flow: its two endpoints and its access line.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use cwnd::registry::Transport;
 use cwnd::window::Policy;
@@ -13,6 +14,7 @@ use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
 use crate::protocol::{ReceiverProtocol, SenderConfig, SenderProtocol};
 use crate::random::Stream;
+use crate::ring::{Budget, Ring};
 use crate::setup::{FlowSetup, Setup, Variation};
 use crate::tcp::AckEcho;
 use crate::tcp::recovery::Sack;
@@ -113,7 +115,7 @@ pub(crate) struct AccessLine {
     jitter: u64,
     stream: Stream,
     last: Time,
-    in_transit: VecDeque<Departure>,
+    in_transit: Ring<Departure>,
 }
 
 /// A packet on an access line, less what all of them have in common: on a fast long path half of all packets are here.
@@ -157,7 +159,12 @@ impl Finite {
 
 impl Flow {
     /// A flow under congestion control.
-    pub(crate) fn controlled(setup: &FlowSetup, path: &FlowPath, parameters: FlowParameters) -> Self {
+    pub(crate) fn controlled(
+        setup: &FlowSetup,
+        path: &FlowPath,
+        parameters: FlowParameters,
+        budget: &Arc<Budget>,
+    ) -> Self {
         let era = setup.era;
         let algorithm_start = Start {
             window: Packets(era.initial_window),
@@ -213,28 +220,33 @@ impl Flow {
             ecn: setup.ecn.is_some(),
             class: setup.class,
             finite: parameters.finite,
-            ..Self::new(sender, receiver, path, setup.packet, (Span::from_secs_f64(delay), parameters.jitter))
+            ..Self::new(
+                (sender, receiver),
+                path,
+                setup.packet,
+                AccessLine::new(Span::from_secs_f64(delay), path.jitter, parameters.jitter, budget),
+            )
         }
     }
 
     /// A flow without congestion control.
-    pub(crate) fn uncontrolled(setup: &CbrSetup, path: &FlowPath, backlog: Backlog, jitter: Stream) -> Self {
+    pub(crate) fn uncontrolled(
+        setup: &CbrSetup,
+        path: &FlowPath,
+        backlog: Backlog,
+        jitter: Stream,
+        budget: &Arc<Budget>,
+    ) -> Self {
         let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog)));
-        let access = (setup.access_delay, jitter);
-        Self { class: setup.class, ..Self::new(sender, Receiver::Cbr(cbr::Receiver), path, setup.packet, access) }
+        let access = AccessLine::new(setup.access_delay, path.jitter, jitter, budget);
+        Self { class: setup.class, ..Self::new((sender, Receiver::Cbr(cbr::Receiver)), path, setup.packet, access) }
     }
 
-    fn new(
-        sender: Sender,
-        receiver: Receiver,
-        path: &FlowPath,
-        packet: Bytes,
-        (delay, jitter): (Span, Stream),
-    ) -> Self {
+    fn new((sender, receiver): (Sender, Receiver), path: &FlowPath, packet: Bytes, access: AccessLine) -> Self {
         Self {
             sender,
             receiver,
-            access: AccessLine::new(delay, path.jitter, jitter),
+            access,
             forward: path.routes.forward,
             reverse: path.routes.reverse,
             packet,
@@ -279,16 +291,16 @@ impl Flow {
 
 impl AccessLine {
     /// An empty line.
-    pub(crate) fn new(delay: Span, jitter: Span, stream: Stream) -> Self {
-        Self { delay, jitter: jitter.as_nanos(), stream, last: Time::ZERO, in_transit: VecDeque::new() }
+    pub(crate) fn new(delay: Span, jitter: Span, stream: Stream, budget: &Arc<Budget>) -> Self {
+        Self { delay, jitter: jitter.as_nanos(), stream, last: Time::ZERO, in_transit: Ring::new(budget) }
     }
 
-    /// Puts a packet on the line, which sets when it leaves; packets stay in order.
+    /// Puts a packet on the line, which sets when it leaves; packets stay in order. Whether there was memory for it.
     #[inline(always)]
-    pub(crate) fn offer(&mut self, now: Time, data: Option<Data>) {
+    pub(crate) fn offer(&mut self, now: Time, data: Option<Data>) -> bool {
         let jitter = Span::from_nanos(self.stream.below(self.jitter));
         self.last = (now + self.delay + jitter).max(self.last);
-        self.in_transit.push_back(Departure { due: self.last, data });
+        self.in_transit.push(Departure { due: self.last, data })
     }
 
     /// When the next packet leaves; [`Time::MAX`] if there is none.
@@ -300,6 +312,11 @@ impl AccessLine {
     /// Whether packets take any time on the line.
     pub(crate) fn takes_time(&self) -> bool {
         self.delay > Span::ZERO
+    }
+
+    /// Memory for packets, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        self.in_transit.charged()
     }
 
     /// How many packets are on the line.

@@ -130,7 +130,7 @@ struct Simulated {
 
 impl Simulated {
     fn serve(&mut self, now: Time, body: Option<&Body>) {
-        let timers = self.sender.serve(now, body, |_| ());
+        let timers = self.sender.serve(now, body, |_| true);
         self.deadline = timers.release.min(timers.deadline);
     }
 }

@@ -22,6 +22,7 @@ mod protocol;
 mod random;
 mod ranges;
 mod recorder;
+mod ring;
 mod routed;
 mod setup;
 mod simulation;
@@ -52,15 +53,16 @@ pub use traffic::{CbrSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, 
 /// with [`SetupError::Interrupted`].
 ///
 /// # Errors
-/// A field is out of range, a flow has no route, its access delay is too short, or `progress` returned false.
+/// A field is out of range, a flow has no route, its access delay is too short, `progress` returned false, the run needs more than 4 GiB
+/// of memory, or time does not move on in it.
 pub fn run(setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
-    Simulation::new(setup)?.finish(progress)
+    Simulation::new(setup)?.finish(setup, progress)
 }
 
 /// The same as [`run`] for a setup that was checked, as for one of many seeds.
 ///
 /// # Errors
-/// `progress` returned false.
+/// `progress` returned false, the run needs more than 4 GiB of memory, or time does not move on in it.
 pub fn run_checked(setup: &CheckedSetup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
-    Simulation::of(setup).finish(progress)
+    Simulation::of(setup).finish(setup, progress)
 }

@@ -7,7 +7,7 @@ use cwnd_trace::{Logged, PacketLog, Protocol, Seen};
 use cwnd_udt::{Message, SocketId};
 
 use crate::net::packet::{Ack, Block, Body};
-use crate::protocol::{SenderProtocol, Timers, collected};
+use crate::protocol::{SenderProtocol, Timers, collect, collected};
 
 /// A sender with a log. As a kind of sender of its own it costs others nothing, not even a branch.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl<S: SenderProtocol> LoggedSender<S> {
 
     /// See [`SenderProtocol::serve`].
     #[inline(always)]
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers {
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body) -> bool) -> Timers {
         collected(send, |sent| self.send_to(now, body, sent))
     }
 
@@ -45,7 +45,7 @@ impl<S: SenderProtocol> LoggedSender<S> {
         }
         sender.serve(now, body, |body| {
             log.note(now, &body);
-            sent.push(body);
+            collect(sent, body)
         })
     }
 

@@ -34,8 +34,8 @@ pub(crate) struct Timers {
 
 /// A kind of sender. The defaults are those of one without congestion control.
 pub(crate) trait SenderProtocol {
-    /// Handles what the receiver sent, if anything, and hands all that may leave now to `send`.
-    fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers;
+    /// Handles what the receiver sent, if anything, and hands all that may leave now to `send`, until that returns false.
+    fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body) -> bool) -> Timers;
 
     /// The time the algorithm asked to be woken at may have come.
     fn on_wake(&mut self, _now: Time) {}
@@ -142,9 +142,22 @@ pub(crate) trait ReceiverProtocol {
 /// Hands to `send` what `serve` has collected: for the rarer kinds of sender, whose own copies of what sends a packet, or a `send`
 /// lent out to them, would cost each packet of the others.
 #[inline(always)]
-pub(crate) fn collected(send: impl FnMut(Body), serve: impl FnOnce(&mut Vec<Body>) -> Timers) -> Timers {
+pub(crate) fn collected(mut send: impl FnMut(Body) -> bool, serve: impl FnOnce(&mut Vec<Body>) -> Timers) -> Timers {
     let mut sent = Vec::new();
     let timers = serve(&mut sent);
-    sent.into_iter().for_each(send);
+    for body in sent {
+        if !send(body) {
+            break;
+        }
+    }
     timers
 }
+
+/// Adds to what is [`collected`]; whether more may leave at this instant.
+pub(crate) fn collect(sent: &mut Vec<Body>, body: Body) -> bool {
+    sent.push(body);
+    sent.len() < MOST_COLLECTED
+}
+
+/// More would be memory that no budget knows. What is left leaves with the next event of the sender.
+const MOST_COLLECTED: usize = 1 << 20;

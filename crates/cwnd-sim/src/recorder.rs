@@ -71,6 +71,16 @@ impl Recorder {
         }
     }
 
+    /// What the samples to come will need, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let Some(interval) = self.interval else { return 0 };
+        let samples = self.end.as_nanos() / interval.as_nanos();
+        let flow = if self.internals { PER_FLOW + INTERNALS } else { PER_FLOW };
+        let lengths = [(self.trace.flows.len(), flow), (self.trace.cbr.len(), 4), (self.trace.crowds.len(), 9)];
+        let columns = lengths.iter().map(|(many, each)| *many as u64 * each).sum::<u64>();
+        samples.saturating_mul(8).saturating_mul(1 + columns + self.trace.links.len() as u64 * PER_LINK)
+    }
+
     /// The finished trace.
     pub(crate) fn finish(mut self, world: World, digest: u64, events: u64) -> Trace {
         for (column, flow) in self.trace.flows.iter_mut().zip(world.flows) {
@@ -190,3 +200,8 @@ impl Sampler for Recorder {
         self.next = self.after(now);
     }
 }
+
+/// Columns of a flow, of what algorithms usually show of themselves, and of a link.
+const PER_FLOW: u64 = 13;
+const INTERNALS: u64 = 4;
+const PER_LINK: u64 = 9;

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use cwnd::{Packets, Remote, Time};
 
 use crate::net::packet::{Ack, Block, Body, Data, Header, Reply};
-use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers, collected};
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers, collect, collected};
 use crate::tcp;
 use crate::tcp::recovery::Sack;
 
@@ -29,7 +29,7 @@ impl Sender {
 
     /// See [`SenderProtocol::serve`]. The routers' feedback is handled first, so that it governs what leaves.
     #[inline(always)]
-    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body)) -> Timers {
+    pub(crate) fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body) -> bool) -> Timers {
         collected(send, |sent| self.send_to(now, body, sent))
     }
 
@@ -38,7 +38,7 @@ impl Sender {
         let ack = if let Some(Body::Reply(reply)) = body { Some(Body::Ack(self.on_reply(now, reply))) } else { None };
         let header = self.header();
         self.0.serve(now, ack.as_ref(), |body| {
-            sent.push(if let Body::Data(data) = body { Body::Headed(data, header) } else { body });
+            collect(sent, if let Body::Data(data) = body { Body::Headed(data, header) } else { body })
         })
     }
 

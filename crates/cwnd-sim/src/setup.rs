@@ -243,7 +243,7 @@ impl Setup {
             part,
             "the receiver's window must be at least 1 packet",
         )?;
-        flow.source.check(part, flow.start, flow.stop, &flow.pauses)?;
+        flow.source.check(part, flow.start, flow.stop, &flow.pauses, flow.packet)?;
         let repeats = flow.algorithm.entry().transport != Transport::Datagram;
         let name = flow.algorithm.entry().name;
         require(

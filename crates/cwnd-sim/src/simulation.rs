@@ -3,7 +3,7 @@
 use cwnd::{Packets, Rtt, Span, Time};
 use cwnd_trace::Trace;
 
-use crate::error::SetupError;
+use crate::error::{SetupError, SetupPart};
 use crate::flow::Flow;
 use crate::protocol::SenderProtocol;
 use crate::recorder::Recorder;
@@ -16,6 +16,8 @@ pub struct Simulation {
     world: World,
     recorder: Recorder,
     end: Time,
+    /// What samples will need, bytes.
+    samples: u64,
 }
 
 /// What is to be seen of a run between two events.
@@ -48,7 +50,8 @@ impl Simulation {
         let mut world = World::new(setup)?;
         let recorder = Recorder::new(setup, &world);
         world.record(&recorder);
-        Ok(Self { world, recorder, end: Time::ZERO + setup.duration })
+        let samples = recorder.memory();
+        Ok(Self { world, recorder, end: Time::ZERO + setup.duration, samples })
     }
 
     /// Advances to `until`, or to the end of the run if that is earlier, while `go_on` returns true, which is called before each event.
@@ -70,17 +73,42 @@ impl Simulation {
         self.end
     }
 
-    /// Runs to the end. `progress` is that of [`run`](crate::run).
+    /// The same run, whose packets and samples may use `most` bytes of memory; 4 GiB if nobody says so.
+    pub fn within(self, most: u64) -> Self {
+        self.world.budget().set(most);
+        self
+    }
+
+    /// Runs to the end. `progress` is that of [`run`](crate::run); `setup` is what it was made from, for the names in errors.
     ///
     /// # Errors
-    /// `progress` returned false.
-    pub fn finish(mut self, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
+    /// `progress` returned false, the packets or samples of the run need more memory than it may use, or time does not move on.
+    pub fn finish(mut self, setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
+        if !self.world.budget().take(self.samples) {
+            return Err(self.over_memory(setup));
+        }
         self.world.allow_ahead(&self.recorder);
         let mut asked = 0_u64;
-        let reached = self.world.simulate(self.end, &mut self.recorder, |_, at| {
+        let (mut last, mut since) = (Time::MAX, 0);
+        let mut stalled = false;
+        let reached = self.world.simulate(self.end, &mut self.recorder, |world, at| {
             asked += 1;
-            !asked.is_multiple_of(EVENTS_PER_PROGRESS) || progress(at.as_nanos())
+            if !asked.is_multiple_of(EVENTS_PER_PROGRESS) {
+                return true;
+            }
+            if at != last {
+                (last, since) = (at, asked);
+            }
+            stalled = asked - since >= EVENTS_AT_ONCE;
+            !stalled && !world.budget().is_passed() && progress(at.as_nanos())
         });
+        if self.world.budget().is_passed() {
+            return Err(self.over_memory(setup));
+        }
+        if stalled {
+            let (part, at) = (self.world.next_part(setup), last.as_secs_f64());
+            return Err(SetupError::Stalled { part, at, events: EVENTS_AT_ONCE });
+        }
         if !reached {
             return Err(SetupError::Interrupted);
         }
@@ -88,6 +116,19 @@ impl Simulation {
         let handled = self.world.handled();
         let digest = self.world.final_digest();
         Ok(self.recorder.finish(self.world, digest, handled))
+    }
+
+    #[cold]
+    fn over_memory(&self, setup: &Setup) -> SetupError {
+        let most = self.world.budget().most();
+        let part =
+            if self.samples > most / 2 { SetupPart::Field("sampling.interval") } else { self.world.largest(setup) };
+        let remedy = match part {
+            SetupPart::Link(_) => "give its queue a limit",
+            SetupPart::Field(_) => "take fewer samples",
+            _ => "give a link on its way a rate and a queue with a limit, or the flow a largest window",
+        };
+        SetupError::Memory { part, at: self.world.now().as_secs_f64(), most: most >> 20, remedy }
     }
 }
 
@@ -155,3 +196,5 @@ impl FlowState<'_> {
 
 /// Often enough for a smooth progress bar, seldom enough to cost nothing.
 const EVENTS_PER_PROGRESS: u64 = 1 << 16;
+/// Ten windows of a million packets at one instant are unusual; more never end.
+const EVENTS_AT_ONCE: u64 = 1 << 24;

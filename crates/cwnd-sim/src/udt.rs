@@ -94,12 +94,14 @@ impl Sender {
 
 impl SenderProtocol for Sender {
     #[inline(always)]
-    fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Timers {
+    fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body) -> bool) -> Timers {
         if let Some(Body::ToSender(message)) = body {
             self.core.handle_message(now, message);
         }
         while let Some(body) = self.poll(now) {
-            send(body);
+            if !send(body) {
+                break;
+            }
         }
         Timers { release: self.next_release().max(now), deadline: Time::MAX }
     }

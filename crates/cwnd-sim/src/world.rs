@@ -6,6 +6,8 @@ mod crowds;
 #[cfg(test)]
 mod memory;
 
+use std::sync::Arc;
+
 use cwnd::{Bytes, Span, Time};
 use cwnd_udt::Message;
 
@@ -21,6 +23,7 @@ use crate::net::setup::Class;
 use crate::net::tap::Tap;
 use crate::protocol::{Received, ReceiverProtocol, SenderProtocol};
 use crate::random::Stream;
+use crate::ring::Budget;
 use crate::setup::{FlowSetup, Setup};
 use crate::traffic::source::Backlog;
 use crate::traffic::{CbrSetup, Source};
@@ -61,16 +64,18 @@ pub(crate) struct World {
     routes: Routes,
     digest: Digest,
     handled: u64,
+    budget: Arc<Budget>,
 }
 
 impl World {
     /// Builds the network of a setup, with the draws of its seed.
     pub(crate) fn new(setup: &Setup) -> Result<Self, SetupError> {
         let measure_from = Time::ZERO + setup.warmup;
+        let budget = Arc::new(Budget::new(MEMORY));
         let mut world = Self {
             now: Time::ZERO,
             events: EventSet::default(),
-            links: setup.links.iter().map(|link| Link::new(link, setup.seed, measure_from)).collect(),
+            links: setup.links.iter().map(|link| Link::new(link, setup.seed, measure_from, &budget)).collect(),
             flows: Vec::with_capacity(setup.flows.len() + setup.cbr.len()),
             crowds: Vec::with_capacity(setup.crowds.len()),
             base_rtts: Vec::with_capacity(setup.flows.len()),
@@ -84,6 +89,7 @@ impl World {
             routes: Routes::default(),
             digest: Digest::new(),
             handled: 0,
+            budget,
         };
         for tap in &setup.taps {
             world.links[tap.link.0 as usize].loss.tap(Tap::new(&tap.faults));
@@ -97,7 +103,7 @@ impl World {
         for (index, crowd) in setup.crowds.iter().enumerate() {
             let routes = setup.flow_routes(&mut world.routes, &crowd.flow, SetupPart::Crowd)?;
             let path = FlowPath::new(setup, &world.routes, routes, crowd.flow.packet);
-            world.crowds.push(Crowd::new(setup, index, path));
+            world.crowds.push(Crowd::new(setup, index, path, &world.budget));
             world.arm_crowd(index as u32);
         }
         world.ahead = world.only_way_there();
@@ -149,6 +155,61 @@ impl World {
         self.handled
     }
 
+    /// The memory that packets may use and do.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// The flow or link with the most memory for packets.
+    pub(crate) fn largest(&self, setup: &Setup) -> SetupPart {
+        let flows = (0_u32..).zip(&self.flows).map(|(index, flow)| (flow.access.memory(), index));
+        let links = self.links.iter().zip(&setup.links).map(|(link, setup)| (link.memory(), setup));
+        let flow = flows.max_by_key(|(memory, _)| *memory);
+        let link = links.max_by_key(|(memory, _)| *memory);
+        match (flow, link) {
+            (Some((of_flow, index)), Some((of_link, _))) if of_flow >= of_link => self.name_of_flow(setup, index),
+            (_, Some((_, link))) => SetupPart::Link(link.name.clone()),
+            (Some((_, index)), None) => self.name_of_flow(setup, index),
+            (None, None) => SetupPart::Field("flows"),
+        }
+    }
+
+    /// The flow or link whose event is next.
+    pub(crate) fn next_part(&self, setup: &Setup) -> SetupPart {
+        match self.events.first().1 {
+            Next::Link(link) | Next::Timer(Component::Link(link)) => {
+                let packet = self.links[link as usize].front();
+                packet.map_or_else(
+                    || SetupPart::Link(setup.links[link as usize].name.clone()),
+                    |packet| self.name_of_flow(setup, packet.flow),
+                )
+            }
+            Next::Access(flow)
+            | Next::Timer(
+                Component::Access(flow)
+                | Component::Release(flow)
+                | Component::Deadline(flow)
+                | Component::Receiver(flow)
+                | Component::Start(flow),
+            ) => self.name_of_flow(setup, flow),
+            Next::Timer(Component::Arrival(crowd)) => SetupPart::Crowd(setup.crowds[crowd as usize].flow.name.clone()),
+            Next::Timer(Component::Sample) => SetupPart::Field("sampling.interval"),
+        }
+    }
+
+    fn name_of_flow(&self, setup: &Setup, index: u32) -> SetupPart {
+        let index = index as usize;
+        if let Some(flow) = setup.flows.get(index) {
+            return SetupPart::Flow(flow.name.clone());
+        }
+        if let Some(cbr) = setup.cbr.get(index - setup.flows.len()) {
+            return SetupPart::Cbr(cbr.name.clone());
+        }
+        let member = self.flows[index].finite.as_ref().and_then(|finite| finite.member);
+        let crowd = member.map_or(0, |member| member.crowd as usize);
+        setup.crowds.get(crowd).map_or(SetupPart::Field("crowds"), |crowd| SetupPart::Crowd(crowd.flow.name.clone()))
+    }
+
     /// A timer is due.
     fn timer(&mut self, component: Component, sampler: &mut impl Sampler) {
         match component {
@@ -195,7 +256,7 @@ impl World {
             seed: draws.seed(),
             jitter: Stream::new(setup.seed, &format!("flow {index}: jitter")),
         };
-        let mut built = Flow::controlled(flow, &path, parameters);
+        let mut built = Flow::controlled(flow, &path, parameters, &self.budget);
         built.ahead = self.may_be_ahead(&built);
         if let Some(most) = setup.packet_log {
             built.sender = built.sender.logged(most, built.ecn);
@@ -214,7 +275,7 @@ impl World {
         let varied = setup.variation.start != Some(Span::ZERO);
         let clock = || (if varied { named("start").unit() } else { 0.0 }, named("rate"));
         let backlog = Backlog::new(&Source::Rate(cbr.rate), (cbr.start, cbr.stop), &cbr.pauses, cbr.packet, clock);
-        let flow = Flow::uncontrolled(cbr, &path, backlog, named("jitter"));
+        let flow = Flow::uncontrolled(cbr, &path, backlog, named("jitter"), &self.budget);
         self.flows.push(flow);
         self.events.push(cbr.start, Component::Start(index));
         Ok(())
@@ -400,7 +461,7 @@ impl World {
                 *answers += u32::from(!matches!(body, Body::Headed(..)));
                 self.other_bodies.put(index, body);
             }
-            access.offer(now, data);
+            access.offer(now, data)
         });
         if idle {
             self.events.set_access(index, access.next());
@@ -459,3 +520,6 @@ impl World {
         }
     }
 }
+
+/// What the packets of a run may use, bytes, where nobody says otherwise: 4 GiB.
+const MEMORY: u64 = 4 << 30;

@@ -161,7 +161,7 @@ proptest! {
         }
         let looked_at = Simulation::new(&setup).map(|mut simulation| {
             assert!(simulation.advance(Time::MAX, |_| true));
-            simulation.finish(&mut |_| true).expect("not interrupted")
+            simulation.finish(&setup, &mut |_| true).expect("not interrupted")
         });
         let alone = cwnd_sim::run(&setup, &mut |_| true);
         prop_assert_eq!(format!("{alone:?}"), format!("{looked_at:?}"), "{:?}", twists.iter().map(|at| TWISTS[*at]).collect::<Vec<_>>());

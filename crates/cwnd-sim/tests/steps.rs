@@ -26,7 +26,7 @@ fn steps_leave_no_trace() {
         assert!(simulation.advance(until, |_| true));
         assert_eq!(simulation.state().now(), until);
     }
-    let stepped = simulation.finish(&mut |_| true).expect("not interrupted");
+    let stepped = simulation.finish(&setup, &mut |_| true).expect("not interrupted");
     assert_eq!(format!("{stepped:?}"), format!("{whole:?}"));
 }
 

@@ -96,7 +96,10 @@ fn bottleneck(links: &[LinkSetup], paths: Vec<Vec<LinkId>>) -> usize {
 /// The key of the part that an error of the simulator is about; empty for the scenario as a whole.
 fn key_of(error: &SetupError, document: &Document, setup: &Setup) -> String {
     let part = match error {
-        SetupError::Unreachable { part, .. } | SetupError::Field { part, .. } => part,
+        SetupError::Unreachable { part, .. }
+        | SetupError::Field { part, .. }
+        | SetupError::Memory { part, .. }
+        | SetupError::Stalled { part, .. } => part,
         SetupError::Interrupted => return String::new(),
     };
     let shape = [("dumbbell", document.dumbbell.is_some()), ("parking_lot", document.parking_lot.is_some())];

@@ -5,7 +5,7 @@
 //! wait, one is in transmission, and the event of its arrival comes early enough to look who is next. What remains is one ring of
 //! packets on their way, and one pending event for its head.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use cwnd::{Bytes, Span, Time};
 use cwnd_trace::Histogram;
@@ -30,6 +30,7 @@ use super::queue::xcp::Xcp;
 use super::setup::{Discipline, LinkSetup};
 use super::steps::Steps;
 use crate::random::Stream;
+use crate::ring::{Budget, Ring};
 
 /// One direction of a link.
 #[derive(Debug)]
@@ -93,12 +94,12 @@ struct Road {
     delay: Span,
     steps: Option<Box<Steps<Span>>>,
     /// By arrival at the far end. A packet that waits in a first-in-first-out queue is here too.
-    packets: VecDeque<Packet>,
+    packets: Ring<Packet>,
 }
 
 impl Link {
     /// A link as set up, drawing from streams of its own.
-    pub(crate) fn new(setup: &LinkSetup, seed: u64, measure_from: Time) -> Self {
+    pub(crate) fn new(setup: &LinkSetup, seed: u64, measure_from: Time, budget: &Arc<Budget>) -> Self {
         let server = setup.rate.map_or(Server::None, |rate| Server::new(setup, rate, seed));
         let far_end = FarEnd::new(&setup.name, &setup.impairments, seed);
         let policer = setup.impairments.policer.map(|bucket| Box::new(Bucket::new(bucket)));
@@ -110,7 +111,7 @@ impl Link {
             road: Road {
                 delay: setup.delay,
                 steps: Steps::new(setup.delay, &setup.delay_steps).map(Box::new),
-                packets: VecDeque::new(),
+                packets: Ring::new(budget),
             },
             loss: RandomLoss::new(setup, seed),
             dropped: Vec::new(),
@@ -270,6 +271,11 @@ impl Link {
         }
     }
 
+    /// Memory for packets, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        self.road.packets.charged()
+    }
+
     /// Packets waiting or on their way.
     pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
         let scheduled = if let Server::Scheduled(scheduled) = &self.server { Some(scheduled) } else { None };
@@ -320,6 +326,11 @@ impl Link {
         self.advance(now);
         let Server::Scheduled(scheduled) = &mut self.server else { return self.road.enter(now, packet) };
         let mut verdict = Verdict::Behind;
+        // What waits will be on the road: room for it is made now, and the queue's own places are charged with it.
+        let waiting = scheduled.queue.backlog().0 as usize;
+        if !self.road.packets.reserve(waiting + 1) {
+            return self.drop_offered(packet);
+        }
         if let Some(sent) = scheduled.offer(now, *packet) {
             self.waits.record(sent.arrived, sent.start);
             verdict = self.road.enter(sent.finish, &sent.packet);
@@ -397,7 +408,8 @@ impl Road {
     fn enter(&mut self, left: Time, packet: &Packet) -> Verdict {
         let at = if self.steps.is_some() { self.arrival_by_schedule(left) } else { left + self.delay };
         let first = self.packets.is_empty();
-        self.packets.push_back(Packet { due: at, ..*packet });
+        // Where there is no memory for it the run ends.
+        self.packets.push(Packet { due: at, ..*packet });
         if first { Verdict::First(at) } else { Verdict::Behind }
     }
 
@@ -411,6 +423,7 @@ impl Road {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
 
     use proptest::prelude::*;
 
@@ -429,7 +442,7 @@ mod tests {
     }
 
     fn link(setup: &LinkSetup) -> Link {
-        Link::new(setup, 1, Time::ZERO)
+        Link::new(setup, 1, Time::ZERO, &Arc::new(Budget::new(u64::MAX)))
     }
 
     /// The same queue as a server with a departure event per packet; times in units of 1/rate nanoseconds, so that all are whole.

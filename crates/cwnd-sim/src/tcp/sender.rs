@@ -196,19 +196,27 @@ impl<R: Recovery> Sender<R> {
 
     /// Hands all that may leave now to `send`.
     #[inline(always)]
-    fn drain(&mut self, now: Time, mut send: impl FnMut(Data)) {
+    fn drain(&mut self, now: Time, mut send: impl FnMut(Data) -> bool) {
         if self.is_unbound(now) {
-            let count = self.supply(now);
-            let first = self.recovery.send(now, count);
-            self.facts.counts.sent += count;
-            for number in first..first + count {
+            let first = self.recovery.next();
+            let end = first.saturating_add(self.supply(now));
+            let mut next = first;
+            while next < end {
                 // Something is outstanding, so that none of these is packet 0.
-                let reacted = number == self.confirming;
-                send(Data { number, sent_at: now, retransmission: false, reacted, pair: false });
+                let reacted = next == self.confirming;
+                let goes_on = send(Data { number: next, sent_at: now, retransmission: false, reacted, pair: false });
+                next += 1;
+                if !goes_on {
+                    break;
+                }
             }
+            self.recovery.send(now, next - first);
+            self.facts.counts.sent += next - first;
         } else {
             while let Some(data) = self.poll(now) {
-                send(data);
+                if !send(data) {
+                    return;
+                }
             }
         }
     }
@@ -322,7 +330,7 @@ impl<R: Recovery> Sender<R> {
 
 impl<R: Recovery> SenderProtocol for Sender<R> {
     #[inline(always)]
-    fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body)) -> Timers {
+    fn serve(&mut self, now: Time, body: Option<&Body>, mut send: impl FnMut(Body) -> bool) -> Timers {
         if let Some(Body::Ack(ack)) = body {
             self.on_ack(now, ack);
         }

@@ -39,10 +39,10 @@ impl Gap {
 
     pub(crate) fn check(self, part: &SetupPart) -> Result<(), SetupError> {
         match self {
-            Self::Constant(mean) => require(mean > Span::ZERO, part, "the mean gap must be above zero"),
+            Self::Constant(mean) => require(mean >= LEAST, part, "the mean gap must be at least 1us"),
             Self::Square { means, step } => {
-                require(means.iter().all(|mean| *mean > Span::ZERO), part, "the mean gaps must be above zero")?;
-                require(step > Span::ZERO, part, "a step of the mean gap must be above zero")
+                require(means.iter().all(|mean| *mean >= LEAST), part, "the mean gaps must be at least 1us")?;
+                require(step >= LEAST, part, "a step of the mean gap must be at least 1us")
             }
         }
     }
@@ -89,6 +89,9 @@ impl Poisson {
         }
     }
 }
+
+/// A million a second take some seconds for each of theirs; with less a run seems never to end.
+const LEAST: Span = Span::from_micros(1);
 
 #[cfg(test)]
 mod tests {

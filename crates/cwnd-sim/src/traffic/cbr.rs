@@ -38,6 +38,6 @@ impl CbrSetup {
         let part = SetupPart::Cbr(self.name.clone());
         require(self.from != self.to, &part, "its ends must be different nodes")?;
         require(self.packet.0 > 0, &part, "packets must have at least one byte")?;
-        Source::Rate(self.rate).check(&part, self.start, self.stop, &self.pauses)
+        Source::Rate(self.rate).check(&part, self.start, self.stop, &self.pauses, self.packet)
     }
 }

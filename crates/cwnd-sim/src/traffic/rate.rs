@@ -1,6 +1,6 @@
 //! Rates that change in steps.
 
-use cwnd::{Span, Time};
+use cwnd::{Bytes, Span, Time};
 
 use crate::error::{SetupError, SetupPart, require};
 use crate::net::setup::MAX_RATE;
@@ -65,11 +65,14 @@ impl RateSchedule {
         Self { initial, step, change, floor: 0, ceiling: MAX_RATE, rest_of: None }
     }
 
-    pub(crate) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
-        require(self.step > Span::ZERO, part, "a step of its rate must be above zero")?;
+    pub(crate) fn check(&self, part: &SetupPart, packet: Bytes) -> Result<(), SetupError> {
+        require(self.step >= LEAST_STEP, part, "a step of its rate must be at least 1us")?;
         require(self.floor <= self.ceiling, part, "the floor of its rate must not be above the ceiling")?;
         let rates = [self.initial, self.ceiling, self.rest_of.unwrap_or(0)];
         require(rates.iter().all(|rate| *rate <= MAX_RATE), part, "its rate must be at most 1 Pbit/s")?;
+        let other = if let RateChange::Square(other) = self.change { other } else { 0 };
+        let per_second = self.initial.max(other) as f64 / packet.bits();
+        require(per_second <= MOST_PACKETS, part, "its rate must be at most 10^9 packets per second")?;
         match self.change {
             RateChange::Square(other) => require(other <= MAX_RATE, part, "its rate must be at most 1 Pbit/s"),
             RateChange::MultiplicativeWalk(factor) => {
@@ -120,6 +123,11 @@ impl Rates {
         libm::round(from + (to - from) * self.stream.unit()) as u64
     }
 }
+
+/// Packets per second: the resolution of time.
+const MOST_PACKETS: f64 = 1e9;
+/// As the mean gap of a crowd.
+const LEAST_STEP: Span = Span::from_micros(1);
 
 #[cfg(test)]
 mod tests {

@@ -61,6 +61,7 @@ impl Source {
         start: Time,
         stop: Option<Time>,
         pauses: &[Pause],
+        packet: Bytes,
     ) -> Result<(), SetupError> {
         let times = pauses.iter().flat_map(|pause| [pause.from, pause.to]).chain(stop);
         let ascending = times.scan(start, |last, time| Some(std::mem::replace(last, time) < time)).all(|later| later);
@@ -69,7 +70,7 @@ impl Source {
         match self {
             Self::Bulk => Ok(()),
             Self::Packets(packets) => require(*packets > 0, part, "it must send at least 1 packet"),
-            Self::Rate(schedule) => schedule.check(part),
+            Self::Rate(schedule) => schedule.check(part, packet),
         }
     }
 }

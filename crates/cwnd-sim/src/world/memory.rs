@@ -52,5 +52,5 @@ fn a_million_flows_fit_in_a_gigabyte() {
     let (bulk, finite) = (bytes_per_flow(flows, Source::Bulk), bytes_per_flow(flows, Source::Packets(8)));
     assert!(bulk <= 1024, "{bulk} bytes");
     // A finite flow takes two more allocations.
-    assert!(finite <= 1152, "{finite} bytes");
+    assert!(finite <= 1160, "{finite} bytes");
 }

@@ -1,10 +1,11 @@
 //! BBRv3 in the registry.
 
 use super::{Bbr3, Settings};
-use crate::registry::{Entry, Family, Parameter, Transport};
+use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 
 /// Registered as `bbr3`.
-pub const BBR3: Entry = Entry {
+pub const BBR3: Entry<Bbr3> = Entry {
     name: "bbr3",
     title: "BBRv3: a model of bandwidth, round trip and safe volume, each probed in turn",
     family: Family::Baseline,
@@ -49,7 +50,7 @@ pub const BBR3: Entry = Entry {
             pace_by_first_rtt: values.choice("first_rate") == "sample",
             save_every_round: values.choice("undo") == "round",
         };
-        Ok(Bbr3::new(settings, start).into())
+        Ok(Bbr3::new(settings, start))
     },
     receiver: None,
 };
