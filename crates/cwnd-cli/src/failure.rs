@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use cwnd_run::execute::RunError;
 use cwnd_run::files::FolderError;
 use cwnd_run::scenario::{Place, ScenarioError};
+use cwnd_sim::SetupError;
 use thiserror::Error;
 
 /// Why a command failed, in one sentence.
@@ -67,6 +68,7 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Interrupted(_) => Self::Interrupted,
+            error @ RunError::Setup(SetupError::Memory { .. }) => Self::Run(format!("{error} (--memory)")),
             other => Self::Run(other.to_string()),
         }
     }

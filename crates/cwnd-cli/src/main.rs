@@ -38,6 +38,9 @@ use failure::Failure;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Memory that all simulated runs together may use, as `4GB` [default: half of the machine's]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = memory)]
+    memory: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -88,6 +91,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    progress::allow(cli.memory);
     let printed = match cli.command {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
@@ -111,6 +115,10 @@ fn main() -> ExitCode {
             failure.code()
         }
     }
+}
+
+fn memory(text: &str) -> Result<u64, cwnd::quantity::QuantityError> {
+    cwnd::quantity::memory(text)
 }
 
 fn completions(shell: Shell) -> String {

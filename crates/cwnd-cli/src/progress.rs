@@ -1,5 +1,6 @@
 //! A progress bar on a terminal, and Ctrl-C.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cwnd::Span;
@@ -35,6 +36,10 @@ impl TimeProgress {
 impl Progress for TimeProgress {
     fn goes_on(&self) -> bool {
         !INTERRUPTED.load(Ordering::Relaxed)
+    }
+
+    fn memory(&self) -> Option<u64> {
+        MEMORY.get().copied()
     }
 
     fn announce(&self, time: Span) {
@@ -80,6 +85,10 @@ impl Progress for CellProgress {
         !INTERRUPTED.load(Ordering::Relaxed)
     }
 
+    fn memory(&self) -> Option<u64> {
+        MEMORY.get().copied()
+    }
+
     fn done(&self, found: Found) {
         self.bar.inc(1);
         let count = match found {
@@ -115,4 +124,12 @@ fn seconds(nanos: u64) -> f64 {
     nanos as f64 * 1e-9
 }
 
+/// What runs may use, from `--memory`.
+pub(crate) fn allow(memory: Option<u64>) {
+    if let Some(memory) = memory {
+        MEMORY.get_or_init(|| memory);
+    }
+}
+
+static MEMORY: OnceLock<u64> = OnceLock::new();
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);

@@ -84,17 +84,27 @@ pub fn span(text: &str) -> Result<Span, QuantityError> {
 /// # Errors
 /// The unit is missing or unknown, or the size does not fit.
 pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
-    const EXPECTED: &str = "a size with its unit, such as `1500B`, `64kB` or `2MB`";
+    let size = memory(text).ok().and_then(|size| u32::try_from(size).ok());
+    size.map(Bytes).ok_or_else(|| error(text, "a size with its unit, such as `1500B`, `64kB` or `2MB`"))
+}
+
+/// An amount of memory or data, of at least a byte, in units as those of [`bytes`].
+///
+/// # Errors
+/// The text has no number or no unit, or the amount is below 1 byte or above 9 PB.
+pub fn memory(text: &str) -> Result<u64, QuantityError> {
+    const EXPECTED: &str = "an amount with its unit, such as `500MB` or `4GB`";
     let (value, unit) = split(text);
     let factor = match unit {
         "B" | "bytes" => 1.0,
         "kB" | "KB" => 1e3,
         "MB" => 1e6,
         "GB" => 1e9,
+        "TB" => 1e12,
         _ => return Err(error(text, EXPECTED)),
     };
-    let size = positive(value, factor).filter(|size| *size >= 1.0 && *size <= f64::from(u32::MAX));
-    size.map(|size| Bytes(size as u32)).ok_or_else(|| error(text, EXPECTED))
+    let size = positive(value, factor).filter(|size| (1.0..=9e15).contains(size));
+    size.map(|size| size as u64).ok_or_else(|| error(text, EXPECTED))
 }
 
 /// Splits a text into its number and its unit.

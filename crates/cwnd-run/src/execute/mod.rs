@@ -7,6 +7,7 @@
 //!
 //! Where jobs are not all known at the start, [`Executor::serve`] keeps the threads running while others [`ask`](Queue::ask).
 
+mod memory;
 mod queue;
 
 use std::fmt;
@@ -24,12 +25,17 @@ use crate::measure::{Summary, summarise};
 use crate::probe::{Kept, Probe};
 use crate::scenario::Scenario;
 
+pub use memory::default_memory;
 pub use queue::Queue;
 
 /// Is notified of the progress of runs, and can stop them. Called from every thread that runs some.
 pub trait Progress: Sync {
     /// Asked before each run and several times within: whether to go on.
     fn goes_on(&self) -> bool;
+    /// The memory that all runs together may use for packets and samples, bytes; none for [`default_memory`].
+    fn memory(&self) -> Option<u64> {
+        None
+    }
     /// So much simulated time will be needed besides what was announced before.
     fn announce(&self, _time: Span) {}
     /// So much simulated time has passed, or was found in the store. What is announced and succeeds is advanced exactly.
@@ -203,7 +209,7 @@ impl<'a> Executor<'a> {
     /// # Errors
     /// That of a job, or the work was interrupted. Cells computed by then are in the store.
     pub fn run<K: Keep>(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Kept>, RunError> {
-        self.serve(|queue| queue.ask(jobs))
+        self.for_jobs(jobs.len()).serve(|queue| queue.ask(jobs))
     }
 
     /// Runs jobs, and returns the outcome of each, in their order. One that fails keeps no other from running.
@@ -211,7 +217,15 @@ impl<'a> Executor<'a> {
     /// # Errors
     /// The work was interrupted. Cells computed by then are in the store.
     pub fn run_each<K: Keep>(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Kept>>, Interrupted> {
-        self.serve(|queue| queue.ask_each(jobs))
+        self.for_jobs(jobs.len()).serve(|queue| queue.ask_each(jobs))
+    }
+
+    /// The same with no more threads than jobs, which then have more memory each.
+    fn for_jobs(&self, jobs: usize) -> Self {
+        match (self.threads, NonZeroUsize::new(jobs)) {
+            (Threads::Own(count), Some(jobs)) => self.on(Threads::Own(count.min(jobs))),
+            _ => *self,
+        }
     }
 
     /// Runs what is asked of the queue while `client` runs, which may ask from several threads. Ends the work when `client` does.

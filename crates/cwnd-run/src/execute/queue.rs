@@ -13,15 +13,18 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use cwnd::Span;
+use cwnd_sim::Simulation;
 use cwnd_trace::Trace;
 
-use super::{Executor, Found, Interrupted, Job, Keep, Outcome, Progress, RunError, Threads};
+use super::{Executor, Found, Interrupted, Job, Keep, Outcome, Progress, RunError, Threads, default_memory};
 use crate::cells::{Cells, Key};
 
 /// Jobs that wait or are being run.
 pub struct Queue<'a, K: Keep> {
     cells: &'a Cells,
     progress: &'a dyn Progress,
+    /// What each run may use, bytes: an equal share for each thread, so that what fails does not depend on what else runs.
+    memory: u64,
     /// Whoever asks runs jobs itself.
     on_calling_thread: bool,
     /// What was kept stays here for whoever asks again.
@@ -61,6 +64,7 @@ impl<'a, K: Keep> Queue<'a, K> {
         Self {
             cells: executor.cells,
             progress: executor.progress,
+            memory: executor.progress.memory().unwrap_or_else(default_memory) / executor.width() as u64,
             on_calling_thread: executor.threads == Threads::Calling,
             remembers: executor.remembers,
             closed: AtomicBool::new(false),
@@ -227,7 +231,8 @@ impl<'a, K: Keep> Queue<'a, K> {
             before = now;
             self.goes_on()
         };
-        let trace = cwnd_sim::run_checked(&job.scenario.setup(job.seed), &mut advance)?;
+        let setup = job.scenario.setup(job.seed);
+        let trace = Simulation::of(&setup).within(self.memory).finish(&setup, &mut advance)?;
         self.progress.advance(job.scenario.duration() - Span::from_nanos(before));
         Ok(trace)
     }
