@@ -1,12 +1,12 @@
 //! `cwnd overlay`
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd::Span;
 use cwnd_lab::overlay::{KernelFlow, import, overlay};
 use cwnd_report::{json, write_run};
+use cwnd_run::files::read_limited;
 use cwnd_run::measure::{Window, goodput};
 use cwnd_run::run::{Runs, run as run_all};
 use cwnd_run::scenario::{Document, Scenario, Written};
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 fn read(path: &Path) -> Result<String, Failure> {
     let unreadable = |error| Failure::Input(format!("cannot read `{}`: {error}", path.display()));
     // Names of processes may be anything; what is read has plain letters.
-    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(unreadable)
+    read_limited(path, MOST_RECORDED).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(unreadable)
 }
 
 /// The scenario of a file, or that of a folder of results; one seed of it.
@@ -153,3 +153,5 @@ fn print(simulated: usize, trace: &Trace, kernel: &[KernelFlow]) -> String {
 
 const MEASURED: &str =
     "flows called `measured` are a kernel's: they are in plots and traces, and in no measure of all flows together";
+/// Bytes of a recording: an hour of a busy flow's acknowledgements.
+const MOST_RECORDED: u64 = 1 << 30;

@@ -1,13 +1,11 @@
 //! `cwnd paper`
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd_papers::{JudgedRow, PaperError, PaperRun, Recorded, Scale, Selection, Settings, Verdict};
 use cwnd_report::write_papers;
-use cwnd_run::files::Folder;
-use cwnd_run::files::to_json;
+use cwnd_run::files::{Folder, read_text, to_json, write_whole};
 
 use crate::failure::Failure;
 use crate::files;
@@ -128,11 +126,11 @@ fn record(scale: Scale, runs: &[PaperRun]) -> Result<(), Failure> {
         Scale::Full => "papers/full.toml",
     });
     let name = path.display().to_string();
-    let text = fs::read_to_string(path)
+    let text = read_text(path)
         .map_err(|error| Failure::Input(format!("--record: {name}: {error}; run it in the root of the repository")))?;
     let mut recorded = Recorded::read(&name, &text).map_err(PaperError::from)?;
     recorded.update(runs);
-    fs::write(path, recorded.to_toml()).map_err(|error| Failure::Run(format!("{name}: {error}")))?;
+    write_whole(path, recorded.to_toml().as_bytes()).map_err(|error| Failure::Run(format!("{name}: {error}")))?;
     eprintln!("wrote {name}");
     Ok(())
 }

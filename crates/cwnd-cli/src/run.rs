@@ -1,12 +1,11 @@
 //! `cwnd run`
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
 use cwnd_report::formats::{Format, write_formats};
 use cwnd_report::{json, text, write_run};
-use cwnd_run::files::to_json;
+use cwnd_run::files::{read_text, to_json};
 use cwnd_run::run::{Runs, run as run_all};
 use cwnd_run::scenario::Scenario;
 
@@ -48,8 +47,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let name = arguments.scenario.display().to_string();
-    let source = fs::read_to_string(&arguments.scenario)
-        .map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
+    let source =
+        read_text(&arguments.scenario).map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
     let mut overrides = arguments.set.clone();
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
     let scenario = Scenario::read(&name, &source, &overrides)?;

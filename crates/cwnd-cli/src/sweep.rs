@@ -1,15 +1,15 @@
 //! `cwnd sweep`
 
+use std::env;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 use clap::{Args, Subcommand};
 use cwnd::Span;
 use cwnd_lab::sweep::{Dataset, DatasetError, PartFormat, Shard, Stopped, Sweep, gather, run_chunks};
 use cwnd_report::text;
-use cwnd_run::files::to_json;
+use cwnd_run::files::{read_text, to_json};
 use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
@@ -145,8 +145,7 @@ impl Run {
 
     fn read(&self, path: &Path) -> Result<Sweep, Failure> {
         let name = path.display().to_string();
-        let text =
-            fs::read_to_string(path).map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
+        let text = read_text(path).map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
         Ok(Sweep::read(&name, &text, path.parent().unwrap_or(Path::new("")), &self.set)?)
     }
 

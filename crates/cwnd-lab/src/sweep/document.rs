@@ -1,7 +1,6 @@
 //! A sweep as it is written.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Point, Sweep, Value};
+use cwnd_run::files::read_text;
 use cwnd_run::scenario::{Document, Fault, Place, Scenario, ScenarioError, Source};
 
 /// A sweep of cwnd: a base scenario, and what is set in it. Every setting of `[[cell]]` is run at every point of `[grid]`, with
@@ -256,7 +256,7 @@ fn points(
 fn external(source: &Source<'_>, folder: &Path, file: &str) -> Result<(String, String), ScenarioError> {
     let path = folder.join(file);
     let name = path.display().to_string();
-    match fs::read_to_string(&path) {
+    match read_text(&path) {
         Ok(text) => Ok((name, text)),
         Err(error) => Err(fault(source.place_of("scenario"), &format!("cannot read `{name}`: {error}"))),
     }

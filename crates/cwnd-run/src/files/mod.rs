@@ -1,11 +1,13 @@
-//! How a file or a folder is finished: it appears complete or not at all.
+//! How a file or a folder is finished: it appears complete or not at all. And how one is read that somebody wrote.
 
 mod folder;
+mod read;
 mod whole;
 
 use serde::Serialize;
 
 pub use folder::{Folder, FolderError, fresh};
+pub use read::{read_limited, read_text};
 pub use whole::write_whole;
 
 /// A document as JSON text, with a newline at its end.
