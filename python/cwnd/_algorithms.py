@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cwnd import _native
+from cwnd._arguments import text
 
 __all__ = ["AlgorithmInfo", "Parameter", "algorithm", "algorithms"]
 
@@ -44,6 +45,8 @@ class AlgorithmInfo:
     ----------
     name : str
         Its name everywhere.
+    aliases : tuple of str
+        Other names that are understood.
     title : str
         One line about it.
     family : str
@@ -59,6 +62,7 @@ class AlgorithmInfo:
     """
 
     name: str
+    aliases: tuple[str, ...]
     title: str
     family: str
     transport: str
@@ -108,9 +112,10 @@ def algorithm(name: str) -> AlgorithmInfo:
     >>> [parameter.name for parameter in cwnd.algorithm("aimd").parameters]
     ['a', 'b']
     """
-    return _info(json.loads(_native.algorithm(name)))
+    return _info(json.loads(_native.algorithm(text("name", name, "simd"))))
 
 
 def _info(known: dict[str, Any]) -> AlgorithmInfo:
     parameters = tuple(Parameter(**parameter) for parameter in known.pop("parameters"))
-    return AlgorithmInfo(**{**known, "deviations": tuple(known["deviations"]), "parameters": parameters})
+    lists = {key: tuple(known[key]) for key in ("aliases", "deviations")}
+    return AlgorithmInfo(**{**known, **lists, "parameters": parameters})

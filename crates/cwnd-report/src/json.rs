@@ -200,6 +200,8 @@ pub struct Bench {
 pub struct Known {
     /// Its name.
     pub name: &'static str,
+    /// Other names that are understood.
+    pub aliases: Vec<&'static str>,
     /// One line about it.
     pub title: &'static str,
     /// `core` (subject of a paper), `baseline` (what others compare with) or `named` (only mentioned).
@@ -400,6 +402,7 @@ impl Known {
         });
         Self {
             name: entry.name,
+            aliases: entry.aliases().collect(),
             title: entry.title,
             family: match entry.family {
                 Family::Core => "core",

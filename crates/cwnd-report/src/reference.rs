@@ -73,6 +73,9 @@ pub fn json() -> String {
 
 fn algorithm(entry: &Known) -> String {
     let mut section = format!("\n## {}\n\n{}. Source: {}.\n", entry.name, sentence(entry.title), entry.source);
+    if !entry.aliases.is_empty() {
+        let _ = write!(section, "\nOther names: `{}`.\n", entry.aliases.join("`, `"));
+    }
     for deviation in entry.deviations {
         let _ = write!(section, "\n* Departs from it: {deviation}");
     }

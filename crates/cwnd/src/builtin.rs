@@ -35,6 +35,9 @@ macro_rules! algorithms {
         pub static ALGORITHMS: &[&Entry<Algorithm>] =
             &[$($(&$entry.built_by(|values, start| ($entry.build)(values, start).map(Algorithm::$arm))),+),+];
 
+        #[cfg(test)]
+        const SIZES: &[(&str, usize)] = &[$((stringify!($arm), size_of::<$type>())),+];
+
         impl Algorithm {
             /// Has `visitor` see the algorithm inside.
             #[inline(always)]
@@ -66,7 +69,7 @@ algorithms! {
     Binomial(Window<window::binomial::Binomial>) => window::binomial::BINOMIAL, window::binomial::IIAD, window::binomial::SQRT;
     Simd(Window<window::simd::Simd>) => window::simd::SIMD;
     ExpTcp(Window<window::exp_tcp::ExpTcp>) => window::exp_tcp::EXP_TCP;
-    NewAimd(Window<window::new_aimd::NewAimd>) => window::new_aimd::NEW_AIMD, window::new_aimd::AIMD_FC;
+    NewAimd(Window<window::new_aimd::NewAimd>) => window::new_aimd::NEW_AIMD;
     Cubic(Window<window::cubic::Cubic>) => window::cubic::CUBIC;
     HighSpeed(Window<window::highspeed::HighSpeed>) => window::highspeed::HIGHSPEED;
     Scalable(Window<window::scalable::Scalable>) => window::scalable::SCALABLE;
@@ -89,6 +92,9 @@ algorithms! {
     Sabul(rate::sabul::Sabul) => rate::sabul::SABUL;
     Bbr3(rate::bbr3::Bbr3) => rate::bbr3::BBR3;
 }
+
+/// Other names of entries, each with the entry's own.
+pub static ALIASES: &[(&str, &str)] = &[("aimd-fc", "new-aimd")];
 
 impl CongestionControl for Algorithm {
     #[inline]
@@ -140,10 +146,22 @@ impl CongestionControl for Algorithm {
 
 #[cfg(test)]
 mod tests {
+    use std::format;
+    use std::string::String;
+    use std::vec::Vec;
+
     use super::*;
 
     #[test]
     fn an_algorithm_fits_in_four_cache_lines() {
-        assert!(size_of::<Algorithm>() <= 256, "{} bytes", size_of::<Algorithm>());
+        let sizes = SIZES.iter().filter(|(_, bytes)| *bytes > 256);
+        let large: Vec<String> = sizes.map(|(name, bytes)| format!("{name} has {bytes} bytes")).collect();
+        assert!(
+            large.is_empty(),
+            "{}: an algorithm has at most 256. A `Window` holds its rule twice, the second time for undo: box what does not change \
+             after the start (its parameters), or share it with an `Arc`",
+            large.join(", ")
+        );
+        assert!(size_of::<Algorithm>() <= 256, "{} bytes, more than any arm", size_of::<Algorithm>());
     }
 }

@@ -284,7 +284,7 @@ impl Values {
         found.unwrap_or_else(|| panic!("no parameter `{name}` declared"))
     }
 
-    fn parameter(&self, name: &str) -> &'static Parameter {
+    pub(crate) fn parameter(&self, name: &str) -> &'static Parameter {
         &self.parameters[self.index(name)]
     }
 

@@ -41,7 +41,7 @@ pub fn number(text: &str) -> Result<f64, QuantityError> {
 /// A rate in bits per second: `100mbit`, `2.5 Gbit/s`, `9600bit`.
 ///
 /// # Errors
-/// The unit is missing or unknown, or the number is not positive.
+/// The number cannot be read or is not above zero, or the unit is missing or unknown.
 pub fn bit_rate(text: &str) -> Result<BitRate, QuantityError> {
     const EXPECTED: &str = "a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit`";
     let (value, unit) = split(text);
@@ -55,13 +55,18 @@ pub fn bit_rate(text: &str) -> Result<BitRate, QuantityError> {
         Some("t") => 1e12,
         _ => return Err(error(text, EXPECTED)),
     };
-    positive(value, factor).map(BitRate).ok_or_else(|| error(text, EXPECTED))
+    let rate = number(value).map_err(|_| error(text, EXPECTED))? * factor;
+    if rate > 0.0 && rate.is_finite() {
+        Ok(BitRate(rate))
+    } else {
+        Err(error(text, "a rate above zero, such as `100mbit`"))
+    }
 }
 
-/// A time: `50ms`, `10 s`, `100us`, `20ns`, `2min`. Zero is a time.
+/// A time of at most 1e8 s: `50ms`, `10 s`, `100us`, `20ns`, `2min`. Zero is a time.
 ///
 /// # Errors
-/// The unit is missing or unknown, or the number is negative.
+/// The number cannot be read or is negative, the unit is missing or unknown, or the time is too long.
 pub fn span(text: &str) -> Result<Span, QuantityError> {
     const EXPECTED: &str = "a time with its unit, such as `50ms`, `10s`, `100us` or `2min`";
     let (value, unit) = split(text);
@@ -74,18 +79,25 @@ pub fn span(text: &str) -> Result<Span, QuantityError> {
         "h" => 3600.0,
         _ => return Err(error(text, EXPECTED)),
     };
-    let seconds =
-        number(value).ok().map(|value| value * factor).filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
-    seconds.map(Span::from_secs_f64).ok_or_else(|| error(text, EXPECTED))
+    let seconds = number(value).map_err(|_| error(text, EXPECTED))? * factor;
+    match seconds {
+        ..0.0 => Err(error(text, "a time of at least zero, such as `50ms`")),
+        0.0..=MAX_SECONDS => Ok(Span::from_secs_f64(seconds)),
+        _ => Err(error(text, "a time of at most 1e8 s, such as `10s` or `2min`")),
+    }
 }
 
 /// A size of a packet or a queue: `1500B`, `64kB`, `2 MB`. At least one byte, below 4 GiB.
 ///
 /// # Errors
-/// The unit is missing or unknown, or the size does not fit.
+/// The number cannot be read, the unit is missing or unknown, or the size is out of range.
 pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
-    let size = memory(text).ok().and_then(|size| u32::try_from(size).ok());
-    size.map(Bytes).ok_or_else(|| error(text, "a size with its unit, such as `1500B`, `64kB` or `2MB`"))
+    let size = amount(text).ok_or_else(|| error(text, "a size with its unit, such as `1500B`, `64kB` or `2MB`"))?;
+    if (1.0..=f64::from(u32::MAX)).contains(&size) {
+        Ok(Bytes(size as u32))
+    } else {
+        Err(error(text, "a size of at least `1B` and below 4.29 GB, such as `1500B`"))
+    }
 }
 
 /// An amount of memory or data, of at least a byte, in units as those of [`bytes`].
@@ -93,7 +105,16 @@ pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
 /// # Errors
 /// The text has no number or no unit, or the amount is below 1 byte or above 9 PB.
 pub fn memory(text: &str) -> Result<u64, QuantityError> {
-    const EXPECTED: &str = "an amount with its unit, such as `500MB` or `4GB`";
+    let size = amount(text).ok_or_else(|| error(text, "an amount with its unit, such as `500MB` or `4GB`"))?;
+    if (1.0..=9e15).contains(&size) {
+        Ok(size as u64)
+    } else {
+        Err(error(text, "an amount of at least `1B` and at most `9000TB`"))
+    }
+}
+
+/// Bytes; none without a number or a known unit.
+fn amount(text: &str) -> Option<f64> {
     let (value, unit) = split(text);
     let factor = match unit {
         "B" | "bytes" => 1.0,
@@ -101,10 +122,9 @@ pub fn memory(text: &str) -> Result<u64, QuantityError> {
         "MB" => 1e6,
         "GB" => 1e9,
         "TB" => 1e12,
-        _ => return Err(error(text, EXPECTED)),
+        _ => return None,
     };
-    let size = positive(value, factor).filter(|size| (1.0..=9e15).contains(size));
-    size.map(|size| size as u64).ok_or_else(|| error(text, EXPECTED))
+    Some(number(value).ok()? * factor)
 }
 
 /// Splits a text into its number and its unit.
@@ -126,10 +146,6 @@ pub fn split(text: &str) -> (&str, &str) {
         }
     }
     (&text[..end], text[end..].trim())
-}
-
-fn positive(value: &str, factor: f64) -> Option<f64> {
-    number(value).ok().map(|value| value * factor).filter(|value| *value > 0.0 && value.is_finite())
 }
 
 fn error(text: &str, expected: &'static str) -> QuantityError {
@@ -170,6 +186,26 @@ mod tests {
         }
         for text in ["", "1/0", "nan", "inf", "1/2/3", "x"] {
             assert!(number(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_says_whether_the_unit_or_the_number_is_wrong() {
+        let rate = |text| bit_rate(text).map_err(|error| error.expected);
+        for text in ["100", "100mbytes", "mbit", "xmbit"] {
+            assert_eq!(rate(text), Err("a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit`"), "{text}");
+        }
+        for text in ["0mbit", "-5mbit", "1e300tbit"] {
+            assert_eq!(rate(text), Err("a rate above zero, such as `100mbit`"), "{text}");
+        }
+        let span = |text| span(text).map_err(|error| error.expected);
+        assert_eq!(span("50"), Err("a time with its unit, such as `50ms`, `10s`, `100us` or `2min`"));
+        assert_eq!(span("-1ms"), Err("a time of at least zero, such as `50ms`"));
+        assert_eq!(span("1e9s"), Err("a time of at most 1e8 s, such as `10s` or `2min`"));
+        let bytes = |text| bytes(text).map_err(|error| error.expected);
+        assert_eq!(bytes("1500"), Err("a size with its unit, such as `1500B`, `64kB` or `2MB`"));
+        for text in ["0B", "-1B", "5GB"] {
+            assert_eq!(bytes(text), Err("a size of at least `1B` and below 4.29 GB, such as `1500B`"), "{text}");
         }
     }
 }

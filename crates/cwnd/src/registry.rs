@@ -5,13 +5,14 @@
 //! that, checks every parameter, and a [`Spec`] that exists can always start its algorithm.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-pub use crate::builtin::ALGORITHMS;
 use crate::builtin::Algorithm;
+pub use crate::builtin::{ALGORITHMS, ALIASES};
 use crate::control::{CongestionControl, ReceiverSide};
 pub use crate::entry::{Build, BuildReceiver, Entry, Family, Refusal, Transport};
 use crate::parameter::Value;
@@ -98,6 +99,7 @@ impl Spec {
         };
         let entry = find(name)?;
         let mut values = Values::none(entry.parameters);
+        let mut typed: Vec<(&str, &str)> = Vec::new();
         for part in arguments.into_iter().flat_map(|arguments| arguments.split(',')) {
             let (key, value) = part
                 .split_once('=')
@@ -114,17 +116,18 @@ impl Spec {
                 accepted: parameter.accepted(),
             })?;
             values.given[index] = Some(read);
+            typed.push((parameter.name, value));
         }
         let spec = Self { entry, values, text: text.trim().to_string(), maker: None };
         // A trial start finds the combinations that no single range excludes, so that a spec in hand never fails.
         match (entry.build)(&spec.values, &Start::default()) {
             Ok(_) => Ok(spec),
-            Err(refusal) => Err(SpecError::Value {
-                algorithm: entry.name,
-                parameter: refusal.parameter,
-                given: spec.text,
-                accepted: refusal.reason.to_string(),
-            }),
+            Err(Refusal { parameter, reason }) => {
+                let given = typed.iter().find(|(name, _)| *name == parameter).map(|(_, value)| (*value).to_string());
+                let default = || format!("{} (the default)", spec.values.parameter(parameter).default_text());
+                let given = given.unwrap_or_else(default);
+                Err(SpecError::Value { algorithm: entry.name, parameter, given, accepted: reason.to_string() })
+            }
         }
     }
 
@@ -218,15 +221,25 @@ impl fmt::Display for SpecError {
 
 impl core::error::Error for SpecError {}
 
-/// The entry called `name`.
+impl<A> Entry<A> {
+    /// Other names under which [`find`] finds it.
+    pub fn aliases(&self) -> impl Iterator<Item = &'static str> + '_ {
+        ALIASES.iter().filter(|(_, name)| *name == self.name).map(|(alias, _)| *alias)
+    }
+}
+
+/// The entry called `name`, or with that alias.
 ///
 /// # Errors
 /// No algorithm has that name; the error carries the nearest one.
 pub fn find(name: &str) -> Result<&'static Entry<Algorithm>, SpecError> {
-    ALGORITHMS.iter().find(|entry| entry.name == name).copied().ok_or_else(|| SpecError::UnknownAlgorithm {
-        name: name.to_string(),
-        nearest: nearest(name, ALGORITHMS.iter().map(|entry| entry.name)),
-    })
+    let own = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| *own);
+    let names = || ALGORITHMS.iter().map(|entry| entry.name).chain(ALIASES.iter().map(|(alias, _)| *alias));
+    ALGORITHMS
+        .iter()
+        .find(|entry| entry.name == own)
+        .copied()
+        .ok_or_else(|| SpecError::UnknownAlgorithm { name: name.to_string(), nearest: nearest(name, names()) })
 }
 
 /// The candidate nearest to `name` by edit distance, if one is near enough to be what was meant.
@@ -270,7 +283,7 @@ static OUTSIDE: Entry<Algorithm> = Entry {
     source: "given by the program that runs it",
     deviations: &[],
     parameters: &[],
-    build: |_, _| Err(Refusal::new("name", "it has a maker of its own")),
+    build: |_, _| Err(Refusal::new("name", "nothing: it has a maker of its own")),
     receiver: None,
 };
 
@@ -294,10 +307,25 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<_> = ALGORITHMS.iter().map(|entry| entry.name).collect();
+        let aliases = ALIASES.iter().map(|(alias, _)| *alias);
+        let mut names: Vec<_> = ALGORITHMS.iter().map(|entry| entry.name).chain(aliases).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), ALGORITHMS.len());
+        assert_eq!(names.len(), ALGORITHMS.len() + ALIASES.len());
+    }
+
+    #[test]
+    fn an_alias_names_an_entry() {
+        for (alias, name) in ALIASES {
+            let entry = find(alias).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(entry.name, *name);
+            assert!(entry.aliases().any(|known| known == *alias));
+        }
+        assert_eq!(Spec::parse("aimd-fc").map(|spec| spec.label().to_string()), Ok("aimd-fc".to_string()));
+        assert_eq!(
+            error("aimdfc"),
+            "unknown algorithm `aimdfc`; did you mean `aimd-fc`? (`cwnd algorithms` lists all)"
+        );
     }
 
     #[test]
@@ -309,6 +337,12 @@ mod tests {
         assert_eq!(error("aimd:b=2"), "aimd: cannot take `2` for `b`: accepted is above 0 and below 1");
         assert_eq!(error("aimd:b=1/2,b=1/4"), "aimd: `b` is given twice");
         assert_eq!(error("aimd:"), "aimd: expected `key=value`, found ``");
+        assert_eq!(
+            error("vegas:alpha=5"),
+            "vegas: cannot take `3 (the default)` for `beta`: accepted is at least alpha"
+        );
+        assert_eq!(error("vegas:alpha=5,beta=3"), "vegas: cannot take `3` for `beta`: accepted is at least alpha");
+        assert_eq!(error("tfrc:intervals=8.5"), "tfrc: cannot take `8.5` for `intervals`: accepted is a whole number");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Gu, Hong and Grossman, "An Analysis of AIMD Algorithms with Decreasing Increases" (daimd), section II.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt::{self, Debug};
 
@@ -123,7 +124,7 @@ impl fmt::Display for AlphaError {
         match self {
             Self::LastStage => out.write_str("a last stage of 0"),
             Self::Order => out.write_str("stages whose ends rise and whose increases do not"),
-            Self::Quantity(error) => fmt::Display::fmt(error, out),
+            Self::Quantity(error) => write!(out, "{} in the place of `{}`, as in {SYNTAX}", error.expected, error.text),
             Self::Syntax => out.write_str(SYNTAX),
         }
     }
@@ -335,7 +336,7 @@ pub const DAIMD: Entry<Daimd<Alpha>> = Entry {
     parameters: &[
         Parameter::text("alpha", "120kbit@10mbit^-0.5", SYNTAX, "increase per interval as a function of the rate"),
         Parameter::number("b", 1.0 / 9.0, "fraction of the rate removed").above(0.0).below(1.0),
-        Parameter::text("interval", "10ms", "a time such as `10ms`, or `rtt`", "control interval"),
+        Parameter::text("interval", "10ms", INTERVAL, "control interval"),
         Parameter::choice("feedback", &["mark", "loss", "delay"], "loss; mark: and marks; delay: and marks and delay"),
         Parameter::choice("decrease", &["per-interval", "per-nak", "per-epoch"], "which negative feedback cuts"),
         Parameter::bit_rate("initial_rate", "rate at the start; otherwise one packet per interval"),
@@ -343,21 +344,22 @@ pub const DAIMD: Entry<Daimd<Alpha>> = Entry {
     build: |values, start| {
         let increase =
             Alpha::parse(values.text("alpha"), start.packet).map_err(|error| Refusal::new("alpha", error))?;
-        Daimd::new(increase, settings(values, start)?, start).map_err(|error| Refusal::new("alpha", error))
+        let settings = settings(values, start).ok_or_else(|| Refusal::new("interval", INTERVAL))?;
+        Daimd::new(increase, settings, start).map_err(|NotDecreasing { rate }| {
+            let accepted = "an increase that never grows with the rate and tends to zero: not so at";
+            Refusal::new("alpha", format!("{accepted} {:e} packets/s", rate.0))
+        })
     },
     receiver: None,
 };
 
-fn settings(values: &Values, start: &Start) -> Result<Settings, Refusal> {
+/// None if the interval is not [`INTERVAL`].
+fn settings(values: &Values, start: &Start) -> Option<Settings> {
     let interval = match values.text("interval") {
         "rtt" => Interval::RoundTrip,
-        text => match quantity::span(text) {
-            Ok(span) if span >= SHORTEST_INTERVAL => Interval::Constant(span),
-            Ok(_) => return Err(Refusal::new("interval", "a time of at least 10us, or `rtt`")),
-            Err(error) => return Err(Refusal::new("interval", error)),
-        },
+        text => Interval::Constant(quantity::span(text).ok().filter(|span| *span >= SHORTEST_INTERVAL)?),
     };
-    Ok(Settings {
+    Some(Settings {
         b: values.number("b"),
         interval,
         feedback: match values.choice("feedback") {
@@ -396,6 +398,8 @@ fn check(increase: &impl Increase) -> Result<(), NotDecreasing> {
 const DEFAULT_INTERVAL: Span = Span::from_millis(10);
 /// Shorter ones would wake a host for every packet and more.
 const SHORTEST_INTERVAL: Span = Span::from_micros(10);
+/// The accepted intervals.
+const INTERVAL: &str = "a time of at least 10us, such as `10ms`, or `rtt`";
 /// How many times what a round trip and an interval carry may be outstanding. Twice: a round trip that doubles at once by
 /// queueing is not yet a reason to stop.
 const OUTSTANDING: f64 = 2.0;
@@ -489,8 +493,12 @@ mod tests {
         for text in ["1mbit..10mbit", "1mbit@10mbit", "1mbit@10mbit^-0", "1mbit@0^-1"] {
             assert!(refused(text).contains("(falling as a power"), "{text}: {}", refused(text));
         }
-        assert!(refused("1..2mbit..0").starts_with("cannot read `1`"));
-        assert!(refused("0..10mbit..0").contains("tend to zero"), "nothing that never grows");
+        let missing =
+            "a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit` in the place of `1`, as in `1.2mbit@";
+        assert!(refused("1..2mbit..0").starts_with(missing), "{}", refused("1..2mbit..0"));
+        assert!(refused("abc@10mbit^-1").contains(" in the place of `abc`, as in "));
+        assert!(refused("1mbit@10mbit^-x").starts_with("a number such as `0.5`, `1e-3` or `1/16` in the place of `x`"));
+        assert!(refused("0..10mbit..0").contains("tends to zero"), "nothing that never grows");
     }
 
     #[test]

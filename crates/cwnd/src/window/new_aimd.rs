@@ -83,7 +83,8 @@ pub const NEW_AIMD: Entry<Window<NewAimd>> = Entry {
     title: "AIMD that halves only the window it began with",
     family: Family::Core,
     transport: Transport::Acked,
-    source: "Jasem, Zukarnain, Othman and Subramaniam 2009, eqs. 1-4, pseudo-code and conclusion",
+    source: "Jasem, Zukarnain, Othman and Subramaniam 2009, eqs. 1-4, pseudo-code and conclusion. It is also called `aimd-fc` here: \
+             AIMD-FC (Lahanas and Tsaoussidis, Networks 2002), on which it builds, was not at hand, and eqs. 1-4 state its idea",
     deviations: &[
         "The paper knows round trips only: here a packet acknowledged adds 1/w.",
         "The decrease of the paper tends to nothing: with a base below `floor` a cut is AIMD's and starts a new base (0: never).",
@@ -105,21 +106,5 @@ pub const NEW_AIMD: Entry<Window<NewAimd>> = Entry {
         };
         Ok(Window::new(NewAimd::new(variant, values.number("floor")), start))
     },
-    receiver: None,
-};
-
-/// Registered as `aimd-fc`.
-pub const AIMD_FC: Entry<Window<NewAimd>> = Entry {
-    name: "aimd-fc",
-    title: "AIMD with fast convergence: keeps what all flows added alike",
-    family: Family::Named,
-    transport: Transport::Acked,
-    source: "Lahanas and Tsaoussidis, Networks 2002 and Computer Networks 43(2), 2003, by way of newaimd eqs. 1-4",
-    deviations: &[
-        "The original was not at hand: this is the form in which New AIMD, which builds on it, states the idea.",
-        "With a base below one packet a cut is AIMD's and starts a new base.",
-    ],
-    parameters: &[],
-    build: |_, start| Ok(Window::new(NewAimd::new(Variant::Equations, 1.0), start)),
     receiver: None,
 };
