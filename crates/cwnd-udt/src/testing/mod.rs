@@ -1,6 +1,12 @@
 //! Invariants, and packets of strangers. Behind the feature `testing`, for tests, the fuzz targets and the replay of their corpora, and
 //! measurements.
 
+mod messages;
+mod server;
+
+pub use messages::check_messages;
+pub use server::check_server;
+
 use crate::number::{MessageNumber, Seq, SocketId};
 use crate::wire::{Control, DataHeader, Handshake, Packet, Position, Request};
 
@@ -69,3 +75,30 @@ fn encoded(packet: &Packet<'_>) -> Vec<u8> {
 
 /// The number of the first packet, so that the next one wraps.
 const FIRST: Seq = Seq::MAX;
+
+/// What a list of operations is read from; all zero at its end.
+struct Input<'a>(&'a [u8]);
+
+impl Input<'_> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+
+    fn word(&mut self) -> u16 {
+        u16::from_be_bytes([self.byte(), self.byte()])
+    }
+
+    /// An offset that is mostly small, and sometimes far from anything.
+    fn offset(&mut self) -> u64 {
+        match self.byte() {
+            byte @ 0..240 => byte.into(),
+            byte => u64::from(self.word()) << (byte - 240),
+        }
+    }
+}
