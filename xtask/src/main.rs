@@ -44,7 +44,9 @@ fn main() -> ExitCode {
         "test" => {
             warn_of_a_full_disk(&workspace);
             let long = if options.contains(&"--long") { suite::LONG } else { &[] };
-            run(&[check::STEPS, suite::STEPS, long].concat(), names, install, &workspace)
+            // A whole run has them within its other steps.
+            let parts = if names.is_empty() { &[] } else { suite::PARTS };
+            run(&[check::STEPS, suite::STEPS, long, parts].concat(), names, install, &workspace)
         }
         "validate" => run(validate::STEPS, names, install, &workspace),
         "generate" => match generate::rewrite(&workspace) {
@@ -129,7 +131,8 @@ Usage: cargo xtask <TASK>
   check [--setup] [STEP]...  the quick part: format, lints, documentation, spelling, dependencies, features, generated files
   test [--setup] [--long] [STEP]...
                              everything that can fail: the checks, then every test; --long adds a quarter of an hour: ten
-                             thousand seeds of the UDT simulation and two hundred killed transfers
+                             thousand seeds of the UDT simulation and two hundred killed transfers. The step `attacks`,
+                             which is a part of `tests`, runs by its name alone
   generate                   rewrite the generated files
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3) and the response functions (model), and rewrite
                              docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in

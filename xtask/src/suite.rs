@@ -82,6 +82,26 @@ pub(crate) const LONG: &[Step] = &[
     },
 ];
 
+/// Parts of the steps of `cargo xtask test`, which run when they are named.
+pub(crate) const PARTS: &[Step] = &[Step { name: "attacks", needs: &[], run: attacks }];
+
+/// Every attack of SECURITY.md: on the protocol in memory and by the corpora of fuzzing, on a port and on a transfer, and on the servers of
+/// the command.
+fn attacks(workspace: &Workspace) -> Result<(), String> {
+    let tests: [(&str, &[&str], &[&str]); 6] = [
+        ("cwnd-udt", &["--lib"], &["refused", "proof", "endpoint", "quota", "buffer"]),
+        ("cwnd-udt", &["--test", "corpus"], &[]),
+        ("cwnd-net", &["--test", "attacks", "--test", "load"], &[]),
+        ("cwnd-files", &["--lib", "--test", "attacks", "--test", "corpus"], &[]),
+        ("cwnd-cli", &["--bin", "cwnd"], &["clients", "demo", "exchange"]),
+        ("cwnd-cli", &["--test", "cli"], &["attacks", "a_change_of_what_is_kept"]),
+    ];
+    for (package, targets, filters) in tests {
+        run(workspace.cargo(&["test", "--package", package]).args(targets).arg("--").args(filters))?;
+    }
+    Ok(())
+}
+
 /// Opens the report of a short run in a browser.
 fn browser(workspace: &Workspace) -> Result<(), String> {
     let out = workspace.scratch().join("compare");
