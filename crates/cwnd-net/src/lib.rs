@@ -69,7 +69,8 @@
 //! # Limits
 //!
 //! A connection is closed in both directions at once. There is no path MTU discovery ([`Options::mss`]). A port has up to
-//! 2<sup>18</sup> connections, and one thread. Answers to handshakes without a cookie are limited to 25,000 a second.
+//! 2<sup>18</sup> connections, or as many of clients as [`Options::max_clients`] says, and one thread. What its peers can make it hold is
+//! bounded by [`Options::memory`]. Answers to handshakes without a cookie are limited to 25,000 a second.
 //!
 //! Inside, `service` is the thread of a port, and `send_buffer` and `receive_buffer` connect it to the applications.
 
