@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
             let passed = Span::from_nanos(now - told);
             told = now;
             progress.advance(passed);
-            progress.goes_on()
+            progress.should_continue()
         })
     });
     let grown = peak_memory().zip(before).map(|(after, before)| after - before);

@@ -34,7 +34,7 @@ impl TimeProgress {
 }
 
 impl Progress for TimeProgress {
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         !INTERRUPTED.load(Ordering::Relaxed)
     }
 
@@ -81,7 +81,7 @@ impl CellProgress {
 }
 
 impl Progress for CellProgress {
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         !INTERRUPTED.load(Ordering::Relaxed)
     }
 

@@ -80,7 +80,7 @@ struct Passed {
 }
 
 impl Progress for Passed {
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         self.nanos.load(Ordering::Relaxed) <= self.most
     }
 

@@ -8,7 +8,7 @@ use cwnd::{CongestionControl, Pacing};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::GoOn;
+use crate::ShouldContinue;
 use crate::host::facts;
 use crate::response::{Law, PathParameters};
 
@@ -22,12 +22,19 @@ use crate::response::{Law, PathParameters};
 /// begins. None for algorithms that set a rate or follow the delay, since what they do depends on a capacity, and for rules that outgrow
 /// the losses, so that the run has fewer than 100 round trips; also where it was not to go on.
 #[must_use]
-pub fn mean_window(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64, go_on: GoOn<'_>) -> Option<f64> {
+pub fn mean_window(
+    spec: &Spec,
+    p: f64,
+    packets: u64,
+    rtt: Span,
+    seed: u64,
+    should_continue: ShouldContinue<'_>,
+) -> Option<f64> {
     let mut losses = Xoshiro256PlusPlus::seed_from_u64(seed);
     let threshold = (p * libm::exp2(64.0)) as u64;
     let mut lost = move |_| losses.next_u64() < threshold;
     // The call costs more than a packet.
-    let stopped = |number: u64| number.is_multiple_of(BETWEEN_CALLS) && !go_on();
+    let stopped = |number: u64| number.is_multiple_of(BETWEEN_CALLS) && !should_continue();
     mean(spec, &start(spec, p, rtt, seed), packets, rtt, |number| (!stopped(number)).then(|| lost(number)))
 }
 

@@ -7,7 +7,7 @@
 use cwnd::registry::Spec;
 use cwnd::units::Packets;
 
-use crate::GoOn;
+use crate::ShouldContinue;
 use crate::rounds::{Clock, Event, FlowSetup, Run, Setup, run_while};
 
 /// One number of a card.
@@ -27,10 +27,10 @@ pub struct Axiom {
 
 /// The card of an algorithm with its parameters.
 #[must_use]
-pub fn card(spec: &Spec, go_on: GoOn<'_>) -> [Axiom; 8] {
-    let pair = settled(&[(spec, 10.0), (spec, 70.0)], go_on);
+pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> [Axiom; 8] {
+    let pair = settled(&[(spec, 10.0), (spec, 70.0)], should_continue);
     let reno = Spec::parse("reno").expect("registered");
-    let beside_reno = settled(&[(spec, 50.0), (&reno, 50.0)], go_on);
+    let beside_reno = settled(&[(spec, 50.0), (&reno, 50.0)], should_continue);
     let events = pair.as_ref().map(|pair| pair.events.as_slice()).unwrap_or_default();
     let means = pair.as_ref().map(|pair| pair.means.as_slice()).unwrap_or_default();
     let least = means.iter().copied().reduce(libm::fmin);
@@ -76,14 +76,14 @@ pub fn card(spec: &Spec, go_on: GoOn<'_>) -> [Axiom; 8] {
         },
         Axiom {
             name: "aggressiveness",
-            value: doubling(spec, go_on),
+            value: doubling(spec, should_continue),
             unit: "round trips",
             definition: "from half the capacity to all of it, alone, after congestion at half of it",
             source: SIMD,
         },
         Axiom {
             name: "responsiveness",
-            value: halving(spec, go_on),
+            value: halving(spec, should_continue),
             unit: "round trips",
             definition: "congestion without end, from its first sign until half is left; TCP's is 1",
             source: SIMD,
@@ -113,8 +113,8 @@ struct Settled {
 }
 
 /// None if congestion never came.
-fn settled(flows: &[(&Spec, f64)], go_on: GoOn<'_>) -> Option<Settled> {
-    let Run { trace, events } = run_while(&Setup { rounds: ROUNDS, ..setup(flows) }, go_on);
+fn settled(flows: &[(&Spec, f64)], should_continue: ShouldContinue<'_>) -> Option<Settled> {
+    let Run { trace, events } = run_while(&Setup { rounds: ROUNDS, ..setup(flows) }, should_continue);
     let half = trace.at.partition_point(|at| *at < trace.end / 2);
     let nanos = trace.end - trace.at.get(half)?;
     let mean = |delivered: &[u64]| {
@@ -127,8 +127,8 @@ fn settled(flows: &[(&Spec, f64)], go_on: GoOn<'_>) -> Option<Settled> {
 }
 
 /// The capacity doubles when it is first reached.
-fn doubling(spec: &Spec, go_on: GoOn<'_>) -> Option<f64> {
-    let Run { trace, events } = run_while(&Setup { events: 2, ..doubled(spec, &[]) }, go_on);
+fn doubling(spec: &Spec, should_continue: ShouldContinue<'_>) -> Option<f64> {
+    let Run { trace, events } = run_while(&Setup { events: 2, ..doubled(spec, &[]) }, should_continue);
     let [first, second] = events.as_slice() else { return None };
     let rtt = Setup::default().rtt.as_nanos() as f64;
     let samples = trace.at.iter().map(|at| *at as f64 / rtt).zip(&trace.flows[0].in_flight);
@@ -140,8 +140,8 @@ fn doubling(spec: &Spec, go_on: GoOn<'_>) -> Option<f64> {
 
 /// When the doubled capacity is reached, it falls to a packet: every signal from then on is congestion. Each counts for the time
 /// to the next.
-fn halving(spec: &Spec, go_on: GoOn<'_>) -> Option<f64> {
-    let events = run_while(&Setup { events: SIGNALS, ..doubled(spec, &[Packets(1.0)]) }, go_on).events;
+fn halving(spec: &Spec, should_continue: ShouldContinue<'_>) -> Option<f64> {
+    let events = run_while(&Setup { events: SIGNALS, ..doubled(spec, &[Packets(1.0)]) }, should_continue).events;
     let [_, first, second, ..] = events.as_slice() else { return None };
     let halved = events.iter().skip(1).find(|event| event.after[0] <= first.before[0] / 2.0)?;
     Some(halved.at - first.at + (second.at - first.at))

@@ -27,4 +27,4 @@ pub mod udt;
 
 /// Asked now and then in what may take long: whether to go on. What is stopped gives what there is by then, or nothing, and whoever
 /// stopped it does not look at it.
-pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
+pub type ShouldContinue<'a> = &'a (dyn Fn() -> bool + Sync);

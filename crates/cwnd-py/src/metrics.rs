@@ -30,7 +30,8 @@ pub(crate) fn stability_index(series: Vec<Vec<f64>>) -> Option<f64> {
 /// Max-min fair rates: capacities of links, and for each flow its links and what it asks for at most.
 #[pyfunction]
 pub(crate) fn max_min(capacity: Vec<f64>, flows: Vec<(Vec<usize>, Option<f64>)>) -> Vec<f64> {
-    let flows: Vec<measure::Path> = flows.into_iter().map(|(links, demand)| measure::Path { links, demand }).collect();
+    let flows: Vec<measure::RoutedFlow> =
+        flows.into_iter().map(|(links, demand)| measure::RoutedFlow { links, demand }).collect();
     measure::max_min(&capacity, &flows)
 }
 

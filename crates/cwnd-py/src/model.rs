@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cwnd::registry::Transport;
 use cwnd::{Packets, Span, Spec, quantity};
-use cwnd_lab::model::{self, GoOn, Pair, Paths, Setup};
+use cwnd_lab::model::{self, Pair, Paths, Setup, ShouldContinue};
 use cwnd_parquet::Tables;
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
@@ -76,7 +76,9 @@ pub(crate) fn response(
     let rtt = round_trip("rtt", &rtt)?;
     let packet = read("packet", &packet, quantity::bytes)?;
     count("random", random, 0..=1000)?;
-    with(py, &algorithms, |specs, go_on| to_json(&model::responses(specs, &loss, rtt, packet, random, go_on)))
+    with(py, &algorithms, |specs, should_continue| {
+        to_json(&model::responses(specs, &loss, rtt, packet, random, should_continue))
+    })
 }
 
 /// The document of `cwnd model convergence --json`.
@@ -95,9 +97,9 @@ pub(crate) fn convergence(
     };
     fits(&start, capacity)?;
     let pair = Pair { capacity, windows: [one, other], epsilon };
-    with(py, &algorithms, |specs, go_on| {
+    with(py, &algorithms, |specs, should_continue| {
         synchronous(specs)?;
-        Ok(to_json(&model::convergences(specs, pair, go_on)))
+        Ok(to_json(&model::convergences(specs, pair, should_continue)))
     })?
 }
 
@@ -113,9 +115,9 @@ pub(crate) fn rounds(
     settings: Rounds,
 ) -> Result<(String, Vec<Walk>), Failure> {
     let setup = settings.setup()?;
-    with(py, &algorithms, |specs, go_on| {
+    with(py, &algorithms, |specs, should_continue| {
         synchronous(specs)?;
-        let walks = model::walks(specs, &setup, go_on);
+        let walks = model::walks(specs, &setup, should_continue);
         let found = walks.iter().map(|walk| {
             let table = Table::of(Tables::FlowSamples.of(&[(setup.seed, &walk.run.trace)]))?;
             Ok((walk.algorithm.label().to_string(), walk.run.events.len(), table))
@@ -142,9 +144,9 @@ pub(crate) fn udt(py: Python<'_>, settings: Udt) -> Result<String, Failure> {
 /// The document of `cwnd algorithms NAME --card --json`.
 #[pyfunction]
 pub(crate) fn axioms(py: Python<'_>, algorithm: Bound<'_, PyAny>) -> Result<String, Failure> {
-    with(py, &[algorithm], |specs, go_on| {
+    with(py, &[algorithm], |specs, should_continue| {
         synchronous(specs)?;
-        Ok(specs.iter().map(|spec| to_json(&model::card(spec, go_on))).collect())
+        Ok(specs.iter().map(|spec| to_json(&model::card(spec, should_continue))).collect())
     })?
 }
 
@@ -187,7 +189,7 @@ impl Rounds {
 fn with<T: Send>(
     py: Python<'_>,
     algorithms: &[Bound<'_, PyAny>],
-    job: impl FnOnce(&[&Spec], GoOn<'_>) -> T + Send,
+    job: impl FnOnce(&[&Spec], ShouldContinue<'_>) -> T + Send,
 ) -> Result<T, Failure> {
     let troubles: Arc<Troubles> = Arc::default();
     let algorithms: Vec<Written<Spec>> =
@@ -198,7 +200,7 @@ fn with<T: Send>(
     let python = algorithms.iter().any(|algorithm| algorithm.value().is_outside());
     let algorithms: Vec<&Spec> = algorithms.iter().map(Written::value).collect();
     troubles.or(apart(py, |progress| {
-        let job = || job(&algorithms, &|| progress.goes_on() && !troubles.any());
+        let job = || job(&algorithms, &|| progress.should_continue() && !troubles.any());
         if python { attached(job) } else { Ok(job()) }
     }))
 }

@@ -133,8 +133,8 @@ impl Sweeping {
 
     /// Runs all of it here. `heard` is called now and then, and may end it by an exception.
     fn run(&self, py: Python<'_>, heard: Py<PyAny>) -> Result<(), Failure> {
-        let job = |go_on: &AtomicBool| {
-            let watch = Watched { counts: &self.counts, go_on };
+        let job = |should_continue: &AtomicBool| {
+            let watch = Watched { counts: &self.counts, should_continue };
             Ok(run_chunks(&self.sweep, &self.chunks, &self.cells, self.dataset.as_ref(), &watch)?)
         };
         let rows = work::watched(py, job, |py| heard.call0(py).map(drop))?;
@@ -291,12 +291,12 @@ struct Counts {
 
 struct Watched<'a> {
     counts: &'a Counts,
-    go_on: &'a AtomicBool,
+    should_continue: &'a AtomicBool,
 }
 
 impl Progress for Watched<'_> {
-    fn goes_on(&self) -> bool {
-        self.go_on.load(Ordering::Relaxed)
+    fn should_continue(&self) -> bool {
+        self.should_continue.load(Ordering::Relaxed)
     }
 
     fn done(&self, found: Found) {

@@ -23,7 +23,7 @@ pub(crate) fn apart<T: Send>(
     py: Python<'_>,
     job: impl FnOnce(&dyn Progress) -> Result<T, Failure> + Send,
 ) -> Result<T, Failure> {
-    watched(py, |go_on| job(&Flag(go_on)), |_| Ok(()))
+    watched(py, |should_continue| job(&Flag(should_continue)), |_| Ok(()))
 }
 
 /// The same for a `job` that looks whether to go on. The calling thread also looks at how far it is, several times a second; an
@@ -33,13 +33,13 @@ pub(crate) fn watched<T: Send>(
     job: impl FnOnce(&AtomicBool) -> Result<T, Failure> + Send,
     look: impl Fn(Python<'_>) -> PyResult<()> + Sync,
 ) -> Result<T, Failure> {
-    let go_on = AtomicBool::new(true);
+    let should_continue = AtomicBool::new(true);
     py.detach(|| {
         thread::scope(|scope| {
             let (working, ended) = channel::<()>();
-            let go_on = &go_on;
+            let should_continue = &should_continue;
             let worker = scope.spawn(move || {
-                let result = whole(|| job(go_on));
+                let result = whole(|| job(should_continue));
                 drop(working);
                 result
             });
@@ -48,7 +48,7 @@ pub(crate) fn watched<T: Send>(
                 if raised.is_none()
                     && let Some(error) = interrupted().or_else(|| Python::attach(|py| look(py).err()))
                 {
-                    go_on.store(false, Ordering::Relaxed);
+                    should_continue.store(false, Ordering::Relaxed);
                     raised = Some(error);
                 }
             }
@@ -106,7 +106,7 @@ fn divided<K: Keep, T: Send>(
 struct Flag<'a>(&'a AtomicBool);
 
 impl Progress for Flag<'_> {
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -115,7 +115,7 @@ impl Progress for Flag<'_> {
 struct Here<'a>(&'a Troubles);
 
 impl Progress for Here<'_> {
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         if let Some(error) = interrupted() {
             self.0.note(error);
         }

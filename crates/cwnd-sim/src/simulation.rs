@@ -54,11 +54,11 @@ impl Simulation {
         Ok(Self { world, recorder, end: Time::ZERO + setup.duration, samples })
     }
 
-    /// Advances to `until`, or to the end of the run if that is earlier, while `go_on` returns true, which is called before each event.
+    /// Advances to `until`, or to the end of the run if that is earlier, while `should_continue` returns true, which is called before each event.
     /// Whether it got there.
     #[inline]
-    pub fn advance(&mut self, until: Time, mut go_on: impl FnMut(State<'_>) -> bool) -> bool {
-        self.world.simulate(until.min(self.end), &mut self.recorder, |world, _| go_on(State(world)))
+    pub fn advance(&mut self, until: Time, mut should_continue: impl FnMut(State<'_>) -> bool) -> bool {
+        self.world.simulate(until.min(self.end), &mut self.recorder, |world, _| should_continue(State(world)))
     }
 
     /// What is to be seen now.

@@ -110,14 +110,14 @@ impl World {
         Ok(world)
     }
 
-    /// Handles all that happens up to `until`, while `go_on` returns true, which is called before each event with its instant. Whether
+    /// Handles all that happens up to `until`, while `should_continue` returns true, which is called before each event with its instant. Whether
     /// `until` was reached.
     #[inline(never)]
     pub(crate) fn simulate(
         &mut self,
         until: Time,
         sampler: &mut impl Sampler,
-        mut go_on: impl FnMut(&Self, Time) -> bool,
+        mut should_continue: impl FnMut(&Self, Time) -> bool,
     ) -> bool {
         // Nothing ever happens at the end of time.
         let until = until.min(Time::from_nanos(u64::MAX - 1));
@@ -127,7 +127,7 @@ impl World {
                 self.now = until;
                 return true;
             }
-            if !go_on(self, at) {
+            if !should_continue(self, at) {
                 return false;
             }
             self.now = at;

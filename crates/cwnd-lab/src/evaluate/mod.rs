@@ -127,7 +127,7 @@ struct Part {
 /// A question with what is run for it: for each contender its runs.
 #[derive(Clone, Debug)]
 struct Asked {
-    path: Path,
+    path: Bottleneck,
     traffic: String,
     measures: Vec<Measure>,
     runs: [Vec<usize>; 3],
@@ -135,7 +135,7 @@ struct Asked {
 
 /// The bottleneck.
 #[derive(Clone, Debug)]
-struct Path {
+struct Bottleneck {
     rate: &'static str,
     rtt: &'static str,
     queue: String,
@@ -245,7 +245,7 @@ impl Plan {
     /// Asks in the last section: `runs` says what runs it takes for a contender.
     fn ask(
         &mut self,
-        path: Path,
+        path: Bottleneck,
         traffic: impl Into<String>,
         measures: &[Measure],
         runs: impl Fn(&Written<Spec>) -> Vec<Traffic>,
@@ -263,7 +263,7 @@ impl Plan {
         Ok(())
     }
 
-    fn scenario(&self, path: &Path, flows: Vec<FlowGroup>) -> Result<Scenario, ScenarioError> {
+    fn scenario(&self, path: &Bottleneck, flows: Vec<FlowGroup>) -> Result<Scenario, ScenarioError> {
         let (duration, warmup) = self.extent.times();
         let mut items = vec![
             format!("dumbbell.rate={}", path.rate),

@@ -5,7 +5,7 @@
 use cwnd::{Span, Spec};
 
 use super::measure::Measure;
-use super::{Path, Plan, REFERENCES, Traffic};
+use super::{Bottleneck, Plan, REFERENCES, Traffic};
 use cwnd_run::probe::Probe;
 use cwnd_run::scenario::{FlowGroup, ScenarioError, Written};
 
@@ -267,7 +267,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
 }
 
 /// Rate by round-trip time by depth of a drop-tail buffer.
-fn grid(plan: &Plan) -> Vec<Path> {
+fn grid(plan: &Plan) -> Vec<Bottleneck> {
     let (rates, rtts): (&[&str], &[&str]) =
         if plan.extent.quick { (&["10mbit"], &["50ms"]) } else { (&["10mbit", "100mbit"], &["10ms", "50ms", "200ms"]) };
     let mut paths = Vec::new();
@@ -279,8 +279,8 @@ fn grid(plan: &Plan) -> Vec<Path> {
     paths
 }
 
-fn path(rate: &'static str, rtt: &'static str, queue: &str) -> Path {
-    Path { rate, rtt, queue: queue.to_string(), also: Vec::new() }
+fn path(rate: &'static str, rtt: &'static str, queue: &str) -> Bottleneck {
+    Bottleneck { rate, rtt, queue: queue.to_string(), also: Vec::new() }
 }
 
 fn schedule(steps: &str, repeat: Option<&str>) -> String {

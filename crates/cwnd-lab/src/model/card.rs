@@ -4,7 +4,7 @@ use cwnd::Spec;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{GoOn, MODEL};
+use super::{MODEL, ShouldContinue};
 
 /// What an algorithm is like: `cwnd algorithms NAME --card --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -36,8 +36,8 @@ pub struct AxiomRow {
 
 /// The card of an algorithm.
 #[must_use]
-pub fn card(spec: &Spec, go_on: GoOn<'_>) -> Card {
-    let axioms = cwnd_model::card::card(spec, go_on).map(|axiom| AxiomRow {
+pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> Card {
+    let axioms = cwnd_model::card::card(spec, should_continue).map(|axiom| AxiomRow {
         name: axiom.name,
         value: axiom.value,
         unit: axiom.unit,

@@ -8,7 +8,7 @@ mod rounds;
 mod udt;
 
 pub use card::{AxiomRow, Card, card};
-pub use cwnd_model::GoOn;
+pub use cwnd_model::ShouldContinue;
 pub use cwnd_model::rounds::Setup;
 pub use response::{ResponseRow, Responses, responses};
 pub use rounds::{

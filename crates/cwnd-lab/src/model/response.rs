@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CLOSED_FORM, GoOn};
+use super::{CLOSED_FORM, ShouldContinue};
 use cwnd_run::measure::Estimate;
 
 /// Windows against loss: `cwnd model response --json`.
@@ -56,7 +56,7 @@ pub fn responses(
     rtt: Span,
     packet: Bytes,
     random_seeds: u32,
-    go_on: GoOn<'_>,
+    should_continue: ShouldContinue<'_>,
 ) -> Responses {
     let path = PathParameters { rtt: rtt.as_secs_f64(), packet };
     let mut rows = Vec::new();
@@ -69,7 +69,7 @@ pub fn responses(
                 algorithm: spec.label().to_string(),
                 loss: *loss,
                 kind: if response.is_some() { CLOSED_FORM } else { NOT_DEFINED },
-                random_window_packets: random_window(spec, *loss, rtt, random_seeds, go_on),
+                random_window_packets: random_window(spec, *loss, rtt, random_seeds, should_continue),
                 window_packets: mean,
                 peak_packets: response.map(|response| response.peak),
                 epoch_rtt: response.map(|response| response.rounds),
@@ -81,10 +81,16 @@ pub fn responses(
     Responses { version: cwnd_run::VERSION, rtt_s: path.rtt, packet_bytes: packet.0, rows }
 }
 
-fn random_window(spec: &Spec, loss: f64, rtt: Span, seeds: u32, go_on: GoOn<'_>) -> Option<Estimate> {
+fn random_window(
+    spec: &Spec,
+    loss: f64,
+    rtt: Span,
+    seeds: u32,
+    should_continue: ShouldContinue<'_>,
+) -> Option<Estimate> {
     let packets = (LOSSES / loss) as u64;
     let runs: Vec<u64> = (1..=u64::from(seeds)).collect();
-    let mean = |seed: &u64| cwnd_model::bernoulli::mean_window(spec, loss, packets, rtt, *seed, go_on);
+    let mean = |seed: &u64| cwnd_model::bernoulli::mean_window(spec, loss, packets, rtt, *seed, should_continue);
     Estimate::over(&runs.par_iter().filter_map(mean).collect::<Vec<f64>>())
 }
 

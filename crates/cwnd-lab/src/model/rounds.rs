@@ -8,7 +8,7 @@ use cwnd_model::rounds::{self, Clock, Event, FlowSetup, Run, Setup};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CLOSED_FORM, GoOn, MODEL};
+use super::{CLOSED_FORM, MODEL, ShouldContinue};
 use cwnd_run::measure::jain;
 
 /// Two flows under synchronous feedback: `cwnd model convergence --json`.
@@ -94,10 +94,10 @@ pub struct Pair {
 
 /// The convergence of two flows of each of `algorithms`.
 #[must_use]
-pub fn convergences(algorithms: &[&Spec], pair: Pair, go_on: GoOn<'_>) -> Convergences {
+pub fn convergences(algorithms: &[&Spec], pair: Pair, should_continue: ShouldContinue<'_>) -> Convergences {
     let rows = algorithms.iter().map(|spec| match scheme(spec) {
         Some(scheme) => closed_convergence(spec, scheme, pair),
-        None => run_convergence(spec, pair, go_on),
+        None => run_convergence(spec, pair, should_continue),
     });
     Convergences {
         version: cwnd_run::VERSION,
@@ -119,10 +119,10 @@ pub struct Walk {
 
 /// Runs each of `algorithms` on the flows of `setup`, all of which take it in turn.
 #[must_use]
-pub fn walks(algorithms: &[&Spec], setup: &Setup, go_on: GoOn<'_>) -> Vec<Walk> {
+pub fn walks(algorithms: &[&Spec], setup: &Setup, should_continue: ShouldContinue<'_>) -> Vec<Walk> {
     let walk = |spec: &&Spec| {
         let flows = setup.flows.iter().map(|flow| FlowSetup { algorithm: (*spec).clone(), ..flow.clone() }).collect();
-        Walk { algorithm: (*spec).clone(), run: rounds::run_while(&Setup { flows, ..setup.clone() }, go_on) }
+        Walk { algorithm: (*spec).clone(), run: rounds::run_while(&Setup { flows, ..setup.clone() }, should_continue) }
     };
     algorithms.iter().map(walk).collect()
 }
@@ -207,8 +207,8 @@ fn closed_convergence(spec: &Spec, scheme: Scheme, pair: Pair) -> ConvergenceRow
     }
 }
 
-fn run_convergence(spec: &Spec, pair: Pair, go_on: GoOn<'_>) -> ConvergenceRow {
-    let walk = walks(&[spec], &Setup { events: MOST_EVENTS, ..convergence_setup(pair) }, go_on);
+fn run_convergence(spec: &Spec, pair: Pair, should_continue: ShouldContinue<'_>) -> ConvergenceRow {
+    let walk = walks(&[spec], &Setup { events: MOST_EVENTS, ..convergence_setup(pair) }, should_continue);
     let events = walk.iter().flat_map(|walk| &walk.run.events);
     let first = events.clone().next();
     let fair = events.clone().find(|event| gap(event) < pair.epsilon);

@@ -13,8 +13,11 @@ use super::{KernelFlow, Sample};
 pub fn overlay(simulated: &Trace, kernel: &[KernelFlow], shift: u64) -> Trace {
     let zero = kernel.iter().filter_map(|flow| flow.samples.first()).map(|sample| sample.at).min().unwrap_or(0);
     let on_time = |sample: &Sample| (sample.at - zero).saturating_add(shift);
-    let kernel: Vec<Flow> =
-        kernel.iter().map(|flow| Flow::new(flow, on_time, simulated.end)).filter(|flow| !flow.at.is_empty()).collect();
+    let kernel: Vec<TimedFlow> = kernel
+        .iter()
+        .map(|flow| TimedFlow::new(flow, on_time, simulated.end))
+        .filter(|flow| !flow.at.is_empty())
+        .collect();
     let mut at: Vec<u64> = simulated.at.iter().chain(kernel.iter().flat_map(|flow| &flow.at)).copied().collect();
     at.sort_unstable();
     at.dedup();
@@ -44,7 +47,7 @@ pub fn overlay(simulated: &Trace, kernel: &[KernelFlow], shift: u64) -> Trace {
         own.count(&mut link.queue_packets);
         own.count(&mut link.queue_bytes);
     }
-    for Flow { at: times, mut flow } in kernel {
+    for TimedFlow { at: times, mut flow } in kernel {
         Onto { from: &times, to: &at }.lay(&mut flow);
         trace.flows.push(flow);
     }
@@ -53,12 +56,12 @@ pub fn overlay(simulated: &Trace, kernel: &[KernelFlow], shift: u64) -> Trace {
 }
 
 /// A kernel's flow at its own instants.
-struct Flow {
+struct TimedFlow {
     at: Vec<u64>,
     flow: FlowTrace,
 }
 
-impl Flow {
+impl TimedFlow {
     fn new(kernel: &KernelFlow, on_time: impl Fn(&Sample) -> u64, end: u64) -> Self {
         let mut samples: Vec<(u64, &Sample)> = Vec::new();
         let resolution = (end / RESOLUTION).max(1);

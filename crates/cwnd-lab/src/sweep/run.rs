@@ -41,7 +41,7 @@ pub enum Stopped {
     /// Rows cannot be written.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// [`Progress::goes_on`] said no.
+    /// [`Progress::should_continue`] said no.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
 }

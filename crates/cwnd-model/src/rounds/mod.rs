@@ -17,7 +17,7 @@ use cwnd::registry::Transport;
 use cwnd::units::{Span, Time};
 use cwnd_trace::Trace;
 
-use crate::GoOn;
+use crate::ShouldContinue;
 
 use flow::Flow;
 use record::Recorder;
@@ -50,9 +50,9 @@ pub fn run(setup: &Setup) -> Run {
 
 /// Runs a setup, and asks once per round trip whether to go on.
 #[must_use]
-pub fn run_while(setup: &Setup, go_on: GoOn<'_>) -> Run {
+pub fn run_while(setup: &Setup, should_continue: ShouldContinue<'_>) -> Run {
     let mut host = Host::new(setup.clone());
-    host.run(go_on);
+    host.run(should_continue);
     let end = host.now();
     Run { trace: host.recorder.finish(end, host.steps_done), events: host.events }
 }
@@ -93,13 +93,13 @@ impl Host {
         Self { setup, flows, recorder, events: Vec::new(), at: 0.0, steps, steps_done: 0, snapshot: None }
     }
 
-    fn run(&mut self, go_on: GoOn<'_>) {
+    fn run(&mut self, should_continue: ShouldContinue<'_>) {
         self.recorder.sample(self.now(), &self.flows);
         while self.at < self.setup.rounds && self.events.len() < self.setup.events {
             self.step();
             if self.steps_done.is_multiple_of(u64::from(self.steps)) {
                 self.recorder.sample(self.now(), &self.flows);
-                if !go_on() {
+                if !should_continue() {
                     break;
                 }
             }

@@ -31,7 +31,7 @@ pub use queue::Queue;
 /// Is notified of the progress of runs, and can stop them. Called from every thread that runs some.
 pub trait Progress: Sync {
     /// Asked before each run and several times within: whether to go on.
-    fn goes_on(&self) -> bool;
+    fn should_continue(&self) -> bool;
     /// The memory that all runs together may use for packets and samples, bytes; none for [`default_memory`].
     fn memory(&self) -> Option<u64> {
         None
@@ -46,7 +46,7 @@ pub trait Progress: Sync {
 
 /// Reports nothing, and never stops the work.
 impl Progress for () {
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         true
     }
 }
@@ -152,7 +152,7 @@ pub enum RunError {
     Store(#[from] StoreError),
 }
 
-/// [`Progress::goes_on`] said no, or an error elsewhere ended the work.
+/// [`Progress::should_continue`] said no, or an error elsewhere ended the work.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("interrupted")]
 pub struct Interrupted;

@@ -200,7 +200,7 @@ impl<'a, K: Keep> Queue<'a, K> {
         let mut found = Found::Stored;
         // A defect that one job brings to light must not cost the others. Nothing of the run is used after a panic.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            if !self.goes_on() {
+            if !self.should_continue() {
                 return Err(Interrupted.into());
             }
             let key = match id {
@@ -229,7 +229,7 @@ impl<'a, K: Keep> Queue<'a, K> {
         let mut advance = |now| {
             self.progress.advance(Span::from_nanos(now - before));
             before = now;
-            self.goes_on()
+            self.should_continue()
         };
         let setup = job.scenario.setup(job.seed);
         let trace = Simulation::of(&setup).within(self.memory).finish(&setup, &mut advance)?;
@@ -237,8 +237,8 @@ impl<'a, K: Keep> Queue<'a, K> {
         Ok(trace)
     }
 
-    fn goes_on(&self) -> bool {
-        !self.closed.load(Ordering::Relaxed) && self.progress.goes_on()
+    fn should_continue(&self) -> bool {
+        !self.closed.load(Ordering::Relaxed) && self.progress.should_continue()
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {

@@ -2,7 +2,7 @@
 
 /// A flow as the network sees it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Path {
+pub struct RoutedFlow {
     /// The links it crosses, as indices; one that is crossed twice is loaded twice.
     pub links: Vec<usize>,
     /// The most it can use, in the unit of the capacities; none for no bound.
@@ -15,11 +15,11 @@ pub struct Path {
 /// lowering one that is no larger. Links without an entry in `capacity` have no limit, and a flow that nothing bounds gets an
 /// infinite rate. Negative capacities and demands count as zero.
 #[must_use]
-pub fn max_min(capacity: &[f64], flows: &[Path]) -> Vec<f64> {
+pub fn max_min(capacity: &[f64], flows: &[RoutedFlow]) -> Vec<f64> {
     let mut rates: Vec<Option<f64>> = vec![None; flows.len()];
     while rates.iter().any(Option::is_none) {
         let levels = levels(capacity, flows, &rates);
-        let limit = |flow: &Path| {
+        let limit = |flow: &RoutedFlow| {
             let links = flow.links.iter().filter_map(|link| levels.get(*link)).copied();
             links.chain(flow.demand.map(|demand| demand.max(0.0))).fold(f64::INFINITY, f64::min)
         };
@@ -36,7 +36,7 @@ pub fn max_min(capacity: &[f64], flows: &[Path]) -> Vec<f64> {
 }
 
 /// For each link the common rate at which the flows still rising would fill it.
-fn levels(capacity: &[f64], flows: &[Path], rates: &[Option<f64>]) -> Vec<f64> {
+fn levels(capacity: &[f64], flows: &[RoutedFlow], rates: &[Option<f64>]) -> Vec<f64> {
     let mut left: Vec<f64> = capacity.iter().map(|capacity| capacity.max(0.0)).collect();
     let mut rising = vec![0_u64; capacity.len()];
     for (flow, rate) in flows.iter().zip(rates) {
@@ -57,12 +57,12 @@ mod tests {
 
     use super::*;
 
-    fn path(links: &[usize]) -> Path {
-        Path { links: links.to_vec(), demand: None }
+    fn path(links: &[usize]) -> RoutedFlow {
+        RoutedFlow { links: links.to_vec(), demand: None }
     }
 
-    fn limited(links: &[usize], demand: f64) -> Path {
-        Path { links: links.to_vec(), demand: Some(demand) }
+    fn limited(links: &[usize], demand: f64) -> RoutedFlow {
+        RoutedFlow { links: links.to_vec(), demand: Some(demand) }
     }
 
     #[test]
@@ -104,8 +104,8 @@ mod tests {
                 (proptest::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links), proptest::option::of(1.0..60.0_f64)),
                 1..8,
             ),
-        ) -> (Vec<f64>, Vec<Path>) {
-            (capacity, flows.into_iter().map(|(links, demand)| Path { links, demand }).collect())
+        ) -> (Vec<f64>, Vec<RoutedFlow>) {
+            (capacity, flows.into_iter().map(|(links, demand)| RoutedFlow { links, demand }).collect())
         }
     }
 
@@ -135,7 +135,7 @@ mod tests {
         fn no_grid_allocation_is_fairer(capacity in proptest::collection::vec(1_u32..7, 2), long in any::<bool>(), demand in proptest::option::of(1_u32..5)) {
             let capacity: Vec<f64> = capacity.into_iter().map(f64::from).collect();
             let first = if long { vec![0, 1] } else { vec![0] };
-            let flows = [Path { links: first, demand: demand.map(f64::from) }, path(&[0]), path(&[1])];
+            let flows = [RoutedFlow { links: first, demand: demand.map(f64::from) }, path(&[0]), path(&[1])];
             let mut ours = max_min(&capacity, &flows);
             ours.sort_by(f64::total_cmp);
             // Every feasible allocation in steps of 1/4: sorted, none comes lexicographically after the max–min one.

@@ -29,7 +29,7 @@ pub use curve::{Curve, Window};
 pub use fairness::{jain, relative_range};
 pub(crate) use link::queue_delay_mean;
 pub use link::{LinkCount, link_rate, utilisation, utilisation_series};
-pub use maxmin::{Path, max_min};
+pub use maxmin::{RoutedFlow, max_min};
 pub(crate) use rank::goodput_fraction;
 pub use rank::{Best, Rank, ranks};
 pub use sender::{flow_loss_rate, peer_limited_share, retransmission_ratio, source_limited_share};

@@ -19,7 +19,7 @@ mod traffic;
 use cwnd::{Span, Time};
 use cwnd_sim::{CheckedSetup, FlowSetup, RateChange, RateSchedule, Source as Traffic};
 
-use crate::measure::{Path, max_min};
+use crate::measure::{RoutedFlow, max_min};
 
 pub use document::{Document, Dumbbell, FlowGroup, Link, ParkingLot, Variation};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
@@ -140,10 +140,10 @@ impl Scenario {
         let capacity = self.setup.links.iter().map(|link| link.mean_rate(from, to).unwrap_or(f64::INFINITY));
         let capacity: Vec<f64> = capacity.collect();
         let paths = self.setup.paths().expect("routes were checked with the scenario");
-        let flows: Vec<Path> = paths
+        let flows: Vec<RoutedFlow> = paths
             .iter()
             .zip(&self.setup.flows)
-            .map(|(links, flow)| Path {
+            .map(|(links, flow)| RoutedFlow {
                 links: links.iter().map(|link| link.0 as usize).collect(),
                 demand: match flow.source {
                     Traffic::Rate(RateSchedule { change: RateChange::Constant, initial, .. }) => Some(initial as f64),

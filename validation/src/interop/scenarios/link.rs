@@ -10,14 +10,14 @@ use cwnd_link::{Plan, Relay};
 use cwnd_sim::emulate::Emulation;
 
 /// A relay on a thread of its own. It ends when this goes out of scope.
-pub(crate) struct Path {
+pub(crate) struct RelayThread {
     at: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Both directions of a link in front of `target`.
-pub(crate) fn between(target: SocketAddr, emulation: &Emulation) -> Result<Path, Error> {
+pub(crate) fn between(target: SocketAddr, emulation: &Emulation) -> Result<RelayThread, Error> {
     let relay = Relay::bind(Plan::new(SocketAddr::from(([127, 0, 0, 1], 0)), target, emulation.clone()))?;
     let at = relay.local()?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -27,17 +27,17 @@ pub(crate) fn between(target: SocketAddr, emulation: &Emulation) -> Result<Path,
             eprintln!("link: {error}");
         }
     });
-    Ok(Path { at, stop, thread: Some(thread) })
+    Ok(RelayThread { at, stop, thread: Some(thread) })
 }
 
-impl Path {
+impl RelayThread {
     /// Where clients send to.
     pub(crate) fn at(&self) -> SocketAddr {
         self.at
     }
 }
 
-impl Drop for Path {
+impl Drop for RelayThread {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

@@ -13,7 +13,7 @@ use cwnd_udt::Seq;
 
 use crate::interop::bench::Side::{Ours, Theirs};
 use crate::interop::bench::{Bench, Side, free};
-use crate::interop::scenarios::link::{self, Path};
+use crate::interop::scenarios::link::{self, RelayThread};
 
 /// What is between the two ends.
 enum Between {
@@ -42,7 +42,7 @@ const fn messages<'a>(side: Side, steps: &'a str) -> End<'a> {
 fn play(bench: &Bench, between: &Between, server: &End<'_>, client: &End<'_>) -> Result<[PartnerReport; 2], Error> {
     let at = free()?;
     let serving = bench.start(server.side, &format!("{} server {at} {}", server.options, server.steps))?;
-    let (mut path, mut proxy) = (None::<Path>, None::<Proxy>);
+    let (mut path, mut proxy) = (None::<RelayThread>, None::<Proxy>);
     let front: SocketAddr = match between {
         Between::Nothing => at,
         Between::Link(emulation) => path.insert(link::between(at, emulation)?).at(),

@@ -31,7 +31,7 @@ impl Counted {
 }
 
 impl Progress for Counted {
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         !self.stop.load(Ordering::Relaxed)
     }
 
