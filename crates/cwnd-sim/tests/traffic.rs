@@ -368,6 +368,6 @@ fn traffic_that_contradicts_itself_is_refused() {
     );
     assert_eq!(
         refused(&|setup| setup.crowds[0].gap = Gap::Constant(Span::ZERO)),
-        "crowd `1`: the mean gap must be above zero"
+        "crowd `1`: the mean gap must be at least 1us"
     );
 }
