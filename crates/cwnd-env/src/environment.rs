@@ -113,7 +113,7 @@ impl Environment {
 
     /// Whether the current episode has ended.
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.steps >= self.course.options.steps || self.simulation.state().now() >= self.simulation.end()
     }
 
@@ -125,7 +125,7 @@ impl Environment {
 
     /// The network it runs on.
     #[must_use]
-    pub fn course(&self) -> &Course {
+    pub(crate) fn course(&self) -> &Course {
         &self.course
     }
 

@@ -139,21 +139,11 @@ impl Scheme {
 
     /// By what factor an epoch shrinks the gap of the peaks (appendix A.2): 1 - b, 1 - 2b/W, |1 - 2b|.
     #[must_use]
-    pub fn contraction(&self, capacity: f64) -> f64 {
+    pub(crate) fn contraction(&self, capacity: f64) -> f64 {
         match *self {
             Self::Aimd { b, .. } => 1.0 - b,
             Self::Iiad { b, .. } => 1.0 - 2.0 * b / capacity,
             Self::Simd { b, .. } => libm::fabs(1.0 - 2.0 * b),
-        }
-    }
-
-    /// Round trips of an epoch that starts at windows `w1` and `w2` right after a cut (appendix A.2): exact for AIMD and SIMD, for
-    /// IIAD right to first order in its decrease over the window.
-    #[must_use]
-    pub fn epoch(&self, capacity: f64, w1: f64, w2: f64) -> f64 {
-        match *self {
-            Self::Iiad { a, b } => 2.0 * b / a * w1 * w2 / (capacity - 2.0 * b),
-            Self::Aimd { .. } | Self::Simd { .. } => self.rise(capacity, w1, w2).0,
         }
     }
 
@@ -307,12 +297,6 @@ mod tests {
                 assert!(((next2 - next1) - 40.0 * scheme.contraction(100.0)).abs() < 1e-9, "{scheme:?}");
             }
         }
-        // Right after a cut the sum is (1 - b) W.
-        let b = 1.0 / 16.0;
-        assert!(close(Scheme::simd(b).epoch(80.0 / (1.0 - b), 30.0, 50.0), 37.326));
-        let iiad = Scheme::iiad(2.0 / 3.0);
-        let w = (100.0 - 4.0 / 3.0) / 2.0;
-        assert!((iiad.epoch(100.0, w, w) / iiad.rise(100.0, w, w).0 - 1.0).abs() < 0.01);
     }
 
     #[test]

@@ -44,29 +44,9 @@ pub fn udt(capacity: BitRate, packet: Bytes) -> Fluid<impl Fn(f64) -> f64> {
 }
 
 impl<F: Fn(f64) -> f64> Fluid<F> {
-    /// U'(x) = alpha / (x alpha + b x^2) (eq. 5), for x > 0: what a flow's rate maximises against the price p.
-    #[must_use]
-    pub fn marginal_utility(&self, x: f64) -> f64 {
-        let alpha = (self.increase)(x);
-        alpha / (x * alpha + self.b * x * x)
-    }
-
-    /// U(to) - U(from), for 0 < from <= to, by Simpson's rule over the logarithm of the rate.
-    #[must_use]
-    pub fn utility(&self, from: f64, to: f64) -> f64 {
-        let (low, span) = (libm::log(from), libm::log(to / from));
-        let at = |n: u32| {
-            let x = libm::exp(low + span * f64::from(n) / f64::from(PANELS));
-            self.marginal_utility(x) * x
-        };
-        let weight = |n| if n % 2 == 1 { 4.0 } else { 2.0 };
-        let inner: f64 = (1..PANELS).map(|n| weight(n) * at(n)).sum();
-        (at(0) + inner + at(PANELS)) * span / (3.0 * f64::from(PANELS))
-    }
-
     /// dx/dt = alpha (1 - x p) - b p x^2 (eq. 4), at loss probability `p`.
     #[must_use]
-    pub fn slope(&self, x: f64, p: f64) -> f64 {
+    pub(crate) fn slope(&self, x: f64, p: f64) -> f64 {
         (self.increase)(x) * (1.0 - x * p) - self.b * p * x * x
     }
 
@@ -126,8 +106,6 @@ impl<F: Fn(f64) -> f64> Fluid<F> {
 }
 
 const BISECTIONS: usize = 100;
-/// Even, as Simpson's rule requires.
-const PANELS: u32 = 2000;
 
 #[cfg(test)]
 mod tests {
@@ -148,7 +126,6 @@ mod tests {
             let expected = udt::resting_rate(1.0, p);
             assert!((constant().equilibrium(p) / expected - 1.0).abs() < 1e-9);
             assert!((constant().integrate(10.0, p, 20_000.0, 20_000) / expected - 1.0).abs() < 1e-3);
-            assert!((constant().marginal_utility(expected) / p - 1.0).abs() < 1e-9);
         }
     }
 
@@ -160,13 +137,6 @@ mod tests {
             let reached = gigabit().integrate(1.0, p, 40_000.0, 400_000) * 1.2;
             assert!((reached / mbit - 1.0).abs() < 0.01, "{p}: {reached}");
         }
-    }
-
-    #[test]
-    fn utility_of_a_constant_increase() {
-        // U' = 1/(x + x^2/9) integrates to ln(x / (9 + x)).
-        let exact = |x: f64| libm::log(x / (9.0 + x));
-        assert!((constant().utility(1.0, 500.0) - (exact(500.0) - exact(1.0))).abs() < 1e-9);
     }
 
     #[test]

@@ -24,12 +24,6 @@ pub fn simd_alpha_periodic(b: f64, wmax: f64) -> f64 {
     core::f64::consts::SQRT_2 * simd_alpha_random(b, wmax)
 }
 
-/// Whether a binomial control with these exponents can be TCP-friendly: `k + l = 1` (Bansal and Balakrishnan 2001).
-#[must_use]
-pub fn binomial_is_friendly(k: f64, l: f64) -> bool {
-    libm::fabs(k + l - 1.0) < EXPONENTS
-}
-
 /// What eq. 8 of simd needs besides the loss rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timeouts {
@@ -51,9 +45,6 @@ pub fn aimd_rate_with_timeouts(a: f64, b: f64, p: f64, path: Timeouts) -> f64 {
     let backing_off = path.timeout * timed_out * p * (1.0 + 32.0 * p * p);
     libm::fmin(path.max_window / path.rtt, 1.0 / (additive + backing_off))
 }
-
-/// Exponents given in decimals add up to one only about this well.
-const EXPONENTS: f64 = 1e-9;
 
 #[cfg(test)]
 mod tests {
@@ -111,6 +102,5 @@ mod tests {
     fn tcp_in_packets_per_second() {
         assert!((tcp_rate(1e-3, 1.0) - 38.73).abs() < 0.005);
         assert!((tcp_rate(1e-3, 0.1) - 387.3).abs() < 0.05);
-        assert!(binomial_is_friendly(0.3, 0.7) && !binomial_is_friendly(0.5, 0.4));
     }
 }

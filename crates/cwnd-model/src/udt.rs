@@ -163,12 +163,6 @@ pub fn sharing(x1: f64, l1: f64, x2: f64, l2: f64) -> Sharing {
     }
 }
 
-/// What the second of two flows has at the least, under the same loss: eqs. 16 and 17 give x2 >= L2/2.
-#[must_use]
-pub fn least_of_second(l2: f64) -> f64 {
-    l2 / 2.0
-}
-
 /// e of `10^(e-1) < value <= 10^e`.
 fn exponent(value: f64) -> i32 {
     libm::ceil(libm::log10(value) - LOG_ROUNDING) as i32
@@ -281,6 +275,5 @@ mod tests {
         assert_eq!(sharing(7e8, 1e9, 1.5e8, 2e8), Sharing::All);
         assert_eq!(sharing(9.5e8, 1e9, 1.5e8, 2e8), Sharing::Equal);
         assert_eq!(sharing(8.5e8, 1e9, 1.5e8, 2e8), Sharing::AtLeastHalf);
-        assert_eq!(least_of_second(2e8), 1e8);
     }
 }

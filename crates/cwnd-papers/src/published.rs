@@ -179,7 +179,7 @@ impl Published {
     ///
     /// # Errors
     /// The first thing wrong with it, with its line.
-    pub fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
+    pub(crate) fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
         let source = Source::read(name, text, &[])?;
         let published: Self = source.document()?;
         match published.fault() {

@@ -28,14 +28,8 @@ pub enum Verdict {
 pub struct Counts([[usize; Verdict::ALL.len()]; Basis::ALL.len()]);
 
 impl Verdict {
-    /// All of them, the counted ones first.
+    /// All of them, those about the reproduction first, then those about the paper.
     pub const ALL: [Self; 5] = [Self::Match, Self::Miss, Self::Undecided, Self::NotReproducible, Self::Illustration];
-
-    /// Whether it says something about the reproduction, and not about the paper.
-    #[must_use]
-    pub fn counts(self) -> bool {
-        matches!(self, Self::Match | Self::Miss | Self::Undecided)
-    }
 }
 
 impl Counts {

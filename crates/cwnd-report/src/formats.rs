@@ -45,7 +45,7 @@ pub enum FormatError {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Pcapng, Self::Qlog, Self::QlogLegacy, Self::Flent, Self::Parquet];
+    pub(crate) const ALL: [Self; 5] = [Self::Pcapng, Self::Qlog, Self::QlogLegacy, Self::Flent, Self::Parquet];
 
     /// Its name on the command line.
     #[must_use]

@@ -60,19 +60,6 @@ impl Histogram {
         let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         filled.map(|(bucket, count)| (upper_edge(bucket).min(self.max), *count))
     }
-
-    /// Adds the counts of another histogram.
-    pub fn merge(&mut self, other: &Self) {
-        if other.counts.len() > self.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
-        }
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
-        }
-        self.count += other.count;
-        self.sum += other.sum;
-        self.max = self.max.max(other.max);
-    }
 }
 
 #[inline]
@@ -130,16 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_counting_together() {
-        let (mut a, mut b, mut both) = (Histogram::default(), Histogram::default(), Histogram::default());
-        for value in [3, 700, 9] {
-            a.record(value);
-            both.record(value);
-        }
-        b.record(1 << 40);
-        both.record(1 << 40);
-        a.merge(&b);
-        assert_eq!(a, both);
+    fn an_empty_histogram_has_no_quantile_and_no_mean() {
         assert_eq!(Histogram::default().quantile(0.5), None);
         assert_eq!(Histogram::default().mean(), None);
     }

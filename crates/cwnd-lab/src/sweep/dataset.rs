@@ -165,12 +165,6 @@ impl Dataset {
         Ok(Self { folder: folder.to_path_buf(), manifest, sweep })
     }
 
-    /// What it is of.
-    #[must_use]
-    pub fn sweep(&self) -> &Sweep {
-        &self.sweep
-    }
-
     /// Its chunks.
     #[must_use]
     pub fn chunks(&self) -> Vec<Chunk> {
@@ -247,13 +241,13 @@ impl Dataset {
 
 impl PartFormat {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Csv, Self::JsonLines, Self::Parquet];
+    pub(crate) const ALL: [Self; 3] = [Self::Csv, Self::JsonLines, Self::Parquet];
     /// The default format: Parquet where this program has it.
     pub const USUAL: Self = if cfg!(feature = "parquet") { Self::Parquet } else { Self::Csv };
 
     /// Its name, which its files end in.
     #[must_use]
-    pub const fn ending(self) -> &'static str {
+    pub(crate) const fn ending(self) -> &'static str {
         match self {
             Self::Csv => "csv",
             Self::JsonLines => "jsonl",

@@ -33,7 +33,7 @@ impl Axis {
 
     /// A column in bit/s, labelled in Mbit/s.
     #[must_use]
-    pub fn bit_rate(field: &str, title: &str) -> Self {
+    pub(crate) fn bit_rate(field: &str, title: &str) -> Self {
         Self { scale: 1e-6, ..Self::new(field, format!("{title} (Mbit/s)")) }
     }
 

@@ -20,7 +20,7 @@ impl Window {
 
     /// Its length in seconds; nothing where it ends before it begins.
     #[must_use]
-    pub fn seconds(self) -> f64 {
+    pub(crate) fn seconds(self) -> f64 {
         self.to.saturating_sub(self.from) as f64 / NANOS_PER_SECOND
     }
 }

@@ -123,7 +123,7 @@ fn links(kept: &mut Kept, trace: &Trace) {
 
 /// A summary by the names of its fields.
 #[must_use]
-pub fn summary(summary: &Summary) -> Kept {
+pub(crate) fn summary(summary: &Summary) -> Kept {
     // Taken apart, so that a new measure cannot be forgotten here.
     let Measures {
         utilisation,

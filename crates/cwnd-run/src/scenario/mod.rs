@@ -108,7 +108,7 @@ impl Scenario {
     }
 
     /// Whether each flow has something to send all the time from its start on.
-    pub fn endless(&self) -> impl Iterator<Item = bool> + '_ {
+    pub(crate) fn endless(&self) -> impl Iterator<Item = bool> + '_ {
         let endless = |flow: &FlowSetup| flow.source == Traffic::Bulk && flow.stop.is_none() && flow.pauses.is_empty();
         self.setup.flows.iter().map(endless)
     }

@@ -20,13 +20,13 @@ pub struct Until {
 impl Until {
     /// Whether the estimate is good enough. One of a single run never is.
     #[must_use]
-    pub fn met(self, estimate: &Estimate) -> bool {
+    pub(crate) fn met(self, estimate: &Estimate) -> bool {
         estimate.ci95.is_some_and(|half| half <= self.share * estimate.mean.abs())
     }
 
     /// How many seeds to add to `seeds`: half as many, at least one.
     #[must_use]
-    pub fn more(seeds: u32) -> u32 {
+    pub(crate) fn more(seeds: u32) -> u32 {
         (seeds / 2).max(1)
     }
 }
