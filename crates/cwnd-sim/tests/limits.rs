@@ -2,7 +2,7 @@
 
 use cwnd::registry::Transport;
 use cwnd::{ALGORITHMS, Algorithm, CongestionControl, Entry, Pacing, Span, Spec, Start};
-use cwnd_sim::{Dumbbell, Era, FlowSetup, QueueLimit, RateSchedule, RecoveryScheme, Sampling, Source};
+use cwnd_sim::{Dumbbell, Era, FlowSetup, QueueLimit, RateChange, RateSchedule, RecoveryScheme, Sampling, Source};
 
 /// The window of a flow, every 100 ms, that the receiver or the application holds to about 10 packets in the network: 1000
 /// packets per second on a round trip of 100 ms would be 100.
@@ -48,6 +48,81 @@ fn no_window_grows_while_neither_it_nor_a_rate_is_the_limit() {
     }
 }
 
+/// What an algorithm allowed in a round trip of 100 ms, packets: at 20 s, and half a minute later, where the application has more data
+/// from 25 s on; and how many packets left in the round trip after that.
+struct Allowed {
+    early: f64,
+    late: f64,
+    burst: u64,
+}
+
+fn allowed(algorithm: &str, hold: impl Fn(&mut FlowSetup)) -> Allowed {
+    let bell = Dumbbell::new(12_000_000, Span::from_millis(100), QueueLimit::Packets(200));
+    let spec = Spec::parse(algorithm).expect("a registered algorithm");
+    let mut setup = bell.setup(&[spec], Era::MODERN, Span::from_secs(51), Span::ZERO, 1);
+    setup.sampling = Some(Sampling { interval: Span::from_millis(100), internals: false });
+    hold(&mut setup.flows[0]);
+    let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
+    let flow = &trace.flows[0];
+    let at = |tenths: usize| {
+        let paced = flow.pacing_rate[tenths] * 0.1;
+        if paced.is_nan() { flow.window[tenths] } else { flow.window[tenths].min(paced) }
+    };
+    Allowed { early: at(200), late: at(500), burst: flow.sent[502] - flow.sent[500] }
+}
+
+/// 95 packets per second for 50 seconds, then more than the path carries.
+fn then_data(flow: &mut FlowSetup) {
+    flow.source = Source::Rate(RateSchedule::stepping(1_140_000, Span::from_secs(50), RateChange::Square(120_000_000)));
+}
+
+/// Every entry of the registry, and the profiles that keep the rule of their source. The table is in docs/limited.md; with `CWND_BLESS`
+/// set this writes it.
+#[test]
+fn nothing_grows_on_what_it_does_not_use() {
+    let mut rows = String::new();
+    let mut wrong = Vec::new();
+    let mut expect = |holds: bool, what: String| wrong.extend((!holds).then_some(what));
+    // A report in five seconds would not tell it of the source before the end.
+    let names = ALGORITHMS.iter().map(|entry| if entry.name == "lda" { "lda:interval=200ms" } else { entry.name });
+    for algorithm in names.chain(GROW_ON) {
+        let free = allowed(algorithm, |_| ());
+        let [source, receiver] = [then_data as fn(&mut _), by_the_receiver].map(|hold| allowed(algorithm, hold));
+        let row = [free.late, source.early, source.late, receiver.early, receiver.late].map(|packets| match packets {
+            few if few < 1000.0 => format!("{few:.1}"),
+            many => format!("{many:.0}"),
+        });
+        rows.push_str(&format!("| `{algorithm}` | {} | {} |\n", row.join(" | "), source.burst));
+        if GROW_ON.contains(&algorithm) {
+            let grows = source.late > 10.0 * USED || receiver.late > 10.0 * USED;
+            expect(grows, format!("{algorithm} no longer grows on: {} and {}", source.late, receiver.late));
+            continue;
+        }
+        let most = USED
+            * match algorithm {
+                "tear" | "tfrc" => MOST_OF_REPORTED,
+                "sabul" => LEAST_OF_SABUL,
+                _ => MOST,
+            };
+        for (by, held) in [("source", &source), ("receiver", &receiver)] {
+            // Half as much again for what still moves, such as a measured arrival rate.
+            let settled = held.late <= held.early.max(USED) * 1.5;
+            expect(
+                settled && held.late <= most,
+                format!("{algorithm}, by the {by}: {} then {}", held.early, held.late),
+            );
+        }
+        expect(source.burst as f64 <= 2.0 * most, format!("{algorithm}: {} packets in two round trips", source.burst));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}\n{rows}");
+    let table = format!("{HEAD}{rows}");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/limited.md");
+    if std::env::var_os("CWND_BLESS").is_some() {
+        std::fs::write(path, &table).expect("writable");
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), table, "CWND_BLESS=1 writes it");
+}
+
 #[test]
 fn ns2_lets_unused_windows_grow() {
     for algorithm in window_algorithms() {
@@ -85,3 +160,28 @@ fn an_unused_window_is_cut_to_half_of_what_the_receiver_allowed() {
         assert_eq!(threshold[cut + 1], 5.0, "{}", scheme.name());
     }
 }
+
+/// Profiles that reproduce a source which grows on what is not used.
+const GROW_ON: [&str; 2] = ["udt:profile=ns2", "udt:profile=paper"];
+/// Packets in a round trip that the application or the receiver lets through.
+const USED: f64 = 9.5;
+/// How many times as much an algorithm may allow: it doubles until it is not the limit.
+const MOST: f64 = 4.0;
+/// A thousand packets per second are its least rate.
+const LEAST_OF_SABUL: f64 = 11.0;
+/// They begin with a packet per second, and send what has waited meanwhile five times as fast as it comes. RFC 5348 section 4.3 then allows
+/// twice that for as long as the application limits the sender.
+const MOST_OF_REPORTED: f64 = 12.0;
+const HEAD: &str = "\
+# Senders that have nothing to send
+
+What each algorithm allows in a round trip, in packets: the lesser of its window and its rate times 100 ms, in the era `modern`, on a path
+of 12 Mbit/s and 100 ms (100 packets) with a queue of 200. A sender limited by its source has 9.5 packets in a round trip to send, one
+limited by its receiver may have 10 in the network. The last column is what left in the two round trips after a source of 9.5 packets per
+round trip, at 50 s, began to have more than the path carries. A test of the simulator (`limits.rs`) writes this table, and fails where an
+algorithm grows on what it does not use; `udt:profile=ns2` and `udt:profile=paper` keep the rule of what they reproduce, as every algorithm does
+in the eras of ns-2.
+
+| algorithm | not limited | by the source, 20 s | 50 s | by the receiver, 20 s | 50 s | packets once there is data |
+| --- | --: | --: | --: | --: | --: | --: |
+";

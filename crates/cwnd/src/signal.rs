@@ -120,6 +120,15 @@ pub struct View {
     pub payload: Bytes,
 }
 
+impl View {
+    /// The application or the receiver held the sender: it used less than its algorithm allowed. Pacing is no such limit.
+    #[inline]
+    #[must_use]
+    pub fn is_underused(&self) -> bool {
+        matches!(self.limit, Limit::Source | Limit::Peer)
+    }
+}
+
 /// The delivery rate around one packet, as in draft-ietf-ccwg-bbr section 4.1: how much was delivered between its departure and
 /// its acknowledgement, and how long that took. A packet that was sent again counts from its newest departure.
 ///

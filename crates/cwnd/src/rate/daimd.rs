@@ -49,6 +49,8 @@ pub struct Daimd<A> {
     max_window: f64,
     intervals: Intervals,
     cuts: Cuts,
+    /// Nothing grows on what is not used, as the era has it.
+    validate: bool,
 }
 
 /// What DAIMD leaves open besides alpha(x).
@@ -175,6 +177,7 @@ impl<A: Increase> Daimd<A> {
             max_window,
             intervals: Intervals::new(span),
             cuts: Cuts::new(settings.decrease, start.seed),
+            validate: start.policy.validate,
         })
     }
 
@@ -211,7 +214,10 @@ impl<A: Increase> CongestionControl for Daimd<A> {
 
     fn on_ack(&mut self, view: &View, _ack: &Ack) {
         self.pass(view);
-        self.intervals.positive();
+        // What comes back of a rate that was not used says nothing of a higher one.
+        if !(self.validate && view.is_underused()) {
+            self.intervals.positive();
+        }
         self.bound(view);
     }
 
@@ -330,6 +336,7 @@ pub const DAIMD: Entry<Daimd<Alpha>> = Entry {
     deviations: &[
         "a window of twice the rate times (round trip + interval) stops a sender that hears nothing; the paper has none",
         "a cut does not go below one packet per second, or nothing would ever come back",
+        "an acknowledgement is no positive feedback while application or receiver hold the sender, except in eras of ns-2",
         "section II assumes at most one negative feedback per interval: where a host gives more, only the first cuts",
         "the paper names no increase: the default is an example that suits 10 Mbit/s to 1 Gbit/s",
     ],

@@ -28,6 +28,8 @@ pub struct Lda {
     delivered: u64,
     lost: u64,
     timer: NoFeedbackTimer,
+    /// Nothing grows on what is not used, as the era has it.
+    validate: bool,
 }
 
 /// LDA's receiver: it reports on a clock, with the capacity that packet pairs show.
@@ -77,7 +79,7 @@ impl CongestionControl for Lda {
         (self.delivered, self.lost) = (view.delivered, view.lost);
         if lost > 0 {
             self.shrink(view, lost as f64 / lost.saturating_add(delivered) as f64);
-        } else if delivered > 0 {
+        } else if delivered > 0 && !(self.validate && view.is_underused()) {
             self.grow(view, &ack.remote);
         }
         self.timer.on_report(view, self.rate);
@@ -127,6 +129,7 @@ pub const LDA: Entry<Lda> = Entry {
     source: "Sisalem and Schulzrinne, NOSSDAV 1998",
     deviations: &[
         "written from the scheme's description and its formulas; where they leave the unit open, rates are packets per second",
+        "the rate does not grow while application or receiver hold the sender, except in eras of ns-2",
         "until packet pairs show a capacity the increase doubles with every report without loss",
         "where no report comes for two intervals or four round trips the rate is halved; the paper says nothing of silence",
     ],
@@ -157,6 +160,7 @@ fn new(values: &Values, start: &Start) -> Lda {
         delivered: 0,
         lost: 0,
         timer: NoFeedbackTimer::new(interval * 2),
+        validate: start.policy.validate,
     }
 }
 

@@ -33,12 +33,17 @@ pub struct Sabul {
     cuts: u32,
     /// Nothing is sent until then: a SYN after the first cut of an event.
     thaw: Option<Time>,
+    /// Application or receiver held the sender in this SYN, so that it does not grow.
+    held: bool,
+    /// Nothing grows on what is not used, as the era has it.
+    validate: bool,
 }
 
 impl Sabul {
     /// A SYN has passed, or more than one.
     fn pass(&mut self, view: &View) {
         self.thaw = self.thaw.filter(|thaw| view.now < *thaw);
+        self.held |= self.validate && view.is_underused();
         if self.turn.is_some_and(|turn| view.now < turn) {
             return;
         }
@@ -46,7 +51,7 @@ impl Sabul {
             self.control(view);
         }
         self.turn = Some(view.now + SYN);
-        (self.sent, self.lost) = (view.next, view.lost);
+        (self.sent, self.lost, self.held) = (view.next, view.lost, false);
     }
 
     /// Grows, unless more than a packet in a thousand was lost lately.
@@ -57,7 +62,7 @@ impl Sabul {
             return;
         }
         self.loss = WEIGHT * self.loss + (1.0 - WEIGHT) * lost / sent;
-        if self.loss <= LOSS_LIMIT {
+        if self.loss <= LOSS_LIMIT && !self.held {
             let per_syn = SYN_MICROS / self.interval;
             let increase = (libm::pow(10.0, libm::ceil(libm::log10(per_syn))) / 1000.0).max(LEAST_INCREASE);
             self.set(self.interval * SYN_MICROS / (self.interval * increase + SYN_MICROS));
@@ -120,6 +125,7 @@ pub const SABUL: Entry<Sabul> = Entry {
         "the pause of a SYN after the first NAK of an event is a rate of one packet per SYN",
         "packets sent again do not count as sent in the loss rate; a timeout and a mark count as a NAK",
         "a cut may take the rate below the least, but not below a packet a second",
+        "the rate does not grow while application or receiver hold the sender, except in eras of ns-2",
     ],
     parameters: &[
         Parameter::bit_rate("initial_rate", "rate at the start; otherwise the least"),
@@ -159,6 +165,8 @@ fn new(interval: f64, (longest, shortest): (f64, f64), window: f64, start: &Star
         naks,
         cuts,
         thaw,
+        held: false,
+        validate: start.policy.validate,
     };
     sabul.set(interval);
     sabul

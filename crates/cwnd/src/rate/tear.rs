@@ -17,6 +17,9 @@ use crate::units::{Packets, Rate, Span, Time};
 pub struct Tear {
     rate: Rate,
     timer: NoFeedbackTimer,
+    /// While less was used than the receiver reports, and until what was used has doubled often enough.
+    most: Option<Rate>,
+    validate: bool,
 }
 
 /// TEAR's receiver: an arrival is what an acknowledgement is to a TCP.
@@ -29,8 +32,12 @@ pub struct Receiver {
     hole: Option<(u64, u32)>,
     /// Losses below this belong to the last one.
     recover: u64,
-    /// Arrivals left of the present round, a window of them.
+    /// Arrivals left of the present round, of how many, and when it began.
     left: f64,
+    counted: f64,
+    began: Option<Time>,
+    /// The last round took so much longer than the reported window does that the sender cannot have used it: none grows.
+    unused: bool,
     /// The windows of the present epoch's rounds: their sum and number.
     sum: f64,
     rounds: f64,
@@ -39,7 +46,10 @@ pub struct Receiver {
     /// What was last reported, and when.
     reported: f64,
     reported_at: Option<Time>,
+    /// When the first report left.
+    told: Option<Time>,
     due: Option<Time>,
+    validate: bool,
 }
 
 impl CongestionControl for Tear {
@@ -50,7 +60,11 @@ impl CongestionControl for Tear {
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         if let (Some(window), Some(rtt)) = (ack.remote.window, view.rtt) {
-            self.rate = bounded((Packets(window.0.max(1.0)) / rtt.smoothed.max(SHORTEST)).0);
+            let reported = bounded((Packets(window.0.max(1.0)) / rtt.smoothed.max(SHORTEST)).0);
+            let most =
+                if self.validate && view.is_underused() { Some(self.rate) } else { self.most.map(|most| most * 2.0) };
+            self.most = most.filter(|most| *most < reported);
+            self.rate = self.most.unwrap_or(reported);
         }
         self.timer.on_report(view, self.rate);
     }
@@ -68,7 +82,7 @@ impl CongestionControl for Tear {
 }
 
 impl Receiver {
-    fn new() -> Self {
+    fn new(validate: bool) -> Self {
         let window = FIRST_WINDOW;
         Self {
             window,
@@ -77,12 +91,17 @@ impl Receiver {
             hole: None,
             recover: 0,
             left: window,
+            counted: window,
+            began: None,
+            unused: false,
             sum: 0.0,
             rounds: 0.0,
             epochs: VecDeque::new(),
             reported: window,
             reported_at: None,
+            told: None,
             due: None,
+            validate,
         }
     }
 
@@ -92,6 +111,20 @@ impl Receiver {
         self.window = (self.window + step).min(GREATEST_WINDOW);
     }
 
+    /// A round of a window of arrivals, that began at `began`, ends.
+    fn end_round(&mut self, arrival: &Arrival, began: Time) {
+        // The sender spreads the window it was told over a round trip; a round after the first report it was told one.
+        let told = |rtt: Span| self.told.is_some_and(|then| then + rtt * 2 <= began);
+        let expected =
+            arrival.rtt.filter(|rtt| told(*rtt)).map(|rtt| rtt.mul_f64(self.counted / self.reported.max(1.0)));
+        self.unused = self.validate && expected.is_some_and(|expected| arrival.at.since(began) > expected * UNUSED);
+        if !self.unused {
+            self.sum += self.window;
+            self.rounds += 1.0;
+        }
+        (self.left, self.counted, self.began) = (self.window, self.window, Some(arrival.at));
+    }
+
     /// An epoch ends with a loss: its mean joins the history, and the window halves.
     fn lose(&mut self) {
         let mean = if self.rounds > 0.0 { self.sum / self.rounds } else { self.window };
@@ -99,7 +132,8 @@ impl Receiver {
         self.epochs.truncate(WEIGHTS.len());
         self.threshold = (self.window / 2.0).max(FIRST_WINDOW);
         self.window = self.threshold;
-        (self.sum, self.rounds, self.left) = (0.0, 0.0, self.window);
+        (self.sum, self.rounds, self.left, self.counted) = (0.0, 0.0, self.window, self.window);
+        self.unused = false;
     }
 
     /// The window over the newest eight epochs, weighted; the present one counts where that makes it more.
@@ -138,15 +172,17 @@ impl Receiver {
 impl ReceiverSide for Receiver {
     fn on_packet(&mut self, arrival: &Arrival) {
         let lost = self.finds_loss(arrival.number);
+        let began = *self.began.get_or_insert(arrival.at);
         if lost {
             self.lose();
+            self.began = Some(arrival.at);
         } else {
-            self.grow();
+            if !self.unused {
+                self.grow();
+            }
             self.left -= 1.0;
             if self.left <= 0.0 {
-                self.sum += self.window;
-                self.rounds += 1.0;
-                self.left = self.window;
+                self.end_round(arrival, began);
             }
         }
         let falls = lost && self.mean() < self.reported;
@@ -157,6 +193,7 @@ impl ReceiverSide for Receiver {
 
     fn report(&mut self, now: Time) -> Remote {
         (self.due, self.reported_at) = (None, Some(now));
+        self.told.get_or_insert(now);
         self.reported = self.mean();
         Remote { window: Some(Packets(self.reported)), ..Remote::default() }
     }
@@ -174,19 +211,25 @@ pub const TEAR: Entry<Tear> = Entry {
     transport: Transport::Datagram,
     source: "Rhee, Ozdemir and Yi, NCSU technical report, 2000",
     deviations: &[
+        "a rate held by application or receiver does not grow, and doubles per report afterwards; no window grows on a round that took four times \
+         as long as what was reported; except in eras of ns-2",
         "the receiver plays no time-outs: where nothing comes, the sender halves its rate for each four round trips",
         "a report leaves once per round trip, and at once where a loss lowers the average",
         "the round trip that turns the window into a rate is the sender's",
     ],
     parameters: &[],
-    build: |_values, _start| Ok(Tear { rate: Rate(1.0), timer: NoFeedbackTimer::new(SHORTEST) }),
-    receiver: Some(|_values, _start| Box::new(Receiver::new())),
+    build: |_values, start| {
+        Ok(Tear { rate: Rate(1.0), timer: NoFeedbackTimer::new(SHORTEST), most: None, validate: start.policy.validate })
+    },
+    receiver: Some(|_values, start| Box::new(Receiver::new(start.policy.validate))),
 };
 
 /// Of the newest epochs, newest first.
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// Packets; also the least threshold (RFC 5681 equation 4).
 const FIRST_WINDOW: f64 = 2.0;
+/// How many times as long as the reported window a round takes that was not used: losses and a growing queue make rounds longer too.
+const UNUSED: u64 = 4;
 /// As many packets above one make it lost.
 const DUPLICATES: u32 = 3;
 /// A shorter round trip only a host would report that has none.
@@ -202,7 +245,7 @@ mod tests {
 
     #[test]
     fn ten_steps_by_hand() {
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(true);
         let mut window_after = |numbers: &[u64]| {
             for number in numbers {
                 let rtt = Some(Span::from_millis(100));
@@ -243,7 +286,7 @@ mod tests {
 
     #[test]
     fn the_sender_spreads_the_window_over_a_round_trip() {
-        let mut tear = Tear { rate: Rate(1.0), timer: NoFeedbackTimer::new(SHORTEST) };
+        let mut tear = Tear { rate: Rate(1.0), timer: NoFeedbackTimer::new(SHORTEST), most: None, validate: true };
         tear.on_ack(&view(0), &ack(1, Remote { window: Some(Packets(12.5)), ..Remote::default() }));
         assert_eq!(tear.rate, Rate(125.0));
         tear.on_wake(&view(400));

@@ -33,7 +33,7 @@ impl DecBit {
         (self.heard, self.set) = (0, 0);
     }
 
-    fn on_bit(&mut self, set: bool) {
+    fn on_bit(&mut self, set: bool, view: &View) {
         if self.past > 0 {
             self.past -= 1;
             return;
@@ -46,7 +46,11 @@ impl DecBit {
         let before = self.window.get().whole();
         let w = self.window.packets;
         let congested = self.set as f64 >= self.share * self.heard as f64;
-        self.window.set(if congested { w * self.keep } else { w + self.increase });
+        if congested {
+            self.window.set(w * self.keep);
+        } else {
+            self.window.change(self.increase, view);
+        }
         self.begin(before);
     }
 }
@@ -57,9 +61,9 @@ impl CongestionControl for DecBit {
     }
 
     /// The bit comes with each acknowledgement, by itself.
-    fn on_ack(&mut self, _view: &View, ack: &Ack) {
+    fn on_ack(&mut self, view: &View, ack: &Ack) {
         if let Some(bit) = ack.remote.load {
-            self.on_bit(bit > 0);
+            self.on_bit(bit > 0, view);
         }
     }
 
@@ -90,6 +94,7 @@ pub const DECBIT: Entry<DecBit> = Entry {
     source: "Ramakrishnan and Jain, ACM Transactions on Computer Systems 8(2), 1990",
     deviations: &[
         "a loss halves the window and a time-out leaves one packet, as in TCP; the paper's scheme answers bits alone",
+        "no window grows while application or receiver hold the sender, except in eras of ns-2",
         "packets that no router could mark count as packets without the bit",
     ],
     parameters: &[

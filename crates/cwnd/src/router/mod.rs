@@ -17,16 +17,30 @@ struct Window {
     greatest: f64,
     /// The next new packet at the last cut.
     epoch_from: u64,
+    /// Nothing grows on what is not used, as the era has it.
+    validate: bool,
 }
 
 impl Window {
     fn new(start: &Start) -> Self {
         let greatest = bounded_window(start.max_window.0, GREATEST_WINDOW).0;
-        Self { packets: bounded_window(start.window.0, greatest).0, greatest, epoch_from: 0 }
+        Self {
+            packets: bounded_window(start.window.0, greatest).0,
+            greatest,
+            epoch_from: 0,
+            validate: start.policy.validate,
+        }
     }
 
     fn set(&mut self, packets: f64) {
         self.packets = bounded_window(packets, self.greatest).0;
+    }
+
+    /// Adds `packets`; not if there are more of them and nothing may grow on what `view` reports.
+    fn change(&mut self, packets: f64, view: &View) {
+        if packets < 0.0 || !(self.validate && view.is_underused()) {
+            self.set(self.packets + packets);
+        }
     }
 
     fn get(self) -> Packets {

@@ -82,7 +82,7 @@ impl CongestionControl for Vcp {
             Load::Low => self.multiplicative(view),
             Load::Unknown | Load::High | Load::Over => self.additive(view),
         };
-        self.window.set(self.window.packets + step * f64::from(ack.newly));
+        self.window.change(step * f64::from(ack.newly), view);
     }
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
@@ -109,6 +109,7 @@ pub const VCP: Entry<Vcp> = Entry {
         "the load code is a field of its own beside the ECN bits, so that other flows' marks stay apart",
         "the additive increase scales with the square of the round trip over 100 ms, as in the agent",
         "small windows are not paced; the agent does so at long round trips",
+        "no window grows while application or receiver hold the sender, except in eras of ns-2",
         "where no router tells its load, the increase is additive",
     ],
     parameters: &[

@@ -48,9 +48,9 @@ impl CongestionControl for Xcp {
         self.rtt = view.rtt.map(|rtt| rtt.smoothed);
         if let Some(grant) = ack.remote.grant {
             self.answered = true;
-            self.window.set(self.window.packets + grant.0.max(-GREATEST_WINDOW));
+            self.window.change(grant.0.max(-GREATEST_WINDOW), view);
         } else if !self.answered {
-            self.window.set(self.window.packets + f64::from(ack.newly) / self.window.packets);
+            self.window.change(f64::from(ack.newly) / self.window.packets, view);
         }
     }
 
@@ -77,6 +77,7 @@ pub const XCP: Entry<Xcp> = Entry {
     source: "Katabi, Handley and Rohrs, SIGCOMM 2002",
     deviations: &[
         "where no router on the path speaks XCP the window grows by a packet per round trip; the paper supposes that all do",
+        "what routers grant is not added while application or receiver hold the sender, except in eras of ns-2",
         "a sender without a `desired` rate asks for as much as there is",
     ],
     parameters: &[Parameter::bit_rate("desired", "what the application could send; otherwise any rate")],

@@ -1,5 +1,7 @@
 //! The behaviour of an era, as data.
 
+use crate::signal::View;
+
 /// How fast slow start grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlowStart {
@@ -36,8 +38,8 @@ pub struct Policy {
     pub timeout_halves: bool,
     /// A window is truncated to whole packets before and after a cut (ns-2 before January 2006, `precisionReduce_` off).
     pub truncate: bool,
-    /// No growth while the source or the receiver holds the sender (RFC 9002 section 7.8), and a restart window after an idle
-    /// time (RFC 5681 section 4.1); ns-2 grows on.
+    /// No growth while the source or the receiver holds the sender (RFC 9002 section 7.8), of rates as of windows, and a restart window
+    /// after an idle time (RFC 5681 section 4.1); ns-2 grows on.
     pub validate: bool,
     /// Growth counts acknowledgements (ns-2) instead of packets acknowledged (RFC 5681, byte counting).
     pub per_ack: bool,
@@ -53,4 +55,12 @@ impl Policy {
         validate: true,
         per_ack: false,
     };
+
+    /// Whether nothing may grow on what `view` reports: the application or the receiver held the sender, which therefore used less
+    /// than its algorithm allowed (RFC 7661 section 4.4, RFC 9002 section 7.8).
+    #[inline]
+    #[must_use]
+    pub fn withholds_growth(&self, view: &View) -> bool {
+        self.validate && view.is_underused()
+    }
 }

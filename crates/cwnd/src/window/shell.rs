@@ -6,7 +6,7 @@ use core::fmt::Debug;
 use super::hystart::HyStart;
 use super::policy::{FirstCut, Policy, SlowStart};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::signal::{Ack, Cause, Congestion, Limit, Start, View};
+use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{Packets, Span};
 
 /// The part of a window algorithm that differs from the others. Windows are real numbers of packets, as in the papers.
@@ -228,7 +228,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     #[inline(always)]
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         self.rule.observe(view, ack);
-        let held = self.policy.validate && matches!(view.limit, Limit::Source | Limit::Peer);
+        let held = self.policy.withholds_growth(view);
         let repairing = view.in_recovery && !self.state.collapsed;
         if repairing || ack.marked > 0 || held {
             return;

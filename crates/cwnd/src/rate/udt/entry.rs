@@ -31,6 +31,8 @@ pub const UDT: Entry<Udt> = Entry {
         "ns2 and udt4: estimates are reported once measured and are not rounded; the sources report constants until then",
         "ns2 and udt4: acknowledgements up to half a SYN early count as on time, so that jitter swallows no increase",
         "ns2: the pause of a SYN after the first NAK of an epoch is a rate of one packet per SYN",
+        "udt4: nothing grows while application or receiver hold the sender, except in eras of ns-2; libudt grows on, as `paper` and `ns2` do \
+         in every era",
         "a congestion mark counts as a NAK; UDT knows no marks",
         "a cut does not go below one packet per second, or nothing would ever come back",
     ],

@@ -61,6 +61,8 @@ pub struct Udt {
     before_cut: Rate,
     /// `ns2`: when the pause ends.
     thaw: Option<Time>,
+    /// `udt4`: nothing grows on what is not used, as the era has it. The other profiles reproduce their sources, which grow on.
+    validate: bool,
 }
 
 /// Slow start: the window is what was acknowledged so far.
@@ -98,6 +100,7 @@ impl Udt {
             lossy: false,
             before_cut: Rate(UNPACED),
             thaw: None,
+            validate: start.policy.validate && settings.profile == Profile::Udt4,
         }
     }
 
@@ -237,7 +240,7 @@ impl CongestionControl for Udt {
         self.intervals.positive();
         self.on_report(&ack.remote);
         if let Some(slow_start) = self.slow_start {
-            self.ramp(slow_start, ack.newly, view);
+            self.ramp(slow_start, if self.validate && view.is_underused() { 0 } else { ack.newly }, view);
             return;
         }
         if self.profile == Profile::Paper {
@@ -245,7 +248,7 @@ impl CongestionControl for Udt {
         } else if self.takes_turn(view.now) {
             self.update_window(&ack.remote, view);
             let lossy = core::mem::take(&mut self.lossy);
-            if self.profile == Profile::Ns2 || !lossy {
+            if (self.profile == Profile::Ns2 || !lossy) && !(self.validate && view.is_underused()) {
                 self.grow(view);
             }
         }
