@@ -216,7 +216,7 @@ fn every_error_names_its_place_and_what_is_accepted() {
         (top("warmup = \"60s\""), "1:10: `warmup` cannot be 60s: accepted is less than the duration, 60s"),
         (top("seeds = 0"), "1:9: `seeds` cannot be 0: accepted is 1 to 100000"),
         (top("era = \"2001\""), "1:7: unknown value `2001`"),
-        (top("recovery = \"vegas\""), "1:12: unknown value `vegas` (accepted: tahoe, reno, newreno, sack)"),
+        (top("recovery = \"vegas\""), "1:12: unknown value `vegas` (accepted: tahoe, reno, newreno, sack, rack)"),
         (flow("receiver = \"sakc\""), "4:12: unknown value `sakc`"),
         (top("payload = \"2kB\""), "1:11: `payload` cannot be 2kB: accepted is at most a packet, 1500B"),
         (top("[variation]\nrtt = 1.0"), "2:7: `rtt` cannot be 1: accepted is at least 0 and below 1"),

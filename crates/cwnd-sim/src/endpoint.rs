@@ -8,7 +8,7 @@ use cwnd_udt::Message;
 use crate::logged::LoggedSender;
 use crate::net::packet::{Body, Data, Header};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
-use crate::tcp::recovery::{Cumulative, NewReno, Recovery, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
+use crate::tcp::recovery::{Cumulative, NewReno, Rack, Recovery, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
 use crate::{cbr, datagram, routed, tcp, udt};
 
 /// A sender.
@@ -16,6 +16,8 @@ use crate::{cbr, datagram, routed, tcp, udt};
 pub(crate) enum Sender {
     /// TCP-like, with selective acknowledgements.
     Sack(tcp::Sender<Sack>),
+    /// The same, with losses found by time.
+    Rack(Box<tcp::Sender<Rack>>),
     /// TCP-like, without.
     Cumulative(tcp::Sender<Cumulative>),
     /// TCP-like, of an algorithm that asks for delivery-rate samples.
@@ -54,6 +56,7 @@ macro_rules! sender {
     ($self:expr, $inner:ident => $body:expr) => {
         match $self {
             Sender::Sack($inner) => $body,
+            Sender::Rack($inner) => $body,
             Sender::Cumulative($inner) => $body,
             Sender::Sampled($inner) => $body,
             Sender::Udt($inner) => $body,
@@ -98,6 +101,7 @@ impl Sender {
             RecoveryScheme::Reno => cumulative(config, &Reno),
             RecoveryScheme::NewReno => cumulative(config, &NewReno),
             RecoveryScheme::Sack => Self::Sack(tcp::Sender::new(config, Sack::new(&era), now)),
+            RecoveryScheme::Rack => Self::Rack(Box::new(tcp::Sender::new(config, Rack::default(), now))),
         }
     }
 
@@ -109,6 +113,7 @@ impl Sender {
             RecoveryScheme::Reno => cumulative(&Reno),
             RecoveryScheme::NewReno => cumulative(&NewReno),
             RecoveryScheme::Sack => (Box::new(Sack::new(&era)) as Box<dyn Recovery>, true),
+            RecoveryScheme::Rack => (Box::new(Rack::default()) as Box<dyn Recovery>, true),
         };
         Self::Sampled(Box::new(tcp::Sender::new(config, Sampled::new(scheme, selective), now)))
     }

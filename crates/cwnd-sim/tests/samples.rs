@@ -149,19 +149,21 @@ proptest! {
             let reliable = view.rtt.is_none_or(|rtt| sample.interval >= rtt.min || sample.interval == Span::ZERO);
             prop_assert!(reliable, "{sample:?} in {view:?}");
         }
-        let selective = scheme == RecoveryScheme::Sack;
+        let selective = matches!(scheme, RecoveryScheme::Sack | RecoveryScheme::Rack);
         let mut lost = 0;
         for (view, event) in &seen.losses {
             lost += u64::from(event.lost);
             let timeout = event.cause == Cause::Timeout;
             prop_assert!(event.lost == 1 || timeout);
-            if selective {
-                let sample = event.sample.expect("it is known which packets are lost");
+            // What a tail loss probe has repaired before it was missed has no sample.
+            if let Some(sample) = event.sample.filter(|_| selective) {
                 // Of several in one acknowledgement, the first does not count the others yet.
                 prop_assert!(sample.lost > 0 && lost <= view.lost);
                 prop_assert!(!timeout || lost == view.lost);
             }
         }
+        let known = seen.losses.iter().filter(|(_, event)| event.sample.is_some()).count();
+        prop_assert!(!selective || known * 10 >= seen.losses.len() * 9);
         prop_assert!(seen.losses.last().is_none_or(|(view, _)| lost == view.lost));
     }
 }

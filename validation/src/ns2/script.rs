@@ -150,7 +150,8 @@ fn kind(recovery: RecoveryScheme) -> &'static str {
         RecoveryScheme::Tahoe => "Tahoe",
         RecoveryScheme::Reno => "Reno",
         RecoveryScheme::NewReno => "Newreno",
-        RecoveryScheme::Sack => "Sack1",
+        // ns-2 has no other one with selective acknowledgements.
+        RecoveryScheme::Sack | RecoveryScheme::Rack => "Sack1",
     }
 }
 

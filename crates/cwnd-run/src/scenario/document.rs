@@ -37,7 +37,7 @@ pub struct Document {
     pub first_seed: u64,
     /// The habits of all senders and receivers; a flow may have its own.
     pub era: Written<Era>,
-    /// How senders find and mend losses: `tahoe`, `reno`, `newreno` or `sack`; a flow may have its own.
+    /// How senders find and mend losses: `tahoe`, `reno`, `newreno`, `sack` or `rack`; a flow may have its own.
     pub recovery: Written<RecoveryScheme>,
     /// How slow start grows, and whether the delay ends it; as the era has it if not given. A flow may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]

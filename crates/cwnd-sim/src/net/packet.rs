@@ -114,6 +114,17 @@ pub(crate) struct Ack {
     pub(crate) sack: [Block; 3],
     /// A mark is echoed (ECE, RFC 3168).
     pub(crate) marked: bool,
+    /// The packet that made the receiver send this had arrived before (DSACK, RFC 2883): its number, relative to `cumulative`, which is
+    /// still missing; 0 if it had not. A number too far away to be written is left out.
+    pub(crate) duplicate: i32,
+}
+
+impl Ack {
+    /// The packet that arrived twice.
+    pub(crate) fn duplicate(&self) -> Option<u64> {
+        let number = self.cumulative.checked_add_signed(self.duplicate.into());
+        number.filter(|_| self.duplicate != 0)
+    }
 }
 
 /// A range of packets, relative to the cumulative acknowledgement; empty if unused.

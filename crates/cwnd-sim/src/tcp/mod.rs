@@ -1,4 +1,4 @@
-//! TCP-like endpoints: packets are acknowledged as they arrive, losses are found and repaired by one of four schemes and a
+//! TCP-like endpoints: packets are acknowledged as they arrive, losses are found and repaired by one of five schemes and a
 //! retransmission timer (RFC 6298).
 
 mod aggregate;

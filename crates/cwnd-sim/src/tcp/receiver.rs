@@ -97,7 +97,13 @@ impl Receiver {
             return None;
         }
         self.cumulative += 1;
-        Some(Ack { cumulative: self.cumulative, echo: data.sent_at, sack: [Block::default(); 3], marked: false })
+        Some(Ack {
+            cumulative: self.cumulative,
+            echo: data.sent_at,
+            sack: [Block::default(); 3],
+            marked: false,
+            duplicate: 0,
+        })
     }
 
     /// Handles a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:
@@ -134,7 +140,12 @@ impl Receiver {
         // A held acknowledgement covers two packets and echoes the older one (RFC 7323 section 4.3).
         let held = std::mem::replace(&mut self.due, Time::MAX) != Time::MAX;
         let echo = if held { self.held_echo } else { data.sent_at };
-        (new, Some(self.acknowledge(data.number, echo)))
+        let mut ack = self.acknowledge(data.number, echo);
+        if !new {
+            let offset = data.number.cast_signed() - self.cumulative.cast_signed();
+            ack.duplicate = i32::try_from(offset).unwrap_or(0);
+        }
+        (new, Some(ack))
     }
 
     /// Releases a held acknowledgement that is due.
@@ -178,7 +189,7 @@ impl Receiver {
             self.marked = false;
         }
         let sack = if self.beyond.is_empty() { [Block::default(); 3] } else { self.report(number) };
-        Ack { cumulative: self.cumulative, echo, sack, marked }
+        Ack { cumulative: self.cumulative, echo, sack, marked, duplicate: 0 }
     }
 
     #[inline(never)]

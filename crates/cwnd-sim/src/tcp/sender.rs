@@ -81,7 +81,7 @@ impl<R: Recovery> Sender<R> {
     #[inline(always)]
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         // Nearly all of them are plain ones, for which the compiler leaves out the handling of losses and recovery.
-        if let Some(newly) = self.recovery.on_plain_ack(ack) {
+        if let Some(newly) = self.recovery.on_plain_ack(now, ack) {
             let outcome = AckOutcome { newly, advanced: true, rearm: true, ..AckOutcome::default() };
             self.on_outcome(now, ack, self.in_flight() + newly, &outcome);
         } else {
@@ -113,6 +113,10 @@ impl<R: Recovery> Sender<R> {
         }
         if outcome.rearm {
             self.timer.start(now, &self.facts.rtt);
+        }
+        if outcome.spurious {
+            self.algorithm.on_spurious(&self.view(now, in_flight));
+            self.update_control();
         }
         if outcome.lost > 0 {
             self.facts.counts.lost += outcome.lost;
@@ -253,6 +257,9 @@ impl<R: Recovery> Sender<R> {
     /// The next packet to leave now, if one may.
     fn poll(&mut self, now: Time) -> Option<Data> {
         self.pacer.pass();
+        if self.recovery.prefers_new() && !self.has_new(now) {
+            self.recovery.repair_at_once();
+        }
         let urgent = self.recovery.urgent();
         if !urgent && (self.held || self.recovery.room(self.cached.allowed) == 0) {
             self.facts.limits.set(now, Limit::Window);
@@ -289,6 +296,27 @@ impl<R: Recovery> Sender<R> {
         let pair = self.pacer.sent(now, self.spacing(), self.cached.probe, fresh);
         let reacted = !retransmission && number > 0 && number == self.confirming;
         Some(Data { number, sent_at: now, retransmission, reacted, pair })
+    }
+
+    /// A timer of the recovery scheme has expired.
+    #[cold]
+    fn on_recovery_deadline(&mut self, now: Time) {
+        let in_flight = self.in_flight();
+        let new_data = self.has_new(now);
+        let outcome = self.recovery.on_deadline(now, new_data);
+        if outcome.rearm {
+            self.timer.start(now, &self.facts.rtt);
+        }
+        if outcome.lost > 0 {
+            self.facts.counts.lost += outcome.lost;
+            self.on_loss(now, in_flight, &outcome);
+        }
+        self.recovery.on_window(&outcome, self.cached.window);
+    }
+
+    /// Source and receiver let a new packet leave.
+    fn has_new(&mut self, now: Time) -> bool {
+        self.recovery.outstanding() < self.facts.peer_window && self.backlog.has(now, self.recovery.next())
     }
 
     /// The control that its algorithm requests.
@@ -336,7 +364,12 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         }
         self.drain(now, |data| send(Body::Data(data)));
         self.recovery.on_drained(self.facts.limits.current());
-        Timers { release: self.next_release(), deadline: self.timer.deadline() }
+        if self.recovery.is_probe_stale() {
+            // The time until which the timer is known not to expire is not enough.
+            self.timer.settle(&self.facts.rtt);
+            self.recovery.set_probe(now, self.facts.rtt.get(), self.timer.deadline());
+        }
+        Timers { release: self.next_release(), deadline: self.timer.deadline().min(self.recovery.deadline()) }
     }
 
     fn on_wake(&mut self, now: Time) {
@@ -347,6 +380,9 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
     }
 
     fn on_deadline(&mut self, now: Time) {
+        if self.recovery.deadline() <= now {
+            self.on_recovery_deadline(now);
+        }
         if !self.timer.has_expired(now, &self.facts.rtt) {
             return;
         }
@@ -459,7 +495,8 @@ mod tests {
         let mut window_after = |cumulative, arrived| {
             while sender.poll(Time::ZERO).is_some() {}
             let sack = [Block { first: u32::from(arrived > 0), end: arrived }, Block::default(), Block::default()];
-            sender.on_ack(Time::from_nanos(1), &Ack { cumulative, echo: Time::ZERO, sack, marked: false });
+            sender
+                .on_ack(Time::from_nanos(1), &Ack { cumulative, echo: Time::ZERO, sack, marked: false, duplicate: 0 });
             (sender.window(), sender.counts().delivered)
         };
         // Slow start from ten packets. Packet 2 is lost, 3, 4 and 5 arrive: half of twelve.
@@ -481,7 +518,8 @@ mod tests {
                 let sent = std::iter::from_fn(|| sender.poll(now)).map(|data| data.number).last();
                 let cumulative = sent.expect("one may leave") + 1;
                 let arrived = now + rtt;
-                sender.on_ack(arrived, &Ack { cumulative, echo: now, sack: [Block::default(); 3], marked });
+                sender
+                    .on_ack(arrived, &Ack { cumulative, echo: now, sack: [Block::default(); 3], marked, duplicate: 0 });
                 assert_eq!(sender.timer.deadline() < Time::MAX, sender.held, "nothing else is to be waited for");
                 now = arrived;
                 if sender.held {

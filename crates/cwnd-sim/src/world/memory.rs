@@ -6,7 +6,7 @@ use std::cell::Cell;
 use cwnd::{Span, Spec, Time};
 
 use super::World;
-use crate::{Dumbbell, Era, QueueLimit, Source};
+use crate::{Dumbbell, Era, QueueLimit, RecoveryScheme, Source};
 
 /// The system's allocator, with the bytes in use by each thread counted.
 struct Counting;
@@ -33,11 +33,11 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Bytes per flow of a world of `flows` flows that is about to start: everything but the setup and the trace.
-fn bytes_per_flow(flows: usize, source: Source) -> usize {
+fn bytes_per_flow(flows: usize, recovery: RecoveryScheme, source: Source) -> usize {
     let bell = Dumbbell::new(1_000_000_000_000, Span::from_millis(100), QueueLimit::Packets(8_000_000));
     let reno = Spec::parse("reno").expect("registered");
     let mut setup = bell.setup(&vec![reno; flows], Era::MODERN, Span::from_secs(1), Span::ZERO, 1);
-    setup.flows.iter_mut().for_each(|flow| flow.source = source);
+    setup.flows.iter_mut().for_each(|flow| (flow.recovery, flow.source) = (recovery, source));
     let before = IN_USE.get();
     let mut world = World::new(&setup).expect("valid");
     // Room for the lines' events comes with the first packet of the last flow.
@@ -49,8 +49,13 @@ fn bytes_per_flow(flows: usize, source: Source) -> usize {
 fn a_million_flows_fit_in_a_gigabyte() {
     // As close below a power of two as a million is.
     let flows = (1 << 13) * 1_000_000 / (1 << 20);
-    let (bulk, finite) = (bytes_per_flow(flows, Source::Bulk), bytes_per_flow(flows, Source::Packets(8)));
+    let bytes =
+        |recovery| (bytes_per_flow(flows, recovery, Source::Bulk), bytes_per_flow(flows, recovery, Source::Packets(8)));
+    let (bulk, finite) = bytes(RecoveryScheme::Sack);
     assert!(bulk <= 1024, "{bulk} bytes");
     // A finite flow takes two more allocations.
     assert!(finite <= 1160, "{finite} bytes");
+    // RACK keeps twice as much.
+    let (bulk, finite) = bytes(RecoveryScheme::Rack);
+    assert!(bulk <= 2048 && finite <= 2176, "{bulk} and {finite} bytes");
 }

@@ -7,6 +7,7 @@
 mod cumulative;
 mod newreno;
 mod proportional;
+mod rack;
 mod reno;
 mod sack;
 mod sampled;
@@ -15,6 +16,7 @@ mod tahoe;
 
 pub(crate) use cumulative::Cumulative;
 pub(crate) use newreno::NewReno;
+pub(crate) use rack::Rack;
 pub(crate) use reno::Reno;
 pub(crate) use sack::Sack;
 pub(crate) use sampled::Sampled;
@@ -22,12 +24,12 @@ pub(crate) use tahoe::Tahoe;
 
 use std::fmt::Debug;
 
-use cwnd::{Limit, Packets, RateSample, Span, Time};
+use cwnd::{Limit, Packets, RateSample, Rtt, Span, Time};
 
 use crate::net::packet::Ack;
 
-/// How a TCP sender detects and repairs losses. Each detects one by the third duplicate acknowledgement, or by three packets
-/// above it that have arrived, and all by the retransmission timer.
+/// How a TCP sender detects and repairs losses. All but the last detect one by the third duplicate acknowledgement, or by three packets
+/// above it that have arrived, and all of them by the retransmission timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecoveryScheme {
     /// Slow start from the first missing packet on, with a window of one packet, whatever else has arrived.
@@ -40,11 +42,13 @@ pub enum RecoveryScheme {
     /// Selective acknowledgements: all losses of a window in about one round trip (RFC 2018, RFC 6675).
     #[default]
     Sack,
+    /// The same with losses found by time, those of packets sent again too (RFC 8985); responses that were in vain are undone.
+    Rack,
 }
 
 impl RecoveryScheme {
     /// Every scheme, oldest first.
-    pub const ALL: [Self; 4] = [Self::Tahoe, Self::Reno, Self::NewReno, Self::Sack];
+    pub const ALL: [Self; 5] = [Self::Tahoe, Self::Reno, Self::NewReno, Self::Sack, Self::Rack];
 
     /// Its name in scenarios.
     #[must_use]
@@ -54,6 +58,7 @@ impl RecoveryScheme {
             Self::Reno => "reno",
             Self::NewReno => "newreno",
             Self::Sack => "sack",
+            Self::Rack => "rack",
         }
     }
 
@@ -83,11 +88,12 @@ pub(crate) trait Recovery: Debug + Send {
 
     /// Handles an acknowledgement, if it is of the plain kind: nothing is being repaired, and it reports no more than that more has
     /// arrived in order. How many packets; none if it is for [`on_ack`](Self::on_ack).
-    fn on_plain_ack(&mut self, _ack: &Ack) -> Option<u64> {
+    fn on_plain_ack(&mut self, _now: Time, _ack: &Ack) -> Option<u64> {
         None
     }
 
-    /// Handles an acknowledgement. A fast recovery that it starts has begun when this returns, one that it ends has not ended.
+    /// Handles an acknowledgement. A fast recovery that it starts has begun when this returns; one that it ends
+    /// has not ended, unless it was in vain.
     fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome;
 
     /// The algorithm has handled the acknowledgement: whether fast recovery ends with it.
@@ -98,6 +104,36 @@ pub(crate) trait Recovery: Debug + Send {
 
     /// The retransmission timer expired. Returns how many packets are newly taken for lost.
     fn on_timeout(&mut self, now: Time) -> u64;
+
+    /// When [`on_deadline`](Self::on_deadline) is to be called; [`Time::MAX`] for never.
+    #[inline]
+    fn deadline(&self) -> Time {
+        Time::MAX
+    }
+
+    /// A timer of the scheme's own has expired. `new_data`: a new packet may leave, as far as source and receiver are concerned.
+    fn on_deadline(&mut self, _now: Time, _new_data: bool) -> AckOutcome {
+        AckOutcome::default()
+    }
+
+    /// The timer for probes is to be set anew.
+    #[inline]
+    fn is_probe_stale(&self) -> bool {
+        false
+    }
+
+    /// Sets it; the retransmission timer expires at `timeout`.
+    #[inline]
+    fn set_probe(&mut self, _now: Time, _rtt: Option<Rtt>, _timeout: Time) {}
+
+    /// New packets are to leave before those that wait to be sent again.
+    #[inline]
+    fn prefers_new(&self) -> bool {
+        false
+    }
+
+    /// There are none.
+    fn repair_at_once(&mut self) {}
 
     /// The next packet leaves whatever the window (RFC 6675 section 5, step 4.3).
     fn urgent(&self) -> bool;
@@ -168,6 +204,8 @@ pub(crate) struct AckOutcome {
     pub(crate) separate: bool,
     /// The retransmission timer starts anew.
     pub(crate) rearm: bool,
+    /// What the last response to congestion took for lost had only been late.
+    pub(crate) spurious: bool,
 }
 
 /// This many duplicate acknowledgements (RFC 5681 section 3.2), or packets arrived above one (RFC 6675's DupThresh), make a loss.

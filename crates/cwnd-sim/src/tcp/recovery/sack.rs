@@ -93,7 +93,7 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, ack: &Ack) -> Option<u64> {
+    fn on_plain_ack(&mut self, _now: Time, ack: &Ack) -> Option<u64> {
         if matches!(self.phase, Phase::Open) { self.board.on_plain_ack(ack) } else { None }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cwnd::estimate::{DeliveryRate, Departure};
-use cwnd::{Limit, Packets, RateSample, Span, Time};
+use cwnd::{Limit, Packets, RateSample, Rtt, Span, Time};
 
 use super::{AckOutcome, Recovery};
 use crate::net::packet::Ack;
@@ -81,6 +81,13 @@ impl Sampled {
         }
     }
 
+    /// What was found lost and is no longer is in flight again.
+    fn forgive(&mut self) {
+        for (number, record) in (self.scheme.acked()..).zip(&mut self.records) {
+            record.lost &= self.scheme.is_waiting(number);
+        }
+    }
+
     /// Counts `count` packets that were found lost, the first of them `first` or above.
     fn lose(&mut self, first: u64, count: u64) {
         let acked = self.scheme.acked();
@@ -125,6 +132,9 @@ impl Recovery for Sampled {
         let from = self.scheme.acked();
         let outcome = self.scheme.on_ack(now, ack);
         self.deliver(now, ack, from, &outcome);
+        if outcome.spurious {
+            self.forgive();
+        }
         if outcome.lost > 0 {
             self.lose(outcome.first_lost, outcome.lost);
         }
@@ -143,6 +153,34 @@ impl Recovery for Sampled {
         let lost = self.scheme.on_timeout(now);
         self.lose(self.scheme.acked(), lost);
         lost
+    }
+
+    fn deadline(&self) -> Time {
+        self.scheme.deadline()
+    }
+
+    fn on_deadline(&mut self, now: Time, new_data: bool) -> AckOutcome {
+        let outcome = self.scheme.on_deadline(now, new_data);
+        if outcome.lost > 0 {
+            self.lose(outcome.first_lost, outcome.lost);
+        }
+        outcome
+    }
+
+    fn is_probe_stale(&self) -> bool {
+        self.scheme.is_probe_stale()
+    }
+
+    fn set_probe(&mut self, now: Time, rtt: Option<Rtt>, timeout: Time) {
+        self.scheme.set_probe(now, rtt, timeout);
+    }
+
+    fn prefers_new(&self) -> bool {
+        self.scheme.prefers_new()
+    }
+
+    fn repair_at_once(&mut self) {
+        self.scheme.repair_at_once();
     }
 
     fn urgent(&self) -> bool {

@@ -192,7 +192,7 @@ mod tests {
         for (slot, (first, end)) in sack.iter_mut().zip(blocks) {
             *slot = Block { first: (first - cumulative) as u32, end: (end - cumulative) as u32 };
         }
-        Ack { cumulative, echo: Time::ZERO, sack, marked: false }
+        Ack { cumulative, echo: Time::ZERO, sack, marked: false, duplicate: 0 }
     }
 
     fn sent(n: u64) -> Scoreboard {

@@ -1,0 +1,250 @@
+//! What a sender knows of each outstanding packet (RFC 8985 section 5.2), and how many there are of each kind.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use cwnd::Time;
+
+use crate::net::packet::Ack;
+use crate::ranges::Ranges;
+
+/// An outstanding packet: 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    /// When it left last (`Segment.xmit_ts`).
+    pub(super) sent_at: Time,
+    /// How often it was sent again (`Segment.retransmitted`).
+    pub(super) resends: u32,
+    /// It was found lost, and has not been sent again since (`Segment.lost`).
+    pub(super) lost: bool,
+}
+
+/// The packets between the cumulative acknowledgement and the next new packet. Those that have not arrived are lost and wait, or are in
+/// flight, for the first time (`fresh`) or again (`resent`).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Board {
+    acked: u64,
+    next: u64,
+    records: VecDeque<Record>,
+    sacked: Ranges,
+    /// How many packets are in `sacked` (`RACK.segs_sacked`).
+    arrived: u64,
+    lost: BTreeSet<u64>,
+    fresh: u64,
+    resent: u64,
+    /// All below have arrived, were found lost or were sent again.
+    fresh_from: u64,
+    /// Packets that were sent again, in the order of their departure. Some are out of date: they arrived, or left once more.
+    departures: VecDeque<(Time, u64)>,
+}
+
+impl Board {
+    /// All packets below have arrived.
+    #[inline]
+    pub(super) fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// The number of the next new packet.
+    #[inline]
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Packets taken to be in the network.
+    #[inline]
+    pub(super) fn in_flight(&self) -> u64 {
+        self.fresh + self.resent
+    }
+
+    /// Packets that have not arrived, lost or not.
+    pub(super) fn missing(&self) -> u64 {
+        self.in_flight() + self.lost.len() as u64
+    }
+
+    /// Packets that arrived above a missing one.
+    #[inline]
+    pub(super) fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// Whether lost packets wait to be sent again.
+    #[inline]
+    pub(super) fn waiting(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    /// Whether `number` is one of these.
+    pub(super) fn is_waiting(&self, number: u64) -> bool {
+        self.lost.contains(&number)
+    }
+
+    /// Everything outstanding is in flight for the first time, as far as is known.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.fresh == self.next - self.acked
+    }
+
+    /// Sends the next `count` new packets. The first of them.
+    #[inline]
+    pub(super) fn send(&mut self, now: Time, count: u64) -> u64 {
+        let first = self.next;
+        self.next += count;
+        self.fresh += count;
+        let record = Record { sent_at: now, resends: 0, lost: false };
+        if count == 1 {
+            self.records.push_back(record);
+        } else {
+            self.records.extend((0..count).map(|_| record));
+        }
+        first
+    }
+
+    /// Sends the first lost packet again.
+    pub(super) fn resend(&mut self, now: Time) -> Option<u64> {
+        let number = self.lost.pop_first()?;
+        let record = &mut self.records[(number - self.acked) as usize];
+        *record = Record { sent_at: now, resends: record.resends + 1, lost: false };
+        self.resent += 1;
+        self.departures.push_back((now, number));
+        Some(number)
+    }
+
+    /// Sends the last packet that has not arrived again, as a probe: it is not taken for lost. None if all have arrived.
+    pub(super) fn resend_last(&mut self, now: Time) -> Option<u64> {
+        let number = (self.acked..self.next).rev().find(|number| self.is_missing(*number))?;
+        if self.mark_lost(number) {
+            self.lost.remove(&number);
+        }
+        let record = &mut self.records[(number - self.acked) as usize];
+        *record = Record { sent_at: now, resends: record.resends + 1, lost: false };
+        self.resent += 1;
+        self.departures.push_back((now, number));
+        Some(number)
+    }
+
+    /// Handles an acknowledgement that advances to `cumulative` while everything outstanding is in flight for the first time. The last
+    /// packet that arrived.
+    #[inline]
+    pub(super) fn advance_plainly(&mut self, cumulative: u64) -> Record {
+        let newly = cumulative - self.acked;
+        let last = self.records[newly as usize - 1];
+        if newly == 1 {
+            self.records.pop_front();
+        } else {
+            self.records.drain(..newly as usize);
+        }
+        self.fresh -= newly;
+        (self.acked, self.fresh_from) = (cumulative, cumulative);
+        last
+    }
+
+    /// Takes in an acknowledgement, and hands to `delivered` each packet that has arrived for the first time, in order.
+    pub(super) fn take_in(&mut self, ack: &Ack, mut delivered: impl FnMut(u64, &Record)) {
+        let cumulative = ack.cumulative.min(self.next);
+        while self.acked < cumulative {
+            let number = self.acked;
+            if self.is_missing(number) {
+                delivered(number, &self.deliver(number));
+            } else {
+                self.arrived -= 1;
+            }
+            self.records.pop_front();
+            self.acked += 1;
+        }
+        self.sacked.remove_below(self.acked);
+        for block in ack.sack.iter().filter(|block| block.end > 0) {
+            let first = (ack.cumulative + u64::from(block.first)).max(self.acked);
+            let end = (ack.cumulative + u64::from(block.end)).min(self.next);
+            let mut added = Vec::new();
+            self.sacked.insert(first, end, |first, end| added.push(first..end));
+            for number in added.into_iter().flatten() {
+                delivered(number, &self.deliver(number));
+                self.arrived += 1;
+            }
+        }
+        self.fresh_from = self.fresh_from.max(self.acked);
+        if self.is_plain() {
+            self.departures.clear();
+        }
+    }
+
+    /// Counts `number` as no longer missing; what it was before.
+    fn deliver(&mut self, number: u64) -> Record {
+        let record = self.records[(number - self.acked) as usize];
+        if record.lost {
+            self.lost.remove(&number);
+        } else if record.resends > 0 {
+            self.resent -= 1;
+        } else {
+            self.fresh -= 1;
+        }
+        record
+    }
+
+    /// Takes `number` for lost; whether it was not before.
+    pub(super) fn mark_lost(&mut self, number: u64) -> bool {
+        let record = &mut self.records[(number - self.acked) as usize];
+        if std::mem::replace(&mut record.lost, true) {
+            return false;
+        }
+        if record.resends > 0 {
+            self.resent -= 1;
+        } else {
+            self.fresh -= 1;
+        }
+        self.lost.insert(number)
+    }
+
+    /// Takes back that packets are lost which were not sent again since: they are in flight for the first time.
+    pub(super) fn unmark_lost(&mut self) {
+        let Self { lost, records, fresh, acked, .. } = self;
+        lost.retain(|number| {
+            let record = &mut records[(*number - *acked) as usize];
+            let first = record.resends == 0;
+            if first {
+                record.lost = false;
+                *fresh += 1;
+            }
+            !first
+        });
+        self.fresh_from = self.acked;
+    }
+
+    /// The first packet that is in flight for the first time, and when it left.
+    pub(super) fn first_fresh(&mut self) -> Option<(Time, u64)> {
+        while self.fresh_from < self.next {
+            self.fresh_from = self.sacked.gap_from(self.fresh_from);
+            let record = self.records.get((self.fresh_from - self.acked) as usize)?;
+            if !record.lost && record.resends == 0 {
+                return Some((record.sent_at, self.fresh_from));
+            }
+            self.fresh_from += 1;
+        }
+        None
+    }
+
+    /// The packet in flight again that left first, and when.
+    pub(super) fn first_resent(&mut self) -> Option<(Time, u64)> {
+        while let Some((sent_at, number)) = self.departures.front().copied() {
+            let current = number >= self.acked && self.is_missing(number) && {
+                let record = self.records[(number - self.acked) as usize];
+                !record.lost && record.sent_at == sent_at
+            };
+            if current {
+                return Some((sent_at, number));
+            }
+            self.departures.pop_front();
+        }
+        None
+    }
+
+    /// The record of `number`, if it has not arrived.
+    pub(super) fn record(&self, number: u64) -> Option<&Record> {
+        let outstanding = (self.acked..self.next).contains(&number);
+        (outstanding && self.is_missing(number)).then(|| &self.records[(number - self.acked) as usize])
+    }
+
+    fn is_missing(&self, number: u64) -> bool {
+        self.sacked.is_empty() || self.sacked.covering(number).is_none()
+    }
+}

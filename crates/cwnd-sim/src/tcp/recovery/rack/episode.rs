@@ -1,0 +1,88 @@
+//! Whether a loss recovery was in vain: what was taken for lost had only been late.
+//!
+//! Each packet taken for lost since the recovery began is a suspect until the receiver shows that it has arrived as it left first: an
+//! acknowledgement that left before it was sent again covers it (Eifel detection, RFC 3522), or it arrives twice (RFC 3708). If that is
+//! true of all of them, the response is undone (RFC 4015, RFC 9438 section 4.9).
+
+use std::collections::BTreeSet;
+
+use cwnd::Time;
+
+use super::board::Record;
+
+/// The newest recovery.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Episode {
+    suspects: BTreeSet<u64>,
+    /// No suspect was proven lost.
+    open: bool,
+}
+
+impl Episode {
+    /// A recovery begins.
+    pub(super) fn begin(&mut self) {
+        self.suspects.clear();
+        self.open = true;
+    }
+
+    /// `number` is taken for lost.
+    #[inline]
+    pub(super) fn suspect(&mut self, number: u64) {
+        if self.open {
+            self.suspects.insert(number);
+        }
+    }
+
+    /// `number` has not been lost; whether that was the last suspect.
+    pub(super) fn exonerate(&mut self, number: u64) -> bool {
+        let last = self.open && self.suspects.remove(&number) && self.suspects.is_empty();
+        self.open &= !last;
+        last
+    }
+
+    /// The recovery was undone, or its end is not to be judged.
+    pub(super) fn close(&mut self) {
+        self.suspects.clear();
+        self.open = false;
+    }
+}
+
+/// Whether a packet that was taken for lost has arrived as it left first: the packet that made the receiver say so left at `echo`.
+///
+/// Where an acknowledgement covers several packets, `echo` belongs to the first of them.
+pub(super) fn is_late_original(record: &Record, echo: Time) -> bool {
+    match record.resends {
+        0 => record.lost,
+        1 => !record.lost && echo < record.sent_at,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_suspects_must_have_arrived() {
+        let mut episode = Episode::default();
+        episode.suspect(3);
+        assert!(!episode.exonerate(3), "there is no recovery");
+        episode.begin();
+        [4, 6].into_iter().for_each(|number| episode.suspect(number));
+        assert!(!episode.exonerate(6));
+        assert!(!episode.exonerate(6), "once is enough");
+        assert!(episode.exonerate(4));
+        assert!(!episode.exonerate(4), "it was undone");
+    }
+
+    #[test]
+    fn the_echo_tells_an_original_from_what_was_sent_again() {
+        let at = |millis| Time::ZERO + cwnd::Span::from_millis(millis);
+        let record = |resends, lost| Record { sent_at: at(50), resends, lost };
+        assert!(is_late_original(&record(0, true), at(10)));
+        assert!(is_late_original(&record(1, false), at(10)));
+        assert!(!is_late_original(&record(1, false), at(50)));
+        assert!(!is_late_original(&record(0, false), at(50)), "it was never taken for lost");
+        assert!(!is_late_original(&record(2, false), at(10)), "it may be the first copy");
+    }
+}
