@@ -1,7 +1,7 @@
 //! Same setup and seed, same bytes: on any number of threads, with and without optimisation, today and as recorded.
 //!
-//! `CWND_BLESS=1 cargo test -p cwnd-sim --test determinism` records the digests anew; the diff then shows which algorithms
-//! or queues changed.
+//! `CWND_BLESS=1 cargo test -p cwnd-sim --test determinism` records the digests anew; the diff then shows which algorithms,
+//! queues or eras changed.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,18 +9,28 @@ use std::thread;
 
 use cwnd::{ALGORITHMS, Span, Spec};
 use cwnd_sim::{
-    AckEcho, CoDelSetup, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, Loss, PieSetup, QueueLimit, RedSetup,
-    RioSetup, Setup,
+    AckEcho, CoDelSetup, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, Loss, PieSetup, QueueLimit, RecoveryScheme,
+    RedSetup, RioSetup, Setup,
 };
 
-/// Two flows of an algorithm for ten seconds: queueing loss, random loss, recovery, time-outs.
+/// Two flows of an algorithm for ten seconds: queueing loss, random loss, recovery, time-outs. Losses are repaired by RFC 6675, and each
+/// packet is acknowledged.
 fn cell(algorithm: &str, seed: u64) -> Setup {
+    let mut setup = flows(algorithm, Era::MODERN, seed);
+    for flow in &mut setup.flows {
+        (flow.recovery, flow.delayed_ack) = (RecoveryScheme::Sack, None);
+    }
+    setup
+}
+
+/// The same as the era has it.
+fn flows(algorithm: &str, era: Era, seed: u64) -> Setup {
     let bell = Dumbbell {
         loss: Loss::Bernoulli(1e-4),
         ..Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(60))
     };
     let spec = Spec::parse(algorithm).expect("a registered algorithm");
-    bell.setup(&[spec.clone(), spec], Era::MODERN, Span::from_secs(10), Span::from_secs(1), seed)
+    bell.setup(&[spec.clone(), spec], era, Span::from_secs(10), Span::from_secs(1), seed)
 }
 
 /// Two flows of Reno, one of which takes marks, through a queue.
@@ -66,6 +76,11 @@ fn every_queue_runs_as_recorded() {
         ("pie", Discipline::Pie(PieSetup { mark: true, ..PieSetup::default() })),
     ];
     compare("queues.txt", queues.into_iter().map(|(name, discipline)| (name, queue(discipline))));
+}
+
+#[test]
+fn every_era_runs_as_recorded() {
+    compare("eras.txt", Era::ALL.into_iter().map(|era| (era.name, flows("reno", era, 1))));
 }
 
 /// Holds the digests of runs against those in a file beside this one.
