@@ -45,7 +45,14 @@ def _sweep(given: argparse.Namespace) -> int:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise errors.ArgumentError(f"cannot read `{path}`: {error.strerror}") from error
-    chosen = Sweep._read(str(path), text, str(path.parent), given.set)
+    try:
+        chosen = Sweep._read(str(path), text, str(path.parent), given.set)
+    except errors.ScenarioError as error:
+        # Changes are a dictionary in Python.
+        item = next((item for item in given.set if str(error).startswith(f"`{item}`: ")), None)
+        if item is None:
+            raise
+        raise errors.ScenarioError(f"--set {item}: {str(error).removeprefix(f'`{item}`: ')}") from error
     if given.check:
         print(f"{path} is a sweep: {chosen.points} points, {chosen.cells} cells, {chosen.chunks(given.chunk)} chunks")
         return 0

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import Algorithm
+from cwnd._arguments import flag, real, text, whole
 from cwnd._results import Comparison
+from cwnd.errors import ArgumentError
 
 __all__ = ["compare"]
 
@@ -25,10 +28,10 @@ def compare(
     slow_start: str | None = None,
     era: str = "modern",
     duration: str = "60s",
-    warmup: str = "10s",
+    warmup: str | None = None,
     seeds: int = 5,
     until: str | None = None,
-    max_seeds: int = 100,
+    max_seeds: int | None = None,
     paired: bool = False,
 ) -> Comparison:
     """Compare algorithms on one path, each alone with equal flows.
@@ -63,16 +66,17 @@ def compare(
         Habits of senders and receivers, such as ``modern`` or ``ns2-2001``.
     duration : str
         Length of a run.
-    warmup : str
-        Measure after this time, or after the one that MSER-5 finds in runs of each algorithm beforehand: ``auto``.
+    warmup : str, optional
+        Measure after this time, or after the one that MSER-5 finds in runs of each algorithm beforehand: ``auto``. Ten
+        seconds if not given, and at most half of `duration`.
     seeds : int
         Independent runs of each algorithm.
     until : str, optional
         Add seeds until the 95 % interval of each goodput is narrow enough: ``ci<2%`` for half a width below 2 % of the
         mean. Intervals that decided when to stop are a little too narrow, most so if they began with few seeds: begin
         with ten.
-    max_seeds : int
-        At most so many seeds with `until`.
+    max_seeds : int, optional
+        At most so many seeds with `until`, and not below `seeds`; 100 if not given.
     paired : bool
         Print the differences from the first algorithm, taken seed by seed, too. They are in
         :attr:`Comparison.differences` in any case.
@@ -98,16 +102,35 @@ def compare(
     >>> len(result.rows)
     2
     """
+    named = arguments.optional(arguments.algorithms, "algorithms", algorithms)
     settings = {
-        "rate": rate,
-        "rtt": rtt,
-        "queue": queue,
-        "loss": str(loss),
-        "recovery": recovery,
-        "era": era,
-        "duration": duration,
-        "warmup": warmup,
+        "rate": text("rate", rate, "100mbit"),
+        "rtt": text("rtt", rtt, "50ms"),
+        "queue": text("queue", queue, "droptail:1bdp"),
+        "loss": loss if isinstance(loss, str) else _number("loss", loss),
+        "recovery": text("recovery", recovery, "sack"),
+        "era": text("era", era, "modern"),
+        "duration": text("duration", duration, "60s"),
     }
-    settings |= {key: value for key, value in {"slow_start": slow_start, "ecn": ecn}.items() if value is not None}
-    named = None if algorithms is None else list(algorithms)
-    return Comparison(_native.compare(named, versus, flows, (seeds, until, max_seeds), settings), paired)
+    others = {"slow_start": (slow_start, "standard"), "ecn": (ecn, "per-packet"), "warmup": (warmup, "10s")}
+    settings |= {key: text(key, value, example) for key, (value, example) in others.items() if value is not None}
+    count = whole("flows", flows, 1, MAX_FLOWS)
+    least = whole("seeds", seeds, 1, MAX_SEEDS)
+    rule = arguments.optional(text, "until", until, "ci<2%")
+    if rule is None and max_seeds is not None:
+        raise ArgumentError("max_seeds: nothing adds seeds without `until`")
+    most = max(DEFAULT_MAX_SEEDS, least) if max_seeds is None else whole("max_seeds", max_seeds, least, MAX_SEEDS)
+    differences = flag("paired", paired)
+    return Comparison(_native.compare(named, versus, count, (least, rule, most), settings), differences)
+
+
+def _number(name: str, value: object) -> str:
+    real(name, value)
+    return str(value)
+
+
+# Of seeds with `until`.
+DEFAULT_MAX_SEEDS = 100
+# What a scenario accepts.
+MAX_FLOWS = 4_000_000
+MAX_SEEDS = 100_000

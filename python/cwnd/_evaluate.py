@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import Algorithm
 from cwnd._results import Documented, Estimate
@@ -191,9 +192,10 @@ def evaluate(
         Ctrl-C. What was computed by then is in the store.
     """
     if profile != "rfc9743":
-        raise ArgumentError(f"profile: expected `rfc9743`, got `{profile}`")
-    folder = None if store is None else os.fspath(store)
-    found = _native.evaluate(algorithm, quick, seeds, folder)
+        raise ArgumentError(f"profile: expected `rfc9743`, got {profile!r}")
+    folder = arguments.optional(arguments.path, "store", store)
+    count = arguments.optional(arguments.whole, "seeds", seeds, 1, 1000)
+    found = _native.evaluate(algorithm, arguments.flag("quick", quick), count, folder)
     given = {"quick": quick, "seeds": seeds, "store": folder}
     settings = "".join(f", {key}={value!r}" for key, value in given.items() if value not in (None, False))
     named = repr(algorithm) if isinstance(algorithm, str) else json.loads(found.to_json())["algorithm"]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from cwnd import _arguments as arguments
 from cwnd import _native
 
 __all__ = ["Paper", "PaperResult", "PaperRow", "PaperRows", "paper", "papers"]
@@ -194,6 +195,9 @@ def paper(
     KeyboardInterrupt
         Ctrl-C.
     """
-    chosen = [(key, str(value)) for key, value in (assumptions or {}).items()]
-    folder = None if store is None else os.fspath(store)
-    return PaperRows([PaperRow(**row) for row in json.loads(_native.paper(name, result, full, chosen, folder))])
+    chosen = [(key, str(value)) for key, value in arguments.mapping("assumptions", assumptions or {}).items()]
+    folder = arguments.optional(arguments.path, "store", store)
+    asked = arguments.optional(arguments.text, "name", name, "simd")
+    of = arguments.optional(arguments.text, "result", result, "table-1")
+    rows = json.loads(_native.paper(asked, of, arguments.flag("full", full), chosen, folder))
+    return PaperRows([PaperRow(**row) for row in rows])

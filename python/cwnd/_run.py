@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cwnd import _native
+from cwnd._arguments import mapping, whole
 from cwnd._results import RunResult
 from cwnd._scenario import Scenario
 
@@ -45,7 +46,8 @@ def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None) -> R
     >>> result.summary["seed"].tolist()
     [7]
     """
-    chosen = Scenario(scenario.document if isinstance(scenario, Scenario) else scenario)
+    chosen = Scenario(scenario.document if isinstance(scenario, Scenario) else mapping("scenario", scenario))
     if seed is not None:
-        chosen.document.update(first_seed=seed, seeds=1)
+        # The largest number of TOML.
+        chosen.document.update(first_seed=whole("seed", seed, 0, 2**63 - 1), seeds=1)
     return RunResult(_native.run(*chosen.lowered()))

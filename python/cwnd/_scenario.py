@@ -9,8 +9,10 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import Algorithm, CongestionControl, Outside, WindowRule
+from cwnd._arguments import mapping
 from cwnd.errors import ScenarioError
 
 __all__ = ["Scenario", "written"]
@@ -44,7 +46,7 @@ class Scenario(MutableMapping[str, Any]):
     """The keys of a scenario file, as plain dictionaries and lists."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        self.document = copy.deepcopy(dict(document))
+        self.document = copy.deepcopy(dict(mapping("document", document)))
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], *, changes: Mapping[str, object] | None = None) -> Scenario:
@@ -69,8 +71,9 @@ class Scenario(MutableMapping[str, Any]):
         OSError
             The file cannot be read.
         """
-        text = Path(path).read_text(encoding="utf-8")
-        return cls(json.loads(_native.scenario(os.fspath(path), text, overrides(changes))))
+        name = arguments.path("path", path)
+        text = Path(name).read_text(encoding="utf-8")
+        return cls(json.loads(_native.scenario(name, text, overrides(changes))))
 
     @classmethod
     def from_text(cls, text: str) -> Scenario:
@@ -91,7 +94,8 @@ class Scenario(MutableMapping[str, Any]):
         ScenarioError
             The first thing wrong with it, with its line.
         """
-        return cls(json.loads(_native.scenario("scenario", text, [])))
+        document = arguments.text("text", text, "[dumbbell]")
+        return cls(json.loads(_native.scenario("scenario", document, [])))
 
     @classmethod
     def dumbbell(
@@ -104,7 +108,7 @@ class Scenario(MutableMapping[str, Any]):
         loss: str | float = 0,
         flows: int = 1,
         duration: str = "60s",
-        warmup: str = "10s",
+        warmup: str | None = None,
         seeds: int = 5,
         **others: object,
     ) -> Scenario:
@@ -127,8 +131,8 @@ class Scenario(MutableMapping[str, Any]):
             Flows of each group.
         duration : str
             The length of a run.
-        warmup : str
-            Measure after this time.
+        warmup : str, optional
+            Measure after this time; after ten seconds if not given, and at most half of `duration`.
         seeds : int
             Independent runs.
         **others
@@ -143,7 +147,7 @@ class Scenario(MutableMapping[str, Any]):
         return cls(
             {
                 "duration": duration,
-                "warmup": warmup,
+                **({} if warmup is None else {"warmup": warmup}),
                 "seeds": seeds,
                 **others,
                 "dumbbell": {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss},
@@ -199,9 +203,9 @@ class Scenario(MutableMapping[str, Any]):
                 outside.append((index, algorithm))
                 group["algorithm"] = "reno"
         try:
-            return json.dumps(document), outside
-        except TypeError as error:
-            raise ScenarioError(f"a scenario has text, numbers, lists and dictionaries: {error}") from None
+            return json.dumps(document, allow_nan=False), outside
+        except (TypeError, ValueError) as error:
+            raise ScenarioError(f"a scenario has text, finite numbers, lists and dictionaries: {error}") from None
 
     def to_toml(self) -> str:
         """Write the scenario as a scenario file.
@@ -281,8 +285,13 @@ def _plain(value: object) -> Any:
 
 def overrides(changes: Mapping[str, object] | None) -> list[str]:
     """Write changes as ``--set`` takes them."""
-    return [f"{key}={written(value)}" for key, value in (changes or {}).items()]
+    return [f"{key}={written(value)}" for key, value in mapping("changes", changes or {}).items()]
 
 
 def written(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(_plain(value))
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(_plain(value), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ScenarioError(f"a scenario has text, finite numbers, lists and dictionaries: {error}") from None

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._progress import told
 from cwnd._results import Estimates
@@ -71,7 +72,7 @@ class Sweep:
             base = Scenario.from_toml(base)
         scenario = Scenario(base.document if isinstance(base, Scenario) else base)
         if seeds is not None:
-            scenario["seeds"] = seeds
+            scenario["seeds"] = arguments.whole("seeds", seeds, 1, 100_000)
         scenario.to_toml()  # refuses what a file, and so another machine, cannot have
         plain, _ = scenario.lowered()
         about = {} if title is None else {"title": title}
@@ -169,7 +170,7 @@ class Sweep:
         int
             Files of rows, and tasks on a cluster.
         """
-        return self._native.chunks(chunk)
+        return self._native.chunks(arguments.text("chunk", chunk, "10s"))
 
     def to_toml(self) -> str:
         """Write the sweep as a sweep file.
@@ -359,9 +360,16 @@ def sweep(
     {'flow.0.algorithm': 'reno', 'dumbbell.rtt': '20ms'}
     """
     chosen = _chosen(sweep, set)
-    folder = None if out is None else Path(out)
-    place = store if isinstance(store, bool) else os.fspath(store)
-    sweeping = _native.Sweeping(chosen._native, chunk, shard, place, out if out is None else os.fspath(out), format)
+    folder = arguments.optional(arguments.path, "out", out)
+    place = store if isinstance(store, bool) else arguments.path("store", store)
+    sweeping = _native.Sweeping(
+        chosen._native,
+        arguments.text("chunk", chunk, "10s"),
+        arguments.optional(arguments.text, "shard", shard, "3/8"),
+        place,
+        folder,
+        arguments.optional(arguments.text, "format", format, "csv"),
+    )
     with told(sweeping, progress) as tell:
         if client is None:
             sweeping.run(tell)
@@ -369,7 +377,7 @@ def sweep(
             from cwnd import _dask  # noqa: PLC0415  (what it needs is optional)
 
             _dask.run(sweeping, client, tell)
-    return SweepResult(sweeping.swept(), folder, sweeping.counts())
+    return SweepResult(sweeping.swept(), None if folder is None else Path(folder), sweeping.counts())
 
 
 def _chosen(sweep: Sweep | str | os.PathLike[str], changes: Mapping[str, object] | None) -> Sweep:
@@ -379,7 +387,7 @@ def _chosen(sweep: Sweep | str | os.PathLike[str], changes: Mapping[str, object]
         return sweep
     if isinstance(sweep, str) and "\n" in sweep:
         return Sweep.from_text(sweep, changes=changes)
-    return Sweep.from_toml(sweep, changes=changes)
+    return Sweep.from_toml(arguments.path("sweep", sweep), changes=changes)
 
 
 def _lines(values: Mapping[str, object]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cwnd import _native
+from cwnd._arguments import real, whole
 from cwnd._numbers import numbers
 from cwnd._results import Estimate
 from cwnd.errors import ArgumentError
@@ -152,13 +153,23 @@ def max_min(
     >>> cwnd.metrics.max_min([10, 4], [[0], [0, 1], [1]])
     array([8., 2., 2.])
     """
-    asked = [None] * len(routes) if demands is None else list(demands)
-    if len(asked) != len(routes):
-        raise ArgumentError(f"demands: expected {len(routes)}, one per route, got {len(asked)}")
-    if any(link < 0 for route in routes for link in route):
-        raise ArgumentError("routes: a link is counted from 0")
-    paths = [(list(route), demand) for route, demand in zip(routes, asked, strict=True)]
-    return np.array(_native.max_min(numbers("capacity", capacity), paths))
+    carried = numbers("capacity", capacity)
+    if any(not rate >= 0 for rate in carried):
+        raise ArgumentError("capacity: expected numbers of at least 0")
+    try:
+        given = [list(route) for route in routes]
+    except TypeError:
+        raise ArgumentError(f"routes: expected a list of links for each flow, got {routes!r}") from None
+    if not carried and any(given):
+        raise ArgumentError("routes: there are no links in `capacity`")
+    paths = [[whole("routes", link, 0, len(carried) - 1) for link in route] for route in given]
+    asked = [None] * len(paths) if demands is None else list(demands)
+    if len(asked) != len(paths):
+        raise ArgumentError(f"demands: expected {len(paths)}, one per route, got {len(asked)}")
+    wanted = [None if demand is None else real("demands", demand) for demand in asked]
+    if any(demand is not None and demand < 0 for demand in wanted):
+        raise ArgumentError("demands: expected numbers of at least 0")
+    return np.array(_native.max_min(carried, list(zip(paths, wanted, strict=True))))
 
 
 def spearman(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:

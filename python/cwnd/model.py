@@ -16,6 +16,8 @@ from typing import Any
 
 from cwnd import _native
 from cwnd._algorithm import Algorithm
+from cwnd._arguments import algorithms as named
+from cwnd._arguments import real, reals, text, texts, whole
 from cwnd._results import Estimate
 from cwnd._table import Table
 
@@ -307,8 +309,13 @@ def response(
     >>> round(row.window_packets, 1)
     122.5
     """
-    settings = {"loss": list(loss), "rtt": rtt, "packet": packet, "random": random}
-    rows = json.loads(_native.response(list(algorithms), settings))["rows"]
+    settings = {
+        "loss": reals("loss", loss),
+        "rtt": text("rtt", rtt, "100ms"),
+        "packet": text("packet", packet, "1500B"),
+        "random": whole("random", random, 0, 1000),
+    }
+    rows = json.loads(_native.response(named("algorithms", algorithms), settings))["rows"]
     return [ResponseRow(**{**row, "random_window_packets": _estimate(row["random_window_packets"])}) for row in rows]
 
 
@@ -344,8 +351,13 @@ def convergence(
     >>> row.t1_rtt, row.delta_packets
     (25.0, 30.0)
     """
-    settings = {"capacity": capacity, "start": list(start), "epsilon": epsilon}
-    return [ConvergenceRow(**row) for row in json.loads(_native.convergence(list(algorithms), settings))["rows"]]
+    settings = {
+        "capacity": real("capacity", capacity),
+        "start": reals("start", start),
+        "epsilon": real("epsilon", epsilon),
+    }
+    document = json.loads(_native.convergence(named("algorithms", algorithms), settings))
+    return [ConvergenceRow(**row) for row in document["rows"]]
 
 
 def rounds(
@@ -402,18 +414,18 @@ def rounds(
     (35.0, 65.0)
     """
     settings = {
-        "capacity": capacity,
-        "start": list(start),
-        "rtt": rtt,
-        "flow_rtt": list(flow_rtt),
-        "events": events,
-        "rounds": rounds,
-        "steps": steps,
-        "decrease_rounds": decrease_rounds,
-        "loss": loss,
-        "seed": seed,
+        "capacity": real("capacity", capacity),
+        "start": reals("start", start),
+        "rtt": text("rtt", rtt, "100ms"),
+        "flow_rtt": texts("flow_rtt", flow_rtt, "100ms"),
+        "events": whole("events", events, 1, 10_000),
+        "rounds": whole("rounds", rounds, 1, 1_000_000),
+        "steps": whole("steps", steps, 1, 4096),
+        "decrease_rounds": whole("decrease_rounds", decrease_rounds, 0, 10),
+        "loss": real("loss", loss),
+        "seed": whole("seed", seed, 0, 2**64 - 1),
     }
-    document, found = _native.rounds(list(algorithms), settings)
+    document, found = _native.rounds(named("algorithms", algorithms), settings)
     rows = iter([_path_row(row) for row in json.loads(document)["rows"]])
     return [Walk(label, tuple(islice(rows, count)), Table(trace)) for label, count, trace in found]
 
@@ -456,12 +468,12 @@ def udt(
     750
     """
     settings = {
-        "capacity": capacity,
-        "loss": list(loss),
-        "rtt": rtt,
-        "packet": packet,
-        "flows": flows,
-        "delays": list(delays),
+        "capacity": text("capacity", capacity, "1gbit"),
+        "loss": reals("loss", loss),
+        "rtt": text("rtt", rtt, "100ms"),
+        "packet": text("packet", packet, "1500B"),
+        "flows": whole("flows", flows, 1, 1_000_000),
+        "delays": texts("delays", delays, "100ms"),
     }
     found = json.loads(_native.udt(settings))
     return UdtStages(

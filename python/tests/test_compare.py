@@ -112,7 +112,7 @@ def test_differences_are_taken_seed_by_seed() -> None:
         ({"until": "2%"}, "until: cannot read `2%`"),
         ({"rate": "fast"}, "rate: "),
         ({"warmup": "9s"}, "warmup: .*less than the duration"),
-        ({"flows": 0}, "flows: .*at least 1"),
+        ({"flows": 0}, "flows: .*from 1 to"),
         ({"loss": 2}, "loss: "),
         ({"era": "modren"}, "did you mean `modern`"),
     ],

@@ -76,8 +76,8 @@ def test_what_a_rule_raises_in_a_model_ends_it_at_once() -> None:
         ({"start": [60, 60]}, "add up to more"),
         ({"rtt": "1us"}, "rtt: expected a time from 1ms"),
         ({"flow_rtt": ["1s"]}, "flow_rtt: expected 2 times"),
-        ({"steps": 0}, "steps: expected 1 to 4096"),
-        ({"algorithms": ["xcp"]}, "`xcp` needs packets"),
+        ({"steps": 0}, "steps: expected a whole number from 1 to 4096"),
+        ({"algorithms": ["xcp"]}, "algorithms: `xcp` means nothing under synchronous feedback"),
         ({"algorithms": []}, "at least one"),
     ],
 )
@@ -109,5 +109,5 @@ def test_metrics_refuse_what_is_not_a_list_of_numbers(wrong: object) -> None:
 def test_routes_and_demands_belong_together() -> None:
     with pytest.raises(cwnd.ArgumentError, match="one per route"):
         cwnd.metrics.max_min([1.0], [[0]], [1.0, 2.0])
-    with pytest.raises(cwnd.ArgumentError, match="counted from 0"):
+    with pytest.raises(cwnd.ArgumentError, match="routes: expected a whole number from 0 to 0, got -1"):
         cwnd.metrics.max_min([1.0], [[-1]])

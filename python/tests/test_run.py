@@ -103,7 +103,7 @@ def test_errors_of_files_name_the_line(tmp_path: Path) -> None:
 def test_what_is_no_document_is_refused() -> None:
     scenario = short()
     scenario["title"] = object()
-    with pytest.raises(cwnd.ScenarioError, match="text, numbers, lists"):
+    with pytest.raises(cwnd.ScenarioError, match="text, finite numbers, lists"):
         scenario.check()
 
 

@@ -1,10 +1,11 @@
 //! `cwnd algorithms`
 
 use clap::Args;
-use cwnd::registry::{self, ALGORITHMS, Spec};
+use cwnd::registry::{ALGORITHMS, Spec};
 use cwnd_lab::model;
 use cwnd_report::json::Known;
 use cwnd_run::files::to_json;
+use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
 use cwnd_report::table::Table;
@@ -19,10 +20,11 @@ Examples:
   cwnd algorithms simd:beta=1/8 --card
 An algorithm with parameters is written name:key=value,key=value, such as aimd:a=1,b=1/8")]
 pub(crate) struct Arguments {
-    /// Describe this one; all are listed otherwise
-    name: Option<String>,
+    /// Describe this one, such as `simd` or `aimd:b=1/8`; all are listed otherwise
+    #[arg(value_name = "ALGORITHM")]
+    algorithm: Option<Written<Spec>>,
     /// What it is like: efficiency, fairness, smoothness and more, from running it under synchronous feedback
-    #[arg(long, requires = "name")]
+    #[arg(long, requires = "algorithm")]
     card: bool,
     /// Print one JSON document and nothing else
     #[arg(long)]
@@ -30,14 +32,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Some(name) = &arguments.name else { return Ok(list(arguments.json)) };
+    let Some(spec) = arguments.algorithm.as_ref().map(Written::value) else { return Ok(list(arguments.json)) };
     if arguments.card {
-        let spec = Spec::parse(name).map_err(|error| Failure::Input(error.to_string()))?;
-        let card = model::card(&spec, &|| true);
+        let card = model::card(spec, &|| true).map_err(|error| Failure::Input(error.to_string()))?;
         return Ok(if arguments.json { to_json(&card) } else { print_card(&card) });
     }
-    let known = Known::of(registry::find(name).map_err(|error| Failure::Input(error.to_string()))?);
-    Ok(if arguments.json { to_json(&known) } else { describe(&known) })
+    let known = Known::of(spec.entry());
+    Ok(if arguments.json { to_json(&known) } else { describe(&known, spec) })
 }
 
 fn print_card(card: &model::Card) -> String {
@@ -74,7 +75,8 @@ fn list(json: bool) -> String {
         for known in members {
             let keys: Vec<&str> = known.parameters.iter().map(|parameter| parameter.name).collect();
             let keys = if keys.is_empty() { String::new() } else { format!(" ({})", keys.join(", ")) };
-            text.push_str(&format!("  {:width$}  {}{keys}\n", known.name, known.title));
+            let aliases: String = known.aliases.iter().map(|alias| format!("; also `{alias}`")).collect();
+            text.push_str(&format!("  {:width$}  {}{keys}{aliases}\n", known.name, known.title));
         }
         text.push('\n');
     }
@@ -82,7 +84,8 @@ fn list(json: bool) -> String {
     text
 }
 
-fn describe(known: &Known) -> String {
+/// The values that `spec` has instead of defaults are shown beside these.
+fn describe(known: &Known, spec: &Spec) -> String {
     let transport = match known.transport {
         "reported" => "a transport with reports on a clock and negative acknowledgements, as UDT",
         "datagram" => {
@@ -92,6 +95,9 @@ fn describe(known: &Known) -> String {
         _ => "a transport that acknowledges packets as they arrive, as TCP",
     };
     let mut text = format!("{}: {}\n\nsource     {}\ntransport  {transport}\n", known.name, known.title, known.source);
+    if !known.aliases.is_empty() {
+        text.push_str(&format!("also       {}\n", known.aliases.join(", ")));
+    }
     for deviation in known.deviations {
         text.push_str(&format!("departs    {deviation}\n"));
     }
@@ -99,10 +105,11 @@ fn describe(known: &Known) -> String {
         text.push_str("\nNo parameters.\n");
         return text;
     }
-    for parameter in &known.parameters {
+    for (parameter, (_, value)) in known.parameters.iter().zip(spec.parameters()) {
+        let given = if value == parameter.default { String::new() } else { format!("      given: {value}\n") };
         let unit = if parameter.unit.is_empty() { String::new() } else { format!(", in {}", parameter.unit) };
         text.push_str(&format!(
-            "\n  {}  {}{unit}\n      default: {}\n      accepted: {}\n",
+            "\n  {}  {}{unit}\n{given}      default: {}\n      accepted: {}\n",
             parameter.name, parameter.help, parameter.default, parameter.accepted
         ));
     }

@@ -7,8 +7,9 @@ use cwnd_lab::bench::{CASES, Case};
 use cwnd_report::json::Bench;
 use cwnd_run::execute::{Progress, RunError};
 use cwnd_run::files::to_json;
-use cwnd_run::scenario::{Document, Dumbbell, FlowGroup, Queue, Scenario, Written};
+use cwnd_run::scenario::{Document, Dumbbell, FlowGroup, MAX_FLOWS, Queue, Scenario, Written};
 
+use crate::arguments::whole;
 use crate::clock::timed;
 use crate::failure::Failure;
 use crate::progress::TimeProgress;
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = cases(), conflicts_with_all = ["flows", "algorithm", "rate", "rtt", "queue", "duration", "warmup"])]
     case: Option<String>,
     /// Flows
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole::<u32>(1..=MAX_FLOWS))]
     flows: u32,
     /// Their algorithm
     #[arg(long, default_value = "reno")]
@@ -50,9 +51,9 @@ pub(crate) struct Arguments {
     /// Simulated time
     #[arg(long, default_value = "20s")]
     duration: Written<Span>,
-    /// Utilisation is measured after this time
-    #[arg(long, default_value = "5s")]
-    warmup: Written<Span>,
+    /// Utilisation is measured after this time [default: 5s, at most half of --duration]
+    #[arg(long)]
+    warmup: Option<Written<Span>>,
     /// Print one JSON document and nothing else
     #[arg(long)]
     json: bool,
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
     let (json, print_scenario) = (arguments.json, arguments.print_scenario);
-    let scenario = Scenario::check(arguments.document()).map_err(|error| Failure::of_flags(&error))?;
+    let scenario = Scenario::check(arguments.document()).map_err(|error| Failure::of_options::<Arguments>(&error))?;
     if print_scenario {
         return Ok(scenario.to_toml());
     }
@@ -91,9 +92,10 @@ impl Arguments {
         if let Some(case) = self.case.as_deref().and_then(Case::find) {
             return case.document();
         }
+        let longest = (*self.duration.value() / 2).min(WARMUP);
         Document {
             duration: self.duration,
-            warmup: self.warmup,
+            warmup: self.warmup.unwrap_or_else(|| longest.into()),
             seeds: 1,
             sampling: Written::literal("off"),
             dumbbell: Some(Dumbbell { rate: self.rate, rtt: self.rtt, queue: self.queue, ..Dumbbell::default() }),
@@ -138,3 +140,6 @@ fn print(bench: &Bench) -> String {
         bench.digest,
     )
 }
+
+/// After it, the default number of flows share the default path.
+const WARMUP: Span = Span::from_secs(5);

@@ -10,9 +10,10 @@ use cwnd_report::{json, text, write_comparison};
 use cwnd_run::files::to_json;
 use cwnd_run::measure::Until;
 use cwnd_run::run::run as run_all;
-use cwnd_run::scenario::{Document, Dumbbell, Ecn, Queue, Written};
+use cwnd_run::scenario::{Document, Dumbbell, Ecn, MAX_FLOWS, MAX_SEEDS, Queue, Written, default_warmup};
 use cwnd_sim::{Era, Loss, RecoveryScheme};
 
+use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::files;
 use crate::impairments::Impairments;
@@ -55,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     ecn: Option<Ecn>,
     /// Flows of each algorithm
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = whole::<u32>(1..=MAX_FLOWS))]
     flows: u32,
     /// Set each algorithm against this one too, with as many flows
     #[arg(long, value_name = "ALGORITHM")]
@@ -72,18 +73,19 @@ pub(crate) struct Arguments {
     /// Length of a run
     #[arg(long, default_value = "60s")]
     duration: Written<Span>,
-    /// Measure after this time, or after the one that MSER-5 finds in a run of each beforehand: auto
-    #[arg(long, default_value = "10s")]
-    warmup: Warmup,
+    /// Measure after this time, or after the one that MSER-5 finds in a run of each beforehand: auto [default: 10s, at most half of
+    /// --duration]
+    #[arg(long)]
+    warmup: Option<Warmup>,
     /// Independent runs of each algorithm
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(1..=MAX_SEEDS))]
     seeds: u32,
     /// Add seeds until the 95 % interval of each goodput is narrow enough: `ci<2%`
     #[arg(long, value_name = "RULE")]
     until: Option<Until>,
-    /// At most so many seeds with --until
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
-    max_seeds: u32,
+    /// At most so many seeds with --until [default: 100, at least --seeds]
+    #[arg(long, value_name = "N", requires = "until", value_parser = whole::<u32>(1..=MAX_SEEDS))]
+    max_seeds: Option<u32>,
     /// Show differences from the first algorithm too, taken seed by seed
     #[arg(long)]
     paired: bool,
@@ -121,15 +123,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             arguments.flows,
             arguments.ecn,
         )
-        .map_err(|error| Failure::of_flags(&error))
+        .map_err(|error| Failure::of_options::<Arguments>(&error))
     };
-    let first = match &arguments.warmup {
+    let most = arguments.max_seeds.unwrap_or(DEFAULT_MAX_SEEDS.max(arguments.seeds));
+    if most < arguments.seeds {
+        return Err(Failure::Input(format!(
+            "--max-seeds: cannot be {most}: accepted is at least --seeds, {}",
+            arguments.seeds
+        )));
+    }
+    let warmup = arguments.warmup.clone().unwrap_or_else(|| Warmup::Fixed(default_warmup(*arguments.duration.value())));
+    let first = match &warmup {
         Warmup::Fixed(warmup) => comparison(warmup)?,
         Warmup::Auto => comparison(&Written::literal("0s"))?,
     };
     let progress = TimeProgress::start()?;
     let folder = files.folder("compare")?;
-    let comparison = match &arguments.warmup {
+    let comparison = match &warmup {
         Warmup::Fixed(_) => first,
         Warmup::Auto => {
             let found = first
@@ -139,7 +149,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         }
     };
     let compared = match arguments.until {
-        Some(until) => comparison.run_until(until, arguments.max_seeds, &progress)?,
+        Some(until) => comparison.run_until(until, most, &progress)?,
         None => comparison.run(&progress)?,
     };
     drop(progress);
@@ -179,5 +189,8 @@ impl Arguments {
         }
     }
 }
+
+/// Of seeds with --until.
+const DEFAULT_MAX_SEEDS: u32 = 100;
 
 const UNSETTLED: &str = "--warmup auto: an algorithm does not settle in the first half of the duration; give a longer --duration, or a time";

@@ -8,6 +8,7 @@ use cwnd_run::scenario::{Queue, Stage, Written, with_outages};
 use cwnd_sim::emulate::Emulation;
 use cwnd_sim::{Loss, QueueLimit, Schedule};
 
+use crate::arguments::{probability, whole};
 use crate::failure::Failure;
 use crate::impairments::Impairments;
 
@@ -33,10 +34,10 @@ pub(crate) struct EmulatedLink {
     #[command(flatten)]
     impairments: Impairments,
     /// Deliver this share of the packets twice
-    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
     duplicate: f64,
     /// Equal seeds give equal draws
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
     /// End after this time
     #[arg(long, value_name = "TIME")]
@@ -84,7 +85,9 @@ impl EmulatedLink {
         if delay == Span::ZERO && queue.needs_path() {
             return Err(Failure::Input("--queue: without --delay its size must be in p, kB or unlimited".to_owned()));
         }
-        let (limit, discipline) = queue.setup(rate, delay.mul_f64(2.0), PACKET);
+        let (limit, discipline) = queue
+            .checked_setup(rate, delay.mul_f64(2.0), PACKET)
+            .map_err(|error| Failure::Input(format!("--queue: cannot be `{}`: accepted is {error}", self.queue)))?;
         let bits = rate.0.round() as u64;
         let rate_steps = Schedule { steps: with_outages(bits, &[], &outages), repeat: None };
         Ok(Emulation { rate_steps, deliveries, discipline, ..Emulation::new(Some(bits), delay, limit) })

@@ -9,6 +9,7 @@ use cwnd_report::{text, write_evaluation};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
 
+use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::CellProgress;
@@ -32,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     quick: bool,
     /// Independent runs of each cell [default: 5, or 2 with --quick]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000))]
     seeds: Option<u32>,
     /// Print one JSON document and nothing else; write no files unless --out is given
     #[arg(long)]

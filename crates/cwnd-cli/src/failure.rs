@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
+use clap::{Args, Command};
 use cwnd_run::execute::RunError;
 use cwnd_run::files::FolderError;
-use cwnd_run::scenario::{Place, ScenarioError};
+use cwnd_run::scenario::ScenarioError;
 use cwnd_sim::SetupError;
 use thiserror::Error;
 
@@ -36,19 +37,19 @@ impl Failure {
         })
     }
 
-    /// A fault in a scenario that was made from flags, which are named after its keys.
-    pub(crate) fn of_flags(error: &ScenarioError) -> Self {
-        match &error.place {
-            Place::Key(key) if !key.is_empty() => {
-                let flag = match key.rsplit('.').next().unwrap_or_default() {
-                    // What a scenario calls otherwise, or has beside what the flags set.
-                    "count" | "sampling" => "flows".to_string(),
-                    key => key.replace('_', "-"),
-                };
-                Self::Input(format!("--{flag}: {}", error.fault))
-            }
-            _ => Self::Input(error.to_string()),
-        }
+    /// A fault in a scenario that was made from options, which are named after its keys.
+    pub(crate) fn of_options<A: Args>(error: &ScenarioError) -> Self {
+        let options = A::augment_args(Command::new("cwnd"));
+        let named = error.at_argument().and_then(|(key, reason)| {
+            let option = match key {
+                // What a scenario calls otherwise, or has beside what the options set.
+                "count" | "sampling" => "flows".to_string(),
+                key => key.replace('_', "-"),
+            };
+            let known = options.get_arguments().any(|one| one.get_long() == Some(&option));
+            known.then(|| format!("--{option}: {reason}"))
+        });
+        Self::Input(named.unwrap_or_else(|| error.fault.to_string()))
     }
 }
 

@@ -4,6 +4,7 @@
 //! error. Exit codes: 0 done, 1 a run failed, 2 the input is wrong and nothing was written, 130 interrupted.
 
 mod algorithms;
+mod arguments;
 mod bench;
 mod clock;
 mod compare;
@@ -24,6 +25,7 @@ mod sweep;
 mod udt;
 mod usage;
 
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -90,7 +92,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(arguments::join_negative(Cli::command(), env::args_os()));
     progress::allow(cli.memory);
     let printed = match cli.command {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
@@ -158,5 +160,45 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Every option of every command that takes a value, with values that mean nothing to it: the error names the option and says what
+    /// is accepted, in words that are not those of the program's types.
+    #[test]
+    fn an_error_names_the_option_and_what_is_accepted() {
+        let mut options = 0;
+        for (path, option) in options_with_values(&Cli::command(), &["cwnd".to_string()]) {
+            for value in ["nonsense", "-1", "1e30", "-5mbit", "18446744073709551616", ""] {
+                let line = path.iter().cloned().chain([format!("--{option}={value}")]);
+                let Err(error) = Cli::try_parse_from(line) else { continue };
+                // An option that takes any text leaves what else is missing.
+                if error.kind() != clap::error::ErrorKind::ValueValidation {
+                    continue;
+                }
+                options += 1;
+                let text = error.to_string();
+                let named = format!("for '--{option}");
+                assert!(text.contains(&named), "{path:?} --{option}={value}: {text}");
+                let accepted = ["expected ", "accepted", "unknown algorithm", "possible values"];
+                assert!(accepted.iter().any(|word| text.contains(word)), "{path:?} --{option}={value}: {text}");
+                for foreign in
+                    ["invalid digit", "u16", "u32", "u64", "usize", "f64", "cannot parse", "too large to fit"]
+                {
+                    assert!(!text.contains(foreign), "{path:?} --{option}={value}: {text}");
+                }
+            }
+        }
+        assert!(options > 200, "{options}");
+    }
+
+    /// The words before an option, and its name.
+    fn options_with_values(command: &clap::Command, path: &[String]) -> Vec<(Vec<String>, String)> {
+        let own = command.get_arguments().filter(|one| !matches!(one.get_action(), clap::ArgAction::SetTrue));
+        let own = own.filter_map(|one| one.get_long()).map(|long| (path.to_vec(), long.to_string()));
+        let below = command.get_subcommands().flat_map(|sub| {
+            let path: Vec<String> = path.iter().cloned().chain([sub.get_name().to_string()]).collect();
+            options_with_values(sub, &path)
+        });
+        own.chain(below).collect()
     }
 }

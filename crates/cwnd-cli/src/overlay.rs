@@ -12,6 +12,7 @@ use cwnd_run::run::{Runs, run as run_all};
 use cwnd_run::scenario::{Document, Scenario, Written};
 use cwnd_sim::Trace;
 
+use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::TimeProgress;
@@ -40,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "0s")]
     offset: Written<Span>,
     /// Payload bytes of a segment, where the file does not tell
-    #[arg(long, value_name = "BYTES", default_value_t = 1448, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "BYTES", default_value_t = 1448, value_parser = whole::<u32>(1..=65_535))]
     mss: u32,
     /// A new folder for report.html, summary.json and the traces [default: out/overlay-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]

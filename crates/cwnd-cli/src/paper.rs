@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Print a JSON list of rows and nothing else
-    #[arg(long)]
+    #[arg(long, conflicts_with = "check")]
     json: bool,
     /// A new folder for index.html, a page per paper, and rows.json
     #[arg(long, value_name = "DIR")]
@@ -57,10 +57,15 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let selection = Selection::of(arguments.paper.as_deref(), arguments.result.as_deref())?;
     if !arguments.runs() {
-        return Ok(list(&selection));
+        return match arguments.of_runs() {
+            None => Ok(list(&selection)),
+            Some(option) => {
+                Err(Failure::Input(format!("{option}: nothing is run without a PAPER, --quick, --full or --check")))
+            }
+        };
     }
     let settings = arguments.settings()?;
-    selection.check(&settings)?;
+    selection.check(&settings).map_err(|error| arguments.unknown_assumption(error))?;
     let folder = arguments.out.as_deref().map(Folder::start).transpose()?;
     let progress = TimeProgress::start()?;
     let runs = selection.run(&settings, &arguments.store.cells(), &progress)?;
@@ -82,6 +87,18 @@ impl Arguments {
     /// Whether anything is to be run: without any choice the results are listed.
     fn runs(&self) -> bool {
         self.paper.is_some() || self.quick || self.full || self.check || self.record
+    }
+
+    /// An option that only runs have.
+    fn of_runs(&self) -> Option<&'static str> {
+        let given = [("--json", self.json), ("--out", self.out.is_some()), ("--set", !self.set.is_empty())];
+        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    fn unknown_assumption(&self, error: PaperError) -> Failure {
+        let PaperError::Unknown { name, .. } = &error else { return error.into() };
+        let given = self.set.iter().find(|item| item.split('=').next().is_some_and(|key| key.trim() == name));
+        given.map_or_else(|| Failure::Input(error.to_string()), |item| Failure::Input(format!("--set {item}: {error}")))
     }
 
     fn settings(&self) -> Result<Settings, Failure> {

@@ -7,8 +7,9 @@ use cwnd_report::formats::{Format, write_formats};
 use cwnd_report::{json, text, write_run};
 use cwnd_run::files::{read_text, to_json};
 use cwnd_run::run::{Runs, run as run_all};
-use cwnd_run::scenario::Scenario;
+use cwnd_run::scenario::{MAX_SEEDS, Scenario};
 
+use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::TimeProgress;
@@ -29,10 +30,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Independent runs, instead of the scenario's number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MAX_SEEDS))]
     seeds: Option<u32>,
     /// Only check the scenario
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "out", "trace"])]
     check: bool,
     /// Write the traces for other tools too: pcapng (Wireshark), qlog or qlog:legacy (qvis), flent, parquet (tables; not in every
     /// build); several with commas between them

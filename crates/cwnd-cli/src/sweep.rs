@@ -59,7 +59,7 @@ struct Run {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Only check the sweep, and say what it would run
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "out", "format", "scheduler", "shard", "store", "no_store"])]
     check: bool,
     /// Run one part of several, such as 3/8; all parts together are the sweep
     #[arg(long, value_name = "I/N")]
@@ -86,12 +86,18 @@ struct Run {
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     match (&arguments.command, &arguments.run.sweep) {
         (Some(Other::Status { folder, json }), _) => {
-            let progressed = Dataset::found(folder)?.progressed();
+            let wrong = |error: DatasetError| match error {
+                DatasetError::NoSweep(_) => {
+                    Failure::Input(format!("FOLDER: `{}` is no folder of a sweep", folder.display()))
+                }
+                error => Failure::Input(format!("FOLDER: {error}")),
+            };
+            let progressed = Dataset::found(folder).map_err(wrong)?.progressed();
             Ok(if *json { to_json(&progressed) } else { text::sweep_status(&progressed) })
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() => Err(in_python()),
         (None, Some(path)) => arguments.run.run(path),
-        (None, None) => Err(Failure::Input("name the file of a sweep: `cwnd sweep --help`".to_string())),
+        (None, None) => Err(Failure::Input("SWEEP: name the file of a sweep, as `cwnd sweep --help` says".to_string())),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use cwnd::registry::{ALGORITHMS, Maker, Spec};
+use cwnd::registry::{ALGORITHMS, Maker, Spec, Transport};
 use cwnd::units::{Packets, Span};
 use cwnd::{CongestionControl, Start};
 use cwnd_model::convergence::{self, Scheme};
 use cwnd_model::new_aimd;
-use cwnd_model::rounds::{Clock, FlowSetup, Run, Setup, run};
+use cwnd_model::rounds::{Clock, FlowSetup, Run, Setup, run, unmodelled};
 use proptest::prelude::*;
 
 fn flow(text: &str, window: f64) -> FlowSetup {
@@ -188,6 +188,17 @@ fn every_algorithm_runs_and_writes_a_full_trace() {
         assert_eq!(trace.links[0].carried.len(), trace.at.len());
         assert_eq!(trace.links[0].queue_bytes.len(), trace.at.len());
     }
+}
+
+#[test]
+fn what_needs_more_than_synchronous_feedback_says_what() {
+    let reason = |text: &str| unmodelled(&Spec::parse(text).expect("registered"));
+    for entry in ALGORITHMS {
+        let needs_more = matches!(entry.transport, Transport::Datagram | Transport::Routed)
+            || ["dctcp", "fast", "vegas", "westwood"].contains(&entry.name);
+        assert_eq!(reason(entry.name).is_some(), needs_more, "{}", entry.name);
+    }
+    assert_eq!(reason("vegas:alpha=1"), Some("it follows the delay of a queue, and here is none"));
 }
 
 proptest! {

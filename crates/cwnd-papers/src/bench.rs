@@ -12,7 +12,7 @@ use super::published::{Assumption, Published, PublishedResult};
 use super::settings::{Scale, Settings};
 use cwnd_run::execute::Job;
 use cwnd_run::probe::{Kept, Probe};
-use cwnd_run::scenario::{Document, Scenario, Source};
+use cwnd_run::scenario::{Document, Place, Scenario, ScenarioError, Source};
 
 /// What a runner works with.
 pub(crate) struct Bench<'a> {
@@ -73,7 +73,8 @@ impl<'a> Bench<'a> {
     fn document(&self, name: &str) -> Result<Document> {
         let (file, text) = self.files.scenario(name).ok_or_else(|| self.missing("scenario", name))?;
         let overrides = self.overrides(name);
-        let document = Document::of(&Source::read(&file, text, &overrides)?)?;
+        let document = Source::read(&file, text, &overrides).and_then(|source| Document::of(&source));
+        let document = document.map_err(|error| self.at_assumption(name, error))?;
         let mut log = self.log.borrow_mut();
         if log.scenarios.iter().all(|(known, _)| known != name) {
             log.scenarios.push((name.to_string(), document.to_toml()));
@@ -136,10 +137,12 @@ impl<'a> Bench<'a> {
     pub(crate) fn assumed_as<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
         let text = self.assumed(key)?;
         let value = toml::de::ValueDeserializer::parse(&text);
-        value.and_then(T::deserialize).map_err(|error| PaperError::Assumption {
+        value.and_then(T::deserialize).map_err(|_| PaperError::Assumption {
             key: key.to_string(),
             value: text,
-            reason: error.message().to_string(),
+            reason: self
+                .assumption(key)
+                .map_or_else(|error| error.to_string(), |one| one.expected(self.settings.scale)),
         })
     }
 
@@ -163,6 +166,22 @@ impl<'a> Bench<'a> {
 
     pub(super) fn into_log(self) -> RunLog {
         self.log.into_inner()
+    }
+
+    /// The same error, at the assumption that set what it is about.
+    fn at_assumption(&self, scenario: &str, error: ScenarioError) -> PaperError {
+        let Place::Override(item) = &error.place else { return error.into() };
+        let set = |(key, value): &&(String, String)| {
+            let assumption = self.published.assumption.iter().find(|assumption| assumption.key == *key);
+            let keys = assumption.and_then(|assumption| assumption.sets.get(scenario)).into_iter().flatten();
+            keys.map(|set| format!("{set}={value}")).any(|set| set == *item)
+        };
+        match self.settings.assumptions.iter().find(set) {
+            Some((key, value)) => {
+                PaperError::Assumption { key: key.clone(), value: value.clone(), reason: error.fault.to_string() }
+            }
+            None => error.into(),
+        }
     }
 
     fn overrides(&self, scenario: &str) -> Vec<String> {

@@ -312,11 +312,54 @@ impl Assumption {
             other => other.to_string(),
         }
     }
+
+    /// Whether `text`, as `--set` has it, is of the kind of its value. Text is whatever its scenario makes of it.
+    #[must_use]
+    pub fn accepts(&self, text: &str) -> bool {
+        matches!(self.value, toml::Value::String(_))
+            || toml::de::ValueDeserializer::parse(text)
+                .and_then(toml::Value::deserialize)
+                .is_ok_and(|value| kind(&value) == kind(&self.value))
+    }
+
+    /// What is accepted in its place, as the end of a sentence.
+    #[must_use]
+    pub fn expected(&self, scale: Scale) -> String {
+        format!("expected {}, such as `{}`", kind(&self.value), self.text(scale))
+    }
+}
+
+fn kind(value: &toml::Value) -> &'static str {
+    match value {
+        toml::Value::Array(list) => match list.first() {
+            Some(toml::Value::String(_)) => "a list of texts in quotes",
+            _ => "a list of numbers",
+        },
+        toml::Value::Boolean(_) => "true or false",
+        toml::Value::Float(_) | toml::Value::Integer(_) => "a number",
+        _ => "text",
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_assumption_is_replaced_by_one_of_its_kind() {
+        let assumption = |value: &str| -> Assumption {
+            let text =
+                format!("key = 'k'\nvalue = {value}\nmissing = 'm'\nbasis = 'b'\nconfidence = 'guess'\nresults = []");
+            toml::from_str(&text).expect("an assumption")
+        };
+        let number = assumption("0.5");
+        assert!(number.accepts("3") && number.accepts("1e-3") && !number.accepts("abc") && !number.accepts("[1]"));
+        assert_eq!(number.expected(Scale::Full), "expected a number, such as `0.5`");
+        let list = assumption("[1, 2]");
+        assert!(list.accepts("[0.5]") && !list.accepts("0.5") && !list.accepts("['x']"));
+        assert_eq!(list.expected(Scale::Full), "expected a list of numbers, such as `[1, 2]`");
+        assert!(assumption("'50p'").accepts("anything"), "its scenario judges it");
+    }
 
     const HEAD: &str = "[paper]\nid = \"x\"\ntitle = \"X\"\nauthors = [\"A\"]\nvenue = \"V\"\nsimulator = \"S\"\n";
 

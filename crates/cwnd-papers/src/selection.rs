@@ -92,7 +92,13 @@ impl Selection {
                 name: key.clone(),
                 known: known().map(|assumption| assumption.key.clone()).collect(),
             }),
-            None => Ok(()),
+            None => {
+                let wrong = |(key, text): &&(String, String)| known().any(|one| one.key == *key && !one.accepts(text));
+                let Some((key, value)) = settings.assumptions.iter().find(wrong) else { return Ok(()) };
+                let assumption = known().find(|one| one.key == *key && !one.accepts(value));
+                let reason = assumption.map_or_else(String::new, |one| one.expected(settings.scale));
+                Err(PaperError::Assumption { key: key.clone(), value: value.clone(), reason })
+            }
         }
     }
 

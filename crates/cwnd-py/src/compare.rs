@@ -5,13 +5,14 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use cwnd::Span;
 use cwnd_lab::compare::{COLUMNS, Compared as LabCompared, Comparison, DEFAULT};
 use cwnd_report::plot::{ComparisonPlots, Shown};
 use cwnd_report::{json, text};
 use cwnd_run::files::to_json;
 use cwnd_run::measure::{Estimate, Until};
 use cwnd_run::run::run_until;
-use cwnd_run::scenario::{Document, Dumbbell, Place, ScenarioError, Written};
+use cwnd_run::scenario::{Document, Dumbbell, ScenarioError, Written, default_warmup};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
@@ -41,13 +42,15 @@ pub(crate) fn compare(
 ) -> Result<Compared, Failure> {
     let troubles = Arc::default();
     let algorithms = match algorithms {
-        Some(given) => given.iter().map(|algorithm| written(algorithm, &troubles)).collect::<Result<_, _>>()?,
+        Some(given) => {
+            given.iter().map(|algorithm| written("algorithms", algorithm, &troubles)).collect::<Result<_, _>>()?
+        }
         None => DEFAULT.map(Written::literal).to_vec(),
     };
     if algorithms.is_empty() {
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }
-    let versus = versus.map(|algorithm| written(&algorithm, &troubles)).transpose()?;
+    let versus = versus.map(|algorithm| written("versus", &algorithm, &troubles)).transpose()?;
     let (seeds, until, most) = seeds;
     let until: Option<Until> = until.map(|rule| parse("until", rule)).transpose()?;
     let comparison = |settings: &Settings| {
@@ -179,9 +182,10 @@ type Settings = BTreeMap<String, String>;
 fn document(settings: &Settings) -> Result<Document, Failure> {
     let base = Document::default();
     let path = Dumbbell::default();
+    let duration: Written<Span> = read(settings, "duration")?.unwrap_or(base.duration);
     Ok(Document {
-        duration: read(settings, "duration")?.unwrap_or(base.duration),
-        warmup: read(settings, "warmup")?.unwrap_or(base.warmup),
+        warmup: read(settings, "warmup")?.unwrap_or_else(|| default_warmup(*duration.value())),
+        duration,
         era: read(settings, "era")?.unwrap_or(base.era),
         recovery: read(settings, "recovery")?.unwrap_or(base.recovery),
         slow_start: read(settings, "slow_start")?,
@@ -206,16 +210,11 @@ fn parse<T: FromStr<Err: Display>>(argument: &str, text: &str) -> Result<T, Fail
 
 /// A fault in a scenario that was made from arguments, which are named after its keys.
 fn of_arguments(error: ScenarioError) -> Failure {
-    match &error.place {
-        Place::Key(key) if !key.is_empty() => {
-            let argument = match key.rsplit('.').next().unwrap_or_default() {
-                // What a scenario calls otherwise, or has beside what the arguments set.
-                "count" | "sampling" => "flows",
-                key => key,
-            };
-            Failure::Argument(format!("{argument}: {}", error.fault))
-        }
-        _ => Failure::Scenario(error),
+    match error.at_argument() {
+        // What a scenario calls otherwise, or has beside what the arguments set.
+        Some(("count" | "sampling", reason)) => Failure::Argument(format!("flows: {reason}")),
+        Some((key, reason)) => Failure::Argument(format!("{key}: {reason}")),
+        None => Failure::Scenario(error),
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn evaluate(
         return Err(Failure::Argument(format!("seeds: expected 1 to 1000, got {seeds}")));
     }
     let troubles = Arc::default();
-    let algorithm = written(&algorithm, &troubles)?;
+    let algorithm = written("algorithm", &algorithm, &troubles)?;
     if algorithm.value().is_outside() && REFERENCES.contains(&algorithm.text()) {
         return Err(Failure::Argument(format!(
             "algorithm: `{algorithm}` is also what it is set beside, give it another name"

@@ -4,7 +4,7 @@ use cwnd::registry::SpecError;
 use cwnd_lab::sweep::DatasetError;
 use cwnd_run::cells::StoreError;
 use cwnd_run::execute::RunError;
-use cwnd_run::scenario::ScenarioError;
+use cwnd_run::scenario::{Place, ScenarioError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use thiserror::Error;
@@ -13,8 +13,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
     /// An algorithm cannot be read.
-    #[error(transparent)]
-    Algorithm(#[from] SpecError),
+    #[error("{argument}: {error}")]
+    Algorithm {
+        /// The argument that it was given as.
+        argument: String,
+        /// What is wrong with it.
+        error: SpecError,
+    },
     /// A value given to a function is not accepted.
     #[error("{0}")]
     Argument(String),
@@ -25,7 +30,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Python(#[from] PyErr),
     /// A scenario cannot be run.
-    #[error(transparent)]
+    #[error("{}", scenario_text(.0))]
     Scenario(#[from] ScenarioError),
     /// The simulator refused a setup, or was stopped.
     #[error(transparent)]
@@ -42,12 +47,20 @@ impl Failure {
     /// The name of the exception in `cwnd.errors`.
     fn class(&self) -> &'static str {
         match self {
-            Self::Algorithm(_) => "AlgorithmError",
+            Self::Algorithm { .. } => "AlgorithmError",
             Self::Argument(_) => "ArgumentError",
             Self::Scenario(_) => "ScenarioError",
             Self::Folder(_) | Self::Store(_) => "StoreError",
             Self::Simulation(_) | Self::Unexpected(_) | Self::Python(_) => "SimulationError",
         }
+    }
+}
+
+/// Changes are a dictionary here, and no `--set`.
+fn scenario_text(error: &ScenarioError) -> String {
+    match &error.place {
+        Place::Override(item) => format!("`{item}`: {}", error.fault),
+        _ => error.to_string(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cwnd::{Spec, quantity};
-use cwnd_env::{Course, FEATURES, Options, Range, Reward};
+use cwnd_env::{Course, CourseError, FEATURES, Options, Range, Reward};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -74,10 +74,19 @@ impl Environments {
     #[new]
     fn new(document: &str, agents: Vec<usize>, count: usize, settings: Settings) -> Result<Self, Failure> {
         if !(1..=MAX_COUNT).contains(&count) {
-            return Err(Failure::Argument(format!("num_envs must be 1 to {MAX_COUNT}, not {count}")));
+            return Err(Failure::Argument(format!("num_envs: expected 1 to {MAX_COUNT}, got {count}")));
         }
         let setup = checked(document)?.setup(0).into_setup();
-        let refused = |error: cwnd_env::CourseError| Failure::Argument(error.to_string());
+        let refused = |error: CourseError| {
+            let argument = match error {
+                CourseError::Algorithm(_) => "algorithm: ",
+                CourseError::Setup(_) => "scenario: ",
+                // It begins with its name.
+                CourseError::Option { .. } => "",
+                _ => "agents: ",
+            };
+            Failure::Argument(format!("{argument}{error}"))
+        };
         whole(|| {
             let course = Arc::new(Course::new(setup, agents, settings.options()?).map_err(refused)?);
             let steered = count * course.steered();
@@ -199,7 +208,8 @@ impl Settings {
             None => Ok(None),
         };
         let plain = |range: Option<(f64, f64)>| range.map(|(low, high)| Range { low, high });
-        let algorithm = self.algorithm.as_deref().map(Spec::parse).transpose()?;
+        let unknown = |error| Failure::Algorithm { argument: "algorithm".to_string(), error };
+        let algorithm = self.algorithm.as_deref().map(Spec::parse).transpose().map_err(unknown)?;
         Ok(Options {
             gain: self.gain,
             packets: self.packets,
@@ -221,7 +231,7 @@ fn reward((kind, weights): &(String, Vec<f64>)) -> Result<Reward, Failure> {
         ("power", []) => Ok(Reward::POWER),
         ("power", &[loss, margin]) => Ok(Reward::Power { loss, margin }),
         _ => Err(Failure::Argument(format!(
-            "reward must be \"linear\", \"power\", or one of these with its weights, not \"{kind}\""
+            "reward: expected \"linear\", \"power\", or one of these with its weights, got \"{kind}\""
         ))),
     }
 }

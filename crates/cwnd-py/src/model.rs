@@ -4,12 +4,11 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use cwnd::registry::Transport;
-use cwnd::{Packets, Span, Spec, quantity};
+use cwnd::{BitRate, Packets, Span, Spec, quantity};
 use cwnd_lab::model::{self, Pair, Paths, Setup, ShouldContinue};
 use cwnd_parquet::Tables;
 use cwnd_run::files::to_json;
-use cwnd_run::scenario::Written;
+use cwnd_run::scenario::{Quantity, Written, packet_size};
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
@@ -74,7 +73,7 @@ pub(crate) fn response(
     let Response { loss, rtt, packet, random } = settings;
     each("loss", &loss, "a probability above 0 and at most 1", |p| p > 0.0 && p <= 1.0)?;
     let rtt = round_trip("rtt", &rtt)?;
-    let packet = read("packet", &packet, quantity::bytes)?;
+    let packet = read("packet", &packet, packet_size)?;
     count("random", random, 0..=1000)?;
     with(py, &algorithms, |specs, should_continue| {
         to_json(&model::responses(specs, &loss, rtt, packet, random, should_continue))
@@ -132,8 +131,8 @@ pub(crate) fn udt(py: Python<'_>, settings: Udt) -> Result<String, Failure> {
     let Udt { capacity, loss, rtt, packet, flows, delays } = settings;
     each("loss", &loss, "a probability above 0 and at most 1", |p| p > 0.0 && p <= 1.0)?;
     count("flows", flows, 1..=1_000_000)?;
-    let capacity = read("capacity", &capacity, quantity::bit_rate)?;
-    let packet = read("packet", &packet, quantity::bytes)?;
+    let capacity = read("capacity", &capacity, <BitRate as Quantity>::read)?;
+    let packet = read("packet", &packet, packet_size)?;
     let rtt = round_trip("rtt", &rtt)?;
     let delays: Vec<Span> = delays.iter().map(|delay| round_trip("delays", delay)).collect::<Result<_, _>>()?;
     apart(py, |_| {
@@ -145,8 +144,9 @@ pub(crate) fn udt(py: Python<'_>, settings: Udt) -> Result<String, Failure> {
 #[pyfunction]
 pub(crate) fn axioms(py: Python<'_>, algorithm: Bound<'_, PyAny>) -> Result<String, Failure> {
     with(py, &[algorithm], |specs, should_continue| {
-        synchronous(specs)?;
-        Ok(specs.iter().map(|spec| to_json(&model::card(spec, should_continue))).collect())
+        let card = |spec: &&Spec| model::card(spec, should_continue).map(|card| to_json(&card));
+        let cards: Result<String, _> = specs.iter().map(card).collect();
+        cards.map_err(|error| Failure::Argument(format!("algorithm: {error}")))
     })?
 }
 
@@ -193,7 +193,7 @@ fn with<T: Send>(
 ) -> Result<T, Failure> {
     let troubles: Arc<Troubles> = Arc::default();
     let algorithms: Vec<Written<Spec>> =
-        algorithms.iter().map(|algorithm| written(algorithm, &troubles)).collect::<Result<_, _>>()?;
+        algorithms.iter().map(|algorithm| written("algorithms", algorithm, &troubles)).collect::<Result<_, _>>()?;
     if algorithms.is_empty() {
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }
@@ -205,15 +205,9 @@ fn with<T: Send>(
     }))
 }
 
-/// Those that grow by round trips or reports: what routers or a receiver's half would tell is not modelled.
+/// Those that mean something under synchronous feedback.
 fn synchronous(specs: &[&Spec]) -> Result<(), Failure> {
-    let stranger = specs.iter().find(|spec| !matches!(spec.entry().transport, Transport::Acked | Transport::Reported));
-    stranger.map_or(Ok(()), |spec| {
-        Err(Failure::Argument(format!(
-            "`{}` needs packets: nothing in this model tells what it hears from its receiver or from routers",
-            spec.entry().name
-        )))
-    })
+    model::synchronous(specs).map_err(|error| Failure::Argument(format!("algorithms: {error}")))
 }
 
 /// `loads`: packets per round trip.

@@ -48,6 +48,17 @@ impl From<PaperError> for Failure {
             PaperError::Run(error) => error.into(),
             PaperError::Scenario(error) => (*error).into(),
             PaperError::Store(error) => Self::Store(error),
+            PaperError::Assumption { key, value, reason } => {
+                Self::Argument(format!("assumptions: `{key}` cannot be `{value}`: {reason}"))
+            }
+            PaperError::Unknown { what, .. } => {
+                let argument = match what {
+                    "paper" => "name",
+                    "result" => "result",
+                    _ => "assumptions",
+                };
+                Self::Argument(format!("{argument}: {error}"))
+            }
             other => Self::Argument(other.to_string()),
         }
     }

@@ -16,5 +16,6 @@ pub(crate) fn algorithms() -> String {
 /// One of them by its name.
 #[pyfunction]
 pub(crate) fn algorithm(name: &str) -> Result<String, Failure> {
-    Ok(to_json(&Known::of(registry::find(name)?)))
+    let entry = registry::find(name).map_err(|error| Failure::Algorithm { argument: "name".to_string(), error })?;
+    Ok(to_json(&Known::of(entry)))
 }

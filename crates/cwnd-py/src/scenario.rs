@@ -59,7 +59,7 @@ pub(crate) fn inhabited(
     let mut document = scenario.document().clone();
     for (index, given) in outside {
         if let Some(group) = document.flow.get_mut(*index) {
-            group.algorithm = written(given, troubles)?;
+            group.algorithm = written(&format!("flow.{index}.algorithm"), given, troubles)?;
         }
     }
     Ok(Scenario::check(document)?)

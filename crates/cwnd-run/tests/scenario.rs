@@ -218,10 +218,12 @@ fn every_error_names_its_place_and_what_is_accepted() {
         (top("era = \"2001\""), "1:7: unknown value `2001`"),
         (top("recovery = \"vegas\""), "1:12: unknown value `vegas` (accepted: tahoe, reno, newreno, sack, rack)"),
         (flow("receiver = \"sakc\""), "4:12: unknown value `sakc`"),
+        (top("packet = \"4GB\""), "1:10: `packet` cannot be 4GB: accepted is at most 65535B, the longest IP packet"),
+        (top("ack = \"66kB\""), "1:7: `ack` cannot be 66kB: accepted is at most 65535B"),
         (top("payload = \"2kB\""), "1:11: `payload` cannot be 2kB: accepted is at most a packet, 1500B"),
         (top("[variation]\nrtt = 1.0"), "2:7: `rtt` cannot be 1: accepted is at least 0 and below 1"),
         (flow("count = 0"), "4:9: `count` cannot be 0: accepted is at least 1"),
-        (flow("count = -1"), "4:9: invalid value: integer `-1`, expected u32"),
+        (flow("count = -1"), "4:9: invalid value: integer `-1`, expected a whole number from 1 to 4294967295"),
         (flow("max_window = 0.5"), "4:14: `max_window` cannot be 0.5: accepted is at least 1 packet"),
         (flow("stop = \"0s\""), "4:8: `stop` cannot be 0s: accepted is later than the start"),
         (flow("start = \"2min\""), "4:9: `start` cannot be 2min: accepted is less than the duration, 60s"),
@@ -251,9 +253,9 @@ fn every_error_names_its_place_and_what_is_accepted() {
         ),
         (
             "[dumbbell]\nqueue = \"red:100p,min=0.5,max=0.2\"\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),
-            "1:1: link `bottleneck`: ",
+            "2:9: `queue` cannot be `red:100p,min=0.5,max=0.2`: accepted is a min of at most max: here they are 50.0 and 20.0",
         ),
-        ("[dumbbell]\n".to_string(), "1:1: no flows: add a `[[flow]]` with an `algorithm`"),
+        ("[dumbbell]\n".to_string(), "1:1: no flows: add a `[[flow]]` or `[[arrivals]]` with an `algorithm`"),
         ("[[flow]]\nalgorithm = \"reno\"\n".to_string(), "1:1: no topologies: a scenario has exactly one of"),
         (format!("[parking_lot]\n{SMALLEST}"), "1:1: several topologies: a scenario has exactly one of"),
     ];
@@ -290,6 +292,89 @@ fn errors_of_graphs() {
         let found = first_line(&text);
         assert!(found.starts_with(&format!("test.toml:{expected}")), "{text}\nexpected {expected}\nfound    {found}");
     }
+}
+
+const TWO_WAYS: &str = "duration = \"4s\"\nseeds = 1\n\
+    [[link]]\nfrom = \"a\"\nto = \"z\"\nrate = \"9mbit\"\nqueue = \"20p\"\ndelay = \"1ms\"\n\
+    [[link]]\nfrom = \"a\"\nto = \"m\"\nrate = \"2mbit\"\nqueue = \"20p\"\ndelay = \"5ms\"\n\
+    [[link]]\nfrom = \"m\"\nto = \"z\"\nrate = \"4mbit\"\nqueue = \"20p\"\ndelay = \"5ms\"\n\
+    [[flow]]\nalgorithm = \"reno\"\nfrom = \"a\"\nto = \"z\"\nextra_rtt = \"20ms\"\n";
+
+/// Links by name, in the order in which data crosses them.
+fn path(setup: &Setup, flow: usize) -> Vec<&str> {
+    let paths = setup.paths().expect("checked");
+    paths[flow].iter().map(|link| setup.links[link.0 as usize].name.as_str()).collect()
+}
+
+#[test]
+fn a_flow_names_its_route() {
+    let text = TWO_WAYS.replace("20p", "droptail:20p");
+    assert_eq!(path(&setup(&text), 0), ["a-z"], "of least delay");
+    let around = format!("{text}via = [\"a-m\", \"m-z\"]\n");
+    assert_eq!(path(&setup(&around), 0), ["a-m", "m-z"]);
+    let scenario = Scenario::read("test.toml", &around, &[]).expect("valid");
+    assert_eq!(scenario.setup(1).links[scenario.bottleneck()].name, "a-m", "the slowest that it crosses");
+    let back = format!("{around}via_back = [\"z-m\", \"m-a\"]\ndirection = \"forward\"\n");
+    assert_eq!(setup(&back).flows[0].via_back.as_ref().map(Vec::len), Some(2));
+    let reverse = format!("{text}via = [\"z-m\", \"m-a\"]\ndirection = \"reverse\"\n");
+    assert_eq!(path(&setup(&reverse), 0), ["z-m", "m-a"], "data goes from z to a");
+    // What crosses which link in a run.
+    let carried = |text: &str| {
+        let trace = cwnd_sim::run(&setup(text), &mut |_| true).expect("runs");
+        let carried = |link: &str| {
+            trace.links.iter().find(|one| one.name == link).map_or(0, |one| *one.carried.last().unwrap_or(&0))
+        };
+        ["a-z", "a-m", "m-z", "z-a", "z-m", "m-a"].map(carried)
+    };
+    let [direct, out, on, answers, none_back, none_on] = carried(&around);
+    assert!(direct == 0 && out > 100 && on > 100 && answers > 100 && none_back == 0 && none_on == 0);
+    let [direct, out, _, answers, back, on_back] = carried(&back);
+    assert!(direct == 0 && out > 100 && answers == 0 && back > 100 && on_back > 100);
+    assert_eq!(setup(&around.replace("20ms", "21ms")).flows[0].access_rtt, Span::from_millis(21));
+}
+
+#[test]
+fn a_route_is_checked_link_by_link() {
+    let with = |via: &str| format!("{}via = {via}\n", TWO_WAYS.replace("20p", "droptail:20p"));
+    for (via, expected) in [
+        ("[\"a-x\"]", "unknown link `a-x`; did you mean `a-z`? (accepted: a-z, z-a, a-m, m-a, m-z, z-m)"),
+        (
+            "[\"m-z\"]",
+            "`via` cannot be `m-z`, which begins at `m`: accepted is a link from `a`, where the route is by then",
+        ),
+        ("[\"a-m\"]", "`via` cannot be `a-m`, which ends at `m`: accepted is links that lead to `z`"),
+    ] {
+        let error = error(&with(via), &[]);
+        assert!(error.contains(expected), "{via}: {error}");
+        assert!(error.starts_with("test.toml:26:7: "), "{error}");
+    }
+    let twice =
+        with("[\"a-z\"]").replacen("[[flow]]", "[[link]]\nfrom = \"a\"\nto = \"z\"\ndelay = \"1ms\"\n[[flow]]", 1);
+    assert!(error(&twice, &[]).contains("`via` cannot be `a-z`: accepted is a name that one link alone has"));
+}
+
+#[test]
+fn arrivals_alone_are_a_scenario() {
+    let text = "duration = \"10s\"\nseeds = 1\n[dumbbell]\nrate = \"4mbit\"\n[[arrivals]]\nalgorithm = \"reno\"\nsize = \"10p\"\nload = 0.5\n";
+    let scenario = Scenario::read("test.toml", text, &[]).expect("valid");
+    assert_eq!(scenario.bottleneck(), 0);
+    let runs = cwnd_run::run::run(vec![scenario], &()).expect("runs");
+    let [runs] = &runs[..] else { panic!("one scenario") };
+    assert!(runs.traces[0].crowds[0].completed.last().is_some_and(|completed| *completed > 20));
+    assert_eq!((runs.summaries[0].flow_goodput_bps.len(), runs.warnings().len()), (0, 0));
+}
+
+#[test]
+fn the_default_warmup_is_at_most_half_of_the_duration() {
+    for (duration, warmup) in [("60s", "10s"), ("20s", "10s"), ("3s", "1500ms"), ("1us", "500ns")] {
+        let text = format!("duration = \"{duration}\"\n{SMALLEST}");
+        let scenario = Scenario::read("test.toml", &text, &[]).expect("valid");
+        assert_eq!(scenario.document().warmup.text(), warmup, "{duration}");
+    }
+    assert_eq!(
+        error(SMALLEST, &["duration=3s", "warmup=4s"]),
+        "--set warmup=4s: `warmup` cannot be 4s: accepted is less than the duration, 3s"
+    );
 }
 
 #[test]

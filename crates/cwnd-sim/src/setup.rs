@@ -54,6 +54,10 @@ pub struct FlowSetup {
     pub from: NodeId,
     /// Where its receiver is.
     pub to: NodeId,
+    /// The links its data crosses, in order; none for the route of least delay.
+    pub via: Option<Vec<LinkId>>,
+    /// The links its acknowledgements cross, in order; none for the route of least delay.
+    pub via_back: Option<Vec<LinkId>>,
     /// When it starts, before what the seed adds.
     pub start: Time,
     /// What its application hands over.
@@ -233,6 +237,19 @@ impl Setup {
         self.flows.iter().map(path).collect()
     }
 
+    /// The links that the data of each crowd crosses, in order.
+    ///
+    /// # Errors
+    /// A crowd's nodes are not connected, or its access delay is too short.
+    pub fn crowd_paths(&self) -> Result<Vec<Vec<LinkId>>, SetupError> {
+        let mut routes = Routes::default();
+        let path = |crowd: &CrowdSetup| {
+            let forward = self.flow_routes(&mut routes, &crowd.flow, SetupPart::Crowd)?.forward;
+            Ok(routes.links(forward).map(LinkId).collect())
+        };
+        self.crowds.iter().map(path).collect()
+    }
+
     /// Checks a flow that errors call `part`.
     fn check_flow(&self, flow: &FlowSetup, part: &SetupPart) -> Result<(), SetupError> {
         self.check_ends((flow.from, flow.to), part)?;
@@ -290,8 +307,17 @@ impl Setup {
         flow: &FlowSetup,
         part: fn(String) -> SetupPart,
     ) -> Result<FlowRoutes, SetupError> {
-        let forward = self.route(routes, (part, &flow.name), flow.from, flow.to)?;
-        let reverse = self.route(routes, (part, &flow.name), flow.to, flow.from)?;
+        let mut way = |via: Option<&[LinkId]>, from, to| {
+            match via {
+            None => self.route(routes, (part, &flow.name), from, to),
+            Some(via) => routes.along(&self.links, via, (from, to)).ok_or_else(|| {
+                let reason = "each link of its route must begin where the one before ends, from its sender to its receiver or back";
+                SetupError::Field { part: part(flow.name.clone()), reason: reason.to_string() }
+            }),
+        }
+        };
+        let forward = way(flow.via.as_deref(), flow.from, flow.to)?;
+        let reverse = way(flow.via_back.as_deref(), flow.to, flow.from)?;
         let delays = routes.links(forward).chain(routes.links(reverse)).map(|link| self.links[link as usize].delay);
         let base_rtt = delays.fold(flow.access_rtt, |sum, delay| sum + delay);
         if flow.access_rtt < base_rtt.mul_f64(self.variation.rtt) {

@@ -125,6 +125,8 @@ impl FlowSetup {
             algorithm,
             from,
             to,
+            via: None,
+            via_back: None,
             start: Time::ZERO,
             source: Source::Bulk,
             stop: None,

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cwnd._arguments import whole
+from cwnd.errors import ArgumentError
 from cwnd.gym._course import Reals
 from cwnd.gym._vector import BottleneckVectorEnv
 
@@ -68,6 +70,9 @@ def evaluate(
     True
     """
     algorithm = policy if isinstance(policy, str) else None
+    if algorithm is None and not callable(policy):
+        raise ArgumentError(f'policy: expected a function, or an algorithm such as "reno", got {policy!r}')
+    episodes = whole("episodes", episodes, 1, 1 << 16)
     env = BottleneckVectorEnv(episodes, algorithm=algorithm, **options)
     observations, _ = env.reset(seed=seed)
     idle = np.zeros((episodes, 1), np.float32)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
 from gymnasium.spaces import Space
 from gymnasium.utils import seeding
 from numpy.typing import ArrayLike
 from pettingzoo import ParallelEnv
 
-from cwnd.gym._course import Course, Reals, episode
+from cwnd._arguments import mapping
+from cwnd.errors import ArgumentError
+from cwnd.gym._course import Course, Reals, episode, refuse_rendering
 
 __all__ = ["SharedBottleneckEnv"]
 
@@ -33,15 +34,13 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike]):
     metadata: ClassVar[dict[str, Any]] = {"name": "cwnd_shared_bottleneck_v0", "render_modes": []}
 
     def __init__(self, agents: Any = 2, *, render_mode: None = None, **options: Any) -> None:
-        if render_mode is not None:
-            raise ValueError("there is nothing to render")
+        refuse_rendering(render_mode)
         self.render_mode = None
         self._course = Course(1, agents=agents, **options)
         self.possible_agents = [f"flow_{index}" for index in range(len(self._course.names))]
         self.agents: list[str] = []
         self.observation_spaces = {agent: Course.observation_space() for agent in self.possible_agents}
         self.action_spaces = {agent: Course.action_space() for agent in self.possible_agents}
-        self._seeded = False
 
     def observation_space(self, agent: str) -> Space[Any]:
         """Give the space of an agent's observations.
@@ -94,11 +93,8 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike]):
         infos : dict
             An empty one for each agent.
         """
-        if seed is None and not self._seeded:
-            seed = int(seeding.np_random()[0].integers(2**63))
-        self._seeded = True
+        self._course.reset(seed, lambda: int(seeding.np_random()[0].integers(2**63)))
         self.agents = list(self.possible_agents)
-        self._course.native.reset(seed)
         return self._observations(), {agent: {} for agent in self.agents}
 
     def step(
@@ -117,9 +113,14 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike]):
             As :meth:`BottleneckEnv.step`, by agent.
         """
         course = self._course
-        for index, agent in enumerate(self.possible_agents):
-            course.actions[0, index] = np.asarray(actions.get(agent, 0.0), np.float32).reshape(-1)[0]
-        course.native.step()
+        given = mapping("actions", actions)
+        unknown = next((agent for agent in given if agent not in self.possible_agents), None)
+        if unknown is not None:
+            raise ArgumentError(f"actions: unknown agent {unknown!r}, expected {', '.join(self.possible_agents)}")
+        single = [
+            Course.read(f"actions[{agent!r}]", given.get(agent, 0.0), [(1,), ()]) for agent in self.possible_agents
+        ]
+        course.step("actions", [action.item() for action in single], [(len(single),)])
         agents = self.agents
         over = bool(course.ended[0])
         observations = self._observations()
@@ -130,6 +131,7 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike]):
             infos[agent]["episode"] = episode(total)
         if over:
             self.agents = []
+            course.end()
         return observations, rewards, dict.fromkeys(agents, False), dict.fromkeys(agents, over), infos
 
     def _observations(self) -> dict[str, Reals]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import gymnasium
-import numpy as np
 from numpy.typing import ArrayLike
 
-from cwnd.gym._course import Course, Reals, episode
+from cwnd._arguments import optional, whole
+from cwnd.errors import ArgumentError
+from cwnd.gym._course import Course, Reals, episode, refuse_rendering
 
 __all__ = ["BottleneckEnv"]
 
@@ -56,15 +57,13 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike]):
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
 
     def __init__(self, render_mode: None = None, **options: Any) -> None:
-        if render_mode is not None:
-            raise ValueError("there is nothing to render")
+        refuse_rendering(render_mode)
         self.render_mode = None
         self._course = Course(1, **options)
         if len(self._course.names) != 1:
-            raise ValueError("one flow is steered here; SharedBottleneckEnv is for several")
+            raise ArgumentError("agents: one flow is steered here; SharedBottleneckEnv is for several")
         self.observation_space = Course.observation_space()
         self.action_space = Course.action_space()
-        self._seeded = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Reals, dict[str, Any]]:
         """Start the next episode.
@@ -83,11 +82,8 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike]):
         info : dict
             Empty.
         """
-        super().reset(seed=seed, options=options)
-        if seed is None and not self._seeded:
-            seed = int(self.np_random.integers(2**63))
-        self._seeded = True
-        self._course.native.reset(seed)
+        super().reset(seed=optional(whole, "seed", seed, 0, 2**64 - 1), options=options)
+        self._course.reset(seed, lambda: int(self.np_random.integers(2**63)))
         return self._course.observations[0, 0].copy(), {}
 
     def step(self, action: ArrayLike) -> tuple[Reals, float, bool, bool, dict[str, Any]]:
@@ -112,8 +108,9 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike]):
             ``episode`` at its end.
         """
         course = self._course
-        course.actions[0, 0] = np.asarray(action, np.float32).reshape(-1)[0]
-        course.native.step()
+        course.step("action", action, [(1,), ()])
         truncated = bool(course.ended[0])
         info = {"episode": episode(course.native.totals(0)[0])} if truncated else {}
+        if truncated:
+            course.end()
         return course.observations[0, 0].copy(), float(course.rewards[0, 0]), False, truncated, info

@@ -9,7 +9,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from cwnd.gym._course import Course, Reals, episode
+from cwnd._arguments import optional, whole
+from cwnd.errors import ArgumentError
+from cwnd.gym._course import Course, Reals, episode, refuse_rendering
 
 __all__ = ["BottleneckVectorEnv"]
 
@@ -38,18 +40,16 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]]):
     }
 
     def __init__(self, num_envs: int = 1, *, copy: bool = True, render_mode: None = None, **options: Any) -> None:
-        if render_mode is not None:
-            raise ValueError("there is nothing to render")
+        refuse_rendering(render_mode)
         self.render_mode = None
         self.num_envs = num_envs
         self._course = Course(num_envs, **options)
         if len(self._course.names) != 1:
-            raise ValueError("one flow is steered here; SharedBottleneckEnv is for several")
+            raise ArgumentError("agents: one flow is steered here; SharedBottleneckEnv is for several")
         self.single_observation_space = Course.observation_space()
         self.single_action_space = Course.action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._seeded = False
         self._copy = copy
         self._terminated = np.zeros(num_envs, np.bool_)
         course = self._course
@@ -76,11 +76,8 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]]):
         infos : dict
             Empty.
         """
-        super().reset(seed=seed, options=options)
-        if seed is None and not self._seeded:
-            seed = int(self.np_random.integers(2**63))
-        self._seeded = True
-        self._course.native.reset(seed)
+        super().reset(seed=optional(whole, "seed", seed, 0, 2**64 - 1), options=options)
+        self._course.reset(seed, lambda: int(self.np_random.integers(2**63)))
         observations = self._seen[0]
         return observations.copy() if self._copy else observations, {}
 
@@ -100,8 +97,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]]):
             Where episodes have ended: ``episode``, arrays of its four numbers, and ``_episode``, where they count.
         """
         course = self._course
-        course.actions[:] = actions
-        course.native.step()
+        course.step("actions", actions, [(self.num_envs, 1)])
         observations, rewards, ended = self._seen
         infos = self._episodes() if ended.any() else {}
         if self._copy:

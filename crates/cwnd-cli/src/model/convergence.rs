@@ -6,7 +6,8 @@ use cwnd_lab::model::{self, Pair};
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_run::scenario::Written;
 
-use super::{Output, check_sum, checked, synchronous, window};
+use super::{Output, check_sum, synchronous, window};
+use crate::arguments::checked;
 use crate::failure::Failure;
 use cwnd_report::table::Table;
 use cwnd_run::measure::digits::number;

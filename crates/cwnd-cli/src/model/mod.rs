@@ -8,9 +8,9 @@ mod udt;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use cwnd::registry::Transport;
 use cwnd::units::Span;
 use cwnd::{Spec, quantity};
+use cwnd_lab::model;
 use cwnd_report::page::model::Printed;
 use cwnd_report::write_model;
 use cwnd_run::files::Folder;
@@ -18,6 +18,7 @@ use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
 use serde::Serialize;
 
+use crate::arguments::checked;
 use crate::failure::Failure;
 use crate::files;
 
@@ -77,17 +78,11 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
     }
 }
 
-/// Those that grow by round trips or reports: what routers or a receiver's half would tell is not modelled.
+/// Those that mean something under synchronous feedback.
 fn synchronous(algorithms: &[Written<Spec>]) -> Result<Vec<&Spec>, Failure> {
     let specs = specs(algorithms);
-    let stranger = specs.iter().find(|spec| !matches!(spec.entry().transport, Transport::Acked | Transport::Reported));
-    match stranger {
-        None => Ok(specs),
-        Some(spec) => Err(Failure::Input(format!(
-            "`{}` needs packets: nothing in this model tells what it hears from its receiver or from routers",
-            spec.entry().name
-        ))),
-    }
+    model::synchronous(&specs).map_err(|error| Failure::Input(error.to_string()))?;
+    Ok(specs)
 }
 
 fn specs(algorithms: &[Written<Spec>]) -> Vec<&Spec> {
@@ -100,13 +95,6 @@ fn check_sum(loads: &[f64], capacity: f64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Input(format!("--start: the windows add up to more than the capacity of {capacity} packets")))
-}
-
-fn checked(text: &str, accepted: &str, good: impl Fn(f64) -> bool) -> Result<f64, String> {
-    match quantity::number(text) {
-        Ok(value) if good(value) => Ok(value),
-        _ => Err(format!("expected {accepted}")),
-    }
 }
 
 fn probability(text: &str) -> Result<f64, String> {

@@ -1,13 +1,14 @@
 //! `cwnd model response`
 
 use clap::Args;
+use cwnd::Spec;
 use cwnd::units::{Bytes, Span};
-use cwnd::{Spec, quantity};
 use cwnd_lab::model;
 use cwnd_report::page::model::{self as report, Printed};
-use cwnd_run::scenario::Written;
+use cwnd_run::scenario::{Written, packet_size};
 
 use super::{Output, probability, round_trip, specs};
+use crate::arguments::whole;
 use crate::failure::Failure;
 use cwnd_report::table::Table;
 use cwnd_run::measure::digits::{cell, number};
@@ -31,10 +32,10 @@ pub(crate) struct Response {
     #[arg(long, default_value = "100ms", value_parser = round_trip)]
     rtt: Span,
     /// Packet on the wire
-    #[arg(long, default_value = "1500B", value_parser = quantity::bytes)]
+    #[arg(long, default_value = "1500B", value_parser = packet_size)]
     packet: Bytes,
     /// Also run the algorithms under random loss, over this many seeds; 0 for not
-    #[arg(long, value_name = "SEEDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    #[arg(long, value_name = "SEEDS", default_value_t = 0, value_parser = whole::<u32>(0..=1000))]
     random: u32,
     #[command(flatten)]
     output: Output,

@@ -7,7 +7,8 @@ use cwnd_lab::model::{self, Paths, Setup};
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_run::scenario::Written;
 
-use super::{Output, check_sum, checked, round_trip, synchronous, window};
+use super::{Output, check_sum, round_trip, synchronous, window};
+use crate::arguments::{self, whole};
 use crate::failure::Failure;
 use cwnd_report::table::Table;
 use cwnd_run::measure::digits::number;
@@ -37,22 +38,22 @@ pub(crate) struct Rounds {
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = round_trip)]
     flow_rtt: Vec<Span>,
     /// Times of common congestion to show
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u32>(1..=10_000))]
     events: u32,
     /// Round trips to run at most
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = whole::<u32>(1..=1_000_000))]
     rounds: u32,
     /// How often per round trip the rules are applied; 1 is the papers' form, with congestion seen at its end
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<u32>(1..=4096))]
     steps: u32,
     /// Round trips that a decrease takes: 0 in simd's model, 1 in New AIMD's
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=10))]
     decrease_rounds: u32,
     /// Probability per packet of a loss that only its flow hears of
-    #[arg(long, default_value = "0", value_parser = probability_or_none)]
+    #[arg(long, default_value = "0", value_parser = arguments::probability)]
     loss: f64,
     /// For these losses
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     seed: u64,
     #[command(flatten)]
     output: Output,
@@ -113,8 +114,4 @@ impl Rounds {
 
 fn list(packets: &[f64]) -> String {
     packets.iter().map(|packets| number(Some(*packets))).collect::<Vec<_>>().join(" ")
-}
-
-fn probability_or_none(text: &str) -> Result<f64, String> {
-    checked(text, "a probability, 0 to 1", |p| (0.0..=1.0).contains(&p))
 }

@@ -1,12 +1,13 @@
 //! `cwnd model udt`
 
 use clap::Args;
-use cwnd::quantity;
 use cwnd::units::{BitRate, Bytes, Span};
 use cwnd_lab::model;
 use cwnd_report::page::model::{self as report, Printed};
+use cwnd_run::scenario::{Quantity, packet_size};
 
 use super::{Output, probability, round_trip};
+use crate::arguments::whole;
 use crate::failure::Failure;
 use cwnd_report::table::Table;
 use cwnd_run::measure::digits::number;
@@ -20,7 +21,7 @@ Stages and equilibria are rate control alone: no window, no packets, a known cap
 round trips of different length, by rate control alone and with UDT's window (eq. 21).")]
 pub(crate) struct Udt {
     /// Capacity of the path
-    #[arg(long, default_value = "1gbit", value_parser = quantity::bit_rate)]
+    #[arg(long, default_value = "1gbit", value_parser = <BitRate as Quantity>::read)]
     capacity: BitRate,
     /// Loss probabilities per packet, separated by commas
     #[arg(long, default_value = "1e-6,1e-5,1e-4,1e-3", value_delimiter = ',', value_parser = probability)]
@@ -29,10 +30,10 @@ pub(crate) struct Udt {
     #[arg(long, default_value = "100ms", value_parser = round_trip)]
     rtt: Span,
     /// Packet on the wire
-    #[arg(long, default_value = "1500B", value_parser = quantity::bytes)]
+    #[arg(long, default_value = "1500B", value_parser = packet_size)]
     packet: Bytes,
     /// Flows that share the capacity in the table over round trips
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<u32>(1..=1_000_000))]
     flows: u32,
     /// Round-trip times of that table
     #[arg(long, value_name = "TIME,…", default_value = "10ms,100ms,200ms,1s", value_delimiter = ',', value_parser = round_trip)]

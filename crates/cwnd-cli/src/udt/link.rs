@@ -10,8 +10,10 @@ use cwnd_link::{Plan, Relay, RelayError};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
 
+use crate::arguments::whole;
 use crate::emulated::EmulatedLink;
 use crate::failure::Failure;
+use crate::udt::socket_address;
 
 /// A link in user space.
 #[derive(Args, Debug)]
@@ -27,13 +29,15 @@ and how late it was. What an option says holds for both directions, each drawing
 --thin-acks finds no acknowledgements of TCP there.")]
 pub(crate) struct Arguments {
     /// Where clients send to; port 0 for any that is free
+    #[arg(value_parser = socket_address)]
     listen: SocketAddr,
     /// Where their datagrams go
+    #[arg(value_parser = socket_address)]
     target: SocketAddr,
     #[command(flatten)]
     link: EmulatedLink,
     /// Clients at a time
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<usize>(1..=65_535))]
     clients: usize,
     /// Forget a client after this much silence
     #[arg(long, value_name = "TIME", default_value = "60s")]
@@ -57,6 +61,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
 impl Arguments {
     fn plan(&self) -> Result<Plan, Failure> {
+        let (listen, target) = (self.listen, self.target);
+        if listen == target {
+            return Err(Failure::Input(format!("TARGET: cannot be {target}, where the link itself listens")));
+        }
+        if target.port() == 0 {
+            return Err(Failure::Input(format!("TARGET: cannot be {target}: accepted is a port from 1 to 65535")));
+        }
         let [forth, back] = self.link.emulations()?;
         let mut plan = Plan::new(self.listen, self.target, forth);
         plan.back = back;

@@ -5,9 +5,12 @@ mod files;
 mod link;
 mod perf;
 
+use std::fmt::Display;
+use std::net::SocketAddr;
+
 use clap::Subcommand;
 use cwnd::{BitRate, Spec};
-use cwnd_net::Options;
+use cwnd_net::{BindError, ConnectError, Options, SettingsError};
 use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
@@ -46,5 +49,56 @@ fn options(algorithm: Option<&Written<Spec>>, rate_limit: Option<&Written<BitRat
     match rate_limit {
         Some(rate) => options.max_rate(*rate.value()),
         None => options,
+    }
+}
+
+/// A host, by name or address, and a port.
+fn server_address(text: &str) -> Result<String, String> {
+    let (host, port) = text.rsplit_once(':').ok_or("a port is missing: expected host:port, as in 192.0.2.1:9001")?;
+    let bare = host.contains(':') && !host.starts_with('[');
+    if host.is_empty() || bare || port.parse().map_or(true, |port: u16| port == 0) {
+        return Err("expected host:port, as in 192.0.2.1:9001 or [2001:db8::1]:9001".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// An address and a port.
+fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected address:port, as in 192.0.2.1:9001 or [2001:db8::1]:9001".to_owned())
+}
+
+/// Why there is no connection to `server`, as it was given.
+fn connect_failure(server: &str, error: ConnectError) -> Failure {
+    match error {
+        ConnectError::Bind(error) => bind_failure(&server, error),
+        ConnectError::Refused { peer, why } if peer.to_string() == server => Failure::Run(format!("{server}: {why}")),
+        error => Failure::Run(format!("{server}: {error}")),
+    }
+}
+
+/// Why no port was opened at, or towards, `address`.
+fn bind_failure(address: &dyn Display, error: BindError) -> Failure {
+    let BindError::Settings(error) = error else { return Failure::Run(format!("{address}: {error}")) };
+    let option = match error {
+        SettingsError::Algorithm(_) => "--algorithm: ",
+        SettingsError::Mss { .. } => "--mss: ",
+        SettingsError::Rate(_) => "--rate-limit: ",
+        _ => "",
+    };
+    Failure::Input(format!("{option}{error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::server_address;
+
+    #[test]
+    fn a_server_has_a_host_and_a_port() {
+        for good in ["192.0.2.1:9001", "[::1]:9001", "example.org:1"] {
+            assert_eq!(server_address(good).as_deref(), Ok(good));
+        }
+        for bad in ["192.0.2.1", "photos", ":9001", "::1:9001", "example.org:0", "example.org:70000", "example.org:"] {
+            assert!(server_address(bad).is_err(), "{bad}");
+        }
     }
 }

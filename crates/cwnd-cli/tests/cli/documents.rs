@@ -119,6 +119,10 @@ transport  a transport that acknowledges packets as they arrive, as TCP
 #[test]
 fn the_list_names_every_algorithm() {
     let cwnd = Cwnd::new();
+    let given = cwnd.succeed(&["algorithms", "simd:beta=1/8"]);
+    assert!(given.contains("\n      given: 0.125\n      default: "), "{given}");
+    let alias = cwnd.succeed(&["algorithms", "aimd-fc"]);
+    assert!(alias.starts_with("new-aimd: ") && alias.contains("\nalso       aimd-fc\n"), "{alias}");
     let list = cwnd.succeed(&["algorithms"]);
     let all: Value = serde_json::from_str(&cwnd.succeed(&["algorithms", "--json"])).expect("JSON");
     let names: Vec<&str> = all.as_array().expect("a list").iter().filter_map(|entry| entry["name"].as_str()).collect();

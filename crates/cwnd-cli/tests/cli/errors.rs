@@ -49,31 +49,166 @@ fn flags() {
             &["compare", "--loss", "2"],
             "error: invalid value '2' for '--loss <LOSS>': cannot read `2`: expected the probability",
         ),
-        (&["compare", "--flows", "0"], "error: invalid value '0' for '--flows <N>': 0 is not in 1.."),
         (
-            &["compare", "--flows", "4000000000"],
-            "error: --flows: `count` cannot be 4000000000: accepted is at most 4000000",
+            &["compare", "--flows", "0"],
+            "error: invalid value '0' for '--flows <N>': expected a whole number from 1 to 4000000",
         ),
         (
-            &["compare", "--flows", "4000000"],
-            "error: --flows: `sampling` cannot be 100ms: accepted is `off`, or so long",
+            &["compare", "--flows", "1e30"],
+            "error: invalid value '1e30' for '--flows <N>': expected a whole number from 1 to 4000000",
+        ),
+        (
+            &["compare", "--flows", "-1"],
+            "error: invalid value '-1' for '--flows <N>': expected a whole number from 1 to 4000000",
+        ),
+        (
+            &["compare", "reno", "--versus", "cubic", "--flows", "4000000"],
+            "error: --flows: 4000000 flows with 600 samples each are more than 50000000 samples: take fewer flows or a shorter",
+        ),
+        (
+            &["compare", "--rate", "0mbit"],
+            "error: invalid value '0mbit' for '--rate <RATE>': cannot read `0mbit`: expected a rate above zero",
+        ),
+        (
+            &["compare", "--rate", "-5mbit"],
+            "error: invalid value '-5mbit' for '--rate <RATE>': cannot read `-5mbit`: expected a rate above zero",
+        ),
+        (
+            &["compare", "--rate", "1e30gbit"],
+            "error: invalid value '1e30gbit' for '--rate <RATE>': cannot read `1e30gbit`: expected a rate from `1bit` to `100tbit`",
+        ),
+        (
+            &["compare", "--rtt", "-1ms"],
+            "error: invalid value '-1ms' for '--rtt <RTT>': cannot read `-1ms`: expected a time of at least zero",
+        ),
+        (
+            &["compare", "--queue", "red:1bdp,min=0.5,max=0.2"],
+            "error: --queue: cannot be `red:1bdp,min=0.5,max=0.2`: accepted is a min of at most max: here they are 208.3 and 83.3 packets",
+        ),
+        (
+            &["compare", "xcp", "--queue", "xcp:1bdp", "--recovery", "reno"],
+            "error: --recovery: cannot be `reno`: accepted is `sack` for `xcp`, whose acknowledgements carry",
+        ),
+        (
+            &["compare", "daimd:alpha=abc@10mbit^-1"],
+            "error: invalid value 'daimd:alpha=abc@10mbit^-1' for '[ALGORITHM]...': daimd: cannot take `abc@10mbit^-1` for \
+             `alpha`: accepted is a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit` in the place of `abc`, as in",
+        ),
+        (
+            &["compare", "--max-seeds", "9"],
+            "error: the following required arguments were not provided:\n  --until <RULE>",
+        ),
+        (
+            &["compare", "--until", "ci<2%", "--max-seeds", "3"],
+            "error: --max-seeds: cannot be 3: accepted is at least --seeds, 5",
         ),
         (
             &["compare", "--ecn", "yes"],
             "error: invalid value 'yes' for '--ecn <ECN>': expected `latch` or `per-packet`",
         ),
-        (&["compare", "--seeds", "0"], "error: invalid value '0' for '--seeds <N>': 0 is not in 1.."),
+        (&["compare", "--seeds", "0"], "error: invalid value '0' for '--seeds <N>': expected a whole number"),
         (&["compare", "--era", "2001"], "error: invalid value '2001' for '--era <ERA>': unknown value `2001`"),
+        (&["compare", "--warmup", "70s"], "error: --warmup: cannot be 70s: accepted is less than the duration, 60s"),
+        (&["compare", "--duration", "0s"], "error: --duration: cannot be 0s: accepted is any time above zero"),
+        (&["bench", "sim", "--warmup", "1min"], "error: --warmup: cannot be 1min: accepted is less than"),
         (
-            &["compare", "--warmup", "70s"],
-            "error: --warmup: `warmup` cannot be 70s: accepted is less than the duration, 60s",
+            &["algorithms", "nbr"],
+            "error: invalid value 'nbr' for '[ALGORITHM]': unknown algorithm `nbr` (`cwnd algorithms` lists all)",
         ),
         (
-            &["compare", "--duration", "0s"],
-            "error: --duration: `duration` cannot be 0s: accepted is any time above zero",
+            &["algorithms", "simd:beta=x"],
+            "error: invalid value 'simd:beta=x' for '[ALGORITHM]': simd: cannot take `x` for `beta`: accepted is ",
         ),
-        (&["bench", "sim", "--warmup", "1min"], "error: --warmup: `warmup` cannot be 1min: accepted is less than"),
-        (&["algorithms", "bbr"], "error: unknown algorithm `bbr` (`cwnd algorithms` lists all)"),
+        (
+            &["algorithms", "xcp", "--card"],
+            "error: `xcp` means nothing under synchronous feedback: it needs what routers",
+        ),
+        (
+            &["algorithms", "vegas", "--card"],
+            "error: `vegas` means nothing under synchronous feedback: it follows the delay",
+        ),
+        (
+            &["algorithms", "dctcp", "--card"],
+            "error: `dctcp` means nothing under synchronous feedback: it answers the share",
+        ),
+        (
+            &["algorithms", "tfrc", "--card"],
+            "error: `tfrc` means nothing under synchronous feedback: it needs the reports",
+        ),
+        (
+            &["model", "rounds", "vegas"],
+            "error: `vegas` means nothing under synchronous feedback: it follows the delay",
+        ),
+        (
+            &["model", "udt", "--capacity", "1e30gbit"],
+            "error: invalid value '1e30gbit' for '--capacity <CAPACITY>': cannot read `1e30gbit`: expected a rate from `1bit` to",
+        ),
+        (
+            &["model", "udt", "--packet", "4GB"],
+            "error: invalid value '4GB' for '--packet <PACKET>': cannot read `4GB`: expected a packet of `1B` to `65535B`",
+        ),
+        (
+            &["model", "response", "reno", "--packet", "65536B"],
+            "error: invalid value '65536B' for '--packet <PACKET>': cannot read `65536B`: expected a packet of `1B` to `65535B`",
+        ),
+        (
+            &["model", "rounds", "reno", "--seed", "-1"],
+            "error: invalid value '-1' for '--seed <N>': expected a whole number from 0 to 18446744073709551615",
+        ),
+        (&["paper", "--json"], "error: --json: nothing is run without a PAPER, --quick, --full or --check"),
+        (&["paper", "newaimd", "--check", "--json"], "error: the argument '--check' cannot be used with '--json'"),
+        (
+            &["paper", "newaimd", "--set", "hold=abc"],
+            "error: --set hold=abc: unknown assumption `hold` (accepted: packet, ",
+        ),
+        (&["paper", "newaimd", "--set", "floor=abc"], "error: --set floor=abc: expected a number, such as `"),
+        (
+            &["paper", "newaimd", "table-1", "--set", "queue=fifo"],
+            "error: --set queue=fifo: cannot read `fifo`: expected a queue and its size",
+        ),
+        (&["sweep", "status", "nowhere"], "error: FOLDER: `nowhere` is no folder of a sweep"),
+        (&["sweep", "x.toml", "--check", "--json"], "error: the argument '--check' cannot be used with '--json'"),
+        (&["run", "x.toml", "--check", "--json"], "error: the argument '--check' cannot be used with '--json'"),
+        (
+            &["run", "x.toml", "--check", "--out", "y"],
+            "error: the argument '--check' cannot be used with '--out <DIR>'",
+        ),
+        (
+            &["udt", "perf", "nowhere"],
+            "error: invalid value 'nowhere' for '[HOST:PORT]': a port is missing: expected host:port, as in 192.0.2.1:9001",
+        ),
+        (
+            &["udt", "perf", "127.0.0.1:9", "--algorithm", "xcp"],
+            "error: --algorithm: `xcp` cannot drive UDT, whose packets do not carry the feedback it needs",
+        ),
+        (
+            &["udt", "send", "x", "127.0.0.1:9", "--mss", "10"],
+            "error: invalid value '10' for '--mss <BYTES>': expected a whole number from 76 to 65535",
+        ),
+        (
+            &["udt", "link", "127.0.0.1:0", "127.0.0.1:9", "--clients", "0"],
+            "error: invalid value '0' for '--clients <N>': expected a whole number from 1 to 65535",
+        ),
+        (
+            &["udt", "link", "127.0.0.1:9001", "127.0.0.1:9001"],
+            "error: TARGET: cannot be 127.0.0.1:9001, where the link itself listens",
+        ),
+        (
+            &["udt", "link", "127.0.0.1:9001", "127.0.0.1:0"],
+            "error: TARGET: cannot be 127.0.0.1:0: accepted is a port from",
+        ),
+        (
+            &["udt", "link", "127.0.0.1:0", "127.0.0.1:9", "--rate", "1mbit", "--queue", "red:9p,min=5p,max=2p"],
+            "error: --queue: cannot be `red:9p,min=5p,max=2p`: accepted is a min of at most max: here they are 5.0 and 2.0 packets",
+        ),
+        (
+            &["udt", "link", "127.0.0.1:0", "127.0.0.1:9", "--reorder", "2"],
+            "error: invalid value '2' for '--reorder <P>': expected a probability, 0 to 1",
+        ),
+        (
+            &["udt", "link", "here", "127.0.0.1:9"],
+            "error: invalid value 'here' for '<LISTEN>': expected address:port, as in 192.0.2.1:9001 or [2001:db8::1]:9001",
+        ),
         (&["run", "nowhere.toml"], "error: cannot read `nowhere.toml`: No such file or directory"),
         (&["fly"], "error: unrecognized subcommand 'fly'"),
     ];
@@ -100,7 +235,38 @@ fn scenario_files() {
         ),
         (changed("reno", "rneo"), "error: x.toml:9:13: unknown algorithm `rneo`; did you mean `reno`?"),
         (changed("count = 2", "count = 0"), "error: x.toml:10:9: `count` cannot be 0: accepted is at least 1"),
-        (changed("seeds = 2", "seeds = \"2\""), "error: x.toml:4:9: invalid type: string \"2\", expected u32"),
+        (
+            changed("seeds = 2", "seeds = \"2\""),
+            "error: x.toml:4:9: invalid type: string \"2\", expected a whole number from 1 to 4294967295",
+        ),
+        (
+            changed("count = 2", "count = -1"),
+            "error: x.toml:10:9: invalid value: integer `-1`, expected a whole number from 1 to 4294967295",
+        ),
+        (
+            changed("[[flow]]", "packet = \"4GB\"\n[[flow]]"),
+            "error: x.toml:8:1: unknown key `packet` (accepted: rate, ",
+        ),
+        (
+            changed("seeds = 2", "packet = \"4GB\""),
+            "error: x.toml:4:10: `packet` cannot be 4GB: accepted is at most 65535B, the longest IP packet",
+        ),
+        (
+            changed("rtt = ", "queue = \"red:1bdp,min=1,max=0.5\"\nrtt = "),
+            "error: x.toml:7:9: `queue` cannot be `red:1bdp,min=1,max=0.5`: accepted is a min of at most max",
+        ),
+        (
+            changed("\"reno\"", "\"xcp\"\nrecovery = \"tahoe\""),
+            "error: x.toml:10:12: `recovery` cannot be `tahoe`: accepted is `sack` for `xcp`",
+        ),
+        (
+            changed("\"reno\"", "\"tfrc\"\nsize = \"9p\""),
+            "error: x.toml:10:8: `size` cannot be 9p: accepted is none for `tfrc`, which sends nothing twice",
+        ),
+        (
+            changed("[dumbbell]", "flow = 5\n[dumbbell]").replace("[[flow]]\nalgorithm = \"reno\"\ncount = 2\n", ""),
+            "error: x.toml:5:8: invalid type: integer `5`, expected a list",
+        ),
         (changed("[[flow]]", "[[flow]"), "error: x.toml:8:8: unclosed array table, expected `]`"),
         (
             "[[link]]\nfrom = \"a\"\nto = \"b\"\ndelay = \"1ms\"\nboth_ways = false\n\
@@ -149,4 +315,32 @@ fn an_error_in_a_file_shows_the_line() {
     let expected = "error: x.toml:7:7: cannot read `20`: expected a time with its unit, such as `50ms`, `10s`, `100us` or `2min`\n  \
                     |\n7 | rtt = \"20\"\n  |       ^^^^\n";
     assert_eq!(said.err, expected);
+}
+
+/// A default that nobody gave is not what an error is about.
+#[test]
+fn the_default_warmup_follows_the_duration() {
+    let cwnd = Cwnd::new();
+    let warmup = |arguments: &[&str]| {
+        let text = cwnd.succeed(arguments);
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")["warmup_s"].as_f64()
+    };
+    let path = ["--rate", "2mbit", "--flows", "1", "--seeds", "1", "--json"];
+    let compare = |duration| warmup(&[&["compare", "reno", "--duration", duration][..], &path].concat());
+    assert_eq!([compare("3s"), compare("21s")], [Some(1.5), Some(10.0)]);
+    let bench =
+        |duration| warmup(&["bench", "sim", "--rate", "2mbit", "--flows", "1", "--duration", duration, "--json"]);
+    assert_eq!([bench("4s"), bench("12s")], [Some(2.0), Some(5.0)]);
+    let short = cwnd.file("x.toml", &SHORT.replace("warmup = \"1s\"\n", ""));
+    assert_eq!(warmup(&["run", &short, "--json"]), Some(1.5));
+}
+
+/// What the connection says is said once, and is no fault of the input.
+#[test]
+fn a_server_that_does_not_answer_is_named_once() {
+    let cwnd = Cwnd::new();
+    let port = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let server = port.local_addr().expect("its address").to_string();
+    let said = cwnd.run(&["udt", "perf", &server, "--time", "1s"]);
+    assert_eq!((said.code, said.err), (Some(1), format!("error: {server}: no answer\n")));
 }

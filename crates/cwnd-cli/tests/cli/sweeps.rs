@@ -133,7 +133,7 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
     for (arguments, expected) in [
         (&["sweep", "wrong.toml"][..], "error: wrong.toml:4:27: cannot read `40`: expected a time with its unit"),
         (&["sweep", "nowhere.toml"], "error: cannot read `nowhere.toml`: "),
-        (&["sweep"], "error: name the file of a sweep"),
+        (&["sweep"], "error: SWEEP: name the file of a sweep"),
         (&["sweep", "s.toml", "--shard", "0/3"], "error: invalid value '0/3' for '--shard <I/N>': expected a shard"),
         (
             &["sweep", "s.toml", "--format", "cvs"],
@@ -141,7 +141,7 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         ),
         (&["sweep", "s.toml", "--set", "dumbbell.rtt=1ms"], "error: --set dumbbell.rtt=1ms: the sweep gives this key"),
         (&["sweep", "s.toml", "--out", "taken"], "error: --out: `taken` holds something else than a sweep"),
-        (&["sweep", "status", "taken"], "error: --out: `taken` holds something else than a sweep"),
+        (&["sweep", "status", "taken"], "error: FOLDER: `taken` is no folder of a sweep"),
     ] {
         let said = cwnd.run(arguments);
         assert_eq!(said.code, Some(2), "{arguments:?}: {}", said.err);

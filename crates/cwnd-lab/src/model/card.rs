@@ -4,7 +4,7 @@ use cwnd::Spec;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{MODEL, ShouldContinue};
+use super::{MODEL, ShouldContinue, Unmodelled, synchronous};
 
 /// What an algorithm is like: `cwnd algorithms NAME --card --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -35,8 +35,11 @@ pub struct AxiomRow {
 }
 
 /// The card of an algorithm.
-#[must_use]
-pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> Card {
+///
+/// # Errors
+/// The algorithm needs what synchronous feedback does not have.
+pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> Result<Card, Unmodelled> {
+    synchronous(&[spec])?;
     let axioms = cwnd_model::card::card(spec, should_continue).map(|axiom| AxiomRow {
         name: axiom.name,
         value: axiom.value,
@@ -44,5 +47,5 @@ pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> Card {
         definition: axiom.definition,
         source: axiom.source,
     });
-    Card { version: cwnd_run::VERSION, algorithm: spec.label().to_string(), kind: MODEL, axioms: axioms.into() }
+    Ok(Card { version: cwnd_run::VERSION, algorithm: spec.label().to_string(), kind: MODEL, axioms: axioms.into() })
 }

@@ -7,6 +7,9 @@ mod response;
 mod rounds;
 mod udt;
 
+use cwnd::Spec;
+use thiserror::Error;
+
 pub use card::{AxiomRow, Card, card};
 pub use cwnd_model::ShouldContinue;
 pub use cwnd_model::rounds::Setup;
@@ -15,6 +18,27 @@ pub use rounds::{
     ConvergenceRow, Convergences, Pair, PathRow, Paths, Walk, clock, convergence_walks, convergences, flows, walks,
 };
 pub use udt::{DelayRow, EquilibriumRow, StageRow, Stages, Udt, stages};
+
+/// An algorithm needs what synchronous feedback does not have: its numbers would be those of another one.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("`{algorithm}` means nothing under synchronous feedback: {reason}")]
+pub struct Unmodelled {
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// What it needs.
+    pub reason: &'static str,
+}
+
+/// Whether synchronous feedback has all that `algorithms` look at.
+///
+/// # Errors
+/// It has not: the first such algorithm.
+pub fn synchronous(algorithms: &[&Spec]) -> Result<(), Unmodelled> {
+    let unmodelled = |spec: &&Spec| {
+        cwnd_model::rounds::unmodelled(spec).map(|reason| Unmodelled { algorithm: spec.label().to_string(), reason })
+    };
+    algorithms.iter().find_map(unmodelled).map_or(Ok(()), Err)
+}
 
 const CLOSED_FORM: &str = "closed form";
 const MODEL: &str = "model";

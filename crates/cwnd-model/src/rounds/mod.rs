@@ -13,7 +13,7 @@ mod setup;
 
 pub use self::setup::{Clock, FlowSetup, Setup};
 
-use cwnd::registry::Transport;
+use cwnd::registry::{Spec, Transport};
 use cwnd::units::{Span, Time};
 use cwnd_trace::Trace;
 
@@ -55,6 +55,22 @@ pub fn run_while(setup: &Setup, should_continue: ShouldContinue<'_>) -> Run {
     host.run(should_continue);
     let end = host.now();
     Run { trace: host.recorder.finish(end, host.steps_done), events: host.events }
+}
+
+/// What `spec` looks at and this host does not have; none if it has all of it. Without it the numbers would be those of another
+/// algorithm: Reno's, where a queue never grows.
+#[must_use]
+pub fn unmodelled(spec: &Spec) -> Option<&'static str> {
+    match (spec.entry().transport, spec.entry().name) {
+        (Transport::Datagram, _) => Some("it needs the reports of its receiver, which are not modelled"),
+        (Transport::Routed, _) => Some("it needs what routers write on packets, which is not modelled"),
+        (_, "dctcp") => {
+            Some("it answers the share of packets that are marked, and here congestion is one sign for all")
+        }
+        (_, "fast" | "vegas") => Some("it follows the delay of a queue, and here is none"),
+        (_, "westwood") => Some("it measures the rate at which acknowledgements arrive, which is not modelled"),
+        _ => None,
+    }
 }
 
 struct Host {

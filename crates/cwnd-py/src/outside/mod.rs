@@ -52,10 +52,15 @@ impl Troubles {
     }
 }
 
-/// An algorithm as people give it: text of the registry, or one of their own, a class or an object.
-pub(crate) fn written(given: &Bound<'_, PyAny>, troubles: &Arc<Troubles>) -> Result<Written<Spec>, Failure> {
+/// An algorithm as people give it as an argument: text of the registry, or one of their own, a class or an object.
+pub(crate) fn written(
+    argument: &str,
+    given: &Bound<'_, PyAny>,
+    troubles: &Arc<Troubles>,
+) -> Result<Written<Spec>, Failure> {
     if let Ok(text) = given.cast::<PyString>() {
-        return Ok(text.to_string_lossy().parse()?);
+        let read = text.to_string_lossy().parse();
+        return read.map_err(|error| Failure::Algorithm { argument: argument.to_string(), error });
     }
     let bases = given.py().import(BASES)?;
     let kind = |base: &str| -> PyResult<bool> {
@@ -68,7 +73,7 @@ pub(crate) fn written(given: &Bound<'_, PyAny>, troubles: &Arc<Troubles>) -> Res
     let rule = kind(RULE)?;
     if !rule && !kind(ALGORITHM)? {
         return Err(Failure::Argument(format!(
-            "expected an algorithm, as text or as a subclass of cwnd.{ALGORITHM} or cwnd.{RULE}, got {}",
+            "{argument}: expected an algorithm, as text or as a subclass of cwnd.{ALGORITHM} or cwnd.{RULE}, got {}",
             given.repr()?
         )));
     }

@@ -3,27 +3,30 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use cwnd::Span;
-use cwnd_sim::{CheckedSetup, FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError, SetupPart};
+use cwnd::registry::Transport;
+use cwnd::{Span, Spec};
+use cwnd_sim::{
+    CheckedSetup, FlowSetup, LinkId, LinkSetup, Reassembly, RecoveryScheme, Sampling, Setup, SetupError, SetupPart,
+};
 
 use super::cross::{self, Times};
 use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
-use super::quantity::SampleEvery;
-use super::topology::{Topology, ends};
+use super::quantity::{MAX_PACKET, SampleEvery, Written};
+use super::topology::{Topology, ends, route};
 
 /// Checks `document` and makes a setup of it, for no seed in particular; also finds its bottleneck.
 pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Located> {
     check_frame(document)?;
     let topology = Topology::of(document)?;
-    if document.flow.is_empty() {
+    if document.flow.is_empty() && document.arrivals.is_empty() {
         return Err(Located::at("", Fault::NoFlows));
     }
     let mut flows = Vec::new();
     for (index, group) in document.flow.iter().enumerate() {
         let key = format!("flow.{index}");
         let flow = flow(document, &topology, group, &key)?;
-        if flows.len() + group.count as usize > MAX_FLOWS {
+        if flows.len() + group.count as usize > MAX_FLOWS as usize {
             return Err(range(&key, "count", &group.count, &format!("at most {MAX_FLOWS} flows in all")));
         }
         flows.extend(std::iter::repeat_n(flow, group.count as usize));
@@ -62,7 +65,8 @@ pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Locate
     let located =
         |setup: &Setup, error: SetupError| Located { key: key_of(&error, document, setup), fault: error.into() };
     let setup = setup.checked().map_err(|refused| located(&refused.setup, refused.error))?;
-    let bottleneck = bottleneck(&setup.links, setup.paths().map_err(|error| located(&setup, error))?);
+    let paths = if setup.flows.is_empty() { setup.crowd_paths() } else { setup.paths() };
+    let bottleneck = bottleneck(&setup.links, paths.map_err(|error| located(&setup, error))?);
     Ok((setup, bottleneck))
 }
 
@@ -71,9 +75,7 @@ fn check_samples(document: &Document, flows: usize) -> Result<(), Located> {
     let SampleEvery::Interval(interval) = *document.sampling.value() else { return Ok(()) };
     let rows = document.duration.value().as_nanos() / interval.as_nanos().max(1);
     if rows.saturating_mul(flows as u64) > MAX_SAMPLES {
-        let accepted =
-            format!("`off`, or so long that flows times samples are at most {MAX_SAMPLES}: here {flows} x {rows}");
-        return Err(range("", "sampling", &document.sampling, &accepted));
+        return Err(Located::at("sampling", Fault::Samples { flows, rows, most: MAX_SAMPLES }));
     }
     Ok(())
 }
@@ -144,6 +146,11 @@ fn check_frame(document: &Document) -> Result<(), Located> {
     if !(1..=MAX_SEEDS).contains(&document.seeds) {
         return Err(range("", "seeds", &document.seeds, &format!("1 to {MAX_SEEDS}")));
     }
+    for (key, size) in [("packet", &document.packet), ("ack", &document.ack)] {
+        if *size.value() > MAX_PACKET {
+            return Err(range("", key, &size, "at most 65535B, the longest IP packet"));
+        }
+    }
     if document.payload.value() > document.packet.value() {
         return Err(range("", "payload", &document.payload, &format!("at most a packet, {}", document.packet)));
     }
@@ -167,7 +174,26 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
     let name = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
     let access_rtt = topology.access_rtt + group.extra_rtt.as_ref().map_or(Span::ZERO, |extra| *extra.value());
     let era = *group.era.as_ref().unwrap_or(&document.era).value();
+    let recovery = group.recovery.as_ref().unwrap_or(&document.recovery);
+    check_transport(&group.algorithm, recovery, key)?;
+    if group.algorithm.value().entry().transport == Transport::Routed
+        && let Some(interval) = &group.ack_aggregation
+    {
+        let accepted = format!("none for `{}`, whose acknowledgements carry what routers wrote", group.algorithm);
+        return Err(range(key, "ack_aggregation", interval, &accepted));
+    }
+    if group.algorithm.value().entry().transport == Transport::Datagram
+        && let Some(size) = &group.size
+    {
+        let accepted = format!(
+            "none for `{}`, which sends nothing twice, so that a transfer may never be complete",
+            group.algorithm
+        );
+        return Err(range(key, "size", size, &accepted));
+    }
     Ok(FlowSetup {
+        via: route(topology, &group.via, ends, (key, "via"))?,
+        via_back: route(topology, &group.via_back, (ends.1, ends.0), (key, "via_back"))?,
         start,
         source: cross::source(document, group, key)?,
         stop,
@@ -182,10 +208,23 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         class: group.class.into(),
         delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
         ack_aggregation: group.ack_aggregation.as_ref().map(|interval| *interval.value()),
-        recovery: *group.recovery.as_ref().unwrap_or(&document.recovery).value(),
+        recovery: *recovery.value(),
         reassembly: group.receiver.as_ref().map_or_else(Reassembly::default, |kind| *kind.value()),
         ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt)
     })
+}
+
+/// What the transport of an algorithm excludes.
+pub(super) fn check_transport(
+    algorithm: &Written<Spec>,
+    recovery: &Written<RecoveryScheme>,
+    key: &str,
+) -> Result<(), Located> {
+    if algorithm.value().entry().transport == Transport::Routed && *recovery.value() != RecoveryScheme::Sack {
+        let accepted = format!("`sack` for `{algorithm}`, whose acknowledgements carry what routers wrote");
+        return Err(range(key, "recovery", &format!("`{recovery}`"), &accepted));
+    }
+    Ok(())
 }
 
 /// Numbers the flows that share a name.
@@ -204,9 +243,9 @@ fn number<'a>(names: impl Iterator<Item = &'a mut String>) {
     }
 }
 
-/// At some two kilobytes each they take eight gigabytes before the first packet leaves.
-const MAX_FLOWS: usize = 4_000_000;
+/// The most flows: at some two kilobytes each they take eight gigabytes before the first packet leaves.
+pub const MAX_FLOWS: u32 = 4_000_000;
 /// At some 120 bytes each, six gigabytes a run.
 const MAX_SAMPLES: u64 = 50_000_000;
-/// More independent runs than any interval needs.
-const MAX_SEEDS: u32 = 100_000;
+/// The most seeds: more independent runs than any interval needs.
+pub const MAX_SEEDS: u32 = 100_000;

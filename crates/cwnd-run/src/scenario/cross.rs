@@ -1,12 +1,14 @@
 //! From `[[cbr]]`, `[[arrivals]]` and the sources of flows to what the simulator takes.
 
+use cwnd::registry::Transport;
 use cwnd::{Span, Time};
 use cwnd_sim::{CbrSetup, CrowdSetup, FlowSetup, Gap, Pages, Pause, Source};
 
+use super::build::check_transport;
 use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
 use super::quantity::Written;
-use super::topology::{Topology, ends};
+use super::topology::{Topology, ends, route};
 use super::traffic::{Arrivals, Cbr, Direction, Stage};
 
 /// When a flow hands over data.
@@ -95,6 +97,12 @@ pub(super) fn crowd(
     key: &str,
 ) -> Result<CrowdSetup, Located> {
     let ends = ends(topology, (&group.from, &group.to), group.direction, key)?;
+    let recovery = group.recovery.as_ref().unwrap_or(&document.recovery);
+    check_transport(&group.algorithm, recovery, key)?;
+    if group.algorithm.value().entry().transport == Transport::Datagram {
+        let accepted = "one that sends again what is lost: its flows have an end";
+        return Err(range(key, "algorithm", &format!("`{}`", group.algorithm), accepted));
+    }
     let Times { start, stop, .. } = times(document, (&group.start, &group.stop), &[], key)?;
     if group.limit == 0 {
         return Err(range(key, "limit", &0, "at least 1"));
@@ -116,7 +124,9 @@ pub(super) fn crowd(
             ecn: group.ecn.map(Into::into),
             class: group.class.into(),
             delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
-            recovery: *group.recovery.as_ref().unwrap_or(&document.recovery).value(),
+            recovery: *recovery.value(),
+            via: route(topology, &group.via, ends, (key, "via"))?,
+            via_back: route(topology, &group.via_back, (ends.1, ends.0), (key, "via_back"))?,
             ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt)
         },
         gap: gap(document, group, key)?,

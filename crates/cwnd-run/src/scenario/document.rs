@@ -29,7 +29,7 @@ pub struct Document {
     pub title: Option<String>,
     /// How long to simulate.
     pub duration: Written<Span>,
-    /// Measuring starts after this time; below `duration`.
+    /// Measuring starts after this time; below `duration`. 10 s if not given, and at most half of `duration`.
     pub warmup: Written<Span>,
     /// How many independent runs; at least 1.
     pub seeds: u32,
@@ -58,7 +58,7 @@ pub struct Document {
     /// A row of bottlenecks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parking_lot: Option<ParkingLot>,
-    /// The links of any other topology; packets take the route of least delay.
+    /// The links of any other topology; packets take the route of least delay, or the one that their flow names (`via`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<Link>,
     /// Groups of equal flows.
@@ -220,6 +220,12 @@ pub struct FlowGroup {
     /// Reverse traffic exchanges `from` and `to`.
     #[serde(default)]
     pub direction: Direction,
+    /// The links that their data crosses, by name and in order; the route of least delay if not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<String>,
+    /// The links that their acknowledgements cross, by name and in order; the route of least delay if not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via_back: Vec<String>,
     /// Round-trip time of their own access links, on top of what the topology gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_rtt: Option<Written<Span>>,
@@ -273,6 +279,8 @@ impl FlowGroup {
             from: None,
             to: None,
             direction: Direction::Forward,
+            via: Vec::new(),
+            via_back: Vec::new(),
             extra_rtt: None,
             paced: false,
             slow_start: None,
@@ -295,7 +303,11 @@ impl Document {
     /// # Errors
     /// A key is unknown, or its value has another type.
     pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
-        Ok(Self { folder: source.folder().to_path_buf(), ..source.document()? })
+        let document = Self { folder: source.folder().to_path_buf(), ..source.document()? };
+        if source.root().contains_key("warmup") {
+            return Ok(document);
+        }
+        Ok(Self { warmup: default_warmup(*document.duration.value()), ..document })
     }
 
     /// As TOML, defaults spelt out.
@@ -367,6 +379,13 @@ impl Default for ParkingLot {
             loss: Written::literal("0"),
         }
     }
+}
+
+/// Ten seconds, or half of a `duration` shorter than twice that.
+#[must_use]
+pub fn default_warmup(duration: Span) -> Written<Span> {
+    let warmup = Document::default().warmup;
+    if duration / 2 < *warmup.value() { (duration / 2).into() } else { warmup }
 }
 
 fn yes() -> bool {

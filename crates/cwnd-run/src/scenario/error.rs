@@ -58,8 +58,21 @@ pub enum Fault {
         why: &'static str,
     },
     /// There are no flows.
-    #[error("no flows: add a `[[flow]]` with an `algorithm`")]
+    #[error("no flows: add a `[[flow]]` or `[[arrivals]]` with an `algorithm`")]
     NoFlows,
+    /// A run would record more samples than memory holds.
+    #[error(
+        "{flows} flows with {rows} samples each are more than {most} samples: take fewer flows, a shorter `duration`, or a longer \
+         `sampling`, such as `off`"
+    )]
+    Samples {
+        /// The flows.
+        flows: usize,
+        /// The samples of each.
+        rows: u64,
+        /// What is accepted.
+        most: u64,
+    },
     /// A value outside its range.
     #[error("`{key}` cannot be {given}: accepted is {accepted}")]
     Range {
@@ -79,12 +92,14 @@ pub enum Fault {
     /// No topology, or more than one.
     #[error("{0} topologies: a scenario has exactly one of `[dumbbell]`, `[parking_lot]` and `[[link]]`")]
     Topology(&'static str),
-    /// A flow names a node that no link has.
-    #[error("{}", unknown("node", name, known))]
-    UnknownNode {
+    /// A flow names a node or a link that is not there.
+    #[error("{}", unknown(what, name, known))]
+    Unknown {
+        /// `node` or `link`.
+        what: &'static str,
         /// What was given.
         name: String,
-        /// The nodes there are.
+        /// Those there are.
         known: Vec<String>,
     },
 }
@@ -110,6 +125,24 @@ impl fmt::Display for ScenarioError {
 impl std::error::Error for ScenarioError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.fault)
+    }
+}
+
+impl ScenarioError {
+    /// For a scenario that was made of arguments: the key that the fault is at, and a sentence about its value that does not name it.
+    /// None where it is at none of the keys.
+    #[must_use]
+    pub fn at_argument(&self) -> Option<(&str, String)> {
+        let Place::Key(key) = &self.place else { return None };
+        let key = key.rsplit('.').next().filter(|key| !key.is_empty() && key.parse::<u32>().is_err())?;
+        let reason = match &self.fault {
+            Fault::Range { given, accepted, .. } => format!("cannot be {given}: accepted is {accepted}"),
+            Fault::Samples { flows, rows, most } => format!(
+                "{flows} flows with {rows} samples each are more than {most} samples: take fewer flows or a shorter duration"
+            ),
+            fault => fault.to_string(),
+        };
+        Some((key, reason))
     }
 }
 

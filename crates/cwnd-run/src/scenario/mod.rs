@@ -21,11 +21,12 @@ use cwnd_sim::{CheckedSetup, FlowSetup, RateChange, RateSchedule, Source as Traf
 
 use crate::measure::{RoutedFlow, max_min};
 
-pub use document::{Document, Dumbbell, FlowGroup, Link, ParkingLot, Variation};
+pub use build::{MAX_FLOWS, MAX_SEEDS};
+pub use document::{Document, Dumbbell, FlowGroup, Link, ParkingLot, Variation, default_warmup};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
 pub use impairments::Impairments;
-pub use quantity::{Quantity, SampleEvery, WordError, Written, unknown};
-pub use queue::{Discipline, Queue, QueueSize, Red, Threshold};
+pub use quantity::{Quantity, SampleEvery, WordError, Written, packet_size, unknown};
+pub use queue::{Discipline, Queue, QueueSize, Red, Threshold, ThresholdError};
 pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::Source;
 pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};

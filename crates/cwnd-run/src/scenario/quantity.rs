@@ -303,6 +303,16 @@ impl fmt::Display for WordError {
     }
 }
 
+/// The size of a packet on the wire: `1500B`.
+///
+/// # Errors
+/// It is no size from 1 byte to the longest IP packet.
+pub fn packet_size(text: &str) -> Result<Bytes, QuantityError> {
+    const EXPECTED: &str = "a packet of `1B` to `65535B`, such as `1500B`";
+    let size = quantity::bytes(text).map_err(|_| refused(text, EXPECTED))?;
+    if size <= MAX_PACKET { Ok(size) } else { Err(refused(text, EXPECTED)) }
+}
+
 /// The sentence about a name that is none of the known ones.
 pub fn unknown<S: AsRef<str>>(what: &str, name: &str, known: &[S]) -> String {
     let nearest = registry::nearest(name, known.iter().map(AsRef::as_ref));
@@ -362,6 +372,8 @@ pub(super) fn refused(text: &str, expected: &'static str) -> QuantityError {
     QuantityError { text: text.to_string(), expected }
 }
 
+/// The longest IP packet (RFC 791, RFC 8200): jumbograms are not modelled.
+pub(super) const MAX_PACKET: Bytes = Bytes(65_535);
 /// 100 Tbit/s: a nanosecond is then 12.5 kB, coarser than packets.
 const MAX_BIT_RATE: f64 = 1e14;
 

@@ -10,6 +10,8 @@ use cwnd_sim::{
     CoDelSetup, DecBitSetup, DrrSetup, FqCoDelSetup, PieSetup, QueueLimit, RedSetup, RioSetup, VcpSetup, XcpSetup,
 };
 
+use thiserror::Error;
+
 use super::quantity::Quantity;
 
 /// A queue, before the path is known.
@@ -104,7 +106,39 @@ pub enum Threshold {
     Size(QueueSize),
 }
 
+/// The thresholds of early detection are the wrong way round. Says what is accepted.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[error("a min of at most max: here they are {min:.1} and {max:.1} packets")]
+pub struct ThresholdError {
+    /// Packets.
+    pub min: f64,
+    /// Packets.
+    pub max: f64,
+}
+
 impl Queue {
+    /// As [`setup`](Self::setup), with its thresholds compared: some are sizes, and some are shares of the limit.
+    ///
+    /// # Errors
+    /// A threshold `min` of random early detection is above its `max`.
+    pub fn checked_setup(
+        self,
+        rate: BitRate,
+        rtt: Span,
+        packet: Bytes,
+    ) -> Result<(QueueLimit, cwnd_sim::Discipline), ThresholdError> {
+        let (limit, discipline) = self.setup(rate, rtt, packet);
+        let check = |red: &RedSetup| {
+            if red.min <= red.max { Ok(()) } else { Err(ThresholdError { min: red.min, max: red.max }) }
+        };
+        match &discipline {
+            cwnd_sim::Discipline::Red(red) => check(red)?,
+            cwnd_sim::Discipline::Rio(rio) => [&rio.inside, &rio.outside].into_iter().try_for_each(check)?,
+            _ => {}
+        }
+        Ok((limit, discipline))
+    }
+
     /// What the simulator makes of it before a link of `rate` on a path of `rtt`.
     #[must_use]
     pub fn setup(self, rate: BitRate, rtt: Span, packet: Bytes) -> (QueueLimit, cwnd_sim::Discipline) {

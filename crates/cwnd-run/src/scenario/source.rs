@@ -178,16 +178,32 @@ fn with_nearest(message: &str) -> String {
     };
     let key = message.strip_prefix("unknown field `").and_then(|rest| unknown("key", rest));
     let word = || message.strip_prefix("unknown variant `").and_then(|rest| unknown("value", rest));
+    let kind = || {
+        let (found, expected) = message.rsplit_once(", expected ")?;
+        let known = KINDS.iter().find(|(kind, _)| *kind == expected).map(|(_, accepted)| *accepted);
+        let accepted = known.or_else(|| expected.starts_with("struct ").then_some("a table of keys"))?;
+        Some(format!("{found}, expected {accepted}"))
+    };
     let missing = || {
         let name = message.strip_prefix("missing field `")?.strip_suffix('`')?;
         Some(format!("`{name}` is missing"))
     };
-    key.or_else(word).or_else(missing).unwrap_or_else(|| one_line(message))
+    key.or_else(word).or_else(missing).or_else(kind).unwrap_or_else(|| one_line(message))
 }
 
 fn one_line(message: &str) -> String {
     message.trim().replace('\n', ", ")
 }
+
+/// What Serde calls the types of keys, and what they accept. Every `u32` is a number of something, of which there is at least one.
+const KINDS: [(&str, &str); 6] = [
+    ("a boolean", "true or false"),
+    ("a sequence", "a list"),
+    ("a string", "text in quotes"),
+    ("f64", "a number"),
+    ("u32", "a whole number from 1 to 4294967295"),
+    ("u64", "a whole number of at least 0"),
+];
 
 #[cfg(test)]
 mod tests {
@@ -201,5 +217,13 @@ mod tests {
         assert_eq!(with_nearest(message), "unknown value `x` (accepted: sack)");
         assert_eq!(with_nearest("missing field `algorithm`"), "`algorithm` is missing");
         assert_eq!(with_nearest("anything\nelse"), "anything, else");
+        assert_eq!(
+            with_nearest("invalid value: integer `-1`, expected u32"),
+            "invalid value: integer `-1`, expected a whole number from 1 to 4294967295"
+        );
+        assert_eq!(
+            with_nearest("invalid type: string \"2\", expected f64"),
+            "invalid type: string \"2\", expected a number"
+        );
     }
 }

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_sim::{Discipline, LinkSetup, Loss, NodeId, QueueLimit};
+use cwnd_sim::{Discipline, LinkId, LinkSetup, Loss, NodeId, QueueLimit};
 
 use super::document::{Document, Dumbbell, Link, ParkingLot};
 use super::error::{Fault, Located, range};
 use super::impairments::Impairments;
+use super::quantity::Written;
+use super::queue::{Queue, ThresholdError};
 use super::schedule::vary;
 use super::traffic::Direction;
 
@@ -38,8 +40,10 @@ impl Topology {
         let rtt = *dumbbell.rtt.value();
         let rate = *dumbbell.rate.value();
         let reverse_rate = *dumbbell.reverse_rate.as_ref().unwrap_or(&dumbbell.rate).value();
-        let reverse_queue = *dumbbell.reverse_queue.as_ref().unwrap_or(&dumbbell.queue).value();
-        let (reverse_queue, reverse_discipline) = reverse_queue.setup(reverse_rate, rtt, packet);
+        let reverse =
+            dumbbell.reverse_queue.as_ref().map_or((&dumbbell.queue, "queue"), |queue| (queue, "reverse_queue"));
+        let (reverse_queue, reverse_discipline) =
+            queue_setup(reverse.0, (reverse_rate, rtt, packet), ("dumbbell", reverse.1))?;
         let path = cwnd_sim::Dumbbell {
             rate: bits(rate),
             rtt,
@@ -56,7 +60,8 @@ impl Topology {
             vary(bottleneck, (&dumbbell.trace, folder), &dumbbell.outage, "dumbbell")?;
             let rate =
                 bottleneck.rate.filter(|_| bottleneck.deliveries.is_some()).map_or(rate, |mean| BitRate(mean as f64));
-            (bottleneck.queue, bottleneck.discipline) = dumbbell.queue.value().setup(rate, rtt, packet);
+            (bottleneck.queue, bottleneck.discipline) =
+                queue_setup(&dumbbell.queue, (rate, rtt, packet), ("dumbbell", "queue"))?;
             bottleneck.impairments = impairments(&dumbbell.impairments);
             reverse.impairments = impairments(&dumbbell.reverse_impairments);
             reverse.discipline = reverse_discipline;
@@ -70,7 +75,7 @@ impl Topology {
             return Err(range("parking_lot", "hops", &lot.hops, &format!("1 to {MAX_HOPS}")));
         }
         let (rate, rtt) = (*lot.rate.value(), *lot.rtt.value());
-        let (queue, discipline) = lot.queue.value().setup(rate, rtt, packet);
+        let (queue, discipline) = queue_setup(&lot.queue, (rate, rtt, packet), ("parking_lot", "queue"))?;
         let row = cwnd_sim::ParkingLot { hops: lot.hops, rate: bits(rate), rtt, queue };
         let mut links = row.links();
         for (index, link) in links.iter_mut().enumerate() {
@@ -149,12 +154,22 @@ fn graph_queue(link: &Link, packet: Bytes, key: &str) -> Result<(QueueLimit, Dis
             let accepted = "packets or bytes: one link of a graph has no round-trip time of its own";
             Err(range(key, "queue", &format!("`{queue}`"), accepted))
         }
-        (Some(queue), Some(rate)) => Ok(queue.value().setup(*rate.value(), Span::ZERO, packet)),
+        (Some(queue), Some(rate)) => queue_setup(queue, (*rate.value(), Span::ZERO, packet), (key, "queue")),
     }
 }
 
 fn impairments(given: &Option<Impairments>) -> cwnd_sim::Impairments {
     given.as_ref().map(Impairments::setup).unwrap_or_default()
+}
+
+/// A queue before a link of a rate on a path of a round-trip time; `key` is where it was written.
+fn queue_setup(
+    queue: &Written<Queue>,
+    (rate, rtt, packet): (BitRate, Span, Bytes),
+    (table, key): (&str, &'static str),
+) -> Result<(QueueLimit, Discipline), Located> {
+    let wrong = |error: ThresholdError| range(table, key, &format!("`{queue}`"), &error.to_string());
+    queue.value().checked_setup(rate, rtt, packet).map_err(wrong)
 }
 
 fn bits(rate: BitRate) -> u64 {
@@ -174,7 +189,7 @@ pub(super) fn ends(
     let end = |name: &Option<String>, end_key: &'static str, default: Option<NodeId>| match name {
         Some(name) => topology.node(name).ok_or_else(|| Located {
             key: format!("{key}.{end_key}"),
-            fault: Fault::UnknownNode { name: name.clone(), known: topology.nodes.clone() },
+            fault: Fault::Unknown { what: "node", name: name.clone(), known: topology.nodes.clone() },
         }),
         None => default.ok_or_else(|| {
             Located::at(key, Fault::Missing { key: end_key, why: "a flow through a graph names its two nodes" })
@@ -190,4 +205,39 @@ pub(super) fn ends(
         Direction::Forward => (from, to),
         Direction::Reverse => (to, from),
     })
+}
+
+/// The links called `names`, which lead from one node to another in their order; none if there are no names.
+pub(super) fn route(
+    topology: &Topology,
+    names: &[String],
+    (from, to): (NodeId, NodeId),
+    (table, key): (&str, &'static str),
+) -> Result<Option<Vec<LinkId>>, Located> {
+    let known = || topology.links.iter().map(|link| link.name.clone()).collect();
+    let node = |node: NodeId| &topology.nodes[node.0 as usize];
+    let mut at = from;
+    let mut route = Vec::new();
+    for name in names {
+        let mut found = topology.links.iter().enumerate().filter(|(_, link)| link.name == *name);
+        let (index, link) = found.next().ok_or_else(|| Located {
+            key: format!("{table}.{key}"),
+            fault: Fault::Unknown { what: "link", name: name.clone(), known: known() },
+        })?;
+        if found.next().is_some() {
+            let accepted = "a name that one link alone has: give links a `name`";
+            return Err(range(table, key, &format!("`{name}`"), accepted));
+        }
+        if link.from != at {
+            let accepted = format!("a link from `{}`, where the route is by then", node(at));
+            return Err(range(table, key, &format!("`{name}`, which begins at `{}`", node(link.from)), &accepted));
+        }
+        at = link.to;
+        route.push(LinkId(index as u32));
+    }
+    if !route.is_empty() && at != to {
+        let given = format!("`{}`, which ends at `{}`", names.join("`, `"), node(at));
+        return Err(range(table, key, &given, &format!("links that lead to `{}`", node(to))));
+    }
+    Ok((!route.is_empty()).then_some(route))
 }

@@ -116,6 +116,12 @@ pub struct Arrivals {
     /// Reverse traffic exchanges `from` and `to`.
     #[serde(default)]
     pub direction: Direction,
+    /// The links that their data crosses, by name and in order; the route of least delay if not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<String>,
+    /// The links that their acknowledgements cross, by name and in order; the route of least delay if not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via_back: Vec<String>,
     /// Round-trip time of their own access links, on top of what the topology gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_rtt: Option<Written<Span>>,

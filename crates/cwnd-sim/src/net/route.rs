@@ -1,11 +1,11 @@
-//! Static routes: the path of least propagation delay between two nodes, computed once.
+//! Static routes: the path of least propagation delay between two nodes, computed once, or the links that a flow names.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use cwnd::Span;
 
-use super::setup::{LinkSetup, NodeId};
+use super::setup::{LinkId, LinkSetup, NodeId};
 
 /// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,7 @@ pub(crate) enum Step {
 pub(crate) struct Routes {
     steps: Vec<Step>,
     starts: BTreeMap<(NodeId, NodeId), u32>,
+    named: BTreeMap<Vec<LinkId>, u32>,
 }
 
 /// The routes of one flow.
@@ -40,11 +41,33 @@ impl Routes {
         if let Some(start) = self.starts.get(&(from, to)) {
             return Some(*start);
         }
-        let route = shortest(links, from, to)?;
+        let start = self.push(shortest(links, from, to)?)?;
+        self.starts.insert((from, to), start);
+        Some(start)
+    }
+
+    /// The place of the route over `route`; none if that does not lead from `from` to `to`.
+    pub(crate) fn along(&mut self, links: &[LinkSetup], route: &[LinkId], (from, to): (NodeId, NodeId)) -> Option<u32> {
+        let mut node = from;
+        for link in route {
+            let link = links.get(link.0 as usize).filter(|link| link.from == node)?;
+            node = link.to;
+        }
+        if node != to {
+            return None;
+        }
+        if let Some(start) = self.named.get(route) {
+            return Some(*start);
+        }
+        let start = self.push(route.iter().map(|link| link.0).collect())?;
+        self.named.insert(route.to_vec(), start);
+        Some(start)
+    }
+
+    fn push(&mut self, route: Vec<u32>) -> Option<u32> {
         let start = u32::try_from(self.steps.len()).ok()?;
         self.steps.extend(route.into_iter().map(Step::Link));
         self.steps.push(Step::End);
-        self.starts.insert((from, to), start);
         Some(start)
     }
 

@@ -11,6 +11,7 @@ use cwnd_net::{ConnectError, Options, UdtStream};
 
 use super::report::{Report, print_text};
 use crate::failure::Failure;
+use crate::udt::connect_failure;
 
 /// The server, and how lost connections are replaced.
 pub(super) struct Client<'a> {
@@ -67,6 +68,7 @@ impl Client<'_> {
                         Err(error) => (error.is_retryable(), error.to_string()),
                     }
                 }
+                Some(Err(error @ ConnectError::Bind(_))) => return Err(connect_failure(self.server, error)),
                 // The first connection must succeed; later, a server that is gone may come back.
                 Some(Err(ConnectError::Refused { peer, why })) if peer.to_string() == self.server => {
                     (failures > 0, why.to_string())

@@ -13,9 +13,11 @@ use std::time::Duration;
 
 use clap::Args;
 use cwnd::{BitRate, Spec};
+use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_net::{Options, UdtStream};
 use cwnd_run::scenario::Written;
 
+use crate::arguments::whole;
 use crate::failure::Failure;
 
 /// The options of the transport.
@@ -28,7 +30,7 @@ pub(super) struct TransportOptions {
     #[arg(long, value_name = "R")]
     rate_limit: Option<Written<BitRate>>,
     /// The largest packet in bytes, IP and UDP headers included
-    #[arg(long, default_value_t = 1500)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS))]
     mss: u16,
 }
 
@@ -36,16 +38,6 @@ impl TransportOptions {
     fn options(&self) -> Options {
         super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss)
     }
-}
-
-/// A host, by name or address, and a port.
-fn server_address(text: &str) -> Result<String, String> {
-    let (host, port) = text.rsplit_once(':').ok_or("a port is missing, as in 192.0.2.1:9001")?;
-    let bare = host.contains(':') && !host.starts_with('[');
-    if host.is_empty() || bare || port.parse().map_or(true, |port: u16| port == 0) {
-        return Err("not host:port, as in 192.0.2.1:9001 or [2001:db8::1]:9001".to_owned());
-    }
-    Ok(text.to_owned())
 }
 
 /// Bounds how long reading and writing wait for the other end.
@@ -76,18 +68,3 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The loopback, since nothing is encrypted.
 const LOCAL: &str = "127.0.0.1:9001";
-
-#[cfg(test)]
-mod tests {
-    use super::server_address;
-
-    #[test]
-    fn a_server_has_a_host_and_a_port() {
-        for good in ["192.0.2.1:9001", "[::1]:9001", "example.org:1"] {
-            assert_eq!(server_address(good).as_deref(), Ok(good));
-        }
-        for bad in ["192.0.2.1", "photos", ":9001", "::1:9001", "example.org:0", "example.org:70000", "example.org:"] {
-            assert!(server_address(bad).is_err(), "{bad}");
-        }
-    }
-}

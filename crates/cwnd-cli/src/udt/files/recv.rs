@@ -11,8 +11,10 @@ use tempfile::Builder;
 use super::TransportOptions;
 use super::client::Client;
 use super::demo::{self, ReceiveError};
+use crate::arguments::whole;
 use crate::clock;
 use crate::failure::Failure;
+use crate::udt::{connect_failure, server_address};
 
 /// Fetches files and folders.
 #[derive(Args, Debug)]
@@ -30,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     libudt: bool,
     /// The server, as host:port
-    #[arg(value_parser = super::server_address)]
+    #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
     /// Names of files and folders at the server [default: everything]
     #[arg(value_name = "NAME")]
@@ -50,7 +52,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     transport: TransportOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
-    #[arg(long, value_name = "N", default_value_t = 5, conflicts_with = "libudt")]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), conflicts_with = "libudt")]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
     #[arg(long, conflicts_with = "libudt")]
@@ -96,8 +98,8 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
     let mut file = Builder::new().prefix(".cwnd-").permissions(permissions()).tempfile_in(folder).map_err(at)?;
 
     let failed = |error: ReceiveError| Failure::Run(format!("{server}: {error}"));
-    let mut stream = UdtStream::connect_with(server, &transport.options())
-        .map_err(|error| Failure::Run(format!("{server}: {error}")))?;
+    let mut stream =
+        UdtStream::connect_with(server, &transport.options()).map_err(|error| connect_failure(server, error))?;
     let size = demo::request(&mut stream, name).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
     let (received, took) = clock::timed(|| demo::receive(&mut stream, size, &mut out));

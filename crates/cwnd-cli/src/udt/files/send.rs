@@ -7,7 +7,9 @@ use cwnd_files::Source;
 
 use super::TransportOptions;
 use super::client::Client;
+use crate::arguments::whole;
 use crate::failure::Failure;
+use crate::udt::server_address;
 
 /// Sends files and folders.
 #[derive(Args, Debug)]
@@ -24,12 +26,12 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Where they go, as host:port
-    #[arg(value_name = "HOST:PORT", value_parser = super::server_address)]
+    #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
     #[command(flatten)]
     transport: TransportOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX))]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
     #[arg(long)]

@@ -12,6 +12,7 @@ use cwnd_net::{AcceptError, UdtListener, UdtStream};
 use super::report::print_line;
 use super::{TransportOptions, demo, recv};
 use crate::failure::Failure;
+use crate::udt::bind_failure;
 use crate::udt::clients::{Clients, Place, bounded};
 
 /// Serves files.
@@ -51,8 +52,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { libudt, dir, writable, force, sync, transport, listen } = arguments;
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
     super::handle_interrupts(|| {})?;
-    let listener: UdtListener = UdtListener::bind_with(*listen, &bounded(transport.options()))
-        .map_err(|error| Failure::Run(format!("{listen}: {error}")))?;
+    let listener: UdtListener =
+        UdtListener::bind_with(*listen, &bounded(transport.options())).map_err(|error| bind_failure(listen, error))?;
     listener.set_timeout(Some(POLL));
     eprintln!("serving {} at {}", dir.display(), listener.local_addr());
     if !listen.ip().is_loopback() {
@@ -146,7 +147,9 @@ fn set_timeouts(stream: &UdtStream) {
 /// An address with its port, or a port of the loopback.
 fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let alone = text.parse().map(|port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
-    alone.or_else(|_| text.parse().map_err(|_| "neither address:port nor a port".to_owned()))
+    alone.or_else(|_| {
+        text.parse().map_err(|_| "expected address:port or a port, as in 192.0.2.1:9001 or 9001".to_owned())
+    })
 }
 
 /// How often the end of the server is checked for.

@@ -14,6 +14,7 @@ use super::exchange::{self, Request, Side, Until, VERSION};
 use super::report::{End, Interval, Outcome, Report, Start};
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
+use crate::udt::connect_failure;
 use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> {
@@ -22,7 +23,7 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
     let until = arguments.bytes.map_or(Until::Seconds(seconds), Until::Bytes);
     let request = Request { perf: VERSION, reverse: arguments.reverse, until };
 
-    let stream = UdtStream::connect_with(peer, &arguments.options()).map_err(|error| failed(&error))?;
+    let stream = UdtStream::connect_with(peer, &arguments.options()).map_err(|error| connect_failure(peer, error))?;
     let start =
         Start::new(stream.local_addr(), stream.peer_addr(), &request, !arguments.no_gso, stream.stats().as_ref());
     let clock = Stopwatch::start();

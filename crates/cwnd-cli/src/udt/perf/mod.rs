@@ -10,9 +10,12 @@ use std::net::SocketAddr;
 use clap::Args;
 use cwnd::{BitRate, Span, Spec};
 use cwnd_net::Options;
+use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_run::scenario::Written;
 
+use crate::arguments::whole;
 use crate::failure::Failure;
+use crate::udt::{server_address, socket_address};
 
 /// A measurement, or a server for measurements.
 #[derive(Args, Debug)]
@@ -28,10 +31,10 @@ Examples:
 Nothing is encrypted or authenticated.")]
 pub(crate) struct Arguments {
     /// The server, as host:port
-    #[arg(required_unless_present = "server")]
+    #[arg(value_name = "HOST:PORT", required_unless_present = "server", value_parser = server_address)]
     peer: Option<String>,
     /// Serve instead, at this address
-    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = LOCAL, conflicts_with = "peer")]
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = LOCAL, value_parser = socket_address, conflicts_with = "peer")]
     server: Option<SocketAddr>,
     /// Serve one measurement and end
     #[arg(short = '1', long, requires = "server")]
@@ -52,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["server", "libudt"])]
     reverse: bool,
     /// The largest packet in bytes, IP and UDP headers included
-    #[arg(long, default_value_t = 1500)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS))]
     mss: u16,
     /// Every datagram passes through this host's kernel alone
     #[arg(long)]

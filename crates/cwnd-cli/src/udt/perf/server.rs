@@ -14,12 +14,13 @@ use super::exchange::{self, Request, Side, Until, VERSION};
 use super::report::{End, Outcome, Report, Start};
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
+use crate::udt::bind_failure;
 use crate::udt::clients::{Clients, bounded};
 use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Failure> {
-    let listener: UdtListener = UdtListener::bind_with(local, &bounded(arguments.options()))
-        .map_err(|error| Failure::Run(format!("--server {local}: {error}")))?;
+    let listener: UdtListener =
+        UdtListener::bind_with(local, &bounded(arguments.options())).map_err(|error| bind_failure(&local, error))?;
     let reach = if local.ip().is_loopback() { "reachable from this host only" } else { "reachable from other hosts" };
     eprintln!("listening on {}, {reach}; nothing is encrypted", listener.local_addr());
     if arguments.one_off {

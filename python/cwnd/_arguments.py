@@ -1,0 +1,111 @@
+"""Arguments as people give them: each is read by one of these, whose error names it."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cwnd.errors import ArgumentError
+
+__all__ = ["algorithms", "flag", "mapping", "optional", "path", "real", "reals", "text", "texts", "whole"]
+
+
+def text(name: str, value: object, example: str) -> str:
+    """Read text.
+
+    Parameters
+    ----------
+    name : str
+        What the argument is called.
+    value : object
+        What was given.
+    example : str
+        What would be accepted.
+
+    Returns
+    -------
+    str
+        The same.
+    """
+    if isinstance(value, str):
+        return value
+    raise ArgumentError(f'{name}: expected text such as "{example}", got {value!r}')
+
+
+def texts(name: str, values: object, example: str) -> list[str]:
+    """Read a list of texts."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ArgumentError(f'{name}: expected a list of texts such as ["{example}"], got {values!r}')
+    return [text(name, value, example) for value in values]
+
+
+def whole(name: str, value: object, least: int, most: int) -> int:
+    """Read a whole number from `least` to `most`."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or not least <= number <= most:
+        raise ArgumentError(f"{name}: expected a whole number from {least} to {most}, got {value!r}")
+    return number
+
+
+def real(name: str, value: object) -> float:
+    """Read a finite number."""
+    try:
+        number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
+    except (OverflowError, TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ArgumentError(f"{name}: expected a finite number, got {value!r}")
+    return number
+
+
+def reals(name: str, values: object) -> list[float]:
+    """Read a list of finite numbers."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ArgumentError(f"{name}: expected a list of numbers, got {values!r}")
+    return [real(name, value) for value in values]
+
+
+def flag(name: str, value: object) -> bool:
+    """Read True or False."""
+    if isinstance(value, bool):
+        return value
+    raise ArgumentError(f"{name}: expected True or False, got {value!r}")
+
+
+def path(name: str, value: object) -> str:
+    """Read a path."""
+    try:
+        found = os.fspath(value)  # type: ignore[call-overload]
+    except TypeError:
+        found = None
+    if not isinstance(found, str):
+        raise ArgumentError(f"{name}: expected a path, got {value!r}")
+    return found
+
+
+def optional(read: Any, name: str, value: object, *more: object) -> Any:
+    """Read what may be None by `read`."""
+    return None if value is None else read(name, value, *more)
+
+
+def mapping(name: str, value: object) -> Mapping[str, Any]:
+    """Read a dictionary with text as its keys."""
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return value
+    raise ArgumentError(f"{name}: expected a dictionary with text as its keys, got {value!r}")
+
+
+def algorithms(name: str, values: object) -> list[Any]:
+    """Read a list of algorithms, each as text or in Python; the extension reads these."""
+    if isinstance(values, (str, type)) or not isinstance(values, Iterable):
+        raise ArgumentError(f'{name}: expected a list of algorithms such as ["reno"], got {values!r}')
+    found = list(values)
+    if not found:
+        raise ArgumentError(f"{name}: name at least one")
+    return found
