@@ -109,6 +109,11 @@ class Evaluation(Documented[_native.Evaluated]):
         """Headings without numbers, by ``number title``, with the reason of each."""
         return {f"{one.number} {one.title}": one.reading for one in self.sections if not one.covered}
 
+    @property
+    def left_out(self) -> list[str]:
+        """What was left out because the algorithm cannot do it: number of the heading, flows, and why."""
+        return [f"{one['section']} ({one['traffic']}): {one['reason']}" for one in self.document["left_out"]]
+
     @cached_property
     def table(self) -> Table:
         """A row per heading, setting, measure and algorithm: mean, half of the 95 % interval, and number of runs."""

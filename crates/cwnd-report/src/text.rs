@@ -48,11 +48,15 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     );
     for section in &evaluation.sections {
         text.push_str(&format!("\n{} {}\n", section.number, section.title));
+        let left_out = evaluation.left_out.iter().filter(|one| one.section == section.number);
+        let left_out: String =
+            left_out.map(|one| format!("left out ({}): {algorithm}: {}\n", one.traffic, one.reason)).collect();
         if !section.covered {
-            text.push_str(&format!("not covered: {}\n", section.reading));
+            let why = if left_out.is_empty() { format!("not covered: {}\n", section.reading) } else { left_out };
+            text.push_str(&why);
             continue;
         }
-        text.push_str(&format!("{}\n\n", section.reading));
+        text.push_str(&format!("{}\n{left_out}\n", section.reading));
         let mut table = Table::left();
         table.row(["path", "traffic", "measure", algorithm.as_str(), "reno", "cubic"]);
         for row in &section.rows {

@@ -57,8 +57,21 @@ pub struct Evaluation {
     pub cells: u64,
     /// Of those, the failed ones; no number has them.
     pub failed_cells: u64,
+    /// What was left out because the algorithm cannot do it.
+    pub left_out: Vec<LeftOut>,
     /// The headings, in the order of the document.
     pub sections: Vec<Section>,
+}
+
+/// A question that was left out.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The number of its heading in the document.
+    pub section: &'static str,
+    /// The flows, and what else would have been there.
+    pub traffic: String,
+    /// Why the algorithm cannot do it.
+    pub reason: String,
 }
 
 /// A heading.
@@ -105,6 +118,7 @@ pub struct Plan {
     algorithm: Written<Spec>,
     extent: Extent,
     parts: Vec<Part>,
+    left_out: Vec<LeftOut>,
     /// Each is run with every seed.
     runs: Vec<(Arc<Scenario>, Probe)>,
 }
@@ -144,11 +158,13 @@ struct Bottleneck {
 }
 
 /// The plan of evaluating `algorithm` on paths with ordinary routers: one that wants routers of its own (XCP) is out of its element.
+/// What it cannot do at all, such as transfers of a size where nothing is sent twice, is left out.
 ///
 /// # Errors
-/// It cannot be run there.
+/// Reno or CUBIC cannot be run in its place: an error in the plan.
 pub fn plan(algorithm: &Written<Spec>, extent: Extent) -> Result<Plan, ScenarioError> {
-    let mut plan = Plan { algorithm: algorithm.clone(), extent, parts: Vec::new(), runs: Vec::new() };
+    let mut plan =
+        Plan { algorithm: algorithm.clone(), extent, parts: Vec::new(), left_out: Vec::new(), runs: Vec::new() };
     rfc9743::sections(&mut plan)?;
     Ok(plan)
 }
@@ -204,6 +220,7 @@ impl Plan {
             duration_s: duration.as_secs_f64(),
             warmup_s: warmup.as_secs_f64(),
             cells: self.len(),
+            left_out: self.left_out.clone(),
             failed_cells: outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64,
             sections: sections.collect(),
         })
@@ -251,12 +268,26 @@ impl Plan {
         runs: impl Fn(&Written<Spec>) -> Vec<Traffic>,
     ) -> Result<(), ScenarioError> {
         let contenders = [self.algorithm.clone(), Written::literal(REFERENCES[0]), Written::literal(REFERENCES[1])];
-        let mut asked = [const { Vec::new() }; 3];
-        for (contender, asked) in contenders.iter().zip(&mut asked) {
-            for Traffic { flows, probe } in runs(contender) {
-                asked.push(self.runs.len());
-                self.runs.push((Arc::new(self.scenario(&path, flows)?), probe));
+        let scenarios = |contender| -> Result<Vec<(Arc<Scenario>, Probe)>, ScenarioError> {
+            let runs = runs(contender).into_iter();
+            runs.map(|Traffic { flows, probe }| Ok((Arc::new(self.scenario(&path, flows)?), probe))).collect()
+        };
+        let [own, reno, cubic] = contenders.each_ref().map(scenarios);
+        let references = [reno?, cubic?];
+        let own = match own {
+            Ok(own) => own,
+            Err(error) => {
+                let section = self.parts.last().expect("a section was begun").number;
+                let reason =
+                    error.at_argument().map_or_else(|| error.fault.to_string(), |(key, why)| format!("`{key}` {why}"));
+                self.left_out.push(LeftOut { section, traffic: traffic.into(), reason });
+                return Ok(());
             }
+        };
+        let mut asked = [const { Vec::new() }; 3];
+        for (scenarios, asked) in std::iter::once(own).chain(references).zip(&mut asked) {
+            asked.extend((0..scenarios.len()).map(|nth| self.runs.len() + nth));
+            self.runs.extend(scenarios);
         }
         let asked = Asked { path, traffic: traffic.into(), measures: measures.to_vec(), runs: asked };
         self.parts.last_mut().expect("a section was begun").asked.push(asked);
@@ -287,5 +318,32 @@ impl Extent {
     /// The length of a run, and of its warm-up.
     fn times(self) -> (Span, Span) {
         if self.quick { (Span::from_secs(20), Span::from_secs(5)) } else { (Span::from_secs(60), Span::from_secs(20)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left_out(algorithm: &str) -> (Vec<LeftOut>, u64) {
+        let extent = Extent { quick: true, seeds: 1 };
+        let plan = plan(&Written::literal(algorithm), extent).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+        let cells = plan.len();
+        (plan.left_out, cells)
+    }
+
+    /// What sends nothing twice completes no transfers; everything else is run.
+    #[test]
+    fn what_an_algorithm_cannot_do_is_left_out() {
+        let (nothing, all) = left_out("simd");
+        assert_eq!(nothing, []);
+        for algorithm in ["tfrc", "tear", "lda"] {
+            let (left_out, cells) = left_out(algorithm);
+            let [short] = &left_out[..] else { panic!("{algorithm}: {left_out:?}") };
+            assert_eq!((short.section, short.traffic.as_str()), ("5.1.5", "1 long and 10 short flows"));
+            assert!(short.reason.starts_with("`size` cannot be 70p: accepted is none for"), "{}", short.reason);
+            // One run each of the algorithm, Reno and CUBIC.
+            assert_eq!(all - cells, 3);
+        }
     }
 }

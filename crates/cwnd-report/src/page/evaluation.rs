@@ -2,7 +2,7 @@
 
 use askama::Template;
 use cwnd::Spec;
-use cwnd_lab::evaluate::{Evaluation, Row, Section};
+use cwnd_lab::evaluate::{Evaluation, LeftOut, Row, Section};
 use cwnd_run::VERSION;
 use cwnd_run::measure::digits::cell;
 
@@ -101,5 +101,7 @@ fn warnings(evaluation: &Evaluation) -> Vec<String> {
     if evaluation.failed_cells > 0 {
         warnings.push(format!("{} cells failed; no number has them.", evaluation.failed_cells));
     }
+    let left_out = |one: &LeftOut| format!("{} left out ({}): {}", one.section, one.traffic, one.reason);
+    warnings.extend(evaluation.left_out.iter().map(left_out));
     warnings
 }
