@@ -187,6 +187,23 @@ fn an_algorithm_from_outside_stands_beside_the_built_in_ones() {
 }
 
 #[test]
+fn algorithms_that_need_routers_warn_without_them() {
+    let comparison = Comparison::new(&base(), &algorithms(&["reno", "xcp", "vcp", "decbit"]), None, 1, None);
+    let warnings = comparison.expect("valid").run(&()).expect("runs").warnings();
+    let [xcp, vcp, decbit] = &warnings[..] else { panic!("{warnings:?}") };
+    for (warning, name) in [(xcp, "xcp"), (vcp, "vcp"), (decbit, "decbit")] {
+        let expected =
+            format!("{name}: no router on the path writes on packets for `{name}`, which then reacts to losses alone");
+        assert!(warning.starts_with(&expected), "{warning}");
+        assert!(warning.ends_with(&format!("it needs a queue `{name}:`")), "{warning}");
+    }
+    let mut routed = base();
+    routed.dumbbell.as_mut().expect("the base has one").queue = Written::literal("xcp:1bdp");
+    let comparison = Comparison::new(&routed, &algorithms(&["xcp"]), None, 1, None).expect("valid");
+    assert_eq!(comparison.run(&()).expect("runs").warnings(), [""; 0]);
+}
+
+#[test]
 fn who_lives_on_marks_says_when_there_are_none() {
     let mut marking = base();
     let path = marking.dumbbell.as_mut().expect("the base has one");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cwnd::Span;
+use cwnd_sim::Discipline;
 use cwnd_trace::{FlowTrace, Trace};
 
 use crate::cells::Cells;
@@ -105,12 +106,18 @@ impl Runs {
         let unmarked = links().all(|link| link.marked.last().is_none_or(|marked| *marked == 0));
         let groups = self.scenario.document().flow.iter().map(|group| group.algorithm.value().entry().name);
         let named = BY_MARKS.into_iter().filter(|name| unmarked && groups.clone().any(|group| group == *name));
-        held.chain(named.map(|name| {
+        let marks = named.map(|name| {
             format!(
                 "no packet was marked, without which `{name}` is Reno: it wants ECN (per packet) and a queue that marks"
             )
-        }))
-        .collect()
+        });
+        let setup = self.scenario.setup(0);
+        let has = |queue: &str| setup.links.iter().any(|link| router(&link.discipline) == Some(queue));
+        let routed = BY_ROUTERS.into_iter().filter(|name| !has(name) && groups.clone().any(|group| group == *name));
+        let routers = routed.map(|name| {
+            format!("no router on the path writes on packets for `{name}`, which then reacts to losses alone: it needs a queue `{name}:`")
+        });
+        held.chain(marks).chain(routers).collect()
     }
 
     /// The measures over all seeds.
@@ -137,6 +144,19 @@ impl Runs {
 
 /// Algorithms for which a mark is more than a loss in time.
 const BY_MARKS: [&str; 1] = ["dctcp"];
+
+/// Algorithms that need what routers write on packets, each with the queue of its name.
+const BY_ROUTERS: [&str; 3] = ["xcp", "vcp", "decbit"];
+
+/// The algorithm for which a queue writes on packets.
+fn router(discipline: &Discipline) -> Option<&'static str> {
+    match discipline {
+        Discipline::Xcp(_) => Some("xcp"),
+        Discipline::Vcp(_) => Some("vcp"),
+        Discipline::DecBit(_) => Some("decbit"),
+        _ => None,
+    }
+}
 
 /// Above this share of the time, a flow held by its source or its receiver says little of its algorithm.
 const HELD_SHARE: f64 = 0.05;
