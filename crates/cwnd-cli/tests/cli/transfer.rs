@@ -241,6 +241,21 @@ fn interrupt(process: &Child) {
     signal("-INT", process);
 }
 
+/// Starts a client that sends slowly, and waits until a part of the large file has arrived.
+fn start_sending(cwnd: &Cwnd, address: &str) -> Child {
+    let mut command = cwnd.command(&["udt", "send", "out", address, "--rate-limit", "100mbit", "--json-stream"]);
+    let client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    wait_for_groups(cwnd);
+    client
+}
+
+/// Sends until a part of the large file has arrived, and presses Ctrl-C then.
+fn send_until_interrupted(cwnd: &Cwnd, address: &str) {
+    let client = start_sending(cwnd, address);
+    interrupt(&client);
+    assert_eq!(client.wait_with_output().expect("it ends").status.code(), Some(130));
+}
+
 /// From where the large file came last, according to the lines of `--json-stream`.
 fn resumed_from(lines: &str) -> u64 {
     let events = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
@@ -253,11 +268,7 @@ fn resumed_from(lines: &str) -> u64 {
 fn an_interrupted_client_goes_on_where_it_was() {
     let (cwnd, expected) = place();
     let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
-    let mut command = cwnd.command(&["udt", "send", "out", &server.address, "--rate-limit", "100mbit"]);
-    let client = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary was built");
-    wait_for_groups(&cwnd);
-    interrupt(&client);
-    assert_eq!(client.wait_with_output().expect("it ends").status.code(), Some(130));
+    send_until_interrupted(&cwnd, &server.address);
     let said = cwnd.succeed(&["udt", "send", "out", &server.address, "--json-stream"]);
     assert!(resumed_from(&said) >= 4 << 20, "{said}");
     assert_eq!(content(&cwnd.path().join("inbox")), expected);
@@ -269,9 +280,7 @@ fn an_interrupted_server_keeps_what_has_come() {
     let serving = ["--dir", "inbox", "--writable"];
     let mut server = Server::start(&cwnd, &serving, "127.0.0.1:0");
     let address = server.address.clone();
-    let mut command = cwnd.command(&["udt", "send", "out", &address, "--rate-limit", "100mbit", "--json-stream"]);
-    let client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-    wait_for_groups(&cwnd);
+    let client = start_sending(&cwnd, &address);
     interrupt(&server.child);
     assert!(server.child.wait().expect("it ends").success());
     let _server = Server::start(&cwnd, &serving, &address);
@@ -285,11 +294,7 @@ fn an_interrupted_server_keeps_what_has_come() {
 fn a_change_of_what_is_kept_costs_a_retry_and_nothing_else() {
     let (cwnd, expected) = place();
     let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
-    let mut command = cwnd.command(&["udt", "send", "out", &server.address, "--rate-limit", "100mbit"]);
-    let client = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary was built");
-    wait_for_groups(&cwnd);
-    interrupt(&client);
-    assert_eq!(client.wait_with_output().expect("it ends").status.code(), Some(130));
+    send_until_interrupted(&cwnd, &server.address);
     let mut kept =
         fs::read_dir(cwnd.path().join("inbox/out/deep")).expect("a folder").flatten().map(|entry| entry.path());
     let part = kept.find(|path| path.extension().is_some_and(|extension| extension == "part"));
