@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
-def run(sweeping: _native.Sweeping, client: Client | str, tell: Callable[[], None]) -> None:
+def run(sweeping: _native.Sweeping, client: Client | str, report: Callable[[], None]) -> None:
     """Run a sweep on the workers of a cluster.
 
     Rows are written here and nowhere else, each chunk's when its task comes back: that a worker dies, or that a task is
@@ -28,7 +28,7 @@ def run(sweeping: _native.Sweeping, client: Client | str, tell: Callable[[], Non
         The sweep.
     client : distributed.Client or str
         The cluster, or the address of its scheduler.
-    tell : callable
+    report : callable
         Called now and then.
     """
     with _connected(client) as connected:
@@ -49,7 +49,7 @@ def run(sweeping: _native.Sweeping, client: Client | str, tell: Callable[[], Non
 
         try:
             hand_out()
-            tell()
+            report()
             while running:
                 batch = list(ended.next_batch())
                 for future, came in zip(batch, _fetched(connected, batch), strict=True):
@@ -57,7 +57,7 @@ def run(sweeping: _native.Sweeping, client: Client | str, tell: Callable[[], Non
                     future.release()
                     _come_back(sweeping, index, came)
                 hand_out()
-                tell()
+                report()
         finally:
             # Not cancelled: that goes by the name, and would end the same work of others, or of the next attempt.
             for _, future in running.values():

@@ -1,4 +1,4 @@
-"""How far long work is, on a terminal or told to a function."""
+"""How far long work is, on a terminal or reported to a function."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import TextIO
 
 from cwnd import _native
 
-__all__ = ["told"]
+__all__ = ["reporting"]
 
 
 @contextmanager
-def told(sweeping: _native.Sweeping, progress: bool | Callable[[int, int, int], object] | None) -> Iterator[Tell]:
+def reporting(
+    sweeping: _native.Sweeping, progress: bool | Callable[[int, int, int], object] | None
+) -> Iterator[Report]:
     """Give a function that looks how far a sweep is, and says so as `progress` wants it.
 
     Parameters
@@ -39,14 +41,14 @@ def told(sweeping: _native.Sweeping, progress: bool | Callable[[int, int, int], 
         hear = progress
         last: list[tuple[int, int]] = []
 
-        def tell() -> None:
+        def report() -> None:
             now = look()
             if last != [now]:
                 last[:] = [now]
                 hear(*now, total)
 
-        yield tell
-        tell()
+        yield report
+        report()
     elif progress or (progress is None and sys.stderr is not None and sys.stderr.isatty()):
         bar = _Bar(sys.stderr, total)
         try:
@@ -57,7 +59,7 @@ def told(sweeping: _native.Sweeping, progress: bool | Callable[[int, int, int], 
         yield lambda: None
 
 
-Tell = Callable[[], None]
+Report = Callable[[], None]
 
 
 class _Bar:

@@ -50,4 +50,4 @@ def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None) -> R
     if seed is not None:
         # The largest number of TOML.
         chosen.document.update(first_seed=whole("seed", seed, 0, 2**63 - 1), seeds=1)
-    return RunResult(_native.run(*chosen.lowered()))
+    return RunResult(_native.run(*chosen.serialized()))

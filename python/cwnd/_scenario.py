@@ -178,13 +178,13 @@ class Scenario(MutableMapping[str, Any]):
         ScenarioError
             The first thing wrong with it.
         """
-        plain, outside = self.lowered()
+        plain, outside = self.serialized()
         complete = Scenario(json.loads(_native.complete(plain)))
         for group, algorithm in outside:
             complete.document["flow"][group]["algorithm"] = algorithm
         return complete
 
-    def lowered(self) -> tuple[str, list[tuple[int, Outside]]]:
+    def serialized(self) -> tuple[str, list[tuple[int, Outside]]]:
         """Write the scenario as JSON, with its algorithms in Python apart.
 
         Returns
@@ -220,7 +220,7 @@ class Scenario(MutableMapping[str, Any]):
         ScenarioError
             An algorithm is in Python, which a file cannot hold.
         """
-        plain, outside = self.lowered()
+        plain, outside = self.serialized()
         if outside:
             raise ScenarioError(f"flow.{outside[0][0]}.algorithm is in Python: a file cannot hold it")
         return _native.to_toml(plain)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwnd import _arguments as arguments
 from cwnd import _native
-from cwnd._progress import told
+from cwnd._progress import reporting
 from cwnd._results import Estimates
 from cwnd._scenario import Scenario, overrides
 from cwnd._table import Table
@@ -74,7 +74,7 @@ class Sweep:
         if seeds is not None:
             scenario["seeds"] = arguments.whole("seeds", seeds, 1, 100_000)
         scenario.to_toml()  # refuses what a file, and so another machine, cannot have
-        plain, _ = scenario.lowered()
+        plain, _ = scenario.serialized()
         about = {} if title is None else {"title": title}
         parts = [_native.to_toml(json.dumps({**about, "base": json.loads(plain)}))]
         if grid:
@@ -370,13 +370,13 @@ def sweep(
         folder,
         arguments.optional(arguments.text, "format", format, "csv"),
     )
-    with told(sweeping, progress) as tell:
+    with reporting(sweeping, progress) as report:
         if client is None:
-            sweeping.run(tell)
+            sweeping.run(report)
         else:
             from cwnd import _dask  # noqa: PLC0415  (what it needs is optional)
 
-            _dask.run(sweeping, client, tell)
+            _dask.run(sweeping, client, report)
     return SweepResult(sweeping.swept(), None if folder is None else Path(folder), sweeping.counts())
 
 

@@ -191,7 +191,7 @@ def test_a_heat_map_has_the_mean_of_every_cell(rows: Any) -> None:
         heatmap(rows, "rate", "loss", "shares")
 
 
-def test_plots_go_where_they_are_told(result: cwnd.RunResult) -> None:
+def test_plots_draw_on_the_axes_given(result: cwnd.RunResult) -> None:
     _, axes = pyplot.subplots()
     assert result.plot.window(ax=axes) is axes
 

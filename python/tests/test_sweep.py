@@ -173,7 +173,7 @@ def test_arguments_that_are_not_accepted(arguments: dict[str, Any], message: str
         cwnd.sweep(SWEEP, **{"store": False, **arguments})
 
 
-def test_progress_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     heard: list[tuple[int, int, int]] = []
     cwnd.sweep(SWEEP, store=tmp_path, progress=lambda *counts: heard.append(counts))
     assert heard[-1] == (16, 0, 16)

@@ -40,24 +40,24 @@ pub(crate) fn compare(
     seeds: (u32, Option<&str>, u32),
     settings: Settings,
 ) -> Result<Compared, Failure> {
-    let troubles = Arc::default();
+    let errors = Arc::default();
     let algorithms = match algorithms {
         Some(given) => {
-            given.iter().map(|algorithm| written("algorithms", algorithm, &troubles)).collect::<Result<_, _>>()?
+            given.iter().map(|algorithm| written("algorithms", algorithm, &errors)).collect::<Result<_, _>>()?
         }
         None => DEFAULT.map(Written::literal).to_vec(),
     };
     if algorithms.is_empty() {
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }
-    let versus = versus.map(|algorithm| written("versus", &algorithm, &troubles)).transpose()?;
+    let versus = versus.map(|algorithm| written("versus", &algorithm, &errors)).transpose()?;
     let (seeds, until, most) = seeds;
     let until: Option<Until> = until.map(|rule| parse("until", rule)).transpose()?;
     let comparison = |settings: &Settings| {
         let base = Document { seeds, ..document(settings)? };
         Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(settings, "ecn")?).map_err(of_arguments)
     };
-    let run = |scenarios| work::runs(py, scenarios, &troubles);
+    let run = |scenarios| work::runs(py, scenarios, &errors);
     let auto = settings.get("warmup").is_some_and(|warmup| warmup == "auto");
     let comparison = if auto {
         let with = |warmup: String| {

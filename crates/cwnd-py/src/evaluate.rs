@@ -35,8 +35,8 @@ pub(crate) fn evaluate(
     if let Some(seeds) = seeds.filter(|seeds| !(1..=1000).contains(seeds)) {
         return Err(Failure::Argument(format!("seeds: expected 1 to 1000, got {seeds}")));
     }
-    let troubles = Arc::default();
-    let algorithm = written("algorithm", &algorithm, &troubles)?;
+    let errors = Arc::default();
+    let algorithm = written("algorithm", &algorithm, &errors)?;
     if algorithm.value().is_outside() && REFERENCES.contains(&algorithm.text()) {
         return Err(Failure::Argument(format!(
             "algorithm: `{algorithm}` is also what it is set beside, give it another name"
@@ -45,7 +45,7 @@ pub(crate) fn evaluate(
     let plan = plan(&algorithm, Extent::new(quick, seeds))
         .map_err(|error| Failure::Argument(format!("algorithm: {}", error.fault)))?;
     let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
-    let evaluation = plan.run_by(|jobs| work::outcomes(py, jobs, &cells, &troubles))?;
+    let evaluation = plan.run_by(|jobs| work::outcomes(py, jobs, &cells, &errors))?;
     Ok(Evaluated { evaluation, algorithm: algorithm.value().clone() })
 }
 

@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::failure::Failure;
 use crate::scenario::checked;
-use crate::work::whole;
+use crate::work::catch_panic;
 
 /// Environments on one course. What they see and give lies in memory that NumPy's arrays look at: none of it is copied into
 /// Python's objects.
@@ -87,7 +87,7 @@ impl Environments {
             };
             Failure::Argument(format!("{argument}{error}"))
         };
-        whole(|| {
+        catch_panic(|| {
             let course = Arc::new(Course::new(setup, agents, settings.options()?).map_err(refused)?);
             let steered = count * course.steered();
             let reals = |count: usize| (0..count).map(|_| AtomicU32::new(0)).collect();
@@ -160,7 +160,7 @@ impl Environments {
     fn work(&self, py: Python<'_>, job: impl FnOnce(&mut Own) + Send) -> Result<(), Failure> {
         py.detach(|| {
             let mut own = self.own();
-            whole(|| {
+            catch_panic(|| {
                 job(&mut own);
                 Ok(())
             })?;

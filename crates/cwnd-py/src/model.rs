@@ -12,9 +12,9 @@ use cwnd_run::scenario::{Quantity, Written, packet_size};
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
-use crate::outside::{Troubles, written};
+use crate::outside::{AlgorithmErrors, written};
 use crate::table::Table;
-use crate::work::{apart, attached};
+use crate::work::{attached, in_background};
 
 /// Windows against loss.
 #[derive(FromPyObject)]
@@ -135,7 +135,7 @@ pub(crate) fn udt(py: Python<'_>, settings: Udt) -> Result<String, Failure> {
     let packet = read("packet", &packet, packet_size)?;
     let rtt = round_trip("rtt", &rtt)?;
     let delays: Vec<Span> = delays.iter().map(|delay| round_trip("delays", delay)).collect::<Result<_, _>>()?;
-    apart(py, |_| {
+    in_background(py, |_| {
         Ok(to_json(&model::stages(model::Udt { capacity, packet, rtt, losses: &loss, flows, delays: &delays })))
     })
 }
@@ -191,16 +191,16 @@ fn with<T: Send>(
     algorithms: &[Bound<'_, PyAny>],
     job: impl FnOnce(&[&Spec], ShouldContinue<'_>) -> T + Send,
 ) -> Result<T, Failure> {
-    let troubles: Arc<Troubles> = Arc::default();
+    let errors: Arc<AlgorithmErrors> = Arc::default();
     let algorithms: Vec<Written<Spec>> =
-        algorithms.iter().map(|algorithm| written("algorithms", algorithm, &troubles)).collect::<Result<_, _>>()?;
+        algorithms.iter().map(|algorithm| written("algorithms", algorithm, &errors)).collect::<Result<_, _>>()?;
     if algorithms.is_empty() {
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }
     let python = algorithms.iter().any(|algorithm| algorithm.value().is_outside());
     let algorithms: Vec<&Spec> = algorithms.iter().map(Written::value).collect();
-    troubles.or(apart(py, |progress| {
-        let job = || job(&algorithms, &|| progress.should_continue() && !troubles.any());
+    errors.or_result(in_background(py, |progress| {
+        let job = || job(&algorithms, &|| progress.should_continue() && !errors.any());
         if python { attached(job) } else { Ok(job()) }
     }))
 }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::work::apart;
+use crate::work::in_background;
 
 /// The papers and their results.
 #[pyfunction]
@@ -38,7 +38,7 @@ pub(crate) fn paper(
     let settings = Settings { scale: if full { Scale::Full } else { Scale::Quick }, assumptions };
     selection.check(&settings)?;
     let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
-    let runs = apart(py, |progress| Ok(selection.run(&settings, &cells, progress)?))?;
+    let runs = in_background(py, |progress| Ok(selection.run(&settings, &cells, progress)?))?;
     Ok(to_json(&runs.iter().flat_map(PaperRun::rows).collect::<Vec<&JudgedRow>>()))
 }
 

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 
 use crate::failure::Failure;
 use crate::plot::{Drawn, View};
-use crate::scenario::{checked, inhabited};
+use crate::scenario::{checked, with_algorithms};
 use crate::table::Table;
 use crate::work;
 
@@ -36,10 +36,10 @@ enum Source {
 /// Runs every seed of a scenario, given as JSON, with algorithms from Python in the flow groups whose numbers stand beside them.
 #[pyfunction]
 pub(crate) fn run(py: Python<'_>, document: &str, outside: Vec<(usize, Bound<'_, PyAny>)>) -> Result<Runs, Failure> {
-    let troubles = Arc::default();
+    let errors = Arc::default();
     let scenario = checked(document)?;
-    let scenario = inhabited(scenario, &outside, &troubles)?;
-    let runs = work::runs(py, vec![scenario], &troubles)?;
+    let scenario = with_algorithms(scenario, &outside, &errors)?;
+    let runs = work::runs(py, vec![scenario], &errors)?;
     let runs = runs.into_iter().next().ok_or_else(|| Failure::Unexpected("nothing was run".to_string()))?;
     Ok(Runs { of: Source::Own(Box::new(runs)) })
 }

@@ -7,7 +7,7 @@ use cwnd_run::scenario::{self as lab, Scenario};
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
-use crate::outside::{Troubles, written};
+use crate::outside::{AlgorithmErrors, written};
 
 /// Checks a TOML document called `name` with overrides laid over it, and gives it back as JSON, its defaults spelt out.
 #[pyfunction]
@@ -48,10 +48,10 @@ pub(crate) fn checked(document: &str) -> Result<Scenario, Failure> {
 }
 
 /// The scenario with algorithms from Python in the flow groups of these numbers.
-pub(crate) fn inhabited(
+pub(crate) fn with_algorithms(
     scenario: Scenario,
     outside: &[(usize, Bound<'_, PyAny>)],
-    troubles: &Arc<Troubles>,
+    errors: &Arc<AlgorithmErrors>,
 ) -> Result<Scenario, Failure> {
     if outside.is_empty() {
         return Ok(scenario);
@@ -59,7 +59,7 @@ pub(crate) fn inhabited(
     let mut document = scenario.document().clone();
     for (index, given) in outside {
         if let Some(group) = document.flow.get_mut(*index) {
-            group.algorithm = written(&format!("flow.{index}.algorithm"), given, troubles)?;
+            group.algorithm = written(&format!("flow.{index}.algorithm"), given, errors)?;
         }
     }
     Ok(Scenario::check(document)?)

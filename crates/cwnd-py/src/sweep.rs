@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 
 use crate::failure::Failure;
 use crate::table::Table;
-use crate::work::{self, whole};
+use crate::work::{self, catch_panic};
 
 /// A checked sweep.
 #[pyclass(frozen, module = "cwnd._native")]
@@ -152,7 +152,7 @@ impl Sweeping {
     fn task(&self, py: Python<'_>, index: usize) -> Result<Option<(String, String)>, Failure> {
         let chunk = *self.chunks.get(index).ok_or_else(|| PyIndexError::new_err(index))?;
         py.detach(|| {
-            whole(|| {
+            catch_panic(|| {
                 let pending = Pending::of(&self.sweep, chunk, &self.cells);
                 self.counts.stored.fetch_add(pending.found() as u64, Ordering::Relaxed);
                 if pending.missing() == 0 {
@@ -199,7 +199,7 @@ impl Sweeping {
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
         let Some(pending) = pending else { return Ok(()) };
         let outcomes = outcomes(pending.missing());
-        py.detach(|| whole(|| self.done(pending, outcomes)))
+        py.detach(|| catch_panic(|| self.done(pending, outcomes)))
     }
 
     fn done(&self, pending: Pending, outcomes: Vec<CellOutcome>) -> Result<(), Failure> {
@@ -254,7 +254,7 @@ impl Swept {
 /// Does a task of a sweep that is elsewhere, on the calling thread.
 #[pyfunction]
 pub(crate) fn sweep_task(py: Python<'_>, task: &str) -> Result<Vec<Outcome>, Failure> {
-    let outcomes = py.detach(|| whole(|| Ok(Task::read(task)?.run(&())?)))?;
+    let outcomes = py.detach(|| catch_panic(|| Ok(Task::read(task)?.run(&())?)))?;
     let plain = |kept: &Kept| kept.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
     Ok(outcomes
         .into_iter()

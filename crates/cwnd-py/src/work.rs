@@ -15,11 +15,11 @@ use pyo3::prelude::*;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
 use crate::failure::Failure;
-use crate::outside::Troubles;
+use crate::outside::AlgorithmErrors;
 
 /// Does `job` on a thread of its own, without the interpreter's lock. The calling thread looks for signals meanwhile: Ctrl-C has
 /// `job` hear from its progress that it should end, and becomes `KeyboardInterrupt`.
-pub(crate) fn apart<T: Send>(
+pub(crate) fn in_background<T: Send>(
     py: Python<'_>,
     job: impl FnOnce(&dyn Progress) -> Result<T, Failure> + Send,
 ) -> Result<T, Failure> {
@@ -39,7 +39,7 @@ pub(crate) fn watched<T: Send>(
             let (working, ended) = channel::<()>();
             let should_continue = &should_continue;
             let worker = scope.spawn(move || {
-                let result = whole(|| job(should_continue));
+                let result = catch_panic(|| job(should_continue));
                 drop(working);
                 result
             });
@@ -58,29 +58,29 @@ pub(crate) fn watched<T: Send>(
     })
 }
 
-/// Runs every seed of every scenario, as [`divided`].
-pub(crate) fn runs(py: Python<'_>, scenarios: Vec<Scenario>, troubles: &Troubles) -> Result<Vec<Runs>, Failure> {
-    run_by(scenarios, |jobs| divided(py, jobs, &Cells::default(), troubles, |executor, jobs| Ok(executor.run(jobs)?)))
+/// Runs every seed of every scenario, as [`run_jobs`].
+pub(crate) fn runs(py: Python<'_>, scenarios: Vec<Scenario>, errors: &AlgorithmErrors) -> Result<Vec<Runs>, Failure> {
+    run_by(scenarios, |jobs| run_jobs(py, jobs, &Cells::default(), errors, |executor, jobs| Ok(executor.run(jobs)?)))
 }
 
-/// Runs cells, as [`divided`].
+/// Runs cells, as [`run_jobs`].
 pub(crate) fn outcomes(
     py: Python<'_>,
     jobs: Vec<Job<Probe>>,
     cells: &Cells,
-    troubles: &Troubles,
+    errors: &AlgorithmErrors,
 ) -> Result<Vec<Outcome<Kept>>, Failure> {
-    divided(py, jobs, cells, troubles, |executor, jobs| Ok(executor.run_each(jobs).map_err(RunError::from)?))
+    run_jobs(py, jobs, cells, errors, |executor, jobs| Ok(executor.run_each(jobs).map_err(RunError::from)?))
 }
 
 /// Has `run` do jobs on all cores without the interpreter's lock, except where an algorithm is in Python. Those are done one after the
 /// other on the calling thread, which holds the lock: threads would only hand it to each other. What comes of them is in the order of
 /// the jobs.
-fn divided<K: Keep, T: Send>(
+fn run_jobs<K: Keep, T: Send>(
     py: Python<'_>,
     jobs: Vec<Job<K>>,
     cells: &Cells,
-    troubles: &Troubles,
+    errors: &AlgorithmErrors,
     run: impl Fn(&Executor<'_>, Vec<Job<K>>) -> Result<Vec<T>, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
     let (outside, inside): (Vec<_>, Vec<_>) =
@@ -89,12 +89,12 @@ fn divided<K: Keep, T: Send>(
     let (others, outside): (Vec<usize>, Vec<Job<K>>) = outside.into_iter().unzip();
     let mut done = Vec::new();
     if !inside.is_empty() {
-        done = apart(py, |progress| run(&Executor::new(cells, progress), inside))?;
+        done = in_background(py, |progress| run(&Executor::new(cells, progress), inside))?;
     }
     if !outside.is_empty() {
-        let here = Here(troubles);
+        let here = CallingThread(errors);
         let executor = Executor::new(cells, &here).on(Threads::Calling);
-        done.extend(troubles.or(whole(|| run(&executor, outside)))?);
+        done.extend(errors.or_result(catch_panic(|| run(&executor, outside)))?);
     }
     places.extend(others);
     let mut done: Vec<(usize, T)> = places.into_iter().zip(done).collect();
@@ -112,12 +112,12 @@ impl Progress for Flag<'_> {
 }
 
 /// Goes on until an algorithm or a signal raises something. For the thread that holds the interpreter's lock.
-struct Here<'a>(&'a Troubles);
+struct CallingThread<'a>(&'a AlgorithmErrors);
 
-impl Progress for Here<'_> {
+impl Progress for CallingThread<'_> {
     fn should_continue(&self) -> bool {
         if let Some(error) = interrupted() {
-            self.0.note(error);
+            self.0.record(error);
         }
         !self.0.any()
     }
@@ -132,7 +132,7 @@ pub(crate) fn attached<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, Fai
 }
 
 /// Does `job`, and makes an error of a panic: none may reach the interpreter.
-pub(crate) fn whole<T>(job: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn catch_panic<T>(job: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| Err(broken()))
 }
 

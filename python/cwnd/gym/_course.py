@@ -81,7 +81,7 @@ class Course:
             scenario["sampling"] = "off"
         elif not isinstance(scenario, Scenario):
             raise ArgumentError(f"scenario: expected a cwnd.Scenario, got {scenario!r}")
-        document, outside = scenario.lowered()
+        document, outside = scenario.serialized()
         if outside:
             raise ArgumentError(f"flow.{outside[0][0]}.algorithm is in Python: in an environment only a learner may be")
         if flows is None:

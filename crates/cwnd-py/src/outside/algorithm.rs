@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use super::control::asked;
 use super::signal::{Ack, Congestion, View};
-use super::{ALGORITHM, Still, Troubles, duplicate, own_method, show};
+use super::{ALGORITHM, AlgorithmErrors, Inert, duplicate, own_method, show};
 use crate::failure::Failure;
 
 /// An object of Python with the methods of the contract. Those its class does not have are not called.
@@ -18,7 +18,7 @@ pub(super) struct Algorithm {
     methods: Methods,
     /// What it asked for after the last signal.
     control: Control,
-    troubles: Arc<Troubles>,
+    errors: Arc<AlgorithmErrors>,
 }
 
 #[derive(Debug)]
@@ -34,15 +34,15 @@ struct Methods {
 }
 
 impl Algorithm {
-    pub(super) fn of(object: &Bound<'_, PyAny>, troubles: Arc<Troubles>) -> PyResult<Self> {
+    pub(super) fn of(object: &Bound<'_, PyAny>, errors: Arc<AlgorithmErrors>) -> PyResult<Self> {
         let methods = Methods::of(object)?;
         let control = asked(methods.control.bind(object.py()).call0()?.as_any())?;
-        Ok(Self { object: object.clone().unbind(), methods, control, troubles })
+        Ok(Self { object: object.clone().unbind(), methods, control, errors })
     }
 
     /// Calls a method of the object and asks it for its control.
     fn tell(&mut self, now: Time, call: impl FnOnce(Python<'_>, &Methods) -> PyResult<()>) {
-        if self.troubles.any() {
+        if self.errors.any() {
             return;
         }
         let told = Python::attach(|py| {
@@ -58,7 +58,7 @@ impl Algorithm {
 
     /// The run is about to end; until then nothing more is asked.
     fn end(&mut self, error: PyErr) {
-        self.troubles.note(error);
+        self.errors.record(error);
         self.control = Control::window(Packets(1.0));
     }
 }
@@ -127,10 +127,10 @@ impl CongestionControl for Algorithm {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(inspect) = self.methods.inspect.as_ref().filter(|_| !self.troubles.any()) {
+        if let Some(inspect) = self.methods.inspect.as_ref().filter(|_| !self.errors.any()) {
             Python::attach(|py| {
                 if let Err(error) = show(py, inspect, visit) {
-                    self.troubles.note(error);
+                    self.errors.record(error);
                 }
             });
         }
@@ -140,16 +140,11 @@ impl CongestionControl for Algorithm {
         Python::attach(|py| {
             let copy = duplicate(self.object.bind(py)).and_then(|object| {
                 let methods = Methods::of(&object)?;
-                Ok(Self {
-                    object: object.unbind(),
-                    methods,
-                    control: self.control,
-                    troubles: Arc::clone(&self.troubles),
-                })
+                Ok(Self { object: object.unbind(), methods, control: self.control, errors: Arc::clone(&self.errors) })
             });
             copy.map(|copy| Box::new(copy) as Box<dyn CongestionControl>).unwrap_or_else(|error| {
-                self.troubles.note(error);
-                Box::new(Still)
+                self.errors.record(error);
+                Box::new(Inert)
             })
         })
     }

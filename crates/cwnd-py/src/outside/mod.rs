@@ -1,7 +1,7 @@
 //! Algorithms written in Python, in the hosts of the lab.
 //!
 //! Python's objects are called with the interpreter's lock. The contract of the lab knows no failure: what an object raises is
-//! kept in [`Troubles`], the object is not called again, and whoever runs the host ends the run and raises it ([`crate::work`]).
+//! kept in [`AlgorithmErrors`], the object is not called again, and whoever runs the host ends the run and raises it ([`crate::work`]).
 
 mod algorithm;
 mod control;
@@ -27,26 +27,26 @@ pub(crate) use signal::{Ack, Congestion, RateSample, Remote, Rtt, Start, View};
 
 /// What Python's algorithms raised during one piece of work.
 #[derive(Debug, Default)]
-pub(crate) struct Troubles {
+pub(crate) struct AlgorithmErrors {
     any: AtomicBool,
     first: Mutex<Option<PyErr>>,
 }
 
-impl Troubles {
+impl AlgorithmErrors {
     /// Whether anything was raised.
     pub(crate) fn any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }
 
     /// Keeps the first.
-    pub(crate) fn note(&self, error: PyErr) {
+    pub(crate) fn record(&self, error: PyErr) {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(error);
         self.any.store(true, Ordering::Relaxed);
     }
 
     /// What was raised instead of `result`, if anything was.
-    pub(crate) fn or<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn or_result<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         let raised = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
         raised.map_or(result, |error| Err(error.into()))
     }
@@ -56,7 +56,7 @@ impl Troubles {
 pub(crate) fn written(
     argument: &str,
     given: &Bound<'_, PyAny>,
-    troubles: &Arc<Troubles>,
+    errors: &Arc<AlgorithmErrors>,
 ) -> Result<Written<Spec>, Failure> {
     if let Ok(text) = given.cast::<PyString>() {
         let read = text.to_string_lossy().parse();
@@ -78,7 +78,7 @@ pub(crate) fn written(
         )));
     }
     let label: String = bases.getattr("label")?.call1((given,))?.extract()?;
-    let maker = Outside { given: given.clone().unbind(), rule, troubles: Arc::clone(troubles) };
+    let maker = Outside { given: given.clone().unbind(), rule, errors: Arc::clone(errors) };
     Ok(Spec::outside(&label, Arc::new(maker)).into())
 }
 
@@ -87,18 +87,18 @@ pub(crate) fn written(
 struct Outside {
     given: Py<PyAny>,
     rule: bool,
-    troubles: Arc<Troubles>,
+    errors: Arc<AlgorithmErrors>,
 }
 
 impl Outside {
     fn make(&self, py: Python<'_>, start: &Begin) -> PyResult<Box<dyn CongestionControl>> {
         let object = py.import(BASES)?.getattr("fresh")?.call1((self.given.bind(py),))?;
         object.call_method1("start", (Start::from(*start),))?;
-        let troubles = Arc::clone(&self.troubles);
+        let errors = Arc::clone(&self.errors);
         if self.rule {
-            Ok(Box::new(Window::new(Rule::of(&object, troubles)?, start)))
+            Ok(Box::new(Window::new(Rule::of(&object, errors)?, start)))
         } else {
-            Ok(Box::new(Algorithm::of(&object, troubles)?))
+            Ok(Box::new(Algorithm::of(&object, errors)?))
         }
     }
 }
@@ -107,8 +107,8 @@ impl Maker for Outside {
     fn start(&self, start: &Begin) -> Box<dyn CongestionControl> {
         Python::attach(|py| {
             self.make(py, start).unwrap_or_else(|error| {
-                self.troubles.note(error);
-                Box::new(Still)
+                self.errors.record(error);
+                Box::new(Inert)
             })
         })
     }
@@ -116,9 +116,9 @@ impl Maker for Outside {
 
 /// In the place of an algorithm that could not be started: the run is about to end.
 #[derive(Clone, Debug)]
-struct Still;
+struct Inert;
 
-impl CongestionControl for Still {
+impl CongestionControl for Inert {
     fn control(&self) -> Asked {
         Asked::window(Packets(1.0))
     }
@@ -154,13 +154,13 @@ fn show(py: Python<'_>, inspect: &Py<PyAny>, visit: &mut dyn FnMut(&'static str,
         .map(|item| item?.extract())
         .collect::<PyResult<_>>()?;
     for (name, value) in shown {
-        visit(lasting(&name), value);
+        visit(interned(&name), value);
     }
     Ok(())
 }
 
 /// A name that lasts as long as the program, as names of internals do. The same name is kept once.
-fn lasting(name: &str) -> &'static str {
+fn interned(name: &str) -> &'static str {
     let mut kept = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = kept.iter().find(|known| **known == name) {
         return found;

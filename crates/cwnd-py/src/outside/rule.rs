@@ -8,7 +8,7 @@ use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
 use super::signal::{Ack, View};
-use super::{RULE, Troubles, duplicate, own_method, show};
+use super::{AlgorithmErrors, RULE, duplicate, own_method, show};
 use crate::failure::Failure;
 
 /// An object of Python with the methods of a rule. Those its class does not have are not called.
@@ -17,7 +17,7 @@ pub(super) struct Rule {
     object: Py<PyAny>,
     methods: Methods,
     pacing: Pacing,
-    troubles: Arc<Troubles>,
+    errors: Arc<AlgorithmErrors>,
 }
 
 #[derive(Debug)]
@@ -33,22 +33,22 @@ struct Methods {
 }
 
 impl Rule {
-    pub(super) fn of(object: &Bound<'_, PyAny>, troubles: Arc<Troubles>) -> PyResult<Self> {
+    pub(super) fn of(object: &Bound<'_, PyAny>, errors: Arc<AlgorithmErrors>) -> PyResult<Self> {
         let pacing = match object.getattr("spread")?.extract::<Option<f64>>()? {
             None => Pacing::Off,
             Some(gain) if gain > 0.0 && gain.is_finite() => Pacing::Spread { gain },
             Some(gain) => return Err(Failure::Argument(format!("spread: {gain} is not a number above 0")).into()),
         };
-        Ok(Self { object: object.clone().unbind(), methods: Methods::of(object)?, pacing, troubles })
+        Ok(Self { object: object.clone().unbind(), methods: Methods::of(object)?, pacing, errors })
     }
 
     /// What a method returns; `otherwise` where it fails or failed before.
     fn ask<T>(&self, otherwise: T, call: impl FnOnce(Python<'_>, &Methods) -> PyResult<T>) -> T {
-        if self.troubles.any() {
+        if self.errors.any() {
             return otherwise;
         }
         Python::attach(|py| call(py, &self.methods)).unwrap_or_else(|error| {
-            self.troubles.note(error);
+            self.errors.record(error);
             otherwise
         })
     }
@@ -75,10 +75,10 @@ impl Clone for Rule {
         Python::attach(|py| {
             let copy = duplicate(self.object.bind(py)).and_then(|object| Ok((Methods::of(&object)?, object.unbind())));
             let (methods, object) = copy.unwrap_or_else(|error| {
-                self.troubles.note(error);
+                self.errors.record(error);
                 (self.methods.shared(py), self.object.clone_ref(py))
             });
-            Self { object, methods, pacing: self.pacing, troubles: Arc::clone(&self.troubles) }
+            Self { object, methods, pacing: self.pacing, errors: Arc::clone(&self.errors) }
         })
     }
 }
