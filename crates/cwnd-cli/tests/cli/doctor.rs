@@ -17,7 +17,7 @@ const CHECKS: [&str; 9] = [
 ];
 
 #[test]
-fn this_host_is_looked_at_and_left_as_it_was() {
+fn checks_of_this_host_change_nothing() {
     let cwnd = Cwnd::new();
     let before = std::fs::read_to_string("/proc/sys/net/core/rmem_max").ok();
     let document: Value = serde_json::from_str(&cwnd.succeed(&["doctor", "127.0.0.1", "--json"])).expect("JSON");
@@ -55,9 +55,9 @@ fn findings_are_printed_for_people() {
         assert!(text.lines().any(|line| words.iter().any(|words| line.starts_with(words))), "{check} in {text}");
     }
     assert!(text.trim_end().ends_with("a fast transfer back"), "{text}");
-    let said = cwnd.run(&["doctor", "no.such.host.invalid"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("no address is known for it"), "{}", said.err);
+    let result = cwnd.run(&["doctor", "no.such.host.invalid"]);
+    assert_eq!(result.code, Some(2), "{}", result.err);
+    assert!(result.err.contains("no address is known for it"), "{}", result.err);
     let elsewhere = cwnd.succeed(&["doctor", "--dir", "nowhere"]);
     assert!(elsewhere.contains("unknown disk") && elsewhere.contains("nowhere: "), "{elsewhere}");
 }

@@ -78,7 +78,7 @@ fn collect(value: &Value, path: &str, keys: &mut Vec<String>) {
 }
 
 #[test]
-fn help_teaches_with_examples() {
+fn help_has_examples() {
     let cwnd = Cwnd::new();
     for (arguments, examples) in [
         (&["--help"][..], &["cwnd compare", "cwnd algorithms simd", "cwnd run scenarios/dumbbell.toml"][..]),

@@ -5,11 +5,11 @@ use super::{Cwnd, SHORT};
 /// The command must refuse with an error that starts like this, and leave no trace.
 fn refused(cwnd: &Cwnd, arguments: &[&str], expected: &str) {
     let before = cwnd.files();
-    let said = cwnd.run(arguments);
-    assert_eq!(said.code, Some(2), "{arguments:?}\n{}", said.err);
-    assert!(said.err.starts_with(expected), "{arguments:?}\nexpected {expected}\nfound    {}", said.err);
-    assert_eq!(said.err.matches("error: ").count(), 1, "one error: {}", said.err);
-    assert_eq!(said.out, "", "{arguments:?}");
+    let result = cwnd.run(arguments);
+    assert_eq!(result.code, Some(2), "{arguments:?}\n{}", result.err);
+    assert!(result.err.starts_with(expected), "{arguments:?}\nexpected {expected}\nfound    {}", result.err);
+    assert_eq!(result.err.matches("error: ").count(), 1, "one error: {}", result.err);
+    assert_eq!(result.out, "", "{arguments:?}");
     assert_eq!(cwnd.files(), before, "{arguments:?}");
 }
 
@@ -311,10 +311,10 @@ fn folders() {
 fn an_error_in_a_file_shows_the_line() {
     let cwnd = Cwnd::new();
     let name = cwnd.file("x.toml", &SHORT.replace("20ms", "20"));
-    let said = cwnd.run(&["run", &name]);
+    let result = cwnd.run(&["run", &name]);
     let expected = "error: x.toml:7:7: cannot read `20`: expected a time with its unit, such as `50ms`, `10s`, `100us` or `2min`\n  \
                     |\n7 | rtt = \"20\"\n  |       ^^^^\n";
-    assert_eq!(said.err, expected);
+    assert_eq!(result.err, expected);
 }
 
 /// A default that nobody gave is not what an error is about.
@@ -335,12 +335,12 @@ fn the_default_warmup_follows_the_duration() {
     assert_eq!(warmup(&["run", &short, "--json"]), Some(1.5));
 }
 
-/// What the connection says is said once, and is no fault of the input.
+/// What the connection says is result once, and is no fault of the input.
 #[test]
 fn a_server_that_does_not_answer_is_named_once() {
     let cwnd = Cwnd::new();
     let port = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
     let server = port.local_addr().expect("its address").to_string();
-    let said = cwnd.run(&["udt", "perf", &server, "--time", "1s"]);
-    assert_eq!((said.code, said.err), (Some(1), format!("error: {server}: no answer\n")));
+    let result = cwnd.run(&["udt", "perf", &server, "--time", "1s"]);
+    assert_eq!((result.code, result.err), (Some(1), format!("error: {server}: no answer\n")));
 }

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{Cwnd, Said};
+use super::{CommandResult, Cwnd};
 
 /// SIGINT in the middle of a long run ends it with code 130, and no file stays.
 #[cfg(unix)]
@@ -20,8 +20,8 @@ fn an_interrupted_run_leaves_nothing() {
     }
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(kill.success());
-    let said = Said::of(&child.wait_with_output().expect("it ends"));
-    assert_eq!((said.code, said.err.as_str()), (Some(130), "error: interrupted; nothing was written\n"));
-    assert_eq!(said.out, "");
+    let result = CommandResult::of(&child.wait_with_output().expect("it ends"));
+    assert_eq!((result.code, result.err.as_str()), (Some(130), "error: interrupted; nothing was written\n"));
+    assert_eq!(result.out, "");
     assert_eq!(cwnd.files(), Vec::<String>::new());
 }

@@ -21,8 +21,8 @@ struct Cwnd {
     directory: TempDir,
 }
 
-/// What a command said and how it ended.
-struct Said {
+/// What a command result and how it ended.
+struct CommandResult {
     code: Option<i32>,
     out: String,
     err: String,
@@ -49,15 +49,15 @@ impl Cwnd {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Said {
-        Said::of(&self.command(arguments).output().expect("the binary was built"))
+    fn run(&self, arguments: &[&str]) -> CommandResult {
+        CommandResult::of(&self.command(arguments).output().expect("the binary was built"))
     }
 
     /// Runs what must succeed.
     fn succeed(&self, arguments: &[&str]) -> String {
-        let said = self.run(arguments);
-        assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.err);
-        said.out
+        let result = self.run(arguments);
+        assert_eq!(result.code, Some(0), "{arguments:?}: {}", result.err);
+        result.out
     }
 
     /// Everything in the directory, hidden or not, by relative path.
@@ -78,7 +78,7 @@ impl Cwnd {
     }
 }
 
-impl Said {
+impl CommandResult {
     fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }

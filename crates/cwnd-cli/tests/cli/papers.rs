@@ -82,8 +82,8 @@ fn what_is_wrong_is_named_with_what_is_accepted() {
         (&["paper", "newaimd", "table-1", "--no-store", "--set", "payload=1"], 2, "--set payload=1"),
         (&["paper", "newaimd", "example", "--record"], 2, "run it in the root of the repository"),
     ] {
-        let said = cwnd.run(arguments);
-        assert_eq!(said.code, Some(code), "{arguments:?}: {}", said.err);
-        assert!(said.err.contains(wanted), "{arguments:?}: {}", said.err);
+        let result = cwnd.run(arguments);
+        assert_eq!(result.code, Some(code), "{arguments:?}: {}", result.err);
+        assert!(result.err.contains(wanted), "{arguments:?}: {}", result.err);
     }
 }

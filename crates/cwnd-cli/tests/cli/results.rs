@@ -14,10 +14,10 @@ fn json(text: &str) -> Value {
 #[test]
 fn json_is_all_of_standard_output_and_writes_nothing() {
     let cwnd = Cwnd::new();
-    let said = cwnd.run(&[&COMPARE[..], &["--json", "--versus", "cubic"]].concat());
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let result = cwnd.run(&[&COMPARE[..], &["--json", "--versus", "cubic"]].concat());
+    assert_eq!((result.code, result.err.as_str()), (Some(0), ""));
     assert_eq!(cwnd.files(), Vec::<String>::new());
-    let document = json(&said.out);
+    let document = json(&result.out);
     assert_eq!(document["seeds"], 2);
     assert_eq!(document["warmup_s"], 1.0);
     assert_eq!(document["flows"], 2);
@@ -44,8 +44,8 @@ fn json_is_all_of_standard_output_and_writes_nothing() {
 #[test]
 fn a_folder_of_results_is_complete() {
     let cwnd = Cwnd::new();
-    let said = cwnd.run(&[&COMPARE[..], &["--out", "results"]].concat());
-    assert_eq!((said.code, said.err.as_str()), (Some(0), "wrote results\n"));
+    let result = cwnd.run(&[&COMPARE[..], &["--out", "results"]].concat());
+    assert_eq!((result.code, result.err.as_str()), (Some(0), "wrote results\n"));
     assert_eq!(
         cwnd.files(),
         [
@@ -80,8 +80,8 @@ fn a_folder_of_results_is_complete() {
 fn results_on_paper_make_a_folder_when_asked() {
     let cwnd = Cwnd::new();
     let walk = ["model", "rounds", "reno", "--start", "20,20", "--flow-rtt", "100ms,200ms", "--events", "3"];
-    let said = cwnd.run(&[&walk[..], &["--out", "paper"]].concat());
-    assert_eq!((said.code, said.err.as_str()), (Some(0), "wrote paper\n"));
+    let result = cwnd.run(&[&walk[..], &["--out", "paper"]].concat());
+    assert_eq!((result.code, result.err.as_str()), (Some(0), "wrote paper\n"));
     assert_eq!(cwnd.files(), ["paper", "paper/report.html", "paper/summary.json"]);
     let read = |name: &str| std::fs::read_to_string(cwnd.path().join("paper").join(name)).expect("it was listed");
     let document = json(&cwnd.succeed(&[&walk[..], &["--json"]].concat()));
@@ -109,8 +109,8 @@ fn folders_have_fresh_names_unless_named() {
     let cwnd = Cwnd::new();
     let name = cwnd.file("short.toml", SHORT);
     for number in 1..=2 {
-        let said = cwnd.run(&["run", &name]);
-        let path = said.err.trim().strip_prefix("wrote ").unwrap_or_else(|| panic!("{}", said.err)).to_string();
+        let result = cwnd.run(&["run", &name]);
+        let path = result.err.trim().strip_prefix("wrote ").unwrap_or_else(|| panic!("{}", result.err)).to_string();
         assert!(path.starts_with("out/run-2") && path.ends_with(&format!("-{number}")), "{path}");
         assert!(cwnd.path().join(path).join("summary.json").is_file());
     }
@@ -176,8 +176,8 @@ fn seeds_are_added_until_the_interval_is_narrow() {
     assert_eq!(digests(&more), digests(&run(&["--until", "ci<0.0001%", "--max-seeds", "4"])));
     let all: std::collections::BTreeSet<String> = digests(&more).iter().map(ToString::to_string).collect();
     assert_eq!(all.len(), 4);
-    let said = cwnd.run(&["compare", "reno", "--until", "2%"]);
-    assert!(said.err.contains("cannot read `2%`: expected how narrow the 95 % interval is to be"), "{}", said.err);
+    let result = cwnd.run(&["compare", "reno", "--until", "2%"]);
+    assert!(result.err.contains("cannot read `2%`: expected how narrow the 95 % interval is to be"), "{}", result.err);
 }
 
 #[test]
@@ -241,9 +241,9 @@ fn an_evaluation_has_every_heading_and_no_verdict() {
     {
         assert!(page.contains(wanted), "{wanted}");
     }
-    let said = cwnd.run(&["evaluate", "rneo", "--quick"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("unknown algorithm `rneo`; did you mean `reno`?"), "{}", said.err);
+    let result = cwnd.run(&["evaluate", "rneo", "--quick"]);
+    assert_eq!(result.code, Some(2), "{}", result.err);
+    assert!(result.err.contains("unknown algorithm `rneo`; did you mean `reno`?"), "{}", result.err);
 }
 
 /// Every example is a scenario, and a second of it runs.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Cwnd, SHORT, Said, root};
+use super::{CommandResult, Cwnd, SHORT, root};
 
 /// Four points with two seeds each, two cells to a file.
 const SWEEP: &str = "scenario = \"short.toml\"\n[grid]\n\"flow.0.algorithm\" = [\"reno\", \"simd\"]\n\
@@ -50,9 +50,9 @@ fn shards_together_are_the_whole_and_nothing_is_run_twice() {
     assert_eq!(expected.values().map(|text| text.lines().count() - 1).sum::<usize>(), 8);
 
     for shard in ["2/3", "1/3", "3/3", "1/3"] {
-        let said = sweep(&["--out", "parts", "--shard", shard]);
-        assert_eq!(said.code, Some(0), "{}", said.err);
-        assert!(said.err.contains("0 cells computed"), "{}", said.err);
+        let result = sweep(&["--out", "parts", "--shard", shard]);
+        assert_eq!(result.code, Some(0), "{}", result.err);
+        assert!(result.err.contains("0 cells computed"), "{}", result.err);
     }
     assert_eq!(parts(&cwnd, "parts"), expected);
     // Computed anew, on one thread: the same files.
@@ -82,9 +82,9 @@ fn a_killed_sweep_goes_on_where_it_was() {
     // Not asked, killed: nothing can be put in order at the end.
     let _ = child.kill();
     child.wait().expect("it ends");
-    let said = cwnd.run(&arguments);
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    assert!(!said.err.contains(" 0 found in the store"), "{}", said.err);
+    let result = cwnd.run(&arguments);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    assert!(!result.err.contains(" 0 found in the store"), "{}", result.err);
     let whole =
         cwnd.run(&["sweep", "s.toml", "--no-store", "--out", "whole", "--format", "csv", "--set", "duration=60s"]);
     assert_eq!(whole.code, Some(0), "{}", whole.err);
@@ -108,10 +108,10 @@ fn a_failed_cell_is_recorded_and_the_rest_goes_on() {
     fs::remove_file(&place).expect("a file");
     fs::create_dir_all(place.join("in the way")).expect("a folder");
 
-    let said = cwnd.run(&arguments);
-    assert_eq!(said.code, Some(1), "{}", said.err);
-    assert!(said.err.contains("error: 1 of 8 cells failed, such as: cannot store a cell in"), "{}", said.err);
-    let document: Value = serde_json::from_str(&said.out).expect("JSON");
+    let result = cwnd.run(&arguments);
+    assert_eq!(result.code, Some(1), "{}", result.err);
+    assert!(result.err.contains("error: 1 of 8 cells failed, such as: cannot store a cell in"), "{}", result.err);
+    let document: Value = serde_json::from_str(&result.out).expect("JSON");
     assert_eq!((&document["done_cells"], &document["failed_cells"]), (&7.into(), &1.into()));
     let status: Value = serde_json::from_str(&cwnd.succeed(&["sweep", "status", "out", "--json"])).expect("JSON");
     assert_eq!((&status["present_cells"], &status["failed_cells"]), (&8.into(), &1.into()));
@@ -143,9 +143,9 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         (&["sweep", "s.toml", "--out", "taken"], "error: --out: `taken` holds something else than a sweep"),
         (&["sweep", "status", "taken"], "error: FOLDER: `taken` is no folder of a sweep"),
     ] {
-        let said = cwnd.run(arguments);
-        assert_eq!(said.code, Some(2), "{arguments:?}: {}", said.err);
-        assert!(said.err.starts_with(expected), "{arguments:?}: {}", said.err);
+        let result = cwnd.run(arguments);
+        assert_eq!(result.code, Some(2), "{arguments:?}: {}", result.err);
+        assert!(result.err.starts_with(expected), "{arguments:?}: {}", result.err);
         assert_eq!(cwnd.files(), before, "{arguments:?}");
     }
     assert!(cwnd.succeed(&["sweep", "s.toml", "--check"]).starts_with("s.toml is a sweep: 4 points, 8 cells, "));
@@ -154,7 +154,7 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
 /// A Python that has the package gets the command as it was given; any other is an error that names what to install.
 #[cfg(unix)]
 #[test]
-fn a_scheduler_is_the_business_of_python() {
+fn a_scheduler_needs_the_python_package() {
     use std::os::unix::fs::PermissionsExt;
 
     let cwnd = cwnd();
@@ -167,15 +167,15 @@ fn a_scheduler_is_the_business_of_python() {
     let without = python("without", "#!/bin/sh\nexit 1\n");
     let sweep = ["sweep", "s.toml", "--scheduler", "tcp://h:1", "--shard", "1/2", "--set", "seeds=3"];
     let run = |python: &Path| {
-        Said::of(&cwnd.command(&sweep).env("CWND_PYTHON", python).output().expect("the binary was built"))
+        CommandResult::of(&cwnd.command(&sweep).env("CWND_PYTHON", python).output().expect("the binary was built"))
     };
-    let said = run(&with);
-    assert_eq!((said.code, said.out), (Some(3), format!("-m cwnd {}\n", sweep.join(" "))));
+    let result = run(&with);
+    assert_eq!((result.code, result.out), (Some(3), format!("-m cwnd {}\n", sweep.join(" "))));
     for (path, expected) in [(without.as_path(), "finds no package `cwnd`"), (Path::new("/nowhere"), "cannot run")] {
-        let said = run(path);
-        assert_eq!(said.code, Some(2), "{}", said.err);
-        assert!(said.err.starts_with("error: --scheduler: ") && said.err.contains(expected), "{}", said.err);
-        assert!(said.err.contains("pip install './python[dask]'"), "{}", said.err);
+        let result = run(path);
+        assert_eq!(result.code, Some(2), "{}", result.err);
+        assert!(result.err.starts_with("error: --scheduler: ") && result.err.contains(expected), "{}", result.err);
+        assert!(result.err.contains("pip install './python[dask]'"), "{}", result.err);
     }
 }
 

@@ -5,7 +5,7 @@ use cwnd_lab::sweep::PartFormat;
 use super::{Cwnd, SHORT, root};
 
 #[test]
-fn traces_lie_beside_the_rest() {
+fn traces_are_written_beside_the_report() {
     let cwnd = Cwnd::new();
     let name = cwnd.file("x.toml", SHORT);
     let plain = cwnd.succeed(&["run", &name, "--out", "plain"]);
@@ -33,19 +33,19 @@ fn traces_lie_beside_the_rest() {
 fn formats_are_named() {
     let cwnd = Cwnd::new();
     let name = cwnd.file("x.toml", SHORT);
-    let said = cwnd.run(&["run", &name, "--trace", "pcap"]);
-    assert_eq!(said.code, Some(2));
-    assert!(said.err.contains("unknown format `pcap`; did you mean `pcapng`?"), "{}", said.err);
-    let said = cwnd.run(&["run", &name, "--trace", "flent", "--json"]);
+    let result = cwnd.run(&["run", &name, "--trace", "pcap"]);
+    assert_eq!(result.code, Some(2));
+    assert!(result.err.contains("unknown format `pcap`; did you mean `pcapng`?"), "{}", result.err);
+    let result = cwnd.run(&["run", &name, "--trace", "flent", "--json"]);
     assert_eq!(
-        (said.code, said.err.as_str()),
+        (result.code, result.err.as_str()),
         (Some(2), "error: --trace writes files: with --json, name their folder with --out\n")
     );
     // Not the feature of this crate: where the whole workspace is built, another may have turned Parquet on.
     if PartFormat::USUAL != PartFormat::Parquet {
-        let said = cwnd.run(&["run", &name, "--trace", "parquet"]);
-        assert_eq!(said.code, Some(2));
-        assert!(said.err.contains("cargo install --path crates/cwnd-cli --features parquet"), "{}", said.err);
+        let result = cwnd.run(&["run", &name, "--trace", "parquet"]);
+        assert_eq!(result.code, Some(2));
+        assert!(result.err.contains("cargo install --path crates/cwnd-cli --features parquet"), "{}", result.err);
     }
     assert_eq!(cwnd.files(), ["x.toml"]);
 }
@@ -64,7 +64,7 @@ fn tables_are_whole() {
 }
 
 #[test]
-fn a_kernel_is_laid_over_a_run() {
+fn an_overlay_has_the_flows_of_the_kernel() {
     let cwnd = Cwnd::new();
     let name = cwnd.file("x.toml", SHORT);
     let recorded = |name: &str| {
@@ -89,6 +89,6 @@ fn a_kernel_is_laid_over_a_run() {
     assert!(!first.contains("is over before"), "{first}");
 
     let broken = cwnd.file("broken.txt", "x 1.0: tcp_probe: src=1.1.1.1:1 dest=2.2.2.2:2 snd_nxt=y\n");
-    let said = cwnd.run(&["overlay", &name, "--kernel", &broken]);
-    assert_eq!((said.code, said.err.as_str()), (Some(2), "error: broken.txt, line 1: `snd_nxt` cannot be `y`\n"));
+    let result = cwnd.run(&["overlay", &name, "--kernel", &broken]);
+    assert_eq!((result.code, result.err.as_str()), (Some(2), "error: broken.txt, line 1: `snd_nxt` cannot be `y`\n"));
 }

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{Cwnd, Said};
+use super::{CommandResult, Cwnd};
 
 /// A server that is killed when the test is done with it.
 struct Server {
@@ -122,9 +122,9 @@ fn survives_a_kill(seed: u64) -> String {
     if kills_server {
         server = Server::start(&cwnd, serving, &address);
     }
-    let said = Said::of(&client.wait_with_output().expect("it ends"));
-    let out = if kills_client { cwnd.succeed(arguments) } else { said.out };
-    assert!(resumed_from(&out) >= 32 << 20, "seed {seed}, {case}: {out}{}", said.err);
+    let result = CommandResult::of(&client.wait_with_output().expect("it ends"));
+    let out = if kills_client { cwnd.succeed(arguments) } else { result.out };
+    assert!(resumed_from(&out) >= 32 << 20, "seed {seed}, {case}: {out}{}", result.err);
     assert_eq!(content(&cwnd.path().join("inbox")), expected, "seed {seed}, {case}");
     drop(server);
     case
@@ -172,13 +172,13 @@ fn a_client_waits_for_its_server_to_come_back() {
     sleep(Duration::from_secs(1));
     server.kill();
     let server = Server::start(&cwnd, &serving, &address);
-    let said = Said::of(&client.wait_with_output().expect("it ends"));
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let result = CommandResult::of(&client.wait_with_output().expect("it ends"));
+    assert_eq!(result.code, Some(0), "{}", result.err);
     assert_eq!(content(&cwnd.path().join("inbox")), expected);
     let events: Vec<serde_json::Value> =
-        said.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        result.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let named = |name: &str| events.iter().filter(|event| event["event"] == name).count();
-    assert_eq!((named("retry"), named("end")), (1, 1), "{}", said.out);
+    assert_eq!((named("retry"), named("end")), (1, 1), "{}", result.out);
     assert!(named("progress") > 1);
     drop(server);
 }
@@ -215,13 +215,13 @@ fn files_are_fetched_sent_and_left_alone() {
         (&["udt", "serve", address], 1, address),
         (&["udt", "recv", address, "--libudt"], 2, "exactly one name"),
     ] {
-        let said = cwnd.run(arguments);
-        assert_eq!(said.code, Some(code), "{arguments:?}: {}", said.err);
-        assert!(said.err.contains(says), "{arguments:?}: {}", said.err);
+        let result = cwnd.run(arguments);
+        assert_eq!(result.code, Some(code), "{arguments:?}: {}", result.err);
+        assert!(result.err.contains(says), "{arguments:?}: {}", result.err);
     }
     let readers = Server::start(&cwnd, &["--dir", "inbox"], "127.0.0.1:0");
-    let said = cwnd.run(&["udt", "send", "out", &readers.address]);
-    assert!(said.code == Some(1) && said.err.contains("this server does not receive files"), "{}", said.err);
+    let result = cwnd.run(&["udt", "send", "out", &readers.address]);
+    assert!(result.code == Some(1) && result.err.contains("this server does not receive files"), "{}", result.err);
 }
 
 /// Waits until some groups of the large file lie in the inbox.
@@ -265,12 +265,12 @@ fn resumed_from(lines: &str) -> u64 {
 
 /// The server hears of it at once, and keeps what has come.
 #[test]
-fn an_interrupted_client_goes_on_where_it_was() {
+fn an_interrupted_client_resumes_where_it_was() {
     let (cwnd, expected) = place();
     let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
     send_until_interrupted(&cwnd, &server.address);
-    let said = cwnd.succeed(&["udt", "send", "out", &server.address, "--json-stream"]);
-    assert!(resumed_from(&said) >= 4 << 20, "{said}");
+    let result = cwnd.succeed(&["udt", "send", "out", &server.address, "--json-stream"]);
+    assert!(resumed_from(&result) >= 4 << 20, "{result}");
     assert_eq!(content(&cwnd.path().join("inbox")), expected);
 }
 
@@ -284,9 +284,9 @@ fn an_interrupted_server_keeps_what_has_come() {
     interrupt(&server.child);
     assert!(server.child.wait().expect("it ends").success());
     let _server = Server::start(&cwnd, &serving, &address);
-    let said = Said::of(&client.wait_with_output().expect("it ends"));
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    assert!(resumed_from(&said.out) >= 4 << 20, "{}", said.out);
+    let result = CommandResult::of(&client.wait_with_output().expect("it ends"));
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    assert!(resumed_from(&result.out) >= 4 << 20, "{}", result.out);
     assert_eq!(content(&cwnd.path().join("inbox")), expected);
 }
 
@@ -300,9 +300,9 @@ fn a_change_of_what_is_kept_costs_a_retry_and_nothing_else() {
     let part = kept.find(|path| path.extension().is_some_and(|extension| extension == "part"));
     let part = fs::OpenOptions::new().write(true).open(part.expect("something is kept")).expect("a file");
     part.write_all_at(b"evil", 1_234_567).expect("a file");
-    let said = cwnd.succeed(&["udt", "send", "out", &server.address, "--json-stream"]);
-    assert_eq!(said.matches("\"event\":\"retry\"").count(), 1, "{said}");
-    assert_eq!(resumed_from(&said), 1 << 20, "{said}");
+    let result = cwnd.succeed(&["udt", "send", "out", &server.address, "--json-stream"]);
+    assert_eq!(result.matches("\"event\":\"retry\"").count(), 1, "{result}");
+    assert_eq!(resumed_from(&result), 1 << 20, "{result}");
     assert_eq!(content(&cwnd.path().join("inbox")), expected);
 }
 
@@ -368,13 +368,13 @@ fn a_server_whose_client_vanished_ends_when_it_is_told_to() {
 }
 
 #[test]
-fn files_move_although_nobody_reads_of_it() {
+fn files_are_transferred_although_nobody_reads_the_output() {
     let (cwnd, expected) = place();
     let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
     let mut command = cwnd.command(&["udt", "send", "out", &server.address, "--json-stream"]);
     let mut client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
     drop(client.stdout.take());
-    let said = Said::of(&client.wait_with_output().expect("it ends"));
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let result = CommandResult::of(&client.wait_with_output().expect("it ends"));
+    assert_eq!(result.code, Some(0), "{}", result.err);
     assert_eq!(content(&cwnd.path().join("inbox")), expected);
 }
