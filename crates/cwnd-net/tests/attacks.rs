@@ -6,6 +6,7 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -132,16 +133,25 @@ fn what_nobody_acknowledges_is_bounded_for_the_port() {
         let (listener, address) = listen::<UdtStream>(&options().memory(memory));
         let clients: Vec<_> = (0..4).map(|_| UdtStream::connect_with(address, &options()).unwrap()).collect();
         let servers: Vec<_> = clients.iter().map(|_| listener.accept().unwrap().0).collect();
+        let enough = AtomicBool::new(false);
         thread::scope(|scope| {
-            for (mut client, mut server) in clients.iter().zip(&servers) {
-                // What the network carries raises the limit of what may be written ahead; then nothing is read any more.
-                scope.spawn(move || client.read_exact(&mut vec![0; 5_000_000]).unwrap());
+            // What the network carries raises the limit of what may be written ahead; then nothing is read any more.
+            let read = |mut client: &UdtStream| client.read_exact(&mut vec![0; 5_000_000]).unwrap();
+            let readers: Vec<_> = clients.iter().map(|client| scope.spawn(move || read(client))).collect();
+            for mut server in &servers {
+                let enough = &enough;
                 scope.spawn(move || {
-                    server.set_write_timeout(Some(Duration::from_millis(150)));
+                    server.set_write_timeout(Some(Duration::from_millis(100)));
                     let piece = pattern(1, 65_536);
-                    while server.write(&piece).is_ok() {}
+                    while !enough.load(Ordering::Relaxed) {
+                        // A receiver without room still takes two packets for each acknowledgement.
+                        let _full = server.write(&piece);
+                    }
                 });
             }
+            readers.into_iter().for_each(|reader| reader.join().unwrap());
+            thread::sleep(Duration::from_millis(500));
+            enough.store(true, Ordering::Relaxed);
         });
         let waiting =
             |stream: &UdtStream| stream.stats().map_or(0, |stats| stats.udt.notsent + stats.udt.unacked * 1456);

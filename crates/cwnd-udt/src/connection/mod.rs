@@ -5,7 +5,7 @@
 //! for. It never sees a payload: the sending host keeps the bytes it wrote until they are [released](Connection::released), and the
 //! receiving host stores each payload under the [`Slot`] that is returned.
 //!
-//! Inside, packets have unwrapped numbers from 0; [`Seq`](crate::Seq) exists at the edge only.
+//! Inside, packets have unwrapped numbers from 0; [`Seq`] exists at the edge only.
 
 mod ack_history;
 mod buffer;
