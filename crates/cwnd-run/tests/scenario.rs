@@ -553,7 +553,7 @@ fn every_key_of_traffic_arrives() {
     assert_eq!(back.sizes, Sizes::Pareto { mean: 30.0, shape: 1.35 });
     assert_eq!((back.flow.start, back.flow.stop, back.flow.from), (second(1), Some(second(50)), NodeId(1)));
     assert_eq!((back.flow.access_rtt, back.rtt_spread), (Span::from_millis(60), Span::from_millis(40)));
-    assert_eq!((back.limit, back.flow.era.name, back.flow.name.as_str()), (7, "linux-2.6", "cubic"));
+    assert_eq!((back.limit.get(), back.flow.era.name, back.flow.name.as_str()), (7, "linux-2.6", "cubic"));
     // A reader asks for 100 packets: 800 kbit at 20 % of 20 Mbit/s.
     assert_eq!(readers.gap, Gap::Constant(Span::from_millis(200)));
     assert_eq!(readers.pages, Some(Pages { pages: 2.0, objects: 5.0, think: Span::from_secs(3) }));

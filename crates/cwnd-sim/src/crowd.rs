@@ -116,7 +116,7 @@ impl Crowd {
     /// The flow that was requested, as the member of crowd number `index`; none if there are too many.
     pub(crate) fn open(&mut self, index: u32, now: Time, request: Request, measured: bool) -> Option<Flow> {
         self.tally.arrived += 1;
-        if self.tally.present == self.setup.limit {
+        if self.tally.present == self.setup.limit.get() {
             self.tally.refused += 1;
             self.object_arrived(now, request.session);
             return None;

@@ -1,5 +1,6 @@
 //! What a run is made of, as plain data.
 
+use std::num::NonZeroU32;
 use std::ops::Deref;
 
 use cwnd::registry::Transport;
@@ -111,9 +112,9 @@ pub struct CrowdSetup {
     pub pages: Option<Pages>,
     /// The access lines of each flow are longer by a uniform draw from zero to this, both ways together.
     pub rtt_spread: Span,
-    /// So many flows may be there at once, until the last packet of each is acknowledged; at least 1. What arrives beyond is
+    /// So many flows may be there at once, until the last packet of each is acknowledged. What arrives beyond is
     /// refused and counted: a crowd that requests more than the network carries would grow without end.
-    pub limit: u32,
+    pub limit: NonZeroU32,
 }
 
 /// What real networks vary and a simulator must draw: without it, flows fall into step at a drop-tail queue.
@@ -289,7 +290,6 @@ impl Setup {
         require(plain, &part, "its flows have neither a source nor pauses of their own")?;
         let repeats = crowd.flow.algorithm.entry().transport != Transport::Datagram;
         require(repeats, &part, "its algorithm must send again what is lost, or its flows would never be complete")?;
-        require(crowd.limit > 0, &part, "it must be allowed at least 1 flow at once")?;
         crowd.gap.check(&part)?;
         crowd.sizes.check(&part)?;
         crowd.pages.map_or(Ok(()), |pages| pages.check(&part))

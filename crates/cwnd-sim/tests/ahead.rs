@@ -1,6 +1,8 @@
 //! What goes ahead of its time arrives at its time: a run in one go, which does so, and one that is looked at between any two
 //! events, which may not, end with the same trace.
 
+use std::num::NonZeroU32;
+
 use cwnd::{ALGORITHMS, Span, Spec, Time};
 use cwnd_sim::{
     AckEcho, CbrSetup, Class, CoDelSetup, CrowdSetup, Discipline, Dumbbell, Era, Fault, Gap, LinkId, Loss, ParkingLot,
@@ -106,7 +108,7 @@ impl Twist {
                 sizes: Sizes::Constant(10),
                 pages: None,
                 rtt_spread: Span::ZERO,
-                limit: 1000,
+                limit: const { NonZeroU32::new(1000).expect("above zero") },
             }),
             Self::FiniteFlow => setup.flows[0].source = Source::Packets(500),
             Self::FlowBack => (setup.flows[0].from, setup.flows[0].to) = (right, left),

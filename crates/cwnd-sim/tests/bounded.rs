@@ -1,5 +1,6 @@
 //! Runs that would need all memory, or stay at one instant: each ends with an error that names what to change.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use cwnd::window::{Window, WindowRule};
@@ -116,7 +117,7 @@ fn what_is_requested_faster_than_time_resolves_is_refused() {
         sizes: cwnd_sim::Sizes::Constant(1),
         pages: None,
         rtt_spread: Span::ZERO,
-        limit: 10,
+        limit: const { NonZeroU32::new(10).expect("above zero") },
     }];
     assert!(setup.check().expect_err("a billion a second").to_string().contains("at least 1us"));
 }

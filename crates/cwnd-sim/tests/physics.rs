@@ -1,5 +1,7 @@
 //! What theory says of simple networks, and what a run must never do.
 
+use std::num::NonZeroU32;
+
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
     AckEcho, CbrSetup, Class, CoDelSetup, CrowdSetup, Discipline, DrrSetup, Dumbbell, Era, FlowSetup, FqCoDelSetup,
@@ -469,7 +471,7 @@ proptest! {
                 sizes: Sizes::Pareto { mean: 10.0, shape: 1.2 },
                 pages,
                 rtt_spread: Span::from_millis(5),
-                limit,
+                limit: NonZeroU32::new(limit).expect("drawn from 1"),
             });
         }
         let trace = run(&setup);

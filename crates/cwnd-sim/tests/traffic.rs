@@ -1,5 +1,7 @@
 //! Sources, traffic without congestion control, and crowds of short flows.
 
+use std::num::NonZeroU32;
+
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
     CbrSetup, Class, CrowdSetup, Dumbbell, Era, Gap, Pages, Pause, QueueLimit, RateChange, RateSchedule, Sampling,
@@ -48,7 +50,7 @@ fn crowd(setup: &Setup, gap: Span, sizes: Sizes) -> CrowdSetup {
         sizes,
         pages: None,
         rtt_spread: Span::ZERO,
-        limit: 10_000,
+        limit: const { NonZeroU32::new(10_000).expect("above zero") },
     }
 }
 
@@ -321,7 +323,7 @@ fn readers_ask_a_slow_network_for_less() {
 fn a_crowd_that_asks_for_too_much_is_refused() {
     let mut setup = busy("reno", None, 3);
     setup.links[0].rate = Some(MBIT);
-    setup.crowds[0].limit = 4;
+    setup.crowds[0].limit = const { NonZeroU32::new(4).expect("above zero") };
     let trace = run(&setup);
     let crowd = &trace.crowds[0];
     for at in 0..trace.at.len() {

@@ -1,5 +1,7 @@
 //! From `[[cbr]]`, `[[arrivals]]` and the sources of flows to what the simulator takes.
 
+use std::num::NonZeroU32;
+
 use cwnd::registry::Transport;
 use cwnd::{Span, Time};
 use cwnd_sim::{CbrSetup, CrowdSetup, FlowSetup, Gap, Pages, Pause, Source};
@@ -104,9 +106,7 @@ pub(super) fn crowd(
         return Err(range(key, "algorithm", &format!("`{}`", group.algorithm), accepted));
     }
     let Times { start, stop, .. } = times(document, (&group.start, &group.stop), &[], key)?;
-    if group.limit == 0 {
-        return Err(range(key, "limit", &0, "at least 1"));
-    }
+    let limit = NonZeroU32::new(group.limit).ok_or_else(|| range(key, "limit", &0, "at least 1"))?;
     let span = |written: &Option<Written<Span>>| written.as_ref().map_or(Span::ZERO, |span| *span.value());
     let name = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
     let access_rtt = topology.access_rtt + span(&group.extra_rtt);
@@ -133,7 +133,7 @@ pub(super) fn crowd(
         sizes: *group.size.value(),
         pages,
         rtt_spread: span(&group.rtt_spread),
-        limit: group.limit,
+        limit,
     })
 }
 

@@ -91,6 +91,8 @@ impl World {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use cwnd::{Span, Spec};
 
     use super::*;
@@ -108,7 +110,7 @@ mod tests {
             sizes: Sizes::Constant(10),
             pages: None,
             rtt_spread: Span::ZERO,
-            limit: 1000,
+            limit: const { NonZeroU32::new(1000).expect("above zero") },
         }];
         let mut world = World::new(&setup).expect("valid");
         let mut recorder = Recorder::new(&setup, &world);
