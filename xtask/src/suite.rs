@@ -73,6 +73,14 @@ pub(crate) const LONG: &[Step] = &[
         },
     },
     Step {
+        name: "scenarios",
+        needs: &[],
+        run: |workspace| {
+            let test = ["test", "--package", "cwnd-run", "--test", "generated", "--", "--ignored", "--nocapture"];
+            run(&mut workspace.cargo(&test))
+        },
+    },
+    Step {
         name: "kills",
         needs: &[],
         run: |workspace| {

@@ -12,6 +12,8 @@ pub mod measure;
 pub mod probe;
 pub mod run;
 pub mod scenario;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 /// The version, with the revision of the sources where it was built in a repository.
 pub const VERSION: &str = env!("CWND_VERSION");

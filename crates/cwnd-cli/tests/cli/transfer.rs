@@ -337,15 +337,15 @@ fn a_server_that_vanished_is_noticed_and_a_client_of_it_ends_when_it_is_told_to(
     signal("-STOP", &server.child);
     let took = ends_after(&mut once);
     assert!(took < Duration::from_secs(12), "{took:?}");
-    let said = Said::of(&once.wait_with_output().expect("it ends"));
-    assert!(said.code == Some(1) && said.err.contains("the peer has timed out"), "{}", said.err);
+    let result = CommandResult::of(&once.wait_with_output().expect("it ends"));
+    assert!(result.code == Some(1) && result.err.contains("the peer has timed out"), "{}", result.err);
     // Among attempts to connect and pauses between them.
     sleep(Duration::from_secs(3));
     signal("-TERM", &patient);
     let took = ends_after(&mut patient);
     assert!(took < Duration::from_millis(500), "{took:?}");
-    let said = Said::of(&patient.wait_with_output().expect("it ends"));
-    assert!(said.code == Some(130) && said.err.contains("trying again"), "{}", said.err);
+    let result = CommandResult::of(&patient.wait_with_output().expect("it ends"));
+    assert!(result.code == Some(130) && result.err.contains("trying again"), "{}", result.err);
     server.kill();
 }
 
