@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cwnd::Span;
 use cwnd_run::execute::{Found, Progress};
+use cwnd_run::files::remove_unfinished;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::failure::Failure;
@@ -118,6 +119,16 @@ impl Drop for TimeProgress {
 fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
         .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
+}
+
+/// From now on Ctrl-C, or SIGTERM, ends the process with the exit code of an interrupted command. What it has not finished is removed.
+pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
+    ctrlc::set_handler(|| {
+        remove_unfinished();
+        eprintln!("error: {}", Failure::Interrupted);
+        std::process::exit(130);
+    })
+    .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
 }
 
 fn seconds(nanos: u64) -> f64 {

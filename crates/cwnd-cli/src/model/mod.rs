@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::arguments::checked;
 use crate::failure::Failure;
-use crate::files;
+use crate::{files, progress};
 
 /// What to compute.
 #[derive(Debug, Subcommand)]
@@ -49,6 +49,8 @@ struct Output {
 impl Output {
     /// Starts the folder, if there is to be one: it fails before the work.
     fn folder(&self) -> Result<Option<Folder>, Failure> {
+        // A model computes without asking whether to go on.
+        progress::end_when_interrupted()?;
         Ok(self.out.as_deref().map(Folder::start).transpose()?)
     }
 

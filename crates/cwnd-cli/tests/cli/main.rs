@@ -4,6 +4,8 @@ mod attacks;
 mod doctor;
 mod documents;
 mod errors;
+mod finished;
+mod flags;
 mod interrupt;
 mod papers;
 mod results;

@@ -7,15 +7,14 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::unfinished::Unfinished;
+
 /// A folder under construction. It is built beside its final place and moved there by [`publish`](Self::publish); dropped before
 /// that, it takes everything it made with it.
 #[derive(Debug)]
 pub struct Folder {
     target: PathBuf,
-    partial: PathBuf,
-    /// Folders above it that did not exist, the outermost first.
-    above: Vec<PathBuf>,
-    published: bool,
+    partial: Unfinished,
 }
 
 /// A folder of results cannot be made.
@@ -49,42 +48,26 @@ impl Folder {
         let mut hidden = OsString::from(".");
         hidden.push(name);
         hidden.push(format!(".partial-{}", std::process::id()));
-        let mut above: Vec<PathBuf> =
-            parent.ancestors().take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
-        above.reverse();
-        let folder = Self { target: target.to_path_buf(), partial: parent.join(hidden), above, published: false };
-        fs::create_dir_all(&folder.partial).map_err(unwritable)?;
+        let folder = Self { target: target.to_path_buf(), partial: Unfinished::begin(parent.join(hidden)) };
+        fs::create_dir_all(folder.path()).map_err(unwritable)?;
         Ok(folder)
     }
 
     /// Where its files are written.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.partial
+        self.partial.path()
     }
 
     /// Moves it to its place and says where that is.
     ///
     /// # Errors
     /// Something appeared there meanwhile.
-    pub fn publish(mut self) -> Result<PathBuf, FolderError> {
-        fs::rename(&self.partial, &self.target)
+    pub fn publish(self) -> Result<PathBuf, FolderError> {
+        fs::rename(self.partial.path(), &self.target)
             .map_err(|error| FolderError::Unwritable { path: self.target.clone(), error })?;
-        self.published = true;
-        Ok(self.target.clone())
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if self.published {
-            return;
-        }
-        // Nothing more can be done where removing fails, and the user needs the reason for dropping.
-        let _ = fs::remove_dir_all(&self.partial);
-        for folder in self.above.iter().rev() {
-            let _ = fs::remove_dir(folder);
-        }
+        self.partial.finish();
+        Ok(self.target)
     }
 }
 

@@ -2,12 +2,14 @@
 
 mod folder;
 mod read;
+mod unfinished;
 mod whole;
 
 use serde::Serialize;
 
 pub use folder::{Folder, FolderError, fresh};
 pub use read::{read_limited, read_text};
+pub use unfinished::remove_unfinished;
 pub use whole::write_whole;
 
 /// A document as JSON text, with a newline at its end.

@@ -7,6 +7,8 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::Path;
 
+use super::unfinished::Unfinished;
+
 /// Writes a file beside its place, under a name that no other writer has, on this host or another that shares the folder, and moves it
 /// there. Of two writers of the same file the later one wins.
 ///
@@ -19,12 +21,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".partial-{unique:016x}"));
-    let partial = folder.join(name);
     fs::create_dir_all(folder)?;
-    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        // The user needs the reason of the failure, not that of the removal.
-        let _ = fs::remove_file(&partial);
-    }
-    written
+    let partial = Unfinished::begin(folder.join(name));
+    fs::write(partial.path(), bytes)?;
+    fs::rename(partial.path(), path)?;
+    partial.finish();
+    Ok(())
 }
