@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from cwnd import __version__, errors
+from cwnd._files import read_text
 from cwnd._sweep import Sweep, sweep
 
 __all__ = ["main"]
@@ -42,7 +43,7 @@ def _sweep(given: argparse.Namespace) -> int:
         raise errors.ArgumentError("--store and --no-store cannot be used together")
     path: Path = given.sweep
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise errors.ArgumentError(f"cannot read `{path}`: {error.strerror}") from error
     try:

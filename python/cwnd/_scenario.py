@@ -13,6 +13,7 @@ from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import Algorithm, CongestionControl, Outside, WindowRule
 from cwnd._arguments import mapping
+from cwnd._files import read_text
 from cwnd.errors import ScenarioError
 
 __all__ = ["Scenario", "written"]
@@ -72,8 +73,7 @@ class Scenario(MutableMapping[str, Any]):
             The file cannot be read.
         """
         name = arguments.path("path", path)
-        text = Path(name).read_text(encoding="utf-8")
-        return cls(json.loads(_native.scenario(name, text, overrides(changes))))
+        return cls(json.loads(_native.scenario(name, read_text(name), overrides(changes))))
 
     @classmethod
     def from_text(cls, text: str) -> Scenario:

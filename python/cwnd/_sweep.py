@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwnd import _arguments as arguments
 from cwnd import _native
+from cwnd._files import read_text
 from cwnd._progress import reporting
 from cwnd._results import Estimates
 from cwnd._scenario import Scenario, overrides
@@ -105,7 +106,7 @@ class Sweep:
         OSError
             The file cannot be read.
         """
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_text(path)
         return cls._read(os.fspath(path), text, os.fspath(Path(path).parent), overrides(changes))
 
     @classmethod

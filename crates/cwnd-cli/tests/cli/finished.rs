@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{Cwnd, SHORT, Said};
+use super::{Cwnd, SHORT, CommandResult};
 
 /// Commands with a little to do, each with the folder or file it writes as `out`.
 const SHORT_WORK: [&[&str]; 7] = [
@@ -62,10 +62,10 @@ fn a_full_disk_leaves_nothing() {
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_cwnd")]).args(work);
         command.args(["--out", "a/out"]).current_dir(cwnd.path()).env("XDG_CACHE_HOME", cwnd.path().join("caches"));
-        let said = Said::of(&command.output().expect("a shell"));
-        assert_eq!(said.code, Some(1), "{work:?}: {:?} {}", said.code, said.err);
-        assert_eq!(said.err.matches("error: ").count(), 1, "{work:?}: {}", said.err);
-        assert_eq!(left(&cwnd), Vec::<String>::new(), "{work:?}: {}", said.err);
+        let result = CommandResult::of(&command.output().expect("a shell"));
+        assert_eq!(result.code, Some(1), "{work:?}: {:?} {}", result.code, result.err);
+        assert_eq!(result.err.matches("error: ").count(), 1, "{work:?}: {}", result.err);
+        assert_eq!(left(&cwnd), Vec::<String>::new(), "{work:?}: {}", result.err);
     }
 }
 
@@ -87,8 +87,8 @@ fn a_signal_leaves_nothing() {
             sleep(Duration::from_millis(50));
             let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
             assert!(kill.success());
-            let said = Said::of(&child.wait_with_output().expect("it ends"));
-            assert_eq!(said.code, Some(130), "{arguments:?} {signal}: {}", said.err);
+            let result = CommandResult::of(&child.wait_with_output().expect("it ends"));
+            assert_eq!(result.code, Some(130), "{arguments:?} {signal}: {}", result.err);
             assert_eq!(left(&cwnd), Vec::<String>::new(), "{arguments:?} {signal}");
         }
     }
@@ -104,10 +104,10 @@ fn what_did_not_end_says_why() {
     }
     endless.push_str("[[flow]]\nname = \"greedy\"\nalgorithm = \"reno\"\nfrom = \"a\"\nto = \"b\"\n");
     let endless = cwnd.file("endless.toml", &endless);
-    let said = cwnd.run(&["run", &endless, "--seeds", "1", "--memory", "50MB", "--json"]);
-    assert_eq!(said.code, Some(1), "{}", said.err);
-    assert!(said.err.contains("memory") && said.err.contains("--memory") && said.err.contains('`'), "{}", said.err);
-    let said = cwnd.run(&["run", "/dev/zero"]);
-    assert_eq!(said.code, Some(2));
-    assert!(said.err.contains("longer than 16 MiB"), "{}", said.err);
+    let result = cwnd.run(&["run", &endless, "--seeds", "1", "--memory", "50MB", "--json"]);
+    assert_eq!(result.code, Some(1), "{}", result.err);
+    assert!(result.err.contains("memory") && result.err.contains("--memory") && result.err.contains('`'), "{}", result.err);
+    let result = cwnd.run(&["run", "/dev/zero"]);
+    assert_eq!(result.code, Some(2));
+    assert!(result.err.contains("longer than 16 MiB"), "{}", result.err);
 }
