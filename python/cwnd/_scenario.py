@@ -6,7 +6,6 @@ import copy
 import json
 import os
 from collections.abc import Mapping, MutableMapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from cwnd import _arguments as arguments

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cwnd::Span;
-use cwnd_sim::Discipline;
+use cwnd_sim::{Discipline, FlowSetup};
 use cwnd_trace::{FlowTrace, Trace};
 
 use crate::cells::Cells;
@@ -102,6 +102,16 @@ impl Runs {
         ];
         let held = limits.into_iter().filter(|(_, share)| *share > HELD_SHARE);
         let held = held.map(|(what, share)| format!("a flow was {what}-limited {:.0} % of the time", share * 100.0));
+        let setup = self.scenario.setup(self.scenario.document().first_seed);
+        let grows: Vec<bool> = setup.flows.iter().map(grows_on).collect();
+        let unused = worst(source_limited_share, &grows).max(worst(peer_limited_share, &grows));
+        let grew = (unused > HELD_SHARE).then(|| {
+            format!(
+                "a flow was limited by its source or receiver {:.0} % of the time and grew on what it did not use, as what it \
+                 reproduces does (an era of ns-2, or the profiles `ns2` and `paper` of `udt`)",
+                unused * 100.0
+            )
+        });
         let links = || self.traces.iter().flat_map(|trace| &trace.links);
         let unmarked = links().all(|link| link.marked.last().is_none_or(|marked| *marked == 0));
         let groups = self.scenario.document().flow.iter().map(|group| group.algorithm.value().entry().name);
@@ -111,13 +121,12 @@ impl Runs {
                 "no packet was marked, without which `{name}` is Reno: it wants ECN (per packet) and a queue that marks"
             )
         });
-        let setup = self.scenario.setup(0);
         let has = |queue: &str| setup.links.iter().any(|link| router(&link.discipline) == Some(queue));
         let routed = BY_ROUTERS.into_iter().filter(|name| !has(name) && groups.clone().any(|group| group == *name));
         let routers = routed.map(|name| {
             format!("no router on the path writes on packets for `{name}`, which then reacts to losses alone: it needs a queue `{name}:`")
         });
-        held.chain(marks).chain(routers).collect()
+        held.chain(grew).chain(marks).chain(routers).collect()
     }
 
     /// The measures over all seeds.
@@ -140,6 +149,12 @@ impl Runs {
         let averaged: Vec<f64> = (0..length).map(|at| series.iter().map(|one| one[at]).sum()).collect();
         mser5(&averaged).map(|cut| Span::from_nanos(cut as u64 * SHORT_INTERVAL))
     }
+}
+
+/// Whether a flow grows on what it does not use, by its era or its profile.
+fn grows_on(flow: &FlowSetup) -> bool {
+    let label = flow.algorithm.label();
+    !flow.era.policy.validate || ["profile=ns2", "profile=paper"].iter().any(|profile| label.contains(profile))
 }
 
 /// Algorithms for which a mark is more than a loss in time.
