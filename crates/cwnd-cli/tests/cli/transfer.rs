@@ -367,6 +367,18 @@ fn a_server_whose_client_vanished_ends_when_it_is_told_to() {
     client.wait().expect("it ends");
 }
 
+/// Standard error is no terminal here: progress comes as lines.
+#[test]
+fn progress_without_a_terminal_is_a_line_every_few_seconds() {
+    let (cwnd, _) = place_with(16);
+    let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
+    let result = cwnd.run(&["udt", "send", "out/deep/large", &server.address, "--rate-limit", "30mbit"]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    let lines: Vec<&str> = result.err.lines().filter(|line| line.contains(" of ") && line.contains("Mbit/s")).collect();
+    assert!((1..=8).contains(&lines.len()), "{}", result.err);
+    assert!(lines.iter().all(|line| line.contains("limited by")), "{}", result.err);
+}
+
 #[test]
 fn files_are_transferred_although_nobody_reads_the_output() {
     let (cwnd, expected) = place();

@@ -15,8 +15,9 @@ pub(super) struct Report {
     json: bool,
     bar: ProgressBar,
     clock: Stopwatch,
-    /// When progress was last shown.
+    /// When progress was last shown, and when it was last printed as a line where there is no terminal.
     shown_at: Duration,
+    printed_at: Duration,
     /// Bytes transferred, and bytes that need not be transferred any more.
     moved: u64,
     finished: u64,
@@ -54,7 +55,7 @@ impl Report {
                 .expect("the template is well-formed"),
         );
         let clock = Stopwatch::start();
-        Self { json, bar, clock, shown_at: Duration::ZERO, moved: 0, finished: 0, total: 0 }
+        Self { json, bar, clock, shown_at: Duration::ZERO, printed_at: Duration::ZERO, moved: 0, finished: 0, total: 0 }
     }
 
     /// Handles an event on this connection.
@@ -140,7 +141,12 @@ impl Report {
         }
         let limit = limited_by.map_or(String::new(), |limit| format!(", limited by {limit}"));
         let left = seconds_left.map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
-        self.bar.set_message(format!("{:.1} Mbit/s{left}{limit}", bits_per_second * 1e-6));
+        let message = format!("{:.1} Mbit/s{left}{limit}", bits_per_second * 1e-6);
+        if self.bar.is_hidden() && now.saturating_sub(self.printed_at) >= LINE_PERIOD {
+            self.printed_at = now;
+            print_line(&format!("{} of {}, {message}", HumanBytes(self.finished), HumanBytes(self.total)));
+        }
+        self.bar.set_message(message);
         self.bar.set_position(self.finished);
     }
 
@@ -173,5 +179,7 @@ fn rate(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
 }
 
-/// Often enough to observer.
+/// Often enough to watch.
 const PERIOD: Duration = Duration::from_millis(500);
+/// Often enough to see in a log that something moves.
+const LINE_PERIOD: Duration = Duration::from_secs(3);
