@@ -95,5 +95,9 @@ fn compare(file: &str, runs: impl Iterator<Item = (&'static str, Setup)>) {
         std::fs::write(&path, &table).expect("writable");
     }
     let recorded = std::fs::read_to_string(&path).expect("recorded");
-    assert_eq!(table, recorded, "an algorithm, a queue or the simulator changed: see the top of this file");
+    assert_eq!(
+        table, recorded,
+        "an algorithm, a queue or the simulator changed; if that is meant, `CWND_BLESS=1 cargo test -p cwnd-sim --test determinism` \
+         records it anew"
+    );
 }
