@@ -91,6 +91,7 @@ algorithms! {
     Aild(Window<window::aild::Aild>) => window::aild::AILD;
     Sabul(rate::sabul::Sabul) => rate::sabul::SABUL;
     Bbr3(rate::bbr3::Bbr3) => rate::bbr3::BBR3;
+    Bbr(rate::bbr::Bbr) => rate::bbr::BBR;
 }
 
 /// Other names of entries, each with the entry's own.

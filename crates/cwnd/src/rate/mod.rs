@@ -3,6 +3,7 @@
 //! They pace departures themselves, and the window they show only bounds what may be outstanding. Time is cut into control
 //! intervals ([`Intervals`]); [`Decrease`] chooses the negative feedback that cuts the rate.
 
+pub mod bbr;
 pub mod bbr3;
 pub mod daimd;
 mod decrease;
