@@ -245,6 +245,7 @@ impl CongestionControl for Bbr3 {
         visit("pacing_gain", bbr.state.pacing_gain());
         visit("cwnd_gain", bbr.state.cwnd_gain());
         visit("round_count", bbr.rounds.count as f64);
+        visit("drain_start_round", bbr.drain_start_round as f64);
         visit("full_bw_now", flag(bbr.full_pipe.now));
         visit("full_bw_reached", flag(bbr.full_pipe.reached));
         visit("full_bw_count", f64::from(bbr.full_pipe.count));
