@@ -83,6 +83,13 @@ impl Options {
         self
     }
 
+    /// What arrives here is acknowledged after so many packets between the ticks of UDT's clock of 10 ms; 64 by default, at least 1.
+    #[must_use]
+    pub fn ack_every(mut self, packets: u32) -> Self {
+        self.settings.ack_every = packets;
+        self
+    }
+
     /// How long closing waits for the peer to acknowledge everything; 180 s by default.
     #[must_use]
     pub fn linger(mut self, span: Span) -> Self {

@@ -42,6 +42,9 @@ pub struct Settings {
     /// Have acknowledgements proven: a few packets are withheld until the peer reports them missing, and a peer that acknowledges one of
     /// them has lied, which ends the connection. Each costs a round trip at most, in which what follows waits for it.
     pub prove_acks: bool,
+    /// What this end receives is acknowledged after so many packets, lightly, between the ticks of UDT's clock of 10 ms; at least 1. An
+    /// algorithm that follows delivery rates sees the path the better, the fewer they are.
+    pub ack_every: u32,
     /// How long a connection that is being closed goes on delivering what was written.
     pub linger: Span,
     /// A packet of any kind is sent at least this often.
@@ -58,6 +61,9 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SettingsError {
+    /// No packet at all would be acknowledged between the ticks of the clock, not even all of them.
+    #[error("acknowledgements after 0 packets: at least 1 must have arrived")]
+    AckEvery,
     /// An algorithm that needs feedback which UDT's packets cannot carry.
     #[error(
         "`{0}` cannot drive UDT, whose packets do not carry the feedback it needs from its receiver or from routers"
@@ -112,6 +118,7 @@ impl Settings {
             max_rate: None,
             burst: Span::ZERO,
             prove_acks: false,
+            ack_every: 64,
             linger: Span::from_secs(180),
             keep_alive: Span::from_secs(1),
             dead_after: Span::from_secs(10),
@@ -128,6 +135,9 @@ impl Settings {
         let entry = self.algorithm.entry();
         if !matches!(entry.transport, Transport::Acked | Transport::Reported) {
             return Err(SettingsError::Algorithm(entry.name));
+        }
+        if self.ack_every == 0 {
+            return Err(SettingsError::AckEvery);
         }
         if !MSS.contains(&self.mss) {
             return Err(SettingsError::Mss { bytes: self.mss });

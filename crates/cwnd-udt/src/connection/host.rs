@@ -1,7 +1,7 @@
 //! The host of the congestion control: facts go in, a window and a spacing come out.
 
 use cwnd::host::{Facts, Moment};
-use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Control, Limit, Pacing, Remote, Rtt, Span, Start, Time};
+use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Control, Limit, Pacing, Rtt, Span, Start, Time};
 
 use crate::settings::Settings;
 
@@ -31,13 +31,11 @@ impl Host {
         }
     }
 
-    /// Packets `..acked` have arrived, `newly` of them for the first time; `remote` is what the receiver reports.
-    pub(super) fn on_ack(&mut self, moment: &Moment, newly: u64, acked: u64, sent_at: Time, remote: Remote) {
-        self.facts.counts.delivered += newly;
+    /// Packets `..acked` have arrived, as many of them for the first time as `ack` says.
+    pub(super) fn on_ack(&mut self, moment: &Moment, acked: u64, ack: &Ack) {
+        self.facts.counts.delivered += u64::from(ack.newly);
         self.facts.advance_round(acked, moment.next);
-        let newly = u32::try_from(newly).unwrap_or(u32::MAX);
-        let ack = Ack { acks: 1, newly, marked: 0, sent_at, sample: None, remote };
-        self.algorithm.on_ack(&self.facts.view(moment), &ack);
+        self.algorithm.on_ack(&self.facts.view(moment), ack);
         self.ask();
     }
 

@@ -21,6 +21,7 @@ mod proof;
 mod ranges;
 mod receive_window;
 mod receiver;
+mod samples;
 mod sender;
 mod stats;
 mod tag;

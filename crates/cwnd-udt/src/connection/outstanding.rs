@@ -172,8 +172,15 @@ impl Outstanding {
     }
 
     /// The receiver misses `missing` and has what follows. Packets sent less than `age` ago cannot be meant: the report is
-    /// about what they repeat. `budget` is how many packets it may still ask about.
-    pub(super) fn miss(&mut self, now: Time, missing: Range<u64>, age: Span, budget: &mut u64) -> Missing {
+    /// about what they repeat. `budget` is how many packets it may still ask about. `lose` is told of each that is found lost by it.
+    pub(super) fn miss(
+        &mut self,
+        now: Time,
+        missing: Range<u64>,
+        age: Span,
+        budget: &mut u64,
+        mut lose: impl FnMut(u64),
+    ) -> Missing {
         let range = missing.start.max(self.acked)..missing.end.min(self.next());
         // Everything below the first missing packet that nobody has missed before has arrived.
         for number in self.reported..range.start {
@@ -202,6 +209,7 @@ impl Outstanding {
                     self.in_flight -= u64::from(record.state == State::InFlight);
                     record.state = State::Lost;
                     self.lost.insert(number);
+                    lose(number);
                     found.first = found.first.or(Some(number));
                     found.lost += 1;
                 }
@@ -350,7 +358,7 @@ mod tests {
     }
 
     fn miss(outstanding: &mut Outstanding, missing: Range<u64>) -> Missing {
-        outstanding.miss(at(100), missing, Span::from_millis(20), &mut 1000)
+        outstanding.miss(at(100), missing, Span::from_millis(20), &mut 1000, |_| {})
     }
 
     #[test]
@@ -391,8 +399,10 @@ mod tests {
     fn reports_cost_no_more_than_their_budget() {
         let mut outstanding = sent(100);
         let mut budget = 10;
-        assert_eq!(outstanding.miss(at(200), 0..100, Span::ZERO, &mut budget).lost, 10);
-        assert_eq!(outstanding.miss(at(200), 0..100, Span::ZERO, &mut budget).lost, 0);
+        let mut lost = Vec::new();
+        assert_eq!(outstanding.miss(at(200), 0..100, Span::ZERO, &mut budget, |number| lost.push(number)).lost, 10);
+        assert_eq!(outstanding.miss(at(200), 0..100, Span::ZERO, &mut budget, |number| lost.push(number)).lost, 0);
+        assert_eq!(lost, (0..10).collect::<Vec<u64>>());
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(super) struct Receiver {
     /// Packets since the last full acknowledgement; they make a light one due.
     since_full: u32,
     light: bool,
+    /// Packets from one light acknowledgement to the next.
+    ack_every: u32,
     /// When the last full acknowledgement is repeated if no ACK2 arrives, and how often it has been.
     repeat_at: Time,
     repeats: u32,
@@ -98,6 +100,7 @@ impl Receiver {
             window,
             since_full: 0,
             light: false,
+            ack_every: settings.ack_every,
             repeat_at: Time::MAX,
             repeats: 0,
             naks: VecDeque::new(),
@@ -170,7 +173,7 @@ impl Receiver {
             self.clock = now;
         }
         self.since_full += 1;
-        self.light |= self.since_full.is_multiple_of(LIGHT_ACK);
+        self.light |= self.since_full.is_multiple_of(self.ack_every);
         self.run_clock(now);
         if len < self.payload {
             // A short packet ends a flight. Small messages in quick succession are acknowledged together.
@@ -408,8 +411,6 @@ impl Receiver {
     }
 }
 
-/// Packets from one light acknowledgement to the next.
-const LIGHT_ACK: u32 = 64;
 /// Short packets are acknowledged at once, but not more often than this: a tenth of the clock.
 const SHORT_PAUSE: Span = Span::from_millis(1);
 /// Ranges that may wait to be reported: sixteen NAKs.

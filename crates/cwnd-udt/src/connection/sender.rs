@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use cwnd::estimate::RttEstimator;
 use cwnd::host::Moment;
-use cwnd::{Congestion, Limit, Packets, Probe, Rate, Remote, Span, Start, Time};
+use cwnd::{Ack, Congestion, CongestionControl, Limit, Packets, Probe, Rate, RateSample, Remote, Span, Start, Time};
 
 use super::host::Host;
 use super::lossless_rate::LosslessRate;
@@ -13,6 +13,7 @@ use super::pacer::Pacer;
 use super::packetizer::{Cut, Packetizer};
 use super::proof::Proof;
 use super::receive_window::MIN_WINDOW;
+use super::samples::Samples;
 use super::tag::Tag;
 use super::timeouts::{MAX_RTT, SYN, exp_interval, probe_interval, reported_rtt};
 use super::transmit::DataPacket;
@@ -57,6 +58,8 @@ pub(super) struct Sender {
     /// The rate at which packets were delivered without a loss.
     lossless_rate: LosslessRate,
     proof: Proof,
+    /// For algorithms that ask for samples.
+    samples: Option<Box<Samples>>,
     pub(super) counts: Counts,
 }
 
@@ -84,13 +87,15 @@ pub(super) struct Counts {
 impl Sender {
     /// A sender without data.
     pub(super) fn new(settings: &Settings, agreed: &Agreed, start: &Start, now: Time) -> Self {
+        let host = Host::new(settings, start, agreed.peer_window, now);
+        let samples = host.algorithm().wants_samples().then(Box::default);
         Self {
             isn: agreed.isn_ours,
             to: agreed.peer_id,
             opened: agreed.opened,
             packetizer: Packetizer::new(agreed.mode, agreed.payload),
             outstanding: Outstanding::default(),
-            host: Host::new(settings, start, agreed.peer_window, now),
+            host,
             pacer: Pacer::new(now, settings.burst, agreed.peer_window.into()),
             peer_window: u64::from(agreed.peer_window),
             window_from_receiver: settings
@@ -109,6 +114,7 @@ impl Sender {
             drops: VecDeque::new(),
             lossless_rate: LosslessRate::default(),
             proof: Proof::new(settings.prove_acks, agreed.seed),
+            samples,
             counts: Counts::default(),
         }
     }
@@ -143,7 +149,10 @@ impl Sender {
         self.lossless_rate.advance(now, upto);
         let remote = full.map_or_else(Remote::default, |full| self.remote(full));
         let moment = Moment { in_flight, in_recovery, ..self.moment(now) };
-        self.host.on_ack(&moment, upto - acked, upto, sent_at, remote);
+        let min_rtt = self.rtt().get().map(|rtt| rtt.min);
+        let sample = self.samples.as_mut().and_then(|samples| samples.acknowledge(now, upto, min_rtt));
+        let newly = u32::try_from(upto - acked).unwrap_or(u32::MAX);
+        self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
         if in_recovery && upto >= self.recover {
             let moment = self.moment(now);
             self.host.on_recovered(&moment);
@@ -179,7 +188,12 @@ impl Sender {
                 self.counts.refused += 1;
                 continue;
             };
-            let part = self.outstanding.miss(now, first..last + 1, age, &mut budget);
+            let samples = &mut self.samples;
+            let part = self.outstanding.miss(now, first..last + 1, age, &mut budget, |number| {
+                if let Some(samples) = samples {
+                    samples.miss(number);
+                }
+            });
             found.first = found.first.or(part.first);
             found.lost += part.lost;
             found.withheld |= part.withheld;
@@ -197,8 +211,20 @@ impl Sender {
             self.recover = next;
             self.lossless_rate.interrupt();
             self.host.facts.counts.lost += found.lost;
-            let lost = u32::try_from(found.lost).unwrap_or(u32::MAX);
+            self.report_loss(moment, first, found.lost);
+        }
+    }
+
+    /// Tells the algorithm of `lost` packets that a NAK found lost, the first of them `first`: of each by itself where samples are taken.
+    fn report_loss(&mut self, mut moment: Moment, first: u64, lost: u64) {
+        let Some(samples) = &mut self.samples else {
+            let lost = u32::try_from(lost).unwrap_or(u32::MAX);
             self.host.on_congestion(&moment, &Congestion::loss(first, lost));
+            return;
+        };
+        while let Some((number, sample)) = samples.take_missed() {
+            self.host.on_congestion(&moment, &Congestion { sample: Some(sample), ..Congestion::loss(number, 1) });
+            moment.in_recovery = true;
         }
     }
 
@@ -217,11 +243,12 @@ impl Sender {
         if self.exp_at <= now {
             self.host.facts.counts.timeouts += 1;
             let first = self.outstanding.acked();
-            let lost = self.mark_lost(EXP_PACKETS);
+            let (lost, sample) = self.mark_lost(EXP_PACKETS);
             // A peer without room drops packets, so that its silence is no sign of congestion.
             if self.peer_window > MIN_WINDOW {
                 let lost = u32::try_from(lost).unwrap_or(u32::MAX);
-                self.host.on_congestion(&moment, &Congestion { lost, ..Congestion::timeout(first, self.stalled) });
+                let event = Congestion { lost, sample, ..Congestion::timeout(first, self.stalled) };
+                self.host.on_congestion(&moment, &event);
                 self.stalled = true;
                 self.lossless_rate.interrupt();
             }
@@ -256,6 +283,9 @@ impl Sender {
         let again = self.outstanding.has_lost() && !self.pacer.in_pair();
         if let Some(limit) = self.blocked(again) {
             self.host.facts.limits.set(now, limit);
+            if let Some(samples) = &mut self.samples {
+                samples.blocked(limit, self.outstanding.in_flight());
+            }
             let spacing = self.host.spacing();
             self.pacer.break_pair(spacing);
             return None;
@@ -329,6 +359,9 @@ impl Sender {
         }
         let number = self.outstanding.next();
         let cut = self.packetizer.cut(number)?;
+        if let Some(samples) = &mut self.samples {
+            samples.send(now, number, self.outstanding.in_flight());
+        }
         self.outstanding.send(now, &cut);
         let Cut { bytes, message, position, in_order, .. } = cut;
         let tag = Tag::new(position, in_order, message);
@@ -345,7 +378,11 @@ impl Sender {
     }
 
     fn resend(&mut self, now: Time) -> Option<DataPacket> {
+        let in_flight = self.outstanding.in_flight();
         let (number, record) = self.outstanding.resend(now)?;
+        if let Some(samples) = &mut self.samples {
+            samples.send(now, number, in_flight);
+        }
         // After a loss the queue may still be full, so that retransmissions are paced whatever the algorithm.
         let spread = || self.rtt().get().map(|rtt| rtt.smoothed / self.host.window());
         self.pacer.sent(now, self.host.spacing().or_else(spread), Probe::None, None);
@@ -391,18 +428,22 @@ impl Sender {
     }
 
     /// Marks the first `count` packets lost, and the last one: when that arrives, the receiver reports whatever else is missing. How many
-    /// of them were not marked before.
-    fn mark_lost(&mut self, count: u64) -> u64 {
+    /// of them were not marked before, and the sample of the last of these.
+    fn mark_lost(&mut self, count: u64) -> (u64, Option<RateSample>) {
         let before = self.host.facts.counts.lost;
         let (first, next) = (self.outstanding.acked(), self.outstanding.next());
         let candidates = (first..next.min(first + count)).chain(next.checked_sub(1));
+        let mut sample = None;
         for number in candidates {
-            self.host.facts.counts.lost += u64::from(self.outstanding.mark_lost(number));
+            if self.outstanding.mark_lost(number) {
+                self.host.facts.counts.lost += 1;
+                sample = self.samples.as_mut().and_then(|samples| samples.lose(number));
+            }
             if let Some(given_up) = self.outstanding.waits_for_drop(number) {
                 self.request_drop(given_up);
             }
         }
-        self.host.facts.counts.lost - before
+        (self.host.facts.counts.lost - before, sample)
     }
 
     /// A packet sent at `newest` has arrived, and the oldest one outstanding, sent before it, has not. A receiver of libudt reports a loss
@@ -417,8 +458,11 @@ impl Sender {
         }
         self.lost_again = (self.lost_again * 2).max(EXP_PACKETS).min(self.outstanding.len());
         for number in first..self.recover.min(first + self.lost_again) {
-            if self.outstanding.left_before(number, then) {
-                self.host.facts.counts.lost += u64::from(self.outstanding.mark_lost(number));
+            if self.outstanding.left_before(number, then) && self.outstanding.mark_lost(number) {
+                self.host.facts.counts.lost += 1;
+                if let Some(samples) = &mut self.samples {
+                    samples.lose(number);
+                }
             }
         }
     }

@@ -54,6 +54,9 @@ pub(crate) struct Arguments {
     /// The server sends, with its own congestion control
     #[arg(long, conflicts_with_all = ["server", "libudt"])]
     reverse: bool,
+    /// Acknowledge what arrives here after so many packets, between the ticks of UDT's clock of 10 ms
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    ack_every: u32,
     /// The largest packet in bytes, IP and UDP headers included
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS))]
     mss: u16,
@@ -78,7 +81,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
 impl Arguments {
     fn options(&self) -> Options {
-        super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss).offload(!self.no_gso)
+        super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss)
+            .offload(!self.no_gso)
+            .ack_every(self.ack_every)
     }
 
     fn algorithm(&self) -> &str {
