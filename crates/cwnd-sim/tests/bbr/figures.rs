@@ -109,12 +109,16 @@ fn random_loss() -> Vec<Condition> {
         let path = Path { rate: 200_000_000, rtt: Span::from_millis(50), queue: 1.0, seconds: 40, ..Path::default() };
         let mut setup = path.setup(&[spec(algorithm)]);
         setup.links[0].loss = Loss::Bernoulli(p);
-        delivered(&setup, 10, 40)[0] / path.capacity() / 30.0
+        let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
+        let timeouts = *trace.flows[0].timeouts.last().expect("a sample");
+        (delivered(&setup, 10, 40)[0] / path.capacity() / 30.0, timeouts)
     };
-    let [one, two, cubic] = [("bbr3", 0.01), ("bbr3", 0.02), ("cubic", 0.01)].map(|(name, p)| utilisation(name, p));
+    let runs = [("bbr3", 0.001), ("bbr3", 0.01), ("bbr3", 0.02), ("cubic", 0.01)].map(|(name, p)| utilisation(name, p));
+    let met = runs[1].0 >= 0.9;
+    let [few, one, two, cubic] = runs.map(|(share, timeouts)| format!("{share:.3}, {timeouts} timeouts"));
     vec![
-        condition("1 %: at least 90 % of the link", one >= 0.9, format!("{one:.3}; cubic {cubic:.3}")),
-        condition("2 %: shown", true, format!("{two:.3}")),
+        condition("1 %: at least 90 % of the link", met, format!("{one}; cubic {cubic}")),
+        condition("0.1 % and 2 %: shown", true, format!("{few}; {two}")),
     ]
 }
 
@@ -155,14 +159,19 @@ fn two_flows() -> Vec<Condition> {
         .into()
 }
 
-/// A source of 30 Mbit/s on 100 Mbit/s.
+/// A source of 30 Mbit/s on 100 Mbit/s. In the first round trips it waits for the window, and what has come together leaves faster: samples
+/// that are not limited. Section 5.5.4 counts a limited sample above the estimate too, so that the wish that none ever does cannot hold.
 fn limited() -> Vec<Condition> {
     let source = Source::Rate(RateSchedule::constant(30_000_000));
     let log = Path { rate: 100_000_000, source, seconds: 20, ..Path::default() }.run();
     let most = log.looks.iter().map(|look| look.get("max_bw")).fold(0.0, f64::max) / log.capacity;
+    let settled = log.looks[log.at(1.0).expect("a second")].get("max_bw") / log.capacity;
     vec![
-        // Section 5.5.4: "the estimator does use application-limited samples if the measured delivery rate happens to be larger".
-        condition("a limited sample never raises max_bw", most == 0.0, format!("{most:.3} of the bandwidth")),
+        condition(
+            "no sample raises max_bw once all are limited",
+            most <= settled,
+            format!("{settled:.3} of the bandwidth after 1 s, {most:.3} at most"),
+        ),
         condition("max_bw is never above the bandwidth", most <= 1.02, format!("{most:.3} of the bandwidth")),
     ]
 }

@@ -185,7 +185,8 @@ impl Path {
                 at: now.now().as_secs_f64(),
                 delivered: flow.delivered(),
                 lost: flow.lost(),
-                in_flight: flow.sent() - flow.delivered() - flow.lost(),
+                // A packet found lost may arrive all the same.
+                in_flight: flow.sent().saturating_sub(flow.delivered() + flow.lost()),
                 cwnd: flow.window().0,
                 names: Arc::clone(&names),
                 values,

@@ -4,9 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use cwnd::{Ack, Cause, Congestion, CongestionControl, Control, Maker, Span, Spec, Start, View};
 
+use crate::path::UP;
+
 /// What BBR saved, and what it had again once it was told.
 #[derive(Clone, Debug)]
 pub(crate) struct Undone {
+    /// A loss of the recovery ended `ProbeBW_UP`.
+    pub(crate) ended_probe: bool,
     pub(crate) before: Vec<(&'static str, f64)>,
     pub(crate) after: Vec<(&'static str, f64)>,
 }
@@ -22,6 +26,7 @@ struct Told {
     saved: Option<Vec<(&'static str, f64)>>,
     /// It is told with the next acknowledgement that delivers something, not at the end of a fast recovery.
     by_timeout: bool,
+    ended_probe: bool,
     undone: Undoings,
 }
 
@@ -54,10 +59,15 @@ fn value(internals: &[(&'static str, f64)], name: &str) -> f64 {
 }
 
 impl Told {
+    fn state(&self) -> u8 {
+        value(&internals(&*self.inner), "state") as u8
+    }
+
     fn undo(&mut self, view: &View) {
         if let Some(before) = self.saved.take() {
             self.inner.on_spurious(view);
-            let undone = Undone { before, after: internals(&*self.inner) };
+            let ended_probe = std::mem::take(&mut self.ended_probe);
+            let undone = Undone { ended_probe, before, after: internals(&*self.inner) };
             self.undone.lock().expect("nobody panicked").push(undone);
         }
     }
@@ -81,7 +91,9 @@ impl CongestionControl for Told {
             self.saved = Some(internals(&*self.inner));
         }
         self.by_timeout |= event.cause == Cause::Timeout;
+        let before = self.state();
         self.inner.on_congestion(view, event);
+        self.ended_probe |= before == UP && self.state() != UP;
     }
 
     fn on_recovered(&mut self, view: &View) {
@@ -113,6 +125,6 @@ impl CongestionControl for Told {
 impl Maker for Telling {
     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
         let inner = self.0.start(start).boxed_clone();
-        Box::new(Told { inner, saved: None, by_timeout: false, undone: Arc::clone(&self.1) })
+        Box::new(Told { inner, saved: None, by_timeout: false, ended_probe: false, undone: Arc::clone(&self.1) })
     }
 }
