@@ -79,6 +79,22 @@ fn every_algorithm_drives_a_connection() {
 }
 
 #[test]
+fn delivery_rates_show_the_path_however_often_it_is_acknowledged() {
+    for ack_every in [64, 8] {
+        let settings = Settings { ack_every, ..Settings::new(Spec::parse("bbr3").expect("registered")) };
+        let mut world = World::with(&settings, &agreed(1000, Mode::Stream), 20, Some(50_000_000));
+        world.ends[0].line.queue = 400;
+        world.transfer(20_000_000, 10_000);
+        let mut rate = 0.0;
+        cwnd::CongestionControl::inspect(world.ends[0].core.algorithm(), &mut |name, value| {
+            rate = if name == "max_bw" { value } else { rate };
+        });
+        let share = rate * 1500.0 * 8.0 / 50e6;
+        assert!((share - 1.0).abs() < 0.05, "{ack_every}: {share}");
+    }
+}
+
+#[test]
 fn a_window_computed_at_the_receiver_is_the_algorithms() {
     // Slow start doubles over it: 16, 32, 64 and 128 packets in the first four round trips of 50 ms and up to a tick.
     let mut world = World::under("udt:profile=paper", 25, Some(100_000_000));
