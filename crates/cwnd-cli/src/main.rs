@@ -15,6 +15,7 @@ mod evaluate;
 mod failure;
 mod files;
 mod impairments;
+mod link;
 mod model;
 mod overlay;
 mod paper;
@@ -67,6 +68,8 @@ enum Command {
     /// Real datagrams
     #[command(subcommand)]
     Udt(Box<udt::Command>),
+    /// Put an emulated link in front of the kernel's TCP
+    Link(Box<link::Arguments>),
     /// Look for what on this host would hold a fast transfer back
     Doctor(doctor::Arguments),
     /// Measure the simulator itself
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Udt(command) => udt::run(&command),
+        Command::Link(arguments) => link::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
         Command::Schema { of } => Ok(docs::schema(of)),

@@ -81,6 +81,9 @@ pub enum RelayError {
         /// The reason.
         source: io::Error,
     },
+    /// A network of its own cannot be made or entered.
+    #[error("no network of its own: {0}")]
+    Network(#[source] io::Error),
     /// Receiving or waiting failed.
     #[error("cannot receive: {0}")]
     Receive(#[from] io::Error),

@@ -124,60 +124,67 @@ impl Report {
     /// Why the emulation was not exact; none if it was.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let directions = [&self.forth, &self.back];
-        let sum = |of: fn(&DirectionReport) -> u64| directions.map(of).iter().sum::<u64>();
-        let (unkept, unsent) = (sum(|direction| direction.unkept), sum(|direction| direction.unsent));
-        if self.overruns + unkept + unsent > 0 {
-            let Self { overruns, .. } = self;
-            return Some(format!(
-                "datagrams were lost outside the link: {overruns} before it could read them, {unkept} without memory, \
-                 {unsent} not sent"
-            ));
-        }
-        let late = directions.iter().filter_map(|direction| direction.late_p99_s).fold(0.0, f64::max);
-        (late > LATE).then(|| format!("one datagram in a hundred was more than {:.1} ms late", late * 1e3))
+        warning([&self.forth, &self.back], self.overruns)
     }
+}
+
+/// Why a link was not exact: packets lost outside of it, `overruns` of them before they were read, or more than a millisecond of
+/// lateness for one in a hundred.
+pub(crate) fn warning(directions: [&DirectionReport; 2], overruns: u64) -> Option<String> {
+    let sum = |of: fn(&DirectionReport) -> u64| directions.map(of).iter().sum::<u64>();
+    let (unkept, unsent) = (sum(|direction| direction.unkept), sum(|direction| direction.unsent));
+    if overruns + unkept + unsent > 0 {
+        return Some(format!(
+            "datagrams were lost outside the link: {overruns} before it could read them, {unkept} without memory, {unsent} \
+             not sent"
+        ));
+    }
+    let late = directions.iter().filter_map(|direction| direction.late_p99_s).fold(0.0, f64::max);
+    (late > LATE).then(|| format!("one datagram in a hundred was more than {:.1} ms late", late * 1e3))
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { duration_s, cpu_s, clients, .. } = self;
         let who = if *clients == 1 { "1 client".to_string() } else { format!("{clients} clients") };
-        let share = if *duration_s > 0.0 { cpu_s / duration_s * 100.0 } else { 0.0 };
-        writeln!(out, "{duration_s:.1} s, {who}, {share:.0} % of a core")?;
-        for (name, direction) in [("forth", &self.forth), ("back", &self.back)] {
-            let DirectionReport { offered, lost, dropped, marked, held_back, duplicated, carried, .. } = direction;
-            write!(
-                out,
-                "{name:5}  {offered} datagrams, {carried} carried ({:.3} Mbit/s)",
-                direction.carried_bps / 1e6
-            )?;
-            let rest = [
-                (lost, "lost"),
-                (dropped, "dropped"),
-                (marked, "marked"),
-                (held_back, "held back"),
-                (duplicated, "doubled"),
-            ];
-            for (count, what) in rest.into_iter().filter(|(count, _)| **count > 0) {
-                write!(out, ", {count} {what}")?;
-            }
-            writeln!(out)?;
-            let micros = |seconds: Option<f64>| seconds.map(|seconds| format!("{:.0}", seconds * 1e6));
-            if let (Some(mean), Some(p50), Some(p99), Some(max)) = (
-                micros(direction.late_mean_s),
-                micros(direction.late_p50_s),
-                micros(direction.late_p99_s),
-                micros(direction.late_max_s),
-            ) {
-                writeln!(out, "       late by {mean} us in the mean, half {p50}, 99 % {p99}, all {max}")?;
-            }
+        writeln!(out, "{duration_s:.1} s, {who}, {:.0} % of a core", share(*cpu_s, *duration_s) * 100.0)?;
+        describe(out, [&self.forth, &self.back])?;
+        self.warning().map_or(Ok(()), |warning| writeln!(out, "warning: {warning}"))
+    }
+}
+
+/// The share of a core that `cpu_s` are.
+pub(crate) fn share(cpu_s: f64, duration_s: f64) -> f64 {
+    if duration_s > 0.0 { cpu_s / duration_s } else { 0.0 }
+}
+
+/// What both directions carried, and how late, on lines of their own.
+pub(crate) fn describe(out: &mut fmt::Formatter<'_>, directions: [&DirectionReport; 2]) -> fmt::Result {
+    for (name, direction) in ["forth", "back"].into_iter().zip(directions) {
+        let DirectionReport { offered, lost, dropped, marked, held_back, duplicated, carried, .. } = direction;
+        write!(out, "{name:5}  {offered} datagrams, {carried} carried ({:.3} Mbit/s)", direction.carried_bps / 1e6)?;
+        let rest = [
+            (lost, "lost"),
+            (dropped, "dropped"),
+            (marked, "marked"),
+            (held_back, "held back"),
+            (duplicated, "doubled"),
+        ];
+        for (count, what) in rest.into_iter().filter(|(count, _)| **count > 0) {
+            write!(out, ", {count} {what}")?;
         }
-        match self.warning() {
-            Some(warning) => writeln!(out, "warning: {warning}"),
-            None => Ok(()),
+        writeln!(out)?;
+        let micros = |seconds: Option<f64>| seconds.map(|seconds| format!("{:.0}", seconds * 1e6));
+        if let (Some(mean), Some(p50), Some(p99), Some(max)) = (
+            micros(direction.late_mean_s),
+            micros(direction.late_p50_s),
+            micros(direction.late_p99_s),
+            micros(direction.late_max_s),
+        ) {
+            writeln!(out, "       late by {mean} us in the mean, half {p50}, 99 % {p99}, all {max}")?;
         }
     }
+    Ok(())
 }
 
 /// Smaller than the queueing delays studied on wide-area paths, and a tenth of UDT's clock.

@@ -1,5 +1,6 @@
 //! A link between two devices that carry packets.
 
+use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,11 +9,12 @@ use std::thread;
 use cwnd::{Span, Time};
 use cwnd_sim::emulate::Emulation;
 use rustix::io::Errno;
+use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::direction::{Direction, Released};
 use crate::relay::RelayError;
-use crate::report::DirectionReport;
+use crate::report::{self, DirectionReport, Sample};
 use crate::wait::{CHECK_INTERVAL, reduce_latency, sleep, thread_cpu};
 
 /// A link between two non-blocking devices that read or write one IP packet per call: TUN interfaces in different networks.
@@ -25,7 +27,7 @@ pub struct Wire<E> {
 }
 
 /// What a wire carried.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WireReport {
     /// How long it ran.
@@ -36,6 +38,26 @@ pub struct WireReport {
     pub forth: DirectionReport,
     /// From the second to the first.
     pub back: DirectionReport,
+    /// The state of the direction to the second end, a sample each 100 ms.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<Sample>,
+}
+
+impl WireReport {
+    /// Why the emulation was not exact; none if it was.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        report::warning([&self.forth, &self.back], 0)
+    }
+}
+
+impl fmt::Display for WireReport {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { duration_s, cpu_s, .. } = self;
+        writeln!(out, "{duration_s:.1} s, {:.0} % of a core", report::share(*cpu_s, *duration_s) * 100.0)?;
+        report::describe(out, [&self.forth, &self.back])?;
+        self.warning().map_or(Ok(()), |warning| writeln!(out, "warning: {warning}"))
+    }
 }
 
 impl<E: AsFd> Wire<E> {
@@ -66,31 +88,32 @@ impl<E: AsFd> Wire<E> {
             ended.store(true, Ordering::Relaxed);
             result
         };
-        let cpu_s = thread::scope(|scope| {
+        let ends = thread::scope(|scope| {
             let returning = scope.spawn(|| carry(&second, &first, &mut back));
-            let cpu_s = carry(&first, &second, &mut forth);
-            [cpu_s, returning.join().expect("a direction does not panic")]
+            let there = carry(&first, &second, &mut forth);
+            [there, returning.join().expect("a direction does not panic")]
         });
-        let [forth_cpu_s, back_cpu_s] = cpu_s;
+        let [forth_end, back_end] = ends;
+        let ((forth_cpu_s, samples), (back_cpu_s, _)) = (forth_end?, back_end?);
         let elapsed = clock.now().since(Time::ZERO);
         let (forth, back) = (forth.report(elapsed), back.report(elapsed));
-        Ok(WireReport { duration_s: elapsed.as_secs_f64(), cpu_s: forth_cpu_s? + back_cpu_s?, forth, back })
+        Ok(WireReport { duration_s: elapsed.as_secs_f64(), cpu_s: forth_cpu_s + back_cpu_s, forth, back, samples })
     }
 }
 
-/// Carries packets in one direction; the processor time of this thread, seconds.
+/// Carries packets in one direction; the processor time of this thread in seconds, and the samples.
 fn carry<E: AsFd>(
     from: &E,
     to: &E,
     link: &mut Direction,
     (clock, spin): (Clock, Span),
     is_over: &dyn Fn() -> bool,
-) -> io::Result<f64> {
+) -> io::Result<(f64, Vec<Sample>)> {
     reduce_latency();
     let cpu_before = thread_cpu();
     let mut buffer = vec![0; LARGEST];
     let mut send = |packet: Released<'_>| rustix::io::write(to, packet.bytes).is_ok();
-    let (mut check, mut readable) = (Time::ZERO, true);
+    let (mut check, mut readable, mut samples) = (Time::ZERO, true, Vec::new());
     loop {
         for _ in 0..if readable { BATCH } else { 0 } {
             match rustix::io::read(from, &mut *buffer) {
@@ -104,8 +127,9 @@ fn carry<E: AsFd>(
         let now = clock.now();
         if now >= check {
             if is_over() {
-                return Ok(thread_cpu() - cpu_before);
+                return Ok((thread_cpu() - cpu_before, samples));
             }
+            samples.push(link.sample(now, Clock::time_of_day().as_secs_f64()));
             check = now + CHECK_INTERVAL;
         }
         let due = link.next_due().unwrap_or(Time::MAX).min(check);

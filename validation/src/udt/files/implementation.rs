@@ -6,10 +6,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::interop::programs::{Demo, Programs};
+use cwnd_link::Side;
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::load::{LARGE, TREE, small_name};
-use super::network::{End, Network};
+use super::network::Network;
 use crate::Error;
 use crate::udt::clock::Stopwatch;
 
@@ -67,7 +68,7 @@ impl Implementation {
 impl Stage<'_> {
     /// Transfers the workload; the seconds it took. The start of the server does not count.
     pub(crate) fn run(&self, who: Implementation, workload: Workload) -> Result<f64, Error> {
-        let (sender, receiver) = (self.network.address(End::Sender), self.network.address(End::Receiver));
+        let (sender, receiver) = (self.network.address(Side::Near), self.network.address(Side::Far));
         let port = self.free_port()?;
         match who {
             Implementation::Cwnd => {
@@ -75,28 +76,28 @@ impl Stage<'_> {
                 let target = self.target.to_string_lossy();
                 let at = format!("{receiver}:{port}");
                 let arguments = ["udt", "serve", "--dir", &target, "--writable", &at];
-                let _server = self.serve(End::Receiver, &program, &arguments, port)?;
+                let _server = self.serve(Side::Far, &program, &arguments, port)?;
                 let what = if workload == Workload::Large { LARGE } else { TREE };
-                self.client(End::Sender, &program, &["udt", "send", what, &at])
+                self.client(Side::Near, &program, &["udt", "send", what, &at])
             }
             Implementation::Tcp(algorithm) => {
                 let program = std::env::current_exe().map_err(at_program)?;
                 let at = format!("{receiver}:{port}");
                 let what = if workload == Workload::Large { LARGE } else { TREE };
                 let target = self.target.to_string_lossy();
-                let mut server = self.serve(End::Receiver, &program, &["tcp", "receive", &at, &target, what], port)?;
-                let took = self.client(End::Sender, &program, &["tcp", "send", &at, what, algorithm])?;
+                let mut server = self.serve(Side::Far, &program, &["tcp", "receive", &at, &target, what], port)?;
+                let took = self.client(Side::Near, &program, &["tcp", "send", &at, what, algorithm])?;
                 server.succeed()?;
                 Ok(took)
             }
             Implementation::Libudt => {
                 let port_word = port.to_string();
-                let _server = self.serve(End::Sender, &self.programs.demo(Demo::SendFile), &[&port_word], port)?;
+                let _server = self.serve(Side::Near, &self.programs.demo(Demo::SendFile), &[&port_word], port)?;
                 let program = self.programs.demo(Demo::RecvFile);
                 let sender = sender.to_string();
                 self.each(workload, |name, path| {
                     let path = path.to_string_lossy();
-                    self.client(End::Receiver, &program, &[&sender, &port_word, &name.to_string_lossy(), &path])
+                    self.client(Side::Far, &program, &[&sender, &port_word, &name.to_string_lossy(), &path])
                 })
             }
             Implementation::Srt => self.each(workload, |name, path| {
@@ -105,11 +106,11 @@ impl Stage<'_> {
                 let parent = path.parent().unwrap_or(self.target).to_string_lossy();
                 let last = name.file_name().unwrap_or_default().to_string_lossy();
                 let (at, to) = (format!("srt://{receiver}:{port}?mode=listener"), format!("file://{parent}/"));
-                let mut server = self.serve(End::Receiver, program, &["-q", &at, &to], port)?;
+                let mut server = self.serve(Side::Far, program, &["-q", &at, &to], port)?;
                 let from = format!("file://{}", self.source.join(name).display());
                 let at = format!("srt://{receiver}:{port}?streamid={last}");
                 let clock = Stopwatch::start();
-                self.client(End::Sender, program, &["-q", &from, &at])?;
+                self.client(Side::Near, program, &["-q", &from, &at])?;
                 server.succeed()?;
                 Ok(clock.elapsed().as_secs_f64())
             }),
@@ -134,7 +135,7 @@ impl Stage<'_> {
     }
 
     /// Starts a program and waits until it has the port.
-    fn serve(&self, end: End, program: &Path, arguments: &[&str], port: u16) -> Result<Program, Error> {
+    fn serve(&self, end: Side, program: &Path, arguments: &[&str], port: u16) -> Result<Program, Error> {
         let server = self.start(end, program, arguments)?;
         let shown = format!(":{port:04X} ");
         let table = |name: &str| {
@@ -152,13 +153,13 @@ impl Stage<'_> {
     }
 
     /// Runs a program to its end: the seconds it took.
-    fn client(&self, end: End, program: &Path, arguments: &[&str]) -> Result<f64, Error> {
+    fn client(&self, end: Side, program: &Path, arguments: &[&str]) -> Result<f64, Error> {
         let clock = Stopwatch::start();
         self.start(end, program, arguments)?.succeed()?;
         Ok(clock.elapsed().as_secs_f64())
     }
 
-    fn start(&self, end: End, program: &Path, arguments: &[&str]) -> Result<Program, Error> {
+    fn start(&self, end: Side, program: &Path, arguments: &[&str]) -> Result<Program, Error> {
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -172,7 +173,7 @@ impl Stage<'_> {
     }
 
     fn free_port(&self) -> Result<u16, Error> {
-        self.network.at(End::Receiver, || Ok(crate::udt::run::free()?.port()))
+        self.network.at(Side::Far, || Ok(crate::udt::run::free()?.port()))
     }
 }
 
