@@ -8,6 +8,7 @@
 mod case;
 mod here;
 mod interop;
+mod linux;
 mod ns2;
 mod ns3;
 mod outcome;
@@ -104,6 +105,18 @@ enum Command {
         /// Those whose names begin so; all if none is given
         scenario: Vec<String>,
     },
+    /// Compares with the TCP of this host's kernel, and rewrites a part of docs/validation.md
+    Linux {
+        /// Compares with what is recorded: the kernel runs nothing
+        #[arg(long, conflicts_with_all = ["only", "repeats"])]
+        recorded: bool,
+        /// Runs the cases whose names begin so, as far as they lack repetitions; all if none is given
+        #[arg(long)]
+        only: Vec<String>,
+        /// So many repetitions, instead of those of the list
+        #[arg(long)]
+        repeats: Option<u32>,
+    },
     /// Compares the packet simulator with the response functions, and rewrites a part of docs/validation.md
     Model,
     /// Runs the author's agents of UDT and TCP in ns-2, and rewrites a part of docs/validation.md
@@ -152,6 +165,7 @@ fn main() -> ExitCode {
         Command::Ns3 { recorded, case } => validate(root(), (!recorded).then_some(&case)),
         Command::Partner { arguments } => Ok(interop::ours::play(&arguments)),
         Command::Tcp { end } => udt::files::tcp::run(&end).map(|()| true),
+        Command::Linux { recorded, only, repeats } => linux::validate(root(), &only, repeats, recorded),
         Command::Udt { recorded: true, .. } => udt::rewrite(root()).map(|()| true),
         Command::Udt { quick, part, .. } => udt::validate(root(), &part, quick).map(|()| true),
     };

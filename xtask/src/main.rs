@@ -134,8 +134,8 @@ Usage: cargo xtask <TASK>
                              thousand seeds of the UDT simulation and two hundred killed transfers. The step `attacks`,
                              which is a part of `tests`, runs by its name alone
   generate                   rewrite the generated files
-  validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3) and the response functions (model), and rewrite
-                             docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
+  validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
+                             (model), and rewrite docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
                              docs/files.md; draw the plots of their last runs (plots)
 
 A step that needs a tool the machine lacks is skipped; the missing tools are named at the start. `setup`, or the option

@@ -6,6 +6,14 @@ use crate::workspace::{Workspace, run};
 
 /// The steps of `cargo xtask validate`.
 pub(crate) const STEPS: &[Step] = &[
+    Step {
+        name: "linux",
+        needs: &[&IP, &IPERF3, &PYTHON, &RENDERER],
+        run: |workspace| {
+            compare(workspace, "linux")?;
+            draw(workspace)
+        },
+    },
     Step { name: "model", needs: &[], run: |workspace| compare(workspace, "model") },
     Step { name: "ns2", needs: &[&CXX, &NS2], run: |workspace| compare(workspace, "ns2") },
     Step {
