@@ -125,7 +125,7 @@ fn samples_change_no_run_without_losses() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Whatever is lost, samples and views count alike.
     #[test]

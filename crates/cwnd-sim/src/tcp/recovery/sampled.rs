@@ -33,6 +33,8 @@ struct Record {
     departure: Departure,
     /// It was found lost.
     lost: bool,
+    /// It was sent again.
+    again: bool,
 }
 
 impl Sampled {
@@ -81,11 +83,9 @@ impl Sampled {
         }
     }
 
-    /// What was found lost and is no longer is in flight again.
+    /// What was found lost in vain is in flight for the first time, and may be found lost once more.
     fn forgive(&mut self) {
-        for (number, record) in (self.scheme.acked()..).zip(&mut self.records) {
-            record.lost &= self.scheme.is_waiting(number);
-        }
+        self.records.iter_mut().for_each(|record| record.lost &= record.again);
     }
 
     /// Counts `count` packets that were found lost, the first of them `first` or above.
@@ -199,7 +199,7 @@ impl Recovery for Sampled {
         let in_flight = self.scheme.in_flight();
         let number = self.scheme.resend(now)?;
         let departure = self.rate.on_send(now, in_flight);
-        self.records[(number - self.scheme.acked()) as usize] = Record { departure, lost: false };
+        self.records[(number - self.scheme.acked()) as usize] = Record { departure, lost: false, again: true };
         Some(number)
     }
 
@@ -207,7 +207,7 @@ impl Recovery for Sampled {
         let in_flight = self.scheme.in_flight();
         let first = self.scheme.send(now, count);
         let rate = &mut self.rate;
-        let record = |before| Record { departure: rate.on_send(now, in_flight + before), lost: false };
+        let record = |before| Record { departure: rate.on_send(now, in_flight + before), lost: false, again: false };
         self.records.extend((0..count).map(record));
         first
     }
