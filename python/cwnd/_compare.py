@@ -24,7 +24,7 @@ def compare(
     ecn: str | None = None,
     flows: int = 2,
     versus: Algorithm | None = None,
-    recovery: str = "sack",
+    recovery: str | None = None,
     slow_start: str | None = None,
     era: str = "modern",
     duration: str = "60s",
@@ -57,8 +57,9 @@ def compare(
         Flows of each algorithm.
     versus : algorithm, optional
         Set each algorithm against this one too, with as many flows.
-    recovery : str
-        How senders find and mend losses: ``tahoe``, ``reno``, ``newreno`` or ``sack``.
+    recovery : str, optional
+        How senders find and mend losses: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``rack``; the era's
+        if not given.
     slow_start : str, optional
         How slow start grows: ``standard``, ``limited:N`` (RFC 3742) or ``hystart++`` (RFC 9406); the era's if not
         given.
@@ -108,11 +109,15 @@ def compare(
         "rtt": text("rtt", rtt, "50ms"),
         "queue": text("queue", queue, "droptail:1bdp"),
         "loss": loss if isinstance(loss, str) else _number("loss", loss),
-        "recovery": text("recovery", recovery, "sack"),
         "era": text("era", era, "modern"),
         "duration": text("duration", duration, "60s"),
     }
-    others = {"slow_start": (slow_start, "standard"), "ecn": (ecn, "per-packet"), "warmup": (warmup, "10s")}
+    others = {
+        "recovery": (recovery, "sack"),
+        "slow_start": (slow_start, "standard"),
+        "ecn": (ecn, "per-packet"),
+        "warmup": (warmup, "10s"),
+    }
     settings |= {key: text(key, value, example) for key, (value, example) in others.items() if value is not None}
     count = whole("flows", flows, 1, MAX_FLOWS)
     least = whole("seeds", seeds, 1, MAX_SEEDS)

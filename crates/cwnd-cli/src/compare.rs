@@ -61,9 +61,9 @@ pub(crate) struct Arguments {
     /// Set each algorithm against this one too, with as many flows
     #[arg(long, value_name = "ALGORITHM")]
     versus: Option<Written<Spec>>,
-    /// How senders find and mend losses: tahoe, reno, newreno, sack or rack
-    #[arg(long, default_value = "sack")]
-    recovery: Written<RecoveryScheme>,
+    /// How senders find and mend losses: tahoe, reno, newreno, sack or rack [default: the era's]
+    #[arg(long)]
+    recovery: Option<Written<RecoveryScheme>>,
     /// How slow start grows: standard, limited:N (RFC 3742) or hystart++ (RFC 9406) [default: the era's]
     #[arg(long)]
     slow_start: Option<Written<SlowStart>>,

@@ -187,7 +187,7 @@ fn document(settings: &Settings) -> Result<Document, Failure> {
         warmup: read(settings, "warmup")?.unwrap_or_else(|| default_warmup(*duration.value())),
         duration,
         era: read(settings, "era")?.unwrap_or(base.era),
-        recovery: read(settings, "recovery")?.unwrap_or(base.recovery),
+        recovery: read(settings, "recovery")?,
         slow_start: read(settings, "slow_start")?,
         dumbbell: Some(Dumbbell {
             rate: read(settings, "rate")?.unwrap_or(path.rate),

@@ -4,7 +4,10 @@
 //! dates are those of the change log in its `ns-default.tcl`.
 
 use cwnd::Span;
+use cwnd::registry::Transport;
 use cwnd::window::{FirstCut, Policy, SlowStart};
+
+use crate::tcp::recovery::RecoveryScheme;
 
 /// How much a sender sends while it recovers from a loss by selective acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,8 @@ pub struct Era {
     pub initial_rto: Span,
     /// The first two duplicate acknowledgements each release a new packet (RFC 3042).
     pub limited_transmit: bool,
+    /// How losses are detected and repaired where a flow does not choose.
+    pub scheme: RecoveryScheme,
     /// How much is sent during recovery.
     pub recovery: Recovery,
     /// NewReno's timer runs on from the first partial acknowledgement, so that many losses in a window end in a time-out instead
@@ -72,6 +77,7 @@ impl Era {
         min_rto: Span::from_millis(200),
         initial_rto: Span::from_secs(6),
         limited_transmit: false,
+        scheme: RecoveryScheme::Sack,
         recovery: Recovery::Sack1,
         impatient: false,
         marked_at_one: MarkedAtOne::BacksOff,
@@ -125,12 +131,14 @@ impl Era {
         min_rto: Span::from_millis(200),
         initial_rto: Span::from_secs(3),
         limited_transmit: true,
+        scheme: RecoveryScheme::Sack,
         recovery: Recovery::Proportional,
         impatient: false,
         marked_at_one: MarkedAtOne::GoesOn,
     };
 
-    /// The current RFCs: RFC 6928 (an initial window of ten packets), RFC 6298 (timeout), RFC 3042, RFC 9438.
+    /// The current RFCs: RFC 6928 (an initial window of ten packets), RFC 6298 (timeout), RFC 3042, RFC 9438, and losses found and
+    /// repaired by RFC 8985 (RACK-TLP), RFC 9937 (proportional rate reduction) and RFC 5682 (F-RTO), as current kernels do.
     pub const MODERN: Self = Self {
         name: "modern",
         title: "the RFCs of today",
@@ -140,10 +148,18 @@ impl Era {
         min_rto: Span::from_secs(1),
         initial_rto: Span::from_secs(1),
         limited_transmit: true,
+        scheme: RecoveryScheme::Rack,
         recovery: Recovery::Proportional,
         impatient: true,
         marked_at_one: MarkedAtOne::Waits,
     };
+
+    /// How flows over `transport` detect and repair losses where they do not choose: those of routers want selective
+    /// acknowledgements and know nothing else.
+    #[must_use]
+    pub fn scheme_over(&self, transport: Transport) -> RecoveryScheme {
+        if transport == Transport::Routed { RecoveryScheme::Sack } else { self.scheme }
+    }
 
     /// The era called `name`.
     #[must_use]

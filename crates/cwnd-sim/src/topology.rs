@@ -9,7 +9,6 @@ use crate::era::Era;
 use crate::net::setup::{Class, LinkSetup, Loss, NodeId, QueueLimit};
 use crate::setup::{FlowSetup, Sampling, Setup, Variation};
 use crate::tcp::Reassembly;
-use crate::tcp::recovery::RecoveryScheme;
 use crate::traffic::Source;
 
 /// One bottleneck: senders on the left, receivers on the right, acknowledgements back over a link of the same kind.
@@ -120,6 +119,7 @@ impl FlowSetup {
     /// A bulk flow that starts at once and never stops, with an access line of its own.
     #[must_use]
     pub fn bulk(name: String, algorithm: Spec, era: Era, (from, to): (NodeId, NodeId), access_rtt: Span) -> Self {
+        let transport = algorithm.entry().transport;
         Self {
             name,
             algorithm,
@@ -141,7 +141,7 @@ impl FlowSetup {
             ecn: None,
             delayed_ack: None,
             ack_aggregation: None,
-            recovery: RecoveryScheme::default(),
+            recovery: era.scheme_over(transport),
             reassembly: Reassembly::default(),
             class: Class::default(),
             era,

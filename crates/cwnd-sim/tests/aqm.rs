@@ -3,7 +3,7 @@
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
     AckEcho, CbrSetup, Class, CoDelSetup, Discipline, Dumbbell, Era, FqCoDelSetup, PieSetup, QueueLimit, RateSchedule,
-    Setup, Trace,
+    RecoveryScheme, Setup, Trace,
 };
 
 const MBIT: u64 = 1_000_000;
@@ -18,6 +18,8 @@ fn bell(discipline: Discipline, (mbit, rtt): (u64, u64), algorithms: &[&str]) ->
     let bell = Dumbbell::new(mbit * MBIT, MS * rtt, QueueLimit::Packets(1000));
     let mut setup = bell.setup(&specs, Era::MODERN, Span::from_secs(40), Span::from_secs(10), 1);
     setup.links[0].discipline = discipline;
+    // What the bounds below were set for.
+    setup.flows.iter_mut().for_each(|flow| flow.recovery = RecoveryScheme::Sack);
     setup
 }
 

@@ -24,6 +24,8 @@ fn bell(algorithms: &[&str], seconds: u64) -> Setup {
     let bell = Dumbbell::new(10 * MBIT, MS * 40, QueueLimit::Packets(50));
     let mut setup = bell.setup(&specs, Era::MODERN, Span::from_secs(seconds), Span::ZERO, 1);
     setup.sampling = Some(Sampling { interval: MS * 100, internals: false });
+    // What the bounds below were set for.
+    setup.flows.iter_mut().for_each(|flow| flow.recovery = RecoveryScheme::Sack);
     setup
 }
 

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{Cwnd, SHORT, CommandResult};
+use super::{CommandResult, Cwnd, SHORT};
 
 /// Commands with a little to do, each with the folder or file it writes as `out`.
 const SHORT_WORK: [&[&str]; 7] = [
@@ -106,7 +106,11 @@ fn what_did_not_end_says_why() {
     let endless = cwnd.file("endless.toml", &endless);
     let result = cwnd.run(&["run", &endless, "--seeds", "1", "--memory", "50MB", "--json"]);
     assert_eq!(result.code, Some(1), "{}", result.err);
-    assert!(result.err.contains("memory") && result.err.contains("--memory") && result.err.contains('`'), "{}", result.err);
+    assert!(
+        result.err.contains("memory") && result.err.contains("--memory") && result.err.contains('`'),
+        "{}",
+        result.err
+    );
     let result = cwnd.run(&["run", "/dev/zero"]);
     assert_eq!(result.code, Some(2));
     assert!(result.err.contains("longer than 16 MiB"), "{}", result.err);

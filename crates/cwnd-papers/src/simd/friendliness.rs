@@ -117,7 +117,7 @@ fn line(name: &str, curve: &Goodputs, tcp: &Goodputs, losses: &[f64]) -> Curve {
 pub(super) fn recovery(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let losses: Vec<f64> = losses(bench)?.into_iter().filter(|p| *p <= 0.05).collect();
     let pair = |recovery: &str| -> Result<[Goodputs; 2]> {
-        let change = |document: &mut Document| document.recovery = Written::literal(recovery);
+        let change = |document: &mut Document| document.recovery = Some(Written::literal(recovery));
         Ok([Goodputs::run(bench, SIMD, &losses, change)?, Goodputs::run(bench, TCP, &losses, change)?])
     };
     let [sack, sack_tcp] = pair("sack")?;

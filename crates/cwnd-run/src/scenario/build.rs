@@ -174,8 +174,8 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
     let name = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
     let access_rtt = topology.access_rtt + group.extra_rtt.as_ref().map_or(Span::ZERO, |extra| *extra.value());
     let era = *group.era.as_ref().unwrap_or(&document.era).value();
-    let recovery = group.recovery.as_ref().unwrap_or(&document.recovery);
-    check_transport(&group.algorithm, recovery, key)?;
+    let scheme = group.recovery.as_ref().or(document.recovery.as_ref());
+    check_transport(&group.algorithm, scheme, key)?;
     if group.algorithm.value().entry().transport == Transport::Routed
         && let Some(interval) = &group.ack_aggregation
     {
@@ -191,6 +191,7 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         );
         return Err(range(key, "size", size, &accepted));
     }
+    let usual = FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt);
     Ok(FlowSetup {
         via: route(topology, &group.via, ends, (key, "via"))?,
         via_back: route(topology, &group.via_back, (ends.1, ends.0), (key, "via_back"))?,
@@ -208,21 +209,22 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         class: group.class.into(),
         delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
         ack_aggregation: group.ack_aggregation.as_ref().map(|interval| *interval.value()),
-        recovery: *recovery.value(),
+        recovery: scheme.map_or(usual.recovery, |scheme| *scheme.value()),
         reassembly: group.receiver.as_ref().map_or_else(Reassembly::default, |kind| *kind.value()),
-        ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt)
+        ..usual
     })
 }
 
 /// What the transport of an algorithm excludes.
 pub(super) fn check_transport(
     algorithm: &Written<Spec>,
-    recovery: &Written<RecoveryScheme>,
+    scheme: Option<&Written<RecoveryScheme>>,
     key: &str,
 ) -> Result<(), Located> {
-    if algorithm.value().entry().transport == Transport::Routed && *recovery.value() != RecoveryScheme::Sack {
+    let other = scheme.filter(|scheme| *scheme.value() != RecoveryScheme::Sack);
+    if let Some(other) = other.filter(|_| algorithm.value().entry().transport == Transport::Routed) {
         let accepted = format!("`sack` for `{algorithm}`, whose acknowledgements carry what routers wrote");
-        return Err(range(key, "recovery", &format!("`{recovery}`"), &accepted));
+        return Err(range(key, "recovery", &format!("`{other}`"), &accepted));
     }
     Ok(())
 }

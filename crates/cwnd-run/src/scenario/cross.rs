@@ -99,8 +99,8 @@ pub(super) fn crowd(
     key: &str,
 ) -> Result<CrowdSetup, Located> {
     let ends = ends(topology, (&group.from, &group.to), group.direction, key)?;
-    let recovery = group.recovery.as_ref().unwrap_or(&document.recovery);
-    check_transport(&group.algorithm, recovery, key)?;
+    let scheme = group.recovery.as_ref().or(document.recovery.as_ref());
+    check_transport(&group.algorithm, scheme, key)?;
     if group.algorithm.value().entry().transport == Transport::Datagram {
         let accepted = "one that sends again what is lost: its flows have an end";
         return Err(range(key, "algorithm", &format!("`{}`", group.algorithm), accepted));
@@ -113,6 +113,7 @@ pub(super) fn crowd(
     let era = *group.era.as_ref().unwrap_or(&document.era).value();
     let pages =
         group.web.as_ref().map(|web| Pages { pages: web.pages, objects: web.objects, think: *web.think.value() });
+    let usual = FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt);
     Ok(CrowdSetup {
         flow: FlowSetup {
             start,
@@ -124,10 +125,10 @@ pub(super) fn crowd(
             ecn: group.ecn.map(Into::into),
             class: group.class.into(),
             delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
-            recovery: *recovery.value(),
+            recovery: scheme.map_or(usual.recovery, |scheme| *scheme.value()),
             via: route(topology, &group.via, ends, (key, "via"))?,
             via_back: route(topology, &group.via_back, (ends.1, ends.0), (key, "via_back"))?,
-            ..FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt)
+            ..usual
         },
         gap: gap(document, group, key)?,
         sizes: *group.size.value(),

@@ -37,8 +37,10 @@ pub struct Document {
     pub first_seed: u64,
     /// The habits of all senders and receivers; a flow may have its own.
     pub era: Written<Era>,
-    /// How senders find and mend losses: `tahoe`, `reno`, `newreno`, `sack` or `rack`; a flow may have its own.
-    pub recovery: Written<RecoveryScheme>,
+    /// How senders find and mend losses: `tahoe`, `reno`, `newreno`, `sack` or `rack`; as the era has it if
+    /// not given. A flow may have its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Written<RecoveryScheme>>,
     /// How slow start grows, and whether the delay ends it; as the era has it if not given. A flow may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Written<SlowStart>>,
@@ -327,7 +329,7 @@ impl Default for Document {
             seeds: 5,
             first_seed: 1,
             era: Written::literal("modern"),
-            recovery: Written::literal("sack"),
+            recovery: None,
             slow_start: None,
             packet: Written::literal("1500B"),
             payload: Written::literal("1460B"),

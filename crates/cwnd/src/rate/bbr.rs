@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use super::random::SplitMix;
 use super::{GREATEST_RATE, GREATEST_WINDOW, bounded, bounded_window};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::registry::{Entry, Family, Transport};
+use crate::entry::{Entry, Family, Transport};
 use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Start, View};
 use crate::units::{Bytes, Span, Time};
 
@@ -465,7 +465,7 @@ impl CongestionControl for Bbr {
 }
 
 /// Registered as `bbr`.
-pub const BBR: Entry = Entry {
+pub const BBR: Entry<Bbr> = Entry {
     name: "bbr",
     title: "BBR version 1: paced at the bandwidth delivered, probed in cycles of eight round trips",
     family: Family::Baseline,
@@ -479,7 +479,7 @@ pub const BBR: Entry = Entry {
         "ProbeRTT marks packets as limited here, not in the host: from the state they left with",
     ],
     parameters: &[],
-    build: |_, start| Ok(Bbr::new(start).into()),
+    build: |_, start| Ok(Bbr::new(start)),
     receiver: None,
 };
 

@@ -30,7 +30,7 @@ use crate::net::packet::Ack;
 
 /// How a TCP sender detects and repairs losses. All but the last detect one by the third duplicate acknowledgement, or by three packets
 /// above it that have arrived, and all of them by the retransmission timer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryScheme {
     /// Slow start from the first missing packet on, with a window of one packet, whatever else has arrived.
     Tahoe,
@@ -40,7 +40,6 @@ pub enum RecoveryScheme {
     /// Fast recovery until everything sent before it has arrived, one loss per round trip (RFC 6582).
     NewReno,
     /// Selective acknowledgements: all losses of a window in about one round trip (RFC 2018, RFC 6675).
-    #[default]
     Sack,
     /// The same with losses found by time, those of packets sent again too (RFC 8985); responses that were in vain are undone.
     Rack,
