@@ -10,7 +10,9 @@ use cwnd_sim::{Dumbbell, Era, QueueLimit, Setup, Source, Variation};
 fn path(flows: usize) -> Setup {
     let bell = Dumbbell::new(12_000_000, Span::from_millis(100), QueueLimit::Packets(100));
     let specs = vec![Spec::parse("reno").expect("registered"); flows];
-    let setup = bell.setup(&specs, Era::MODERN, Span::from_secs(20), Span::ZERO, 1);
+    let mut setup = bell.setup(&specs, Era::MODERN, Span::from_secs(20), Span::ZERO, 1);
+    // Each packet is acknowledged, so that counts of packets are exact.
+    setup.flows.iter_mut().for_each(|flow| flow.delayed_ack = None);
     Setup { variation: Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 }, ..setup }
 }
 

@@ -60,6 +60,10 @@ pub struct Era {
     pub impatient: bool,
     /// What a congestion mark does to a window of one packet.
     pub marked_at_one: MarkedAtOne,
+    /// Receivers acknowledge every second packet or after this time where a flow does not choose; none: every packet at once.
+    pub delayed_ack: Option<Span>,
+    /// The first packets of a flow that a receiver which delays acknowledgements acknowledges at once.
+    pub quick_acks: u32,
 }
 
 impl Era {
@@ -81,6 +85,8 @@ impl Era {
         recovery: Recovery::Sack1,
         impatient: false,
         marked_at_one: MarkedAtOne::BacksOff,
+        delayed_ack: None,
+        quick_acks: 0,
     };
 
     /// The same with windows reduced to real numbers (`precisionReduce_`): what authors needed whose decrease is a few packets in
@@ -135,10 +141,14 @@ impl Era {
         recovery: Recovery::Proportional,
         impatient: false,
         marked_at_one: MarkedAtOne::GoesOn,
+        delayed_ack: None,
+        quick_acks: 0,
     };
 
     /// The current RFCs: RFC 6928 (an initial window of ten packets), RFC 6298 (timeout), RFC 3042, RFC 9438, and losses found and
-    /// repaired by RFC 8985 (RACK-TLP), RFC 9937 (proportional rate reduction) and RFC 5682 (F-RTO), as current kernels do.
+    /// repaired by RFC 8985 (RACK-TLP), RFC 9937 (proportional rate reduction) and RFC 5682 (F-RTO), as current kernels do. Receivers
+    /// acknowledge every second packet or after 40 ms, but each of the first 16 at once, as Linux's do (`TCP_DELACK_MIN`,
+    /// `TCP_MAX_QUICKACKS`).
     pub const MODERN: Self = Self {
         name: "modern",
         title: "the RFCs of today",
@@ -152,6 +162,8 @@ impl Era {
         recovery: Recovery::Proportional,
         impatient: true,
         marked_at_one: MarkedAtOne::Waits,
+        delayed_ack: Some(Span::from_millis(40)),
+        quick_acks: 16,
     };
 
     /// How flows over `transport` detect and repair losses where they do not choose: those of routers want selective

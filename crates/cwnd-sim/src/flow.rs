@@ -189,6 +189,7 @@ impl Flow {
         let options = tcp::ReceiverOptions {
             reassembly: setup.reassembly,
             delay: setup.delayed_ack,
+            quick: era.quick_acks,
             echo: setup.ecn.unwrap_or(AckEcho::Latch),
         };
         let (sender, receiver) = match setup.algorithm.entry().transport {

@@ -83,7 +83,8 @@ pub struct FlowSetup {
     pub slow_start: Option<SlowStart>,
     /// Packets are ECN-capable, and how their marks come back.
     pub ecn: Option<AckEcho>,
-    /// Acknowledge every second packet or after this time; none: every packet at once.
+    /// Acknowledge every second packet or after this time, but the first ones at once, as many as the era has; none: every packet at
+    /// once.
     pub delayed_ack: Option<Span>,
     /// Acknowledgements wait for one another: the first that is due waits for this time, and all that become due meanwhile leave
     /// together with it, as behind a radio or cable link. None: none waits.

@@ -3,6 +3,7 @@
 //! In both, half of a flow's round-trip propagation delay lies on the shared links and half on its own access line, so that a
 //! seed can spread the round-trip times of flows.
 
+use cwnd::registry::Transport;
 use cwnd::{Bytes, Span, Spec, Time};
 
 use crate::era::Era;
@@ -139,7 +140,7 @@ impl FlowSetup {
             paced: false,
             slow_start: None,
             ecn: None,
-            delayed_ack: None,
+            delayed_ack: era.delayed_ack.filter(|_| transport == Transport::Acked),
             ack_aggregation: None,
             recovery: era.scheme_over(transport),
             reassembly: Reassembly::default(),

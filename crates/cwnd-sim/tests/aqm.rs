@@ -19,7 +19,9 @@ fn bell(discipline: Discipline, (mbit, rtt): (u64, u64), algorithms: &[&str]) ->
     let mut setup = bell.setup(&specs, Era::MODERN, Span::from_secs(40), Span::from_secs(10), 1);
     setup.links[0].discipline = discipline;
     // What the bounds below were set for.
-    setup.flows.iter_mut().for_each(|flow| flow.recovery = RecoveryScheme::Sack);
+    for flow in &mut setup.flows {
+        (flow.recovery, flow.delayed_ack) = (RecoveryScheme::Sack, None);
+    }
     setup
 }
 

@@ -25,7 +25,9 @@ fn bell(algorithms: &[&str], seconds: u64) -> Setup {
     let mut setup = bell.setup(&specs, Era::MODERN, Span::from_secs(seconds), Span::ZERO, 1);
     setup.sampling = Some(Sampling { interval: MS * 100, internals: false });
     // What the bounds below were set for.
-    setup.flows.iter_mut().for_each(|flow| flow.recovery = RecoveryScheme::Sack);
+    for flow in &mut setup.flows {
+        (flow.recovery, flow.delayed_ack) = (RecoveryScheme::Sack, None);
+    }
     setup
 }
 

@@ -27,6 +27,8 @@ fn setup(flows: &[Spec], mbit: u64, rtt: Span, queue: u32, seconds: u64) -> Setu
     let mut setup = bell.setup(flows, Era::MODERN, Span::from_secs(seconds), Span::ZERO, 1);
     setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.9 };
     setup.sampling = Some(Sampling { interval: rtt / 10, internals: true });
+    // The papers' receivers acknowledge each packet.
+    setup.flows.iter_mut().for_each(|flow| flow.delayed_ack = None);
     setup
 }
 

@@ -124,7 +124,7 @@ pub(super) fn crowd(
             slow_start: document.slow_start.as_ref().map(|growth| *growth.value()),
             ecn: group.ecn.map(Into::into),
             class: group.class.into(),
-            delayed_ack: group.delayed_ack.as_ref().map(|delay| *delay.value()),
+            delayed_ack: group.delayed_ack.as_ref().map_or(usual.delayed_ack, |delay| delayed(*delay.value())),
             recovery: scheme.map_or(usual.recovery, |scheme| *scheme.value()),
             via: route(topology, &group.via, ends, (key, "via"))?,
             via_back: route(topology, &group.via_back, (ends.1, ends.0), (key, "via_back"))?,
@@ -136,6 +136,11 @@ pub(super) fn crowd(
         rtt_spread: span(&group.rtt_spread),
         limit,
     })
+}
+
+/// A delay of zero is none.
+pub(super) fn delayed(delay: Span) -> Option<Span> {
+    (delay > Span::ZERO).then_some(delay)
 }
 
 fn gap(document: &Document, group: &Arrivals, key: &str) -> Result<Gap, Located> {

@@ -131,7 +131,7 @@ pub struct Arrivals {
     /// Packets can carry congestion marks, and acknowledgements echo them like this; no marks if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Ecn>,
-    /// Acknowledge every second packet, or one after this time; every packet at once if not given.
+    /// Acknowledge every second packet, or one after this time; `0s` for every packet at once, as the era has it if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Written<Span>>,
     /// The class of their packets and acknowledgements at `rio` queues.

@@ -51,6 +51,8 @@ pub(crate) struct ReceiverOptions {
     pub(crate) reassembly: Reassembly,
     /// One acknowledgement for two packets, or after this time.
     pub(crate) delay: Option<Span>,
+    /// So many packets are acknowledged at once first.
+    pub(crate) quick: u32,
     pub(crate) echo: AckEcho,
 }
 
@@ -64,6 +66,8 @@ pub(crate) struct Receiver {
     reported: [u64; 2],
     reassembly: Reassembly,
     delayed: Option<Span>,
+    /// So many packets are still acknowledged at once.
+    quick: u32,
     /// When the acknowledgement held back is due, [`Time::MAX`] if there is none, and the echo it will carry.
     due: Time,
     held_echo: Time,
@@ -81,6 +85,7 @@ impl Receiver {
             reported: [0; 2],
             reassembly: options.reassembly,
             delayed: options.delay,
+            quick: if options.delay.is_some() { options.quick } else { 0 },
             due: Time::MAX,
             held_echo: Time::ZERO,
             echo: options.echo,
@@ -133,6 +138,7 @@ impl Receiver {
             && in_order
             && self.due == Time::MAX
             && !marked
+            && self.spend_quick()
         {
             (self.due, self.held_echo) = (now + delay, data.sent_at);
             return (new, None);
@@ -154,6 +160,13 @@ impl Receiver {
             self.due = Time::MAX;
             self.acknowledge(self.cumulative, self.held_echo)
         })
+    }
+
+    /// Whether no packet is acknowledged at once any more; one less is from now on.
+    fn spend_quick(&mut self) -> bool {
+        let spent = self.quick == 0;
+        self.quick = self.quick.saturating_sub(1);
+        spent
     }
 
     /// RFC 8257 section 3.2: an acknowledgement covers packets with marks or packets without, so what is held leaves first.
@@ -249,7 +262,7 @@ mod tests {
     use super::*;
 
     const PLAIN: ReceiverOptions =
-        ReceiverOptions { reassembly: Reassembly::Selective, delay: None, echo: AckEcho::Latch };
+        ReceiverOptions { reassembly: Reassembly::Selective, delay: None, quick: 0, echo: AckEcho::Latch };
 
     fn data(number: u64) -> Data {
         Data { number, sent_at: Time::from_nanos(number), retransmission: false, reacted: false, pair: false }
@@ -293,6 +306,14 @@ mod tests {
         assert_eq!(receiver.on_timer(due).map(|ack| ack.cumulative), Some(3));
         let (_, ack) = receiver.on_data(due, &data(5), false);
         assert!(ack.is_some(), "a gap is acknowledged at once");
+    }
+
+    #[test]
+    fn the_first_packets_are_acknowledged_at_once() {
+        let delay = Some(Span::from_millis(40));
+        let mut receiver = Receiver::new(ReceiverOptions { delay, quick: 3, ..PLAIN });
+        let acked = (0..8).map(|number| receiver.on_data(Time::ZERO, &data(number), false).1.is_some());
+        assert_eq!(acked.collect::<Vec<_>>(), [true, true, true, false, true, false, true, false]);
     }
 
     /// RFC 8257 figure 1, with acknowledgements for two packets.
