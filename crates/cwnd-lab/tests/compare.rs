@@ -18,8 +18,6 @@ fn base() -> Document {
         duration: Written::literal("4s"),
         warmup: Written::literal("1s"),
         seeds: 2,
-        // Two runs of 4 s say little: these are the ones for which flows of one kind came out equal.
-        recovery: Some(Written::literal("sack")),
         dumbbell: Some(Dumbbell {
             rate: Written::literal("10mbit"),
             rtt: Written::literal("20ms"),
@@ -31,12 +29,6 @@ fn base() -> Document {
 
 fn algorithms(names: &[&str]) -> Vec<Written<Spec>> {
     names.iter().map(|name| Written::literal(name)).collect()
-}
-
-fn compare(names: &[&str], opponent: Option<&str>) -> Compared {
-    let opponent = opponent.map(Written::literal);
-    let comparison = Comparison::new(&base(), &algorithms(names), opponent.as_ref(), 2, None).expect("valid");
-    comparison.run(&()).expect("runs")
 }
 
 #[test]
