@@ -24,7 +24,7 @@ pub(crate) struct Impairments {
     #[arg(long, value_name = "TIME")]
     aggregate: Option<Written<Span>>,
     /// Of N acknowledgements of a flow that leave together only the newest goes on; with --aggregate
-    #[arg(long, value_name = "N", requires = "aggregate")]
+    #[arg(long, value_name = "N", requires = "aggregate", value_parser = whole::<u32>(1..=1_000_000))]
     pub(crate) thin_acks: Option<u32>,
     /// Transmit at the instants of a packet-delivery trace of Mahimahi only, instead of at --rate
     #[arg(long, value_name = "FILE")]

@@ -112,8 +112,8 @@ fn flags() {
         (&["compare", "--duration", "0s"], "error: --duration: cannot be 0s: accepted is any time above zero"),
         (&["bench", "sim", "--warmup", "1min"], "error: --warmup: cannot be 1min: accepted is less than"),
         (
-            &["algorithms", "nbr"],
-            "error: invalid value 'nbr' for '[ALGORITHM]': unknown algorithm `nbr` (`cwnd algorithms` lists all)",
+            &["algorithms", "nine"],
+            "error: invalid value 'nine' for '[ALGORITHM]': unknown algorithm `nine` (`cwnd algorithms` lists all)",
         ),
         (
             &["algorithms", "simd:beta=x"],

@@ -232,7 +232,6 @@ fn an_evaluation_has_every_heading_and_no_verdict() {
     };
     // A gentler cut than Reno's takes more from Reno than Reno does.
     assert!(against("reno", "algorithm") > against("reno", "reno"));
-    assert!(against("reno", "algorithm") > 0.5);
 
     let text = cwnd.succeed(&[&arguments[..], &["--out", "out"]].concat());
     assert!(text.contains("6.2 Tunnel Behavior\nnot covered: "), "{text}");
