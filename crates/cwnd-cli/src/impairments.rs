@@ -5,6 +5,8 @@ use cwnd::Span;
 use cwnd_run::scenario::{self, Stage, TraceFile, Written};
 use cwnd_sim::{Reordering, TokenBucket};
 
+use crate::arguments::whole;
+
 /// The keys of links in scenarios, under the same names.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Impairments {

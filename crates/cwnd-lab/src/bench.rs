@@ -2,8 +2,7 @@
 
 use cwnd_run::scenario::{Document, Dumbbell, FlowGroup, Written};
 
-/// A dumbbell with a queue of one bandwidth-delay product each way, acknowledgements for every packet, and nothing recorded over
-/// time.
+/// A dumbbell with a queue of one bandwidth-delay product each way, and nothing recorded over time.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// On the command line.
@@ -24,12 +23,20 @@ pub struct Case {
     pub duration: &'static str,
     /// Utilisation is measured after this time.
     pub warmup: &'static str,
+    /// Senders and receivers are those of the era `modern`; otherwise losses are found by selective acknowledgements, one for each packet.
+    pub modern: bool,
 }
 
 /// Every case.
 pub const CASES: &[Case] = &[
     CLASSIC,
-    Case { name: "cubic", title: "the same with CUBIC", algorithm: "cubic", ..CLASSIC },
+    Case {
+        name: "modern",
+        title: "the same with RACK-TLP and delayed acknowledgements, as senders are today",
+        modern: true,
+        ..CLASSIC
+    },
+    Case { name: "cubic", title: "the classic case with CUBIC", algorithm: "cubic", ..CLASSIC },
     Case { name: "udt", title: "the same with UDT, which reports on a clock", algorithm: "udt", ..CLASSIC },
     Case {
         name: "overshoot",
@@ -90,6 +97,7 @@ impl Case {
             warmup: Written::literal(self.warmup),
             seeds: 1,
             sampling: Written::literal("off"),
+            recovery: (!self.modern).then(|| Written::literal("sack")),
             dumbbell: Some(Dumbbell {
                 rate: Written::literal(self.rate),
                 rtt: Written::literal(self.rtt),
@@ -98,6 +106,7 @@ impl Case {
             }),
             flow: vec![FlowGroup {
                 max_window: self.max_window,
+                delayed_ack: (!self.modern).then(|| Written::literal("0s")),
                 ..FlowGroup::new(Written::literal(self.algorithm), self.flows)
             }],
             ..Document::default()
@@ -115,6 +124,7 @@ const CLASSIC: Case = Case {
     rtt: "50ms",
     duration: "20s",
     warmup: "5s",
+    modern: false,
 };
 
 #[cfg(test)]
