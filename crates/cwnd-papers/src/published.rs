@@ -157,7 +157,7 @@ pub enum Basis {
     Derived,
     /// What the paper says in words: an order, a bound, a tendency.
     Claim,
-    /// An identity, or the same statement as that of another row: it can fail only by a fault of this program.
+    /// An identity, or what another row says already.
     Check,
 }
 

@@ -202,8 +202,8 @@ fn flags() {
             "error: --queue: cannot be `red:9p,min=5p,max=2p`: accepted is a min of at most max: here they are 5.0 and 2.0 packets",
         ),
         (
-            &["udt", "link", "127.0.0.1:0", "127.0.0.1:9", "--reorder", "2"],
-            "error: invalid value '2' for '--reorder <P>': expected a probability, 0 to 1",
+            &["udt", "link", "127.0.0.1:0", "127.0.0.1:9", "--duplicate", "2"],
+            "error: invalid value '2' for '--duplicate <P>': expected a probability, 0 to 1",
         ),
         (
             &["udt", "link", "here", "127.0.0.1:9"],

@@ -171,7 +171,7 @@ pub(crate) fn summary(summary: &Summary) -> Kept {
     kept
 }
 
-/// The summary that [`summary`] kept.
+/// The summary that `summary` kept.
 #[must_use]
 pub fn summary_of(kept: &Kept) -> Summary {
     Measures {

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["server", "libudt"])]
     reverse: bool,
     /// Acknowledge what arrives here after so many packets, between the ticks of UDT's clock of 10 ms
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<u32>(1..=u32::MAX))]
     ack_every: u32,
     /// The largest packet in bytes, IP and UDP headers included
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS))]
