@@ -34,14 +34,14 @@ mod verdict;
 pub use bench::RunLog;
 pub use error::PaperError;
 pub use findings::{Curve, Figure};
-pub use published::{Assumption, Basis, Confidence, Kind, Paper, Published, PublishedResult, PublishedRow, Value};
+pub use published::{Assumption, Confidence, Kind, Paper, Published, PublishedResult, PublishedRow, Value};
 pub use recorded::{Difference, Recorded, RecordedRow};
 pub use reproduction::Reproduction;
 pub use row::JudgedRow;
 pub use selection::{PAPERS, PaperRun, ResultRun, Selection};
 pub use settings::{Scale, Settings};
 pub use tolerance::Tolerance;
-pub use verdict::{Counts, Verdict};
+pub use verdict::{Basis, Counts, Verdict};
 
 use bench::Bench;
 use computed::Computed;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::Scale;
 use super::tolerance::Tolerance;
+use super::verdict::Basis;
 use cwnd_run::scenario::{Fault, ScenarioError, Source};
 
 /// A paper's numbers, the gaps in its description, and how its runs are shortened.
@@ -147,20 +148,6 @@ pub enum Value {
     Text(String),
 }
 
-/// What a row is compared with. Each is counted apart from the others.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Basis {
-    /// A number the paper prints.
-    Printed,
-    /// A number that follows from printed formulas or numbers.
-    Derived,
-    /// What the paper says in words: an order, a bound, a tendency.
-    Claim,
-    /// An identity, or what another row says already.
-    Check,
-}
-
 /// What is done with a result or a row.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -226,22 +213,6 @@ impl Published {
             return Some((format!("{key}.value"), "a number, a text or a list is assumed".to_string()));
         }
         None
-    }
-}
-
-impl Basis {
-    /// All of them, in the order they are counted.
-    pub const ALL: [Self; 4] = [Self::Printed, Self::Derived, Self::Claim, Self::Check];
-
-    /// What rows of this kind are called together.
-    #[must_use]
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Printed => "printed numbers",
-            Self::Derived => "derived numbers",
-            Self::Claim => "claims",
-            Self::Check => "checks",
-        }
     }
 }
 

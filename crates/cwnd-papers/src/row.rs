@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::computed::Computed;
-use super::published::{Basis, Kind, PublishedResult, PublishedRow, Value};
-use super::verdict::Verdict;
+use super::published::{Kind, PublishedResult, PublishedRow, Value};
+use super::verdict::{Basis, Verdict};
 use cwnd_run::measure::Estimate;
 use cwnd_run::measure::digits::cell;
 

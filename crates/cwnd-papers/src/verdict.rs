@@ -5,8 +5,6 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::published::Basis;
-
 /// What came of a row.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -23,9 +21,39 @@ pub enum Verdict {
     Illustration,
 }
 
+/// What a row is compared with. Each is counted apart from the others.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// A number the paper prints.
+    Printed,
+    /// A number that follows from printed formulas or numbers.
+    Derived,
+    /// What the paper says in words: an order, a bound, a tendency.
+    Claim,
+    /// An identity, or what another row says already.
+    Check,
+}
+
 /// How many rows have which basis and verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts([[usize; Verdict::ALL.len()]; Basis::ALL.len()]);
+
+impl Basis {
+    /// All of them, in the order they are counted.
+    pub const ALL: [Self; 4] = [Self::Printed, Self::Derived, Self::Claim, Self::Check];
+
+    /// What rows of this kind are called together.
+    #[must_use]
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Printed => "printed numbers",
+            Self::Derived => "derived numbers",
+            Self::Claim => "claims",
+            Self::Check => "checks",
+        }
+    }
+}
 
 impl Verdict {
     /// All of them, those about the reproduction first, then those about the paper.

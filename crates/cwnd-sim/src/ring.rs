@@ -57,7 +57,7 @@ impl Budget {
         fits
     }
 
-    fn give_back(&self, bytes: u64) {
+    fn release(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
@@ -98,7 +98,7 @@ impl<T> Ring<T> {
             return false;
         }
         self.places.reserve_exact(places - len);
-        self.budget.give_back(self.cost(before));
+        self.budget.release(self.cost(before));
         true
     }
 
@@ -125,7 +125,7 @@ impl<T> DerefMut for Ring<T> {
 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
-        self.budget.give_back(self.charged());
+        self.budget.release(self.charged());
     }
 }
 

@@ -41,7 +41,7 @@ impl Quota {
     }
 
     /// Gives back what a peer at `ip` took.
-    pub fn give_back(&mut self, ip: IpAddr, amount: u64) {
+    pub fn release(&mut self, ip: IpAddr, amount: u64) {
         if amount == 0 {
             return;
         }
@@ -85,10 +85,10 @@ mod tests {
         let mut quota = Quota::new(10, 6);
         assert_eq!((quota.take(one, 5), quota.take(one, 5), quota.take(one, 5)), (5, 1, 0));
         assert_eq!((quota.take(two, 3), quota.left(ip("192.0.2.2")), quota.take(three, 3)), (3, 1, 1));
-        quota.give_back(one, 2);
+        quota.release(one, 2);
         assert_eq!((quota.left(one), quota.left(three), quota.taken()), (2, 2, 8));
         for (ip, amount) in [(one, 4), (two, 3), (three, 1)] {
-            quota.give_back(ip, amount);
+            quota.release(ip, amount);
         }
         assert_eq!((quota.taken(), quota.by_address.len()), (0, 0), "nothing is kept of those who have nothing");
     }

@@ -204,22 +204,22 @@ impl Established {
             self.reserved += memory.take(ip, missing);
             let allowed = self.progress.needed.min(self.reserved);
             let needed = self.shared.send.release(released, allowed).max(allowed);
-            memory.give_back(ip, self.reserved.saturating_sub(needed));
+            memory.release(ip, self.reserved.saturating_sub(needed));
             self.reserved = self.reserved.min(needed);
         }
         released < connection.written()
     }
 
     /// Gives back the memory for what is not acknowledged.
-    pub(super) fn give_back(&mut self, memory: &mut Quota) {
-        memory.give_back(self.shared.peer.ip(), std::mem::take(&mut self.reserved));
+    pub(super) fn release_all(&mut self, memory: &mut Quota) {
+        memory.release(self.shared.peer.ip(), std::mem::take(&mut self.reserved));
     }
 
     /// The connection is closed; what has arrived goes to the application.
     pub(super) fn close(&mut self, now: Time, reason: Reason, endpoint: &mut Endpoint, memory: &mut Quota) {
         self.phase = Phase::Closed;
         self.release(now, endpoint, memory);
-        self.give_back(memory);
+        self.release_all(memory);
         self.deliver(now, endpoint);
         self.shared.end(match reason {
             Reason::Aborted => Ended::Aborted,

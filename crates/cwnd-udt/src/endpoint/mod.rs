@@ -386,13 +386,13 @@ impl Endpoint {
             self.peers.remove(&(entry.peer, None));
             return;
         };
-        self.memory.give_back(entry.peer.ip(), *reserved);
+        self.memory.release(entry.peer.ip(), *reserved);
         let key = client.then_some(agreed.peer_id);
         if self.peers.get(&(entry.peer, key)) == Some(&place) {
             self.peers.remove(&(entry.peer, key));
         }
         if *client {
-            self.clients.give_back(entry.peer.ip(), 1);
+            self.clients.release(entry.peer.ip(), 1);
             if self.closed_clients.len() == MAX_CLOSED_CLIENTS {
                 self.closed_clients.pop_front();
             }
@@ -480,7 +480,7 @@ impl Endpoint {
         if let Some(entry) = self.table.get_mut(place) {
             let ip = entry.peer.ip();
             if let Some(open) = entry.open_mut() {
-                open.give_back(&mut self.memory, ip);
+                open.release(&mut self.memory, ip);
             }
         }
         self.collect_events(place);

@@ -193,11 +193,11 @@ impl Established {
     }
 
     /// Gives back memory of what has been read.
-    pub(super) fn give_back(&mut self, memory: &mut Quota, ip: IpAddr) {
+    pub(super) fn release(&mut self, memory: &mut Quota, ip: IpAddr) {
         // A block more is kept, so that not every packet takes it and gives it back.
         let surplus = self.reserved.saturating_sub(blocks(self.connection.held()) + BLOCK);
         if surplus > 0 {
-            memory.give_back(ip, surplus);
+            memory.release(ip, surplus);
             self.reserved -= surplus;
         }
     }

@@ -73,7 +73,7 @@ impl Rack {
         let Self { board, detector, episode, .. } = self;
         let (first, cumulative) = (board.acked(), ack.cumulative);
         let mut delivered = Delivered::default();
-        board.take_in(ack, |number, record| {
+        board.process_ack(ack, |number, record| {
             delivered.count += 1;
             detector.on_delivered(now, ack.echo, number, record);
             if record.resends == 0 {
