@@ -165,6 +165,26 @@ impl Varying {
     }
 }
 
+impl LinkSetup {
+    /// The mean rate over a span of time, bit/s; none for a link of pure delay.
+    #[must_use]
+    pub fn mean_rate(&self, from: Time, to: Time) -> Option<f64> {
+        let rate = self.rate?;
+        let Some(varying) = Varying::of(self, rate) else { return Some(rate as f64) };
+        let (begin, end) = (from.as_nanos(), to.as_nanos());
+        Some(match varying {
+            Varying::Steps(steps) if end > begin => {
+                steps.integral(end).saturating_sub(steps.integral(begin)) as f64 / (end - begin) as f64
+            }
+            Varying::Steps(steps) => steps.at(begin).0 as f64,
+            _ if end > begin => {
+                (varying.capacity(rate, to) - varying.capacity(rate, from)) as f64 * 8e9 / (end - begin) as f64
+            }
+            _ => rate as f64,
+        })
+    }
+}
+
 /// The bits of a packet times the nanoseconds of a second: divided by a rate, nanoseconds.
 #[inline]
 fn bit_nanos(size: Bytes) -> u128 {
