@@ -213,14 +213,14 @@ fn every_error_names_its_place_and_what_is_accepted() {
         ("[dumbbell\n".to_string(), "1:10: unclosed table, expected `]`"),
         (top("durtion = \"1s\""), "1:1: unknown key `durtion`; did you mean `duration`? (accepted: title, duration"),
         (top("duration = 60"), "1:12: invalid type: integer `60`, expected a time with its unit"),
-        (top("warmup = \"60s\""), "1:10: `warmup` cannot be 60s: accepted is less than the duration, 60s"),
+        (top("warmup = \"60s\""), "1:10: `warmup` cannot be 60s: accepted is less than the duration, 60 s"),
         (top("seeds = 0"), "1:9: `seeds` cannot be 0: accepted is 1 to 100000"),
         (top("era = \"2001\""), "1:7: unknown value `2001`"),
         (top("recovery = \"vegas\""), "1:12: unknown value `vegas` (accepted: tahoe, reno, newreno, sack, rack)"),
         (flow("receiver = \"sakc\""), "4:12: unknown value `sakc`"),
         (top("packet = \"4GB\""), "1:10: `packet` cannot be 4GB: accepted is at most 65535B, the longest IP packet"),
         (top("ack = \"66kB\""), "1:7: `ack` cannot be 66kB: accepted is at most 65535B"),
-        (top("payload = \"2kB\""), "1:11: `payload` cannot be 2kB: accepted is at most a packet, 1500B"),
+        (top("payload = \"2kB\""), "1:11: `payload` cannot be 2kB: accepted is at most a packet, 1500 bytes"),
         (top("[variation]\nrtt = 1.0"), "2:7: `rtt` cannot be 1: accepted is at least 0 and below 1"),
         (flow("count = 0"), "4:9: `count` cannot be 0: accepted is at least 1"),
         (flow("count = -1"), "4:9: invalid value: integer `-1`, expected a whole number from 1 to 4294967295"),
@@ -373,7 +373,7 @@ fn the_default_warmup_is_at_most_half_of_the_duration() {
     }
     assert_eq!(
         error(SMALLEST, &["duration=3s", "warmup=4s"]),
-        "--set warmup=4s: `warmup` cannot be 4s: accepted is less than the duration, 3s"
+        "--set warmup=4s: `warmup` cannot be 4s: accepted is less than the duration, 3 s"
     );
 }
 
@@ -385,7 +385,7 @@ fn errors_of_overrides_name_the_override() {
         ("flow.0.algorithm=rneo", "--set flow.0.algorithm=rneo: unknown algorithm `rneo`; did you mean `reno`?"),
         ("flow.1.algorithm=reno", "--set flow.1.algorithm=reno: `flow` is a list of 1: name one as `flow.0.key`"),
         ("flow.0.count=0", "--set flow.0.count=0: `count` cannot be 0: accepted is at least 1"),
-        ("warmup=5min", "--set warmup=5min: `warmup` cannot be 5min: accepted is less than the duration, 60s"),
+        ("warmup=5min", "--set warmup=5min: `warmup` cannot be 5min: accepted is less than the duration, 60 s"),
         ("duration", "--set duration: expected `key=value`"),
         ("duration.x=1", "--set duration.x=1: invalid type: map, expected a time with its unit"),
         (".=1", "--set .=1: a part of the key is empty"),

@@ -7,10 +7,10 @@ use thiserror::Error;
 /// A setup contradicts itself.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum SetupError {
-    /// A field is outside its range.
+    /// Fields contradict each other, or one is outside its range.
     #[error("{part}: {reason}")]
     Field {
-        /// What it is a field of.
+        /// What they are fields of.
         part: SetupPart,
         /// What is wrong, and what is accepted.
         reason: String,
@@ -32,6 +32,16 @@ pub enum SetupError {
     /// The caller ended the run.
     #[error("interrupted")]
     Interrupted,
+    /// A field is outside its range.
+    #[error("{part}: `{field}` must be {accepted}")]
+    Range {
+        /// What it is a field of.
+        part: SetupPart,
+        /// Its name; with those of the fields around it where it is deeper.
+        field: &'static str,
+        /// The accepted values.
+        accepted: String,
+    },
     /// Events follow one another at one instant without end.
     #[error(
         "{part}: time stands still {at:.9} s into the run: {events} events at one instant; give a link on the way a rate or a delay"
@@ -69,6 +79,8 @@ pub enum SetupPart {
     Flow(String),
     /// A link.
     Link(String),
+    /// The setup as a whole.
+    Setup,
 }
 
 impl fmt::Display for SetupPart {
@@ -79,8 +91,14 @@ impl fmt::Display for SetupPart {
             Self::Field(name) => out.write_str(name),
             Self::Flow(name) => write!(out, "flow `{name}`"),
             Self::Link(name) => write!(out, "link `{name}`"),
+            Self::Setup => out.write_str("setup"),
         }
     }
+}
+
+/// An error about a field of `part` unless `holds`.
+pub(crate) fn in_range(holds: bool, part: &SetupPart, field: &'static str, accepted: &str) -> Result<(), SetupError> {
+    if holds { Ok(()) } else { Err(SetupError::Range { part: part.clone(), field, accepted: accepted.to_string() }) }
 }
 
 /// An error about `part` unless `holds`.

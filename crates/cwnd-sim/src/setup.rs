@@ -8,7 +8,7 @@ use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span, Spec, Time};
 
 use crate::era::Era;
-use crate::error::{SetupError, SetupPart, require};
+use crate::error::{SetupError, SetupPart, in_range, require};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::{Class, LinkId, LinkSetup, NodeId, Tap};
 use crate::tcp::recovery::RecoveryScheme;
@@ -191,20 +191,15 @@ impl Setup {
     /// # Errors
     /// A field is out of range, a flow's nodes are not connected, or its access delay is too short: the first of these.
     pub fn check(&self) -> Result<(), SetupError> {
-        require(self.duration > Span::ZERO, &SetupPart::Field("duration"), "must be above zero")?;
-        require(self.warmup < self.duration, &SetupPart::Field("warmup"), "must be shorter than the duration")?;
+        let whole = &SetupPart::Setup;
+        in_range(self.duration > Span::ZERO, whole, "duration", "any time above zero")?;
+        let accepted = format!("less than the duration, {}", self.duration);
+        in_range(self.warmup < self.duration, whole, "warmup", &accepted)?;
         let empty = self.flows.is_empty() && self.cbr.is_empty() && self.crowds.is_empty();
         require(!empty, &SetupPart::Field("flows"), "there must be at least one")?;
-        require(
-            (0.0..1.0).contains(&self.variation.rtt),
-            &SetupPart::Field("variation.rtt"),
-            "must be at least 0 and below 1",
-        )?;
-        require(
-            (0.0..1.0).contains(&self.variation.jitter),
-            &SetupPart::Field("variation.jitter"),
-            "must be at least 0 and below 1",
-        )?;
+        for (field, part) in [("variation.rtt", self.variation.rtt), ("variation.jitter", self.variation.jitter)] {
+            in_range((0.0..1.0).contains(&part), whole, field, "at least 0 and below 1")?;
+        }
         if let Some(sampling) = self.sampling {
             require(sampling.interval > Span::ZERO, &SetupPart::Field("sampling.interval"), "must be above zero")?;
         }
@@ -256,26 +251,19 @@ impl Setup {
     fn check_flow(&self, flow: &FlowSetup, part: &SetupPart) -> Result<(), SetupError> {
         self.check_ends((flow.from, flow.to), part)?;
         require(flow.packet.0 > 0 && flow.ack.0 > 0, part, "packets must have at least one byte")?;
-        require(flow.payload <= flow.packet, part, "the payload must fit into the packet")?;
-        require(
-            flow.max_window.is_none_or(|window| window >= 1.0),
-            part,
-            "the receiver's window must be at least 1 packet",
-        )?;
+        let accepted = format!("at most a packet, {} bytes", flow.packet.0);
+        in_range(flow.payload <= flow.packet, part, "payload", &accepted)?;
+        in_range(flow.max_window.is_none_or(|window| window >= 1.0), part, "max_window", "at least 1 packet")?;
         flow.source.check(part, flow.start, flow.stop, &flow.pauses, flow.packet)?;
-        let repeats = flow.algorithm.entry().transport != Transport::Datagram;
-        let name = flow.algorithm.entry().name;
-        require(
-            repeats || !matches!(flow.source, Source::Packets(_)),
-            part,
-            &format!("`{name}` sends nothing twice, so that a transfer may never be complete: it takes no size"),
-        )?;
-        let plain = flow.recovery == RecoveryScheme::Sack && flow.ack_aggregation.is_none();
-        require(
-            plain || flow.algorithm.entry().transport != Transport::Routed,
-            part,
-            &format!("`{name}` wants selective acknowledgements (recovery `sack`), none of which wait for others"),
-        )?;
+        let entry = flow.algorithm.entry();
+        let endless = entry.transport != Transport::Datagram || !matches!(flow.source, Source::Packets(_));
+        let accepted =
+            format!("none for `{}`, which sends nothing twice, so that a transfer may never be complete", entry.name);
+        in_range(endless, part, "size", &accepted)?;
+        let plain = entry.transport != Transport::Routed;
+        let carried = format!("for `{}`, whose acknowledgements carry what routers wrote", entry.name);
+        in_range(plain || flow.recovery == RecoveryScheme::Sack, part, "recovery", &format!("`sack` {carried}"))?;
+        in_range(plain || flow.ack_aggregation.is_none(), part, "ack_aggregation", &format!("none {carried}"))?;
         require(flow.delayed_ack != Some(Span::ZERO), part, "the delay of acknowledgements must be above zero")?;
         require(
             flow.ack_aggregation != Some(Span::ZERO),
@@ -290,7 +278,7 @@ impl Setup {
         let plain = crowd.flow.source == Source::Bulk && crowd.flow.pauses.is_empty();
         require(plain, &part, "its flows have neither a source nor pauses of their own")?;
         let repeats = crowd.flow.algorithm.entry().transport != Transport::Datagram;
-        require(repeats, &part, "its algorithm must send again what is lost, or its flows would never be complete")?;
+        in_range(repeats, &part, "algorithm", "one that sends again what is lost: its flows have an end")?;
         crowd.gap.check(&part)?;
         crowd.sizes.check(&part)?;
         crowd.pages.map_or(Ok(()), |pages| pages.check(&part))

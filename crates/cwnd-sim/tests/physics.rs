@@ -273,7 +273,7 @@ fn a_setup_that_contradicts_itself_is_refused() {
         change(&mut setup);
         cwnd_sim::run(&setup, &mut |_| true).expect_err("must be refused").to_string()
     };
-    assert_eq!(refused(&|setup| setup.warmup = setup.duration), "warmup: must be shorter than the duration");
+    assert_eq!(refused(&|setup| setup.warmup = setup.duration), "setup: `warmup` must be less than the duration, 4 s");
     assert_eq!(refused(&|setup| setup.flows.clear()), "flows: there must be at least one");
     assert_eq!(refused(&|setup| setup.links.truncate(1)), "flow `1`: no route from `right` to `left`");
     assert_eq!(

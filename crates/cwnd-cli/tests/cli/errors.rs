@@ -108,7 +108,7 @@ fn flags() {
         ),
         (&["compare", "--seeds", "0"], "error: invalid value '0' for '--seeds <N>': expected a whole number"),
         (&["compare", "--era", "2001"], "error: invalid value '2001' for '--era <ERA>': unknown value `2001`"),
-        (&["compare", "--warmup", "70s"], "error: --warmup: cannot be 70s: accepted is less than the duration, 60s"),
+        (&["compare", "--warmup", "70s"], "error: --warmup: cannot be 70s: accepted is less than the duration, 60 s"),
         (&["compare", "--duration", "0s"], "error: --duration: cannot be 0s: accepted is any time above zero"),
         (&["bench", "sim", "--warmup", "1min"], "error: --warmup: cannot be 1min: accepted is less than"),
         (

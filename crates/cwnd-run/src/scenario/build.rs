@@ -3,16 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use cwnd::registry::Transport;
-use cwnd::{Span, Spec};
-use cwnd_sim::{
-    CheckedSetup, FlowSetup, LinkId, LinkSetup, Reassembly, RecoveryScheme, Sampling, Setup, SetupError, SetupPart,
-};
+use cwnd::Span;
+use cwnd_sim::{CheckedSetup, FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError, SetupPart};
 
 use super::cross::{self, Times};
 use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
-use super::quantity::{MAX_PACKET, SampleEvery, Written};
+use super::quantity::{MAX_PACKET, SampleEvery};
 use super::topology::{Topology, ends, route};
 
 /// Checks `document` and makes a setup of it, for no seed in particular; also finds its bottleneck.
@@ -62,8 +59,7 @@ pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Locate
             SampleEvery::Interval(interval) => Some(Sampling { interval, internals: true }),
         },
     };
-    let located =
-        |setup: &Setup, error: SetupError| Located { key: key_of(&error, document, setup), fault: error.into() };
+    let located = |setup: &Setup, error: SetupError| locate(error, document, setup);
     let setup = setup.checked().map_err(|refused| located(&refused.setup, refused.error))?;
     let paths = if setup.flows.is_empty() { setup.crowd_paths() } else { setup.paths() };
     let bottleneck = bottleneck(&setup.links, paths.map_err(|error| located(&setup, error))?);
@@ -95,15 +91,27 @@ fn bottleneck(links: &[LinkSetup], paths: Vec<Vec<LinkId>>) -> usize {
     slowest.map_or(0, |(index, _)| index)
 }
 
-/// The key of the part that an error of the simulator is about; empty for the scenario as a whole.
-fn key_of(error: &SetupError, document: &Document, setup: &Setup) -> String {
-    let part = match error {
+/// An error of the simulator at the key that it is about.
+fn locate(error: SetupError, document: &Document, setup: &Setup) -> Located {
+    let key = match &error {
         SetupError::Unreachable { part, .. }
         | SetupError::Field { part, .. }
+        | SetupError::Range { part, .. }
         | SetupError::Memory { part, .. }
-        | SetupError::Stalled { part, .. } => part,
-        SetupError::Interrupted => return String::new(),
+        | SetupError::Stalled { part, .. } => key_of(part, document, setup),
+        SetupError::Interrupted => String::new(),
     };
+    let SetupError::Range { field, accepted, .. } = error else { return Located { key, fault: error.into() } };
+    // What a part does not say itself holds for all of them.
+    let paths = [format!("{key}.{field}"), field.to_string()];
+    let [own, common] = paths.map(|path| document.written(&path).map(|given| (path, given)));
+    let (path, given) = own.or(common).unwrap_or_else(|| (format!("{key}.{field}"), "missing".to_string()));
+    let key = field.rsplit('.').next().unwrap_or(field);
+    Located { key: path, fault: Fault::Range { key, given, accepted } }
+}
+
+/// The key of a part of a setup; empty for the scenario as a whole.
+fn key_of(part: &SetupPart, document: &Document, setup: &Setup) -> String {
     let shape = [("dumbbell", document.dumbbell.is_some()), ("parking_lot", document.parking_lot.is_some())];
     let key = match part {
         SetupPart::Flow(name) => setup
@@ -120,7 +128,7 @@ fn key_of(error: &SetupError, document: &Document, setup: &Setup) -> String {
             setup.crowds.iter().position(|crowd| crowd.flow.name == *name).map(|nth| format!("arrivals.{nth}"))
         }
         SetupPart::Link(_) => Some(shape.iter().find(|(_, given)| *given).map_or("link", |(key, _)| key).to_string()),
-        SetupPart::Field(_) => None,
+        SetupPart::Field(_) | SetupPart::Setup => None,
     };
     key.unwrap_or_default()
 }
@@ -136,27 +144,12 @@ fn group_of(nth: usize, counts: impl Iterator<Item = u32>) -> usize {
 
 /// What is checked once, whatever the topology and the flows.
 fn check_frame(document: &Document) -> Result<(), Located> {
-    let (duration, warmup) = (&document.duration, &document.warmup);
-    if *duration.value() == Span::ZERO {
-        return Err(range("", "duration", &duration, "any time above zero"));
-    }
-    if warmup.value() >= duration.value() {
-        return Err(range("", "warmup", &warmup, &format!("less than the duration, {duration}")));
-    }
     if !(1..=MAX_SEEDS).contains(&document.seeds) {
         return Err(range("", "seeds", &document.seeds, &format!("1 to {MAX_SEEDS}")));
     }
     for (key, size) in [("packet", &document.packet), ("ack", &document.ack)] {
         if *size.value() > MAX_PACKET {
             return Err(range("", key, &size, "at most 65535B, the longest IP packet"));
-        }
-    }
-    if document.payload.value() > document.packet.value() {
-        return Err(range("", "payload", &document.payload, &format!("at most a packet, {}", document.packet)));
-    }
-    for (key, part) in [("rtt", document.variation.rtt), ("jitter", document.variation.jitter)] {
-        if !(0.0..1.0).contains(&part) {
-            return Err(range("variation", key, &part, "at least 0 and below 1"));
         }
     }
     Ok(())
@@ -166,31 +159,12 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
     if group.count == 0 {
         return Err(range(key, "count", &0, "at least 1"));
     }
-    if let Some(window) = group.max_window.filter(|window| !(1.0..f64::INFINITY).contains(window)) {
-        return Err(range(key, "max_window", &window, "at least 1 packet"));
-    }
     let Times { start, stop, pauses } = cross::times(document, (&group.start, &group.stop), &group.on, key)?;
     let ends = ends(topology, (&group.from, &group.to), group.direction, key)?;
     let name = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
     let access_rtt = topology.access_rtt + group.extra_rtt.as_ref().map_or(Span::ZERO, |extra| *extra.value());
     let era = *group.era.as_ref().unwrap_or(&document.era).value();
     let scheme = group.recovery.as_ref().or(document.recovery.as_ref());
-    check_transport(&group.algorithm, scheme, key)?;
-    if group.algorithm.value().entry().transport == Transport::Routed
-        && let Some(interval) = &group.ack_aggregation
-    {
-        let accepted = format!("none for `{}`, whose acknowledgements carry what routers wrote", group.algorithm);
-        return Err(range(key, "ack_aggregation", interval, &accepted));
-    }
-    if group.algorithm.value().entry().transport == Transport::Datagram
-        && let Some(size) = &group.size
-    {
-        let accepted = format!(
-            "none for `{}`, which sends nothing twice, so that a transfer may never be complete",
-            group.algorithm
-        );
-        return Err(range(key, "size", size, &accepted));
-    }
     let usual = FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt);
     Ok(FlowSetup {
         via: route(topology, &group.via, ends, (key, "via"))?,
@@ -213,20 +187,6 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         reassembly: group.receiver.as_ref().map_or_else(Reassembly::default, |kind| *kind.value()),
         ..usual
     })
-}
-
-/// What the transport of an algorithm excludes.
-pub(super) fn check_transport(
-    algorithm: &Written<Spec>,
-    scheme: Option<&Written<RecoveryScheme>>,
-    key: &str,
-) -> Result<(), Located> {
-    let other = scheme.filter(|scheme| *scheme.value() != RecoveryScheme::Sack);
-    if let Some(other) = other.filter(|_| algorithm.value().entry().transport == Transport::Routed) {
-        let accepted = format!("`sack` for `{algorithm}`, whose acknowledgements carry what routers wrote");
-        return Err(range(key, "recovery", &format!("`{other}`"), &accepted));
-    }
-    Ok(())
 }
 
 /// Numbers the flows that share a name.

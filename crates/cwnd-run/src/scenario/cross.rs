@@ -2,11 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use cwnd::registry::Transport;
 use cwnd::{Span, Time};
 use cwnd_sim::{CbrSetup, CrowdSetup, FlowSetup, Gap, Pages, Pause, Source};
 
-use super::build::check_transport;
 use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
 use super::quantity::Written;
@@ -45,10 +43,7 @@ pub(super) fn times(
     };
     let Some(first) = on.first() else {
         let begin = start.as_ref().map_or(Span::ZERO, |start| *start.value());
-        within(begin, "start", start.as_ref().map_or("", Written::text))?;
-        if let Some(stop) = stop.as_ref().filter(|stop| *stop.value() <= begin) {
-            return Err(range(key, "stop", &stop, "later than the start"));
-        }
+        start.as_ref().map_or(Ok(()), |start| within(begin, "start", start.text()))?;
         let stop = stop.as_ref().map(|stop| at(*stop.value()));
         return Ok(Times { start: at(begin), stop, pauses: Vec::new() });
     };
@@ -100,11 +95,6 @@ pub(super) fn crowd(
 ) -> Result<CrowdSetup, Located> {
     let ends = ends(topology, (&group.from, &group.to), group.direction, key)?;
     let scheme = group.recovery.as_ref().or(document.recovery.as_ref());
-    check_transport(&group.algorithm, scheme, key)?;
-    if group.algorithm.value().entry().transport == Transport::Datagram {
-        let accepted = "one that sends again what is lost: its flows have an end";
-        return Err(range(key, "algorithm", &format!("`{}`", group.algorithm), accepted));
-    }
     let Times { start, stop, .. } = times(document, (&group.start, &group.stop), &[], key)?;
     let limit = NonZeroU32::new(group.limit).ok_or_else(|| range(key, "limit", &0, "at least 1"))?;
     let span = |written: &Option<Written<Span>>| written.as_ref().map_or(Span::ZERO, |span| *span.value());

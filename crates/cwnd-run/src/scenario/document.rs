@@ -317,6 +317,22 @@ impl Document {
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a document has only tables, text and finite numbers")
     }
+
+    /// The value of a dotted key as an error shows it; none for a table or a key that has no value.
+    pub(super) fn written(&self, path: &str) -> Option<String> {
+        let root = toml::Value::try_from(self).ok()?;
+        let value = path.split('.').try_fold(&root, |value, key| match value {
+            toml::Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+            value => value.get(key),
+        })?;
+        match value {
+            toml::Value::String(text) if text.starts_with(|first: char| first.is_ascii_digit()) => Some(text.clone()),
+            toml::Value::String(text) => Some(format!("`{text}`")),
+            toml::Value::Float(number) => Some(number.to_string()),
+            toml::Value::Table(_) | toml::Value::Array(_) => None,
+            value => Some(value.to_string()),
+        }
+    }
 }
 
 impl Default for Document {

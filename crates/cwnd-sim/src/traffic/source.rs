@@ -4,7 +4,7 @@ use cwnd::{Bytes, Span, Time};
 
 use super::clock::Clock;
 use super::rate::RateSchedule;
-use crate::error::{SetupError, SetupPart, require};
+use crate::error::{SetupError, SetupPart, in_range, require};
 use crate::random::Stream;
 
 /// What an application hands over to its sender, from the start of the flow to its stop.
@@ -65,7 +65,7 @@ impl Source {
     ) -> Result<(), SetupError> {
         let times = pauses.iter().flat_map(|pause| [pause.from, pause.to]).chain(stop);
         let ascending = times.scan(start, |last, time| Some(std::mem::replace(last, time) < time)).all(|later| later);
-        require(stop.is_none_or(|stop| stop > start), part, "it must stop after it starts")?;
+        in_range(stop.is_none_or(|stop| stop > start), part, "stop", "later than the start")?;
         require(ascending, part, "its pauses must follow each other between its start and its stop")?;
         match self {
             Self::Bulk => Ok(()),
