@@ -125,7 +125,7 @@ impl Comparison {
     /// by half of its duration.
     ///
     /// # Errors
-    /// Those of `runner`.
+    /// `runner` fails, whose error is passed on.
     pub fn warmup<E>(&self, runner: impl FnOnce(Vec<Scenario>) -> Result<Vec<Runs>, E>) -> Result<Option<Span>, E> {
         let runs = runner(self.scenarios().cloned().collect())?;
         let times: Option<Vec<Span>> = runs.iter().map(Runs::settled).collect();
@@ -135,7 +135,7 @@ impl Comparison {
     /// Has `runner` run everything: one result per scenario, in their order.
     ///
     /// # Errors
-    /// Those of `runner`.
+    /// `runner` fails, whose error is passed on.
     pub fn run_by<E>(self, runner: impl FnOnce(Vec<Scenario>) -> Result<Vec<Runs>, E>) -> Result<Compared, E> {
         let algorithms = self.alone.len();
         let scenarios = self.alone.into_iter().chain(self.versus).collect();

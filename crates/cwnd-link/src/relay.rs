@@ -137,7 +137,7 @@ impl Relay {
     /// The address at which it listens.
     ///
     /// # Errors
-    /// That of the system call, if it fails.
+    /// `getsockname` fails.
     pub fn local(&self) -> io::Result<SocketAddr> {
         self.listener.local()
     }

@@ -165,7 +165,7 @@ impl Published {
     /// Reads the text of a file called `name`.
     ///
     /// # Errors
-    /// The first thing wrong with it, with its line.
+    /// `text` is no TOML, has an unknown key, or a row contradicts itself: the first place, with its line.
     pub(crate) fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
         let source = Source::read(name, text, &[])?;
         let published: Self = source.document()?;

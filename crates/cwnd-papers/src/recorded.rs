@@ -44,7 +44,7 @@ impl Recorded {
     /// What is on record for `scale`.
     ///
     /// # Errors
-    /// The file is wrong.
+    /// The file is no TOML, or a key or value is none that is recorded: the first place.
     pub fn at(scale: Scale) -> Result<Self, ScenarioError> {
         let (name, text) = match scale {
             Scale::Quick => ("papers/expected.toml", paper_file!("expected.toml")),
@@ -56,7 +56,7 @@ impl Recorded {
     /// Reads the text of a file called `name`.
     ///
     /// # Errors
-    /// The first thing wrong with it.
+    /// `text` is no TOML, or a key or value is none that is recorded: the first place.
     pub fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
         Source::read(name, text, &[])?.document()
     }

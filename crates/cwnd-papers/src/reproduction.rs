@@ -28,7 +28,7 @@ impl Reproduction {
     /// What the paper printed.
     ///
     /// # Errors
-    /// `published.toml` is wrong.
+    /// `published.toml` is no TOML, has an unknown key, or a row contradicts itself: the first place.
     pub fn published(&self) -> Result<Published, ScenarioError> {
         Published::read(&self.files.path("published.toml"), self.files.published)
     }

@@ -83,7 +83,7 @@ impl Selection {
     /// Checks that every replaced assumption is one of a chosen paper.
     ///
     /// # Errors
-    /// One is not.
+    /// A key of `settings.assumptions` is an assumption of no chosen paper, or its value is none that the assumption accepts.
     pub fn check(&self, settings: &Settings) -> Result {
         let known = || self.papers.iter().flat_map(|(_, published, _)| &published.assumption);
         match settings.assumptions.iter().find(|(key, _)| known().all(|assumption| assumption.key != *key)) {

@@ -78,7 +78,7 @@ impl Cells {
     /// Stores a cell, if there is a folder.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file of the cell cannot be created, written or renamed.
     pub fn keep(&self, key: Key, kept: &Kept) -> Result<(), StoreError> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let path = key.path(folder);

@@ -35,7 +35,7 @@ pub fn run(scenarios: Vec<Scenario>, progress: &dyn Progress) -> Result<Vec<Runs
 /// Has `runner` run every seed of every scenario: what was kept of each job, in their order.
 ///
 /// # Errors
-/// Those of `runner`.
+/// `runner` fails, whose error is passed on.
 pub fn run_by<E>(
     scenarios: Vec<Scenario>,
     runner: impl FnOnce(Vec<Job<WholeTrace>>) -> Result<Vec<(Trace, Summary)>, E>,
@@ -57,7 +57,7 @@ pub fn run_by<E>(
 /// there are `most` of them. See [`Until`] for what that does to the intervals.
 ///
 /// # Errors
-/// Those of `runner`.
+/// `runner` fails, whose error is passed on.
 pub fn run_until<E>(
     scenarios: Vec<Scenario>,
     until: Until,

@@ -24,12 +24,12 @@ pub enum Recovery {
 /// that last until they are confirmed ([`AckEcho::Latch`](crate::AckEcho::Latch)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkedAtOne {
-    /// Nothing: it goes on with a packet per round trip.
-    GoesOn,
+    /// Nothing: a packet per round trip is sent as before.
+    None,
     /// It sends no new packet before its retransmission timer, which starts anew, has expired (RFC 3168 section 6.1.2).
-    Waits,
+    Timer,
     /// The same, and each wait that follows another at once is twice as long (`ecn_backoff_` of ns-2).
-    BacksOff,
+    Backoff,
 }
 
 /// The behaviour of TCP endpoints at a time.
@@ -84,7 +84,7 @@ impl Era {
         scheme: RecoveryScheme::Sack,
         recovery: Recovery::Sack1,
         impatient: false,
-        marked_at_one: MarkedAtOne::BacksOff,
+        marked_at_one: MarkedAtOne::Backoff,
         delayed_ack: None,
         quick_acks: 0,
     };
@@ -140,7 +140,7 @@ impl Era {
         scheme: RecoveryScheme::Sack,
         recovery: Recovery::Proportional,
         impatient: false,
-        marked_at_one: MarkedAtOne::GoesOn,
+        marked_at_one: MarkedAtOne::None,
         delayed_ack: None,
         quick_acks: 0,
     };
@@ -161,7 +161,7 @@ impl Era {
         scheme: RecoveryScheme::Rack,
         recovery: Recovery::Proportional,
         impatient: true,
-        marked_at_one: MarkedAtOne::Waits,
+        marked_at_one: MarkedAtOne::Timer,
         delayed_ack: Some(Span::from_millis(40)),
         quick_acks: 16,
     };

@@ -178,7 +178,7 @@ impl Flow {
         let config = |backlog| SenderConfig {
             algorithm: setup.algorithm.start(&algorithm_start),
             era,
-            marked_at_one: if setup.ecn == Some(AckEcho::Latch) { era.marked_at_one } else { MarkedAtOne::GoesOn },
+            marked_at_one: if setup.ecn == Some(AckEcho::Latch) { era.marked_at_one } else { MarkedAtOne::None },
             recovery: setup.recovery,
             backlog,
             max_window: setup.max_window.unwrap_or(f64::INFINITY),

@@ -215,15 +215,15 @@ fn where_one_packet_each_is_too_much_marked_senders_wait() {
         let load = (0..40).map(|flow| measured(&trace, flow)).sum::<u64>() as f64 * 12_000.0 / (40.0 * 2e6);
         (trace.links[0].wait.mean().expect("packets waited") / 1e6, load)
     };
-    let (goes_on, full) = wait(MarkedAtOne::GoesOn, AckEcho::Latch);
+    let (goes_on, full) = wait(MarkedAtOne::None, AckEcho::Latch);
     assert!(goes_on > 150.0 && full > 0.99, "{goes_on} ms, {full}");
-    let (waits, load) = wait(MarkedAtOne::Waits, AckEcho::Latch);
+    let (waits, load) = wait(MarkedAtOne::Timer, AckEcho::Latch);
     assert!(waits < goes_on / 2.0 && load > 0.9, "{waits} ms, {load}");
-    let (backs_off, load) = wait(MarkedAtOne::BacksOff, AckEcho::Latch);
+    let (backs_off, load) = wait(MarkedAtOne::Backoff, AckEcho::Latch);
     assert!(backs_off < waits && load > 0.8, "{backs_off} ms, {load}");
     // With an echo per packet a sender knows how many were marked, and does not wait.
-    for marked_at_one in [MarkedAtOne::Waits, MarkedAtOne::BacksOff] {
-        assert_eq!(wait(marked_at_one, AckEcho::PerPacket), wait(MarkedAtOne::GoesOn, AckEcho::PerPacket));
+    for marked_at_one in [MarkedAtOne::Timer, MarkedAtOne::Backoff] {
+        assert_eq!(wait(marked_at_one, AckEcho::PerPacket), wait(MarkedAtOne::None, AckEcho::PerPacket));
     }
 }
 

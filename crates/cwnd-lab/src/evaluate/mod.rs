@@ -193,7 +193,7 @@ impl Plan {
     /// Has `runner` run it: what was kept of each job or why there is nothing, in their order.
     ///
     /// # Errors
-    /// Those of `runner`.
+    /// `runner` fails, whose error is passed on.
     pub fn run_by<E>(
         &self,
         runner: impl FnOnce(Vec<Job<Probe>>) -> Result<Vec<Outcome<Kept>>, E>,

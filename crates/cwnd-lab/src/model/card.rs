@@ -37,7 +37,7 @@ pub struct AxiomRow {
 /// The card of an algorithm.
 ///
 /// # Errors
-/// The algorithm needs what synchronous feedback does not have.
+/// The algorithm needs more than synchronous feedback: a rate without a window, routers that write, or measured delays.
 pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> Result<Card, Unmodelled> {
     synchronous(&[spec])?;
     let axioms = cwnd_model::card::card(spec, should_continue).map(|axiom| AxiomRow {

@@ -32,7 +32,7 @@ pub struct Unmodelled {
 /// Whether synchronous feedback has all that `algorithms` look at.
 ///
 /// # Errors
-/// It has not: the first such algorithm.
+/// The first algorithm that needs more than synchronous feedback: a rate without a window, routers that write, or measured delays.
 pub fn synchronous(algorithms: &[&Spec]) -> Result<(), Unmodelled> {
     let unmodelled = |spec: &&Spec| {
         cwnd_model::rounds::unmodelled(spec).map(|reason| Unmodelled { algorithm: spec.label().to_string(), reason })

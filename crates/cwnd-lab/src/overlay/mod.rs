@@ -91,7 +91,7 @@ pub enum ImportFault {
 /// Connections with less than a hundredth of the bytes of the busiest one are left out: they are receivers, or only control.
 ///
 /// # Errors
-/// What is wrong, and in which line.
+/// `text` has neither of the known formats, a line has a field that cannot be read, or no connection has samples.
 pub fn import(file: &str, text: &str, mss: u32) -> Result<Vec<KernelFlow>, ImportError> {
     let error = |(line, fault)| ImportError { file: file.to_string(), line, fault };
     let numbered = text.lines().zip(1..);

@@ -77,7 +77,7 @@ pub trait Keep: Copy + Send + Sync {
     /// Stores it, if it is of the kind that is stored.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file of the cell cannot be created, written or renamed.
     fn store(&self, _cells: &Cells, _key: Key, _kept: &Self::Kept) -> Result<(), StoreError> {
         Ok(())
     }

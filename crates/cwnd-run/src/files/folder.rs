@@ -37,7 +37,7 @@ impl Folder {
     /// Starts the folder `target`, which must not exist.
     ///
     /// # Errors
-    /// It exists, or cannot be written.
+    /// Something is at `target` already, or the folder above it does not exist or may not be written.
     pub fn start(target: &Path) -> Result<Self, FolderError> {
         if fs::symlink_metadata(target).is_ok() {
             return Err(FolderError::Exists(target.to_path_buf()));
@@ -62,7 +62,7 @@ impl Folder {
     /// Moves it to its place and says where that is.
     ///
     /// # Errors
-    /// Something appeared there meanwhile.
+    /// Something appeared at the target meanwhile, or the folder cannot be renamed to it.
     pub fn publish(self) -> Result<PathBuf, FolderError> {
         fs::rename(self.partial.path(), &self.target)
             .map_err(|error| FolderError::Unwritable { path: self.target.clone(), error })?;

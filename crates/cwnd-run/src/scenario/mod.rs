@@ -97,7 +97,7 @@ impl Scenario {
     /// The same scenario, measured after another time, which must be below the duration.
     ///
     /// # Errors
-    /// It is not.
+    /// `warmup` is not below the duration.
     pub fn with_warmup(&self, warmup: Span) -> Result<Self, ScenarioError> {
         Self::check(Document { warmup: warmup.into(), ..self.document.clone() })
     }

@@ -180,10 +180,10 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         // A cut that ends at the floor would have ended below it.
-        self.held = one && self.cached.window.0 <= 1.0 && self.marked_at_one != MarkedAtOne::GoesOn;
+        self.held = one && self.cached.window.0 <= 1.0 && self.marked_at_one != MarkedAtOne::None;
         if self.held {
             let doublings = if acked == self.confirming + 1 { self.doublings } else { 0 };
-            self.doublings = doublings + u32::from(self.marked_at_one == MarkedAtOne::BacksOff);
+            self.doublings = doublings + u32::from(self.marked_at_one == MarkedAtOne::Backoff);
             self.timer.start_doubled(now, doublings, &self.facts.rtt);
         } else {
             self.doublings = 0;
@@ -530,10 +530,10 @@ mod tests {
                 now.since(arrived)
             })
         };
-        assert_eq!(waits(MarkedAtOne::GoesOn), [Span::ZERO; 5]);
+        assert_eq!(waits(MarkedAtOne::None), [Span::ZERO; 5]);
         // The timeout of RFC 6298 after one, two and three samples of 100 ms; growth ends the row, and a window of two is cut.
         let micros = |all: [u64; 5]| all.map(Span::from_micros);
-        assert_eq!(waits(MarkedAtOne::Waits), micros([300_000, 250_000, 212_500, 0, 0]));
-        assert_eq!(waits(MarkedAtOne::BacksOff), micros([300_000, 2 * 250_000, 4 * 212_500, 0, 0]));
+        assert_eq!(waits(MarkedAtOne::Timer), micros([300_000, 250_000, 212_500, 0, 0]));
+        assert_eq!(waits(MarkedAtOne::Backoff), micros([300_000, 2 * 250_000, 4 * 212_500, 0, 0]));
     }
 }

@@ -81,7 +81,7 @@ struct End {
 /// Carries a plan out.
 ///
 /// # Errors
-/// Something was promised and did not happen.
+/// A byte arrived wrong, twice or not at all, a connection did not end in time, or a counter disagrees: in words.
 pub(crate) fn run(plan: &Plan, trace: bool) -> Result<Outcome, String> {
     World::new(plan.clone(), trace).run()
 }

@@ -83,8 +83,9 @@ impl Sampled {
         }
     }
 
-    /// What was found lost in vain is in flight for the first time, and may be found lost once more.
-    fn forgive(&mut self) {
+    /// Takes back the losses of packets that were not lost: they are in flight for the first time again, and may be
+    /// found lost once more.
+    fn undo_losses(&mut self) {
         self.records.iter_mut().for_each(|record| record.lost &= record.again);
     }
 
@@ -133,7 +134,7 @@ impl Recovery for Sampled {
         let outcome = self.scheme.on_ack(now, ack);
         self.deliver(now, ack, from, &outcome);
         if outcome.spurious {
-            self.forgive();
+            self.undo_losses();
         }
         if outcome.lost > 0 {
             self.lose(outcome.first_lost, outcome.lost);
