@@ -47,7 +47,7 @@ pub struct Receiver {
     reported: f64,
     reported_at: Option<Time>,
     /// When the first report left.
-    told: Option<Time>,
+    first_report_at: Option<Time>,
     due: Option<Time>,
     validate: bool,
 }
@@ -99,7 +99,7 @@ impl Receiver {
             epochs: VecDeque::new(),
             reported: window,
             reported_at: None,
-            told: None,
+            first_report_at: None,
             due: None,
             validate,
         }
@@ -113,10 +113,10 @@ impl Receiver {
 
     /// A round of a window of arrivals, that began at `began`, ends.
     fn end_round(&mut self, arrival: &Arrival, began: Time) {
-        // The sender spreads the window it was told over a round trip; a round after the first report it was told one.
-        let told = |rtt: Span| self.told.is_some_and(|then| then + rtt * 2 <= began);
+        // The sender spreads the window reported to it over a round trip; it has one a round after the first report.
+        let reported = |rtt: Span| self.first_report_at.is_some_and(|then| then + rtt * 2 <= began);
         let expected =
-            arrival.rtt.filter(|rtt| told(*rtt)).map(|rtt| rtt.mul_f64(self.counted / self.reported.max(1.0)));
+            arrival.rtt.filter(|rtt| reported(*rtt)).map(|rtt| rtt.mul_f64(self.counted / self.reported.max(1.0)));
         self.unused = self.validate && expected.is_some_and(|expected| arrival.at.since(began) > expected * UNUSED);
         if !self.unused {
             self.sum += self.window;
@@ -193,7 +193,7 @@ impl ReceiverSide for Receiver {
 
     fn report(&mut self, now: Time) -> Remote {
         (self.due, self.reported_at) = (None, Some(now));
-        self.told.get_or_insert(now);
+        self.first_report_at.get_or_insert(now);
         self.reported = self.mean();
         Remote { window: Some(Packets(self.reported)), ..Remote::default() }
     }
