@@ -5,7 +5,8 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use clap::{Arg, Command};
-use cwnd::quantity;
+use cwnd::{Span, quantity};
+use cwnd_run::scenario::Written;
 
 /// Reads a whole number in `range`.
 pub(crate) fn whole<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
@@ -31,6 +32,12 @@ pub(crate) fn checked(text: &str, accepted: &str, good: impl Fn(f64) -> bool) ->
 /// Reads a probability, 0 to 1.
 pub(crate) fn probability(text: &str) -> Result<f64, String> {
     checked(text, "a probability, 0 to 1", |p| (0.0..=1.0).contains(&p))
+}
+
+/// Reads a time above zero.
+pub(crate) fn above_zero(text: &str) -> Result<Written<Span>, String> {
+    let time: Written<Span> = text.parse().map_err(|error| format!("{error}"))?;
+    if *time.value() > Span::ZERO { Ok(time) } else { Err("expected a time above zero".to_string()) }
 }
 
 /// Joins an option and a value that begins with a minus sign and a digit, as in `--rate -5mbit`: the parser would take the value for

@@ -39,9 +39,6 @@ pub(crate) struct EmulatedLink {
     /// Equal seeds give equal draws
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
-    /// End after this time
-    #[arg(long, value_name = "TIME")]
-    duration: Option<Written<Span>>,
     /// Watch the clock instead of sleeping for less than this: exacter, and up to a whole core
     #[arg(long, value_name = "TIME", default_value = "20us")]
     spin: Written<Span>,
@@ -63,11 +60,6 @@ impl EmulatedLink {
     /// Of each direction.
     pub(crate) fn spin(&self) -> Span {
         *self.spin.value()
-    }
-
-    /// How long it is asked for.
-    pub(crate) fn duration(&self) -> Option<Span> {
-        self.duration.as_ref().map(|duration| *duration.value())
     }
 
     /// The queue and the line behind it.

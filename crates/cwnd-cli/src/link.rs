@@ -37,6 +37,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let link = &arguments.link;
+    if arguments.server.as_ref().is_some_and(|server| server.trim().is_empty()) {
+        return Err(Failure::Input("--server: expected a command".to_owned()));
+    }
     let [forth, back] = link.emulations()?;
     let failed = |error: RelayError| match error {
         RelayError::Emulation(error) => Failure::Input(error.to_string()),

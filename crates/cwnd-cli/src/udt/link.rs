@@ -10,7 +10,7 @@ use cwnd_link::{Plan, Relay, RelayError};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
 
-use crate::arguments::whole;
+use crate::arguments::{above_zero, whole};
 use crate::emulated::EmulatedLink;
 use crate::failure::Failure;
 use crate::udt::socket_address;
@@ -36,11 +36,14 @@ pub(crate) struct Arguments {
     target: SocketAddr,
     #[command(flatten)]
     link: EmulatedLink,
+    /// End after this time
+    #[arg(long, value_name = "TIME", value_parser = above_zero)]
+    duration: Option<Written<Span>>,
     /// Clients at a time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<usize>(1..=65_535))]
     clients: usize,
     /// Forget a client after this much silence
-    #[arg(long, value_name = "TIME", default_value = "60s")]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = above_zero)]
     idle: Written<Span>,
 }
 
@@ -55,7 +58,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))?;
     let local = relay.local().map_err(|error| Failure::Run(error.to_string()))?;
     eprintln!("link from {local} to {}", arguments.target);
-    let report = relay.run(&stop, arguments.link.duration()).map_err(|error| Failure::Run(error.to_string()))?;
+    let duration = arguments.duration.as_ref().map(|duration| *duration.value());
+    let report = relay.run(&stop, duration).map_err(|error| Failure::Run(error.to_string()))?;
     Ok(if arguments.link.json { to_json(&report) } else { report.to_string() })
 }
 

@@ -1,59 +1,166 @@
-//! Every flag of every command that ends by itself, with values that mean nothing: none panics, and a refusal is one error.
+//! Every flag of every command, with values that mean nothing: none panics or hangs, and a refusal is one error that names the flag.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{scope, sleep};
+use std::time::Duration;
 
-use super::{Cwnd, SHORT};
+use super::{CommandResult, Cwnd, SHORT, root};
 
-const COMMANDS: [&[&str]; 8] = [
-    &["algorithms", "reno"],
-    &["compare", "reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"],
-    &["run", "short.toml", "--json", "--seeds", "1"],
-    &["model", "response", "reno"],
-    &["model", "convergence", "reno"],
-    &["model", "rounds", "reno", "--rounds", "100"],
-    &["model", "udt"],
-    &["bench", "sim", "--duration", "200ms", "--warmup", "100ms"],
+/// A command, and arguments with which it ends soon. Servers are to listen where no host can, clients ask where nobody listens, and what
+/// would work for long writes into a folder that exists.
+const COMMANDS: [(&str, &[&str]); 23] = [
+    ("algorithms", &["reno"]),
+    ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
+    ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),
+    ("completions", &["bash"]),
+    ("doctor", &["[", "--dir", "."]),
+    ("evaluate", &["reno", "--out", "taken"]),
+    ("link", &["--tun", "true"]),
+    ("model convergence", &["reno"]),
+    ("model response", &["reno"]),
+    ("model rounds", &["reno", "--rounds", "100"]),
+    ("model udt", &[]),
+    ("overlay", &["short.toml", "--kernel", "ss.txt", "--out", "taken"]),
+    ("paper", &["newaimd", "--out", "taken"]),
+    ("run", &["short.toml", "--json", "--seeds", "1"]),
+    ("schema", &[]),
+    ("sweep", &["sweep.toml", "--json", "--no-store"]),
+    ("sweep status", &["nowhere"]),
+    ("udt link", &["192.0.2.1:9", "127.0.0.1:9"]),
+    ("udt perf", &["127.0.0.1:9", "--time", "100ms"]),
+    ("udt recv", &["127.0.0.1:9", "--dir", "nowhere"]),
+    ("udt send", &["nowhere", "127.0.0.1:9"]),
+    ("udt serve", &["192.0.2.1:9"]),
+    ("docs", &["json"]),
 ];
 const NONSENSE: [&str; 10] = ["", "-1", "0", "1e30", "nan", "é", "18446744073709551616", "1/0", "0ms", "reno:a=1,a=2"];
 
-/// The long flags that the help of a command lists, without those that work for hours or print something else.
-fn flags(cwnd: &Cwnd, command: &[&str]) -> BTreeSet<String> {
-    let names: Vec<&str> = command.iter().copied().take_while(|word| !word.starts_with("--")).collect();
-    let help = cwnd.succeed(&[&names[..], &["--help"]].concat());
-    let words = help.lines().map(str::trim_start).filter(|line| line.starts_with('-')).filter_map(|line| {
-        let flag = line.split([' ', ',']).find(|word| word.starts_with("--"))?;
-        Some(flag.trim_end_matches(['.', '=']).to_string())
+/// Where a folder that is not there yet lets a command work for minutes.
+const LONG: [(&str, &str); 2] = [("evaluate", "--out"), ("paper", "--out")];
+
+/// The commands that the help lists, with the long flags of each: made from the same definitions as the parser.
+fn commands(cwnd: &Cwnd, above: &str) -> Vec<(String, Vec<String>)> {
+    let help = cwnd.succeed(&above.split_whitespace().chain(["-h"]).collect::<Vec<_>>());
+    let section = |name: &str| {
+        let lines = help.lines().skip_while(move |line| *line != name).skip(1);
+        lines.take_while(|line| !line.is_empty()).map(str::to_string).collect::<Vec<_>>()
+    };
+    let options = section("Options:");
+    let flags = options.iter().filter(|line| line.trim_start().starts_with('-')).filter_map(|line| {
+        let flag = line.split([' ', ',', '[', ']']).find(|word| word.starts_with("--"))?;
+        Some(flag.trim_end_matches('.').to_string())
     });
-    words.filter(|flag| !["--help", "--out", "--version"].contains(&flag.as_str())).collect()
+    // Each command has those of the whole program, which are tried once.
+    let flags: Vec<String> = flags
+        .filter(|flag| !["--help", "--version"].contains(&&**flag) && (above == "run" || flag != "--memory"))
+        .collect();
+    let below: Vec<String> = section("Commands:")
+        .iter()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next().map(str::to_string))
+        .filter(|name| name != "help")
+        .collect();
+    let own = [(above.to_string(), flags)].into_iter().filter(|(_, flags)| !flags.is_empty());
+    let below = below.iter().flat_map(|name| commands(cwnd, format!("{above} {name}").trim_start()));
+    own.chain(below).collect()
+}
+
+/// The arguments of a command with another value for a flag, which may be given once.
+fn with(command: &str, given: &[&str], flag: &str, value: &str) -> Vec<String> {
+    let mut arguments: Vec<String> = given.iter().map(ToString::to_string).collect();
+    if let Some(at) = arguments.iter().position(|word| word == flag) {
+        let alone = arguments.get(at + 1).is_none_or(|next| next.starts_with("--")) || flag == "--tun";
+        arguments.drain(at..at + if alone { 1 } else { 2 });
+    }
+    let words = command.split(' ').map(str::to_string);
+    words.chain([format!("{flag}={value}")]).chain(arguments).collect()
+}
+
+/// Runs what must end by itself.
+fn run(cwnd: &Cwnd, arguments: &[String]) -> CommandResult {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (out, err) = (tempfile::tempfile().expect("a file"), tempfile::NamedTempFile::new().expect("a file"));
+    let mut command = cwnd.command(&arguments);
+    let mut child =
+        command.stdout(out).stderr(err.reopen().expect("it is there")).spawn().expect("the binary was built");
+    for _ in 0..15_000 {
+        if let Some(status) = child.try_wait().expect("a child") {
+            let err = std::fs::read_to_string(err.path()).expect("text");
+            return CommandResult { code: status.code(), out: String::new(), err };
+        }
+        sleep(Duration::from_millis(2));
+    }
+    let _ = child.kill();
+    panic!("{arguments:?} has not ended after 30 s");
+}
+
+/// A folder with what the commands read.
+fn place() -> Cwnd {
+    let cwnd = Cwnd::new();
+    cwnd.file("short.toml", SHORT);
+    cwnd.file("taken", "");
+    cwnd.file("sweep.toml", "scenario = \"short.toml\"\n[grid]\n\"dumbbell.rtt\" = [\"20ms\"]\n");
+    let recorded = root().join("crates/cwnd-lab/tests/kernel/ss.txt");
+    std::fs::copy(recorded, cwnd.path().join("ss.txt")).expect("it is in the repository");
+    cwnd
+}
+
+/// A value that is given to a flag, and what the command says without it.
+struct Case {
+    place: Arc<Cwnd>,
+    flag: String,
+    value: &'static str,
+    arguments: Vec<String>,
+    without: Arc<str>,
+}
+
+impl Case {
+    fn check(&self) {
+        let Self { place, flag, value, arguments, without } = self;
+        let CommandResult { code, err, .. } = run(place, arguments);
+        assert!(matches!(code, Some(0..=2)), "{arguments:?}: {code:?} {err}");
+        assert!(!err.contains("panicked"), "{arguments:?}: {err}");
+        if code != Some(0) {
+            assert_eq!(err.matches("error: ").count(), 1, "{arguments:?}: {err}");
+        }
+        if code == Some(2) {
+            let named = err.contains(flag.as_str()) || err.contains(&format!("`{value}`"));
+            assert!(named || err == **without, "{arguments:?}: {err}");
+        }
+    }
 }
 
 #[test]
 fn nonsense_is_refused_with_one_error() {
-    let cwnd = Cwnd::new();
-    cwnd.file("short.toml", SHORT);
-    let mut tried = 0;
-    for command in COMMANDS {
-        let flags = flags(&cwnd, command);
-        assert!(!flags.is_empty(), "{command:?}");
-        for flag in flags {
-            for value in NONSENSE {
-                let given = format!("{flag}={value}");
-                // A flag may be given once: what the test gives itself makes way.
-                let at = command.iter().position(|word| *word == flag);
-                let mut arguments: Vec<&str> = command.to_vec();
-                if let Some(at) = at {
-                    arguments.drain(at..(at + if flag == "--json" { 1 } else { 2 }));
-                }
-                arguments.push(&given);
-                let said = cwnd.run(&arguments);
-                assert!(matches!(said.code, Some(0..=2)), "{arguments:?}: {:?} {}", said.code, said.err);
-                assert!(!said.err.contains("panicked"), "{arguments:?}: {}", said.err);
-                if said.code != Some(0) {
-                    assert_eq!(said.err.matches("error: ").count(), 1, "{arguments:?}: {}", said.err);
-                }
-                tried += 1;
-            }
+    let mut cases = Vec::new();
+    for (command, flags) in commands(&Cwnd::new(), "") {
+        let Some((_, given)) = COMMANDS.iter().find(|(known, _)| *known == command) else {
+            // Only commands below it.
+            assert!(flags.iter().all(|flag| flag == "--memory"), "how does `cwnd {command}` end soon?");
+            continue;
+        };
+        // One command makes folders that another would find.
+        let place = Arc::new(place());
+        let plain: Vec<String> = command.split(' ').chain(given.iter().copied()).map(str::to_string).collect();
+        let without: Arc<str> = run(&place, &plain).err.into();
+        for flag in flags.into_iter().filter(|flag| !LONG.contains(&(command.as_str(), flag.as_str()))) {
+            cases.extend(NONSENSE.map(|value| {
+                let arguments = with(&command, given, &flag, value);
+                Case { place: Arc::clone(&place), flag: flag.clone(), value, arguments, without: Arc::clone(&without) }
+            }));
         }
     }
-    assert!(tried > 400, "{tried}");
+    let next = AtomicUsize::new(0);
+    // Some wait for an answer that does not come.
+    scope(|threads| {
+        for _ in 0..8 {
+            threads.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    case.check();
+                }
+            });
+        }
+    });
+    assert!(cases.len() > 1500, "{}", cases.len());
 }

@@ -13,7 +13,7 @@ use cwnd_net::Options;
 use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_run::scenario::Written;
 
-use crate::arguments::whole;
+use crate::arguments::{above_zero, whole};
 use crate::failure::Failure;
 use crate::udt::{server_address, socket_address};
 
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "A", conflicts_with = "reverse")]
     algorithm: Option<Written<Spec>>,
     /// How long to send [default: 10s]
-    #[arg(long, conflicts_with_all = ["server", "bytes"])]
+    #[arg(long, conflicts_with_all = ["server", "bytes"], value_parser = above_zero)]
     time: Option<Written<Span>>,
     /// How much to send instead, such as 500MB
     #[arg(long, value_name = "N", value_parser = bytes, conflicts_with = "server")]
