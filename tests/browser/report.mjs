@@ -55,7 +55,9 @@ function parse_csv(text) {
   return rows.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));
 }
 
+/** Saves what the link gives, after opening the menu it is in. */
 async function download(page, selector) {
+  await page.$eval(selector, (link) => link.closest('details')?.setAttribute('open', ''));
   const [saved] = await Promise.all([page.waitForEvent('download'), page.click(selector)]);
   return { name: saved.suggestedFilename(), text: await readFile(await saved.path(), 'utf8') };
 }
@@ -178,6 +180,7 @@ for (const id of times) {
 
 await check('the table under a plot has the rows of its CSV', async () => {
   const id = times[0] ?? figures[0];
+  await page.$eval(`details[data-tables="${id}"]`, (details) => details.removeAttribute('open'));
   await page.click(`details[data-tables="${id}"] > summary`);
   await page.waitForSelector(`details[data-tables="${id}"] tbody tr`);
   const shown = await page.$$eval(`details[data-tables="${id}"] table:first-of-type tbody tr`, (lines) =>

@@ -23,13 +23,18 @@ pub(crate) struct Results {
 impl Results {
     /// Starts the folder of results, if there is to be one. Done before the work, so that it fails before the work.
     pub(crate) fn folder(&self, command: &str) -> Result<Option<Folder>, Failure> {
-        let path = match (&self.out, self.json) {
-            (Some(path), _) => path.clone(),
-            (None, true) => return Ok(None),
-            (None, false) => fresh(Path::new("out"), &format!("{command}-{}", clock::today())),
-        };
-        Ok(Some(Folder::start(&path)?))
+        folder(self.out.as_deref(), command, !self.json)
     }
+}
+
+/// Starts the folder `out`; where none was given, one below out/ that is named after `command` if files are `wanted`.
+pub(crate) fn folder(out: Option<&Path>, command: &str, wanted: bool) -> Result<Option<Folder>, Failure> {
+    let path = match out {
+        Some(path) => path.to_path_buf(),
+        None if wanted => fresh(Path::new("out"), &format!("{command}-{}", clock::today())),
+        None => return Ok(None),
+    };
+    Ok(Some(Folder::start(&path)?))
 }
 
 /// The command line that repeats this run.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cwnd_papers::{JudgedRow, PaperError, PaperRun, Recorded, Scale, Selection, Settings, Verdict};
 use cwnd_report::write_papers;
-use cwnd_run::files::{Folder, read_text, to_json, write_whole};
+use cwnd_run::files::{read_text, to_json, write_whole};
 
 use crate::failure::Failure;
 use crate::files;
@@ -22,7 +22,7 @@ Examples:
   cwnd paper newaimd table-1 --full  one result at its published length
   cwnd paper --quick                 everything of all papers
   cwnd paper newaimd --set floor=0   another assumption where the paper is silent
-A verdict is `match` where the whole 95 % interval lies within the tolerance, `miss` where it lies outside, and `undecided` where
+The rows that miss or are undecided are printed, and a page with all of them is written. A verdict is `match` where the whole 95 % interval lies within the tolerance, `miss` where it lies outside, and `undecided` where
 it reaches across the edge. `not reproducible` and `illustration` are not counted.")]
 pub(crate) struct Arguments {
     /// A paper
@@ -41,7 +41,11 @@ pub(crate) struct Arguments {
     /// Print a JSON list of rows and nothing else
     #[arg(long, conflicts_with = "check")]
     json: bool,
-    /// A new folder for index.html, a page per paper, and rows.json
+    /// Print all rows, not only those that miss or are undecided
+    #[arg(long, conflicts_with_all = ["json", "check"])]
+    all: bool,
+    /// A new folder for index.html, a page per paper, and rows.json [default: out/paper-DATE-NUMBER; none with --json, --check and
+    /// --record]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Fail where a verdict differs from the one on record, and show where
@@ -66,7 +70,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let settings = arguments.settings()?;
     selection.check(&settings).map_err(|error| arguments.unknown_assumption(error))?;
-    let folder = arguments.out.as_deref().map(Folder::start).transpose()?;
+    let wanted = !(arguments.json || arguments.check || arguments.record);
+    let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
     let progress = TimeProgress::start()?;
     let runs = selection.run(&settings, &arguments.store.cells(), &progress)?;
     drop(progress);
@@ -80,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return check(settings.scale, &runs);
     }
     let rows: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).collect();
-    Ok(if arguments.json { to_json(&rows) } else { print(&runs) })
+    Ok(if arguments.json { to_json(&rows) } else { print(&runs, arguments.all) })
 }
 
 impl Arguments {
@@ -91,7 +96,12 @@ impl Arguments {
 
     /// An option that only runs have.
     fn of_runs(&self) -> Option<&'static str> {
-        let given = [("--json", self.json), ("--out", self.out.is_some()), ("--set", !self.set.is_empty())];
+        let given = [
+            ("--json", self.json),
+            ("--all", self.all),
+            ("--out", self.out.is_some()),
+            ("--set", !self.set.is_empty()),
+        ];
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
 
@@ -170,17 +180,23 @@ fn list(selection: &Selection) -> String {
     text
 }
 
-fn print(runs: &[PaperRun]) -> String {
+/// The rows that miss or are undecided, or all of them; then the counts.
+fn print(runs: &[PaperRun], all: bool) -> String {
     let mut text = String::new();
     for run in runs {
         for result in &run.results {
+            let open = |row: &&JudgedRow| all || matches!(row.verdict, Verdict::Miss | Verdict::Undecided);
+            let rows: Vec<&JudgedRow> = result.rows.iter().filter(open).collect();
+            if rows.is_empty() {
+                continue;
+            }
             let published = &run.published.result[result.index];
             text.push_str(&format!(
                 "{} {}: {} [{}]\n\n",
                 run.published.paper.id, published.id, published.title, published.source
             ));
-            text.push_str(&table(&result.rows));
-            text.push_str(&remarks(&result.rows));
+            text.push_str(&table(&rows));
+            text.push_str(&remarks(&rows));
             text.push('\n');
         }
     }
@@ -194,7 +210,7 @@ fn counts(runs: &[PaperRun]) -> String {
     runs.iter().map(line).collect()
 }
 
-fn table(rows: &[JudgedRow]) -> String {
+fn table(rows: &[&JudgedRow]) -> String {
     let mut table = Table::left();
     table.row(["row", "published", "ours", "tolerance", "verdict"]);
     for row in rows {
@@ -210,9 +226,9 @@ fn table(rows: &[JudgedRow]) -> String {
 }
 
 /// Every reason once, with the rows it is about.
-fn remarks(rows: &[JudgedRow]) -> String {
+fn remarks(rows: &[&JudgedRow]) -> String {
     let mut reasons: Vec<(Verdict, &str, Vec<&str>)> = Vec::new();
-    for row in rows {
+    for row in rows.iter().copied() {
         let Some(reason) = &row.reason else { continue };
         match reasons.iter_mut().find(|(verdict, known, _)| *verdict == row.verdict && known == reason) {
             Some((.., about)) => about.push(&row.row),

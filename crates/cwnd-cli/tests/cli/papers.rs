@@ -20,7 +20,7 @@ fn every_paper_and_result_is_listed() {
 #[test]
 fn a_result_is_compared_row_by_row() {
     let cwnd = Cwnd::new();
-    let text = cwnd.succeed(&["paper", "newaimd", "example"]);
+    let text = cwnd.succeed(&["paper", "newaimd", "example", "--all"]);
     // Printed 225, and computed by the synchronous model from the windows 10 and 140 under a capacity of 600.
     assert!(
         text.lines().any(|line| line.starts_with("k1 ") && line.contains("225 RTT") && line.ends_with("match")),
@@ -62,7 +62,7 @@ fn pages_carry_rows_and_assumptions() {
     let cwnd = Cwnd::new();
     cwnd.succeed(&["paper", "newaimd", "--no-store", "--set", "floor=0", "--out", "pages"]);
     let page = std::fs::read_to_string(cwnd.path().join("pages/newaimd.html")).expect("a page per paper");
-    for wanted in ["id=\"table-1\"", "Published and ours", "0 (--set)", "cwnd paper newaimd --no-store --set floor=0"] {
+    for wanted in ["id=\"table-1\"", "published and ours", "0 (--set)", "cwnd paper newaimd --no-store --set floor=0"] {
         assert!(page.contains(wanted), "{wanted}");
     }
     let index = std::fs::read_to_string(cwnd.path().join("pages/index.html")).expect("an index");

@@ -48,16 +48,20 @@ pub(crate) fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
 /// The page over all papers; each is expected beside it as `ID.html`.
 #[must_use]
 pub(crate) fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
+    let palette = palette();
     let counted = |run: &PaperRun| Counted {
         id: run.published.paper.id.clone(),
         title: run.published.paper.title.clone(),
         counts: run.counts(),
+        plot: first_figure(run, &palette),
     };
+    let papers: Vec<Counted> = runs.iter().map(counted).collect();
     render(&AllPapers {
         title: "Papers",
         length: length(page.settings.scale),
-        palette: &palette(),
-        papers: runs.iter().map(counted).collect(),
+        palette: &palette,
+        data: data(papers.iter().filter_map(|paper| paper.plot.as_ref()), &[]),
+        papers,
         page,
     })
 }
@@ -85,6 +89,7 @@ struct AllPapers<'a> {
     page: PaperPage<'a>,
     length: &'static str,
     papers: Vec<Counted>,
+    data: String,
 }
 
 /// A paper in the index.
@@ -92,6 +97,8 @@ struct Counted {
     id: String,
     title: String,
     counts: Counts,
+    /// The first of its figures that were run.
+    plot: Option<Plot>,
 }
 
 /// A result with its plots and rows.
@@ -100,7 +107,12 @@ struct ResultSection<'a> {
     title: &'a str,
     source: &'a str,
     plots: Vec<Plot>,
-    rows: &'a [JudgedRow],
+    /// Those that miss, then those that are undecided.
+    open: Vec<&'a JudgedRow>,
+    misses: usize,
+    matches: Vec<&'a JudgedRow>,
+    /// Those that cannot be reproduced, then those with nothing to compare with.
+    uncounted: Vec<&'a JudgedRow>,
     /// How much was run; none for results without runs.
     ran: Option<String>,
     scenarios: Vec<(&'a String, &'a String)>,
@@ -120,12 +132,16 @@ impl<'a> ResultSection<'a> {
     fn of(run: &'a PaperRun, result: &'a ResultRun, palette: &Palette) -> Self {
         let published = &run.published.result[result.index];
         let seeds: Vec<u64> = result.log.seeds.iter().copied().collect();
+        let of = |verdict| result.rows.iter().filter(move |row| row.verdict == verdict);
         Self {
             id: &published.id,
             title: &published.title,
             source: &published.source,
             plots: plots(run, result, palette),
-            rows: &result.rows,
+            open: of(Verdict::Miss).chain(of(Verdict::Undecided)).collect(),
+            misses: of(Verdict::Miss).count(),
+            matches: of(Verdict::Match).collect(),
+            uncounted: of(Verdict::NotReproducible).chain(of(Verdict::Illustration)).collect(),
             ran: (result.log.cells > 0).then(|| format!("{} runs, {}.", result.log.cells, seed_text(&seeds))),
             scenarios: result.log.scenarios.iter().map(|(name, toml)| (name, toml)).collect(),
         }
@@ -148,6 +164,37 @@ impl<'a> AssumptionText<'a> {
             },
             results: results.join(", "),
         }
+    }
+}
+
+/// The first figure of a paper that was run, with the paper's name before its id: pages have several papers.
+fn first_figure(run: &PaperRun, palette: &Palette) -> Option<Plot> {
+    let result = run.results.iter().find(|result| !result.figures.is_empty())?;
+    let plot = plots(run, result, palette).into_iter().next()?;
+    Some(Plot { id: format!("{}-{}", run.published.paper.id, plot.id), ..plot })
+}
+
+/// What a comparison can come to, the worst first.
+pub(crate) const DECIDED: [Verdict; 3] = [Verdict::Miss, Verdict::Undecided, Verdict::Match];
+
+/// The sign of a verdict, so that colour is not all that tells them apart.
+pub(crate) fn sign(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Match => "✓",
+        Verdict::Miss => "✗",
+        Verdict::Undecided => "?",
+        Verdict::NotReproducible => "∅",
+        Verdict::Illustration => "·",
+    }
+}
+
+/// The class of a verdict in the style sheet.
+pub(crate) fn class(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Match => "match",
+        Verdict::Miss => "miss",
+        Verdict::Undecided => "undecided",
+        Verdict::NotReproducible | Verdict::Illustration => "uncounted",
     }
 }
 

@@ -45,22 +45,28 @@ pub(crate) fn name(algorithm: &str) -> &str {
 /// The colours of one page as CSS variables, so that plots follow the reader's theme and the printer's.
 #[derive(Debug)]
 pub(crate) struct Palette {
+    /// In ascending order, each once.
     names: Vec<String>,
+    colours: Vec<Colour>,
 }
 
 impl Palette {
+    /// The first of several variants of an algorithm has the colour of the algorithm, and each other one a hue of its own.
     pub(crate) fn new<'a>(algorithms: impl Iterator<Item = &'a str>) -> Self {
-        let mut names: Vec<String> = algorithms.map(|algorithm| name(algorithm).to_string()).collect();
+        let mut names: Vec<String> = algorithms.map(|algorithm| algorithm.trim().to_string()).collect();
         names.sort_unstable();
         names.dedup();
-        Self { names }
+        let variants = |index: usize| names[..index].iter().filter(|other| name(other) == name(&names[index])).count();
+        let colours = names.iter().enumerate().map(|(index, name)| variant(of(name), variants(index))).collect();
+        Self { names, colours }
     }
 
     /// What to write where a colour is wanted. Algorithms that are not of this page have the colour of text.
     pub(crate) fn variable(&self, algorithm: &str) -> String {
-        match self.names.binary_search_by(|known| known.as_str().cmp(name(algorithm))) {
-            Ok(index) => format!("var(--algorithm-{index})"),
-            Err(_) => "var(--text)".to_string(),
+        let exact = self.names.iter().position(|known| known == algorithm.trim());
+        match exact.or_else(|| self.names.iter().position(|known| name(known) == name(algorithm))) {
+            Some(index) => format!("var(--algorithm-{index})"),
+            None => "var(--text)".to_string(),
         }
     }
 
@@ -78,7 +84,7 @@ impl Palette {
     pub(crate) fn in_light(&self, spec: &mut Value) {
         replace(spec, &|name| {
             let index: usize = name.strip_prefix("algorithm-")?.parse().ok()?;
-            self.names.get(index).map(|name| of(name).light)
+            self.colours.get(index).map(|colour| colour.light.clone())
         });
         in_light(spec);
     }
@@ -89,9 +95,9 @@ impl Palette {
             let colour = Colour { light: (*light).to_string(), dark: (*dark).to_string() };
             let _ = write!(css, "--{name}:{};", theme(colour));
         }
-        for (index, name) in self.names.iter().enumerate() {
+        for (index, colour) in self.colours.iter().enumerate() {
             // Writing to a string cannot fail.
-            let _ = write!(css, "--algorithm-{index}:{};", theme(of(name)));
+            let _ = write!(css, "--algorithm-{index}:{};", theme(colour.clone()));
         }
         css
     }
@@ -117,6 +123,37 @@ fn replace(spec: &mut Value, colour: &dyn Fn(&str) -> Option<String>) {
         _ => {}
     }
 }
+
+/// The colour of the variant at `index` of an algorithm that has `colour`.
+fn variant(colour: Colour, index: usize) -> Colour {
+    if index == 0 {
+        return colour;
+    }
+    let hue = hue(&colour.light) + VARIANT_HUE * index as f64;
+    Colour { light: hexadecimal(hue % 360.0, 0.65, 0.33), dark: hexadecimal(hue % 360.0, 0.65, 0.72) }
+}
+
+/// The hue of `#rrggbb` in degrees; 0 for a grey.
+fn hue(css: &str) -> f64 {
+    let channel =
+        |at: usize| css.get(at..at + 2).and_then(|text| u8::from_str_radix(text, 16).ok()).map_or(0.0, f64::from);
+    let [red, green, blue] = [1, 3, 5].map(channel);
+    let (largest, smallest) = (red.max(green).max(blue), red.min(green).min(blue));
+    let chroma = largest - smallest;
+    let sixths = if chroma == 0.0 {
+        0.0
+    } else if largest == red {
+        ((green - blue) / chroma).rem_euclid(6.0)
+    } else if largest == green {
+        (blue - red) / chroma + 2.0
+    } else {
+        (red - green) / chroma + 4.0
+    };
+    sixths * 60.0
+}
+
+/// Degrees between the variants of an algorithm: five are around the circle before two come near each other.
+const VARIANT_HUE: f64 = 137.5;
 
 /// Hue in degrees, saturation and lightness as `#rrggbb`.
 fn hexadecimal(hue: f64, saturation: f64, lightness: f64) -> String {
@@ -144,6 +181,7 @@ const THEME: &[(&str, &str, &str)] = &[
     ("link", "#0b57a4", "#8ec5ff"),
     ("drop", "#c0182b", "#ff7b86"),
     ("mark", "#8a5a00", "#f2c14e"),
+    ("match", "#1a7f37", "#5fc97b"),
     ("warn", "#fff4d6", "#3a3013"),
     ("warn-edge", "#b07a00", "#d9a520"),
 ];
@@ -254,10 +292,29 @@ mod tests {
         assert_eq!(of("mine:x=1"), of(" mine "));
         // FNV-1a of "a" is 0xe40c292c, 340 of 360 degrees: hsl(340 65% 33%).
         assert_eq!(of("a").light, "#8b1d42");
-        let palette = Palette::new(["simd:beta=1/2", "reno", "simd"].into_iter());
+        let palette = Palette::new(["reno", "simd:beta=1/16"].into_iter());
         let css = palette.light();
         assert!(css.starts_with("--back:#ffffff;") && css.ends_with("--algorithm-0:#383838;--algorithm-1:#1f6cb0;"));
         assert_eq!(palette.variable("simd:beta=1"), "var(--algorithm-1)");
         assert_eq!(palette.variable("cubic"), "var(--text)");
+    }
+
+    #[test]
+    fn variants_on_one_page_have_colours_of_their_own() {
+        let palette = Palette::new(["simd:beta=1/2", "reno", "simd", "simd:beta=1/4"].into_iter());
+        let (light, dark) = (palette.light(), palette.dark());
+        assert_eq!(hue("#1f6cb0").round(), 208.0);
+        assert!(light.contains("--algorithm-1:#1f6cb0;"), "{light}");
+        let each = |css: &str| -> std::collections::BTreeSet<String> {
+            css.split(';').filter(|one| one.starts_with("--algorithm")).map(|one| one[14..].to_string()).collect()
+        };
+        assert_eq!((each(&light).len(), each(&dark).len()), (4, 4));
+        for colour in palette.colours.iter().skip(1) {
+            assert!(
+                contrast(&colour.light, "#ffffff") >= 3.0 && contrast(&colour.dark, "#15181c") >= 3.0,
+                "{colour:?}"
+            );
+        }
+        assert_eq!(palette.variable("simd:beta=1/4"), "var(--algorithm-3)");
     }
 }

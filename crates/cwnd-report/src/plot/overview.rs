@@ -75,7 +75,10 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
         for (position, flow) in frame.drawn(index).into_iter().enumerate() {
             let Some(estimate) = one.measures.flow_goodput_bps.get(flow.index) else { continue };
             let (low, high) = estimate.interval();
-            let algorithm = colour::name(&one.trace.flows[flow.index].algorithm).to_string();
+            // An interval of a mean may end above what the link can carry; no flow can.
+            let most = frame.bottleneck(one).and_then(|link| link.rate).map_or(f64::INFINITY, |rate| rate as f64);
+            let high = high.min(most.max(estimate.mean));
+            let algorithm = one.trace.flows[flow.index].algorithm.clone();
             let colour = frame.palette.variable(&algorithm);
             if !colours.iter().any(|(known, _)| *known == algorithm) {
                 colours.push((algorithm.clone(), colour));
@@ -112,7 +115,7 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
             "encoding": { "x": { "field": "goodput_bps", "type": "quantitative" } },
         }));
     }
-    finish("shares", "Shares", &caption, &drawn, (bars * 13).clamp(160, 900), table)
+    finish("shares", "Goodput of each flow", &caption, &drawn, (bars * 13).clamp(160, 900), table)
 }
 
 /// The distribution of the queueing delay, one curve each.
@@ -122,15 +125,23 @@ fn delays(frame: &Frame<'_>) -> Option<Plot> {
         Some(Group { texts: vec![label.clone()], numbers: vec![waits, shares] })
     });
     let table = DataSet::new("table", ["algorithm", "wait_s", "share"], groups.collect());
-    let caption = "Share of packets that waited at the bottleneck no longer than this; one seed.";
+    let caption = "Share of packets that waited at the bottleneck no longer than this; one seed. Point at a line to see it alone.";
     let encoding = json!({
         "x": Axis::delay("wait_s", "Queueing delay").channel(),
         "y": { "field": "share", "type": "quantitative", "title": "Share of packets", "scale": { "domain": [0, 1] } },
         "color": channel(frame, |index| frame.colour(index).into()),
         "strokeDash": channel(frame, |index| json!(colour::dash(index))),
+        "opacity": { "condition": { "param": "pointed", "value": 1 }, "value": 0.15 },
     });
     let line = json!({ "type": "line", "interpolate": "step-after", "strokeWidth": 1.8 });
-    finish("delays", "Queueing delay", caption, &[json!({ "mark": line, "encoding": encoding })], 300, table)
+    // A line is too thin to be pointed at: what is pointed at is wide and cannot be seen.
+    let wide = json!({ "type": "line", "interpolate": "step-after", "strokeWidth": 14, "opacity": 0, "tooltip": true });
+    let pointed = json!([{ "name": "pointed", "select": { "type": "point", "fields": ["algorithm"], "on": "pointerover", "clear": "pointerout" } }]);
+    let label = json!({ "field": "algorithm", "type": "nominal" });
+    let under = json!({ "x": encoding["x"], "y": encoding["y"], "detail": label, "tooltip": label });
+    let layers =
+        [json!({ "mark": line, "encoding": encoding }), json!({ "mark": wide, "encoding": under, "params": pointed })];
+    finish("delays", "Distribution of the queueing delay", caption, &layers, 300, table)
 }
 
 /// Waits in seconds and the share of packets that waited no longer, thinned to steps of at least 1/400 except at the ends.

@@ -1,6 +1,6 @@
 //! Plots of reproduced results: published and ours on the same axes.
 
-use cwnd_papers::{Figure, JudgedRow, PaperRun, ResultRun, Value};
+use cwnd_papers::{Figure, JudgedRow, PaperRun, PublishedResult, ResultRun, Value};
 use serde_json::{Value as Json, json};
 
 use super::colour::{self, Palette};
@@ -23,13 +23,13 @@ pub(crate) fn plots(run: &PaperRun, result: &ResultRun, palette: &Palette) -> Ve
     }
     let dots = units.iter().enumerate().map(|(nth, unit)| {
         let rows: Vec<&JudgedRow> = result.rows.iter().filter(|row| row.unit == *unit).collect();
-        dots(id, nth, unit, &rows)
+        dots(&run.published.result[result.index], nth, unit, &rows)
     });
     figures.chain(dots).collect()
 }
 
 /// Published and ours side by side, one line per row.
-fn dots(id: &str, nth: usize, unit: &str, rows: &[&JudgedRow]) -> Plot {
+fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -> Plot {
     let number = |value: &Option<Value>| match value {
         Some(Value::Number(value)) => Some(*value),
         _ => None,
@@ -49,9 +49,12 @@ fn dots(id: &str, nth: usize, unit: &str, rows: &[&JudgedRow]) -> Plot {
             names.push(row.row.clone());
         }
     }
-    let y = json!({ "field": "row", "type": "nominal", "sort": names, "title": null, "axis": { "labelLimit": 260 } });
+    let axis = json!({ "labelLimit": 0, "labelExpr": WRAPPED, "labelLineHeight": LINE });
+    let y = json!({ "field": "row", "type": "nominal", "sort": names, "title": null, "axis": axis });
     let title = if unit.is_empty() { "Value".to_string() } else { unit.to_string() };
-    let x = |field: &str| json!({ "field": field, "type": "quantitative", "title": title, "scale": { "zero": false } });
+    let (scale, ticks) = scale(groups.iter().flat_map(|group| group.numbers.iter().map(|column| column[0])));
+    let x =
+        |field: &str| json!({ "field": field, "type": "quantitative", "title": title, "scale": scale, "axis": ticks });
     let source = json!({
         "field": "source", "type": "nominal",
         "scale": { "domain": ["published", "ours"], "range": ["var(--drop)", "var(--link)"] },
@@ -65,18 +68,60 @@ fn dots(id: &str, nth: usize, unit: &str, rows: &[&JudgedRow]) -> Plot {
         json!({ "mark": { "type": "rule", "strokeWidth": 1.6 }, "encoding": { "y": y, "x": x("low"), "x2": { "field": "high" }, "color": source } }),
         json!({ "mark": { "type": "point", "size": 60, "strokeWidth": 2 }, "encoding": { "y": y, "x": x("value"), "color": source, "shape": shape } }),
     ];
-    let height = (names.len() as u32 * 18).max(60);
+    let lines = names.iter().map(|name| lines(name)).max().unwrap_or(1);
+    let height = (names.len() as u32 * (lines * LINE + 6)).max(60);
     let table = DataSet::new("table", ["row", "source", "value", "low", "high"], groups);
     let caption = "Diamonds: published. Circles: ours, with the 95 % interval.";
-    let subject = if unit.is_empty() { id.to_string() } else { format!("{id}, {unit}") };
+    let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
+    let title = format!("{}{unit}: published and ours", result.id);
     Plot::new(
-        format!("{id}-rows-{nth}"),
-        ("Published and ours", &subject, caption),
+        format!("{}-rows-{nth}", result.id),
+        (&title, &result.title, caption),
         ("container".into(), height),
         &layers,
         vec![table],
     )
 }
+
+/// The scale and the ticks of values on one axis. Those of several orders of magnitude get a logarithmic one, since the small ones would
+/// all be at the edge of a linear one; it is linear below the smallest above zero where some are zero.
+fn scale(values: impl Iterator<Item = f64> + Clone) -> (Json, Json) {
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let most = values.clone().fold(f64::NEG_INFINITY, f64::max);
+    let least_positive = values.filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+    if least < 0.0 || most < least_positive * 100.0 {
+        return (json!({ "zero": false, "padding": 8 }), json!({}));
+    }
+    let powers = (least_positive.log10().floor() as i32..=most.log10().ceil() as i32).map(|power| 10_f64.powi(power));
+    let ticks: Vec<f64> = (least == 0.0).then_some(0.0).into_iter().chain(powers).collect();
+    let scale = match least > 0.0 {
+        true => json!({ "type": "log", "padding": 8 }),
+        false => json!({ "type": "symlog", "constant": least_positive, "padding": 8 }),
+    };
+    (scale, json!({ "values": ticks, "format": "~g" }))
+}
+
+/// How many lines [`WRAPPED`] makes of a label.
+fn lines(label: &str) -> u32 {
+    let mut lines = 1;
+    let mut used = 0;
+    for word in label.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > WIDTH {
+            (lines, used) = (lines + 1, length);
+        } else {
+            used += length + usize::from(used > 0);
+        }
+    }
+    lines
+}
+
+/// Characters of a line of a label.
+const WIDTH: usize = 34;
+/// Its height, pixels.
+const LINE: u32 = 12;
+/// Breaks a label after at most [`WIDTH`] characters, at a space.
+const WRAPPED: &str = r"split(trim(replace(datum.label, regexp('(.{1,34})( |$)', 'g'), '$1\n')), '\n')";
 
 /// Curves on common axes: ours drawn through, published ones as points.
 fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
