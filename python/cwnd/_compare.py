@@ -32,6 +32,7 @@ def compare(
     seeds: int = 5,
     until: str | None = None,
     max_seeds: int | None = None,
+    memory: str | None = None,
     paired: bool = False,
 ) -> Comparison:
     """Compare algorithms on one path, each alone with equal flows.
@@ -78,6 +79,8 @@ def compare(
         with ten.
     max_seeds : int, optional
         At most so many seeds with `until`, and not below `seeds`; 100 if not given.
+    memory : str, optional
+        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given.
     paired : bool
         Print the differences from the first algorithm, taken seed by seed, too. They are in
         :attr:`Comparison.differences` in any case.
@@ -93,6 +96,8 @@ def compare(
         An algorithm is unknown or one of its parameters is not accepted.
     ArgumentError
         Another argument is not accepted.
+    SimulationError
+        A run needs more memory than it may use; the message names the flow or link.
     KeyboardInterrupt
         Ctrl-C.
 
@@ -117,6 +122,7 @@ def compare(
         "slow_start": (slow_start, "standard"),
         "ecn": (ecn, "per-packet"),
         "warmup": (warmup, "10s"),
+        "memory": (memory, "4GB"),
     }
     settings |= {key: text(key, value, example) for key, (value, example) in others.items() if value is not None}
     count = whole("flows", flows, 1, MAX_FLOWS)

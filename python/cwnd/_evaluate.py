@@ -162,6 +162,7 @@ def evaluate(
     quick: bool = False,
     seeds: int | None = None,
     store: str | os.PathLike[str] | None = None,
+    memory: str | None = None,
 ) -> Evaluation:
     """Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC in its place.
 
@@ -181,6 +182,8 @@ def evaluate(
     store : path, optional
         A folder in which runs are kept, so that none is done twice; nothing is kept if not given. Runs with an
         algorithm in Python are never kept: nothing tells whether its code has changed.
+    memory : str, optional
+        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given.
 
     Returns
     -------
@@ -200,7 +203,8 @@ def evaluate(
         raise ArgumentError(f"profile: expected `rfc9743`, got {profile!r}")
     folder = arguments.optional(arguments.path, "store", store)
     count = arguments.optional(arguments.whole, "seeds", seeds, 1, 1000)
-    found = _native.evaluate(algorithm, arguments.flag("quick", quick), count, folder)
+    budget = arguments.optional(arguments.text, "memory", memory, "4GB")
+    found = _native.evaluate(algorithm, arguments.flag("quick", quick), count, folder, budget)
     given = {"quick": quick, "seeds": seeds, "store": folder}
     settings = "".join(f", {key}={value!r}" for key, value in given.items() if value not in (None, False))
     named = repr(algorithm) if isinstance(algorithm, str) else json.loads(found.to_json())["algorithm"]

@@ -165,6 +165,7 @@ def paper(
     full: bool = False,
     assumptions: Mapping[str, str] | None = None,
     store: str | os.PathLike[str] | None = None,
+    memory: str | None = None,
 ) -> PaperRows:
     """Reproduce a paper: published, ours, tolerance and verdict of its tables, figures and claims.
 
@@ -180,6 +181,8 @@ def paper(
         Other assumptions where the paper is silent: ``{"floor": "0"}``.
     store : path, optional
         A folder in which runs are kept, so that none is done twice; nothing is kept if not given.
+    memory : str, optional
+        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given.
 
     Returns
     -------
@@ -199,5 +202,6 @@ def paper(
     folder = arguments.optional(arguments.path, "store", store)
     asked = arguments.optional(arguments.text, "name", name, "simd")
     of = arguments.optional(arguments.text, "result", result, "table-1")
-    rows = json.loads(_native.paper(asked, of, arguments.flag("full", full), chosen, folder))
+    budget = arguments.optional(arguments.text, "memory", memory, "4GB")
+    rows = json.loads(_native.paper((asked, of), arguments.flag("full", full), chosen, folder, budget))
     return PaperRows([PaperRow(**row) for row in rows])

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from cwnd import _native
-from cwnd._arguments import mapping, whole
+from cwnd._arguments import mapping, optional, text, whole
 from cwnd._results import RunResult
 from cwnd._scenario import Scenario
 
 __all__ = ["run"]
 
 
-def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None) -> RunResult:
+def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None, memory: str | None = None) -> RunResult:
     """Simulate a scenario, once per seed, on all cores.
 
     The interpreter goes on meanwhile, and Ctrl-C ends the run.
@@ -25,6 +25,8 @@ def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None) -> R
     seed : int, optional
         Run this seed alone; all seeds of the scenario otherwise. The same scenario and seed give the same result on
         every machine.
+    memory : str, optional
+        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given.
 
     Returns
     -------
@@ -35,6 +37,10 @@ def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None) -> R
     ------
     ScenarioError
         The scenario cannot be run; the message says what is accepted.
+    ArgumentError
+        Another argument is not accepted.
+    SimulationError
+        A run needs more memory than it may use; the message names the flow or link.
     KeyboardInterrupt
         Ctrl-C.
 
@@ -50,4 +56,4 @@ def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None) -> R
     if seed is not None:
         # The largest number of TOML.
         chosen.document.update(first_seed=whole("seed", seed, 0, 2**63 - 1), seeds=1)
-    return RunResult(_native.run(*chosen.serialized()))
+    return RunResult(_native.run(*chosen.serialized(), optional(text, "memory", memory, "4GB")))

@@ -299,6 +299,7 @@ def sweep(
     chunk: str = "10s",
     format: str | None = None,  # noqa: A002  (the word of the command line)
     client: Client | str | None = None,
+    memory: str | None = None,
     progress: bool | Callable[[int, int, int], object] | None = None,
 ) -> SweepResult:
     """Run a sweep: on all cores of this machine, or on a Dask cluster.
@@ -327,6 +328,9 @@ def sweep(
     client : distributed.Client or str, optional
         Run on the workers of this Dask cluster; text is the address of its scheduler. Store and folder are those of
         this machine, which all rows come back to. The workers need the same build of cwnd.
+    memory : str, optional
+        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given. A
+        run that needs more is a failed cell. Not of a cluster, whose workers take half of their machine's.
     progress : bool or callable, optional
         True shows a bar on standard error, False none; if not given there is one if that is a terminal. A function is
         called with the cells that are done, those of them that failed, and all.
@@ -363,6 +367,9 @@ def sweep(
     chosen = _chosen(sweep, set)
     folder = arguments.optional(arguments.path, "out", out)
     place = store if isinstance(store, bool) else arguments.path("store", store)
+    budget = arguments.optional(arguments.text, "memory", memory, "4GB")
+    if client is not None and budget is not None:
+        raise ArgumentError("memory: the workers of a cluster take half of their machine's")
     sweeping = _native.Sweeping(
         chosen._native,
         arguments.text("chunk", chunk, "10s"),
@@ -373,7 +380,7 @@ def sweep(
     )
     with reporting(sweeping, progress) as report:
         if client is None:
-            sweeping.run(report)
+            sweeping.run(report, budget)
         else:
             from cwnd import _dask  # noqa: PLC0415  (what it needs is optional)
 

@@ -85,6 +85,7 @@ BAD: list[tuple[Callable[..., object], str, list[Any]]] = [
     (compare, "warmup", [1, "9s"]),
     (compare, "until", [2, "2%"]),
     (compare, "max_seeds", [5]),
+    (compare, "memory", [10**9, "half", "0B", "1mbit"]),
     (compare, "paired", [1]),
     (response, "algorithms", ["reno", [], ["rneo"]]),
     (response, "loss", ["a", 0.1, ["a"], [2], [], [None]]),
@@ -106,11 +107,13 @@ BAD: list[tuple[Callable[..., object], str, list[Any]]] = [
     (axioms, "algorithm", ["xcp", "vegas", "dctcp", "tfrc", "rneo", 3]),
     (run, "scenario", [3, None, "reno"]),
     (run, "seed", [-1, 1.5, "1", 2**63]),
+    (run, "memory", [1, "half"]),
     (evaluate, "algorithm", ["rneo", 3]),
     (evaluate, "profile", ["rfc", 3]),
     (evaluate, "store", [False, 3]),
     (evaluate, "seeds", [0, "5"]),
     (evaluate, "quick", [1, None]),
+    (evaluate, "memory", [1, "half"]),
     (max_min, "routes", [[[1]], [[-1]], [[0.5]], [0], None, [["a"]]]),
     (max_min, "capacity", [[-1.0], [math.nan], ["a"]]),
     (max_min, "demands", [[1.0, 2.0], [-1.0], ["a"]]),
@@ -119,12 +122,14 @@ BAD: list[tuple[Callable[..., object], str, list[Any]]] = [
     (paper, "assumptions", [3, {1: 2}, {"hold": "abc"}, {"floor": "abc"}]),
     (paper, "store", [3]),
     (paper, "full", ["yes"]),
+    (paper, "memory", [1, "half"]),
     (sweep, "sweep", [3, None]),
     (sweep, "chunk", [10, "10"]),
     (sweep, "shard", [3, "9/3"]),
     (sweep, "out", [3]),
     (sweep, "store", [3]),
     (sweep, "format", [3, "xml"]),
+    (sweep, "memory", [1, "half"]),
     (dumbbell, "seeds", [-1, "two"]),
     (dumbbell, "flows", [-1, 0]),
     (env, "scenario", [3]),
@@ -177,6 +182,38 @@ def test_messages() -> None:
 def test_the_default_warm_up_follows_the_duration() -> None:
     assert cwnd.compare(["reno"], **SHORT).document["warmup_s"] == 1.0
     assert BASE.complete()["warmup"] == "1000ms"
+
+
+def test_runs_use_the_memory_they_may() -> None:
+    link = {"delay": "10ms"}
+    endless = cwnd.Scenario(
+        {
+            "duration": "60s",
+            "warmup": "0s",
+            "variation": {"rtt": 0.0},
+            "link": [{"from": "a", "to": "b", **link}, {"from": "b", "to": "a", **link}],
+            "flow": [{"name": "greedy", "algorithm": "reno", "from": "a", "to": "b"}],
+        }
+    )
+    needs = pytest.raises(cwnd.SimulationError, match=r"^link `a-b`: .* the 47 MiB of memory .*\(`memory`\)$")
+    with needs:
+        cwnd.run(endless, seed=1, memory="50MB")
+    endless["flow.0.algorithm"] = Doubling
+    with needs:
+        cwnd.run(endless, seed=1, memory="50MB")
+    endless["flow.0.algorithm"] = "reno"
+    swept = cwnd.sweep(cwnd.Sweep(endless, seeds=1), store=False, memory="50MB")
+    assert "MiB of memory" in swept.failed[0].error
+    with pytest.raises(cwnd.ArgumentError, match=r"^memory: the workers of a cluster"):
+        cwnd.sweep(cwnd.Sweep(BASE), store=False, memory="50MB", client="tcp://127.0.0.1:1")
+
+
+class Doubling(cwnd.WindowRule):
+    def grow(self, w: float, view: cwnd.View) -> float:
+        return 1.0
+
+    def cut(self, w: float, view: cwnd.View) -> float:
+        return w / 2
 
 
 @pytest.mark.parametrize("action", [None, math.nan, [math.inf], "left", [0.0, 0.0], [[0.0]], [], {}])

@@ -40,7 +40,7 @@ impl Progress for TimeProgress {
     }
 
     fn memory(&self) -> Option<u64> {
-        MEMORY.get().copied()
+        memory()
     }
 
     fn announce(&self, time: Span) {
@@ -87,7 +87,7 @@ impl Progress for CellProgress {
     }
 
     fn memory(&self) -> Option<u64> {
-        MEMORY.get().copied()
+        memory()
     }
 
     fn done(&self, found: Found) {
@@ -140,6 +140,11 @@ pub(crate) fn allow(memory: Option<u64>) {
     if let Some(memory) = memory {
         MEMORY.get_or_init(|| memory);
     }
+}
+
+/// What runs may use, if it was given.
+pub(crate) fn memory() -> Option<u64> {
+    MEMORY.get().copied()
 }
 
 static MEMORY: OnceLock<u64> = OnceLock::new();

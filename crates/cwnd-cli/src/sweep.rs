@@ -13,7 +13,7 @@ use cwnd_run::files::{read_text, to_json};
 use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
-use crate::progress::CellProgress;
+use crate::progress::{self, CellProgress};
 use crate::store::Store;
 
 /// Which sweep, and which part of it.
@@ -94,6 +94,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             };
             let progressed = Dataset::found(folder).map_err(wrong)?.progressed();
             Ok(if *json { to_json(&progressed) } else { text::sweep_status(&progressed) })
+        }
+        (None, Some(_)) if arguments.run.scheduler.is_some() && progress::memory().is_some() => {
+            Err(Failure::Input("--memory: the workers of --scheduler take half of their machine's".to_string()))
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() => Err(in_python()),
         (None, Some(path)) => arguments.run.run(path),

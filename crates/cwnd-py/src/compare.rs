@@ -29,7 +29,7 @@ pub(crate) struct Compared {
     compared: Arc<LabCompared>,
 }
 
-/// Sets each algorithm on the same path. `settings` are the keys of the path and the runs, as text; `seeds` says how many,
+/// Sets each algorithm on the same path. `settings` are the keys of the path and the runs and their `memory`, as text; `seeds` says how many,
 /// by what rule more are added, and at most how many there may be then.
 #[pyfunction]
 pub(crate) fn compare(
@@ -57,7 +57,8 @@ pub(crate) fn compare(
         let base = Document { seeds, ..document(settings)? };
         Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(settings, "ecn")?).map_err(of_arguments)
     };
-    let run = |scenarios| work::runs(py, scenarios, &errors);
+    let memory = work::memory(settings.get("memory").map(String::as_str))?;
+    let run = |scenarios| work::runs(py, scenarios, memory, &errors);
     let auto = settings.get("warmup").is_some_and(|warmup| warmup == "auto");
     let comparison = if auto {
         let with = |warmup: String| {

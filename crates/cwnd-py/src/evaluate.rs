@@ -31,10 +31,12 @@ pub(crate) fn evaluate(
     quick: bool,
     seeds: Option<u32>,
     store: Option<&str>,
+    memory: Option<&str>,
 ) -> Result<Evaluated, Failure> {
     if let Some(seeds) = seeds.filter(|seeds| !(1..=1000).contains(seeds)) {
         return Err(Failure::Argument(format!("seeds: expected 1 to 1000, got {seeds}")));
     }
+    let memory = work::memory(memory)?;
     let errors = Arc::default();
     let algorithm = written("algorithm", &algorithm, &errors)?;
     if algorithm.value().is_outside() && REFERENCES.contains(&algorithm.text()) {
@@ -45,7 +47,7 @@ pub(crate) fn evaluate(
     let plan = plan(&algorithm, Extent::new(quick, seeds))
         .map_err(|error| Failure::Argument(format!("algorithm: {}", error.fault)))?;
     let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
-    let evaluation = plan.run_by(|jobs| work::outcomes(py, jobs, &cells, &errors))?;
+    let evaluation = plan.run_by(|jobs| work::outcomes(py, jobs, &cells, memory, &errors))?;
     Ok(Evaluated { evaluation, algorithm: algorithm.value().clone() })
 }
 

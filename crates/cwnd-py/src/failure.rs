@@ -5,6 +5,7 @@ use cwnd_lab::sweep::DatasetError;
 use cwnd_run::cells::StoreError;
 use cwnd_run::execute::RunError;
 use cwnd_run::scenario::{Place, ScenarioError};
+use cwnd_sim::SetupError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use thiserror::Error;
@@ -33,7 +34,7 @@ pub(crate) enum Failure {
     #[error("{}", scenario_text(.0))]
     Scenario(#[from] ScenarioError),
     /// The simulator refused a setup, or was stopped.
-    #[error(transparent)]
+    #[error("{}", simulation_text(.0))]
     Simulation(RunError),
     /// What was run cannot be kept.
     #[error("{0}")]
@@ -60,6 +61,14 @@ impl Failure {
 fn scenario_text(error: &ScenarioError) -> String {
     match &error.place {
         Place::Override(item) => format!("`{item}`: {}", error.fault),
+        _ => error.to_string(),
+    }
+}
+
+/// What limits the memory of runs is an argument here.
+fn simulation_text(error: &RunError) -> String {
+    match error {
+        RunError::Setup(SetupError::Memory { .. }) => format!("{error} (`memory`)"),
         _ => error.to_string(),
     }
 }

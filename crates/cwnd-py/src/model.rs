@@ -135,7 +135,7 @@ pub(crate) fn udt(py: Python<'_>, settings: Udt) -> Result<String, Failure> {
     let packet = read("packet", &packet, packet_size)?;
     let rtt = round_trip("rtt", &rtt)?;
     let delays: Vec<Span> = delays.iter().map(|delay| round_trip("delays", delay)).collect::<Result<_, _>>()?;
-    in_background(py, |_| {
+    in_background(py, None, |_| {
         Ok(to_json(&model::stages(model::Udt { capacity, packet, rtt, losses: &loss, flows, delays: &delays })))
     })
 }
@@ -199,7 +199,7 @@ fn with<T: Send>(
     }
     let python = algorithms.iter().any(|algorithm| algorithm.value().is_outside());
     let algorithms: Vec<&Spec> = algorithms.iter().map(Written::value).collect();
-    errors.or_result(in_background(py, |progress| {
+    errors.or_result(in_background(py, None, |progress| {
         let job = || job(&algorithms, &|| progress.should_continue() && !errors.any());
         if python { attached(job) } else { Ok(job()) }
     }))

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::work::in_background;
+use crate::work;
 
 /// The papers and their results.
 #[pyfunction]
@@ -24,21 +24,23 @@ pub(crate) fn papers() -> Result<String, Failure> {
     Ok(to_json(&papers.collect::<Vec<_>>()))
 }
 
-/// Runs a paper, or one of its results; gives the rows of `cwnd paper --json`.
+/// Runs a paper, or one of its results, as `of` names them; gives the rows of `cwnd paper --json`.
 #[pyfunction]
 pub(crate) fn paper(
     py: Python<'_>,
-    paper: Option<&str>,
-    result: Option<&str>,
+    of: (Option<&str>, Option<&str>),
     full: bool,
     assumptions: Vec<(String, String)>,
     store: Option<&str>,
+    memory: Option<&str>,
 ) -> Result<String, Failure> {
+    let memory = work::memory(memory)?;
+    let (paper, result) = of;
     let selection = Selection::of(paper, result)?;
     let settings = Settings { scale: if full { Scale::Full } else { Scale::Quick }, assumptions };
     selection.check(&settings)?;
     let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
-    let runs = in_background(py, |progress| Ok(selection.run(&settings, &cells, progress)?))?;
+    let runs = work::in_background(py, memory, |progress| Ok(selection.run(&settings, &cells, progress)?))?;
     Ok(to_json(&runs.iter().flat_map(PaperRun::rows).collect::<Vec<&JudgedRow>>()))
 }
 

@@ -35,11 +35,17 @@ enum Source {
 
 /// Runs every seed of a scenario, given as JSON, with algorithms from Python in the flow groups whose numbers stand beside them.
 #[pyfunction]
-pub(crate) fn run(py: Python<'_>, document: &str, outside: Vec<(usize, Bound<'_, PyAny>)>) -> Result<Runs, Failure> {
+pub(crate) fn run(
+    py: Python<'_>,
+    document: &str,
+    outside: Vec<(usize, Bound<'_, PyAny>)>,
+    memory: Option<&str>,
+) -> Result<Runs, Failure> {
+    let memory = work::memory(memory)?;
     let errors = Arc::default();
     let scenario = checked(document)?;
     let scenario = with_algorithms(scenario, &outside, &errors)?;
-    let runs = work::runs(py, vec![scenario], &errors)?;
+    let runs = work::runs(py, vec![scenario], memory, &errors)?;
     let runs = runs.into_iter().next().ok_or_else(|| Failure::Unexpected("nothing was run".to_string()))?;
     Ok(Runs { of: Source::Own(Box::new(runs)) })
 }

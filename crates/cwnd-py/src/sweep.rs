@@ -132,9 +132,10 @@ impl Sweeping {
     }
 
     /// Runs all of it here. `heard` is called now and then, and may end it by an exception.
-    fn run(&self, py: Python<'_>, heard: Py<PyAny>) -> Result<(), Failure> {
+    fn run(&self, py: Python<'_>, heard: Py<PyAny>, memory: Option<&str>) -> Result<(), Failure> {
+        let memory = work::memory(memory)?;
         let job = |should_continue: &AtomicBool| {
-            let watch = Watched { counts: &self.counts, should_continue };
+            let watch = Watched { counts: &self.counts, should_continue, memory };
             Ok(run_chunks(&self.sweep, &self.chunks, &self.cells, self.dataset.as_ref(), &watch)?)
         };
         let rows = work::watched(py, job, |py| heard.call0(py).map(drop))?;
@@ -292,11 +293,16 @@ struct Counts {
 struct Watched<'a> {
     counts: &'a Counts,
     should_continue: &'a AtomicBool,
+    memory: Option<u64>,
 }
 
 impl Progress for Watched<'_> {
     fn should_continue(&self) -> bool {
         self.should_continue.load(Ordering::Relaxed)
+    }
+
+    fn memory(&self) -> Option<u64> {
+        self.memory
     }
 
     fn done(&self, found: Found) {

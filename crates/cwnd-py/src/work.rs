@@ -6,6 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use cwnd::quantity;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Job, Keep, Outcome, Progress, RunError, Threads};
 use cwnd_run::probe::{Kept, Probe};
@@ -17,13 +18,19 @@ use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use crate::failure::Failure;
 use crate::outside::AlgorithmErrors;
 
-/// Does `job` on a thread of its own, without the interpreter's lock. The calling thread looks for signals meanwhile: Ctrl-C has
+/// Does `job` on a thread of its own, without the interpreter's lock. Its runs may use `memory`, bytes. The calling thread looks for signals meanwhile: Ctrl-C has
 /// `job` hear from its progress that it should end, and becomes `KeyboardInterrupt`.
 pub(crate) fn in_background<T: Send>(
     py: Python<'_>,
+    memory: Option<u64>,
     job: impl FnOnce(&dyn Progress) -> Result<T, Failure> + Send,
 ) -> Result<T, Failure> {
-    watched(py, |should_continue| job(&Flag(should_continue)), |_| Ok(()))
+    watched(py, |should_continue| job(&Watched { should_continue, memory }), |_| Ok(()))
+}
+
+/// Bytes that all runs of a call together may use, from an argument called `memory`.
+pub(crate) fn memory(text: Option<&str>) -> Result<Option<u64>, Failure> {
+    text.map(quantity::memory).transpose().map_err(|error| Failure::Argument(format!("memory: {error}")))
 }
 
 /// The same for a `job` that looks whether to go on. The calling thread also looks at how far it is, several times a second; an
@@ -59,8 +66,14 @@ pub(crate) fn watched<T: Send>(
 }
 
 /// Runs every seed of every scenario, as [`run_jobs`].
-pub(crate) fn runs(py: Python<'_>, scenarios: Vec<Scenario>, errors: &AlgorithmErrors) -> Result<Vec<Runs>, Failure> {
-    run_by(scenarios, |jobs| run_jobs(py, jobs, &Cells::default(), errors, |executor, jobs| Ok(executor.run(jobs)?)))
+pub(crate) fn runs(
+    py: Python<'_>,
+    scenarios: Vec<Scenario>,
+    memory: Option<u64>,
+    errors: &AlgorithmErrors,
+) -> Result<Vec<Runs>, Failure> {
+    let cells = Cells::default();
+    run_by(scenarios, |jobs| run_jobs(py, jobs, &cells, memory, errors, |executor, jobs| Ok(executor.run(jobs)?)))
 }
 
 /// Runs cells, as [`run_jobs`].
@@ -68,9 +81,10 @@ pub(crate) fn outcomes(
     py: Python<'_>,
     jobs: Vec<Job<Probe>>,
     cells: &Cells,
+    memory: Option<u64>,
     errors: &AlgorithmErrors,
 ) -> Result<Vec<Outcome<Kept>>, Failure> {
-    run_jobs(py, jobs, cells, errors, |executor, jobs| Ok(executor.run_each(jobs).map_err(RunError::from)?))
+    run_jobs(py, jobs, cells, memory, errors, |executor, jobs| Ok(executor.run_each(jobs).map_err(RunError::from)?))
 }
 
 /// Has `run` do jobs on all cores without the interpreter's lock, except where an algorithm is in Python. Those are done one after the
@@ -80,6 +94,7 @@ fn run_jobs<K: Keep, T: Send>(
     py: Python<'_>,
     jobs: Vec<Job<K>>,
     cells: &Cells,
+    memory: Option<u64>,
     errors: &AlgorithmErrors,
     run: impl Fn(&Executor<'_>, Vec<Job<K>>) -> Result<Vec<T>, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
@@ -89,10 +104,10 @@ fn run_jobs<K: Keep, T: Send>(
     let (others, outside): (Vec<usize>, Vec<Job<K>>) = outside.into_iter().unzip();
     let mut done = Vec::new();
     if !inside.is_empty() {
-        done = in_background(py, |progress| run(&Executor::new(cells, progress), inside))?;
+        done = in_background(py, memory, |progress| run(&Executor::new(cells, progress), inside))?;
     }
     if !outside.is_empty() {
-        let here = CallingThread(errors);
+        let here = CallingThread { errors, memory };
         let executor = Executor::new(cells, &here).on(Threads::Calling);
         done.extend(errors.or_result(catch_panic(|| run(&executor, outside)))?);
     }
@@ -103,23 +118,37 @@ fn run_jobs<K: Keep, T: Send>(
 }
 
 /// Goes on until a flag falls.
-struct Flag<'a>(&'a AtomicBool);
+struct Watched<'a> {
+    should_continue: &'a AtomicBool,
+    memory: Option<u64>,
+}
 
-impl Progress for Flag<'_> {
+impl Progress for Watched<'_> {
     fn should_continue(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.should_continue.load(Ordering::Relaxed)
+    }
+
+    fn memory(&self) -> Option<u64> {
+        self.memory
     }
 }
 
 /// Goes on until an algorithm or a signal raises something. For the thread that holds the interpreter's lock.
-struct CallingThread<'a>(&'a AlgorithmErrors);
+struct CallingThread<'a> {
+    errors: &'a AlgorithmErrors,
+    memory: Option<u64>,
+}
 
 impl Progress for CallingThread<'_> {
     fn should_continue(&self) -> bool {
         if let Some(error) = interrupted() {
-            self.0.record(error);
+            self.errors.record(error);
         }
-        !self.0.any()
+        !self.errors.any()
+    }
+
+    fn memory(&self) -> Option<u64> {
+        self.memory
     }
 }
 
