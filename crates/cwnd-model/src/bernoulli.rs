@@ -57,9 +57,11 @@ fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
 
 /// Packets per round trip where `lost` decides which packets are lost; none once it returns none.
 fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMut(u64) -> Option<bool>) -> Option<f64> {
+    if spec.entry().transport != Transport::Acked || BY_DELAY.contains(&spec.entry().name) {
+        return None;
+    }
     let mut algorithm = spec.start(start);
-    let by_rate = matches!(algorithm.control().pacing, Pacing::At(_));
-    if spec.entry().transport != Transport::Acked || by_rate || BY_DELAY.contains(&spec.entry().name) {
+    if matches!(algorithm.control().pacing, Pacing::At(_)) {
         return None;
     }
     let mut facts = facts(rtt, Bytes(1500));

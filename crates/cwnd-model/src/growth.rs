@@ -23,8 +23,11 @@ pub struct Growth {
 #[must_use]
 pub fn after_congestion(spec: &Spec, peak: Packets, rounds: f64) -> Option<Growth> {
     let rtt = Span::from_millis(100);
+    if spec.entry().transport != Transport::Acked {
+        return None;
+    }
     let mut algorithm = spec.start(&Start { window: peak, threshold: Some(peak), ..Start::default() });
-    if spec.entry().transport != Transport::Acked || matches!(algorithm.control().pacing, Pacing::At(_)) {
+    if matches!(algorithm.control().pacing, Pacing::At(_)) {
         return None;
     }
     let mut facts = facts(rtt, Bytes(1500));

@@ -414,6 +414,7 @@ impl Known {
                 Transport::Reported => "reported",
                 Transport::Datagram => "datagram",
                 Transport::Routed => "routed",
+                Transport::Stack => "stack",
             },
             source: entry.source,
             deviations: entry.deviations,

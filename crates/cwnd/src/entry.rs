@@ -60,6 +60,8 @@ pub enum Transport {
     /// As [`Acked`](Self::Acked), and packets carry a header between the algorithm and the routers; an acknowledgement brings it
     /// back in a signal of its own, which acknowledges nothing.
     Routed,
+    /// None: the stack has endpoints of its own, with an algorithm inside ([`Spec::stack`](crate::Spec::stack)).
+    Stack,
 }
 
 /// A combination of values that an algorithm refuses, or a text that it cannot read.

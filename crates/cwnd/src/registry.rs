@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::any::Any;
 use core::fmt;
 
 use crate::builtin::Algorithm;
@@ -25,7 +26,15 @@ pub struct Spec {
     entry: &'static Entry<Algorithm>,
     values: Values,
     text: String,
-    maker: Option<Arc<dyn Maker>>,
+    origin: Origin,
+}
+
+/// Where an algorithm comes from.
+#[derive(Clone, Debug)]
+enum Origin {
+    Registry,
+    Maker(Arc<dyn Maker>),
+    Stack(Arc<dyn Any + Send + Sync>),
 }
 
 /// Makes an algorithm that is not in the registry: one written in another language, or one that a learner steers.
@@ -118,7 +127,7 @@ impl Spec {
             values.given[index] = Some(read);
             typed.push((parameter.name, value));
         }
-        let spec = Self { entry, values, text: text.trim().to_string(), maker: None };
+        let spec = Self { entry, values, text: text.trim().to_string(), origin: Origin::Registry };
         // A trial start finds the combinations that no single range excludes, so that a spec in hand never fails.
         match (entry.build)(&spec.values, &Start::default()) {
             Ok(_) => Ok(spec),
@@ -134,13 +143,26 @@ impl Spec {
     /// An algorithm that is not in the registry, called `label`: every host takes it where it takes one that is.
     #[must_use]
     pub fn outside(label: &str, maker: Arc<dyn Maker>) -> Self {
-        Self { entry: &OUTSIDE, values: Values::none(&[]), text: label.to_string(), maker: Some(maker) }
+        Self { entry: &OUTSIDE, values: Values::none(&[]), text: label.to_string(), origin: Origin::Maker(maker) }
+    }
+
+    /// A whole stack called `label`, whose endpoints stand where those of an algorithm would. Hosts that run stacks know the type of
+    /// `stack`; the others refuse [`Transport::Stack`].
+    #[must_use]
+    pub fn stack(label: &str, stack: Arc<dyn Any + Send + Sync>) -> Self {
+        Self { entry: &STACK, values: Values::none(&[]), text: label.to_string(), origin: Origin::Stack(stack) }
     }
 
     /// Whether it is one that is not in the registry.
     #[must_use]
     pub fn is_outside(&self) -> bool {
-        self.maker.is_some()
+        !matches!(self.origin, Origin::Registry)
+    }
+
+    /// What [`Spec::stack`] was given.
+    #[must_use]
+    pub fn as_stack(&self) -> Option<&(dyn Any + Send + Sync)> {
+        if let Origin::Stack(stack) = &self.origin { Some(&**stack) } else { None }
     }
 
     /// What the algorithm declares of itself.
@@ -171,10 +193,11 @@ impl Spec {
     /// The sender's half.
     ///
     /// # Panics
-    /// Never: [`Spec::parse`] tried the same values, and no algorithm refuses a start.
+    /// It is a whole stack, which has no algorithm to start. Never otherwise: [`Spec::parse`] tried the same values, and no algorithm
+    /// refuses a start.
     #[must_use]
     pub fn start(&self, start: &Start) -> Algorithm {
-        if let Some(maker) = &self.maker {
+        if let Origin::Maker(maker) = &self.origin {
             return Algorithm::Custom(maker.start(start));
         }
         (self.entry.build)(&self.values, start).expect("the same values were accepted when the spec was read")
@@ -284,6 +307,19 @@ static OUTSIDE: Entry<Algorithm> = Entry {
     deviations: &[],
     parameters: &[],
     build: |_, _| Err(Refusal::new("name", "nothing: it has a maker of its own")),
+    receiver: None,
+};
+
+/// What is known of a whole stack.
+static STACK: Entry<Algorithm> = Entry {
+    name: "stack",
+    title: "a transport with endpoints and a congestion controller of its own",
+    family: Family::Named,
+    transport: Transport::Stack,
+    source: "given by the program that runs it",
+    deviations: &[],
+    parameters: &[],
+    build: |_, _| Err(Refusal::new("name", "nothing: a stack has endpoints of its own")),
     receiver: None,
 };
 

@@ -65,6 +65,7 @@ pub fn unmodelled(spec: &Spec) -> Option<&'static str> {
         (Transport::Datagram, _) => Some("it needs the reports of its receiver, which are not modelled"),
         (Transport::Routed, _) => Some("it needs what routers write on packets, which is not modelled"),
         (_, "bbr" | "bbr3") => Some("it samples the rate at which packets are delivered, which is not modelled"),
+        (Transport::Stack, _) => Some("it is a whole stack, and here are no datagrams"),
         (_, "dctcp") => {
             Some("it answers the share of packets that are marked, and here congestion is one sign for all")
         }
