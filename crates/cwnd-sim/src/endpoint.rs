@@ -9,7 +9,7 @@ use crate::logged::LoggedSender;
 use crate::net::packet::{Body, Data, Header};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
 use crate::tcp::recovery::{Cumulative, NewReno, Rack, Recovery, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
-use crate::{cbr, datagram, routed, tcp, udt};
+use crate::{cbr, datagram, routed, stack, tcp, udt};
 
 /// A sender.
 #[derive(Debug)]
@@ -30,7 +30,9 @@ pub(crate) enum Sender {
     Datagram(Box<datagram::Sender>),
     /// Without congestion control.
     Cbr(Box<cbr::Sender>),
-    /// Any of them, with a log of its packets.
+    /// Both ends of a whole stack.
+    Stack(Box<stack::Host>),
+    /// Any but a stack, with a log of its packets.
     Logged(Box<LoggedSender<Self>>),
 }
 
@@ -49,6 +51,8 @@ pub(crate) enum Receiver {
     Datagram(Box<datagram::Receiver>),
     /// Of a sender without congestion control.
     Cbr(cbr::Receiver),
+    /// That of a whole stack, which its sender holds.
+    Stack(stack::Receiver),
 }
 
 /// Evaluates `$body` for the sender inside.
@@ -63,6 +67,7 @@ macro_rules! sender {
             Sender::Routed($inner) => $body,
             Sender::Datagram($inner) => $body,
             Sender::Cbr($inner) => $body,
+            Sender::Stack($inner) => $body,
             Sender::Logged($inner) => $body,
         }
     };
@@ -82,6 +87,7 @@ macro_rules! receiver {
                     Receiver::Routed($inner) => $body,
                     Receiver::Datagram($inner) => $body,
                     Receiver::Cbr($inner) => $body,
+                    Receiver::Stack($inner) => $body,
                 }
             }
         }

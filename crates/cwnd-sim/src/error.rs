@@ -42,6 +42,20 @@ pub enum SetupError {
         /// The accepted values.
         accepted: String,
     },
+    /// A stack has panicked.
+    #[error("{part}: the stack `{stack}` panicked {at:.9} s into the run with seed {seed}: {message}")]
+    Stack {
+        /// The flow.
+        part: SetupPart,
+        /// The name of the stack.
+        stack: String,
+        /// Simulated time, seconds.
+        at: f64,
+        /// The seed of the run, which repeats it.
+        seed: u64,
+        /// What the panic says.
+        message: String,
+    },
     /// Events follow one another at one instant without end.
     #[error(
         "{part}: time stands still {at:.9} s into the run: {events} events at one instant; give a link on the way a rate or a delay"

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cwnd::registry::Transport;
 use cwnd::window::Policy;
 use cwnd::{Bytes, Packets, Span, Start, Time};
+use cwnd_stack::StackSpec;
 
 use crate::endpoint::{Receiver, Sender};
 use crate::era::MarkedAtOne;
@@ -20,7 +21,7 @@ use crate::tcp::AckEcho;
 use crate::tcp::recovery::Sack;
 use crate::traffic::CbrSetup;
 use crate::traffic::source::Backlog;
-use crate::{cbr, datagram, routed, tcp, udt};
+use crate::{cbr, datagram, routed, stack, tcp, udt};
 
 /// One flow.
 #[derive(Debug)]
@@ -212,6 +213,11 @@ impl Flow {
                 let receiver = datagram::Receiver::new(side, setup.packet);
                 (Sender::Datagram(Box::new(sender)), Receiver::Datagram(Box::new(receiver)))
             }
+            Transport::Stack => {
+                let stack = StackSpec::of(&setup.algorithm).expect("the setup was checked");
+                let host = stack::Host::new(setup, stack, parameters.seed, parameters.backlog, parameters.start);
+                (Sender::Stack(Box::new(host)), Receiver::Stack(stack::Receiver))
+            }
         };
         let base_rtt = path.routes.base_rtt + parameters.longer;
         let access_rtt = setup.access_rtt + parameters.longer;
@@ -267,6 +273,10 @@ impl Flow {
 
     /// Data packets that have left the sender and not yet come to an end.
     pub(crate) fn in_network(&self) -> u64 {
+        if let Sender::Stack(host) = &self.sender {
+            let [sent, _] = host.live();
+            return sent;
+        }
         self.sender.counts().sent - self.delivered - self.duplicates - self.dropped
     }
 
@@ -277,6 +287,7 @@ impl Flow {
             Some(data) => (self.packet, self.ecn && !data.retransmission, Body::Data(data)),
             None => match other_bodies.take(index)? {
                 body @ Body::Headed(data, _) => (self.packet, self.ecn && !data.retransmission, body),
+                body @ Body::Datagram(datagram) => (Bytes(datagram.bytes), datagram.capable, body),
                 body => (self.ack, false, body),
             },
         };
@@ -336,7 +347,7 @@ impl OtherBodies {
     /// How many packets of `flow` are not data.
     pub(crate) fn answers(&self, flow: u32) -> u32 {
         let bodies = self.0.get(&flow).into_iter().flatten();
-        bodies.filter(|body| !matches!(body, Body::Headed(..))).count() as u32
+        bodies.filter(|body| !body.is_data()).count() as u32
     }
 
     #[cold]

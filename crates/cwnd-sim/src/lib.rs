@@ -26,6 +26,7 @@ mod ring;
 mod routed;
 mod setup;
 mod simulation;
+mod stack;
 mod tcp;
 mod topology;
 mod traffic;

@@ -90,6 +90,8 @@ impl Log {
                 acknowledgement(reply.cumulative, [first, second, Block::default()], false)
             }
             Body::Report(report) => Seen::Report { newest: report.newest, arrivals: report.arrivals },
+            // A stack has no such log.
+            Body::Datagram(_) => return,
             Body::ToSender(message) => self.control(now, message, true),
             Body::ToReceiver(message) => self.control(now, message, false),
         };

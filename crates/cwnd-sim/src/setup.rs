@@ -6,6 +6,7 @@ use std::ops::Deref;
 use cwnd::registry::Transport;
 use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span, Spec, Time};
+use cwnd_stack::StackSpec;
 
 use crate::era::Era;
 use crate::error::{SetupError, SetupPart, in_range, require};
@@ -255,6 +256,11 @@ impl Setup {
         in_range(flow.payload <= flow.packet, part, "payload", &accepted)?;
         in_range(flow.max_window.is_none_or(|window| window >= 1.0), part, "max_window", "at least 1 packet")?;
         flow.source.check(part, flow.start, flow.stop, &flow.pauses, flow.packet)?;
+        if flow.algorithm.entry().transport == Transport::Stack {
+            let stack = StackSpec::of(&flow.algorithm);
+            let fits = stack.is_some_and(|stack| flow.packet.0 > stack.headers().0);
+            require(fits, part, "its stack must be one of `cwnd_stack`, and a packet longer than its headers")?;
+        }
         let entry = flow.algorithm.entry();
         let endless = entry.transport != Transport::Datagram || !matches!(flow.source, Source::Packets(_));
         let accepted =
@@ -279,6 +285,8 @@ impl Setup {
         require(plain, &part, "its flows have neither a source nor pauses of their own")?;
         let repeats = crowd.flow.algorithm.entry().transport != Transport::Datagram;
         in_range(repeats, &part, "algorithm", "one that sends again what is lost: its flows have an end")?;
+        let whole = crowd.flow.algorithm.entry().transport == Transport::Stack;
+        require(!whole, &part, "whole stacks are flows, but not flows that come and go")?;
         crowd.gap.check(&part)?;
         crowd.sizes.check(&part)?;
         crowd.pages.map_or(Ok(()), |pages| pages.check(&part))

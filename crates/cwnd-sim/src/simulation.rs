@@ -100,10 +100,20 @@ impl Simulation {
                 (last, since) = (at, asked);
             }
             stalled = asked - since >= EVENTS_AT_ONCE;
-            !stalled && !world.budget().is_passed() && progress(at.as_nanos())
+            !stalled && !world.budget().is_passed() && world.failed_stack().is_none() && progress(at.as_nanos())
         });
         if self.world.budget().is_passed() {
             return Err(self.over_memory(setup));
+        }
+        if let Some((index, failure)) = self.world.failed_stack() {
+            let flow = &setup.flows[index as usize];
+            return Err(SetupError::Stack {
+                part: SetupPart::Flow(flow.name.clone()),
+                stack: flow.algorithm.label().to_string(),
+                at: failure.at.as_secs_f64(),
+                seed: setup.seed,
+                message: failure.message.clone(),
+            });
         }
         if stalled {
             let (part, at) = (self.world.next_part(setup), last.as_secs_f64());

@@ -5,6 +5,7 @@ mod audit;
 mod crowds;
 #[cfg(test)]
 mod memory;
+mod stacks;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use cwnd_udt::Message;
 
 use crate::crowd::{Crowd, Request};
 use crate::digest::Digest;
+use crate::endpoint::{Receiver, Sender};
 use crate::error::{SetupError, SetupPart};
 use crate::events::{Component, EventSet, Next};
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath, OtherBodies};
@@ -52,6 +54,8 @@ pub(crate) struct World {
     other_bodies: OtherBodies,
     /// Places in `flows` whose flow has ended.
     free: Vec<u32>,
+    /// Those in `flows` that are whole stacks.
+    stacks: Vec<u32>,
     /// Empty between events.
     requests: Vec<Request>,
     measure_from: Time,
@@ -81,6 +85,7 @@ impl World {
             base_rtts: Vec::with_capacity(setup.flows.len()),
             other_bodies: OtherBodies::default(),
             free: Vec::new(),
+            stacks: Vec::new(),
             requests: Vec::new(),
             measure_from,
             unobserved: false,
@@ -258,7 +263,9 @@ impl World {
         };
         let mut built = Flow::controlled(flow, &path, parameters, &self.budget);
         built.ahead = self.may_be_ahead(&built);
-        if let Some(most) = setup.packet_log {
+        if let Sender::Stack(_) = built.sender {
+            self.stacks.push(index);
+        } else if let Some(most) = setup.packet_log {
             built.sender = built.sender.logged(most, built.ecn);
         }
         self.flows.push(built);
@@ -341,7 +348,10 @@ impl World {
     fn drop_at(&mut self, link: u32) {
         while let Some(packet) = self.links[link as usize].dropped() {
             let flow = &mut self.flows[packet.flow as usize];
-            if matches!(packet.body, Body::Data(_) | Body::Headed(..)) {
+            if let (Body::Datagram(datagram), Sender::Stack(host)) = (&packet.body, &mut flow.sender) {
+                host.release(datagram);
+            }
+            if packet.body.is_data() {
                 flow.dropped += 1;
             } else {
                 flow.answers -= 1;
@@ -364,6 +374,7 @@ impl World {
             Body::Ack(_) | Body::ToSender(_) | Body::Report(_) | Body::Reply(_) => {
                 self.arrive_at_sender(packet.flow, &packet.body);
             }
+            Body::Datagram(datagram) => self.arrive_at_stack(packet, &datagram),
         }
     }
 
@@ -458,7 +469,7 @@ impl World {
         let timers = sender.serve(now, answer, |body| {
             let data = if let Body::Data(data) = body { Some(data) } else { None };
             if data.is_none() {
-                *answers += u32::from(!matches!(body, Body::Headed(..)));
+                *answers += u32::from(!body.is_data());
                 self.other_bodies.put(index, body);
             }
             access.offer(now, data)
@@ -502,8 +513,12 @@ impl World {
         let flow = &mut self.flows[index as usize];
         if flow.armed.receiver == self.now {
             flow.armed.receiver = Time::MAX;
-            self.poll_receiver(index);
-            self.arm_receiver(index);
+            if let Receiver::Stack(_) = flow.receiver {
+                self.wake_stack(index);
+            } else {
+                self.poll_receiver(index);
+                self.arm_receiver(index);
+            }
             if self.flows[index as usize].finite.is_some() {
                 self.look_for_end(index);
             }

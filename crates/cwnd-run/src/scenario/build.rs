@@ -98,6 +98,7 @@ fn locate(error: SetupError, document: &Document, setup: &Setup) -> Located {
         | SetupError::Field { part, .. }
         | SetupError::Range { part, .. }
         | SetupError::Memory { part, .. }
+        | SetupError::Stack { part, .. }
         | SetupError::Stalled { part, .. } => key_of(part, document, setup),
         SetupError::Interrupted => String::new(),
     };

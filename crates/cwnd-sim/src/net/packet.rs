@@ -52,6 +52,32 @@ pub(crate) enum Body {
     Report(Report),
     /// An acknowledgement that brings back what routers wrote.
     Reply(Reply),
+    /// A datagram of a whole stack.
+    Datagram(Datagram),
+}
+
+impl Body {
+    /// Whether it goes from a sender to a receiver with data.
+    pub(crate) fn is_data(&self) -> bool {
+        matches!(self, Self::Data(_) | Self::Headed(..) | Self::Datagram(Datagram { to_receiver: true, .. }))
+    }
+}
+
+/// A datagram of a whole stack, whose content lies at its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Datagram {
+    /// How many its end had sent before.
+    pub(crate) number: u64,
+    /// Where its content is.
+    pub(crate) slot: u32,
+    /// On the wire, headers included.
+    pub(crate) bytes: u32,
+    /// The sender of the flow has sent it.
+    pub(crate) to_receiver: bool,
+    /// It is ECN-capable.
+    pub(crate) capable: bool,
+    /// It has arrived with a mark.
+    pub(crate) marked: bool,
 }
 
 /// What a packet carries besides its data.

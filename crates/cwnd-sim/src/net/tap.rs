@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwnd::Time;
 use cwnd_trace::{Passage, Passing};
 
-use super::packet::{Ack, Body, Packet, Reply};
+use super::packet::{Ack, Body, Datagram, Packet, Reply};
 use super::setup::Fault;
 
 /// Records packets, and decides which of them are lost.
@@ -39,6 +39,14 @@ impl Tap {
                 let nth = self.acks.entry(flow).or_default();
                 *nth += 1;
                 (Passing::Ack { nth: *nth, cumulative: *cumulative }, Fault::Ack { flow, nth: *nth })
+            }
+            Body::Datagram(Datagram { number, to_receiver: true, .. }) => {
+                let number = *number;
+                (Passing::Data { number, transmission: 1 }, Fault::Data { flow, number, transmission: 1 })
+            }
+            Body::Datagram(Datagram { number, .. }) => {
+                let nth = number + 1;
+                (Passing::Ack { nth, cumulative: 0 }, Fault::Ack { flow, nth })
             }
             Body::ToSender(_) | Body::ToReceiver(_) | Body::Report(_) => return false,
         };

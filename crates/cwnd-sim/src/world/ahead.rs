@@ -15,6 +15,7 @@
 use cwnd::Time;
 
 use super::{Sampler, World};
+use crate::endpoint::Receiver;
 use crate::flow::Flow;
 use crate::net::link::Verdict;
 use crate::net::packet::{Body, Packet};
@@ -25,7 +26,9 @@ impl World {
     ///
     /// Not where what it sends would compete with other events of the same instant. Nor is any flow of a crowd, which waits for its end.
     pub(super) fn may_be_ahead(&self, flow: &Flow) -> bool {
-        flow.access.takes_time() && self.only_link(flow.reverse).is_some()
+        !matches!(flow.receiver, Receiver::Stack(_))
+            && flow.access.takes_time()
+            && self.only_link(flow.reverse).is_some()
     }
 
     /// The link that leads to all receivers, if data may pass it ahead of time.

@@ -1,8 +1,8 @@
 //! What must hold at the end of a run, and its fingerprint.
 
 use super::World;
+use crate::endpoint::Sender;
 use crate::net::link::Link;
-use crate::net::packet::Body;
 use crate::protocol::SenderProtocol;
 
 impl World {
@@ -20,9 +20,10 @@ impl World {
         let on_links = self.links.iter().flat_map(Link::in_transit);
         for packet in on_links {
             let (data, others) = &mut in_network[packet.flow as usize];
-            match packet.body {
-                Body::Data(_) | Body::Headed(..) => *data += 1,
-                _ => *others += 1,
+            if packet.body.is_data() {
+                *data += 1;
+            } else {
+                *others += 1;
             }
         }
         for link in &self.links {
@@ -37,6 +38,13 @@ impl World {
         for (flow, (data, others)) in self.flows.iter().zip(in_network) {
             assert_eq!(flow.in_network(), data, "a flow conserves packets");
             assert_eq!(flow.answers, others, "a flow conserves acknowledgements");
+            if let Sender::Stack(host) = &flow.sender {
+                assert_eq!(
+                    host.live(),
+                    [data, others.into()],
+                    "what datagrams contain is kept as long as they are in the network"
+                );
+            }
         }
     }
 

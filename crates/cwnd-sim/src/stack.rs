@@ -1,0 +1,339 @@
+//! The host of whole stacks: both ends of a connection, and the datagrams between them.
+//!
+//! Packets in the network stay small records. What a datagram contains lies here until it arrives or is dropped.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cwnd::host::Counts;
+use cwnd::{Packets, Rtt, Span, Time};
+use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack};
+
+use crate::net::packet::{Body, Data, Datagram};
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers, collect, collected};
+use crate::setup::FlowSetup;
+use crate::traffic::Source;
+use crate::traffic::source::Backlog;
+
+/// Both ends of a flow.
+pub(crate) struct Host {
+    sender: Box<dyn Endpoint>,
+    receiver: Box<dyn Endpoint>,
+    backlog: Backlog,
+    /// Packets of the application that were submitted, and the bytes of each.
+    submitted: u64,
+    payload: u64,
+    /// The application always has more, and has no end: what it has was submitted at once.
+    endless: bool,
+    headers: u32,
+    ecn: bool,
+    contents: Contents,
+    /// Datagrams sent by each end: sender, receiver.
+    sent: [u64; 2],
+    /// What the sender's latest datagrams are written to.
+    buffer: Vec<u8>,
+    failure: Option<Failure>,
+}
+
+/// What stands where other flows have a receiver: the [`Host`] has it.
+#[derive(Debug)]
+pub(crate) struct Receiver;
+
+/// A panic of a stack.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    /// Simulated time.
+    pub(crate) at: Time,
+    pub(crate) message: String,
+}
+
+/// What the datagrams in the network contain, by their slots.
+#[derive(Default)]
+struct Contents {
+    slots: Vec<Option<Content>>,
+    free: Vec<u32>,
+    /// Buffers to be used again.
+    buffers: Vec<Vec<u8>>,
+    /// Datagrams in the network that each end has sent: sender, receiver.
+    live: [u64; 2],
+}
+
+struct Content {
+    ecn: Ecn,
+    bytes: Vec<u8>,
+    end: End,
+}
+
+/// An end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Sender,
+    Receiver,
+}
+
+impl Host {
+    /// A connection of `stack` as `setup` has it, which starts at `start`.
+    pub(crate) fn new(setup: &FlowSetup, stack: &dyn Stack, seed: u64, backlog: Backlog, start: Time) -> Self {
+        let headers = stack.headers().0;
+        let datagram = u16::try_from(setup.packet.0.saturating_sub(headers)).unwrap_or(u16::MAX);
+        let connection = Connection { start, datagram, seed, ecn: setup.ecn.is_some() };
+        let Pair { sender, receiver } = stack.connect(&connection);
+        Self {
+            sender,
+            receiver,
+            backlog,
+            submitted: 0,
+            payload: u64::from(setup.payload.0.max(1)),
+            endless: setup.source == Source::Bulk && setup.stop.is_none() && setup.pauses.is_empty(),
+            headers,
+            ecn: connection.ecn,
+            contents: Contents::default(),
+            sent: [0; 2],
+            buffer: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// Gives the receiver `datagram`, which has arrived, and adds what it sends to `sent`.
+    pub(crate) fn receive(&mut self, now: Time, datagram: &Datagram, sent: &mut Vec<Datagram>) {
+        let Some((bytes, ecn)) = self.take(datagram) else { return };
+        self.guard(now, |host| {
+            host.receiver.handle_datagram(now, &bytes, ecn);
+            host.poll(now, End::Receiver, |datagram| {
+                sent.push(datagram);
+                true
+            });
+        });
+        self.contents.recycle(bytes);
+    }
+
+    /// Handles the receiver's timeout, if it has come, and adds what it sends to `sent`.
+    pub(crate) fn wake_receiver(&mut self, now: Time, sent: &mut Vec<Datagram>) {
+        self.guard(now, |host| {
+            if host.receiver.next_timeout(now).is_some_and(|due| due <= now) {
+                host.receiver.handle_timeout(now);
+            }
+            host.poll(now, End::Receiver, |datagram| {
+                sent.push(datagram);
+                true
+            });
+        });
+    }
+
+    /// When the receiver's next timeout is due; [`Time::MAX`] for never.
+    pub(crate) fn receiver_timeout(&mut self, now: Time) -> Time {
+        let due = self.guard(now, |host| host.receiver.next_timeout(now)).flatten();
+        due.map_or(Time::MAX, |due| due.max(now))
+    }
+
+    /// Whole packets of the application that have been read at the receiving end.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.receiver.delivered() / self.payload
+    }
+
+    /// Lets go of a datagram that was dropped.
+    pub(crate) fn release(&mut self, datagram: &Datagram) {
+        if let Some((bytes, _)) = self.take(datagram) {
+            self.contents.recycle(bytes);
+        }
+    }
+
+    /// Datagrams in the network that the sender has sent, and those that the receiver has.
+    pub(crate) fn live(&self) -> [u64; 2] {
+        self.contents.live
+    }
+
+    /// The panic that ended the stack.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// The content of a datagram that leaves the network, with the mark that a router may have set.
+    fn take(&mut self, datagram: &Datagram) -> Option<(Vec<u8>, Ecn)> {
+        let Content { ecn, bytes, end } = self.contents.slots.get_mut(datagram.slot as usize)?.take()?;
+        self.contents.free.push(datagram.slot);
+        self.contents.live[end as usize] -= 1;
+        Some((bytes, if datagram.marked { Ecn::Ce } else { ecn }))
+    }
+
+    /// Runs `call`, unless the stack has panicked; a panic in it is kept.
+    fn guard<R>(&mut self, now: Time, call: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        if self.failure.is_some() {
+            return None;
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| call(self)));
+        result.map_err(|payload| self.failure = Some(Failure::new(now, &*payload))).ok()
+    }
+
+    /// The same as [`SenderProtocol::serve`], but what leaves is added to `sent`.
+    fn send_to(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Timers {
+        if let Some(Body::Datagram(datagram)) = body
+            && let Some((bytes, ecn)) = self.take(datagram)
+        {
+            self.guard(now, |host| host.sender.handle_datagram(now, &bytes, ecn));
+            self.contents.recycle(bytes);
+        }
+        let due = self.guard(now, |host| {
+            host.submit(now);
+            host.poll(now, End::Sender, |datagram| collect(sent, Body::Datagram(datagram)));
+            host.sender.next_timeout(now)
+        });
+        let release = due.flatten().map_or(Time::MAX, |due| due.max(now));
+        Timers { release: release.min(self.backlog.due()), deadline: Time::MAX }
+    }
+
+    /// Hands over what the application has by now.
+    fn submit(&mut self, now: Time) {
+        if self.endless {
+            if self.submitted == 0 {
+                self.submitted = ENDLESS / self.payload;
+                self.sender.submit(now, ENDLESS);
+            }
+            return;
+        }
+        let mut ahead = self.backlog.ahead(now, self.submitted);
+        // An application that is on and has no end of its own, but may pause: what is submitted is sent in any case, so that more than
+        // twice the window would be sent long after the application has stopped.
+        if ahead > ENDLESS {
+            let most = self.sender.shown().window.map_or(AT_ONCE, |window| 2 * window as u64 + LEAST);
+            ahead = most.saturating_sub(self.submitted - self.delivered());
+        }
+        if ahead > 0 {
+            self.submitted += ahead;
+            self.sender.submit(now, ahead * self.payload);
+        }
+    }
+
+    /// Hands what an end sends now to `send`, until that returns false.
+    fn poll(&mut self, now: Time, end: End, mut send: impl FnMut(Datagram) -> bool) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        loop {
+            buffer.clear();
+            let stack = if end == End::Sender { &mut self.sender } else { &mut self.receiver };
+            let Some(transmit) = stack.poll_transmit(now, &mut buffer) else { break };
+            let ecn = if self.ecn { transmit.ecn } else { Ecn::NotCapable };
+            let segment = transmit.segment.unwrap_or(buffer.len()).max(1);
+            let more = buffer.chunks(segment).fold(true, |_, bytes| {
+                let number = self.sent[end as usize];
+                self.sent[end as usize] += 1;
+                send(Datagram {
+                    number,
+                    slot: self.contents.put(ecn, bytes, end),
+                    bytes: bytes.len() as u32 + self.headers,
+                    to_receiver: end == End::Sender,
+                    capable: ecn != Ecn::NotCapable,
+                    marked: ecn == Ecn::Ce,
+                })
+            });
+            if !more {
+                break;
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    fn shown(&self) -> Shown {
+        if self.failure.is_some() { Shown::default() } else { self.sender.shown() }
+    }
+}
+
+impl SenderProtocol for Host {
+    #[inline(always)]
+    fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body) -> bool) -> Timers {
+        collected(send, |sent| self.send_to(now, body, sent))
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.guard(now, |host| {
+            if host.sender.next_timeout(now).is_some_and(|due| due <= now) {
+                host.sender.handle_timeout(now);
+            }
+        });
+    }
+
+    fn counts(&self) -> Counts {
+        let delivered = self.sender.acknowledged().map_or(0, |bytes| bytes / self.payload);
+        Counts { sent: self.sent[0], delivered, lost: self.shown().lost.unwrap_or(0), ..Counts::default() }
+    }
+
+    fn rtt(&self) -> Option<Rtt> {
+        let rtt = self.shown().rtt?;
+        Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO })
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("ssthresh", self.shown().ssthresh.unwrap_or(f64::NAN));
+    }
+
+    /// What has been delivered, where the stack does not show what has been acknowledged.
+    fn acked(&self) -> u64 {
+        let bytes = self.sender.acknowledged().unwrap_or_else(|| self.receiver.delivered());
+        bytes / self.payload
+    }
+
+    fn window(&self) -> Packets {
+        Packets(self.shown().window.unwrap_or(f64::NAN))
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.shown().in_flight.unwrap_or(0)
+    }
+
+    fn spacing(&self) -> Option<Span> {
+        let rate = self.shown().rate.filter(|rate| *rate > 0.0)?;
+        Some(Span::from_secs_f64(1.0 / rate))
+    }
+}
+
+impl ReceiverProtocol for Receiver {
+    fn handle_data(&mut self, _now: Time, _data: &Data, _marked: bool, _answer: &mut Body) -> Received {
+        Received { new: false, answered: false }
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Host").field("sent", &self.sent).field("failure", &self.failure).finish_non_exhaustive()
+    }
+}
+
+impl Failure {
+    fn new(at: Time, payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
+        let message = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Self { at, message: message.unwrap_or_else(|| "without a message".to_string()) }
+    }
+}
+
+impl Contents {
+    /// Stores the content of a datagram that enters the network.
+    fn put(&mut self, ecn: Ecn, bytes: &[u8], end: End) -> u32 {
+        let mut buffer = self.buffers.pop().unwrap_or_default();
+        buffer.extend_from_slice(bytes);
+        let content = Some(Content { ecn, bytes: buffer, end });
+        self.live[end as usize] += 1;
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = content;
+                slot
+            }
+            None => {
+                self.slots.push(content);
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    fn recycle(&mut self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        self.buffers.push(buffer);
+    }
+}
+
+/// Bytes of an application that always has more.
+const ENDLESS: u64 = u64::MAX / 4;
+/// Packets that an application which may pause has submitted and its peer has not read, where the stack shows no window.
+const AT_ONCE: u64 = 1024;
+/// So many more than two windows: a window of a few packets doubles at once.
+const LEAST: u64 = 64;
