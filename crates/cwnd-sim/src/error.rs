@@ -42,20 +42,9 @@ pub enum SetupError {
         /// The accepted values.
         accepted: String,
     },
-    /// A stack has panicked.
-    #[error("{part}: the stack `{stack}` panicked {at:.9} s into the run with seed {seed}: {message}")]
-    Stack {
-        /// The flow.
-        part: SetupPart,
-        /// The name of the stack.
-        stack: String,
-        /// Simulated time, seconds.
-        at: f64,
-        /// The seed of the run, which repeats it.
-        seed: u64,
-        /// What the panic says.
-        message: String,
-    },
+    /// A whole stack has panicked.
+    #[error(transparent)]
+    Stack(#[from] Box<StackPanic>),
     /// Events follow one another at one instant without end.
     #[error(
         "{part}: time stands still {at:.9} s into the run: {events} events at one instant; give a link on the way a rate or a delay"
@@ -78,6 +67,22 @@ pub enum SetupError {
         /// The other end.
         to: String,
     },
+}
+
+/// A panic of a whole stack, which ends the run.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{part}: the stack `{stack}` panicked {at:.9} s into the run with seed {seed}: {message}")]
+pub struct StackPanic {
+    /// The flow.
+    pub part: SetupPart,
+    /// The name of the stack.
+    pub stack: String,
+    /// Simulated time, seconds.
+    pub at: f64,
+    /// The seed of the run, which repeats it.
+    pub seed: u64,
+    /// What the panic says.
+    pub message: String,
 }
 
 /// The part of a setup that an error is about, by its name.

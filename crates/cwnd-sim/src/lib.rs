@@ -35,7 +35,7 @@ mod world;
 
 pub use cwnd_trace::{Passage, Passing, Trace};
 pub use era::{Era, MarkedAtOne, Recovery};
-pub use error::{SetupError, SetupPart};
+pub use error::{SetupError, SetupPart, StackPanic};
 pub use net::delivery::{DeliveryTrace, DeliveryTraceError};
 pub use net::setup::{
     Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, HoldBack, Impairments,

@@ -3,7 +3,7 @@
 use cwnd::{Packets, Rtt, Span, Time};
 use cwnd_trace::Trace;
 
-use crate::error::{SetupError, SetupPart};
+use crate::error::{SetupError, SetupPart, StackPanic};
 use crate::flow::Flow;
 use crate::protocol::SenderProtocol;
 use crate::recorder::Recorder;
@@ -107,13 +107,14 @@ impl Simulation {
         }
         if let Some((index, failure)) = self.world.failed_stack() {
             let flow = &setup.flows[index as usize];
-            return Err(SetupError::Stack {
+            let panic = StackPanic {
                 part: SetupPart::Flow(flow.name.clone()),
                 stack: flow.algorithm.label().to_string(),
                 at: failure.at.as_secs_f64(),
                 seed: setup.seed,
                 message: failure.message.clone(),
-            });
+            };
+            return Err(Box::new(panic).into());
         }
         if stalled {
             let (part, at) = (self.world.next_part(setup), last.as_secs_f64());

@@ -201,8 +201,8 @@ fn a_tap_loses_the_datagram_it_names() {
 fn a_panic_ends_the_run_with_its_message_and_the_seed() {
     let setup = setup(Batches { panic_at: Some(20), ..Batches::default() }, &path());
     let error = run(&setup, &mut |_| true).expect_err("the stack panics");
-    let SetupError::Stack { at, seed, message, stack, .. } = &error else { panic!("{error}") };
-    assert!(message.contains("the batch that it cannot send"), "{message}");
-    assert_eq!((*seed, stack.as_str()), (1, "batches"));
-    assert!((0.2..0.3).contains(at), "twenty batches of 10 ms: {at}");
+    let SetupError::Stack(panic) = &error else { panic!("{error}") };
+    assert!(panic.message.contains("the batch that it cannot send"), "{}", panic.message);
+    assert_eq!((panic.seed, panic.stack.as_str()), (1, "batches"));
+    assert!((0.2..0.3).contains(&panic.at), "twenty batches of 10 ms: {}", panic.at);
 }

@@ -98,8 +98,8 @@ fn locate(error: SetupError, document: &Document, setup: &Setup) -> Located {
         | SetupError::Field { part, .. }
         | SetupError::Range { part, .. }
         | SetupError::Memory { part, .. }
-        | SetupError::Stack { part, .. }
         | SetupError::Stalled { part, .. } => key_of(part, document, setup),
+        SetupError::Stack(panic) => key_of(&panic.part, document, setup),
         SetupError::Interrupted => String::new(),
     };
     let SetupError::Range { field, accepted, .. } = error else { return Located { key, fault: error.into() } };
