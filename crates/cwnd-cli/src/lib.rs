@@ -1,7 +1,8 @@
 //! The `cwnd` command: arguments and glue over `cwnd_lab`.
 //!
 //! Every command is a function from its arguments to the text for standard output. Progress, warnings and errors go to standard
-//! error. Exit codes: 0 done, 1 a run failed, 2 the input is wrong and nothing was written, 130 interrupted.
+//! error. Exit codes: 0 done, 1 a run failed, 2 the input is wrong and nothing was written, 130 interrupted. Programs with stacks of
+//! others (`foreign/`) hand them to [`main`].
 
 mod algorithms;
 mod arguments;
@@ -94,7 +95,11 @@ enum Command {
     },
 }
 
-fn main() -> ExitCode {
+/// Does what the arguments of the process say; `stacks` are what others have written that can stand for an algorithm, by labels of the
+/// form `stack:controller`.
+#[must_use]
+pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
+    cwnd_run::stacks::install(stacks);
     let cli = Cli::parse_from(arguments::join_negative(Cli::command(), env::args_os()));
     progress::allow(cli.memory);
     let printed = match cli.command {

@@ -7,10 +7,14 @@ use thiserror::Error;
 use cwnd_run::cells::StoreError;
 use cwnd_run::execute::RunError;
 use cwnd_run::scenario::ScenarioError;
+use cwnd_run::stacks::AlgorithmError;
 
 /// Papers cannot be run.
 #[derive(Debug, Error)]
 pub enum PaperError {
+    /// A flow of a scenario is given what is no algorithm, or parameters that it does not take.
+    #[error(transparent)]
+    Algorithm(#[from] AlgorithmError),
     /// An assumption cannot be read as what a runner needs.
     #[error("--set {key}={value}: {reason}")]
     Assumption {

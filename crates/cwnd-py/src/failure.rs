@@ -1,11 +1,11 @@
 //! Errors of the lab as exceptions of `cwnd.errors`.
 
-use cwnd::registry::SpecError;
 use cwnd_lab::sweep::DatasetError;
 use cwnd_run::cells::StoreError;
 use cwnd_run::execute::RunError;
 use cwnd_run::scenario::{Place, ScenarioError};
 use cwnd_sim::SetupError;
+use cwnd_run::stacks::AlgorithmError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use thiserror::Error;
@@ -19,7 +19,7 @@ pub(crate) enum Failure {
         /// The argument that it was given as.
         argument: String,
         /// What is wrong with it.
-        error: SpecError,
+        error: AlgorithmError,
     },
     /// A value given to a function is not accepted.
     #[error("{0}")]

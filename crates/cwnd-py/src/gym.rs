@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cwnd::registry::SpecError;
 use cwnd::{Spec, quantity};
 use cwnd_env::{Course, CourseError, FEATURES, Options, Range, Reward};
 use pyo3::exceptions::PyIndexError;
@@ -208,7 +209,7 @@ impl Settings {
             None => Ok(None),
         };
         let plain = |range: Option<(f64, f64)>| range.map(|(low, high)| Range { low, high });
-        let unknown = |error| Failure::Algorithm { argument: "algorithm".to_string(), error };
+        let unknown = |error: SpecError| Failure::Algorithm { argument: "algorithm".to_string(), error: error.into() };
         let algorithm = self.algorithm.as_deref().map(Spec::parse).transpose().map_err(unknown)?;
         Ok(Options {
             gain: self.gain,

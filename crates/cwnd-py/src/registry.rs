@@ -16,6 +16,7 @@ pub(crate) fn algorithms() -> String {
 /// One of them by its name.
 #[pyfunction]
 pub(crate) fn algorithm(name: &str) -> Result<String, Failure> {
-    let entry = registry::find(name).map_err(|error| Failure::Algorithm { argument: "name".to_string(), error })?;
+    let entry = registry::find(name)
+        .map_err(|error| Failure::Algorithm { argument: "name".to_string(), error: error.into() })?;
     Ok(to_json(&Known::of(entry)))
 }

@@ -12,6 +12,7 @@ pub mod measure;
 pub mod probe;
 pub mod run;
 pub mod scenario;
+pub mod stacks;
 #[cfg(feature = "testing")]
 pub mod testing;
 

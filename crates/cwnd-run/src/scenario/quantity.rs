@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use cwnd::quantity::{self, QuantityError};
-use cwnd::registry::{self, SpecError};
+use cwnd::registry;
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::{Era, GilbertElliott, Loss, Reassembly, RecoveryScheme};
@@ -14,6 +14,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
+
+use crate::stacks::{self, AlgorithmError};
 
 /// Something a scenario writes as one text.
 pub trait Quantity: Sized {
@@ -186,10 +188,10 @@ impl Quantity for Spec {
     const EXPECTED: &'static str =
         "an algorithm, such as `simd` or `simd:beta=1/16`; `cwnd algorithms` lists all with their parameters";
     const EXAMPLES: &'static [&'static str] = &["reno", "aimd:b=1/8"];
-    type Error = SpecError;
+    type Error = AlgorithmError;
 
-    fn read(text: &str) -> Result<Self, SpecError> {
-        Spec::parse(text)
+    fn read(text: &str) -> Result<Self, AlgorithmError> {
+        stacks::parse(text)
     }
 }
 
