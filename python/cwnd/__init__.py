@@ -25,7 +25,7 @@ from cwnd._run import run
 from cwnd._scenario import Scenario
 from cwnd._sweep import FailedCell, Sweep, SweepPoint, SweepResult, sweep
 from cwnd._table import Field, Table
-from cwnd.errors import AlgorithmError, ArgumentError, CwndError, ScenarioError, SimulationError, StoreError
+from cwnd.errors import AlgorithmError, ArgumentError, CwndError, FileError, ScenarioError, SimulationError, StoreError
 
 __all__ = [
     "Ack",
@@ -45,6 +45,7 @@ __all__ = [
     "EvaluationSection",
     "FailedCell",
     "Field",
+    "FileError",
     "Paper",
     "PaperResult",
     "PaperRow",

@@ -43,9 +43,9 @@ def _sweep(given: argparse.Namespace) -> int:
         raise errors.ArgumentError("--store and --no-store cannot be used together")
     path: Path = given.sweep
     try:
-        text = read_text(path)
-    except OSError as error:
-        raise errors.ArgumentError(f"cannot read `{path}`: {error.strerror}") from error
+        text = read_text("SWEEP", path)
+    except errors.FileError as error:
+        raise errors.ArgumentError(str(error).removeprefix("SWEEP: ")) from error
     try:
         chosen = Sweep._read(str(path), text, str(path.parent), given.set)
     except errors.ScenarioError as error:

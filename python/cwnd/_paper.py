@@ -198,7 +198,8 @@ def paper(
     KeyboardInterrupt
         Ctrl-C.
     """
-    chosen = [(key, str(value)) for key, value in arguments.mapping("assumptions", assumptions or {}).items()]
+    given = {} if assumptions is None else arguments.mapping("assumptions", assumptions)
+    chosen = [(key, str(value)) for key, value in given.items()]
     folder = arguments.optional(arguments.path, "store", store)
     asked = arguments.optional(arguments.text, "name", name, "simd")
     of = arguments.optional(arguments.text, "result", result, "table-1")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import os
 from collections.abc import Mapping, MutableMapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from cwnd import _arguments as arguments
 from cwnd import _native
@@ -46,7 +47,7 @@ class Scenario(MutableMapping[str, Any]):
     """The keys of a scenario file, as plain dictionaries and lists."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        self.document = copy.deepcopy(dict(mapping("document", document)))
+        self.document = {key: _copied(key, value) for key, value in mapping("document", document).items()}
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], *, changes: Mapping[str, object] | None = None) -> Scenario:
@@ -68,11 +69,11 @@ class Scenario(MutableMapping[str, Any]):
         ------
         ScenarioError
             The first thing wrong with it, with its line.
-        OSError
+        FileError
             The file cannot be read.
         """
         name = arguments.path("path", path)
-        return cls(json.loads(_native.scenario(name, read_text(name), overrides(changes))))
+        return cls(json.loads(_native.scenario(name, read_text("path", name), overrides("changes", changes))))
 
     @classmethod
     def from_text(cls, text: str) -> Scenario:
@@ -193,7 +194,7 @@ class Scenario(MutableMapping[str, Any]):
         list of tuple
             Those, with the numbers of their groups of flows.
         """
-        document = _plain(self.document)
+        document = _plain("", self.document)
         outside = []
         flows = document.get("flow")
         for index, group in enumerate(flows if isinstance(flows, list) else []):
@@ -201,10 +202,7 @@ class Scenario(MutableMapping[str, Any]):
             if isinstance(algorithm, (type, CongestionControl, WindowRule)):
                 outside.append((index, algorithm))
                 group["algorithm"] = "reno"
-        try:
-            return json.dumps(document, allow_nan=False), outside
-        except (TypeError, ValueError) as error:
-            raise ScenarioError(f"a scenario has text, finite numbers, lists and dictionaries: {error}") from None
+        return json.dumps(document, default=_no_value), outside
 
     def to_toml(self) -> str:
         """Write the scenario as a scenario file.
@@ -273,24 +271,42 @@ class Scenario(MutableMapping[str, Any]):
         return f"Scenario({self.document!r})"
 
 
-def _plain(value: object) -> Any:
-    """Drop what is not set: TOML has no word for it."""
+def _copied(key: str, value: object) -> Any:
+    """Copy a part of a scenario, whose place is called `key`."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+        return {name: _copied(f"{key}.{name}", item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
-
-
-def overrides(changes: Mapping[str, object] | None) -> list[str]:
-    """Write changes as ``--set`` takes them."""
-    return [f"{key}={written(value)}" for key, value in mapping("changes", changes or {}).items()]
-
-
-def written(value: object) -> str:
-    if isinstance(value, str):
-        return value
+        return [_copied(f"{key}.{index}", item) for index, item in enumerate(value)]
     try:
-        return json.dumps(_plain(value), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ScenarioError(f"a scenario has text, finite numbers, lists and dictionaries: {error}") from None
+        return copy.deepcopy(value)
+    except Exception as error:
+        raise ScenarioError(f"{key}: cannot copy {value!r}: {error}") from None
+
+
+def _plain(key: str, value: object) -> Any:
+    """Drop what is not set, for which TOML has no word, and refuse numbers that it has not; `key` is the place."""
+    if isinstance(value, Mapping):
+        items = {str(name): item for name, item in value.items() if item is not None}
+        return {name: _plain(f"{key}.{name}" if key else name, item) for name, item in items.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(f"{key}.{index}", item) for index, item in enumerate(value)]
+    algorithm = isinstance(value, (type, CongestionControl, WindowRule))
+    finite = isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
+    if algorithm or finite:
+        return value
+    raise ScenarioError(f"{key}: expected text, a finite number, a list or a dictionary, got {value!r}")
+
+
+def _no_value(value: object) -> NoReturn:
+    raise ScenarioError(f"only `algorithm` of a flow can be in Python, got {value!r}")
+
+
+def overrides(name: str, changes: Mapping[str, object] | None) -> list[str]:
+    """Write changes as ``--set`` takes them."""
+    given = {} if changes is None else mapping(name, changes)
+    return [f"{key}={written(f'{name}: {key}', value)}" for key, value in given.items()]
+
+
+def written(name: str, value: object) -> str:
+    """Write a value as ``--set`` takes it; `name` is what it is called."""
+    return value if isinstance(value, str) else json.dumps(_plain(name, value), default=_no_value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +15,9 @@ from cwnd import _native
 from cwnd._files import read_text
 from cwnd._progress import reporting
 from cwnd._results import Estimates
-from cwnd._scenario import Scenario, overrides
+from cwnd._scenario import Scenario, overrides, written
 from cwnd._table import Table
-from cwnd.errors import ArgumentError, ScenarioError
+from cwnd.errors import ArgumentError
 from cwnd.plot import SweepCharts, SweepPlots
 
 if TYPE_CHECKING:
@@ -70,17 +70,18 @@ class Sweep:
         title: str | None = None,
     ) -> None:
         if isinstance(base, (str, os.PathLike)):
-            base = Scenario.from_toml(base)
-        scenario = Scenario(base.document if isinstance(base, Scenario) else base)
+            path = arguments.path("base", base)
+            base = Scenario(json.loads(_native.scenario(path, read_text("base", path), [])))
+        scenario = Scenario(base.document if isinstance(base, Scenario) else arguments.mapping("base", base))
         if seeds is not None:
             scenario["seeds"] = arguments.whole("seeds", seeds, 1, 100_000)
         scenario.to_toml()  # refuses what a file, and so another machine, cannot have
         plain, _ = scenario.serialized()
-        about = {} if title is None else {"title": title}
+        about = {} if title is None else {"title": arguments.text("title", title, "buffers")}
         parts = [_native.to_toml(json.dumps({**about, "base": json.loads(plain)}))]
-        if grid:
-            parts.append("[grid]\n" + _lines(grid))
-        parts += ["[[cell]]\n" + _lines(cell) for cell in cells or ()]
+        if grid is not None and arguments.mapping("grid", grid):
+            parts.append("[grid]\n" + _lines("grid", grid))
+        parts += ["[[cell]]\n" + _lines("cells", cell) for cell in _list("cells", cells)]
         self._native = _native.Sweep("sweep", "\n".join(parts), "", [])
 
     @classmethod
@@ -103,11 +104,11 @@ class Sweep:
         ------
         ScenarioError
             The first thing wrong with it, with its line.
-        OSError
+        FileError
             The file cannot be read.
         """
-        text = read_text(path)
-        return cls._read(os.fspath(path), text, os.fspath(Path(path).parent), overrides(changes))
+        text = read_text("path", path)
+        return cls._read(os.fspath(path), text, os.fspath(Path(path).parent), overrides("changes", changes))
 
     @classmethod
     def from_text(cls, text: str, *, changes: Mapping[str, object] | None = None) -> Sweep:
@@ -130,7 +131,7 @@ class Sweep:
         ScenarioError
             The first thing wrong with it, with its line.
         """
-        return cls._read("sweep", text, "", overrides(changes))
+        return cls._read("sweep", arguments.text("text", text, "[base]"), "", overrides("changes", changes))
 
     @classmethod
     def _read(cls, name: str, text: str, folder: str, overrides: list[str]) -> Sweep:
@@ -390,22 +391,30 @@ def sweep(
 
 def _chosen(sweep: Sweep | str | os.PathLike[str], changes: Mapping[str, object] | None) -> Sweep:
     if isinstance(sweep, Sweep):
-        if changes:
+        if arguments.optional(arguments.mapping, "set", changes):
             raise ArgumentError("set: a cwnd.Sweep has its base; change that, or give the file of a sweep")
         return sweep
     if isinstance(sweep, str) and "\n" in sweep:
-        return Sweep.from_text(sweep, changes=changes)
-    return Sweep.from_toml(arguments.path("sweep", sweep), changes=changes)
+        return Sweep._read("sweep", sweep, "", overrides("set", changes))
+    path = arguments.path("sweep", sweep)
+    return Sweep._read(path, read_text("sweep", path), os.fspath(Path(path).parent), overrides("set", changes))
 
 
-def _lines(values: Mapping[str, object]) -> str:
+def _list(name: str, values: object) -> list[Any]:
+    """Read a list of dictionaries."""
+    if values is None:
+        return []
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ArgumentError(f"{name}: expected a list of dictionaries, got {values!r}")
+    return list(values)
+
+
+def _lines(name: str, values: object) -> str:
     """Keys and values as TOML, in their order, which decides the order of the cells."""
-    try:
-        lines = [f"{_literal(key)} = {_literal(value)}\n" for key, value in values.items()]
-    except TypeError as error:
-        raise ScenarioError(f"a sweep has text, numbers, lists and dictionaries: {error}") from None
-    return "".join(lines)
+    given = arguments.mapping(name, values).items()
+    return "".join(f"{_literal(name, key)} = {_literal(f'{name}: {key}', value)}\n" for key, value in given)
 
 
-def _literal(value: object) -> str:
-    return _native.literal(json.dumps(list(value) if isinstance(value, (tuple, range)) else value))
+def _literal(name: str, value: object) -> str:
+    value = list(value) if isinstance(value, range) else value
+    return _native.literal(json.dumps(value) if isinstance(value, str) else written(name, value))

@@ -6,7 +6,15 @@ catch. The messages are those of the command line: they name the place and what 
 
 from __future__ import annotations
 
-__all__ = ["AlgorithmError", "ArgumentError", "CwndError", "ScenarioError", "SimulationError", "StoreError"]
+__all__ = [
+    "AlgorithmError",
+    "ArgumentError",
+    "CwndError",
+    "FileError",
+    "ScenarioError",
+    "SimulationError",
+    "StoreError",
+]
 
 
 class CwndError(Exception):
@@ -19,6 +27,10 @@ class ArgumentError(CwndError, ValueError):
 
 class AlgorithmError(CwndError, ValueError):
     """An algorithm is unknown, or one of its parameters is not accepted."""
+
+
+class FileError(CwndError, OSError):
+    """A file that an argument names cannot be read."""
 
 
 class ScenarioError(CwndError, ValueError):

@@ -123,6 +123,8 @@ def stability_index(series: Iterable[npt.ArrayLike]) -> float | None:
     >>> cwnd.metrics.stability_index([[2, 2], [1, 3]])
     0.3535533905932738
     """
+    if isinstance(series, (str, bytes)) or not isinstance(series, Iterable):
+        raise ArgumentError(f"series: expected a list of throughputs for each flow, got {series!r}")
     return _native.stability_index([numbers("series", flow) for flow in series])
 
 
@@ -163,6 +165,8 @@ def max_min(
     if not carried and any(given):
         raise ArgumentError("routes: there are no links in `capacity`")
     paths = [[whole("routes", link, 0, len(carried) - 1) for link in route] for route in given]
+    if demands is not None and not isinstance(demands, Iterable):
+        raise ArgumentError(f"demands: expected a list of numbers, got {demands!r}")
     asked = [None] * len(paths) if demands is None else list(demands)
     if len(asked) != len(paths):
         raise ArgumentError(f"demands: expected {len(paths)}, one per route, got {len(asked)}")

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cwnd import _native
+from cwnd._arguments import real
 from cwnd._numbers import array, numbers
 from cwnd.errors import ArgumentError
 
@@ -239,7 +240,7 @@ def _finite(name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float6
 
 
 def _probability(confidence: float) -> float:
-    if 0 < confidence < 1:
+    if 0 < real("confidence", confidence) < 1:
         return confidence
     raise ArgumentError(f"confidence: expected a probability above 0 and below 1, got {confidence}")
 

@@ -187,7 +187,7 @@ def test_a_heat_map_has_the_mean_of_every_cell(rows: Any) -> None:
     assert [label.get_text() for label in axes.get_xticklabels()] == ["10mbit", "5mbit"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["0", "0.01"]
     assert sorted(text.get_text() for text in axes.texts) == ["0.3", "0.5"]
-    with pytest.raises(cwnd.ArgumentError, match="no column `shares`, expected one of rate, loss"):
+    with pytest.raises(cwnd.ArgumentError, match="value: no column `shares` in `rows`, expected one of rate, loss"):
         heatmap(rows, "rate", "loss", "shares")
 
 

@@ -136,7 +136,7 @@ def test_what_is_in_the_store_is_not_run_again(serial: cwnd.SweepResult, tmp_pat
         ({"grid": {"dumbbell.rtt": ["20ms", "40"]}}, r"sweep:\d+:27: cannot read `40`: expected a time with its unit"),
         ({"grid": {"dumbbell.rat": ["1mbit"]}}, "unknown key `rat`; did you mean `rate`?"),
         ({"grid": {"dumbbell.rtt": "20ms"}}, "needs a list of values"),
-        ({"grid": {"dumbbell.rtt": [object()]}}, "text, numbers, lists"),
+        ({"grid": {"dumbbell.rtt": [object()]}}, "expected text, a finite number"),
         ({"grid": {"seeds": [2]}, "cells": [{"seeds": 3}]}, "already"),
         ({"base": cwnd.Scenario.dumbbell(cwnd.WindowRule)}, "is in Python: a file cannot hold it"),
     ],
@@ -153,7 +153,7 @@ def test_errors_of_files_name_the_line(tmp_path: Path) -> None:
     with pytest.raises(cwnd.ScenarioError) as error:
         cwnd.sweep(file)
     assert str(error.value).startswith(f"{file}:{line}:21: cannot read `droptail:10`")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(cwnd.FileError):
         cwnd.sweep(tmp_path / "none.toml")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cwnd._arguments import whole
-from cwnd.errors import ArgumentError
+from cwnd.errors import AlgorithmError, ArgumentError
 from cwnd.gym._course import Reals
 from cwnd.gym._vector import BottleneckVectorEnv
 
@@ -72,8 +72,14 @@ def evaluate(
     algorithm = policy if isinstance(policy, str) else None
     if algorithm is None and not callable(policy):
         raise ArgumentError(f'policy: expected a function, or an algorithm such as "reno", got {policy!r}')
+    if "algorithm" in options:
+        raise ArgumentError("algorithm: the policy is one already")
     episodes = whole("episodes", episodes, 1, 1 << 16)
-    env = BottleneckVectorEnv(episodes, algorithm=algorithm, **options)
+    try:
+        env = BottleneckVectorEnv(episodes, algorithm=algorithm, **options)
+    except AlgorithmError as error:
+        # There it is an argument of its own.
+        raise AlgorithmError(f"policy: {str(error).removeprefix('algorithm: ')}") from None
     observations, _ = env.reset(seed=seed)
     idle = np.zeros((episodes, 1), np.float32)
     found: dict[int, tuple[float, ...]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cwnd import _native
+from cwnd._arguments import text
 
 __all__ = ["GRID", "MUTED", "SHADE", "TEXT", "colour"]
 
@@ -26,7 +27,7 @@ def colour(algorithm: str) -> str:
     >>> colour("simd:beta=1/8")
     '#1f6cb0'
     """
-    return _native.colour(algorithm)
+    return _native.colour(text("algorithm", algorithm, "simd"))
 
 
 TEXT, MUTED, GRID, SHADE = "#16191d", "#59616b", "#e3e6ea", "#eceef1"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cwnd._arguments import optional, reals, text
 from cwnd._table import Table
 from cwnd.errors import ArgumentError
 from cwnd.plot._colour import GRID, MUTED, SHADE, TEXT
@@ -532,21 +533,32 @@ def heatmap(
     >>> [text.get_text() for text in axes.texts]
     ['0.5', '0.4']
     """
-    columns = {name: _column(rows, name) for name in (x, y, value)}
-    grid = averaged(*columns.values(), x=x, y=y, title=title or value)
+    columns = [_column(rows, argument, name) for argument, name in (("x", x), ("y", y), ("value", value))]
+    shown_as = optional(text, "title", title, "loss") or value
+    grid = averaged(*columns, x=x, y=y, title=shown_as)
     return _grid(grid, limits, _axes(ax, _size(grid)))
 
 
-def _column(rows: Any, name: str) -> list[Any]:
+def _column(rows: Any, argument: str, name: str) -> list[Any]:
+    text(argument, name, "loss")
     if not hasattr(rows, "columns") and not isinstance(rows, Mapping):
-        rows = list(rows)
-        columns = rows[0].keys() if rows else ()
+        given = list(rows) if isinstance(rows, Iterable) else [rows]
+        if not given or not all(isinstance(row, Mapping) for row in given):
+            raise ArgumentError(f"rows: expected a data frame, columns, or dictionaries, got {rows!r}")
+        rows, columns = given, given[0].keys()
     else:
         columns = rows.keys() if isinstance(rows, Mapping) else rows.columns
     if name not in columns:
-        raise ArgumentError(f"no column `{name}`, expected one of {', '.join(map(str, columns))}")
+        raise ArgumentError(f"{argument}: no column `{name}` in `rows`, expected one of {', '.join(map(str, columns))}")
     values = [row[name] for row in rows] if isinstance(rows, list) else rows[name]
     return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def _limits(limits: object) -> tuple[float, float]:
+    found = reals("limits", limits)
+    if len(found) != 2:
+        raise ArgumentError(f"limits: expected two numbers, got {limits!r}")
+    return found[0], found[1]
 
 
 def _size(grid: Grid) -> tuple[float, float]:
@@ -554,7 +566,7 @@ def _size(grid: Grid) -> tuple[float, float]:
 
 
 def _grid(grid: Grid, limits: tuple[float, float] | None, axes: Axes) -> Axes:
-    low, high = limits or (None, None)
+    low, high = (None, None) if limits is None else _limits(limits)
     image = axes.imshow(grid.values, cmap="viridis", vmin=low, vmax=high, aspect="auto", origin="lower")
     axes.set_xticks(range(len(grid.across)), [shown(name) for name in grid.across])
     axes.set_yticks(range(len(grid.down)), [shown(name) for name in grid.down])
@@ -616,6 +628,8 @@ def _titled(axes: Axes, title: str) -> None:
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     if ax is not None:
+        if not hasattr(ax, "imshow"):
+            raise ArgumentError(f"ax: expected axes of matplotlib, got {ax!r}")
         return ax
     axes: Axes = _figure(size, (1, 1))[1].item()
     return axes

@@ -16,13 +16,21 @@ impl Control {
     #[new]
     #[pyo3(signature = (window, *, rate = None, spread = None, quantum = None, pair_every = None, wake = None))]
     fn new(
-        window: f64,
-        rate: Option<f64>,
-        spread: Option<f64>,
-        quantum: Option<u32>,
-        pair_every: Option<u32>,
-        wake: Option<f64>,
+        window: Bound<'_, PyAny>,
+        rate: Option<Bound<'_, PyAny>>,
+        spread: Option<Bound<'_, PyAny>>,
+        quantum: Option<Bound<'_, PyAny>>,
+        pair_every: Option<Bound<'_, PyAny>>,
+        wake: Option<Bound<'_, PyAny>>,
     ) -> Result<Self, Failure> {
+        let real = |name, value| read::<f64>(name, "a number", &value);
+        let whole = |name, value| read::<u32>(name, "a whole number", &value);
+        let window = real("window", window)?;
+        let rate = rate.map(|rate| real("rate", rate)).transpose()?;
+        let spread = spread.map(|spread| real("spread", spread)).transpose()?;
+        let quantum = quantum.map(|quantum| whole("quantum", quantum)).transpose()?;
+        let pair_every = pair_every.map(|pairs| whole("pair_every", pairs)).transpose()?;
+        let wake = wake.map(|wake| real("wake", wake)).transpose()?;
         let positive = |name: &str, value: f64| match value > 0.0 && value.is_finite() {
             true => Ok(value),
             false => Err(Failure::Argument(format!("{name}: {value} is not a number above 0"))),
@@ -87,6 +95,12 @@ impl Control {
         let parts = parts.into_iter().filter_map(|(name, value)| value.map(|value| format!(", {name}={value}")));
         format!("Control({}{})", self.window(), parts.collect::<String>())
     }
+}
+
+/// Reads an argument, whose error names it.
+fn read<'py, T: FromPyObjectOwned<'py>>(name: &str, accepted: &str, value: &Bound<'py, PyAny>) -> Result<T, Failure> {
+    let shown = || value.repr().map_or_else(|_| "this".to_string(), |shown| shown.to_string());
+    value.extract::<T>().map_err(|_| Failure::Argument(format!("{name}: expected {accepted}, got {}", shown())))
 }
 
 /// What `control` returned: a window alone, or all there is to ask.
