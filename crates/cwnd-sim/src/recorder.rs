@@ -71,6 +71,11 @@ impl Recorder {
         }
     }
 
+    /// The columns so far.
+    pub(crate) fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
     /// What the samples to come will need, bytes.
     pub(crate) fn memory(&self) -> u64 {
         let Some(interval) = self.interval else { return 0 };

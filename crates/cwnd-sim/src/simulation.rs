@@ -18,6 +18,8 @@ pub struct Simulation {
     end: Time,
     /// What samples will need, bytes.
     samples: u64,
+    /// The budget has been asked for that.
+    reserved: bool,
 }
 
 /// What is to be seen of a run between two events.
@@ -51,7 +53,7 @@ impl Simulation {
         let recorder = Recorder::new(setup, &world);
         world.record(&recorder);
         let samples = recorder.memory();
-        Ok(Self { world, recorder, end: Time::ZERO + setup.duration, samples })
+        Ok(Self { world, recorder, end: Time::ZERO + setup.duration, samples, reserved: false })
     }
 
     /// Advances to `until`, or to the end of the run if that is earlier, while `should_continue` returns true, which is called before each event.
@@ -79,19 +81,28 @@ impl Simulation {
         self
     }
 
-    /// Runs to the end. `progress` is that of [`run`](crate::run); `setup` is what it was made from, for the names in errors.
+    /// What has been recorded so far. The totals and histograms of a [finished](Self::finish) run are not in it yet.
+    #[must_use]
+    pub fn recorded(&self) -> &Trace {
+        self.recorder.trace()
+    }
+
+    /// Advances to `until`, or to the end of the run if that is earlier, within the memory it may use. `progress` is that of
+    /// [`run`](crate::run); `setup` is what it was made from, for the names in errors.
     ///
     /// # Errors
     /// `progress` returned false, the packets or samples of the run need more memory than it may use, or time does not move on.
-    pub fn finish(mut self, setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
-        if !self.world.budget().take(self.samples) {
-            return Err(self.over_memory(setup));
-        }
-        self.world.allow_ahead(&self.recorder);
+    pub fn proceed(
+        &mut self,
+        until: Time,
+        setup: &Setup,
+        progress: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), SetupError> {
+        self.reserve(setup)?;
         let mut asked = 0_u64;
         let (mut last, mut since) = (Time::MAX, 0);
         let mut stalled = false;
-        let reached = self.world.simulate(self.end, &mut self.recorder, |world, at| {
+        let reached = self.world.simulate(until.min(self.end), &mut self.recorder, |world, at| {
             asked += 1;
             if !asked.is_multiple_of(EVENTS_PER_PROGRESS) {
                 return true;
@@ -120,13 +131,30 @@ impl Simulation {
             let (part, at) = (self.world.next_part(setup), last.as_secs_f64());
             return Err(SetupError::Stalled { part, at, events: EVENTS_AT_ONCE });
         }
-        if !reached {
-            return Err(SetupError::Interrupted);
-        }
+        if reached { Ok(()) } else { Err(SetupError::Interrupted) }
+    }
+
+    /// Runs to the end. `progress` is that of [`run`](crate::run); `setup` is what it was made from, for the names in errors.
+    ///
+    /// # Errors
+    /// `progress` returned false, the packets or samples of the run need more memory than it may use, or time does not move on.
+    pub fn finish(mut self, setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace, SetupError> {
+        self.reserve(setup)?;
+        self.world.allow_ahead(&self.recorder);
+        self.proceed(self.end, setup, progress)?;
         self.world.audit();
         let handled = self.world.handled();
         let digest = self.world.final_digest();
         Ok(self.recorder.finish(self.world, digest, handled))
+    }
+
+    /// Takes the memory of the samples to come, once.
+    fn reserve(&mut self, setup: &Setup) -> Result<(), SetupError> {
+        if self.reserved || self.world.budget().take(self.samples) {
+            self.reserved = true;
+            return Ok(());
+        }
+        Err(self.over_memory(setup))
     }
 
     #[cold]
