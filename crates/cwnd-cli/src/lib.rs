@@ -17,6 +17,7 @@ mod failure;
 mod files;
 mod impairments;
 mod link;
+mod live;
 mod model;
 mod overlay;
 mod paper;
@@ -53,6 +54,8 @@ enum Command {
     Algorithms(algorithms::Arguments),
     /// Compare algorithms on one path, each alone with equal flows
     Compare(Box<compare::Arguments>),
+    /// Turn knobs in the browser and watch windows, queues and shares follow
+    Live(live::Arguments),
     /// Simulate a scenario from a TOML file
     Run(run::Arguments),
     /// Run a scenario at many points with many seeds, on all cores or many machines
@@ -113,6 +116,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Udt(command) => udt::run(&command),
         Command::Link(arguments) => link::run(&arguments),
+        Command::Live(arguments) => live::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
         Command::Schema { of } => Ok(docs::schema(of)),
@@ -151,6 +155,7 @@ fn print(text: &str) -> Result<(), Failure> {
 
 const EXAMPLES: &str = "\
 Examples:
+  cwnd live                                          turn knobs in the browser, watch windows and queues follow
   cwnd compare                                       the papers' algorithms beside Reno and CUBIC
   cwnd compare simd cubic --rate 1gbit --rtt 100ms   two of them on a long fat path
   cwnd compare simd --versus reno                    is it fair to Reno?

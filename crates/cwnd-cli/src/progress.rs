@@ -52,6 +52,26 @@ impl Progress for TimeProgress {
     }
 }
 
+/// Ctrl-C, for work that shows no progress.
+pub(crate) struct Interrupts;
+
+impl Interrupts {
+    /// Listens to Ctrl-C from now on.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        listen().map(|()| Self)
+    }
+}
+
+impl Progress for Interrupts {
+    fn should_continue(&self) -> bool {
+        !INTERRUPTED.load(Ordering::Relaxed)
+    }
+
+    fn memory(&self) -> Option<u64> {
+        MEMORY.get().copied()
+    }
+}
+
 /// Progress of a sweep in cells.
 pub(crate) struct CellProgress {
     bar: ProgressBar,

@@ -25,4 +25,4 @@ pub(crate) use paper::index_html;
 pub(crate) use paper::paper_html;
 pub use report::Report;
 pub(crate) use runs::comparison_html;
-pub(crate) use runs::run_html;
+pub use runs::run_html;

@@ -40,7 +40,7 @@ pub(crate) fn comparison_html(document: &json::Comparison, traces: &[&Trace], co
 
 /// The page of one scenario. `trace` is of the first seed, `command` repeats it.
 #[must_use]
-pub(crate) fn run_html(document: &json::Run, trace: &Trace, command: &str) -> String {
+pub fn run_html(document: &json::Run, trace: &Trace, command: &str) -> String {
     let mut algorithms: Vec<String> = document.flows.iter().map(|flow| flow.algorithm.clone()).collect();
     algorithms.sort_unstable();
     algorithms.dedup();

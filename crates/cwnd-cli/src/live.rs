@@ -1,0 +1,84 @@
+//! `cwnd live`
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use cwnd_live::{Limits, Server, ServerError};
+use cwnd_run::execute::{Progress, default_memory};
+
+use crate::failure::Failure;
+use crate::progress::Interrupts;
+
+/// Where the page is served.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd live                                   for this host only, at a port that is free
+  cwnd live --listen 192.0.2.1:8080           for a classroom: whoever has the printed address
+  cwnd live --listen 127.0.0.1:8080 --token demo --no-open
+The page needs no network but this server. The server ends with Ctrl-C. docs/live.md has exercises.")]
+pub(crate) struct Arguments {
+    /// Serve at this address:port, also for others where it is not the loopback: each of them has one processor for ten seconds a run
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    listen: Option<SocketAddr>,
+    /// A part of the page's address that visitors have to know, letters and digits [default: random]
+    #[arg(long, value_parser = token)]
+    token: Option<String>,
+    /// Open no browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let address = arguments.listen.unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    let local = address.ip().is_loopback();
+    let interrupts = Interrupts::listen()?;
+    let memory = interrupts.memory().unwrap_or_else(default_memory);
+    let limits = if local { Limits::of_one_user(memory) } else { Limits::of_many(memory) };
+    let server = Server::bind(address, arguments.token.clone(), limits).map_err(|error| match error {
+        ServerError::Bind { .. } => Failure::Input(format!("--listen: {error}")),
+        ServerError::Random(_) => Failure::Run(error.to_string()),
+    })?;
+    let url = server.url();
+    eprintln!("the page is at {url}");
+    if !local {
+        eprintln!(
+            "whoever has this address can run simulations on this host, and nothing is encrypted: a run has one processor, {} s and \
+             {} MB, and {} runs go on at a time",
+            limits.time.as_secs(),
+            limits.memory / 1_000_000,
+            limits.runs
+        );
+    }
+    if local && !arguments.no_open {
+        open(&url);
+    }
+    server.serve(|| interrupts.should_continue());
+    Ok(String::new())
+}
+
+/// Opens the page in the user's browser, if there is a screen. Whether that works does not matter: the address is printed.
+fn open(url: &str) {
+    let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
+        _ if has_screen => ("xdg-open", &[]),
+        _ => return,
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Ok(mut child) = command.spawn() {
+        std::thread::spawn(move || child.wait());
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected address:port, as in 192.0.2.1:8080 or 127.0.0.1:8080".to_owned())
+}
+
+fn token(text: &str) -> Result<String, String> {
+    let plain = (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if plain { Ok(text.to_owned()) } else { Err("expected 1 to 64 letters and digits".to_owned()) }
+}

@@ -1,0 +1,524 @@
+// The page: asks for a run at every change, and draws what comes.
+
+import { build } from './controls';
+import { column, empty, fromFragment, get, happened, lines, set, stateName, toFragment, type Happened, type Line, type Results, type Settings } from './model';
+import { Plots } from './plots';
+import { Connection, type Answer, type Columns, type Estimate, type Hello, type Place, type Table } from './protocol';
+import { rate, short, span } from './quantity';
+import { chart } from './svg';
+import { csv, download, largest, picture } from './take';
+import { choose, theme as colours } from './theme';
+
+const $ = <E extends HTMLElement>(selector: string): E => document.querySelector<E>(selector)!;
+const settings: Settings = { document: {}, apart: false, preset: '' };
+const hidden = new Set<string>();
+let hello: Hello | null = null;
+let results: Results = empty();
+/** What is coming, until its first curves replace what is shown. */
+let coming: Results = empty();
+let all: Line[] = [];
+let events: Happened[] = [];
+let theme = colours();
+let asked = { id: 0, at: 0, moving: false, answered: true };
+let again: boolean | null = null;
+let pacing = false;
+let row: number | null = null;
+let dirty = { curves: false, measures: false };
+/** Work of the main thread since the last frame, milliseconds. */
+let busy = 0;
+
+const plots = new Plots(() => theme, hidden, (at) => { if (at !== null && at !== row) show_row(at); });
+const connection = new Connection((answer, columns) => work(() => hear(answer, columns)), () => status('no connection to the server; trying again', true));
+
+function work(body: () => void): void {
+  const from = performance.now();
+  body();
+  busy += performance.now() - from;
+}
+
+// ---------------------------------------------------------------- asking
+
+/** Something has changed. While a control is being moved, one seed is enough, and one request at a time. */
+function changed(moving: boolean): void {
+  if (pacing) return pull_or_restart(moving);
+  if (moving && !asked.answered && performance.now() - asked.at < 250) {
+    again = true;
+    return;
+  }
+  ask(moving);
+}
+
+function ask(moving: boolean): void {
+  again = null;
+  asked = { id: asked.id + 1, at: performance.now(), moving, answered: false };
+  const request: Table = { do: 'run', id: asked.id, document: settings.document, apart: settings.apart };
+  if (moving) request['most_seeds'] = 1;
+  if (connection.send(request)) status('running');
+  if (!moving) keep_link();
+}
+
+let paced_document = '';
+
+/** A paced run has the rate as a schedule; everything else starts it anew. */
+function pull_or_restart(moving: boolean): void {
+  const text = String(get(settings.document, 'dumbbell.rate') ?? '');
+  const rest = without_rate();
+  if (rest === paced_document && rate.read(text) !== null) {
+    if (!moving || performance.now() - asked.at > 100) {
+      asked.at = performance.now();
+      connection.send({ do: 'pull', rate: text });
+    }
+  } else if (!moving) pace();
+}
+
+function without_rate(): string {
+  const copy = structuredClone(settings.document);
+  set(copy, 'dumbbell.rate', undefined);
+  return JSON.stringify(copy);
+}
+
+function pace(): void {
+  paced_document = without_rate();
+  asked = { id: asked.id + 1, at: performance.now(), moving: false, answered: false };
+  connection.send({ do: 'pace', id: asked.id, document: settings.document, speed: speed() });
+  coming = empty();
+  $('#hold').setAttribute('aria-pressed', 'false');
+  status('running by the clock');
+}
+
+function speed(): number {
+  return 10 ** Number($<HTMLInputElement>('#speed').value);
+}
+
+function keep_link(): void {
+  history.replaceState(null, '', `#${toFragment(settings)}`);
+}
+
+function take_in(document: Table, apart: boolean, preset: string): void {
+  settings.document = structuredClone(document);
+  settings.apart = apart;
+  settings.preset = preset;
+  hidden.clear();
+  lesson();
+  if (hello) build($('#controls'), settings, hello, changed);
+  if (pacing) pace();
+  else ask(false);
+}
+
+// ---------------------------------------------------------------- answers
+
+function hear(answer: Answer, columns: Columns): void {
+  if (answer.kind === 'hello') return greet(answer);
+  if (answer.kind === 'document') {
+    message('');
+    $('#toml-error').textContent = '';
+    return take_in(answer.document, false, '');
+  }
+  if (answer.kind === 'error' && (answer.id === undefined || answer.id >= asked.id)) return refuse(answer.message, answer.place);
+  if (answer.kind === 'error' || answer.id !== asked.id) return;
+  switch (answer.kind) {
+    case 'started':
+      coming = { ...empty(), labels: answer.runs, seeds: answer.seeds, responses: answer.responses, toml: answer.toml, command: answer.command };
+      message('');
+      break;
+    case 'curves': {
+      coming.runs[answer.run] = { description: answer, columns, operating: answer.operating, measures: {}, seeds: 0, warnings: [] };
+      if (answer.run !== 0 && results !== coming) break;
+      if (results !== coming) results = coming;
+      asked.answered = true;
+      dirty.curves = true;
+      if (again) setTimeout(() => { if (again) ask(true); });
+      break;
+    }
+    case 'measures': {
+      const run = coming.runs[answer.run];
+      if (!run) break;
+      Object.assign(run, { measures: answer.measures, seeds: answer.seeds, warnings: answer.warnings ?? run.warnings });
+      dirty.measures = true;
+      if (!asked.moving) status(`seed ${answer.seeds} of ${coming.seeds}`);
+      break;
+    }
+    case 'complete': {
+      const at = performance.now();
+      status(`${coming.seeds === 1 ? 'one seed' : `${coming.seeds} seeds`} in ${Math.round(answer.ms)} ms`);
+      if (!asked.moving) performance.measure('complete', { start: asked.at, end: at });
+      break;
+    }
+    case 'more':
+      grow(answer, columns);
+      break;
+    case 'pulled':
+      results.toml = answer.toml;
+      break;
+    case 'held':
+      status('the run has come to its end, at 600 s');
+      break;
+  }
+  if (dirty.curves || dirty.measures) schedule();
+}
+
+function greet(said: Hello): void {
+  const first = hello === null;
+  hello = said;
+  document.title = 'cwnd live';
+  const select = $<HTMLSelectElement>('#preset');
+  if (first) {
+    select.replaceChildren(...said.presets.map(({ id, document: { title } }) => new Option(String(title), id)), new Option('a scenario of your own', '', false, false));
+    const linked = fromFragment(location.hash);
+    const preset = said.presets[0]!;
+    if (linked) take_in(linked.document, linked.apart, linked.preset);
+    else take_in(preset.document, preset.apart, preset.id);
+  } else if (pacing) pace();
+  else ask(false);
+}
+
+/** New rows of a paced run. */
+function grow(answer: Extract<Answer, { kind: 'more' }>, columns: Columns): void {
+  const run = coming.runs[0];
+  if (!run || answer.from === 0) {
+    coming.runs[0] = { description: answer, columns, operating: [], measures: {}, seeds: 1, warnings: [] };
+  } else {
+    for (const [name, values] of columns) {
+      const before = run.columns.get(name) ?? new Float32Array(0);
+      const keep = before.subarray(Math.max(0, before.length - MAX_ROWS), before.length);
+      const joined = new Float32Array(keep.length + values.length);
+      joined.set(keep);
+      joined.set(values, keep.length);
+      run.columns.set(name, joined);
+    }
+    run.description = { ...answer, rows: run.columns.get('t')!.length };
+  }
+  results = coming;
+  row = null;
+  dirty.curves = true;
+}
+
+// ---------------------------------------------------------------- drawing
+
+let scheduled = false;
+
+function schedule(): void {
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(() => {
+    scheduled = false;
+    const from = performance.now();
+    draw();
+    // The plots are drawn in tasks of their own that were queued before this one.
+    queueMicrotask(() => {
+      busy += performance.now() - from;
+      performance.measure('frame work', { start: performance.now() - busy, duration: busy });
+      busy = 0;
+      if (!asked.moving && measured !== asked.id && asked.answered) {
+        measured = asked.id;
+        performance.measure('first curve', { start: asked.at, end: performance.now() });
+      }
+      document.documentElement.dataset['drawn'] = String(asked.id);
+    });
+  });
+}
+
+let measured = 0;
+
+function draw(): void {
+  if (dirty.curves) {
+    all = lines(results);
+    events = happened(results, all);
+    const t = shown_time();
+    const end = t[t.length - 1] ?? 1;
+    const wide = span.read(String(settings.document['duration'] ?? '60s')) ?? 60;
+    plots.draw(results, all, events, pacing ? [Math.max(0, end - wide), Math.max(wide, end)] : [0, end]);
+    const time = $<HTMLInputElement>('#time');
+    time.max = String(Math.max(1, t.length - 1));
+    show_row(row === null || row >= t.length ? t.length - 1 : row, row === null);
+    planes();
+    if (!asked.moving) slow_parts();
+  }
+  if (dirty.measures || dirty.curves) table();
+  dirty = { curves: false, measures: false };
+}
+
+/** What need not follow a control while it moves. */
+function slow_parts(): void {
+  $('#command').textContent = results.command;
+  const text = $<HTMLTextAreaElement>('#toml');
+  if (document.activeElement !== text) text.value = results.toml;
+  list_events();
+}
+
+function shown_time(): Float32Array {
+  return results.runs.find((run) => run)?.columns.get('t') ?? new Float32Array(1);
+}
+
+/** The values of all flows at a row, and the cursor there. */
+function show_row(at: number, free = false): void {
+  if (!free) row = at;
+  const t = shown_time();
+  const time = $<HTMLInputElement>('#time');
+  time.value = String(at);
+  const now = t[Math.min(at, t.length - 1)] ?? 0;
+  time.setAttribute('aria-valuetext', `${now.toFixed(2)} seconds`);
+  const shown = all.slice(0, 12);
+  const states = shown.some((line) => column(results, line, 'state'));
+  const rows = shown.map((line) => {
+    const value = (name: string, digits = 3) => {
+      const one = column(results, line, name)?.[at];
+      return one === undefined || !Number.isFinite(one) ? '–' : short(one, digits);
+    };
+    const state = column(results, line, 'state')?.[at];
+    const on = !hidden.has(line.name);
+    const cells = [value('window'), value('goodput'), value('rtt', 4), value('lost', 6), ...(states ? [state === undefined ? '' : stateName(line.info.algorithm, state)] : [])];
+    const dashes = line.dash.length > 0 ? ` stroke-dasharray="${line.dash.join(' ')}"` : '';
+    return `<tr${on ? '' : ' class="off"'}><th scope="row"><button type="button" aria-pressed="${on}" data-line="${escape(line.name)}"><svg width="26" height="10" aria-hidden="true"><path d="M1 5h24" stroke="${plots.colour(line)}" stroke-width="2.4"${dashes}/></svg>${escape(line.name)}</button></th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+  });
+  const head = ['Window', 'Goodput, Mbit/s', 'RTT, ms', 'Lost', ...(states ? ['State'] : [])];
+  const queue = results.runs.map((run) => run?.columns.get('queue')?.[at]).filter((one) => one !== undefined).map((one) => short(one, 4)).join(', ');
+  $('#at').textContent = `${now.toFixed(2)} s`;
+  $('#waiting').textContent = queue && `queue ${queue} packets`;
+  const rest = all.length > shown.length ? `<tfoot><tr><td colspan="${head.length + 1}">and ${all.length - shown.length} more</td></tr></tfoot>` : '';
+  $('#flows').innerHTML = `<thead><tr><th scope="col">Flow</th>${head.map((one) => `<th scope="col">${one}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody>${rest}`;
+}
+
+/** The phase plane and the response function. */
+function planes(): void {
+  const curves: { x: Float32Array; y: Float32Array; colour: string }[] = [];
+  const dots: { x: number; y: number; colour: string; title: string }[] = [];
+  let most = 0;
+  let names = ['', ''];
+  results.runs.forEach((_, index) => {
+    const pair = all.filter((line) => line.run === index && !hidden.has(line.name)).slice(0, 2);
+    const [x, y] = pair.map((line) => column(results, line, 'goodput'));
+    if (!x || !y || !pair[0] || !pair[1]) return;
+    names = results.runs.length > 1 ? ['first flow', 'second flow'] : [pair[0].name, pair[1].name];
+    const colour = results.runs.length > 1 ? plots.colour(pair[0]) : theme.link;
+    curves.push({ x, y, colour });
+    most = Math.max(most, largest(x), largest(y));
+    const at = Math.min(row ?? x.length - 1, x.length - 1);
+    dots.push({ x: x[at]!, y: y[at]!, colour, title: `${names.join(' and ')} at ${(shown_time()[at] ?? 0).toFixed(2)} s` });
+  });
+  const phase = $('#phase .plane');
+  const size = (box: HTMLElement): [number, number] => [Math.max(240, box.clientWidth), box.clientWidth < 420 ? 260 : 300];
+  if (curves.length === 0) phase.innerHTML = '<p class="note">Two flows on one path are needed.</p>';
+  else {
+    const link = results.runs[0]?.columns.get('capacity');
+    const capacity = link?.[Math.min(row ?? link.length - 1, link.length - 1)];
+    const payload = 1460 / 1500;
+    const line = capacity && Number.isFinite(capacity) ? capacity * payload : most;
+    const end = Math.max(most, line) * 1.04;
+    phase.innerHTML = chart({
+      x: { label: `${names[0]} (Mbit/s)`, min: 0, max: end }, y: { label: `${names[1]} (Mbit/s)`, min: 0, max: end },
+      curves: [
+        { x: [0, end], y: [0, end], colour: theme.muted, dash: [3, 3], width: 1 },
+        { x: [0, line], y: [line, 0], colour: theme.muted, dash: [3, 3], width: 1 },
+        ...curves.map((curve) => ({ ...curve, width: 1.2, opacity: 0.75 })),
+      ],
+      dots, texts: [{ x: end * 0.99, y: end * 0.9, text: 'fair' }, { x: line * 0.97, y: line * 0.06, text: 'efficient' }],
+    }, ...size(phase), theme);
+  }
+  if (asked.moving) return;
+  const box = $('#response .plane');
+  const points = all.flatMap((line) => {
+    const { loss, window } = results.runs[line.run]?.operating[line.flow] ?? { loss: null, window: null };
+    return loss && window && !hidden.has(line.name) ? [{ x: loss, y: window, colour: plots.colour(line), title: `${line.name}: ${short(window)} packets at a loss of ${short(loss)}`, hollow: !results.responses.some(({ algorithm }) => algorithm === line.info.algorithm) }] : [];
+  });
+  if (results.responses.length === 0 && points.length === 0) {
+    box.innerHTML = '<p class="note">No closed form is known for these algorithms, and nothing was lost.</p>';
+    return;
+  }
+  const inside = ([, w]: [number, number]) => w >= 1 && w <= 1e5;
+  box.innerHTML = chart({
+    x: { label: 'loss per packet', min: 10 ** -6.5, max: 10 ** -0.5, log: true }, y: { label: 'window (packets)', min: 1, max: 1e5, log: true },
+    curves: results.responses.map(({ light, dark, points: list }) => {
+      const kept = list.filter(inside);
+      return { x: kept.map(([p]) => p), y: kept.map(([, w]) => w), colour: theme.dark ? dark : light };
+    }),
+    dots: points,
+  }, ...size(box), theme);
+}
+
+function table(): void {
+  if (!hello) return;
+  const runs = results.runs.filter((run) => run !== undefined);
+  const known = hello.measures.filter(({ key }) => runs.some((run) => run.measures[key]));
+  if (pacing || known.length === 0) {
+    if (pacing) $('#measures').innerHTML = '<tbody><tr><td>A run that follows the clock is one seed; nothing is estimated of it.</td></tr></tbody>';
+    return;
+  }
+  const seeds = Math.min(...runs.map((run) => run.seeds));
+  $('#seeds').textContent = `mean ± half the 95 % interval over ${seeds} seed${seeds === 1 ? ', which has none' : 's'}`;
+  const cell = (estimate: Estimate | null | undefined, scale: number): string => {
+    if (!estimate) return '<td>–</td>';
+    const [mean, half] = digits(estimate.mean * scale, estimate.ci95 === null ? null : estimate.ci95 * scale);
+    return `<td>${mean}${half === null ? '' : ` <span class="half">± ${half}</span>`}</td>`;
+  };
+  const head = `<thead><tr><th scope="col"><span class="hidden">Run</span></th>${known.map(({ title, unit }) => `<th scope="col">${escape(title)}${unit ? ` <small>${escape(unit)}</small>` : ''}</th>`).join('')}</tr></thead>`;
+  const body = results.runs.map((run, index) => (run ? `<tr><th scope="row">${escape(results.labels[index] || 'all flows')}</th>${known.map(({ key, scale }) => cell(run.measures[key], scale)).join('')}</tr>` : ''));
+  $('#measures').innerHTML = `${head}<tbody>${body.join('')}</tbody>`;
+  $('#warnings').replaceChildren(...[...new Set(runs.flatMap((run) => run.warnings))].map((text) => {
+    const item = document.createElement('li');
+    item.textContent = text;
+    return item;
+  }));
+}
+
+/** A mean to the digit in which its interval is sure to two. */
+function digits(mean: number, half: number | null): [string, string | null] {
+  if (half === null || half === 0) return [short(mean, 4), half === null ? null : '0'];
+  const places = Math.min(Math.max(0, 1 - Math.floor(Math.log10(half))), Math.max(0, 4 - Math.floor(Math.log10(Math.abs(mean) || 1))));
+  return [mean.toFixed(places), half.toFixed(places)];
+}
+
+function list_events(): void {
+  const most = 300;
+  const rows = events.slice(0, most).map(({ t, line, text }) => `<tr><td>${t.toFixed(2)}</td><td class="words">${escape(all[line]!.name)}</td><td class="words">${escape(text)}</td></tr>`);
+  $('#events summary').textContent = `Events (${events.length}${events.length > most ? `, the first ${most}` : ''})`;
+  $('#events table').innerHTML = `<thead><tr><th scope="col">s</th><th scope="col" class="words">Flow</th><th scope="col" class="words">What</th></tr></thead><tbody>${rows.join('')}</tbody>`;
+}
+
+function lesson(): void {
+  const preset = hello?.presets.find(({ id }) => id === settings.preset);
+  const box = $('#lesson');
+  box.hidden = !preset?.claim;
+  if (preset) box.innerHTML = `<h2>${escape(String(preset.document['title'] ?? ''))}</h2><p>${escape(preset.claim)}</p><p><b>Look for</b> ${escape(preset.look)}</p>`;
+  $<HTMLSelectElement>('#preset').value = preset?.id ?? '';
+}
+
+function status(text: string, bad = false): void {
+  const one = $('#status');
+  one.textContent = text;
+  one.classList.toggle('bad', bad);
+}
+
+function message(text: string): void {
+  const box = $('#message');
+  box.hidden = text === '';
+  box.textContent = text;
+}
+
+function refuse(text: string, place?: Place): void {
+  asked.answered = true;
+  status('not run', true);
+  const where = place && place.line > 0 ? `line ${place.line}: ` : '';
+  message(where + text);
+  const error = $('#toml-error');
+  error.replaceChildren();
+  if (!place) return;
+  const pre = document.createElement('pre');
+  pre.textContent = `${place.line} | ${place.text}\n${' '.repeat(String(place.line).length)} | ${' '.repeat(place.column - 1)}${'^'.repeat(place.width)}`;
+  error.append(`${where}${text}`, pre);
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
+// ---------------------------------------------------------------- what people do
+
+// On a narrow screen the controls are before the plots, and shut.
+const narrow = matchMedia('(max-width: 900px)');
+const fold = () => { $<HTMLDetailsElement>('#panel').open = !narrow.matches; };
+fold();
+narrow.addEventListener('change', fold);
+
+$('#preset').addEventListener('change', ({ target }) => {
+  const preset = hello?.presets.find(({ id }) => id === (target as HTMLSelectElement).value);
+  if (preset) take_in(preset.document, preset.apart, preset.id);
+});
+$('#controls').addEventListener('submit', (event) => event.preventDefault());
+$<HTMLInputElement>('#time').addEventListener('input', ({ target }) => {
+  show_row(Number((target as HTMLInputElement).value));
+  plots.point(row ?? 0);
+  planes();
+});
+$('#flows').addEventListener('click', ({ target }) => {
+  const name = (target as HTMLElement).closest<HTMLElement>('[data-line]')?.dataset['line'];
+  if (name === undefined) return;
+  if (!hidden.delete(name)) hidden.add(name);
+  dirty.curves = true;
+  schedule();
+  requestAnimationFrame(() => $(`[data-line="${CSS.escape(name)}"]`).focus());
+});
+$('#pace').addEventListener('click', () => {
+  pacing = !pacing;
+  $('#pace').setAttribute('aria-pressed', String(pacing));
+  $('#clock').hidden = !pacing;
+  row = null;
+  if (pacing) pace();
+  else ask(false);
+});
+const speed_text = () => { $('#speed-text').textContent = `${short(speed(), 2)} × real time`; };
+speed_text();
+$('#speed').addEventListener('input', () => {
+  speed_text();
+  if ($('#hold').getAttribute('aria-pressed') === 'false') connection.send({ do: 'pull', speed: speed() });
+});
+$('#hold').addEventListener('click', () => {
+  const held = $('#hold').getAttribute('aria-pressed') === 'false';
+  $('#hold').setAttribute('aria-pressed', String(held));
+  connection.send({ do: 'pull', speed: held ? 0 : speed() });
+});
+choose($('#theme'), () => {
+  theme = colours();
+  dirty = { curves: true, measures: true };
+  schedule();
+});
+new ResizeObserver(() => { if (all.length > 0) { dirty.curves = true; schedule(); } }).observe($('#phase'));
+
+function read_toml(text: string): void {
+  asked.id += 1;
+  connection.send({ do: 'read', id: asked.id, text });
+  $<HTMLTextAreaElement>('#toml').value = text;
+}
+$('#apply').addEventListener('click', () => read_toml($<HTMLTextAreaElement>('#toml').value));
+document.addEventListener('dragover', (event) => {
+  event.preventDefault();
+  document.body.classList.add('dropping');
+});
+document.addEventListener('dragleave', () => document.body.classList.remove('dropping'));
+document.addEventListener('drop', (event) => {
+  event.preventDefault();
+  document.body.classList.remove('dropping');
+  void event.dataTransfer?.files[0]?.text().then((text) => {
+    $<HTMLDetailsElement>('#scenario').open = true;
+    read_toml(text);
+  });
+});
+
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    status('copied');
+  } catch {
+    message(text);
+  }
+}
+
+$('#take').addEventListener('click', ({ target }) => {
+  const what = (target as HTMLElement).dataset['take'];
+  const name = settings.preset || 'live';
+  const title = String(settings.document['title'] ?? 'cwnd live');
+  if (what === 'link') {
+    keep_link();
+    void copy(location.href);
+  } else if (what === 'command') void copy(results.command);
+  else if (what === 'toml') download(`${name}.toml`, results.toml, 'application/toml');
+  else if (what === 'csv') download(`${name}.csv`, csv(results), 'text/csv');
+  else if (what === 'svg') download(`${name}.svg`, picture(results, title, plots.colour, theme), 'image/svg+xml');
+  if (what) $<HTMLDetailsElement>('#take').open = false;
+});
+$('#take form').addEventListener('submit', () => { $<HTMLInputElement>('#take [name=toml]').value = results.toml; });
+document.addEventListener('click', ({ target }) => { if (!(target as HTMLElement).closest('#take')) $<HTMLDetailsElement>('#take').open = false; });
+document.addEventListener('keydown', ({ key }) => {
+  const menu = $<HTMLDetailsElement>('#take');
+  if (key === 'Escape' && menu.open) {
+    menu.open = false;
+    menu.querySelector('summary')?.focus();
+  }
+});
+addEventListener('hashchange', () => {
+  const linked = fromFragment(location.hash);
+  if (linked && toFragment(linked) !== toFragment(settings)) take_in(linked.document, linked.apart, linked.preset);
+});
+
+/** Rows of a paced run that stay: ten minutes at 20 ms. */
+const MAX_ROWS = 30_000;

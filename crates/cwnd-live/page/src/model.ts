@@ -1,0 +1,116 @@
+// The scenario on the page, and the data of its runs.
+
+import type { Columns, Description, Estimate, FlowInfo, Json, Response, Table } from './protocol';
+
+/** A scenario with the keys of its TOML document, and how it is shown. */
+export interface Settings { document: Table; apart: boolean; preset: string }
+
+/** What came of one scenario. */
+export interface Run {
+  description: Description;
+  columns: Columns;
+  operating: { loss: number | null; window: number | null }[];
+  measures: Record<string, Estimate | null>;
+  seeds: number;
+  warnings: string[];
+}
+
+/** A flow of a run, with how it is drawn. */
+export interface Line {
+  run: number;
+  flow: number;
+  name: string;
+  info: FlowInfo;
+  dash: number[];
+}
+
+export interface Results { labels: string[]; seeds: number; runs: (Run | undefined)[]; responses: Response[]; toml: string; command: string }
+
+export const empty = (): Results => ({ labels: [], seeds: 0, runs: [], responses: [], toml: '', command: '' });
+
+/** The lines of all runs; those of one colour differ by their dash. */
+export function lines(results: Results): Line[] {
+  const seen = new Map<string, number>();
+  return results.runs.flatMap((run, index) => (run?.description.flows ?? []).map((info, flow) => {
+    const nth = seen.get(info.light) ?? 0;
+    seen.set(info.light, nth + 1);
+    return { run: index, flow, name: info.name, info, dash: DASHES[nth % DASHES.length]! };
+  }));
+}
+
+export function column(results: Results, line: { run: number; flow: number }, name: string): Float32Array | undefined {
+  return results.runs[line.run]?.columns.get(`${line.flow}.${name}`);
+}
+
+/** Something that happened to a flow. */
+export interface Happened { row: number; t: number; line: number; what: 'loss' | 'timeout' | 'cut' | 'state'; text: string }
+
+/** Losses, timeouts, cuts and states, by time. Losses that follow each other closely are one. */
+export function happened(results: Results, all: Line[]): Happened[] {
+  const list: Happened[] = [];
+  all.forEach((line, index) => {
+    const t = results.runs[line.run]?.columns.get('t');
+    const [lost, timeouts, window, state] = ['lost', 'timeouts', 'window', 'state'].map((name) => column(results, line, name));
+    if (!t || !lost || !timeouts || !window) return;
+    const gap = Math.max(1.5 * line.info.base_rtt * 1e-3, 2 * (t[1] ?? 0));
+    let last = -Infinity;
+    for (let row = 1; row < t.length; row += 1) {
+      const at = t[row]!;
+      const push = (what: Happened['what'], text: string) => list.push({ row, t: at, line: index, what, text });
+      if (timeouts[row]! > timeouts[row - 1]!) push('timeout', 'timeout');
+      const dropped = lost[row]! - lost[row - 1]!;
+      if (dropped > 0) {
+        if (at - last > gap) push('loss', `loss of ${dropped} packet${dropped > 1 ? 's' : ''}`);
+        last = at;
+      } else if (!state && window[row]! < 0.93 * window[row - 1]! && at - last > gap) {
+        push('cut', `cut from ${Math.round(window[row - 1]!)} to ${Math.round(window[row]!)} packets`);
+        last = at;
+      }
+      if (state && state[row] !== state[row - 1]) push('state', stateName(line.info.algorithm, state[row]!));
+    }
+  });
+  return list.sort((a, b) => a.t - b.t);
+}
+
+export function stateName(algorithm: string, state: number): string {
+  return (/^bbr(:|$)/.test(algorithm) ? BBR : BBR3)[state] ?? String(state);
+}
+
+/** The value at a path of keys. */
+export function get(table: Json | undefined, path: string): Json | undefined {
+  return path.split('.').reduce<Json | undefined>((at, key) => (at as Table | undefined)?.[key], table);
+}
+
+/** Sets it, or takes it away; tables on the way are made, and taken away when they are empty. */
+export function set(table: Table, path: string, value: Json | undefined): void {
+  const [key = '', ...rest] = path.split('.');
+  if (rest.length === 0) {
+    if (value === undefined || value === '') delete table[key];
+    else table[key] = value;
+    return;
+  }
+  const inner = (table[key] ?? {}) as Table;
+  set(inner, rest.join('.'), value);
+  if (Object.keys(inner).length === 0 && key !== 'dumbbell') delete table[key];
+  else table[key] = inner;
+}
+
+/** Settings as the fragment of a link, and back. */
+export function toFragment(settings: Settings): string {
+  const bytes = new TextEncoder().encode(JSON.stringify({ d: settings.document, a: settings.apart, p: settings.preset }));
+  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+export function fromFragment(fragment: string): Settings | null {
+  try {
+    const text = atob(fragment.replace(/^#/, '').replaceAll('-', '+').replaceAll('_', '/'));
+    const { d, a, p } = JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (c) => c.charCodeAt(0))));
+    return typeof d === 'object' && d !== null ? { document: d as Table, apart: a === true, preset: String(p ?? '') } : null;
+  } catch {
+    return null;
+  }
+}
+
+const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 1, 2, 1, 2]];
+const BBR = ['Startup', 'Drain', 'ProbeBW', 'ProbeRTT'];
+const BBR3 = ['Startup', 'Drain', 'ProbeBW down', 'ProbeBW cruise', 'ProbeBW refill', 'ProbeBW up', 'ProbeRTT'];

@@ -1,0 +1,84 @@
+// The connection to the server: requests as JSON, answers as frames of a JSON header and columns of numbers.
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
+export type Table = { [key: string]: Json | undefined };
+
+export interface Parameter { name: string; help: string; unit: string; default: string; accepted: string }
+export interface Algorithm {
+  known: { name: string; title: string; family: string; source: string; parameters: Parameter[] };
+  light: string;
+  dark: string;
+}
+export interface Preset { id: string; document: Table; apart: boolean; claim: string; look: string }
+export interface Measure { key: string; title: string; unit: string; scale: number }
+export interface Hello {
+  kind: 'hello'; version: string; algorithms: Algorithm[]; presets: Preset[]; measures: Measure[]; eras: string[];
+}
+export interface FlowInfo { name: string; algorithm: string; light: string; dark: string; base_rtt: number; start: number }
+export interface Description {
+  columns: string[]; rows: number; flows: FlowInfo[]; flows_in_all: number;
+  link: { name: string; rate: number | null } | null; warmup: number; end: number;
+}
+export interface Estimate { mean: number; ci95: number | null; n: number }
+export interface Response { algorithm: string; light: string; dark: string; points: [number, number][] }
+export interface Place { line: number; column: number; width: number; text: string }
+export type Answer =
+  | Hello
+  | { kind: 'started'; id: number; runs: string[]; seeds: number; toml: string; command: string; responses: Response[] }
+  | ({ kind: 'curves'; id: number; run: number; operating: { loss: number | null; window: number | null }[] } & Description)
+  | ({ kind: 'more'; id: number; from: number } & Description)
+  | { kind: 'measures'; id: number; run: number; seeds: number; measures: Record<string, Estimate | null>; warnings?: string[] }
+  | { kind: 'complete'; id: number; ms: number }
+  | { kind: 'pulled'; id: number; at: number; toml: string }
+  | { kind: 'held'; id: number }
+  | { kind: 'document'; id: number; document: Table }
+  | { kind: 'error'; id?: number; message: string; place?: Place };
+
+export type Columns = Map<string, Float32Array>;
+
+/** The header of a frame, and its columns by name as views of its bytes. */
+export function decode(buffer: ArrayBuffer): [Answer, Columns] {
+  const length = new DataView(buffer).getUint32(0, true);
+  const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length))) as Answer;
+  const columns: Columns = new Map();
+  if (answer.kind === 'curves' || answer.kind === 'more') {
+    let at = (4 + length + 3) & ~3;
+    for (const name of answer.columns) {
+      columns.set(name, new Float32Array(buffer, at, answer.rows));
+      at += 4 * answer.rows;
+    }
+  }
+  return [answer, columns];
+}
+
+/** A connection that is made again when it breaks. */
+export class Connection {
+  private socket: WebSocket | null = null;
+
+  constructor(
+    private readonly heard: (answer: Answer, columns: Columns) => void,
+    private readonly lost: () => void,
+  ) {
+    this.connect();
+  }
+
+  send(request: Table): boolean {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(request));
+    return true;
+  }
+
+  private connect(): void {
+    const socket = new WebSocket(new URL('ws', location.href).href.replace(/^http/, 'ws').replace(/#.*/, ''));
+    socket.binaryType = 'arraybuffer';
+    socket.onmessage = ({ data }) => this.heard(...decode(data as ArrayBuffer));
+    socket.onclose = () => {
+      this.socket = null;
+      this.lost();
+      setTimeout(() => this.connect(), RETRY_MS);
+    };
+    this.socket = socket;
+  }
+}
+
+const RETRY_MS = 1000;

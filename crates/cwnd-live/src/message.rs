@@ -1,0 +1,106 @@
+//! What travels over the WebSocket: requests as JSON, answers as frames of a JSON header and columns of numbers.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What a page asks for. Each run has a number of the page's choosing, which its answers repeat; a new one ends the one before.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Request {
+    /// Every seed of a scenario.
+    Run {
+        /// The number of the run.
+        id: u32,
+        /// The scenario, with the keys of its TOML document.
+        document: Value,
+        /// Each group of flows alone on the path, instead of all together.
+        #[serde(default)]
+        apart: bool,
+        /// No more seeds than these, while a control is being moved.
+        most_seeds: Option<u32>,
+    },
+    /// A run that follows the clock.
+    Pace {
+        /// The number of the run.
+        id: u32,
+        /// The scenario.
+        document: Value,
+        /// Simulated seconds in a second.
+        speed: f64,
+    },
+    /// A change of the paced run, from now on.
+    Pull {
+        /// The rate of the bottleneck, with its unit.
+        rate: Option<String>,
+        /// Simulated seconds in a second; 0 holds it.
+        speed: Option<f64>,
+    },
+    /// The run is no longer wanted.
+    Stop,
+    /// A TOML document as a scenario: what a file that was dropped on the page holds.
+    Read {
+        /// The number of the request.
+        id: u32,
+        /// The document.
+        text: String,
+    },
+}
+
+/// An answer: the length of the header in bytes (32 bits, little endian), the header, zeros up to a multiple of four, and the columns
+/// one after the other as 32-bit floating-point numbers, little endian. The header names the columns and says how many rows there are.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// A JSON object with the `kind` of the answer.
+    pub(crate) header: Value,
+    /// Columns of equal length.
+    pub(crate) columns: Vec<Vec<f32>>,
+}
+
+impl From<Value> for Frame {
+    fn from(header: Value) -> Self {
+        Self { header, columns: Vec::new() }
+    }
+}
+
+impl Frame {
+    /// Its bytes.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let header = self.header.to_string();
+        let numbers: usize = self.columns.iter().map(Vec::len).sum();
+        let mut bytes = Vec::with_capacity(8 + header.len() + 4 * numbers);
+        bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(header.as_bytes());
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        for column in &self.columns {
+            bytes.extend(column.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn columns_begin_at_a_multiple_of_four() {
+        let frame = Frame { header: json!({"rows": 2}), columns: vec![vec![1.0, -0.5], vec![f32::NAN, 3.0]] };
+        let bytes = frame.encode();
+        assert_eq!(bytes[..4], 10_u32.to_le_bytes());
+        assert_eq!(&bytes[4..14], br#"{"rows":2}"#);
+        assert_eq!(bytes[14..16], [0, 0]);
+        assert_eq!(bytes[16..20], 1.0_f32.to_le_bytes());
+        assert_eq!(bytes.len(), 16 + 16);
+    }
+
+    #[test]
+    fn a_request_with_an_unknown_key_is_refused() {
+        let read = |text: &str| serde_json::from_str::<Request>(text).is_ok();
+        assert!(read(r#"{"do":"run","id":1,"document":{}}"#));
+        assert!(read(r#"{"do":"pull","rate":"5mbit"}"#));
+        assert!(!read(r#"{"do":"run","id":1,"document":{},"fast":true}"#));
+        assert!(!read(r#"{"do":"exec","id":1}"#));
+    }
+}
