@@ -1,7 +1,7 @@
 //! The two ends of a flow, of whatever kind.
 
 use cwnd::host::{Counts, Facts};
-use cwnd::{Algorithm, CongestionControl, Packets, Span, Time};
+use cwnd::{Algorithm, CongestionControl, Packets, Rtt, Span, Time};
 use cwnd_trace::{PacketLog, Protocol};
 use cwnd_udt::Message;
 
@@ -164,6 +164,14 @@ impl SenderProtocol for Sender {
 
     fn counts(&self) -> Counts {
         sender!(self, sender => sender.counts())
+    }
+
+    fn rtt(&self) -> Option<Rtt> {
+        sender!(self, sender => sender.rtt())
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        sender!(self, sender => sender.inspect(visit));
     }
 
     fn acked(&self) -> u64 {

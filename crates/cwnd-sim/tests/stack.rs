@@ -163,6 +163,7 @@ fn losses_both_ways_leave_nothing_behind() {
     // The run ends with the audit.
     let trace = run(&setup, &mut |_| true).expect("a valid setup");
     let flow = &trace.flows[0];
+    assert_eq!((flow.srtt.last(), flow.window.last().map(|window| window.is_nan())), (Some(&0.045), Some(true)));
     let sent = flow.sent.last().copied().unwrap_or(0);
     let dropped = flow.dropped.last().copied().unwrap_or(0);
     assert!((2500..=3000).contains(&sent), "{sent}");
