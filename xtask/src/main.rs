@@ -4,6 +4,7 @@
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
 mod check;
+mod foreign;
 mod generate;
 mod machine;
 mod python;
@@ -21,6 +22,12 @@ use workspace::Workspace;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((task, rest)) = arguments.split_first()
+        && task == "foreign"
+    {
+        let rest = if rest.first().is_some_and(|first| first == "--") { &rest[1..] } else { rest };
+        return foreign::command(&Workspace::here(), rest);
+    }
     let (options, words): (Vec<&str>, Vec<&str>) =
         arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
     let workspace = Workspace::here();
@@ -133,6 +140,7 @@ Usage: cargo xtask <TASK>
                              everything that can fail: the checks, then every test; --long adds a quarter of an hour: ten
                              thousand seeds of the UDT simulation and two hundred killed transfers. The step `attacks`,
                              which is a part of `tests`, runs by its name alone
+  foreign -- ARGUMENTS       the command `cwnd` with released stacks of others beside its algorithms: foreign -- compare quinn:cubic cubic
   generate                   rewrite the generated files
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
                              (model), and rewrite docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in

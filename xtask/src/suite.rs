@@ -41,6 +41,7 @@ pub(crate) const STEPS: &[Step] = &[
             run(&mut workspace.cargo(&["test", "--release", "--package", "cwnd-sim", "--test", "determinism"]))
         },
     },
+    Step { name: "foreign", needs: &[], run: crate::foreign::test },
     Step {
         name: "interop",
         needs: &[&CXX, &LIBUDT, &TCPDUMP, &TSHARK],

@@ -1,0 +1,44 @@
+//! The source of what stacks draw from the system: seeded for a connection, otherwise the system's.
+//!
+//! quinn's and noq's BBR draw from `rand::rng`, whose generator of the thread is seeded by `getrandom`; this is the custom backend of
+//! that (`.cargo/config.toml`).
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::Read;
+
+thread_local! {
+    /// While the generator of the thread is seeded: what it is given next.
+    static NEXT: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Seeds `rand::rng` of this thread. Both ends of a connection, and all connections of a run, are on one thread.
+pub(crate) fn seed(seed: u64) {
+    NEXT.set(Some(seed));
+    rand::rng().reseed().expect("the backend below never fails while it has a seed");
+    NEXT.set(None);
+}
+
+#[expect(unsafe_code, reason = "getrandom asks for its custom backend as a function with a pointer")]
+// SAFETY: `getrandom` passes the start of a buffer of `len` bytes that are its own.
+#[unsafe(no_mangle)]
+unsafe extern "Rust" fn __getrandom_v03_custom(dest: *mut u8, len: usize) -> Result<(), getrandom::Error> {
+    let buffer = unsafe {
+        dest.write_bytes(0, len);
+        std::slice::from_raw_parts_mut(dest, len)
+    };
+    fill(buffer).map_err(|_| getrandom::Error::UNEXPECTED)
+}
+
+fn fill(buffer: &mut [u8]) -> std::io::Result<()> {
+    let Some(mut state) = NEXT.get() else { return File::open("/dev/urandom")?.read_exact(buffer) };
+    for bytes in buffer.chunks_mut(8) {
+        // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bytes.copy_from_slice(&(mixed ^ mixed >> 31).to_be_bytes()[..bytes.len()]);
+    }
+    NEXT.set(Some(state));
+    Ok(())
+}

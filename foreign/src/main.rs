@@ -1,0 +1,7 @@
+//! The command `cwnd`, with released transport stacks beside its algorithms.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cwnd_cli::main(cwnd_foreign::stacks())
+}

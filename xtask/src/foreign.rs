@@ -1,0 +1,48 @@
+//! Released stacks of others, in workspaces of their own below `foreign/`.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use crate::workspace::{Workspace, run};
+
+/// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given.
+pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
+    let bad = arguments.iter().any(|argument| KNOWN_BAD.iter().any(|name| argument.contains(name)));
+    let program = if bad { "foreign/known-bad" } else { "foreign" };
+    let target = target(workspace);
+    let mut build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
+    match build.status() {
+        Ok(status) if status.success() => {}
+        Ok(_) => return ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: cargo did not start: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    let name = if bad { "cwnd-foreign-known-bad" } else { "cwnd-foreign" };
+    let status = Command::new(target.join("release").join(name)).args(arguments).status();
+    let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
+    ExitCode::from(code.unwrap_or(1))
+}
+
+/// The step of `test`: the tests of the stacks, by a debug build of the libraries alone.
+pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
+    run(&mut cargo(workspace, "foreign", &["test", "--locked", "--no-default-features", "--test", "stacks"]))
+}
+
+/// A cargo command in the folder `program`, whose settings hold only there.
+fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
+    let mut command = workspace.cargo(arguments);
+    command.current_dir(workspace.path(program)).env("CARGO_TARGET_DIR", target(workspace));
+    // Settings of the caller's for all crates would take the place of the backend of random numbers.
+    command.env_remove("RUSTFLAGS");
+    command
+}
+
+/// The folder that both programs are built in, and share what they have in common.
+fn target(workspace: &Workspace) -> PathBuf {
+    workspace.target().join("foreign")
+}
+
+/// What begins the names of releases that are known to be wrong.
+const KNOWN_BAD: [&str; 3] = ["noq-1.1.0:", "quinn-0.11.14:", "smoltcp-0.12.0:"];
