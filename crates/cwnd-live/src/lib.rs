@@ -8,11 +8,13 @@
 
 mod clock;
 mod columns;
+mod expression;
 mod http;
 mod message;
 mod paced;
 mod presets;
 mod report;
+mod rule;
 mod run;
 mod server;
 mod session;

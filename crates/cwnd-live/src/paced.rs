@@ -9,14 +9,13 @@ use std::time::Duration;
 
 use cwnd::Time;
 use cwnd::quantity::bit_rate;
-use cwnd_run::scenario::Scenario;
 use cwnd_sim::{CheckedSetup, SetupError, Simulation};
 use serde_json::{Value, json};
 
 use crate::clock::Stopwatch;
 use crate::columns::{describe, rows};
 use crate::message::Frame;
-use crate::run::{Prepared, Refusal, to_toml};
+use crate::run::{Refusal, scenario, to_toml};
 use crate::server::Shared;
 use crate::session::Visitor;
 
@@ -127,8 +126,7 @@ impl Paced {
     fn new(document: &Value, shared: &Shared) -> Result<Self, Ended> {
         let mut document = document.clone();
         document["sampling"] = json!(SAMPLING);
-        let prepared = Prepared::of(&document, false, Some(1))?;
-        let scenario = Scenario::read("live.toml", &prepared.toml, &[]).map_err(Refusal::from)?;
+        let scenario = scenario("live.toml", &to_toml(&document)?, &document, &[])?;
         let setup = scenario.setup(scenario.document().first_seed);
         let simulation = Simulation::of(&setup).within(shared.limits.memory);
         Ok(Self { setup, simulation, bottleneck: scenario.bottleneck(), now: Time::ZERO })

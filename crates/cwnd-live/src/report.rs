@@ -4,11 +4,10 @@ use cwnd_report::json;
 use cwnd_report::page::run_html;
 use cwnd_run::execute::{Progress, RunError};
 use cwnd_run::run::run;
-use cwnd_run::scenario::Scenario;
 use thiserror::Error;
 
 use crate::clock::Stopwatch;
-use crate::run::{Refusal, check_size};
+use crate::run::{Refusal, scenario};
 use crate::server::Shared;
 use crate::session;
 
@@ -26,8 +25,7 @@ pub(crate) enum ReportError {
 /// Runs the scenario in a form of the page (`text/plain`, one field `toml`), and makes a report of it.
 pub(crate) fn report(body: &str, shared: &Shared) -> Result<String, ReportError> {
     let text = body.strip_prefix("toml=").ok_or(ReportError::Form)?.trim_end();
-    check_size(&session::read(text)?)?;
-    let scenario = Scenario::read("live.toml", text, &[]).map_err(Refusal::from)?;
+    let scenario = scenario("live.toml", text, &session::read(text)?, &[])?;
     let _turn = shared.turn(|| shared.goes_on());
     let progress = Limited { watch: Stopwatch::start(), shared };
     let runs = run(vec![scenario], &progress)?;

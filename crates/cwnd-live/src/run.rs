@@ -16,6 +16,7 @@ use thiserror::Error;
 use crate::clock::Stopwatch;
 use crate::columns::{describe, operating_points, rows};
 use crate::message::Frame;
+use crate::rule::{self, RuleError};
 use crate::server::Shared;
 use crate::session::Visitor;
 use crate::take;
@@ -29,6 +30,8 @@ pub(crate) enum Refusal {
     Files,
     #[error("{given} flows are too many for the browser: accepted is at most {MAX_FLOWS}; `cwnd run` takes more")]
     Flows { given: u64 },
+    #[error(transparent)]
+    Rule(#[from] RuleError),
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
 }
@@ -58,14 +61,13 @@ impl Refusal {
 impl Prepared {
     /// Reads and checks a document of a page. Each group of flows is alone if `apart`; the state is recorded often enough for the page.
     pub(crate) fn of(document: &Value, apart: bool, most_seeds: Option<u32>) -> Result<Self, Refusal> {
-        check_size(document)?;
         let toml = to_toml(document)?;
-        let whole = Scenario::read(NAME, &toml, &[])?;
+        let whole = scenario(NAME, &toml, document, &[])?;
         let (interval, seeds) = (sampling(&whole), whole.document().seeds.min(most_seeds.unwrap_or(u32::MAX)).max(1));
         let overrides = [format!("sampling={interval}ns"), format!("seeds={seeds}")];
         let groups = &whole.document().flow;
         if !apart || groups.len() < 2 {
-            let scenario = Scenario::read(NAME, &toml, &overrides)?;
+            let scenario = scenario(NAME, &toml, document, &overrides)?;
             return Ok(Self { toml, scenarios: vec![(String::new(), Arc::new(scenario))] });
         }
         let alone = groups.iter().enumerate().map(|(index, group)| {
@@ -73,7 +75,7 @@ impl Prepared {
             if let Some(flows) = document["flow"].as_array_mut() {
                 *flows = vec![flows[index].take()];
             }
-            let scenario = Scenario::read(NAME, &to_toml(&document)?, &overrides)?;
+            let scenario = scenario(NAME, &to_toml(&document)?, &document, &overrides)?;
             let label = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
             Ok((label, Arc::new(scenario)))
         });
@@ -89,8 +91,30 @@ pub(crate) fn to_toml(document: &Value) -> Result<String, Refusal> {
     toml::to_string(&table).map_err(|error| refused(&error))
 }
 
+/// The scenario in `text`, which is `document` as TOML: checked, and with the rules of one's own in the place of algorithms.
+pub(crate) fn scenario(name: &str, text: &str, document: &Value, overrides: &[String]) -> Result<Scenario, Refusal> {
+    check_size(document)?;
+    let groups = document["flow"].as_array().into_iter().flatten();
+    let rule = |group: &Value| group["algorithm"].as_str().and_then(rule::read);
+    let rules: Vec<_> = groups.enumerate().filter_map(|(index, group)| Some((index, rule(group)?))).collect();
+    // The rest is checked with what every scenario may name in the place of a rule.
+    let places = rules.iter().map(|(index, _)| format!("flow.{index}.algorithm=reno"));
+    let overrides: Vec<String> = overrides.iter().cloned().chain(places).collect();
+    let scenario = Scenario::read(name, text, &overrides)?;
+    if rules.is_empty() {
+        return Ok(scenario);
+    }
+    let mut document = scenario.document().clone();
+    for (index, rule) in rules {
+        if let Some(group) = document.flow.get_mut(index) {
+            group.algorithm = rule?.into();
+        }
+    }
+    Ok(Scenario::check(document)?)
+}
+
 /// What a browser may not ask for, before anything is made of it: the program's own limits are those of the machine.
-pub(crate) fn check_size(document: &Value) -> Result<(), Refusal> {
+fn check_size(document: &Value) -> Result<(), Refusal> {
     let links = document["link"].as_array().into_iter().flatten();
     if links.chain([&document["dumbbell"]]).any(|link| link.get("trace").is_some()) {
         return Err(Refusal::Files);

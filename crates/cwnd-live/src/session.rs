@@ -10,14 +10,15 @@ use cwnd::ALGORITHMS;
 use cwnd_lab::compare::COLUMNS;
 use cwnd_report::json::Known;
 use cwnd_report::plot::colour;
-use cwnd_run::scenario::{Quantity, Scenario};
+use cwnd_run::scenario::Quantity;
 use cwnd_sim::Era;
 use serde_json::{Value, json};
 
 use crate::message::{Frame, Request};
 use crate::paced::{self, Pulled};
 use crate::presets::PRESETS;
-use crate::run::{self, Prepared, Refusal, check_size};
+use crate::rule;
+use crate::run::{self, Prepared, Refusal, scenario};
 use crate::server::Shared;
 use crate::socket::{Sender, split};
 
@@ -174,8 +175,7 @@ pub(crate) fn read(text: &str) -> Result<Value, Refusal> {
     let table = text.parse::<toml::Table>().ok().and_then(|table| serde_json::to_value(table).ok());
     // What is no TOML is refused below, with its place.
     let document = table.unwrap_or(Value::Null);
-    check_size(&document)?;
-    Scenario::read("scenario.toml", text, &[])?;
+    scenario("scenario.toml", text, &document, &[])?;
     Ok(document)
 }
 
@@ -185,6 +185,18 @@ fn hello() -> Value {
         let colour = colour::of(entry.name);
         json!({ "known": Known::of(entry), "light": colour.light, "dark": colour.dark })
     });
+    let colour = colour::of(rule::NAME);
+    let parameters = rule::PARAMETERS.map(|(name, default, help)| {
+        json!({ "name": name, "help": help, "unit": "", "default": default, "accepted": rule::SYNTAX })
+    });
+    let own = json!({
+        "known": {
+            "name": rule::NAME, "title": "A rule of your own, in the shell of all window algorithms", "family": "own",
+            "source": "This page alone knows it", "parameters": parameters,
+        },
+        "light": colour.light, "dark": colour.dark,
+    });
+    let algorithms = algorithms.chain([own]);
     let presets = PRESETS.iter().map(|preset| {
         let document = read(preset.text).unwrap_or_default();
         json!({

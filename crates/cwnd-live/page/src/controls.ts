@@ -83,7 +83,7 @@ function flowGroup(group: Table, index: number, flows: Table[], hello: Hello, ch
   legend.textContent = `Flows ${index + 1}`;
   const select = document.createElement('select');
   select.setAttribute('aria-label', `Algorithm of flows ${index + 1}`);
-  for (const [family, title] of [['core', 'Of the five papers'], ['baseline', 'For comparison'], ['named', 'Others']] as const) {
+  for (const [family, title] of [['core', 'Of the five papers'], ['baseline', 'For comparison'], ['named', 'Others'], ['own', 'Your own']] as const) {
     const options = hello.algorithms.filter(({ known: one }) => one.family === family);
     const group = document.createElement('optgroup');
     group.label = title;

@@ -25,7 +25,10 @@ const KINDS: Kind[] = [
     over: (plot, _results, all, events, colour, theme) => {
       const { ctx, bbox } = plot;
       const unit = devicePixelRatio;
+      // Cuts by marks may come every round trip: where there are many, they say nothing that the curve does not.
+      const many = events.filter(({ what }) => what === 'cut').length > 80;
       events.forEach(({ t, line, what }) => {
+        if (many && what === 'cut') return;
         const x = plot.valToPos(t, 'x', true);
         if (x < bbox.left || x > bbox.left + bbox.width) return;
         const y = bbox.top + (4 + 7 * (line % FEW)) * unit;

@@ -15,6 +15,9 @@ export interface Curve {
 export interface Dot { x: number; y: number; colour: string; title: string; hollow?: boolean }
 export interface Chart { title?: string; x: Axis; y: Axis; curves: Curve[]; dots?: Dot[]; texts?: { x: number; y: number; text: string }[] }
 
+/** Of areas that curves are clipped to, on one page. */
+let clips = 0;
+
 /** A chart of a size in pixels, with colours of a theme. */
 export function chart({ title, x, y, curves, dots = [], texts = [] }: Chart, width: number, height: number, theme: Theme): string {
   const [left, right, top, bottom] = [52, 10, title ? 26 : 8, 38];
@@ -36,7 +39,8 @@ export function chart({ title, x, y, curves, dots = [], texts = [] }: Chart, wid
     parts.push(`<path d="M${left} ${at}H${width - right}" stroke="${theme.grid}"/>`);
     parts.push(`<text x="${left - 6}" y="${at}" dy="4" text-anchor="end" fill="${theme.muted}">${label(tick, y)}</text>`);
   }
-  parts.push(`<g clip-path="inset(${top - 2}px ${right - 2}px ${bottom - 2}px ${left - 2}px)">`);
+  clips += 1;
+  parts.push(`<clipPath id="clip-${clips}"><rect x="${left - 2}" y="${top - 2}" width="${width - left - right + 4}" height="${height - top - bottom + 4}"/></clipPath><g clip-path="url(#clip-${clips})">`);
   for (const { x: xs, y: ys, colour, dash = [], width: stroke = 1.6, opacity = 1 } of curves) {
     let d = '';
     let pen = false;
