@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent.h"
+#include "connector.h"
 #include "packet.h"
 
 static packet_t PT_UDT = p_info::addPacket(const_cast<char*>("UDT"));
@@ -41,11 +42,16 @@ class ExpTimer;
 #include "udt.cc"
 #undef printf
 
-// The agent, with a count of the data packets that arrive at it, for the first time or again.
+// The agent, with a count of the data packets that arrive at it, for the first time or again. If it is told to, it prints what arrives
+// and what it makes of that.
 class CountingUdt : public UdtAgent {
 public:
     int command(int argc, const char* const* argv) override
     {
+        if (argc == 2 && std::strcmp(argv[1], "print-steps") == 0) {
+            prints_ = true;
+            return TCL_OK;
+        }
         if (argc == 2 && std::strcmp(argv[1], "arrivals") == 0) {
             Tcl::instance().resultf("%ld", arrivals_);
             return TCL_OK;
@@ -55,14 +61,74 @@ public:
 
     void recv(Packet* packet, Handler* handler) override
     {
-        const bool control = hdr_udt::access(packet)->flag() == 1;
-        arrivals_ += control ? 0 : 1;
+        const hdr_udt header = *hdr_udt::access(packet);
+        arrivals_ += header.flag_ == 1 ? 0 : 1;
         UdtAgent::recv(packet, handler);
+        if (prints_) {
+            print(header);
+        }
     }
 
 private:
+    // A line of a step: when, what arrived, and the state after it. Intervals and round trips are in nanoseconds.
+    void print(const hdr_udt& header)
+    {
+        char what[64] = "";
+        if (header.flag_ != 1) {
+            std::snprintf(what, sizeof what, "data %d", header.seqno_);
+        } else if (header.type_ == 2) {
+            std::snprintf(what, sizeof what, "ack %d %d %d", header.ack_, header.recv_, header.bandwidth_);
+        } else if (header.type_ == 3) {
+            std::snprintf(what, sizeof what, "nak %d", header.loss_[0] & 0x7fffffff);
+        } else if (header.type_ == 4) {
+            std::snprintf(what, sizeof what, "warning");
+        } else {
+            std::snprintf(what, sizeof what, "ack2 %d", header.ackseq_);
+        }
+        std::fprintf(stdout, "%.9f %s : %.0f %d %d %.0f %d\n", Scheduler::instance().clock(), what, snd_interval_ * 1e9,
+            flow_window_size_, bandwidth_, rtt_ * 1e9, slow_start_ ? 1 : 0);
+        // Tcl prints to the same file from a buffer of its own.
+        std::fflush(stdout);
+    }
+
     long arrivals_ = 0;
+    bool prints_ = false;
 };
+
+// Loses the data packets of some numbers when they pass for the first time.
+class Loser : public Connector {
+public:
+    int command(int argc, const char* const* argv) override
+    {
+        if (argc == 3 && std::strcmp(argv[1], "lose") == 0) {
+            numbers_.push_back(std::atoi(argv[2]));
+            return TCL_OK;
+        }
+        return Connector::command(argc, argv);
+    }
+
+    void recv(Packet* packet, Handler* handler) override
+    {
+        const hdr_udt* header = hdr_udt::access(packet);
+        for (std::size_t i = 0; header->flag_ != 1 && i < numbers_.size(); ++i) {
+            if (numbers_[i] == header->seqno_) {
+                numbers_.erase(numbers_.begin() + i);
+                Packet::free(packet);
+                return;
+            }
+        }
+        Connector::recv(packet, handler);
+    }
+
+private:
+    std::vector<int> numbers_;
+};
+
+static class LoserClass : public TclClass {
+public:
+    LoserClass() : TclClass("Loser") {}
+    TclObject* create(int, const char* const*) override { return new Loser; }
+} loser_class;
 
 static class CountingUdtClass : public TclClass {
 public:

@@ -104,6 +104,25 @@ proc udt {from to packet start spread} {
     lappend counters "$receiver arrivals"
 }
 
+# A flow under one of the author's agents that starts at a time and prints its steps; `side` is the end that prints, or empty. The data
+# packets of the numbers in `lost` are lost before the link from the sender's node.
+proc udt_steps {from to packet start side lost window} {
+    global ns node
+    Agent/UDT set mtu_ $packet
+    Agent/UDT set max_flow_window_ $window
+    set sender [new Agent/UDT/Counting]
+    set receiver [new Agent/UDT/Counting]
+    $ns attach-agent $node($from) $sender
+    $ns attach-agent $node($to) $receiver
+    $ns connect $sender $receiver
+    if {$side ne ""} { [set $side] print-steps }
+    set loser [new Loser]
+    foreach number $lost { $loser lose $number }
+    [$ns link $node($from) $node($to)] add-to-head $loser
+    ftp $sender $start ""
+    lappend ::counters "$receiver arrivals"
+}
+
 # A sender of ns-2's TCP at one node and its receiver at another.
 proc connected {kind from to packet ack window ecn overhead} {
     global ns
