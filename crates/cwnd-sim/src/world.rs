@@ -97,7 +97,8 @@ impl World {
             budget,
         };
         for tap in &setup.taps {
-            world.links[tap.link.0 as usize].loss.tap(Tap::new(&tap.faults));
+            let index = tap.link.0 as usize;
+            world.links[index].loss.tap(Tap::new(&tap.faults, setup.seed, &setup.links[index].name));
         }
         for (index, flow) in (0_u32..).zip(&setup.flows) {
             world.add_flow(setup, index, flow)?;

@@ -319,6 +319,8 @@ impl Link {
 
     fn offer_to_scheduled(&mut self, now: Time, packet: &Packet) -> Verdict {
         self.counts.offered += 1;
+        let mut copy = *packet;
+        let packet = &mut copy;
         if self.loss.strikes(now, packet) {
             self.counts.lost += 1;
             return self.drop_offered(packet);

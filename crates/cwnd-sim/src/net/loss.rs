@@ -61,14 +61,14 @@ impl RandomLoss {
         }
     }
 
-    /// Whether the next packet is lost.
+    /// Whether the next packet is lost. A tap may mark it.
     #[inline]
-    pub(crate) fn strikes(&mut self, now: Time, packet: &Packet) -> bool {
+    pub(crate) fn strikes(&mut self, now: Time, packet: &mut Packet) -> bool {
         // Most links lose nothing: they are not to pay for the others.
         !matches!(self, Self::None) && self.draw(now, packet)
     }
 
-    fn draw(&mut self, now: Time, packet: &Packet) -> bool {
+    fn draw(&mut self, now: Time, packet: &mut Packet) -> bool {
         match self {
             Self::None => false,
             Self::Bernoulli { threshold, stream } => stream.chance(*threshold),

@@ -6,7 +6,7 @@ mod router;
 
 use std::sync::Arc;
 
-use cwnd::{Bytes, Span};
+use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 pub use self::impairments::{HoldBack, Impairments, Reordering, TokenBucket};
@@ -176,16 +176,16 @@ pub struct GilbertElliott {
 }
 
 /// A link where each packet of TCP-like flows is recorded as it is offered, before the queue: the time-sequence record by which a
-/// recovery is judged. It can lose packets on purpose.
+/// recovery is judged. It can lose and mark packets on purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tap {
     /// Which link.
     pub link: LinkId,
-    /// What is lost.
+    /// What is lost or marked.
     pub faults: Vec<Fault>,
 }
 
-/// A packet that a tap loses.
+/// A packet that a tap loses or marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A data packet of the flow at this index.
@@ -203,6 +203,35 @@ pub enum Fault {
         flow: u32,
         /// The n-th that comes by, from 1.
         nth: u64,
+    },
+    /// The next data packets of the flow at this index that come by from an instant on.
+    Next {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// The instant.
+        from: Time,
+        /// So many of them.
+        count: u32,
+    },
+    /// Data packets of the flow at this index that come by between two instants, at random.
+    Share {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// The first instant.
+        from: Time,
+        /// The first instant after that.
+        to: Time,
+        /// So many of a thousand.
+        per_mille: u16,
+    },
+    /// The next ECN-capable data packets of the flow at this index that come by from an instant on are not lost but marked.
+    Mark {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// The instant.
+        from: Time,
+        /// So many of them.
+        count: u32,
     },
 }
 

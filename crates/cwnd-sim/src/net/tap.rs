@@ -5,13 +5,18 @@ use std::collections::BTreeMap;
 use cwnd::Time;
 use cwnd_trace::{Passage, Passing};
 
-use super::packet::{Ack, Body, Datagram, Packet, Reply};
+use super::packet::{Ack, Body, Datagram, Ecn, Packet, Reply};
 use super::setup::Fault;
+use crate::random::{Stream, threshold};
 
-/// Records packets, and decides which of them are lost.
+/// Records packets, and decides which of them are lost or marked.
 #[derive(Debug)]
 pub(crate) struct Tap {
     faults: Vec<Fault>,
+    /// For each fault, the packets that it has struck.
+    struck: Vec<u32>,
+    /// For faults that are drawn.
+    stream: Stream,
     /// How often each number of a flow has come by.
     transmissions: BTreeMap<(u32, u64), u32>,
     /// How many acknowledgements of a flow have come by.
@@ -20,13 +25,20 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// A tap that loses what `faults` name.
-    pub(crate) fn new(faults: &[Fault]) -> Self {
-        Self { faults: faults.to_vec(), transmissions: BTreeMap::new(), acks: BTreeMap::new(), passages: Vec::new() }
+    /// A tap that loses and marks what `faults` name, on the link called `link`.
+    pub(crate) fn new(faults: &[Fault], seed: u64, link: &str) -> Self {
+        Self {
+            faults: faults.to_vec(),
+            struck: vec![0; faults.len()],
+            stream: Stream::new(seed, &format!("link {link}: tap")),
+            transmissions: BTreeMap::new(),
+            acks: BTreeMap::new(),
+            passages: Vec::new(),
+        }
     }
 
-    /// A packet is offered: whether it is lost.
-    pub(crate) fn strikes(&mut self, now: Time, packet: &Packet) -> bool {
+    /// A packet is offered: whether it is lost. One that passes may be marked.
+    pub(crate) fn strikes(&mut self, now: Time, packet: &mut Packet) -> bool {
         let flow = packet.flow;
         let (what, fault) = match &packet.body {
             Body::Data(data) | Body::Headed(data, _) => {
@@ -50,8 +62,33 @@ impl Tap {
             }
             Body::ToSender(_) | Body::ToReceiver(_) | Body::Report(_) => return false,
         };
-        let lost = self.faults.contains(&fault);
+        let data = matches!(what, Passing::Data { .. });
+        let lost = self.faults.contains(&fault) || (data && self.strikes_in_time(now, packet));
         self.passages.push(Passage { at: now.as_nanos(), flow, what, lost });
+        lost
+    }
+
+    /// The faults that are tied to instants and not to numbers.
+    fn strikes_in_time(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let mut lost = false;
+        for (fault, struck) in self.faults.iter().zip(&mut self.struck) {
+            match *fault {
+                Fault::Next { flow, from, count } if flow == packet.flow && now >= from && *struck < count => {
+                    *struck += 1;
+                    lost = true;
+                }
+                Fault::Share { flow, from, to, per_mille } if flow == packet.flow && (from..to).contains(&now) => {
+                    lost |= self.stream.chance(threshold(f64::from(per_mille) / 1000.0));
+                }
+                Fault::Mark { flow, from, count }
+                    if flow == packet.flow && now >= from && *struck < count && packet.ecn != Ecn::NotCapable =>
+                {
+                    *struck += 1;
+                    packet.ecn = Ecn::Congestion;
+                }
+                _ => {}
+            }
+        }
         lost
     }
 }

@@ -169,6 +169,25 @@ fn a_receiver_that_keeps_nothing_makes_all_schemes_alike() {
     }
 }
 
+/// What a tap loses and marks from an instant on: in slow start, 14 to 29 come by from 350 ms on.
+#[test]
+fn faults_are_tied_to_instants_too() {
+    let from = Time::ZERO + Span::from_millis(345);
+    let next = Record::under(RecoveryScheme::Sack, &[Fault::Next { flow: 0, from, count: 2 }]);
+    assert_eq!(next.resent_numbers(), [14, 15]);
+    let to = from + Span::from_millis(10);
+    let share = |per_mille| Record::under(RecoveryScheme::Sack, &[Fault::Share { flow: 0, from, to, per_mille }]);
+    assert_eq!((share(1000).resent_numbers().first(), share(0).resent_numbers().len()), (Some(&14), 0));
+    let marked = |ecn| {
+        let mut setup = setup(RecoveryScheme::Sack, &[Fault::Mark { flow: 0, from, count: 1 }]);
+        setup.flows[0].ecn = ecn;
+        Record::of(&setup)
+    };
+    let echoed = marked(Some(cwnd_sim::AckEcho::Latch));
+    assert_eq!((echoed.resent_numbers().len(), echoed.cuts().len()), (0, 1));
+    assert_eq!(marked(None).cuts().len(), 0, "a packet that is not capable is not marked");
+}
+
 fn schemes() -> impl Strategy<Value = RecoveryScheme> {
     (0..RecoveryScheme::ALL.len()).prop_map(|index| RecoveryScheme::ALL[index])
 }
