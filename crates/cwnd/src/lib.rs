@@ -18,6 +18,7 @@ pub mod control;
 mod entry;
 pub mod estimate;
 pub mod host;
+pub mod mutants;
 mod parameter;
 pub mod quantity;
 pub mod random;

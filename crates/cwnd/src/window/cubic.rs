@@ -4,6 +4,7 @@
 
 use super::{Window, WindowRule, aimd};
 use crate::entry::{Entry, Family, Transport};
+use crate::mutants::{self, Mutant};
 use crate::parameter::Parameter;
 use crate::signal::View;
 use crate::units::{Span, Time};
@@ -52,12 +53,17 @@ impl Cubic {
     /// Section 4.2, figure 1.
     fn w_cubic(&self, t: f64) -> f64 {
         let from_k = t - self.k;
-        self.c * from_k * from_k * from_k + self.w_max
+        self.constant() * from_k * from_k * from_k + self.w_max
+    }
+
+    fn constant(&self) -> f64 {
+        mutants::or(Mutant::CubicC, 10.0 * self.c, self.c)
     }
 
     /// Section 4.3: the increase with which AIMD gets Reno's throughput, and Reno's own from the last maximum on.
     fn alpha(&self) -> f64 {
-        if self.w_est < self.prior { aimd::friendly_increase(self.decrease) } else { 1.0 }
+        let friendly = self.w_est < self.prior || mutants::is(Mutant::CubicAlphaKept);
+        if friendly && !mutants::is(Mutant::CubicAlphaOne) { aimd::friendly_increase(self.decrease) } else { 1.0 }
     }
 }
 
@@ -71,37 +77,49 @@ impl WindowRule for Cubic {
             view.rtt.map_or((Span::ZERO, Span::ZERO), |rtt| (rtt.smoothed, rtt.smoothed.max(rtt.latest)));
         // Section 5.8: the time in which the sender had no use for the window does not count. A window in use is acknowledged
         // at least once per round trip.
-        self.elapsed = self.elapsed + view.now.since(self.last).min(longest);
+        let passed = view.now.since(self.last);
+        self.elapsed = self.elapsed + mutants::or(Mutant::CubicIdleClock, passed, passed.min(longest));
         self.last = view.now;
         let t = self.elapsed.as_secs_f64();
 
         self.w_est += acked * self.alpha() / w;
-        if self.reno_friendly && self.w_cubic(t) < self.w_est {
+        if self.reno_friendly && self.w_cubic(t) < self.w_est && !mutants::is(Mutant::CubicUnfriendly) {
             // Section 4.3, the Reno-friendly region.
             return (self.w_est - w).max(0.0);
         }
         // Sections 4.2, 4.4 and 4.5.
-        let target = self.w_cubic(t + rtt.as_secs_f64()).max(w).min(1.5 * w);
+        let bound = mutants::or(Mutant::CubicUnbounded, f64::INFINITY, 1.5);
+        let target = self.w_cubic(t + rtt.as_secs_f64()).max(w).min(bound * w);
         acked * (target - w) / w
     }
 
     fn cut(&mut self, w: f64, _view: &View) -> f64 {
-        w - self.decrease * w
+        let decrease = mutants::or(Mutant::CubicBeta, 0.5, self.decrease);
+        if w < self.w_max && mutants::is(Mutant::CubicConvergesWindow) {
+            return (1.0 - decrease / 2.0) * (1.0 - decrease) * w;
+        }
+        w - decrease * w
     }
 
     fn epoch(&mut self, before: Option<f64>, after: f64, _view: &View) {
         (self.w_max, self.prior) = match before {
             // Section 4.7, fast convergence: a maximum below the last one means that other flows compete.
-            Some(before) if self.fast_convergence && before < self.w_max => {
+            Some(before)
+                if self.fast_convergence && before < self.w_max && !mutants::is(Mutant::CubicNoConvergence) =>
+            {
                 (before * (1.0 - self.decrease / 2.0), before)
             }
             Some(before) => (before, before),
             // Sections 4.8 and 4.10: no earlier maximum is known, the curve starts in its middle.
             None => (after, after),
         };
-        self.k = libm::cbrt((self.w_max - after).max(0.0) / self.c);
+        if mutants::is(Mutant::CubicWMaxAfterCut) {
+            self.w_max = after;
+        }
+        let missing = mutants::or(Mutant::CubicKOfBeta, self.w_max * (1.0 - self.decrease), self.w_max - after);
+        self.k = libm::cbrt(missing.max(0.0) / self.constant());
         self.w_est = after;
-        self.elapsed = Span::ZERO;
+        self.elapsed = mutants::or(Mutant::CubicEpochKept, self.elapsed, Span::ZERO);
         self.last = Time::MAX;
     }
 

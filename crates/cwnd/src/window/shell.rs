@@ -6,6 +6,7 @@ use core::fmt::Debug;
 use super::hystart::HyStart;
 use super::policy::{FirstCut, Policy, SlowStart};
 use crate::control::{CongestionControl, Control, Pacing};
+use crate::mutants::{self, Mutant};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{Packets, Span};
 
@@ -88,7 +89,8 @@ impl<R: WindowRule> Window<R> {
     #[must_use]
     pub fn new(rule: R, start: &Start) -> Self {
         let max_window = bounded(start.max_window.0, MAX_WINDOW);
-        let window = bounded(start.window.0, max_window);
+        let factor = mutants::or(Mutant::InitialFourfold, 4.0, 1.0);
+        let window = bounded(factor * start.window.0, max_window);
         let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(MIN_THRESHOLD));
         let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
         let hystart = (start.policy.slow_start == SlowStart::HyStart).then(Box::default);
@@ -118,7 +120,7 @@ impl<R: WindowRule> Window<R> {
                 // RFC 3742 section 2: K = int(cwnd / (0.5 max_ssthresh)), one packet per K acknowledged.
                 1.0 / libm::floor(w / (0.5 * f64::from(max_threshold))).max(1.0)
             }
-            _ => 1.0,
+            _ => mutants::or(Mutant::SlowStartTwice, 2.0, 1.0),
         }
     }
 
@@ -196,6 +198,7 @@ impl<R: WindowRule> Window<R> {
     fn reduced(&mut self, before: f64, halved: bool, cause: Cause, view: &View) -> f64 {
         let after = match cause {
             _ if halved => before / 2.0,
+            Cause::Mark if mutants::is(Mutant::IgnoresMarks) => before,
             Cause::Mark => self.rule.cut_for_marks(before, view),
             Cause::Loss | Cause::Delay | Cause::Timeout => self.rule.cut(before, view),
         };
@@ -208,7 +211,10 @@ impl<R: WindowRule> Window<R> {
         let after = self.reduced(before, first && self.policy.first_cut == FirstCut::Half, cause, view);
         self.rule.epoch(Some(before), after, view);
         self.state.window = after;
-        self.state.threshold = after.max(MIN_THRESHOLD);
+        self.state.threshold = after.max(mutants::or(Mutant::NoThresholdFloor, 1.0, MIN_THRESHOLD));
+        if mutants::is(Mutant::CutForgetsThreshold) {
+            self.state.threshold = f64::INFINITY;
+        }
         self.state.collapsed = false;
     }
 
@@ -229,11 +235,12 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         self.rule.observe(view, ack);
         let held = self.policy.withholds_growth(view);
-        let repairing = view.in_recovery && !self.state.collapsed;
+        let repairing = view.in_recovery && !self.state.collapsed && !mutants::is(Mutant::GrowsInRecovery);
         if repairing || ack.marked > 0 || held {
             return;
         }
-        let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
+        let per_ack = self.policy.per_ack || (self.in_slow_start() && mutants::is(Mutant::SlowStartPerAck));
+        let steps = if per_ack { ack.acks.min(ack.newly) } else { ack.newly };
         if self.hystart.is_some() {
             // A copy, so that a host that makes the view in a visitor need not make it for others.
             let view = *view;
@@ -258,7 +265,11 @@ impl<R: WindowRule> CongestionControl for Window<R> {
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
         let timeout = event.cause == Cause::Timeout;
-        if event.first < self.state.epoch_from && !timeout && !event.separate {
+        let again = match event.cause {
+            Cause::Mark => mutants::is(Mutant::CutsPerMark),
+            _ => mutants::is(Mutant::CutsPerLoss),
+        };
+        if event.first < self.state.epoch_from && !timeout && !event.separate && !again {
             // A mark of the same window has cut already: what is left of a restart is the single packet.
             if event.restart {
                 self.collapse();
@@ -279,7 +290,14 @@ impl<R: WindowRule> CongestionControl for Window<R> {
                 self.state.threshold =
                     self.reduced(before, self.policy.timeout_halves, event.cause, view).max(MIN_THRESHOLD);
             }
-            self.collapse();
+            if mutants::is(Mutant::TimeoutForgetsThreshold) {
+                self.state.threshold = f64::INFINITY;
+            }
+            if mutants::is(Mutant::TimeoutKeepsWindow) {
+                self.cut(before, event.cause, view);
+            } else {
+                self.collapse();
+            }
         } else {
             self.cut(before, event.cause, view);
             if event.restart {
@@ -292,7 +310,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     }
 
     fn on_restart(&mut self, view: &View, idle: Span) {
-        if !self.policy.validate || idle <= retransmission_timeout(view) {
+        if !self.policy.validate || idle <= retransmission_timeout(view) || mutants::is(Mutant::RestartKeepsWindow) {
             return;
         }
         // RFC 5681 section 4.1: the restart window is min(IW, cwnd). RFC 2861 section 3: slow start may probe up to three
@@ -306,7 +324,8 @@ impl<R: WindowRule> CongestionControl for Window<R> {
 
     fn on_spurious(&mut self, _view: &View) {
         if let Some((state, rule)) = self.undo.take() {
-            self.state = State { window: self.state.window.max(state.window), ..state };
+            let factor = mutants::or(Mutant::UndoDoubles, 2.0, 1.0);
+            self.state = State { window: self.state.window.max(factor * state.window), ..state };
             self.rule = rule;
         }
     }
