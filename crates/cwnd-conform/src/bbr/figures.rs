@@ -1,10 +1,10 @@
 //! What `bbr3` is for, as figures with bounds that were fixed before the first run.
 
-use cwnd::{Span, Time};
+use cwnd::{Span, Spec, Time};
 use cwnd_sim::{Loss, RateSchedule, Simulation, Source};
 
-use crate::cases::{Condition, condition, policed};
-use crate::path::{CRUISE, Change, PROBE_RTT, Path, UP, spec};
+use super::cases::{Condition, condition, policed};
+use super::path::{CRUISE, Change, PROBE_RTT, Path, UP};
 
 /// A group of figures.
 pub(crate) struct Figure {
@@ -40,7 +40,8 @@ fn bandwidth() -> Vec<Condition> {
                 continue;
             }
             let seconds = if rate < 1_000_000 { 60 } else { seconds };
-            let log = Path { rate, rtt: Span::from_millis(millis), queue: 4.0, seconds, ..Path::default() }.run();
+            let log =
+                Path { rate, rtt: Span::from_millis(millis), queue: 4.0, seconds, ..Path::of(&spec("bbr3")) }.run();
             let share = log.last().get("max_bw") / log.capacity;
             conditions.push(condition(name, (share - 1.0).abs() <= 0.02, format!("{share:.4}")));
         }
@@ -58,7 +59,7 @@ fn ten_times() -> Vec<Condition> {
                 seconds: 30,
                 when: Some((CRUISE, nth)),
                 changes: &[Change::Rate(10.0)],
-                ..Path::default()
+                ..Path::of(&spec("bbr3"))
             };
             let log = path.run();
             let begun = log.at(log.changed).expect("a change");
@@ -86,7 +87,7 @@ fn a_tenth() -> Vec<Condition> {
                 seconds: 30,
                 when: Some((CRUISE, 1)),
                 changes: &[Change::Rate(0.1)],
-                ..Path::default()
+                ..Path::of(&spec("bbr3"))
             }
             .run();
             let begun = log.at(log.changed).expect("a change");
@@ -106,7 +107,8 @@ fn a_tenth() -> Vec<Condition> {
 /// Thirty seconds after ten, a queue of 1 BDP; the link itself carries `1 - p` of what it is offered.
 fn random_loss() -> Vec<Condition> {
     let utilisation = |algorithm: &str, p: f64| {
-        let path = Path { rate: 200_000_000, rtt: Span::from_millis(50), queue: 1.0, seconds: 40, ..Path::default() };
+        let path =
+            Path { rate: 200_000_000, rtt: Span::from_millis(50), queue: 1.0, seconds: 40, ..Path::of(&spec("bbr3")) };
         let mut setup = path.setup(&[spec(algorithm)]);
         setup.links[0].loss = Loss::Bernoulli(p);
         let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
@@ -123,7 +125,7 @@ fn random_loss() -> Vec<Condition> {
 }
 
 fn policer() -> Vec<Condition> {
-    let log = policed(40).run();
+    let log = policed(&spec("bbr3"), 40).run();
     let (share, lost) = (log.share(20.0, 40.0, 0.1 * log.capacity), log.lost_share(20.0, 40.0));
     vec![
         condition("at least 90 % of the tokens", share >= 0.9, format!("{share:.3}")),
@@ -133,7 +135,7 @@ fn policer() -> Vec<Condition> {
 
 /// After the first quarter of a minute.
 fn queueing() -> Vec<Condition> {
-    let path = Path { rate: 50_000_000, seconds: 60, ..Path::default() };
+    let path = Path { rate: 50_000_000, seconds: 60, ..Path::of(&spec("bbr3")) };
     let setup = path.setup(&[spec("bbr3")]);
     let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
     let wait = trace.links[0].wait.quantile(0.95).expect("packets waited") as f64 / path.rtt.as_nanos() as f64;
@@ -148,7 +150,7 @@ fn queueing() -> Vec<Condition> {
 fn two_flows() -> Vec<Condition> {
     [(1.0, "a queue of 1 BDP: Jain at least 0.95"), (4.0, "a queue of 4 BDP: Jain at least 0.95")]
         .map(|(queue, text)| {
-            let path = Path { rate: 50_000_000, queue, seconds: 40, ..Path::default() };
+            let path = Path { rate: 50_000_000, queue, seconds: 40, ..Path::of(&spec("bbr3")) };
             let mut setup = path.setup(&[spec("bbr3"), spec("bbr3")]);
             setup.flows[1].start = Time::ZERO + Span::from_secs(10);
             let rates = delivered(&setup, 30, 40);
@@ -163,7 +165,7 @@ fn two_flows() -> Vec<Condition> {
 /// that are not limited. Section 5.5.4 counts a limited sample above the estimate too, so that the wish that none ever does cannot hold.
 fn limited() -> Vec<Condition> {
     let source = Source::Rate(RateSchedule::constant(30_000_000));
-    let log = Path { rate: 100_000_000, source, seconds: 20, ..Path::default() }.run();
+    let log = Path { rate: 100_000_000, source, seconds: 20, ..Path::of(&spec("bbr3")) }.run();
     let most = log.looks.iter().map(|look| look.get("max_bw")).fold(0.0, f64::max) / log.capacity;
     let settled = log.looks[log.at(1.0).expect("a second")].get("max_bw") / log.capacity;
     vec![
@@ -182,7 +184,7 @@ fn idle() -> Vec<Condition> {
         seconds: 14,
         when: Some((CRUISE, 1)),
         changes: &[Change::Pause(6000)],
-        ..Path::default()
+        ..Path::of(&spec("bbr3"))
     }
     .run();
     let resumed = log.changed + 6.0;
@@ -204,4 +206,8 @@ fn delivered(setup: &cwnd_sim::Setup, from: u64, to: u64) -> Vec<f64> {
     });
     let [first, last] = &mut counts;
     last.iter().zip(first).map(|(last, first)| (last - *first) as f64).collect()
+}
+
+fn spec(text: &str) -> Spec {
+    Spec::parse(text).expect("registered")
 }

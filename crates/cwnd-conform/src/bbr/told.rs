@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use cwnd::{Ack, Cause, Congestion, CongestionControl, Control, Maker, Span, Spec, Start, View};
 
-use crate::path::UP;
+use super::path::UP;
 
 /// What BBR saved, and what it had again once it was told.
 #[derive(Clone, Debug)]

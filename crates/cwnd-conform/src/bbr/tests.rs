@@ -1,24 +1,19 @@
-//! `bbr3` on packets: the test cases of draft-ietf-ccwg-bbr appendix A, and how near it comes to what it is for.
-//!
-//! `cases.txt` and `figures.txt` show each condition with what was found; a condition that is not met has its reason in docs/bbr.md.
-//! `CWND_BLESS=1 cargo test -p cwnd-sim --test bbr` records it anew; the diff then shows what changed.
-
-mod cases;
-mod figures;
-mod path;
-mod told;
+//! The cases and figures of `bbr3`, compared with what is on record.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use cases::{CASES, Condition};
-use figures::FIGURES;
+use cwnd::Spec;
+
+use super::cases::{CASES, Condition};
+use super::figures::FIGURES;
 
 #[test]
 fn the_cases_of_the_draft() {
+    let own = Spec::parse("bbr3").expect("registered");
     let mut table = "The test cases of draft-ietf-ccwg-bbr appendix A.\n".to_string();
     for (number, case) in (1..).zip(CASES) {
-        let conditions = (case.conditions)();
+        let conditions = (case.conditions)(&own);
         let met = conditions.iter().filter(|condition| condition.met).count();
         writeln!(table, "\n{number}. {}: {met} of {}", case.title, conditions.len()).expect("text");
         show(&mut table, &conditions);
@@ -44,10 +39,10 @@ fn show(table: &mut String, conditions: &[Condition]) {
 }
 
 fn compare(name: &str, table: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/bbr/{name}"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/bbr/{name}"));
     if std::env::var_os("CWND_BLESS").is_some() {
         std::fs::write(&path, table).expect("writable");
     }
     let known = std::fs::read_to_string(&path).expect("recorded");
-    assert_eq!(table, known, "{name} has changed: see the top of this file");
+    assert_eq!(table, known, "{name} has changed: see the top of mod.rs");
 }

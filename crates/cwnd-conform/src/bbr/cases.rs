@@ -5,21 +5,22 @@
 
 use std::sync::{Arc, Mutex};
 
-use cwnd::{Bytes, Span};
+use cwnd::{Bytes, Span, Spec};
 use cwnd_sim::{HoldBack, RateSchedule, Reordering, Source, TokenBucket};
 
-use crate::path::{CRUISE, Change, DOWN, DRAIN, Log, Look, PROBE_RTT, Path, REFILL, STARTUP, UP, spec};
-use crate::told::{Undoings, told};
+use super::path::{CRUISE, Change, DOWN, DRAIN, Log, Look, PROBE_RTT, Path, REFILL, STARTUP, UP};
+use super::told::{Undoings, told};
 
 /// A test case of the draft.
 pub(crate) struct Case {
     /// As in the draft.
     pub(crate) title: &'static str,
     /// What is to be seen, run by run.
-    pub(crate) conditions: fn() -> Vec<Condition>,
+    pub(crate) conditions: fn(&Spec) -> Vec<Condition>,
 }
 
 /// A condition of a case.
+#[cfg_attr(not(test), expect(dead_code, reason = "the tables of the tests show the words"))]
 pub(crate) struct Condition {
     pub(crate) text: &'static str,
     pub(crate) met: bool,
@@ -61,13 +62,13 @@ pub(crate) fn condition(text: &'static str, met: bool, found: impl Into<String>)
 }
 
 /// A flow that is application-limited: 30 Mbit/s on a path of 100 Mbit/s and 40 ms.
-fn limited_path() -> Path {
-    Path { rate: 100_000_000, source: Source::Rate(RateSchedule::constant(30_000_000)), ..Path::default() }
+fn limited_path(own: &Spec) -> Path {
+    Path { rate: 100_000_000, source: Source::Rate(RateSchedule::constant(30_000_000)), ..Path::of(own) }
 }
 
 /// 10 Mbit/s, 40 ms, a queue of 4 BDP, a bulk flow.
-fn startup_plateau() -> Vec<Condition> {
-    let log = Path::default().run();
+fn startup_plateau(own: &Spec) -> Vec<Condition> {
+    let log = Path::of(own).run();
     let exit = log.next(DRAIN, 0).expect("a plateau");
     let look = &log.looks[exit];
     let share = look.get("max_bw") / log.capacity;
@@ -87,9 +88,10 @@ fn startup_plateau() -> Vec<Condition> {
 }
 
 /// From packet 5000 on, two seconds after the start, every eighth packet of 400 is lost: an eighth of a round trip, in a dozen ranges.
-fn startup_loss() -> Vec<Condition> {
+fn startup_loss(own: &Spec) -> Vec<Condition> {
     let log =
-        Path { seconds: 5, when: Some((STARTUP, 1)), changes: &[Change::Lose(8, 5000, 5400)], ..limited_path() }.run();
+        Path { seconds: 5, when: Some((STARTUP, 1)), changes: &[Change::Lose(8, 5000, 5400)], ..limited_path(own) }
+            .run();
     let look = log.looks.iter().find(|look| ![STARTUP, PROBE_RTT].contains(&look.state()));
     // So little is in flight that DRAIN ends with the acknowledgement that begins it.
     let drained = look.is_some_and(|look| look.get("drain_start_round") == look.get("round_count"));
@@ -107,8 +109,8 @@ fn startup_loss() -> Vec<Condition> {
     ]
 }
 
-fn drain_inflight() -> Vec<Condition> {
-    let log = Path::default().run();
+fn drain_inflight(own: &Spec) -> Vec<Condition> {
+    let log = Path::of(own).run();
     let entry = log.next(DRAIN, 0).expect("a plateau");
     let exit = log.left(entry).expect("an end");
     let look = &log.looks[exit];
@@ -131,9 +133,9 @@ fn drain_inflight() -> Vec<Condition> {
 
 /// The draft's ten percent less, and sixty: DRAIN sends at 0.495 of the estimate, which drains what is left of the bandwidth by 0.4 of
 /// it per second in the first case, and not at all in the second.
-fn drain_time() -> Vec<Condition> {
+fn drain_time(own: &Spec) -> Vec<Condition> {
     let rounds = |changes: &'static [Change]| {
-        let log = Path { when: Some((DRAIN, 1)), changes, queue: 8.0, ..Path::default() }.run();
+        let log = Path { when: Some((DRAIN, 1)), changes, queue: 8.0, ..Path::of(own) }.run();
         let entry = log.next(DRAIN, 0).expect("a plateau");
         let look = log.looks[log.left(entry).expect("an end")].clone();
         let rounds = look.get("round_count") - log.looks[entry].get("round_count");
@@ -148,8 +150,8 @@ fn drain_time() -> Vec<Condition> {
     ]
 }
 
-fn up_plateau() -> Vec<Condition> {
-    let log = Path { queue: 10.0, ..Path::default() }.run();
+fn up_plateau(own: &Spec) -> Vec<Condition> {
+    let log = Path { queue: 10.0, ..Path::of(own) }.run();
     let entry = log.next(UP, 0).expect("a probe");
     let exit = log.left(entry).expect("an end");
     let look = &log.looks[exit];
@@ -166,12 +168,12 @@ fn up_plateau() -> Vec<Condition> {
 }
 
 /// Limited to a fifth of the time as PROBE_UP begins; every tenth packet is lost after those that had left.
-fn up_loss() -> Vec<Condition> {
+fn up_loss(own: &Spec) -> Vec<Condition> {
     let log = Path {
         rate: 100_000_000,
         when: Some((UP, 1)),
         changes: &[Change::Limit(2, 2000), Change::Lose(10, 200, 600)],
-        ..Path::default()
+        ..Path::of(own)
     }
     .run();
     let entry = log.next(UP, 0).expect("a probe");
@@ -191,15 +193,15 @@ fn up_loss() -> Vec<Condition> {
 }
 
 /// ProbeRTT comes every five seconds all the same; it is no exit that the estimator of a full pipe decides.
-fn never_when_limited() -> Vec<Condition> {
-    let startup = Path { seconds: 30, ..limited_path() }.run();
+fn never_when_limited(own: &Spec) -> Vec<Condition> {
+    let startup = Path { seconds: 30, ..limited_path(own) }.run();
     let other = startup.looks.iter().find(|look| ![STARTUP, PROBE_RTT].contains(&look.state()));
     let up = Path {
         rate: 100_000_000,
         when: Some((UP, 1)),
         changes: &[Change::Limit(2, 20_000)],
         seconds: 15,
-        ..Path::default()
+        ..Path::of(own)
     }
     .run();
     let entry = up.next(UP, 0).expect("a probe");
@@ -219,8 +221,8 @@ fn never_when_limited() -> Vec<Condition> {
     ]
 }
 
-fn down_inflight() -> Vec<Condition> {
-    let log = Path::default().run();
+fn down_inflight(own: &Spec) -> Vec<Condition> {
+    let log = Path::of(own).run();
     let probe = log.next(UP, 0).expect("a probe");
     let entry = log.next(DOWN, probe).expect("its end");
     let exit = log.left(entry).expect("an end");
@@ -245,7 +247,7 @@ fn down_inflight() -> Vec<Condition> {
 /// Two waits of two seconds at least, Startup and the probe between them take longer than the five seconds until ProbeRTT over all but short
 /// paths. There the draft's ten percent less, 0.9 of the estimate, drains the queue before the wait has passed, since PROBE_DOWN sends at
 /// 0.891. With twelve it does not.
-fn down_time() -> Vec<Condition> {
+fn down_time(own: &Spec) -> Vec<Condition> {
     let run = |millis, changes: &'static [Change]| {
         let log = Path {
             rate: 50_000_000,
@@ -253,7 +255,7 @@ fn down_time() -> Vec<Condition> {
             queue: 8.0,
             when: Some((DOWN, 1)),
             changes,
-            ..Path::default()
+            ..Path::of(own)
         }
         .run();
         let entry = log.next(DOWN, 0).expect("a cycle");
@@ -274,8 +276,8 @@ fn down_time() -> Vec<Condition> {
     ]
 }
 
-fn probe_rtt() -> Vec<Condition> {
-    let log = Path { seconds: 12, ..Path::default() }.run();
+fn probe_rtt(own: &Spec) -> Vec<Condition> {
+    let log = Path { seconds: 12, ..Path::of(own) }.run();
     let entry = log.next(PROBE_RTT, 0).expect("it expires");
     let exit = log.left(entry).expect("an end");
     let (begun, look) = (&log.looks[entry], &log.looks[exit]);
@@ -303,8 +305,8 @@ fn probe_rtt() -> Vec<Condition> {
     ]
 }
 
-fn probe_rtt_skipped() -> Vec<Condition> {
-    let log = Path { seconds: 14, when: Some((CRUISE, 1)), changes: &[Change::Pause(6000)], ..Path::default() }.run();
+fn probe_rtt_skipped(own: &Spec) -> Vec<Condition> {
+    let log = Path { seconds: 14, when: Some((CRUISE, 1)), changes: &[Change::Pause(6000)], ..Path::of(own) }.run();
     let resumed = log.changed + 6.0;
     let set = log.looks.iter().find(|look| flag(look, "idle_restart"));
     let probe = log.during(PROBE_RTT).find(|look| look.at < resumed + 4.5);
@@ -323,16 +325,16 @@ fn probe_rtt_skipped() -> Vec<Condition> {
 }
 
 /// Acknowledgements wait up to 20 ms for one another on a path of 50 Mbit/s and 40 ms.
-fn aggregated() -> Path {
+fn aggregated(own: &Spec) -> Path {
     Path {
         rate: 50_000_000,
         adapt: |setup| setup.flows[0].ack_aggregation = Some(Span::from_millis(20)),
-        ..Path::default()
+        ..Path::of(own)
     }
 }
 
-fn startup_aggregation() -> Vec<Condition> {
-    let path = aggregated();
+fn startup_aggregation(own: &Spec) -> Vec<Condition> {
+    let path = aggregated(own);
     let log = path.run();
     let exit = log.next(DRAIN, 0).expect("a plateau");
     let widest = log.looks[..exit].iter().map(|look| look.cwnd).fold(0.0, f64::max);
@@ -368,8 +370,8 @@ fn startup_aggregation() -> Vec<Condition> {
     ]
 }
 
-fn cruise_aggregation() -> Vec<Condition> {
-    let path = aggregated();
+fn cruise_aggregation(own: &Spec) -> Vec<Condition> {
+    let path = aggregated(own);
     let log = path.run();
     let cruise = log.next(CRUISE, 0).expect("a cycle");
     let steady = log.looks[cruise..].iter().filter(|look| look.state() == CRUISE && look.at > 2.0);
@@ -391,8 +393,8 @@ fn cruise_aggregation() -> Vec<Condition> {
 }
 
 /// 64 kbit/s and 10 ms: a twentieth of a packet.
-fn sub_packet() -> Vec<Condition> {
-    let log = Path { rate: 64_000, rtt: Span::from_millis(10), queue: 400.0, seconds: 120, ..Path::default() }.run();
+fn sub_packet(own: &Spec) -> Vec<Condition> {
+    let log = Path { rate: 64_000, rtt: Span::from_millis(10), queue: 400.0, seconds: 120, ..Path::of(own) }.run();
     let probing = log.next(CRUISE, 0).or_else(|| log.next(DOWN, 0));
     let narrowest = log.looks.iter().map(|look| look.cwnd).fold(f64::INFINITY, f64::min);
     let last = log.last();
@@ -411,8 +413,8 @@ fn sub_packet() -> Vec<Condition> {
 }
 
 /// 10 to 100 Mbit/s.
-fn ten_times() -> Vec<Condition> {
-    let log = Path { seconds: 12, when: Some((CRUISE, 1)), changes: &[Change::Rate(10.0)], ..Path::default() }.run();
+fn ten_times(own: &Spec) -> Vec<Condition> {
+    let log = Path { seconds: 12, when: Some((CRUISE, 1)), changes: &[Change::Rate(10.0)], ..Path::of(own) }.run();
     let begun = log.at(log.changed).expect("a change");
     let probe = log.next(UP, begun).expect("a probe");
     let found = log.looks[probe..].iter().find(|look| look.get("max_bw") >= 0.9 * 10.0 * log.capacity);
@@ -434,14 +436,14 @@ fn ten_times() -> Vec<Condition> {
 }
 
 /// 100 to 10 Mbit/s; a queue of half a BDP of the first, so that there is loss.
-fn a_tenth() -> Vec<Condition> {
+fn a_tenth(own: &Spec) -> Vec<Condition> {
     let log = Path {
         rate: 100_000_000,
         queue: 0.5,
         seconds: 25,
         when: Some((CRUISE, 1)),
         changes: &[Change::Rate(0.1)],
-        ..Path::default()
+        ..Path::of(own)
     }
     .run();
     let begun = log.at(log.changed).expect("a change");
@@ -470,8 +472,8 @@ fn a_tenth() -> Vec<Condition> {
 }
 
 /// A policer of 10 Mbit/s and 100 kB on a link of 100 Mbit/s and 40 ms.
-fn policer() -> Vec<Condition> {
-    let log = policed(20).run();
+fn policer(own: &Spec) -> Vec<Condition> {
+    let log = policed(own, 20).run();
     let tokens = 0.1 * log.capacity;
     let probing = log.next(CRUISE, 0).or_else(|| log.next(DOWN, 0)).expect("PROBE_BW");
     let reacted = log.looks[probing..]
@@ -485,52 +487,52 @@ fn policer() -> Vec<Condition> {
     ]
 }
 
-pub(crate) fn policed(seconds: u64) -> Path {
+pub(crate) fn policed(own: &Spec, seconds: u64) -> Path {
     Path {
         rate: 100_000_000,
         seconds,
         adapt: |setup| {
             setup.links[0].impairments.policer = Some(TokenBucket { rate: 10_000_000, burst: Bytes(100_000) });
         },
-        ..Path::default()
+        ..Path::of(own)
     }
 }
 
 /// Some packets are overtaken by ten others, and none is lost; the transport says so at the end of each recovery.
-fn spurious_recovery() -> Vec<Condition> {
+fn spurious_recovery(own: &Spec) -> Vec<Condition> {
     let undone = Undoings::default();
     let log = Path {
         rate: 50_000_000,
         queue: 10.0,
         seconds: 30,
-        algorithm: told(&spec("bbr3"), Arc::clone(&undone)),
+        algorithm: told(own, Arc::clone(&undone)),
         adapt: |setup| {
             setup.links[0].impairments.reordering = Some(Reordering { probability: 0.01, by: HoldBack::Packets(10) });
         },
-        ..Path::default()
+        ..Path::of(own)
     }
     .run();
     undone_conditions(&log, &undone, 3)
 }
 
 /// The path is longer by two seconds for a tenth of one; all packets arrive, and the transport says so after the timeout.
-fn spurious_timeout() -> Vec<Condition> {
+fn spurious_timeout(own: &Spec) -> Vec<Condition> {
     let undone = Undoings::default();
     let log = Path {
         rate: 50_000_000,
         queue: 10.0,
         seconds: 12,
-        algorithm: told(&spec("bbr3"), Arc::clone(&undone)),
+        algorithm: told(own, Arc::clone(&undone)),
         when: Some((UP, 1)),
         changes: &[Change::Detour(2000)],
-        ..Path::default()
+        ..Path::of(own)
     }
     .run();
     undone_conditions(&log, &undone, 1)
 }
 
 /// What both cases of spurious recovery ask for, in at least `least` recoveries.
-fn undone_conditions(log: &Log, undone: &Mutex<Vec<crate::told::Undone>>, least: usize) -> Vec<Condition> {
+fn undone_conditions(log: &Log, undone: &Mutex<Vec<super::told::Undone>>, least: usize) -> Vec<Condition> {
     let undone = undone.lock().expect("nobody panicked");
     let restored = |name| undone.iter().all(|each| each.after(name) >= each.before(name));
     let probes = undone.iter().filter(|each| each.ended_probe).count();
@@ -552,8 +554,8 @@ fn undone_conditions(log: &Log, undone: &Mutex<Vec<crate::told::Undone>>, least:
     ]
 }
 
-fn probe_rtt_in_startup() -> Vec<Condition> {
-    let log = Path { seconds: 8, ..limited_path() }.run();
+fn probe_rtt_in_startup(own: &Spec) -> Vec<Condition> {
+    let log = Path { seconds: 8, ..limited_path(own) }.run();
     let entry = log.next(PROBE_RTT, 0);
     let before = entry.map(|at| log.looks[at - 1].state());
     let after = entry.and_then(|at| log.left(at)).map(|at| &log.looks[at]);
@@ -568,8 +570,8 @@ fn probe_rtt_in_startup() -> Vec<Condition> {
 }
 
 /// A queue of a tenth of a BDP: probes meet loss, so that inflight_longterm is set.
-fn up_loss_with_longterm() -> Vec<Condition> {
-    let log = Path { rate: 100_000_000, queue: 0.1, seconds: 40, ..Path::default() }.run();
+fn up_loss_with_longterm(own: &Spec) -> Vec<Condition> {
+    let log = Path { rate: 100_000_000, queue: 0.1, seconds: 40, ..Path::of(own) }.run();
     let ended: Vec<(&Look, &Look)> = log
         .entered(UP)
         .into_iter()
@@ -596,9 +598,9 @@ fn up_loss_with_longterm() -> Vec<Condition> {
 }
 
 /// From the beginning of PROBE_REFILL the application has data for one millisecond in ten, for 300 ms.
-fn limited_refill() -> Vec<Condition> {
+fn limited_refill(own: &Spec) -> Vec<Condition> {
     let log =
-        Path { rate: 100_000_000, when: Some((REFILL, 1)), changes: &[Change::Limit(1, 300)], ..Path::default() }.run();
+        Path { rate: 100_000_000, when: Some((REFILL, 1)), changes: &[Change::Limit(1, 300)], ..Path::of(own) }.run();
     let entry = log.next(REFILL, 0).expect("a probe");
     let exit = log.left(entry).expect("an end");
     let before = log.looks[entry].get("max_bw");

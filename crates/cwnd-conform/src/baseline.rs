@@ -1,0 +1,96 @@
+//! Known departures, so that they fail no build, and mended ones ask to be struck out.
+
+use std::fmt::Write as _;
+
+use thiserror::Error;
+
+use crate::judge::{Conformance, Verdict};
+
+/// Known departures: lines of a subject and a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Baseline(Vec<(String, String)>);
+
+/// What a run says of a baseline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Departures that it does not name: subject and check.
+    pub new: Vec<(String, String)>,
+    /// What it names and was met: to be struck out.
+    pub mended: Vec<(String, String)>,
+}
+
+/// A line that is not a subject and a check.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("line {line}: expected a subject and the id of a check, found `{text}`")]
+pub struct BaselineError {
+    /// From 1.
+    pub line: usize,
+    /// What it says.
+    pub text: String,
+}
+
+impl Baseline {
+    /// Reads a baseline: on each line a subject and the id of a check; `#` begins a comment.
+    ///
+    /// # Errors
+    /// A line has not two words.
+    pub fn parse(text: &str) -> Result<Self, BaselineError> {
+        let mut known = Vec::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            let words: Vec<&str> = text.split('#').next().unwrap_or_default().split_whitespace().collect();
+            match words.as_slice() {
+                [] => {}
+                [subject, check] => known.push(((*subject).to_string(), (*check).to_string())),
+                _ => return Err(BaselineError { line, text: text.to_string() }),
+            }
+        }
+        Ok(Self(known))
+    }
+
+    /// The departures of `results`, as text that [`parse`](Self::parse) reads.
+    #[must_use]
+    pub fn print(results: &[Conformance]) -> String {
+        let mut text =
+            "# Known departures: a subject and a check on each line. `cwnd conform --baseline` compares.\n".to_string();
+        for (subject, check) in verdicts(results, Verdict::Departs) {
+            let _ = writeln!(text, "{subject} {check}");
+        }
+        text
+    }
+
+    /// Compares `results` with it. What was not judged, or is not clear, is neither new nor mended.
+    #[must_use]
+    pub fn compare(&self, results: &[Conformance]) -> Compared {
+        let new = verdicts(results, Verdict::Departs).filter(|found| !self.0.contains(found)).collect();
+        let mended = verdicts(results, Verdict::Meets).filter(|found| self.0.contains(found)).collect();
+        Compared { new, mended }
+    }
+}
+
+fn verdicts(results: &[Conformance], verdict: Verdict) -> impl Iterator<Item = (String, String)> {
+    results.iter().flat_map(move |result| {
+        let checks = result.checks.iter().filter(move |judged| judged.verdict == verdict);
+        checks.map(|judged| (result.subject.clone(), judged.id.to_string()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, Subject};
+
+    #[test]
+    fn a_departure_is_new_once_and_a_mended_one_is_named() {
+        let only = |id: &str| Plan { only: vec![id.to_string()], seeds: 1, ..Plan::default() };
+        // AIMD that takes a quarter away, judged as Reno.
+        let spec = cwnd::Spec::parse("aimd:a=1,b=1/4").expect("registered");
+        let results = [only("5681-halve").judge(&Subject::new("quarter", crate::Law::Reno, spec))];
+        let found = ("quarter".to_string(), "5681-halve".to_string());
+        assert_eq!(Baseline::default().compare(&results).new, [found]);
+        let known = Baseline::parse(&Baseline::print(&results)).expect("its own text");
+        assert_eq!(known.compare(&results), Compared::default());
+        let reno = Subject::new("quarter", crate::Law::Reno, cwnd::Spec::parse("reno").expect("registered"));
+        assert_eq!(known.compare(&[only("5681-halve").judge(&reno)]).mended.len(), 1);
+        assert_eq!(Baseline::parse("one two three").map_err(|error| error.line), Err(1));
+    }
+}

@@ -1,0 +1,249 @@
+//! Checks as data.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::lab::Lab;
+use crate::subject::{Law, Subject};
+
+/// A clause, the scenario that shows whether it is kept, and what is accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// Its name, unique.
+    pub id: &'static str,
+    /// The document of the clause.
+    pub suite: Suite,
+    /// Where in it.
+    pub section: &'static str,
+    /// How much the document asks for it.
+    pub level: Level,
+    /// What is required, in a sentence.
+    pub requirement: &'static str,
+    /// What the check looks at.
+    pub looks: Looks,
+    /// For whom the clause is meant.
+    pub applies: Applies,
+    /// What is measured, with its unit.
+    pub measured: &'static str,
+    /// What is accepted, fixed before the first run.
+    pub accepted: Range,
+    /// Why the range is as wide as it is.
+    pub basis: &'static str,
+    /// Runs the scenario and measures.
+    pub measure: fn(&Lab<'_>) -> Result<f64, Unfit>,
+}
+
+/// A document whose clauses are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Suite {
+    /// TCP congestion control: RFC 5681, with RFC 6582 and RFC 6675 for recovery.
+    Rfc5681,
+    /// CUBIC.
+    Rfc9438,
+    /// QUIC's loss detection and congestion control; what holds for every transport.
+    Rfc9002,
+    /// `HyStart++`.
+    Rfc9406,
+    /// ECN: RFC 3168, with RFC 8511.
+    Rfc3168,
+    /// Rate-limited traffic.
+    Rfc7661,
+    /// The test cases of draft-ietf-ccwg-bbr appendix A.
+    Bbr,
+    /// What has broken stacks before, whatever clause it falls under.
+    Situations,
+}
+
+/// How much a document asks for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// MUST, MUST NOT, REQUIRED.
+    Must,
+    /// SHOULD, SHOULD NOT.
+    Should,
+    /// RECOMMENDED.
+    Recommended,
+    /// A step of an algorithm as it is printed.
+    Step,
+    /// MAY: who does it does it this way.
+    May,
+}
+
+/// What a check looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Looks {
+    /// Packets: it works for every stack.
+    Wire,
+    /// The congestion window too, where the stack shows it.
+    Window,
+}
+
+/// For whom a clause is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applies {
+    /// Every sender.
+    All,
+    /// Senders that follow Reno or CUBIC.
+    Loss,
+    /// Those that follow one law.
+    Law(Law),
+    /// Those that leave slow start by RFC 9406.
+    HyStart,
+    /// Senders that follow Reno or CUBIC and leave slow start when a packet is lost.
+    Plain,
+}
+
+/// What is accepted of a measured number, ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Range {
+    /// The least; none for no bound.
+    pub from: Option<f64>,
+    /// The most; none for no bound.
+    pub to: Option<f64>,
+}
+
+/// Why a scenario gave no number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// The subject does not show what the check looks at, or does not do what the clause allows.
+    NotApplicable(&'static str),
+    /// What the check waits for did not happen.
+    Unclear(String),
+}
+
+impl Suite {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 8] = [
+        Self::Rfc5681,
+        Self::Rfc9438,
+        Self::Rfc9002,
+        Self::Rfc9406,
+        Self::Rfc3168,
+        Self::Rfc7661,
+        Self::Bbr,
+        Self::Situations,
+    ];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rfc5681 => "rfc5681",
+            Self::Rfc9438 => "rfc9438",
+            Self::Rfc9002 => "rfc9002",
+            Self::Rfc9406 => "rfc9406",
+            Self::Rfc3168 => "rfc3168",
+            Self::Rfc7661 => "rfc7661",
+            Self::Bbr => "bbr",
+            Self::Situations => "situations",
+        }
+    }
+
+    /// What it checks.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Rfc5681 => "TCP congestion control and recovery (RFC 5681, 6298, 6582, 6675)",
+            Self::Rfc9438 => "CUBIC (RFC 9438)",
+            Self::Rfc9002 => "Loss detection and congestion control as in QUIC (RFC 9002)",
+            Self::Rfc9406 => "HyStart++ (RFC 9406)",
+            Self::Rfc3168 => "Explicit congestion notification (RFC 3168, 8511)",
+            Self::Rfc7661 => "Rate-limited senders (RFC 7661)",
+            Self::Bbr => "BBR (draft-ietf-ccwg-bbr appendix A)",
+            Self::Situations => "Situations that have broken stacks",
+        }
+    }
+
+    /// The suite called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|suite| suite.name() == name)
+    }
+}
+
+impl Level {
+    /// As documents write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+            Self::Recommended => "RECOMMENDED",
+            Self::Step => "step",
+            Self::May => "MAY",
+        }
+    }
+}
+
+impl Looks {
+    /// In a word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wire => "wire",
+            Self::Window => "window",
+        }
+    }
+}
+
+impl Applies {
+    /// Why a clause is not meant for `subject`; none if it is.
+    #[must_use]
+    pub fn refuses(self, subject: &Subject) -> Option<&'static str> {
+        let law = subject.law();
+        let follows_loss = matches!(law, Law::Reno | Law::Cubic);
+        match self {
+            Self::All => None,
+            Self::Loss => (!follows_loss).then_some("it follows neither Reno nor CUBIC"),
+            Self::Law(Law::Reno) => (law != Law::Reno).then_some("it does not follow Reno"),
+            Self::Law(Law::Cubic) => (law != Law::Cubic).then_some("it does not follow CUBIC"),
+            Self::Law(wanted) => (law != wanted).then_some("it follows another law"),
+            Self::HyStart => (!subject.has_hystart()).then_some("it does not leave slow start by HyStart++"),
+            Self::Plain => {
+                (!follows_loss || subject.has_hystart()).then_some("it does not leave slow start by losses alone")
+            }
+        }
+    }
+}
+
+impl Range {
+    /// At least `from` and at most `to`.
+    #[must_use]
+    pub const fn within(from: f64, to: f64) -> Self {
+        Self { from: Some(from), to: Some(to) }
+    }
+
+    /// At least `from`.
+    #[must_use]
+    pub const fn at_least(from: f64) -> Self {
+        Self { from: Some(from), to: None }
+    }
+
+    /// At most `to`.
+    #[must_use]
+    pub const fn at_most(to: f64) -> Self {
+        Self { from: None, to: Some(to) }
+    }
+
+    /// The ends as numbers.
+    #[must_use]
+    pub fn ends(self) -> (f64, f64) {
+        (self.from.unwrap_or(f64::NEG_INFINITY), self.to.unwrap_or(f64::INFINITY))
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.from, self.to) {
+            (Some(from), Some(to)) => write!(out, "{from} to {to}"),
+            (Some(from), None) => write!(out, "at least {from}"),
+            (None, Some(to)) => write!(out, "at most {to}"),
+            (None, None) => write!(out, "any"),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The checks, a file for each document. Every range was written down before the first run that it judged.
+
+mod rfc3168;
+mod rfc5681;
+mod rfc7661;
+mod rfc9002;
+mod rfc9406;
+mod rfc9438;
+mod situations;
+
+use cwnd::Span;
+use cwnd_sim::Schedule;
+
+use crate::bbr;
+use crate::check::{Check, Unfit};
+use crate::lab::{Course, Cut, Lab, Record};
+
+/// All of them, in the order of [`Suite::ALL`](crate::Suite::ALL).
+pub(crate) static CHECKS: &[&[Check]] = &[
+    rfc5681::CHECKS,
+    rfc9438::CHECKS,
+    rfc9002::CHECKS,
+    rfc9406::CHECKS,
+    rfc3168::CHECKS,
+    rfc7661::CHECKS,
+    bbr::CHECKS,
+    situations::CHECKS,
+];
+
+type Measured = Result<f64, Unfit>;
+
+/// A wide path: nothing queues and nothing is lost but what a check loses. Seconds are those after the loss of [`WIDE_LOSS`].
+fn wide(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Course {
+    let rtt = rtt_ms as f64 / 1e3;
+    lab.course(1000, rtt_ms, 20_000, WIDE_LOSS * rtt + seconds)
+}
+
+/// When something first happens on a path of `rtt_ms`: in the fifth round trip, at 150 to 300 packets.
+fn first(lab: &Lab<'_>, rtt_ms: u64) -> f64 {
+    (WIDE_LOSS - 1.0 + lab.phase()) * rtt_ms as f64 / 1e3
+}
+
+/// A wide path where a packet is lost in slow start, and the cut that follows.
+fn cut(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Result<(Record, Cut), Unfit> {
+    let at = first(lab, rtt_ms);
+    let record = lab.run(&wide(lab, rtt_ms, seconds).lose(at, 1))?;
+    let cut = record.cut(at)?;
+    Ok((record, cut))
+}
+
+/// The same with a second packet lost so long after the first cut, and both cuts.
+fn two_cuts(lab: &Lab<'_>, rtt_ms: u64, after: f64, seconds: f64) -> Result<(Record, [Cut; 2]), Unfit> {
+    let at = first(lab, rtt_ms);
+    let course = wide(lab, rtt_ms, after + seconds).lose(at, 1);
+    let once = lab.run(&course)?.cut(at)?;
+    let record = lab.run(&course.lose(once.at + after, 1))?;
+    let second = record.cut(once.at + after)?;
+    Ok((record, [once, second]))
+}
+
+/// A wide path where everything is lost for `outage` seconds from a time in slow start on, and the window after it; the time is the
+/// end of the outage.
+fn outage(lab: &Lab<'_>, rtt_ms: u64, outage: f64, seconds: f64) -> Result<(Record, f64, f64), Unfit> {
+    let from = first(lab, rtt_ms);
+    let to = from + outage;
+    let record = lab.run(&wide(lab, rtt_ms, outage + seconds).lose_share(from, to, 1000))?;
+    record.window(from)?;
+    Ok((record, from, to))
+}
+
+/// The largest growth of the window over a round trip between two times, as a factor.
+fn growth(record: &Record, from: f64, to: f64) -> Measured {
+    let mut most = 1.0_f64;
+    let mut at = from;
+    while at + record.rtt <= to {
+        most = most.max(record.window(at + record.rtt)? / record.window(at)?);
+        at += 0.25 * record.rtt;
+    }
+    Ok(most)
+}
+
+/// The increase of the window per packet acknowledged between two times.
+fn per_packet(record: &Record, from: f64, to: f64) -> Measured {
+    let (first, last) = (record.at(from), record.at(to));
+    let acked = last.delivered.saturating_sub(first.delivered);
+    if acked == 0 {
+        return Err(Unfit::Unclear("nothing is acknowledged".to_string()));
+    }
+    Ok((record.window(to)? - record.window(from)?) / acked as f64)
+}
+
+/// The path stalls for a second and a half: packets are late, are taken for lost and arrive after all. The largest window after the sender
+/// has found that out, over the one before the cut.
+fn undone(lab: &Lab<'_>) -> Measured {
+    let rtt_ms = 50;
+    let lost = first(lab, rtt_ms);
+    let late = lost + 1.5;
+    let record = lab.run(&wide(lab, rtt_ms, 6.0).lose(lost, 1).with(|setup| {
+        // Packets stay in order: those sent later wait behind the late ones.
+        let link = &mut setup.links[0];
+        let delay = link.delay;
+        let at = Span::from_secs_f64(late);
+        let detour = vec![(at, delay + Span::from_millis(1500)), (at + Span::from_millis(100), delay)];
+        link.delay_steps = Schedule { steps: detour, repeat: None };
+    }))?;
+    record.window(late)?;
+    let cut = record.cuts().into_iter().find(|cut| cut.at >= late);
+    let cut = cut.ok_or(Unfit::NotApplicable("it takes nothing for lost that is late"))?;
+    // Back at once: no growth of congestion avoidance doubles what a cut has left within a round trip.
+    let after: Vec<_> = record.between(cut.at, cut.at + 4.0).collect();
+    let undo = after.windows(2).find(|pair| pair[1].window > 1.2 * pair[0].window && pair[1].window > 0.9 * cut.before);
+    let undo = undo.ok_or(Unfit::NotApplicable("it undoes no cut"))?[1].at;
+    Ok(record.largest(undo, undo + 2.0 * record.rtt)? / cut.before)
+}
+
+/// Refuses to go on where a check needs what did not happen.
+fn need(happened: bool, otherwise: &str) -> Result<(), Unfit> {
+    if happened { Ok(()) } else { Err(Unfit::Unclear(otherwise.to_string())) }
+}
+
+/// Round trips until the first loss is over.
+const WIDE_LOSS: f64 = 5.0;

@@ -1,0 +1,142 @@
+//! Explicit congestion notification.
+
+use super::{Measured, cut, first, wide};
+use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
+use crate::lab::{Lab, Record};
+use crate::subject::Law;
+
+const BASE: Check = Check {
+    id: "",
+    suite: Suite::Rfc3168,
+    section: "6.1.2",
+    level: Level::Must,
+    requirement: "",
+    looks: Looks::Window,
+    applies: Applies::Loss,
+    measured: "",
+    accepted: Range::within(0.4, 0.9),
+    basis: "0.5 for Reno, 0.7 for CUBIC, and up to 0.85 by RFC 8511",
+    measure: reacts,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        id: "3168-reacts",
+        requirement: "an echo of a mark reduces the window as a loss would",
+        measured: "window after the cut over the one before",
+        ..BASE
+    },
+    Check {
+        id: "3168-reacts-wire",
+        requirement: "and what is sent with it",
+        looks: Looks::Wire,
+        applies: Applies::Plain,
+        measured: "packets sent in the third round trip after the mark over those in the one in which it is set",
+        accepted: Range::at_most(1.7),
+        basis: "slow start would have sent eight times as many; a halved window is twice that of the mark's round trip by then",
+        measure: reacts_wire,
+        ..BASE
+    },
+    Check {
+        id: "3168-once",
+        requirement: "marks on the packets of one window are one congestion event",
+        measured: "window after ten marks of a window over the one before",
+        basis: "two cuts would leave 0.25 or 0.49",
+        accepted: Range::within(0.49, 0.9),
+        measure: once,
+        ..BASE
+    },
+    Check {
+        id: "3168-mark-and-loss",
+        requirement: "a mark and a loss in one window are one congestion event",
+        measured: "window after both over the one before",
+        basis: "two cuts would leave 0.25 or 0.49",
+        accepted: Range::within(0.49, 0.9),
+        measure: mark_and_loss,
+        ..BASE
+    },
+    Check {
+        id: "3168-again",
+        requirement: "a mark in a later window is another congestion event",
+        measured: "cuts for two marks four round trips apart",
+        accepted: Range::within(2.0, 2.0),
+        basis: "exact",
+        measure: again,
+        ..BASE
+    },
+    Check {
+        id: "8511-no-deeper",
+        section: "RFC 8511 section 3",
+        level: Level::May,
+        requirement: "a mark takes no more of the window than a loss does",
+        measured: "window left by a mark less the one left by a loss, as parts of the one before",
+        accepted: Range::at_least(-0.01),
+        basis: "whole packets",
+        measure: no_deeper,
+        ..BASE
+    },
+    Check {
+        id: "8511-reno",
+        section: "6.1.2, RFC 8511 section 3",
+        level: Level::May,
+        requirement: "Reno halves for a mark, or leaves eight tenths by RFC 8511",
+        applies: Applies::Law(Law::Reno),
+        measured: "window after the cut over the one before",
+        accepted: Range::within(0.49, 0.81),
+        basis: "whole packets at windows of a hundred and more",
+        measure: reacts,
+        ..BASE
+    },
+];
+
+/// A run in which packets were marked.
+pub(super) fn marked(record: &Record) -> Result<(), Unfit> {
+    if record.trace.flows[0].marked.last() == Some(&0) {
+        return Err(Unfit::NotApplicable("it sends no packet that could be marked"));
+    }
+    Ok(())
+}
+
+fn reacts(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 100);
+    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 1))?;
+    marked(&record)?;
+    record.smallest_from(at, at + 2.0 * record.rtt)
+}
+
+fn reacts_wire(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 100);
+    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 1))?;
+    marked(&record)?;
+    let rtt = record.rtt;
+    let before = record.sent(at - 0.5 * rtt, at + 0.5 * rtt);
+    Ok(record.sent(at + 2.0 * rtt, at + 3.0 * rtt) as f64 / before.max(1) as f64)
+}
+
+fn once(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 100);
+    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 5).mark(at + 0.04, 5))?;
+    marked(&record)?;
+    record.smallest_from(at, at + 3.0 * record.rtt)
+}
+
+fn mark_and_loss(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 100);
+    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 1).lose(at + 0.02, 1))?;
+    marked(&record)?;
+    record.smallest_from(at, at + 3.0 * record.rtt)
+}
+
+fn again(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 100);
+    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 1).mark(at + 0.4, 1))?;
+    marked(&record)?;
+    record.window(at)?;
+    Ok(record.cuts().len() as f64)
+}
+
+fn no_deeper(lab: &Lab<'_>) -> Measured {
+    let by_mark = reacts(lab)?;
+    let (_, cut) = cut(lab, 100, 1.0)?;
+    Ok(by_mark - cut.ratio())
+}

@@ -1,0 +1,92 @@
+//! Rate-limited senders: the window of those who do not use it.
+
+use cwnd_sim::{RateSchedule, Source};
+
+use super::{Measured, first, wide};
+use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
+use crate::lab::{Lab, PACKET};
+
+const BASE: Check = Check {
+    id: "",
+    suite: Suite::Rfc7661,
+    section: "",
+    level: Level::Must,
+    requirement: "",
+    looks: Looks::Window,
+    applies: Applies::Loss,
+    measured: "",
+    accepted: Range::at_most(1.05),
+    basis: "whole packets",
+    measure: not_validated,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        id: "7661-not-validated",
+        section: "4.4",
+        requirement: "a window of which less than half is used does not grow",
+        measured: "window after 12 s at a third of the initial window per round trip over the initial one",
+        ..BASE
+    },
+    Check {
+        id: "7661-after-pause",
+        section: "4.4.1",
+        requirement: "an idle time does not let the window grow",
+        measured: "window after a pause of 30 s over the one before it",
+        basis: "exact; growth until what was in flight at the pause is acknowledged",
+        measure: after_pause,
+        ..BASE
+    },
+    Check {
+        id: "7661-five-minutes",
+        section: "4.4.3",
+        requirement: "after five minutes of idleness at most half of the window is left",
+        measured: "window at the first packet after 330 s over the one before",
+        accepted: Range::at_most(0.5),
+        basis: "exact; a restart window is smaller still",
+        measure: five_minutes,
+        ..BASE
+    },
+    Check {
+        id: "7661-five-minutes-threshold",
+        section: "4.4.3",
+        level: Level::Step,
+        requirement: "and slow start may take three quarters of it back",
+        measured: "threshold at the first packet after 330 s over the window before",
+        accepted: Range::at_least(0.74),
+        basis: "whole packets",
+        measure: five_minutes_threshold,
+        ..BASE
+    },
+];
+
+fn not_validated(lab: &Lab<'_>) -> Measured {
+    let rate = (10.0 / 3.0 * PACKET.bits() / 0.1) as u64;
+    let course = wide(lab, 100, 12.0);
+    let record = lab.run(&course.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate))))?;
+    Ok(record.window(12.0)? / record.window(record.slow_start())?)
+}
+
+fn after_pause(lab: &Lab<'_>) -> Measured {
+    let from = first(lab, 50);
+    let record = lab.run(&lab.course(1000, 50, 20_000, from + 30.5).pause(from, from + 30.0))?;
+    Ok(record.window(from + 30.0)? / record.window(from + 1.5 * record.rtt)?)
+}
+
+fn five_minutes(lab: &Lab<'_>) -> Measured {
+    let from = first(lab, 50);
+    let to = from + 330.0;
+    let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.1).pause(from, to))?;
+    Ok(record.window(to + 0.01)? / record.window(from + 1.5 * record.rtt)?)
+}
+
+fn five_minutes_threshold(lab: &Lab<'_>) -> Measured {
+    let from = first(lab, 50);
+    let to = from + 330.0;
+    let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.1).pause(from, to))?;
+    let threshold = record.at(to + 0.01).threshold;
+    if threshold.is_nan() {
+        return Err(Unfit::NotApplicable("it shows no threshold"));
+    }
+    Ok(threshold.min(1e9) / record.window(from + 1.5 * record.rtt)?)
+}

@@ -1,0 +1,368 @@
+//! Loss detection and congestion control as QUIC has them. What is checked holds for other transports too.
+
+use cwnd_sim::{RateSchedule, Source};
+
+use super::{Measured, cut, first, growth, need, outage, per_packet, two_cuts, wide};
+use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
+use crate::lab::{Lab, PACKET};
+use crate::subject::Law;
+
+const BASE: Check = Check {
+    id: "",
+    suite: Suite::Rfc9002,
+    section: "",
+    level: Level::Must,
+    requirement: "",
+    looks: Looks::Window,
+    applies: Applies::Loss,
+    measured: "",
+    accepted: Range::at_most(1.0),
+    basis: "exact",
+    measure: initial,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        id: "9002-initial",
+        section: "7.2",
+        level: Level::Should,
+        requirement: "the initial window is ten datagrams",
+        applies: Applies::All,
+        measured: "window at the first packet, packets",
+        accepted: Range::within(9.0, 12.5),
+        basis: "ten of the largest datagrams, or 14,720 bytes of smaller ones",
+        measure: initial,
+        ..BASE
+    },
+    Check {
+        id: "9002-in-flight",
+        section: "7",
+        requirement: "no packet is sent that makes more than the window be in flight",
+        measured: "most packets in flight over the window, until something is lost",
+        accepted: Range::at_most(1.02),
+        basis: "a window that has just grown by a part of a packet",
+        measure: in_flight,
+        ..BASE
+    },
+    Check {
+        id: "9002-slow-start",
+        section: "7.3.1",
+        requirement: "slow start grows by what each acknowledgement acknowledges",
+        applies: Applies::Plain,
+        measured: "growth of the window per packet acknowledged in the first three round trips, packets",
+        accepted: Range::within(0.95, 1.02),
+        basis: "acknowledgements and datagrams that are not of full size",
+        measure: slow_start,
+        ..BASE
+    },
+    Check {
+        id: "9002-slow-start-acks",
+        section: "7.3.1",
+        level: Level::Step,
+        requirement: "and does not depend on how many packets an acknowledgement names",
+        measured: "window after three round trips with an acknowledgement for four packets over the one with one for each",
+        accepted: Range::within(0.8, 1.1),
+        basis: "what is left over of a flight waits for the next",
+        measure: slow_start_acks,
+        ..BASE
+    },
+    Check {
+        id: "9002-exit-on-loss",
+        section: "7.3.1",
+        requirement: "a loss ends slow start",
+        measured: "largest growth per round trip in the ten round trips after recovery, as a factor",
+        accepted: Range::at_most(1.2),
+        basis: "slow start would double; CUBIC grows by some in a hundred here",
+        measure: exit_on_loss,
+        ..BASE
+    },
+    Check {
+        id: "9002-exit-on-mark",
+        section: "7.3.1",
+        requirement: "a mark ends slow start",
+        measured: "largest growth per round trip in the ten round trips after the mark, as a factor",
+        accepted: Range::at_most(1.2),
+        basis: "slow start would double",
+        measure: exit_on_mark,
+        ..BASE
+    },
+    Check {
+        id: "9002-halve",
+        section: "7.3.2",
+        level: Level::Step,
+        requirement: "a loss halves the window",
+        applies: Applies::Law(Law::Reno),
+        measured: "window after the cut over the one before",
+        accepted: Range::within(0.49, 0.51),
+        basis: "whole packets at windows of a hundred and more",
+        measure: halve,
+        ..BASE
+    },
+    Check {
+        id: "9002-recovery-once",
+        section: "7.3.2",
+        level: Level::Step,
+        requirement: "losses of packets sent before recovery began change nothing more",
+        measured: "cuts for losses at the begin, in the middle and at the end of one round trip",
+        accepted: Range::within(1.0, 1.0),
+        basis: "exact",
+        measure: recovery_once,
+        ..BASE
+    },
+    Check {
+        id: "9002-recovery-still",
+        section: "7.3.2",
+        level: Level::Step,
+        requirement: "the window does not grow during recovery",
+        measured: "window at nine tenths of the round trip after the cut over the one at the cut",
+        accepted: Range::at_most(1.005),
+        basis: "rounding",
+        measure: recovery_still,
+        ..BASE
+    },
+    Check {
+        id: "9002-recovery-ends",
+        section: "7.3.2",
+        level: Level::Step,
+        requirement: "a loss of a packet sent after recovery began is another congestion event",
+        measured: "cuts for two losses three round trips apart",
+        accepted: Range::within(2.0, 2.0),
+        basis: "exact",
+        measure: recovery_ends,
+        ..BASE
+    },
+    Check {
+        id: "9002-avoidance",
+        section: "7.3.3",
+        requirement: "congestion avoidance grows by one packet at most per window acknowledged",
+        applies: Applies::Law(Law::Reno),
+        measured: "growth over twenty round trips, packets per round trip",
+        accepted: Range::within(0.9, 1.02),
+        basis: "a tenth less for rules that count whole packets",
+        measure: avoidance,
+        ..BASE
+    },
+    Check {
+        id: "9002-acks",
+        section: "7.3.3",
+        level: Level::Step,
+        requirement: "nor does congestion avoidance depend on how many packets an acknowledgement names",
+        measured: "largest growth in 2 s with an acknowledgement for 1, 2, 5 and 10 packets over the smallest",
+        accepted: Range::at_most(1.05),
+        basis: "five in a hundred",
+        measure: acks,
+        ..BASE
+    },
+    Check {
+        id: "9002-persistent",
+        section: "7.6.2",
+        requirement: "persistent congestion leaves the least window",
+        measured: "least window from an outage of 8 s at 50 ms to a second after it, packets",
+        accepted: Range::at_most(2.0),
+        basis: "two datagrams, one packet in TCP",
+        measure: persistent,
+        ..BASE
+    },
+    Check {
+        id: "9002-persistent-resumes",
+        section: "7.6.2",
+        level: Level::Step,
+        requirement: "after which slow start takes the window back",
+        applies: Applies::Loss,
+        looks: Looks::Wire,
+        measured: "packets sent per round trip 25 round trips after the first acknowledgement over those before the outage",
+        accepted: Range::at_least(0.3),
+        basis: "half of the window and the lag of a few round trips",
+        measure: persistent_resumes,
+        ..BASE
+    },
+    Check {
+        id: "9002-tail-loss",
+        section: "6.2",
+        requirement: "when the last packets are lost a probe is sent, and the data arrives",
+        looks: Looks::Wire,
+        applies: Applies::All,
+        measured: "seconds from the loss of the last three packets of 60 until all have arrived, at 50 ms",
+        accepted: Range::at_most(1.5),
+        basis: "a probe within two round trips, or a timeout of a second",
+        measure: tail_loss,
+        ..BASE
+    },
+    Check {
+        id: "9002-burst",
+        section: "7.7",
+        requirement: "a sender paces, or its bursts are no longer than the initial window",
+        looks: Looks::Wire,
+        measured: "packets in the first two milliseconds after a pause of 4 s at 50 ms",
+        accepted: Range::at_most(12.0),
+        basis: "ten, and what is left of probes",
+        measure: burst,
+        ..BASE
+    },
+    Check {
+        id: "9002-underused",
+        section: "7.8",
+        level: Level::Should,
+        requirement: "a window that the application does not fill does not grow: three packets per round trip",
+        applies: Applies::Loss,
+        measured: "window after ten seconds over the one after one second",
+        accepted: Range::within(0.9, 1.02),
+        basis: "a window that is not validated may shrink a little",
+        measure: underused,
+        ..BASE
+    },
+    Check {
+        id: "9002-paced-is-used",
+        section: "7.8",
+        level: Level::Should,
+        requirement: "a sender that its pacer holds back uses its window: it grows as without",
+        applies: Applies::Plain,
+        measured: "growth of the window per packet acknowledged in the first three round trips with pacing, packets",
+        accepted: Range::within(0.9, 1.02),
+        basis: "a tenth for the first packets, which no pacer holds",
+        measure: paced,
+        ..BASE
+    },
+];
+
+fn initial(lab: &Lab<'_>) -> Measured {
+    let record = lab.run(&wide(lab, 100, 0.5))?;
+    record.window(record.slow_start())
+}
+
+fn in_flight(lab: &Lab<'_>) -> Measured {
+    let record = lab.run(&wide(lab, 100, 0.5))?;
+    let begin = record.slow_start();
+    record.window(begin)?;
+    let over = |look: &crate::lab::Look| look.sent.saturating_sub(look.delivered + look.lost) as f64 / look.window;
+    Ok(record.between(begin, f64::INFINITY).map(over).fold(0.0, f64::max))
+}
+
+fn slow_start(lab: &Lab<'_>) -> Measured {
+    let record = lab.run(&wide(lab, 100, 1.0))?;
+    let begin = record.slow_start();
+    per_packet(&record, begin + 0.5 * record.rtt, begin + 3.5 * record.rtt)
+}
+
+fn slow_start_acks(lab: &Lab<'_>) -> Measured {
+    let after = |packets| {
+        let record = lab.run(&wide(lab, 100, 0.5).acks_of(packets))?;
+        record.window(record.slow_start() + 3.5 * record.rtt)
+    };
+    let alone: f64 = after(1)?;
+    let together: f64 = after(4)?;
+    Ok(together / alone)
+}
+
+fn exit_on_loss(lab: &Lab<'_>) -> Measured {
+    let (record, cut) = cut(lab, 50, 1.0)?;
+    growth(&record, cut.at + record.rtt, cut.at + 11.0 * record.rtt)
+}
+
+fn exit_on_mark(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 50);
+    let record = lab.run(&wide(lab, 50, 1.0).mark(at, 1))?;
+    need(record.trace.flows[0].marked.last() != Some(&0), "")
+        .map_err(|_| Unfit::NotApplicable("it sends no packet that could be marked"))?;
+    // Where a mark changes nothing there is no cut: the growth is that of slow start.
+    growth(&record, at + 2.5 * record.rtt, at + 10.0 * record.rtt)
+}
+
+fn halve(lab: &Lab<'_>) -> Measured {
+    let (_, cut) = cut(lab, 100, 1.0)?;
+    Ok(cut.ratio())
+}
+
+fn recovery_once(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 100);
+    let course = [0.0, 0.04, 0.08].iter().fold(wide(lab, 100, 1.0), |course, late| course.lose(at + late, 1));
+    let record = lab.run(&course)?;
+    record.window(at)?;
+    Ok(record.cuts().len() as f64)
+}
+
+fn recovery_still(lab: &Lab<'_>) -> Measured {
+    let (record, cut) = cut(lab, 100, 1.0)?;
+    Ok(record.largest(cut.at, cut.at + 0.9 * record.rtt)? / cut.after)
+}
+
+fn recovery_ends(lab: &Lab<'_>) -> Measured {
+    let (record, _) = two_cuts(lab, 100, 0.3, 1.0)?;
+    Ok(record.cuts().len() as f64)
+}
+
+fn avoidance(lab: &Lab<'_>) -> Measured {
+    let (record, cut) = cut(lab, 50, 2.0)?;
+    let from = cut.at + 4.0 * record.rtt;
+    lab.formula(cut.at, cut.at + 2.0, |at| cut.after + (at - cut.at) / record.rtt);
+    record.slope(from, from + 20.0 * record.rtt)
+}
+
+/// The growth itself, not the window: that varies with the cut.
+fn acks(lab: &Lab<'_>) -> Measured {
+    let mut grown = Vec::new();
+    for packets in [1, 2, 5, 10] {
+        let at = 0.15 + 0.05 * lab.phase();
+        let record = lab.run(&lab.course(1000, 50, 20_000, 3.0).lose(at, 1).acks_of(packets))?;
+        let cut = record.cut(at)?;
+        let from = cut.at + 4.0 * record.rtt;
+        grown.push(record.window(from + 2.0)? / record.window(from)?);
+    }
+    let (least, most) = grown.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), w| (least.min(*w), most.max(*w)));
+    Ok(most / least)
+}
+
+fn persistent(lab: &Lab<'_>) -> Measured {
+    let (record, from, to) = outage(lab, 50, 8.0, 20.0)?;
+    // QUIC learns of it with the first acknowledgement, which may be many seconds late.
+    let heard = record.between(to, f64::INFINITY).find(|look| look.delivered > record.at(to).delivered);
+    let heard = heard.ok_or_else(|| Unfit::Unclear("nothing arrives after the outage".to_string()))?;
+    record.smallest(from, heard.at + 0.5 * record.rtt)
+}
+
+fn persistent_resumes(lab: &Lab<'_>) -> Measured {
+    let (record, from, to) = outage(lab, 50, 8.0, 20.0)?;
+    let heard = record.between(to, f64::INFINITY).find(|look| look.delivered > record.at(to).delivered);
+    let heard = heard.ok_or_else(|| Unfit::Unclear("nothing arrives after the outage".to_string()))?.at;
+    let before = record.sent(from - record.rtt, from);
+    need(before > 40, "too little is sent before the outage")?;
+    let after = heard + 25.0 * record.rtt;
+    Ok(record.sent(after, after + record.rtt) as f64 / before as f64)
+}
+
+fn tail_loss(lab: &Lab<'_>) -> Measured {
+    const SIZE: u64 = 60;
+    let whole = lab.course(100, 50, 20_000, 10.0).with(|setup| setup.flows[0].source = Source::Packets(SIZE));
+    let lossless = lab.run(&whole)?;
+    let sent: Vec<f64> = lossless.data.iter().map(|sent| sent.at as f64 / 1e9).collect();
+    let [.., first, _, _] = sent.as_slice() else {
+        return Err(Unfit::Unclear("too little is sent".to_string()));
+    };
+    let record = lab.run(&whole.lose(first - 1e-6, 3))?;
+    let flow = &record.trace.flows[0];
+    let completed = flow.completed.ok_or_else(|| Unfit::Unclear("the transfer is not completed".to_string()))?;
+    Ok(completed as f64 / 1e9 + flow.start as f64 / 1e9 - first)
+}
+
+fn burst(lab: &Lab<'_>) -> Measured {
+    let (from, to) = (0.45, 4.45);
+    let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).pause(from, to))?;
+    need(record.sent(from - 0.05, from) > 40, "too little is sent before the pause")?;
+    let begin = record.data.iter().map(|sent| sent.at as f64 / 1e9).find(|at| *at >= to);
+    let begin = begin.ok_or_else(|| Unfit::Unclear("nothing is sent after the pause".to_string()))?;
+    Ok(record.sent(begin, begin + 0.002) as f64)
+}
+
+fn underused(lab: &Lab<'_>) -> Measured {
+    // Three packets per round trip of 50 ms.
+    let rate = (3.0 * PACKET.bits() / 0.05) as u64;
+    let course = lab.course(1000, 50, 20_000, 11.0);
+    let record = lab.run(&course.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate))))?;
+    Ok(record.window(10.9)? / record.window(1.0)?)
+}
+
+fn paced(lab: &Lab<'_>) -> Measured {
+    let record = lab.run(&wide(lab, 100, 1.0).with(|setup| setup.flows[0].paced = true))?;
+    let begin = record.slow_start();
+    per_packet(&record, begin + 0.5 * record.rtt, begin + 3.5 * record.rtt)
+}

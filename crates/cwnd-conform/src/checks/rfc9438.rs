@@ -1,0 +1,527 @@
+//! CUBIC.
+
+use cwnd::Spec;
+use cwnd_sim::Loss;
+
+use super::{Measured, cut, first, growth, need, outage, two_cuts, wide};
+use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
+use crate::lab::{Cut, Lab, Record};
+use crate::subject::Law;
+
+const BASE: Check = Check {
+    id: "",
+    suite: Suite::Rfc9438,
+    section: "",
+    level: Level::Step,
+    requirement: "",
+    looks: Looks::Window,
+    applies: Applies::Law(Law::Cubic),
+    measured: "",
+    accepted: Range::within(0.97, 1.03),
+    basis: "a hundredth for whole packets, two for the lag of a window that follows its target by a round trip",
+    measure: beta,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        id: "9438-beta",
+        section: "4.6",
+        level: Level::Should,
+        requirement: "a loss leaves seven tenths of the window",
+        measured: "window after the cut over the one before",
+        accepted: Range::within(0.69, 0.71),
+        basis: "whole packets at windows of a hundred and more",
+        measure: beta,
+        ..BASE
+    },
+    Check {
+        id: "9438-beta-wire",
+        section: "4.6",
+        level: Level::Should,
+        requirement: "a loss leaves seven tenths of what is sent per round trip",
+        looks: Looks::Wire,
+        measured: "packets sent in the third round trip after the cut over those in the one before it",
+        accepted: Range::within(0.66, 0.77),
+        basis: "the curve has risen by three round trips of 2 % each",
+        measure: beta_wire,
+        ..BASE
+    },
+    Check {
+        id: "9438-beta-second",
+        section: "4.6",
+        level: Level::Should,
+        requirement: "a loss below the last maximum leaves seven tenths of the window, not less: fast convergence changes W_max alone",
+        measured: "window after the second cut over the one before",
+        accepted: Range::within(0.69, 0.71),
+        basis: "whole packets at windows of a hundred and more",
+        measure: beta_second,
+        ..BASE
+    },
+    Check {
+        id: "9438-once",
+        section: "4.6",
+        level: Level::Must,
+        requirement: "several losses in one window are one congestion event",
+        measured: "window after twenty losses of a window over the one before",
+        accepted: Range::within(0.68, 0.72),
+        basis: "one cut; two would leave 0.49",
+        measure: once,
+        ..BASE
+    },
+    Check {
+        id: "9438-concave",
+        section: "4.4",
+        level: Level::Must,
+        requirement: "below W_max the window follows C (t - K)^3 + W_max",
+        measured: "window at t = K/2 over the formula",
+        measure: concave,
+        ..BASE
+    },
+    Check {
+        id: "9438-plateau",
+        section: "4.2",
+        level: Level::Step,
+        requirement: "K is the time in which the window gets back to W_max",
+        measured: "time until 98 % of W_max over the formula",
+        accepted: Range::within(0.95, 1.05),
+        basis: "near the plateau a packet more or less is a hundredth of the time",
+        measure: plateau,
+        ..BASE
+    },
+    Check {
+        id: "9438-convex",
+        section: "4.5",
+        level: Level::Must,
+        requirement: "above W_max the window follows C (t - K)^3 + W_max",
+        measured: "window at t = 2K over the formula",
+        measure: convex,
+        ..BASE
+    },
+    Check {
+        id: "9438-c",
+        section: "5.1",
+        level: Level::Should,
+        requirement: "C is 0.4 packets per second cubed",
+        measured: "(window at 2K - W_max) / K^3, packets/s^3",
+        accepted: Range::within(0.36, 0.44),
+        basis: "a tenth: the difference of two windows",
+        measure: constant,
+        ..BASE
+    },
+    Check {
+        id: "9438-cap",
+        section: "4.2",
+        level: Level::Step,
+        requirement: "the target is at most one and a half windows, so that no round trip grows faster",
+        measured: "largest growth per round trip of 2 s, as a factor",
+        accepted: Range::at_most(1.55),
+        basis: "whole packets at windows of thirty",
+        measure: cap,
+        ..BASE
+    },
+    Check {
+        id: "9438-monotone",
+        section: "4.2",
+        level: Level::Step,
+        requirement: "the target is at least the window: it never falls but at congestion",
+        measured: "least growth between two acknowledgements after the cut, packets",
+        accepted: Range::at_least(-0.001),
+        basis: "rounding",
+        measure: monotone,
+        ..BASE
+    },
+    Check {
+        id: "9438-limited-clock",
+        section: "4.2",
+        level: Level::Must,
+        requirement: "t leaves out the time in which the application limited the sender",
+        measured: "window six round trips after 30 s of bursts of one window each 0.9 s over the one before",
+        accepted: Range::within(0.95, 1.5),
+        basis: "by hand 1.27 for a window of 100; a clock that ran on makes it 51 without the cap and 11 with it",
+        measure: limited_clock,
+        ..BASE
+    },
+    Check {
+        id: "9438-friendly",
+        section: "4.3",
+        level: Level::Should,
+        requirement: "in the Reno-friendly region the window grows by 3 (1 - beta) / (1 + beta) = 0.53 packets per round trip",
+        measured: "growth below the last maximum on a path of 10 ms, packets per round trip",
+        accepted: Range::within(0.47, 0.59),
+        basis: "a tenth: a tenth of the interval lies beside the region",
+        measure: friendly,
+        ..BASE
+    },
+    Check {
+        id: "9438-friendly-above",
+        section: "4.3",
+        level: Level::Should,
+        requirement: "in that region it grows by one packet per round trip from the last maximum on",
+        measured: "growth above the last maximum on a path of 10 ms, packets per round trip",
+        accepted: Range::within(0.9, 1.1),
+        basis: "a tenth",
+        measure: friendly_above,
+        ..BASE
+    },
+    Check {
+        id: "9438-no-slower",
+        section: "4.3",
+        level: Level::Step,
+        requirement: "where Reno does well CUBIC gets as much: one loss in 1000 packets at 10 ms",
+        looks: Looks::Wire,
+        measured: "goodput over Reno's in its place",
+        accepted: Range::within(0.85, 1.2),
+        basis: "the model behind the increase is exact to a tenth",
+        measure: no_slower,
+        ..BASE
+    },
+    Check {
+        id: "9438-response",
+        section: "5.1, table 1",
+        level: Level::Step,
+        requirement: "with one loss in 10,000 packets at 100 ms the window is 187 packets on average",
+        looks: Looks::Wire,
+        measured: "packets per round trip",
+        accepted: Range::within(168.0, 206.0),
+        basis: "a tenth, as the table was computed from a fluid",
+        measure: response,
+        ..BASE
+    },
+    Check {
+        id: "9438-convergence",
+        section: "4.7",
+        level: Level::Should,
+        requirement: "a loss below the last W_max sets W_max to (1 + beta)/2 of the window",
+        measured: "window at the plateau after the second cut over the window at that cut",
+        accepted: Range::within(0.83, 0.88),
+        basis: "0.85; without fast convergence it is 1.0 there",
+        measure: convergence,
+        ..BASE
+    },
+    Check {
+        id: "9438-no-convergence-above",
+        section: "4.7",
+        level: Level::Step,
+        requirement: "a loss above the last W_max makes the window at that loss the new one",
+        measured: "window at the plateau after the second cut over the window at that cut",
+        accepted: Range::within(0.97, 1.02),
+        basis: "a hundredth for whole packets, two for the lag",
+        measure: convergence_above,
+        ..BASE
+    },
+    Check {
+        id: "9438-timeout-window",
+        section: "4.8",
+        level: Level::Step,
+        requirement: "a timeout leaves one packet, as in Reno; two in QUIC, whose least window that is",
+        measured: "window at the end of an outage of 8 s, packets",
+        accepted: Range::at_most(2.0),
+        basis: "exact",
+        measure: timeout_window,
+        ..BASE
+    },
+    Check {
+        id: "9438-timeout-threshold",
+        section: "4.8",
+        level: Level::Step,
+        requirement: "after a timeout slow start ends at seven tenths of the window before it",
+        measured: "threshold after the outage over the largest window before",
+        accepted: Range::within(0.65, 0.75),
+        basis: "losses found before the timer expires cut a window that is a little smaller",
+        measure: timeout_threshold,
+        ..BASE
+    },
+    Check {
+        id: "9438-timeout-epoch",
+        section: "4.8",
+        level: Level::Step,
+        requirement: "the first curve after a timeout begins in its middle: K = 0, W_max the window at which slow start ended",
+        measured: "window 5 s after slow start ended over the formula",
+        accepted: Range::within(0.95, 1.05),
+        basis: "the end of slow start is known to a round trip",
+        measure: timeout_epoch,
+        ..BASE
+    },
+    Check {
+        id: "9438-slow-start",
+        section: "4.10",
+        level: Level::Must,
+        requirement: "below the threshold the sender is in slow start",
+        applies: Applies::Law(Law::Cubic),
+        measured: "window after four round trips over the initial one",
+        accepted: Range::within(13.0, 16.5),
+        basis: "it doubles four times; the round trips are counted from the first packet",
+        measure: slow_start,
+        ..BASE
+    },
+    Check {
+        id: "9438-mark",
+        section: "4.6",
+        level: Level::Must,
+        requirement: "an echo of a mark leaves seven tenths of the window",
+        measured: "window after the cut over the one before",
+        accepted: Range::within(0.69, 0.71),
+        basis: "whole packets at windows of a hundred and more; RFC 8511 allows 0.85, which is a choice",
+        measure: mark,
+        ..BASE
+    },
+    Check {
+        id: "9438-mark-floor",
+        section: "4.6",
+        level: Level::Must,
+        requirement: "marks that go on reduce the window to one packet (two in QUIC)",
+        measured: "least window while each packet is marked for 4 s at 50 ms, packets",
+        accepted: Range::at_most(2.0),
+        basis: "exact",
+        measure: mark_floor,
+        ..BASE
+    },
+    Check {
+        id: "9438-loss-floor",
+        section: "4.6",
+        level: Level::Step,
+        requirement: "the threshold is at least two packets",
+        measured: "least threshold while three of ten packets are lost for 20 s, packets",
+        accepted: Range::at_least(2.0),
+        basis: "exact",
+        measure: loss_floor,
+        ..BASE
+    },
+    Check {
+        id: "9438-undo",
+        section: "4.9.2",
+        level: Level::May,
+        requirement: "a sender that undoes a spurious loss restores the window that was there before it, and not more",
+        measured: "largest window within two round trips of the undo over the one before the cut",
+        accepted: Range::within(0.98, 1.1),
+        basis: "growth in a round trip of congestion avoidance",
+        measure: undo,
+        ..BASE
+    },
+];
+
+/// K for a cut.
+fn k(cut: &Cut) -> f64 {
+    ((cut.before - cut.after) / 0.4).cbrt()
+}
+
+/// The window so long after a cut, by the formula.
+fn curve(cut: &Cut, t: f64) -> f64 {
+    0.4 * (t - k(cut)).powi(3) + cut.before
+}
+
+fn beta(lab: &Lab<'_>) -> Measured {
+    let (_, cut) = cut(lab, 100, 1.0)?;
+    Ok(cut.ratio())
+}
+
+/// After the sawtooth has begun, so that what is lost is one packet and what is in flight one window.
+fn beta_wire(lab: &Lab<'_>) -> Measured {
+    let (record, [_, second]) = two_cuts(lab, 50, 4.0, 1.0)?;
+    let rtt = record.rtt;
+    let before = record.sent(second.at - rtt, second.at);
+    let after = record.sent(second.at + 2.0 * rtt, second.at + 3.0 * rtt);
+    need(before > 50, "too little is sent")?;
+    Ok(after as f64 / before as f64)
+}
+
+fn beta_second(lab: &Lab<'_>) -> Measured {
+    let (_, [first, second]) = two_cuts(lab, 100, 1.5, 1.0)?;
+    need(second.before < 0.98 * first.before, "the second loss finds a window above the first")?;
+    Ok(second.ratio())
+}
+
+fn once(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 100);
+    let record = lab.run(&wide(lab, 100, 1.0).lose(at, 10).lose(at + 0.05, 10))?;
+    let cut = record.cut(at)?;
+    Ok(record.smallest(cut.at, cut.at + 3.0 * record.rtt)? / cut.before)
+}
+
+fn concave(lab: &Lab<'_>) -> Measured {
+    let (record, cut) = cut(lab, 100, 6.0)?;
+    show(lab, &record, &cut);
+    let t = 0.5 * k(&cut);
+    Ok(record.window(cut.at + t)? / curve(&cut, t))
+}
+
+fn plateau(lab: &Lab<'_>) -> Measured {
+    let (record, cut) = cut(lab, 100, 12.0)?;
+    show(lab, &record, &cut);
+    let aim = 0.98 * cut.before;
+    let reached = record.between(cut.at + record.rtt, f64::INFINITY).find(|look| look.window >= aim);
+    let reached = reached.ok_or_else(|| Unfit::Unclear("the window does not get back".to_string()))?;
+    let expected = k(&cut) - (0.02 * cut.before / 0.4).cbrt();
+    Ok((reached.at - cut.at) / expected)
+}
+
+fn convex(lab: &Lab<'_>) -> Measured {
+    let (record, cut) = cut(lab, 100, 15.0)?;
+    show(lab, &record, &cut);
+    let t = 2.0 * k(&cut);
+    Ok(record.window(cut.at + t)? / curve(&cut, t))
+}
+
+fn constant(lab: &Lab<'_>) -> Measured {
+    let (record, cut) = cut(lab, 100, 15.0)?;
+    show(lab, &record, &cut);
+    let t = 2.0 * k(&cut);
+    Ok((record.window(cut.at + t)? - cut.before) / k(&cut).powi(3))
+}
+
+/// The formula in the plot.
+fn show(lab: &Lab<'_>, record: &Record, cut: &Cut) {
+    let end = record.trace.end as f64 / 1e9;
+    lab.formula(cut.at, end, |at| curve(cut, at - cut.at));
+}
+
+/// The first timeout of a TCP would come before its first acknowledgement on so long a path.
+fn cap(lab: &Lab<'_>) -> Measured {
+    let at = 2.0 * (1.0 + lab.phase());
+    let course = lab.course(1000, 2000, 20_000, 30.0).lose(at, 1);
+    let record = lab.run(&course.with(|setup| setup.flows[0].era.initial_rto = cwnd::Span::from_secs(6)))?;
+    let cut = record.cut(at)?;
+    growth(&record, cut.at + record.rtt, cut.at + 20.0)
+}
+
+fn monotone(lab: &Lab<'_>) -> Measured {
+    let (record, cut) = cut(lab, 50, 8.0)?;
+    let looks: Vec<f64> = record.between(cut.at + record.rtt, f64::INFINITY).map(|look| look.window).collect();
+    Ok(looks.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::min))
+}
+
+fn limited_clock(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 50) - 0.04;
+    let begin = 1.5;
+    let end = begin + 34.0 * 0.9;
+    let course = lab.course(1000, 50, 20_000, end + 1.0).lose(at, 1).trickle(begin, end, 1, 900);
+    let record = lab.run(&course)?;
+    record.cut(at)?;
+    Ok(record.window(end + 6.0 * record.rtt)? / record.window(begin)?)
+}
+
+/// A cut on a path of 10 ms at 50 to 110 packets.
+fn short(lab: &Lab<'_>) -> Result<(Record, Cut, f64), Unfit> {
+    let at = 0.02 + 0.01 * lab.phase();
+    let record = lab.run(&lab.course(1000, 10, 20_000, 3.0).lose(at, 1))?;
+    let cut = record.cut(at)?;
+    let back = (cut.before - cut.after) / (0.9 / 1.7) * record.rtt;
+    lab.formula(cut.at, cut.at + 3.0, |at| {
+        let rounds = (at - cut.at) / record.rtt;
+        if at < cut.at + back { cut.after + rounds * 0.9 / 1.7 } else { cut.before + (at - cut.at - back) / record.rtt }
+    });
+    Ok((record, cut, back))
+}
+
+fn friendly(lab: &Lab<'_>) -> Measured {
+    let (record, cut, back) = short(lab)?;
+    record.slope(cut.at + 0.3 * back, cut.at + 0.9 * back)
+}
+
+fn friendly_above(lab: &Lab<'_>) -> Measured {
+    let (record, cut, back) = short(lab)?;
+    let from = cut.at + back + 10.0 * record.rtt;
+    record.slope(from, from + 40.0 * record.rtt)
+}
+
+fn no_slower(lab: &Lab<'_>) -> Measured {
+    let lossy = |spec: Spec| {
+        let course = lab.course_of(spec, 200, 10, 20_000, 20.0);
+        let record = lab.run(&course.with(|setup| setup.links[0].loss = Loss::Periodic(1000)))?;
+        Ok(record.goodput(4.0, 20.0))
+    };
+    let reno = Spec::parse("reno").map_err(|error| Unfit::Unclear(error.to_string()))?;
+    let reno: f64 = lossy(reno)?;
+    let own: f64 = lossy(lab.subject().spec().clone())?;
+    Ok(own / reno)
+}
+
+fn response(lab: &Lab<'_>) -> Measured {
+    let course = lab.course(1000, 100, 20_000, 70.0);
+    let record = lab.run(&course.with(|setup| setup.links[0].loss = Loss::Periodic(10_000)))?;
+    // Whole sawteeth: from one loss to a later one.
+    let lost: Vec<f64> = record.losses();
+    let (Some(first), Some(last)) = (lost.get(2), lost.last()) else {
+        return Err(Unfit::Unclear("too few losses".to_string()));
+    };
+    Ok(record.sent(*first, *last) as f64 / (last - first) * record.rtt)
+}
+
+fn convergence(lab: &Lab<'_>) -> Measured {
+    let (record, [once, second]) = two_cuts(lab, 100, 1.5, 8.0)?;
+    need(second.before < 0.98 * once.before, "the second loss finds a window above the first")?;
+    // K if W_max is 0.85 of the window and 0.7 are left.
+    let t = (0.15 * second.before / 0.4).cbrt();
+    lab.formula(second.at, second.at + 2.0 * t, |at| 0.4 * (at - second.at - t).powi(3) + 0.85 * second.before);
+    Ok(record.window(second.at + t)? / second.before)
+}
+
+fn convergence_above(lab: &Lab<'_>) -> Measured {
+    let (record, [once, second]) = two_cuts(lab, 100, 13.0, 8.0)?;
+    need(second.before > once.before, "the second loss finds a window below the first")?;
+    show(lab, &record, &second);
+    Ok(record.window(second.at + k(&second))? / second.before)
+}
+
+fn timeout_window(lab: &Lab<'_>) -> Measured {
+    let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
+    record.smallest(from, to)
+}
+
+fn timeout_threshold(lab: &Lab<'_>) -> Measured {
+    let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
+    let threshold = record.at(to).threshold;
+    if threshold.is_nan() {
+        return Err(Unfit::NotApplicable("it shows no threshold"));
+    }
+    Ok(threshold / record.largest(from, to)?)
+}
+
+fn timeout_epoch(lab: &Lab<'_>) -> Measured {
+    let (record, _, to) = outage(lab, 100, 8.0, 30.0)?;
+    let threshold = record.at(to).threshold;
+    if threshold.is_nan() {
+        return Err(Unfit::NotApplicable("it shows no threshold"));
+    }
+    let ended = record.between(to, f64::INFINITY).find(|look| look.window >= threshold);
+    let ended = ended.ok_or_else(|| Unfit::Unclear("slow start does not end".to_string()))?;
+    let formula = |t: f64| {
+        // W_est grows by one packet per round trip: no earlier maximum is above it.
+        (0.4 * t.powi(3) + threshold).max(threshold + t / record.rtt)
+    };
+    lab.formula(ended.at, ended.at + 8.0, |at| formula(at - ended.at));
+    Ok(record.window(ended.at + 5.0)? / formula(5.0))
+}
+
+fn slow_start(lab: &Lab<'_>) -> Measured {
+    let record = lab.run(&wide(lab, 100, 1.0))?;
+    let begin = record.slow_start();
+    Ok(record.window(begin + 4.5 * record.rtt)? / record.window(begin)?)
+}
+
+fn mark(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 100);
+    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 1))?;
+    need(record.trace.flows[0].marked.last() != Some(&0), "it sends no packet that could be marked")
+        .map_err(|_| Unfit::NotApplicable("it sends no packet that could be marked"))?;
+    Ok(record.cut(at)?.ratio())
+}
+
+fn mark_floor(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 50);
+    let record = lab.run(&wide(lab, 50, 4.0).mark(at, u32::MAX))?;
+    need(record.trace.flows[0].marked.last() != Some(&0), "")
+        .map_err(|_| Unfit::NotApplicable("it sends no packet that could be marked"))?;
+    record.smallest(at, at + 4.0)
+}
+
+fn loss_floor(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 50);
+    let record = lab.run(&wide(lab, 50, 20.0).lose_share(at, at + 20.0, 300))?;
+    let least = record.between(at, f64::INFINITY).map(|look| look.threshold).fold(f64::INFINITY, f64::min);
+    if least.is_infinite() { Err(Unfit::NotApplicable("it shows no threshold")) } else { Ok(least) }
+}
+
+fn undo(lab: &Lab<'_>) -> Measured {
+    super::undone(lab)
+}

@@ -1,0 +1,150 @@
+//! Situations that have broken stacks before.
+
+use cwnd::{Bytes, Span};
+use cwnd_sim::{HoldBack, Reordering, Source, TokenBucket};
+
+use super::{Measured, first, need, undone, wide};
+use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::lab::Lab;
+
+const BASE: Check = Check {
+    id: "",
+    suite: Suite::Situations,
+    section: "",
+    level: Level::Step,
+    requirement: "",
+    looks: Looks::Wire,
+    applies: Applies::All,
+    measured: "",
+    accepted: Range::at_least(0.5),
+    basis: "",
+    measure: policer,
+};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        id: "loss-spiral",
+        section: "RFC 9438 section 4.6, RFC 9002 section 7.2",
+        requirement: "a sender gets over heavy loss: 30 % for 2 s on a path of 20 Mbit/s and 10 ms",
+        measured: "seconds for 10 MB",
+        accepted: Range::at_most(10.0),
+        basis: "4 s without loss; a window that stays at its floor needs 100",
+        measure: loss_spiral,
+        ..BASE
+    },
+    Check {
+        id: "pause",
+        section: "RFC 9438 section 4.2, RFC 5681 section 4.1",
+        requirement: "a pause of 30 s in congestion avoidance does not make the window run away",
+        applies: Applies::Loss,
+        looks: Looks::Window,
+        measured: "largest window in the six round trips after the pause over the one before it",
+        accepted: Range::at_most(1.5),
+        basis: "it may start anew, or go on as before: some packets per round trip",
+        measure: pause,
+        ..BASE
+    },
+    Check {
+        id: "policer",
+        section: "RFC 2914 section 3",
+        requirement: "a policer of 10 Mbit/s with 50 ms of tokens does not starve a sender",
+        measured: "goodput from 5 to 30 s over the rate of the tokens",
+        basis: "a sawtooth without a queue has three quarters; a half is left to deep losses at the start",
+        measure: policer,
+        ..BASE
+    },
+    Check {
+        id: "reordering",
+        section: "RFC 9002 section 6.1, RFC 8985 section 6.2",
+        level: Level::Should,
+        requirement: "reordering within a quarter of a round trip does not starve a sender: one packet in a hundred is 4 ms late",
+        measured: "goodput from 2 to 12 s over 20 Mbit/s at 40 ms",
+        basis: "what was declared lost and arrived may cost a cut now and then",
+        measure: reordering,
+        ..BASE
+    },
+    Check {
+        id: "bleached",
+        section: "RFC 9000 section 13.4.2, RFC 3168 section 6.1.1",
+        level: Level::Must,
+        requirement: "where the path clears ECN, losses are reacted to and nothing else changes",
+        measured: "goodput from 2 to 12 s over 20 Mbit/s at 40 ms",
+        accepted: Range::at_least(0.8),
+        basis: "as without ECN",
+        measure: bleached,
+        ..BASE
+    },
+    Check {
+        id: "spurious",
+        section: "RFC 5682 section 3, RFC 9438 section 4.9",
+        level: Level::May,
+        requirement: "who undoes a cut for packets that were only late has the window back, and not more",
+        applies: Applies::Loss,
+        looks: Looks::Window,
+        measured: "largest window in the two round trips after the undo over the one before the cut",
+        accepted: Range::within(0.98, 1.1),
+        basis: "growth in two round trips of congestion avoidance",
+        measure: undone,
+        ..BASE
+    },
+    Check {
+        id: "lossy",
+        section: "RFC 5681 section 3.1",
+        requirement: "one loss in a thousand leaves Reno its window of 38 packets at least",
+        applies: Applies::Loss,
+        measured: "goodput from 4 to 24 s over 1.22 / sqrt(p) packets per round trip of 50 ms",
+        accepted: Range::within(0.8, 2.5),
+        basis: "Reno's formula holds to a tenth; CUBIC is faster on long paths",
+        measure: lossy,
+        ..BASE
+    },
+];
+
+fn loss_spiral(lab: &Lab<'_>) -> Measured {
+    const SIZE: u64 = 10_000_000 / 1460;
+    let from = 0.2 + 0.01 * lab.phase();
+    let course = lab.course(20, 10, 40, 60.0).with(|setup| setup.flows[0].source = Source::Packets(SIZE));
+    let record = lab.run(&course.lose_share(from, from + 2.0, 300))?;
+    let completed = record.trace.flows[0].completed;
+    Ok(completed.map_or(60.0, |nanos| nanos as f64 / 1e9))
+}
+
+fn pause(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 50) - 0.04;
+    let (from, to) = (2.0, 32.0);
+    let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).lose(at, 1).pause(from, to))?;
+    record.cut(at)?;
+    let before = record.window(from)?;
+    Ok(record.largest(to, to + 6.0 * record.rtt)? / before)
+}
+
+fn policer(lab: &Lab<'_>) -> Measured {
+    let course = lab.course(100, 40, 1000, 30.0).with(|setup| {
+        let bucket = TokenBucket { rate: 10_000_000, burst: Bytes(62_500) };
+        setup.links[0].impairments.policer = Some(bucket);
+    });
+    let record = lab.run(&course)?;
+    Ok(record.goodput(5.0, 30.0) * 1500.0 * 8.0 / 10e6)
+}
+
+fn reordering(lab: &Lab<'_>) -> Measured {
+    let course = lab.course(20, 40, 70, 12.0).with(|setup| {
+        let by = HoldBack::Time(Span::from_millis(4));
+        setup.links[0].impairments.reordering = Some(Reordering { probability: 0.01, by });
+    });
+    let record = lab.run(&course)?;
+    Ok(record.goodput(2.0, 12.0) * 1500.0 * 8.0 / 20e6)
+}
+
+/// The simulator clears the codepoints of a stack where the path does not carry ECN.
+fn bleached(lab: &Lab<'_>) -> Measured {
+    let record = lab.run(&lab.course(20, 40, 70, 12.0).with(|setup| setup.flows[0].ecn = None))?;
+    need(record.trace.flows[0].marked.last() == Some(&0), "packets are marked where nothing carries a mark")?;
+    Ok(record.goodput(2.0, 12.0) * 1500.0 * 8.0 / 20e6)
+}
+
+fn lossy(lab: &Lab<'_>) -> Measured {
+    let course = wide(lab, 50, 24.0).with(|setup| setup.links[0].loss = cwnd_sim::Loss::Bernoulli(0.001));
+    let record = lab.run(&course)?;
+    Ok(record.goodput(4.0, 24.0) * record.rtt / (1.22 / 0.001_f64.sqrt()))
+}

@@ -1,0 +1,232 @@
+//! Verdicts.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cwnd_run::measure::Estimate;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::check::{Check, Level, Looks, Range, Suite, Unfit};
+use crate::checks::CHECKS;
+use crate::lab::{Curve, Lab};
+use crate::subject::Subject;
+
+/// What came of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The whole interval lies inside what is accepted.
+    Meets,
+    /// The whole interval lies outside.
+    Departs,
+    /// The interval lies across an end, or what the check waits for did not happen.
+    Unclear,
+    /// The clause is not meant for the subject, or the subject does not show what the check looks at.
+    NotApplicable,
+}
+
+/// A check of a subject.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Judged {
+    /// The check.
+    pub id: &'static str,
+    /// Its document.
+    pub suite: Suite,
+    /// The clause.
+    pub section: &'static str,
+    /// How much the document asks for it.
+    pub level: Level,
+    /// What is required.
+    pub requirement: &'static str,
+    /// What the check looks at.
+    pub looks: Looks,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// What was measured.
+    pub measured: &'static str,
+    /// The number over the seeds; none where there is none.
+    pub value: Option<Estimate>,
+    /// What is accepted.
+    pub accepted: Range,
+    /// Why there is no number, or why it is not clear.
+    pub note: Option<String>,
+    /// The command that repeats it.
+    pub repeat: String,
+    /// What a plot shows: the window over time in the run of the first seed, of the subject, of this program's sender of the same
+    /// law, and by formula.
+    #[serde(skip)]
+    pub curves: Curves,
+}
+
+/// Windows over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curves {
+    /// Of the subject.
+    pub subject: Option<Curve>,
+    /// Of this program's sender of the same law.
+    pub reference: Option<Curve>,
+    /// By the formula of the clause.
+    pub formula: Option<Curve>,
+}
+
+/// All checks of a subject.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Conformance {
+    /// The subject.
+    pub subject: String,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// The checks in the order of the list.
+    pub checks: Vec<Judged>,
+}
+
+/// What to judge, and how.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The suites; none for all.
+    pub suites: Vec<Suite>,
+    /// The checks by their ids; none for all of the suites.
+    pub only: Vec<String>,
+    /// How many seeds, from 1 on.
+    pub seeds: u64,
+    /// Record what plots show.
+    pub curves: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { suites: Vec::new(), only: Vec::new(), seeds: 3, curves: false }
+    }
+}
+
+impl Plan {
+    /// The checks that are asked for.
+    pub fn checks(&self) -> impl Iterator<Item = &'static Check> {
+        CHECKS.iter().copied().flatten().filter(|check| {
+            (self.suites.is_empty() || self.suites.contains(&check.suite))
+                && (self.only.is_empty() || self.only.iter().any(|id| id == check.id))
+        })
+    }
+
+    /// Judges `subject`, on all cores.
+    #[must_use]
+    pub fn judge(&self, subject: &Subject) -> Conformance {
+        let checks: Vec<&Check> = self.checks().collect();
+        let seeds: Vec<u64> = (1..=self.seeds.max(1)).collect();
+        let judged = checks.par_iter().map(|check| judge(check, subject, &seeds, self.curves)).collect();
+        Conformance { subject: subject.name().to_string(), seeds, checks: judged }
+    }
+}
+
+impl Conformance {
+    /// How many checks have a verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.checks.iter().filter(|judged| judged.verdict == verdict).count()
+    }
+}
+
+impl Verdict {
+    /// In words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Meets => "meets",
+            Self::Departs => "departs",
+            Self::Unclear => "unclear",
+            Self::NotApplicable => "not applicable",
+        }
+    }
+
+    /// Of a number over seeds.
+    #[must_use]
+    pub fn of(value: &Estimate, accepted: Range) -> Self {
+        let ((low, high), (from, to)) = (value.interval(), accepted.ends());
+        if value.mean.is_nan() {
+            Self::Unclear
+        } else if low >= from && high <= to {
+            Self::Meets
+        } else if high < from || low > to {
+            Self::Departs
+        } else {
+            Self::Unclear
+        }
+    }
+}
+
+/// Judges one check of `subject` over `seeds`.
+#[must_use]
+pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> Judged {
+    let mut judged = Judged {
+        id: check.id,
+        suite: check.suite,
+        section: check.section,
+        level: check.level,
+        requirement: check.requirement,
+        looks: check.looks,
+        verdict: Verdict::NotApplicable,
+        measured: check.measured,
+        value: None,
+        accepted: check.accepted,
+        note: None,
+        repeat: format!("cwnd conform '{subject}' --check {} --seeds {}", check.id, seeds.len()),
+        curves: Curves::default(),
+    };
+    if let Some(reason) = check.applies.refuses(subject) {
+        judged.note = Some(reason.to_string());
+        return judged;
+    }
+    let mut values = Vec::new();
+    for (nth, seed) in seeds.iter().enumerate() {
+        let lab = Lab::new(subject, *seed);
+        let outcome = measure(check, &lab);
+        if nth == 0 && curves {
+            (judged.curves.subject, judged.curves.formula) = lab.into_curves();
+        }
+        match outcome {
+            Ok(value) => values.push(value),
+            Err(Unfit::NotApplicable(reason)) => {
+                judged.note = Some(reason.to_string());
+                return judged;
+            }
+            Err(Unfit::Unclear(reason)) => {
+                judged.verdict = Verdict::Unclear;
+                judged.note = Some(format!("seed {seed}: {reason}"));
+                return judged;
+            }
+        }
+    }
+    if let Some(value) = Estimate::over(&values) {
+        judged.verdict = Verdict::of(&value, check.accepted);
+        judged.value = Some(value);
+    }
+    if let Some(reference) = subject.reference().filter(|_| curves) {
+        let lab = Lab::new(&reference, seeds.first().copied().unwrap_or(1));
+        if measure(check, &lab).is_ok() {
+            judged.curves.reference = lab.into_curves().0;
+        }
+    }
+    judged
+}
+
+/// A stack of others may panic: that is no number, and no end of the program.
+fn measure(check: &Check, lab: &Lab<'_>) -> Result<f64, Unfit> {
+    catch_unwind(AssertUnwindSafe(|| (check.measure)(lab)))
+        .unwrap_or_else(|_| Err(Unfit::Unclear("the run panicked".to_string())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_looks_at_the_whole_interval() {
+        let of = |values: &[f64], accepted| Verdict::of(&Estimate::over(values).expect("values"), accepted);
+        assert_eq!(of(&[0.7, 0.7, 0.7], Range::within(0.69, 0.71)), Verdict::Meets);
+        assert_eq!(of(&[0.595, 0.6, 0.59], Range::within(0.69, 0.71)), Verdict::Departs);
+        assert_eq!(of(&[0.6, 0.8], Range::within(0.69, 0.71)), Verdict::Unclear);
+        assert_eq!(of(&[f64::NAN], Range::at_most(1.0)), Verdict::Unclear);
+        assert_eq!(of(&[0.0, 0.0], Range::at_most(0.0)), Verdict::Meets);
+    }
+}

@@ -1,0 +1,76 @@
+//! JUnit's XML, which services for continuous integration read: a suite for each subject, a case for each check.
+
+use std::fmt::Write as _;
+
+use crate::baseline::Baseline;
+use crate::judge::{Conformance, Verdict};
+use crate::text::line;
+
+/// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a mended one.
+#[must_use]
+pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
+    let compared = baseline.compare(results);
+    let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cwnd conform\">\n".to_string();
+    for result in results {
+        let named = |list: &[(String, String)], id: &str| {
+            list.iter().any(|(subject, check)| (subject, check.as_str()) == (&result.subject, id))
+        };
+        let mut cases = String::new();
+        let (mut failures, mut skipped) = (0, 0);
+        for judged in &result.checks {
+            let name = escaped(&format!("{}: {}", judged.id, judged.requirement));
+            let _ = write!(
+                cases,
+                "    <testcase classname=\"{}.{}\" name=\"{name}\"",
+                escaped(&result.subject),
+                judged.suite.name()
+            );
+            let text = escaped(&line(judged));
+            let child = match judged.verdict {
+                Verdict::Departs if named(&compared.new, judged.id) => {
+                    failures += 1;
+                    format!("<failure message=\"departs\">{text}\n{}</failure>", escaped(&judged.repeat))
+                }
+                Verdict::Meets if named(&compared.mended, judged.id) => {
+                    failures += 1;
+                    "<failure message=\"meets, but is a known departure: strike it out of the baseline\"/>".to_string()
+                }
+                Verdict::Meets => String::new(),
+                Verdict::Departs | Verdict::Unclear | Verdict::NotApplicable => {
+                    skipped += 1;
+                    format!("<skipped message=\"{}: {text}\"/>", judged.verdict.name())
+                }
+            };
+            let _ = if child.is_empty() { writeln!(cases, "/>") } else { writeln!(cases, ">{child}</testcase>") };
+        }
+        let (name, tests) = (escaped(&result.subject), result.checks.len());
+        let _ = writeln!(
+            xml,
+            "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" skipped=\"{skipped}\">"
+        );
+        let _ = writeln!(xml, "{cases}  </testsuite>");
+    }
+    xml + "</testsuites>\n"
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, Subject, Suite};
+
+    #[test]
+    fn a_departure_is_a_failure_until_it_is_known() {
+        let plan =
+            Plan { only: vec!["5681-halve".to_string()], seeds: 1, suites: vec![Suite::Rfc5681], ..Plan::default() };
+        let spec = cwnd::Spec::parse("aimd:a=1,b=1/4").expect("registered");
+        let results = [plan.judge(&Subject::new("<quarter>", crate::Law::Reno, spec))];
+        let fresh = document(&results, &Baseline::default());
+        assert!(fresh.contains("failures=\"1\"") && fresh.contains("&lt;quarter&gt;"), "{fresh}");
+        let known = Baseline::parse("<quarter> 5681-halve").expect("two words");
+        assert!(document(&results, &known).contains("failures=\"0\" skipped=\"1\""));
+    }
+}

@@ -1,0 +1,359 @@
+//! Runs of a subject, and what is read from them.
+
+use std::cell::RefCell;
+
+use cwnd::{Bytes, Span, Spec, Time};
+use cwnd_sim::{AckEcho, Dumbbell, Era, Fault, LinkId, Passing, Pause, QueueLimit, Setup, Simulation, Tap, Variation};
+use cwnd_trace::Trace;
+
+use crate::check::Unfit;
+use crate::subject::Subject;
+
+/// Where a check runs its subject with one seed.
+#[derive(Debug)]
+pub struct Lab<'a> {
+    subject: &'a Subject,
+    seed: u64,
+    curve: RefCell<Option<Curve>>,
+    formula: RefCell<Option<Curve>>,
+}
+
+/// A quantity over time: seconds, and packets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// Seconds since the start of the run.
+    pub time_s: Vec<f64>,
+    /// Packets.
+    pub packets: Vec<f64>,
+}
+
+/// A path with one flow of the subject, and what happens on it. Times are seconds since the start of the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Course {
+    pub(crate) setup: Setup,
+}
+
+/// What was to be seen of a run.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// The flow at each instant at which something about it changed.
+    pub(crate) looks: Vec<Look>,
+    /// Data packets at the bottleneck.
+    pub(crate) data: Vec<Sent>,
+    /// The round-trip time without queueing, seconds.
+    pub(crate) rtt: f64,
+    pub(crate) trace: Trace,
+}
+
+/// A flow between two events.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Look {
+    /// Seconds.
+    pub(crate) at: f64,
+    /// Packets; not a number where it is not shown.
+    pub(crate) window: f64,
+    /// Slow-start threshold; not a number where it is not shown.
+    pub(crate) threshold: f64,
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) lost: u64,
+}
+
+/// A data packet at the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    /// Nanoseconds.
+    pub(crate) at: u64,
+    pub(crate) number: u64,
+    pub(crate) again: bool,
+    pub(crate) lost: bool,
+}
+
+/// A decrease of the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cut {
+    pub(crate) at: f64,
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+}
+
+impl<'a> Lab<'a> {
+    /// A lab for `subject` with `seed`.
+    #[must_use]
+    pub fn new(subject: &'a Subject, seed: u64) -> Self {
+        Self { subject, seed, curve: RefCell::new(None), formula: RefCell::new(None) }
+    }
+
+    /// What is judged.
+    #[must_use]
+    pub fn subject(&self) -> &Subject {
+        self.subject
+    }
+
+    /// The seed.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The window over time in the run that was measured last, and by the formula.
+    pub(crate) fn into_curves(self) -> (Option<Curve>, Option<Curve>) {
+        (self.curve.into_inner(), self.formula.into_inner())
+    }
+
+    /// Where in a unit interval this seed puts what happens at a time of its own: seeds are spread evenly.
+    pub(crate) fn phase(&self) -> f64 {
+        const GOLDEN: f64 = 0.618_033_988_749_894_9;
+        (self.seed as f64 * GOLDEN).fract()
+    }
+
+    /// A path of `mbit` Mbit/s and `rtt_ms` with a queue of so many packets, for `seconds`. Every packet is acknowledged at once.
+    pub(crate) fn course(&self, mbit: u64, rtt_ms: u64, queue: u32, seconds: f64) -> Course {
+        self.course_of(self.subject.spec().clone(), mbit, rtt_ms, queue, seconds)
+    }
+
+    /// The same for another sender in the subject's place.
+    pub(crate) fn course_of(&self, spec: Spec, mbit: u64, rtt_ms: u64, queue: u32, seconds: f64) -> Course {
+        let own = spec.label() == self.subject.spec().label();
+        let bell = Dumbbell::new(mbit * 1_000_000, Span::from_millis(rtt_ms), QueueLimit::Packets(queue));
+        let duration = Span::from_secs_f64(seconds);
+        let mut setup = bell.setup(&[spec], Era::MODERN, duration, Span::ZERO, self.seed);
+        // Nearly all of the delay lies on the links, so that packets pass the bottleneck's tap soon after they were sent. What is left on the
+        // access line is what seeds spread.
+        let whole = Span::from_millis(rtt_ms);
+        setup.links.iter_mut().for_each(|link| link.delay = whole.mul_f64(0.47));
+        setup.flows[0].access_rtt = whole.mul_f64(0.06);
+        setup.links[1].queue = QueueLimit::Unlimited;
+        setup.variation = Variation { start: None, rtt: 0.05, jitter: 0.0 };
+        setup.taps = vec![Tap { link: LinkId(0), faults: Vec::new() }];
+        let flow = &mut setup.flows[0];
+        if own {
+            self.subject.put(flow);
+        }
+        flow.delayed_ack = None;
+        Course { setup }
+    }
+
+    /// Runs `course`; its window over time becomes what a plot shows.
+    ///
+    /// # Errors
+    /// The simulator refuses it, or the subject has failed.
+    pub(crate) fn run(&self, course: &Course) -> Result<Record, Unfit> {
+        let record = Record::of(&course.setup)?;
+        let seen = |look: &Look| look.window.is_finite();
+        let time_s = record.looks.iter().filter(|look| seen(look)).map(|look| look.at).collect();
+        let packets = record.looks.iter().filter(|look| seen(look)).map(|look| look.window).collect();
+        *self.curve.borrow_mut() = Some(Curve { time_s, packets });
+        Ok(record)
+    }
+
+    /// What a formula says between two times in seconds.
+    pub(crate) fn formula(&self, from: f64, to: f64, of: impl Fn(f64) -> f64) {
+        let time_s: Vec<f64> = (0..=POINTS).map(|n| from + (to - from) * f64::from(n) / f64::from(POINTS)).collect();
+        let packets = time_s.iter().map(|at| of(*at)).collect();
+        *self.formula.borrow_mut() = Some(Curve { time_s, packets });
+    }
+}
+
+impl Course {
+    fn fault(mut self, fault: Fault) -> Self {
+        self.setup.taps[0].faults.push(fault);
+        self
+    }
+
+    /// Loses the next `count` packets from `at` on.
+    pub(crate) fn lose(self, at: f64, count: u32) -> Self {
+        self.fault(Fault::Next { flow: 0, from: time(at), count })
+    }
+
+    /// Loses `per_mille` of a thousand packets between two times.
+    pub(crate) fn lose_share(self, from: f64, to: f64, per_mille: u16) -> Self {
+        self.fault(Fault::Share { flow: 0, from: time(from), to: time(to), per_mille })
+    }
+
+    /// Marks the next `count` packets from `at` on; the path carries ECN.
+    pub(crate) fn mark(self, at: f64, count: u32) -> Self {
+        self.ecn().fault(Fault::Mark { flow: 0, from: time(at), count })
+    }
+
+    /// The path carries ECN.
+    pub(crate) fn ecn(mut self) -> Self {
+        self.setup.flows[0].ecn = Some(AckEcho::Latch);
+        self
+    }
+
+    /// Of so many acknowledgements in a row all but the last are lost, among the first [`ACKS`].
+    pub(crate) fn acks_of(mut self, packets: u64) -> Self {
+        let lost = (1..=ACKS).filter(|nth| packets > 1 && nth % packets != 0);
+        let faults = lost.map(|nth| Fault::Ack { flow: 0, nth }).collect();
+        self.setup.taps.push(Tap { link: LinkId(1), faults });
+        self
+    }
+
+    /// The application hands nothing over between two times.
+    pub(crate) fn pause(mut self, from: f64, to: f64) -> Self {
+        self.setup.flows[0].pauses.push(Pause { from: time(from), to: time(to) });
+        self
+    }
+
+    /// Between two times the application has data in the first `on_ms` of every `every_ms` only.
+    pub(crate) fn trickle(mut self, from: f64, to: f64, on_ms: u64, every_ms: u64) -> Self {
+        let mut at = time(from);
+        while at < time(to) {
+            let next = at + Span::from_millis(every_ms);
+            self.setup.flows[0].pauses.push(Pause { from: at + Span::from_millis(on_ms), to: next });
+            at = next;
+        }
+        self
+    }
+
+    /// Anything else.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Setup)) -> Self {
+        change(&mut self.setup);
+        self
+    }
+}
+
+impl Record {
+    fn of(setup: &Setup) -> Result<Self, Unfit> {
+        let refused = |error: cwnd_sim::SetupError| Unfit::Unclear(error.to_string());
+        let mut simulation = Simulation::new(setup).map_err(refused)?;
+        let rtt = simulation.state().flow(0).base_rtt().as_secs_f64();
+        let mut looks: Vec<Look> = Vec::new();
+        let end = simulation.end();
+        simulation.advance(end, |now| {
+            let flow = now.flow(0);
+            let mut threshold = f64::NAN;
+            let (sent, delivered, lost, window) = (flow.sent(), flow.delivered(), flow.lost(), flow.window().0);
+            let same = |last: &Look| {
+                (last.sent, last.delivered, last.lost) == (sent, delivered, lost)
+                    && last.window.to_bits() == window.to_bits()
+            };
+            if !looks.last().is_some_and(same) {
+                flow.inspect(&mut |name, value| threshold = if name == "ssthresh" { value } else { threshold });
+                looks.push(Look { at: now.now().as_secs_f64(), window, threshold, sent, delivered, lost });
+            }
+            true
+        });
+        let trace = simulation.finish(setup, &mut |_| true).map_err(refused)?;
+        let data = trace.links[0].passages.iter().filter_map(|passage| match passage.what {
+            Passing::Data { number, transmission } if passage.flow == 0 => {
+                Some(Sent { at: passage.at, number, again: transmission > 1, lost: passage.lost })
+            }
+            _ => None,
+        });
+        Ok(Self { looks, data: data.collect(), rtt, trace })
+    }
+
+    /// The flow at a time.
+    pub(crate) fn at(&self, at: f64) -> Look {
+        let next = self.looks.partition_point(|look| look.at <= at);
+        self.looks[next.saturating_sub(1)]
+    }
+
+    /// The window at a time.
+    ///
+    /// # Errors
+    /// The subject shows none.
+    pub(crate) fn window(&self, at: f64) -> Result<f64, Unfit> {
+        let window = self.at(at).window;
+        if window.is_nan() { Err(Unfit::NotApplicable("it shows no window")) } else { Ok(window) }
+    }
+
+    /// The largest window between two times.
+    pub(crate) fn largest(&self, from: f64, to: f64) -> Result<f64, Unfit> {
+        let most = self.window(from)?;
+        Ok(self.between(from, to).map(|look| look.window).fold(most, f64::max))
+    }
+
+    /// The smallest window between two times.
+    pub(crate) fn smallest(&self, from: f64, to: f64) -> Result<f64, Unfit> {
+        let least = self.window(from)?;
+        Ok(self.between(from, to).map(|look| look.window).fold(least, f64::min))
+    }
+
+    /// The looks between two times.
+    pub(crate) fn between(&self, from: f64, to: f64) -> impl Iterator<Item = &Look> {
+        let first = self.looks.partition_point(|look| look.at < from);
+        self.looks[first..].iter().take_while(move |look| look.at < to)
+    }
+
+    /// The decreases by more than two in a hundred; those at one instant, or within a tenth of a round trip, are one.
+    pub(crate) fn cuts(&self) -> Vec<Cut> {
+        let mut cuts: Vec<Cut> = Vec::new();
+        for pair in self.looks.windows(2) {
+            if pair[1].window >= pair[0].window * 0.98 {
+                continue;
+            }
+            match cuts.last_mut() {
+                Some(last) if pair[1].at - last.at < 0.1 * self.rtt => last.after = pair[1].window,
+                _ => cuts.push(Cut { at: pair[1].at, before: pair[0].window, after: pair[1].window }),
+            }
+        }
+        cuts
+    }
+
+    /// The first cut from a time on.
+    ///
+    /// # Errors
+    /// There is none, or the subject shows no window.
+    pub(crate) fn cut(&self, from: f64) -> Result<Cut, Unfit> {
+        self.window(from)?;
+        let found = self.cuts().into_iter().find(|cut| cut.at >= from);
+        found.ok_or_else(|| Unfit::Unclear(format!("the window is not reduced after {from:.3} s")))
+    }
+
+    /// Data packets at the bottleneck between two times.
+    pub(crate) fn sent(&self, from: f64, to: f64) -> usize {
+        let nanos = (from.max(0.0) * 1e9) as u64..(to.max(0.0) * 1e9) as u64;
+        self.data.iter().filter(|sent| nanos.contains(&sent.at)).count()
+    }
+
+    /// The smallest window from the first cut after a time until another time, over the one before the cut.
+    pub(crate) fn smallest_from(&self, from: f64, to: f64) -> Result<f64, Unfit> {
+        let cut = self.cut(from)?;
+        Ok(self.smallest(cut.at, to)? / cut.before)
+    }
+
+    /// When slow start begins: the first packet of the first flight, which is one of four packets in half a round trip. What comes before is
+    /// a handshake.
+    pub(crate) fn slow_start(&self) -> f64 {
+        let half = (0.5e9 * self.rtt) as u64;
+        let flight = self.data.windows(4).find(|four| four[3].at - four[0].at < half);
+        flight.map_or(0.0, |four| four[0].at as f64 / 1e9)
+    }
+
+    /// When the sender found packets lost, seconds.
+    pub(crate) fn losses(&self) -> Vec<f64> {
+        let found = self.looks.windows(2).filter(|pair| pair[1].lost > pair[0].lost);
+        found.map(|pair| pair[1].at).collect()
+    }
+
+    /// Packets delivered per second between two times.
+    pub(crate) fn goodput(&self, from: f64, to: f64) -> f64 {
+        (self.at(to).delivered - self.at(from).delivered) as f64 / (to - from)
+    }
+
+    /// By how much the window grows per round trip between two times, packets.
+    pub(crate) fn slope(&self, from: f64, to: f64) -> Result<f64, Unfit> {
+        Ok((self.window(to)? - self.window(from)?) / (to - from) * self.rtt)
+    }
+}
+
+impl Cut {
+    /// What is left of the window.
+    pub(crate) fn ratio(&self) -> f64 {
+        self.after / self.before
+    }
+}
+
+fn time(secs: f64) -> Time {
+    Time::ZERO + Span::from_secs_f64(secs)
+}
+
+/// A packet with its headers, of the flows of a course.
+pub(crate) const PACKET: Bytes = Bytes(1500);
+/// Acknowledgements that [`Course::acks_of`] reaches.
+const ACKS: u64 = 4000;
+/// Of a formula in a plot.
+const POINTS: u32 = 200;

@@ -1,0 +1,64 @@
+//! Congestion control judged clause by clause, on paths in virtual time.
+//!
+//! A [`Check`] is data: a clause of an RFC in our words, a scenario, what is measured, and what is accepted, fixed before the first run.
+//! [`Plan::judge`] runs checks against a [`Subject`] over seeds and gives a [`Verdict`] for each. A subject is anything that a flow of
+//! the simulator can run: an algorithm of this program, one that a program hands in
+//! ([`Spec::outside`](cwnd::Spec::outside)), or a whole stack of others behind the crate `cwnd-stack`.
+//!
+//! [`conform!`] makes a test of each check, for a stack's own tests. The word for a subject that does otherwise than a clause says is
+//! *departs*: some departures are choices.
+//!
+//! This crate runs and judges; it draws nothing and knows no command line. Start reading at [`check`], then any file below `checks`.
+
+pub mod baseline;
+mod bbr;
+pub mod check;
+mod checks;
+pub mod judge;
+pub mod junit;
+mod lab;
+pub mod reference;
+pub mod subject;
+pub mod testing;
+pub mod text;
+
+pub use check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
+pub use judge::{Conformance, Curves, Judged, Plan, Verdict, judge};
+pub use lab::{Curve, Lab};
+pub use subject::{Law, Subject};
+
+/// All checks, in the order of the suites.
+pub fn checks() -> impl Iterator<Item = &'static Check> {
+    checks::CHECKS.iter().copied().flatten()
+}
+
+/// Makes the test `conforms` of a [`Subject`], which fails where a check of the named suites departs.
+///
+/// ```
+/// # use cwnd_conform::{Subject, conform};
+/// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681"]);
+/// ```
+///
+/// With a baseline, a file as `cwnd conform --baseline` writes it, known departures do not fail, and mended ones do:
+///
+/// ```
+/// # use cwnd_conform::{Subject, conform};
+/// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681"], baseline = "conform.txt");
+/// ```
+///
+/// In `target/conform/` it leaves a JUnit file, named after the subject.
+#[macro_export]
+macro_rules! conform {
+    ($subject:expr, suites = [$($suite:literal),+ $(,)?] $(,)?) => {
+        #[test]
+        fn conforms() {
+            $crate::testing::assert_conforms(&$subject, &[$($suite),+], None);
+        }
+    };
+    ($subject:expr, suites = [$($suite:literal),+ $(,)?], baseline = $baseline:literal $(,)?) => {
+        #[test]
+        fn conforms() {
+            $crate::testing::assert_conforms(&$subject, &[$($suite),+], Some($baseline));
+        }
+    };
+}

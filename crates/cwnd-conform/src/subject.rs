@@ -1,0 +1,146 @@
+//! What is judged.
+
+use std::fmt;
+
+use cwnd::Spec;
+use cwnd::window::SlowStart;
+use cwnd_run::scenario::Written;
+use cwnd_sim::FlowSetup;
+use thiserror::Error;
+
+/// A sender under test: an algorithm of this program in the stack of its simulator, one of a program that uses this crate, or a whole
+/// stack of others.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    name: String,
+    spec: Spec,
+    law: Law,
+    hystart: bool,
+}
+
+/// The rule that a sender claims to follow in congestion avoidance: clauses about another rule do not apply to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// RFC 5681, and the `NewReno` of RFC 9002.
+    Reno,
+    /// RFC 9438.
+    Cubic,
+    /// draft-ietf-ccwg-bbr.
+    Bbr,
+    /// None of these: only clauses for all congestion control apply.
+    Other,
+}
+
+/// A subject could not be read from its text.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct SubjectError(String);
+
+impl Subject {
+    /// A subject called `name` that follows `law`.
+    #[must_use]
+    pub fn new(name: &str, law: Law, spec: Spec) -> Self {
+        Self { name: name.to_string(), spec, law, hystart: false }
+    }
+
+    /// The same, which leaves slow start by RFC 9406.
+    #[must_use]
+    pub fn with_hystart(self) -> Self {
+        Self { hystart: true, ..self }
+    }
+
+    /// Reads the name of an algorithm or stack, with `+hystart++` behind it where it leaves slow start by RFC 9406: `cubic+hystart++`,
+    /// `reno`. The law follows from the name.
+    ///
+    /// # Errors
+    /// There is no such algorithm.
+    pub fn parse(text: &str) -> Result<Self, SubjectError> {
+        let name = text.trim();
+        let algorithm = name.strip_suffix(HYSTART).unwrap_or(name);
+        let spec: Written<Spec> = algorithm.parse().map_err(|error| SubjectError(format!("{error}")))?;
+        let subject = Self::new(name, Law::named(algorithm), spec.value().clone());
+        Ok(if algorithm == name { subject } else { subject.with_hystart() })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The rule it claims to follow.
+    #[must_use]
+    pub fn law(&self) -> Law {
+        self.law
+    }
+
+    /// Whether it leaves slow start by RFC 9406.
+    #[must_use]
+    pub fn has_hystart(&self) -> bool {
+        self.hystart
+    }
+
+    /// What its flows run.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// This program's sender of the same law, to compare with; none for a law of its own.
+    #[must_use]
+    pub fn reference(&self) -> Option<Self> {
+        let name = match self.law {
+            Law::Reno => "reno",
+            Law::Cubic => "cubic",
+            Law::Bbr => "bbr3",
+            Law::Other => return None,
+        };
+        let spec = Spec::parse(name).ok()?;
+        Some(Self { hystart: self.hystart, ..Self::new(name, self.law, spec) })
+    }
+
+    /// Puts it into a flow.
+    pub(crate) fn put(&self, flow: &mut FlowSetup) {
+        flow.algorithm = self.spec.clone();
+        if self.hystart && !self.spec.is_outside() {
+            flow.slow_start = Some(SlowStart::HyStart);
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.name)
+    }
+}
+
+impl Law {
+    /// The law of what is called `name`: `quinn:cubic`, `bbr3`, `newreno`.
+    fn named(name: &str) -> Self {
+        let own = name.split(':').find(|part| !part.contains('='));
+        let controller = name.split(':').filter(|part| !part.contains('=')).next_back().or(own).unwrap_or(name);
+        match controller {
+            "reno" | "newreno" | "new-reno" => Self::Reno,
+            _ if controller.starts_with("cubic") => Self::Cubic,
+            _ if controller.starts_with("bbr") => Self::Bbr,
+            _ => Self::Other,
+        }
+    }
+}
+
+const HYSTART: &str = "+hystart++";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_law_follows_from_the_name() {
+        let laws =
+            ["reno", "cubic:c=0.5", "quinn:cubic", "quinn:newreno", "bbr3", "simd", "smoltcp:reno"].map(Law::named);
+        assert_eq!(laws, [Law::Reno, Law::Cubic, Law::Cubic, Law::Reno, Law::Bbr, Law::Other, Law::Reno]);
+        let subject = Subject::parse("cubic+hystart++").expect("registered");
+        assert!(subject.has_hystart() && subject.law() == Law::Cubic);
+        assert!(Subject::parse("cubik").is_err_and(|error| error.to_string().contains("did you mean `cubic`")));
+    }
+}

@@ -1,0 +1,95 @@
+//! Verdicts as text.
+
+use std::fmt::Write as _;
+
+use cwnd_run::measure::digits::number;
+
+use crate::check::Suite;
+use crate::judge::{Conformance, Judged, Verdict};
+
+/// The verdicts on a terminal: what departs and what is not clear in full, the rest counted.
+#[must_use]
+pub fn conformance(result: &Conformance, all: bool) -> String {
+    let counted = |verdict| result.count(verdict);
+    let mut text = format!(
+        "{}: {} meets, {} departs, {} unclear, {} not applicable ({} seeds)\n",
+        result.subject,
+        counted(Verdict::Meets),
+        counted(Verdict::Departs),
+        counted(Verdict::Unclear),
+        counted(Verdict::NotApplicable),
+        result.seeds.len()
+    );
+    for suite in Suite::ALL {
+        let shown = |judged: &&Judged| all || matches!(judged.verdict, Verdict::Departs | Verdict::Unclear);
+        let of_suite: Vec<&Judged> =
+            result.checks.iter().filter(|judged| judged.suite == suite).filter(shown).collect();
+        if of_suite.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "\n{}", suite.title());
+        for judged in of_suite {
+            let _ = writeln!(text, "  {:15} {}", judged.verdict.name(), line(judged));
+            if judged.verdict == Verdict::Departs {
+                let _ = writeln!(text, "  {:15} {}", "", judged.repeat);
+            }
+        }
+    }
+    text
+}
+
+/// A verdict in a line: what was required, what was found, what is accepted.
+#[must_use]
+pub fn line(judged: &Judged) -> String {
+    let Judged { id, section, level, requirement, measured, accepted, .. } = judged;
+    let mut text = format!("{id} ({}, {}): {requirement}", place(judged.suite, section), level.name());
+    match (&judged.value, &judged.note) {
+        (Some(value), _) => {
+            let half = value
+                .ci95
+                .filter(|half| *half > 0.0)
+                .map_or(String::new(), |half| format!(" ± {}", number(Some(half))));
+            let _ = write!(text, ": {measured}: {}{half}, accepted {accepted}", number(Some(value.mean)));
+        }
+        (None, Some(note)) => {
+            let _ = write!(text, ": {note}");
+        }
+        (None, None) => {}
+    }
+    text
+}
+
+/// The document and the section of a clause.
+#[must_use]
+pub fn place(suite: Suite, section: &str) -> String {
+    let document = match suite {
+        _ if section.starts_with("RFC") => return section.to_string(),
+        Suite::Bbr => "draft-ietf-ccwg-bbr".to_string(),
+        _ => suite.name().replace("rfc", "RFC "),
+    };
+    if suite == Suite::Bbr { format!("{document} {section}") } else { format!("{document} section {section}") }
+}
+
+/// The checks without a subject, as `cwnd conform --list` prints them.
+#[must_use]
+pub fn list() -> String {
+    let mut text = String::new();
+    for suite in Suite::ALL {
+        let _ = writeln!(text, "{}: {}", suite.name(), suite.title());
+        for check in crate::checks().filter(|check| check.suite == suite) {
+            let place = place(suite, check.section);
+            let _ = writeln!(
+                text,
+                "  {:28} {:11} {:6} {} ({place}); {}: {}",
+                check.id,
+                check.level.name(),
+                check.looks.name(),
+                check.requirement,
+                check.measured,
+                check.accepted
+            );
+        }
+        text.push('\n');
+    }
+    text
+}
