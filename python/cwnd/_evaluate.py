@@ -131,10 +131,15 @@ class Evaluation(Documented[_native.Evaluated]):
         -------
         Path
             The same.
+
+        Raises
+        ------
+        FileError
+            It cannot be written; then nothing of it is there.
         """
-        target = Path(path)
-        target.write_text(self._native.html(self._command), encoding="utf-8")
-        return target
+        target = arguments.path("path", path)
+        self._native.report(target, self._command)
+        return Path(target)
 
     def __getitem__(self, number: str) -> EvaluationSection:
         """Find a heading by its number."""

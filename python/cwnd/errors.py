@@ -30,7 +30,7 @@ class AlgorithmError(CwndError, ValueError):
 
 
 class FileError(CwndError, OSError):
-    """A file that an argument names cannot be read."""
+    """A file that an argument names cannot be read or written."""
 
 
 class ScenarioError(CwndError, ValueError):

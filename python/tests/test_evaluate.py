@@ -1,6 +1,8 @@
 """Evaluations under the headings of RFC 9743."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -136,3 +138,26 @@ def test_the_document_is_that_of_the_command_line(reno: cwnd.Evaluation) -> None
     assert document["profile"] == "rfc9743"
     assert document["quick"] is True
     assert len(document["sections"]) == len(reno.sections)
+
+
+def test_a_full_disk_leaves_no_part_of_a_report_or_a_sweep(store: Path, reno: cwnd.Evaluation, tmp_path: Path) -> None:
+    assert reno.algorithm == "reno"
+    code = (
+        "import cwnd, resource, signal\n"
+        "base = cwnd.Scenario.dumbbell('reno', rate='2mbit', rtt='20ms', duration='1s', seeds=1)\n"
+        f"found = cwnd.evaluate('reno', quick=True, seeds=1, store={str(store)!r})\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))\n"
+        "sweep = cwnd.Sweep(base)\n"
+        "for write in (lambda: found.report('report.html'), lambda: cwnd.sweep(sweep, out='out', store=False)):\n"
+        "    try:\n"
+        "        write()\n"
+        "    except (cwnd.FileError, cwnd.StoreError) as error:\n"
+        "        print(type(error).__name__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["FileError", "StoreError"]
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()} <= {
+        "out/sweep.json",
+        "out/sweep.toml",
+    }

@@ -117,21 +117,22 @@ impl Run {
                 chunks.len()
             ));
         }
+        let shard = self.shard.map_or_else(|| chunks.clone(), |shard| shard.of(&chunks));
+        // Ctrl-C is listened to before anything is written.
+        let progress = CellProgress::start(shard.iter().map(|chunk| chunk.len()).sum())?;
         let folder = self.folder(path);
         let dataset = match &folder {
             Some(folder) => Some(Dataset::open(folder, &sweep, seconds, self.format.unwrap_or(PartFormat::USUAL))?),
             None => None,
         };
-        let chunks = self.shard.map_or_else(|| chunks.clone(), |shard| shard.of(&chunks));
-        let progress = CellProgress::start(chunks.iter().map(|chunk| chunk.len()).sum())?;
-        let rows = run_chunks(&sweep, &chunks, &self.store.cells(), dataset.as_ref(), &progress);
+        let rows = run_chunks(&sweep, &shard, &self.store.cells(), dataset.as_ref(), &progress);
         let [computed, stored, failed] = progress.counts();
         drop(progress);
         let rows = rows.map_err(|error| match error {
             Stopped::Interrupted(_) => Failure::Stopped(format!(
                 "interrupted after {} of {} cells; the same command goes on from there",
                 computed + stored,
-                chunks.iter().map(|chunk| chunk.len()).sum::<u64>()
+                shard.iter().map(|chunk| chunk.len()).sum::<u64>()
             )),
             Stopped::Dataset(error) => Failure::Run(error.to_string()),
         })?;

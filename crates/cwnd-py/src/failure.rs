@@ -24,6 +24,9 @@ pub(crate) enum Failure {
     /// A value given to a function is not accepted.
     #[error("{0}")]
     Argument(String),
+    /// A file that is named cannot be written.
+    #[error("{0}")]
+    File(String),
     /// A folder of results cannot be written.
     #[error(transparent)]
     Folder(DatasetError),
@@ -50,6 +53,7 @@ impl Failure {
         match self {
             Self::Algorithm { .. } => "AlgorithmError",
             Self::Argument(_) => "ArgumentError",
+            Self::File(_) => "FileError",
             Self::Scenario(_) => "ScenarioError",
             Self::Folder(_) | Self::Store(_) => "StoreError",
             Self::Simulation(_) | Self::Unexpected(_) | Self::Python(_) => "SimulationError",

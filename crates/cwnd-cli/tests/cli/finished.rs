@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{CommandResult, Cwnd, SHORT};
+use super::{CommandResult, Cwnd, SHORT, root};
 
 /// Commands with a little to do, each with the folder or file it writes as `out`.
-const SHORT_WORK: [&[&str]; 7] = [
+const SHORT_WORK: [&[&str]; 8] = [
     &["run", "short.toml"],
     &["run", "short.toml", "--trace", "flent"],
     &["compare", "reno", "cubic", "--duration", "2s", "--warmup", "1s", "--seeds", "1"],
@@ -16,12 +16,14 @@ const SHORT_WORK: [&[&str]; 7] = [
     &["model", "convergence", "reno"],
     &["model", "rounds", "reno", "--start", "10,90"],
     &["model", "udt"],
+    &["overlay", "short.toml", "--kernel", "ss.txt"],
 ];
 
 /// Commands that work for a long time.
-const LONG_WORK: [&[&str]; 5] = [
+const LONG_WORK: [&[&str]; 6] = [
     &["run", "short.toml", "--set", "duration=100h", "--set", "sampling=10s"],
     &["compare", "reno", "--rate", "10gbit", "--duration", "10h", "--seeds", "2"],
+    &["overlay", "short.toml", "--kernel", "ss.txt", "--set", "duration=100h", "--set", "sampling=10s"],
     &["evaluate", "reno", "--no-store"],
     &["paper", "daimd", "--no-store"],
     &[
@@ -40,29 +42,54 @@ const LONG_WORK: [&[&str]; 5] = [
     ],
 ];
 
+/// What the commands read.
+const READ: [&str; 3] = ["short.toml", "ss.txt", "sweep.toml"];
+
 /// Visible and hidden files, but for what belongs to a store.
 fn left(cwnd: &Cwnd) -> Vec<String> {
     let mut files = cwnd.files();
-    files.retain(|file| !file.starts_with("caches") && file != "short.toml");
+    files.retain(|file| !file.starts_with("caches") && !READ.contains(&file.as_str()));
     files
 }
 
 fn place() -> Cwnd {
     let cwnd = Cwnd::new();
     cwnd.file("short.toml", SHORT);
+    cwnd.file("sweep.toml", "scenario = \"short.toml\"\n[grid]\n\"dumbbell.rtt\" = [\"20ms\", \"40ms\"]\n");
+    let recorded = root().join("crates/cwnd-lab/tests/kernel/ss.txt");
+    std::fs::copy(recorded, cwnd.path().join("ss.txt")).expect("it is in the repository");
     cwnd
 }
 
-/// No file may be longer than half a KiB: what a full disk says, without one.
+/// Runs a command that can write no file longer than half a KiB: what a full disk says, without one.
+pub(super) fn on_a_full_disk(cwnd: &Cwnd, arguments: &[&str]) -> CommandResult {
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_cwnd")]).args(arguments);
+    command.current_dir(cwnd.path()).env("XDG_CACHE_HOME", cwnd.path().join("caches"));
+    CommandResult::of(&command.output().expect("a shell"))
+}
+
+/// Starts a command and sends it a signal once it has made the folder `a`, which it does when it listens to signals.
+fn interrupted(cwnd: &Cwnd, arguments: &[&str], signal: &str) -> CommandResult {
+    let mut command = cwnd.command(arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    while !cwnd.path().join("a").exists() {
+        assert!(child.try_wait().expect("a child").is_none(), "{arguments:?} has ended");
+        sleep(Duration::from_millis(5));
+    }
+    sleep(Duration::from_millis(50));
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(kill.success());
+    CommandResult::of(&child.wait_with_output().expect("it ends"))
+}
+
 #[test]
 fn a_full_disk_leaves_nothing() {
     for work in SHORT_WORK {
-        place().succeed(&[work, &["--out", "a/out"]].concat());
+        let work = [work, &["--out", "a/out"]].concat();
+        place().succeed(&work);
         let cwnd = place();
-        let mut command = Command::new("sh");
-        command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_cwnd")]).args(work);
-        command.args(["--out", "a/out"]).current_dir(cwnd.path()).env("XDG_CACHE_HOME", cwnd.path().join("caches"));
-        let result = CommandResult::of(&command.output().expect("a shell"));
+        let result = on_a_full_disk(&cwnd, &work);
         assert_eq!(result.code, Some(1), "{work:?}: {:?} {}", result.code, result.err);
         assert_eq!(result.err.matches("error: ").count(), 1, "{work:?}: {}", result.err);
         assert_eq!(left(&cwnd), Vec::<String>::new(), "{work:?}: {}", result.err);
@@ -74,23 +101,34 @@ fn a_signal_leaves_nothing() {
     for work in LONG_WORK {
         for signal in ["-INT", "-TERM"] {
             let cwnd = place();
-            let mut arguments = work.to_vec();
-            arguments.extend(["--out", "a/out"]);
-            let mut command = cwnd.command(&arguments);
-            let mut child =
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-            // Signals are listened to before the folder is made.
-            while !cwnd.path().join("a").exists() {
-                assert!(child.try_wait().expect("a child").is_none(), "{arguments:?} has ended");
-                sleep(Duration::from_millis(5));
-            }
-            sleep(Duration::from_millis(50));
-            let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
-            assert!(kill.success());
-            let result = CommandResult::of(&child.wait_with_output().expect("it ends"));
-            assert_eq!(result.code, Some(130), "{arguments:?} {signal}: {}", result.err);
-            assert_eq!(left(&cwnd), Vec::<String>::new(), "{arguments:?} {signal}");
+            let work = [work, &["--out", "a/out"]].concat();
+            let result = interrupted(&cwnd, &work, signal);
+            assert_eq!(result.code, Some(130), "{work:?} {signal}: {}", result.err);
+            assert_eq!(left(&cwnd), Vec::<String>::new(), "{work:?} {signal}");
         }
+    }
+}
+
+/// The folder of a sweep stays, and has whole files alone, so that the same command goes on from there.
+#[test]
+fn an_unfinished_sweep_has_whole_files_alone() {
+    let began = ["a", "a/out", "a/out/sweep.json", "a/out/sweep.toml"];
+    let work = ["sweep", "sweep.toml", "--out", "a/out", "--no-store", "--format", "csv"];
+    let cwnd = place();
+    let result = on_a_full_disk(&cwnd, &work);
+    assert_eq!((result.code, result.err.matches("error: ").count()), (Some(1), 1), "{}", result.err);
+    assert_eq!(left(&cwnd), [&began[..2], &["a/out/cells"], &began[2..]].concat());
+    cwnd.succeed(&work);
+    let whole = place();
+    whole.succeed(&work);
+    let part = "a/out/cells/part-00000000-00000003.csv";
+    let [resumed, whole] = [cwnd, whole].map(|cwnd| std::fs::read(cwnd.path().join(part)).expect("a part"));
+    assert_eq!(resumed, whole);
+    for signal in ["-INT", "-TERM"] {
+        let cwnd = place();
+        let result = interrupted(&cwnd, &[&work[..], &["--set", "duration=100h"]].concat(), signal);
+        assert_eq!(result.code, Some(130), "{signal}: {}", result.err);
+        assert_eq!(left(&cwnd), began, "{signal}");
     }
 }
 

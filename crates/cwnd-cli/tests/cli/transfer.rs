@@ -9,6 +9,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use super::finished::on_a_full_disk;
 use super::{CommandResult, Cwnd};
 
 /// A server that is killed when the test is done with it.
@@ -225,6 +226,29 @@ fn files_are_fetched_sent_and_left_alone() {
 }
 
 /// Waits until some groups of the large file lie in the inbox.
+/// Nothing stands under the name of a file before all of it is there, and what has come is for this user alone.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_part_of_a_file_under_its_name() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (cwnd, _) = place();
+    let expected = content(&cwnd.path().join("out"));
+    let server = Server::start(&cwnd, &["--dir", "out"], "127.0.0.1:0");
+    fs::create_dir(cwnd.path().join("copy")).expect("a new folder");
+    let receive = ["udt", "recv", &server.address, "--dir", "copy", "--retries", "0"];
+    let result = on_a_full_disk(&cwnd, &receive);
+    assert_eq!((result.code, result.err.matches("error: ").count()), (Some(1), 1), "{}", result.err);
+    assert!(result.err.contains("File too large"), "{}", result.err);
+    for (name, bytes) in content(&cwnd.path().join("copy")) {
+        let mode = fs::metadata(cwnd.path().join("copy").join(&name)).expect("a file").permissions().mode();
+        let hidden = name.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".cwnd-"));
+        assert!(expected.get(&name) == Some(&bytes) || (hidden && mode & 0o77 == 0), "{}", name.display());
+    }
+    cwnd.succeed(&receive);
+    assert_eq!(content(&cwnd.path().join("copy")), expected);
+}
+
 fn wait_for_groups(cwnd: &Cwnd) {
     let deep = cwnd.path().join("inbox/out/deep");
     let unfinished = || {
