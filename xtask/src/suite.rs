@@ -6,7 +6,9 @@ use std::{fs, io};
 use crate::check::OPTIONAL;
 use crate::python;
 use crate::step::Step;
-use crate::tool::{BROWSER_PACKAGES, CHROMIUM, CXX, LIBUDT, NODE, NPM, PYTHON, TCPDUMP, TSHARK, chromium};
+use crate::tool::{
+    BROWSER_PACKAGES, CHROMIUM, CXX, LIBUDT, NODE, NPM, PAGE_PACKAGES, PYTHON, TCPDUMP, TSHARK, chromium,
+};
 use crate::workspace::{Workspace, run};
 
 /// The steps `cargo xtask test` adds to those of `cargo xtask check`.
@@ -60,7 +62,7 @@ pub(crate) const STEPS: &[Step] = &[
         },
     },
     Step { name: "python", needs: &[&PYTHON], run: python::test },
-    Step { name: "browser", needs: &[&NODE, &NPM, &CHROMIUM, &BROWSER_PACKAGES], run: browser },
+    Step { name: "browser", needs: &[&NODE, &NPM, &CHROMIUM, &BROWSER_PACKAGES, &PAGE_PACKAGES], run: browser },
 ];
 
 /// The steps that `cargo xtask test --long` adds: what the ordinary tests ignore because it takes long.
@@ -111,7 +113,7 @@ fn attacks(workspace: &Workspace) -> Result<(), String> {
     Ok(())
 }
 
-/// Opens the report of a short run in a browser.
+/// Opens the report of a short run in a browser, and the page of `cwnd live`.
 fn browser(workspace: &Workspace) -> Result<(), String> {
     let out = workspace.scratch().join("compare");
     match fs::remove_dir_all(&out) {
@@ -121,5 +123,14 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     let compare = ["--", "compare", "--duration", "5s", "--warmup", "1s", "--out"];
     run(workspace.cargo(&["run", "--release"]).args(compare).arg(&out))?;
     let program = chromium().ok_or("chromium is missing")?;
-    run(Command::new("node").arg(workspace.path("tests/browser/report.mjs")).arg(out.join("report.html")).arg(program))
+    run(Command::new("node")
+        .arg(workspace.path("tests/browser/report.mjs"))
+        .arg(out.join("report.html"))
+        .arg(&program))?;
+    // The page in the program is the one that its sources make.
+    let page = workspace.path("crates/cwnd-live/page");
+    run(Command::new("npm").args(["run", "--silent", "check"]).current_dir(&page))?;
+    run(Command::new("node").args(["build.mjs", "--compare"]).current_dir(&page))?;
+    let command = workspace.target().join("release").join("cwnd");
+    run(Command::new("node").arg(workspace.path("tests/browser/live.mjs")).arg(command).arg(program))
 }

@@ -161,13 +161,15 @@ pub(crate) static CHROMIUM: Tool = Tool {
 /// The locked packages of the browser test.
 pub(crate) static BROWSER_PACKAGES: Tool = Tool {
     name: "the packages of tests/browser",
-    // npm leaves a copy of the lock file behind; an older copy is of an older lock file.
-    present: |workspace| {
-        let modified = |path| fs::metadata(workspace.path(path)).and_then(|file| file.modified()).ok();
-        let installed = modified("tests/browser/node_modules/.package-lock.json");
-        installed.is_some() && installed >= modified("tests/browser/package-lock.json")
-    },
+    present: |workspace| has_locked(workspace, "tests/browser"),
     source: Source::Npm("tests/browser"),
+};
+
+/// The locked packages that the page of `cwnd live` is made of and with.
+pub(crate) static PAGE_PACKAGES: Tool = Tool {
+    name: "the packages of crates/cwnd-live/page",
+    present: |workspace| has_locked(workspace, "crates/cwnd-live/page"),
+    source: Source::Npm("crates/cwnd-live/page"),
 };
 
 /// The compiler of programs on other libraries.
@@ -251,6 +253,15 @@ pub(crate) fn chromium() -> Option<PathBuf> {
         .iter()
         .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
         .find(|program| program.is_file())
+}
+
+/// Whether the packages that are locked in a folder are installed. npm leaves a copy of the lock file behind; an older copy is of an older
+/// lock file.
+fn has_locked(workspace: &Workspace, folder: &str) -> bool {
+    let folder = workspace.path(folder);
+    let modified = |path| fs::metadata(folder.join(path)).and_then(|file| file.modified()).ok();
+    let installed = modified("node_modules/.package-lock.json");
+    installed.is_some() && installed >= modified("package-lock.json")
 }
 
 /// Whether a program starts and succeeds.

@@ -194,7 +194,7 @@ static PARTS: [Part; 3] = [
 const COMMON: &[&str] = &[
     "Cache-Control: no-store",
     "Cross-Origin-Opener-Policy: same-origin",
-    "Referrer-Policy: no-referrer",
+    "Referrer-Policy: same-origin",
     "X-Content-Type-Options: nosniff",
 ];
 

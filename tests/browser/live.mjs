@@ -1,0 +1,376 @@
+// Drives the page of `cwnd live` in headless Chromium and checks what a visitor would see.
+//
+//   node live.mjs CWND [CHROMIUM]
+//
+// One line per check; exit code 1 if any fails, 2 if the checks could not be run.
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+
+const [program, executablePath = '/usr/bin/chromium'] = process.argv.slice(2);
+if (!program) {
+  console.error('usage: node live.mjs CWND [CHROMIUM]');
+  process.exit(2);
+}
+
+// Without a sandbox because tests run as root in containers; nothing of Chromium's own may use the network either.
+const FLAGS = [
+  '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-quic',
+];
+const TOKEN = 'test';
+const results = { passed: 0, failed: 0 };
+
+async function check(name, body) {
+  try {
+    const detail = await body();
+    results.passed += 1;
+    console.log(`ok    ${name}${detail ? `: ${detail}` : ''}`);
+  } catch (error) {
+    results.failed += 1;
+    console.log(`FAIL  ${name}: ${error.message}`);
+  }
+}
+
+function assert(condition, message) {
+  if (!condition) throw new Error(message);
+}
+
+/** Starts a server; its address is in what it prints. */
+function serve(...options) {
+  const child = spawn(program, ['live', '--no-open', '--token', TOKEN, ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const url = new Promise((found, failed) => {
+    let text = '';
+    child.stderr.on('data', (data) => {
+      text += data;
+      const address = /http:\S+/.exec(text);
+      if (address) found(address[0]);
+    });
+    child.on('error', failed);
+    child.on('exit', () => failed(new Error(`the server ended: ${text}`)));
+  });
+  const ended = new Promise((done) => child.on('exit', (code) => done(code)));
+  return { child, url, ended };
+}
+
+let server = serve('--listen', '127.0.0.1:0');
+const url = await server.url.catch((error) => {
+  console.error(error.message);
+  process.exit(2);
+});
+const port = Number(new URL(url).port);
+const browser = await chromium.launch({ executablePath, args: FLAGS }).catch((error) => {
+  console.error(`cannot start ${executablePath}: ${error.message.split('\n')[0]}`);
+  server.child.kill();
+  process.exit(2);
+});
+const faults = [];
+const requests = [];
+
+async function open(options, fragment = '') {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  // The tests read pictures back, which the page does not.
+  const own = (message) => ['error', 'warning'].includes(message.type()) && !message.text().includes('willReadFrequently');
+  page.on('console', (message) => own(message) && faults.push(message.text()));
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => new RegExp(`^(data|blob):|^(http|ws)://127.0.0.1:${port}/`).test(request.url()) || requests.push(request.url()));
+  await page.goto(url + fragment);
+  await settled(page);
+  return page;
+}
+
+/** Waits until all seeds of the newest run are there and drawn. */
+async function settled(page) {
+  await page.waitForFunction(() => /seeds? in \d+ ms/.test(document.querySelector('#status').textContent), null, { timeout: 30_000 });
+  await page.waitForFunction(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true)))));
+}
+
+/** Does something that leads to a new run, and waits for it. */
+async function anew(page, action) {
+  await page.evaluate(() => { document.querySelector('#status').textContent = ''; });
+  await action();
+  await settled(page);
+}
+
+const cells = (page, selector) => page.$$eval(`${selector} tbody tr`, (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
+
+/** How many pixels of the canvas in a figure are not transparent. */
+const ink = (page, id) => page.$eval(`#${id} canvas`, (canvas) => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let at = 3; at < data.length; at += 4) count += data[at] > 0 ? 1 : 0;
+  return count;
+});
+
+async function axe_faults(page) {
+  await page.evaluate(axe.source);
+  const { violations, passes } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  const lines = violations.map(({ id, impact, nodes }) => `${id} (${impact}) at ${nodes.slice(0, 3).map(({ target }) => target.join(' ')).join('; ')}`);
+  assert(lines.length === 0, lines.join(' | '));
+  return `${passes.length} rules passed`;
+}
+
+/** The first line of the answer to a request as it is written. */
+function ask(text) {
+  return new Promise((answered, failed) => {
+    const socket = createConnection({ port, host: '127.0.0.1' }, () => socket.write(text.replaceAll('\n', '\r\n')));
+    let heard = '';
+    socket.on('data', (data) => { heard += data; });
+    socket.on('close', () => answered(heard.split('\r\n')[0]));
+    socket.on('error', failed);
+    setTimeout(() => socket.destroy(), 3000);
+  });
+}
+
+const page = await open({ colorScheme: 'light' });
+
+await check('the page is below 300 KB', async () => {
+  const sizes = await Promise.all(['', 'live.js', 'live.css'].map(async (name) => (await (await page.request.get(url + name)).body()).length));
+  const size = sizes.reduce((sum, one) => sum + one);
+  assert(size < 300_000, `${size} bytes`);
+  return `${size} bytes`;
+});
+
+const presets = await page.$$eval('#preset option', (all) => all.map(({ value }) => value).filter(Boolean));
+for (const preset of presets) {
+  await check(`the preset ${preset} is drawn`, async () => {
+    await anew(page, () => page.selectOption('#preset', preset === presets[0] ? presets[1] : presets[0]));
+    await anew(page, () => page.selectOption('#preset', preset));
+    for (const id of ['window', 'rate', 'queue', 'rtt']) assert((await ink(page, id)) > 1000, `${id} is empty`);
+    const rows = await cells(page, '#measures');
+    assert(rows.length > 0 && rows.every(([, utilisation]) => /\d ±/.test(utilisation)), `the measures are ${JSON.stringify(rows)}`);
+    const lesson = await page.textContent('#lesson');
+    assert(lesson.includes('Look for'), 'there is no lesson');
+    const bad = await page.$$eval('svg', (all) => all.filter((svg) => /NaN|undefined|Infinity/.test(svg.outerHTML)).length);
+    assert(bad === 0, `${bad} pictures show a value that is not a number`);
+    return `${rows.length} runs`;
+  });
+}
+
+await check('the numbers are those of the command', async () => {
+  await anew(page, () => page.selectOption('#preset', 'bufferbloat'));
+  const [[, utilisation, goodput]] = await cells(page, '#measures');
+  const run = spawn(program, ['run', 'scenarios/live/bufferbloat.toml', '--json'], { cwd: new URL('../..', import.meta.url) });
+  let text = '';
+  for await (const data of run.stdout) text += data;
+  const document = JSON.parse(text);
+  const shown = [Number.parseFloat(utilisation), Number.parseFloat(goodput)];
+  const expected = [document.utilisation.mean * 100, document.goodput_bps.mean * 1e-6];
+  assert(shown.every((value, i) => Math.abs(value / expected[i] - 1) < 1e-3), `${shown} against ${expected}`);
+  return `${utilisation}, ${goodput}`;
+});
+
+await check('the curves follow a slider while it is dragged', async () => {
+  await anew(page, () => page.selectOption('#preset', 'two-flows'));
+  const before = await page.inputValue('#c-rate >> xpath=../input[@type="text"]');
+  const box = await page.locator('#c-rate').boundingBox();
+  await page.evaluate(() => performance.clearMeasures());
+  const drawn = await page.evaluate(() => Number(document.documentElement.dataset.drawn));
+  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+  await page.mouse.down();
+  for (let step = 0; step <= 30; step += 1) {
+    await page.mouse.move(box.x + box.width * (0.6 - step * 0.008), box.y + box.height / 2);
+    await page.waitForTimeout(30);
+  }
+  const while_dragging = await page.evaluate(() => Number(document.documentElement.dataset.drawn));
+  assert(while_dragging >= drawn + 2, `${while_dragging - drawn} pictures while it was dragged`);
+  await anew(page, () => page.mouse.up());
+  const after = await page.inputValue('#c-rate >> xpath=../input[@type="text"]');
+  assert(after !== before, `the rate stays ${after}`);
+  const times = await page.evaluate(() => performance.getEntriesByType('measure').map(({ name, duration }) => [name, duration]));
+  const of = (name) => times.filter(([known]) => known === name).map(([, duration]) => duration).sort((a, b) => a - b);
+  const work = of('frame work');
+  const p95 = work[Math.min(work.length - 1, Math.floor(work.length * 0.95))];
+  return `${before} to ${after}, ${while_dragging - drawn} pictures; after release first curve ${of('first curve').at(-1)?.toFixed(0)} ms, complete ${of('complete').at(-1)?.toFixed(0)} ms; work per frame ${p95.toFixed(1)} ms at the 95th percentile of ${work.length}`;
+});
+
+await check('a slider moves by keys', async () => {
+  await page.focus('#c-round-trip-time');
+  const before = await page.getAttribute('#c-round-trip-time', 'aria-valuetext');
+  await anew(page, () => page.keyboard.press('ArrowRight'));
+  const after = await page.getAttribute('#c-round-trip-time', 'aria-valuetext');
+  assert(before !== after, `it stays at ${after}`);
+  return `${before} to ${after}`;
+});
+
+await check('the cursor of time moves all plots and the table', async () => {
+  const last = await cells(page, '#flows');
+  await page.focus('#time');
+  for (let k = 0; k < 20; k += 1) await page.keyboard.press('PageDown');
+  const first = await cells(page, '#flows');
+  assert(JSON.stringify(first) !== JSON.stringify(last), 'the table stays');
+  const lefts = await page.$$eval('.u-cursor-x', (all) => all.map((one) => one.style.transform));
+  assert(lefts.length === 4 && new Set(lefts.map((one) => Math.round(Number.parseFloat(one.slice(10))))).size <= 2, lefts.join(' '));
+});
+
+await check('a link has all settings in it', async () => {
+  const link = await page.evaluate(() => location.hash);
+  const other = await open({}, link);
+  const texts = (one) => one.$$eval('#controls input[type=text]', (all) => all.map(({ value }) => value));
+  assert(JSON.stringify(await texts(other)) === JSON.stringify(await texts(page)), 'the controls differ');
+  assert(JSON.stringify(await cells(other, '#measures')) === JSON.stringify(await cells(page, '#measures')), 'the measures differ');
+  await other.close();
+  return `${link.length} characters`;
+});
+
+async function saved(what) {
+  await page.click('#take > summary');
+  const [file] = await Promise.all([page.waitForEvent('download'), page.click(`[data-take=${what}]`)]);
+  return readFile(await file.path(), 'utf8');
+}
+
+await check('what is shown can be saved', async () => {
+  const toml = await saved('toml');
+  assert(toml.includes('[dumbbell]') && toml.includes('[[flow]]'), toml);
+  const [head, ...rows] = (await saved('csv')).trim().split('\r\n');
+  assert(head.startsWith('run,flow,algorithm,time_s,window_packets') && rows.length > 1000, head);
+  const svg = await saved('svg');
+  assert(svg.startsWith('<svg') && !svg.includes('var('), 'the picture refers to the page');
+  const well_formed = await page.evaluate((text) => !new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror'), svg);
+  assert(well_formed, 'the picture is no XML');
+  return `${rows.length} rows`;
+});
+
+await check('the scenario opens in a report', async () => {
+  await page.click('#take > summary');
+  const [report] = await Promise.all([page.context().waitForEvent('page'), page.click('#take form button')]);
+  await report.waitForFunction(() => 'drawn' in document.documentElement.dataset, null, { timeout: 30_000 });
+  const count = await report.locator('figure').count();
+  assert(count > 3, `${count} figures`);
+  await report.close();
+  return `${count} figures`;
+});
+
+await check('a bad scenario shows its line', async () => {
+  await page.click('#scenario > summary');
+  await page.fill('#toml', 'duration = "5s"\n\n[dumbbell]\nrate = "5parsec"\n\n[[flow]]\nalgorithm = "reno"\n');
+  await page.click('#apply');
+  await page.waitForSelector('#message:not([hidden])');
+  const text = await page.textContent('#message');
+  assert(text.startsWith('line 4:') && text.includes('rate with its unit'), text);
+  const excerpt = await page.textContent('#toml-error pre');
+  assert(excerpt.includes('4 | rate = "5parsec"') && excerpt.includes('^'), excerpt);
+  return text;
+});
+
+await check('a TOML file can be dropped on the page', async () => {
+  const data = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(['duration = "4s"\n[dumbbell]\nrate = "7mbit"\n[[flow]]\nalgorithm = "vegas"\n'], 'x.toml'));
+    return transfer;
+  });
+  await anew(page, () => page.dispatchEvent('body', 'drop', { dataTransfer: data }));
+  assert((await page.inputValue('#c-rate >> xpath=../input[@type="text"]')) === '7mbit', 'the rate is not that of the file');
+  assert((await cells(page, '#flows'))[0][0] === 'vegas', 'the algorithm is not that of the file');
+  assert(await page.isHidden('#message'), 'the message stays');
+});
+
+await check('a scenario that names a file is refused', async () => {
+  await page.fill('#toml', '[dumbbell]\nrate = "7mbit"\ntrace = "/etc/passwd"\n[[flow]]\nalgorithm = "reno"\n');
+  await page.click('#apply');
+  await page.waitForSelector('#message:not([hidden])');
+  const text = await page.textContent('#message');
+  assert(text.includes('reads no files'), text);
+});
+
+await check('a rule of one’s own runs, and an error in it is shown', async () => {
+  await anew(page, () => page.selectOption('#preset', 'two-flows'));
+  await anew(page, () => page.selectOption('#controls .group:first-of-type .head select', 'rule'));
+  const row = async () => (await cells(page, '#measures'))[0];
+  const as_reno = await row();
+  await page.click('#flow-0 > summary');
+  const grow = page.locator('#flow-0 .field', { hasText: 'grow' }).locator('input');
+  await anew(page, async () => {
+    await grow.fill('max(4/w, 0.01)');
+    await grow.press('Tab');
+  });
+  assert(JSON.stringify(await row()) !== JSON.stringify(as_reno), 'the measures are those of Reno');
+  await grow.fill('4/v');
+  await grow.press('Tab');
+  await page.waitForSelector('#message:not([hidden])');
+  const text = await page.textContent('#message');
+  assert(text.includes('unknown name `v` at character 3'), text);
+  return text;
+});
+
+await check('a run follows the clock, and its rate is pulled', async () => {
+  await anew(page, () => page.selectOption('#preset', 'two-flows'));
+  await page.click('#pace');
+  await page.waitForFunction(() => Number.parseFloat(document.querySelector('#at').textContent) > 2 && /clock/.test(document.querySelector('#status').textContent), null, { timeout: 15_000 });
+  const rate = page.locator('#c-rate >> xpath=../input[@type="text"]');
+  await rate.fill('20mbit');
+  await rate.press('Tab');
+  const at = await page.evaluate(() => Number.parseFloat(document.querySelector('#at').textContent));
+  await page.waitForFunction((from) => Number.parseFloat(document.querySelector('#at').textContent) > from + 12, at, { timeout: 15_000 });
+  const total = (await cells(page, '#flows')).reduce((sum, [, , goodput]) => sum + Number(goodput), 0);
+  assert(total > 10 && total < 25, `the flows have ${total} Mbit/s`);
+  await page.click('#hold');
+  await page.waitForTimeout(300);
+  const held = await page.textContent('#at');
+  await page.waitForTimeout(300);
+  assert((await page.textContent('#at')) === held, 'it goes on while it is held');
+  const toml = await saved('toml');
+  assert(toml.includes('[[dumbbell.schedule.steps]]') && toml.includes('20mbit'), toml);
+  await anew(page, () => page.click('#pace'));
+  return `${total.toFixed(1)} Mbit/s, held at ${held}`;
+});
+
+await check('axe finds nothing (light)', async () => {
+  await page.click('#cross > summary');
+  await page.click('#events > summary');
+  return axe_faults(page);
+});
+
+await check('axe finds nothing (dark, phone), and nothing is wider than the screen', async () => {
+  const phone = await open({ colorScheme: 'dark', viewport: { width: 420, height: 850 } });
+  await phone.click('#panel > summary');
+  const detail = await axe_faults(phone);
+  const over = await phone.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert(over <= 0, `the page is ${over} pixels wider than the screen`);
+  await phone.close();
+  return detail;
+});
+
+await check('no error or warning on the console', () => assert(faults.length === 0, faults.join(' | ')));
+await check('no request leaves this host', () => assert(requests.length === 0, requests.join(' | ')));
+
+await check('strangers are refused', async () => {
+  const host = `127.0.0.1:${port}`;
+  const socket = 'Upgrade: websocket\nConnection: Upgrade\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n';
+  const cases = [
+    [`GET /${TOKEN}/ HTTP/1.1\nHost: ${host}\n\n`, '200'],
+    [`GET / HTTP/1.1\nHost: ${host}\n\n`, '404'],
+    [`GET /wrong/ HTTP/1.1\nHost: ${host}\n\n`, '404'],
+    [`GET /${TOKEN}/ HTTP/1.1\nHost: evil.example:${port}\n\n`, '421'],
+    [`GET /${TOKEN}/ws HTTP/1.1\nHost: ${host}\nOrigin: http://evil.example\n${socket}\n`, '403'],
+    [`GET /${TOKEN}/ws HTTP/1.1\nHost: ${host}\n${socket}\n`, '403'],
+    [`GET /${TOKEN}/ws HTTP/1.1\nHost: ${host}\nOrigin: http://${host}\n${socket}\n`, '101'],
+    [`POST /${TOKEN}/report HTTP/1.1\nHost: ${host}\nOrigin: http://evil.example\nContent-Length: 5\n\ntoml=`, '403'],
+    [`GET /${TOKEN}/ HTTP/1.1\nHost: ${host}\nX: ${'x'.repeat(20_000)}\n\n`, '400'],
+  ];
+  for (const [text, status] of cases) {
+    const line = await ask(text);
+    assert(line.includes(` ${status} `), `${text.slice(0, 60)}: ${line}`);
+  }
+  return `${cases.length} requests`;
+});
+
+await check('Ctrl-C ends the server, and the page finds it again when it is back', async () => {
+  server.child.kill('SIGINT');
+  const code = await server.ended;
+  assert(code === 0, `it ended with ${code}`);
+  await page.waitForFunction(() => document.querySelector('#status').classList.contains('bad'));
+  server = serve('--listen', `127.0.0.1:${port}`);
+  await server.url;
+  await settled(page);
+  const rows = await cells(page, '#measures');
+  assert(rows.length === 1, 'there is nothing after it');
+});
+
+await browser.close();
+server.child.kill('SIGINT');
+await server.ended;
+console.log(`${results.passed} passed, ${results.failed} failed`);
+process.exit(results.failed === 0 ? 0 : 1);
