@@ -11,19 +11,20 @@ use cwnd_net::{UdtListener, UdtStream};
 use cwnd_report::diagnosis::Finding;
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::{FAST, PACKET, mend, rate, verdict};
+use super::{Demand, PACKET, mend, rate, verdict};
 use crate::clock::{Stopwatch, timed};
 use crate::failure::Failure;
 use crate::usage::Usage;
 
-pub(super) fn check(folder: &Path) -> Vec<Finding> {
-    let processor = processor().unwrap_or_else(|why| Finding::unknown("processor", why.to_string()));
-    let disk = disk(folder).unwrap_or_else(|error| Finding::unknown("disk", format!("{}: {error}", folder.display())));
-    vec![processor, timer(), clock(), descriptors(), disk]
+pub(super) fn check(demand: &Demand, folder: &Path) -> Vec<Finding> {
+    let processor = processor(demand.rate).unwrap_or_else(|why| Finding::unknown("processor", why.to_string()));
+    let disk = disk(demand.rate, folder)
+        .unwrap_or_else(|error| Finding::unknown("disk", format!("{}: {error}", folder.display())));
+    vec![processor, timer(demand.rate), clock(demand.rate), descriptors(), disk]
 }
 
-/// A short transfer within this process, over the loopback.
-fn processor() -> Result<Finding, Failure> {
+/// A short transfer within this process, over the loopback; `wanted` is in bit/s here and below.
+fn processor(wanted: f64) -> Result<Finding, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Run(error.to_string());
     let listener: UdtListener = UdtListener::bind((Ipv4Addr::LOCALHOST, 0).into()).map_err(|error| failed(&error))?;
     let address = listener.local_addr();
@@ -50,7 +51,7 @@ fn processor() -> Result<Finding, Failure> {
     sending.join().map_err(|_| failed(&"the sender is gone"))?.map_err(|error| failed(&error))?;
     let bits_per_second = bytes as f64 * 8.0 / elapsed;
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let limits = bits_per_second < FAST;
+    let limits = bits_per_second < wanted;
     let governors = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").unwrap_or_default();
     let saves = limits && !["", "performance"].contains(&governors.trim());
     Ok(Finding {
@@ -69,12 +70,12 @@ fn processor() -> Result<Finding, Failure> {
 }
 
 /// How late sleeps end.
-fn timer() -> Finding {
+fn timer(wanted: f64) -> Finding {
     let mut late: Vec<Duration> = (0..SLEEPS).map(|_| timed(|| thread::sleep(SLEEP)).1.saturating_sub(SLEEP)).collect();
     late.sort();
     let (median, worst) = (late[SLEEPS / 2], late[SLEEPS * 99 / 100]);
     let limits = worst > AHEAD;
-    let packets = worst.as_secs_f64() * FAST / (f64::from(PACKET) * 8.0);
+    let packets = worst.as_secs_f64() * wanted / (f64::from(PACKET) * 8.0);
     Finding {
         measured: format!(
             "half of the sleeps of 50 us end {} us late or less, 99 % {} us",
@@ -86,7 +87,7 @@ fn timer() -> Finding {
         verdict: verdict(limits),
         means: format!(
             "up to {packets:.0} packets leave at once at {}; programs beside are the usual reason",
-            rate(FAST)
+            rate(wanted)
         ),
         mend: mend(limits, "renice -n -10 -p $(pgrep -x cwnd)".to_owned()),
         ..Finding::unknown("timer", "")
@@ -94,7 +95,7 @@ fn timer() -> Finding {
 }
 
 /// How long it takes to read the clock.
-fn clock() -> Finding {
+fn clock(wanted: f64) -> Finding {
     let folder = Path::new("/sys/devices/system/clocksource/clocksource0");
     let read = |name| fs::read_to_string(folder.join(name)).unwrap_or_default().trim().to_owned();
     let (source, others) = (read("current_clocksource"), read("available_clocksource"));
@@ -110,8 +111,8 @@ fn clock() -> Finding {
         verdict: verdict(limits),
         means: format!(
             "{:.1} % of a core for ten looks a packet at {}",
-            each * 10.0 * FAST / (f64::from(PACKET) * 8.0) * 100.0,
-            rate(FAST)
+            each * 10.0 * wanted / (f64::from(PACKET) * 8.0) * 100.0,
+            rate(wanted)
         ),
         mend: mend(better, format!("echo tsc > {}", folder.join("current_clocksource").display())),
         ..Finding::unknown("clock", "")
@@ -135,7 +136,7 @@ fn descriptors() -> Finding {
 }
 
 /// How fast bytes are written to the disk.
-fn disk(folder: &Path) -> io::Result<Finding> {
+fn disk(wanted: f64, folder: &Path) -> io::Result<Finding> {
     let mut file = tempfile::Builder::new().prefix(".cwnd-").tempfile_in(folder)?;
     let block = vec![0x5A; 1 << 20];
     let clock = Stopwatch::start();
@@ -150,7 +151,7 @@ fn disk(folder: &Path) -> io::Result<Finding> {
         measured: format!("{} written and synced in {}", rate(bits_per_second), folder.display()),
         value: Some(bits_per_second),
         unit: "bit/s",
-        verdict: verdict(bits_per_second < FAST),
+        verdict: verdict(bits_per_second < wanted),
         means: "files do not arrive faster for long; `--dir` takes them elsewhere".to_owned(),
         ..Finding::unknown("disk", "")
     })

@@ -8,8 +8,10 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::Args;
+use cwnd::{BitRate, Span};
 use cwnd_report::diagnosis::{Diagnosis, Verdict};
 use cwnd_run::files::to_json;
+use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
 
@@ -20,6 +22,7 @@ Examples:
   cwnd doctor                    this host
   cwnd doctor 192.0.2.1          and the way to another one
   cwnd doctor --dir /srv/in      and the disk that files will go to
+  cwnd doctor --rate 10gbit --rtt 200ms   judged by a path that is faster and longer
 Takes some two seconds. Writes a file of 64 MB into the folder and takes it away; changes nothing else. Commands that mend what was
 found are shown and not run; they hold until the next start of the system.")]
 pub(crate) struct Arguments {
@@ -28,6 +31,12 @@ pub(crate) struct Arguments {
     /// The folder that files will go into
     #[arg(long, value_name = "D", default_value = ".")]
     dir: PathBuf,
+    /// The rate of the path that data will take: a host should not be slower
+    #[arg(long, default_value = "1gbit")]
+    rate: Written<BitRate>,
+    /// Its round-trip time, in which a window should fit
+    #[arg(long, default_value = "50ms")]
+    rtt: Written<Span>,
     /// Print a JSON document, and nothing else
     #[arg(long)]
     json: bool,
@@ -35,11 +44,33 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let peer = arguments.host.as_deref().map(resolve).transpose()?;
-    let mut findings = sockets::check();
+    let demand = arguments.demand()?;
+    let mut findings = sockets::check(&demand);
     findings.extend(devices::check(peer));
-    findings.extend(machine::check(&arguments.dir));
+    findings.extend(machine::check(&demand, &arguments.dir));
     let diagnosis = Diagnosis { version: cwnd_run::VERSION, peer: arguments.host.clone(), findings };
     Ok(if arguments.json { to_json(&diagnosis) } else { print(&diagnosis) })
+}
+
+/// What a path demands of a host.
+#[derive(Debug)]
+struct Demand {
+    /// bit/s, above zero.
+    rate: f64,
+    /// Seconds, above zero.
+    rtt: f64,
+    /// The round-trip time as it was written.
+    rtt_text: String,
+}
+
+impl Arguments {
+    fn demand(&self) -> Result<Demand, Failure> {
+        let rtt = self.rtt.value().as_secs_f64();
+        if rtt == 0.0 {
+            return Err(Failure::Input(format!("--rtt: cannot be {}: accepted is any time above zero", self.rtt)));
+        }
+        Ok(Demand { rate: self.rate.value().0, rtt, rtt_text: self.rtt.text().to_owned() })
+    }
 }
 
 /// The address of a host, which may have a port behind it.
@@ -97,9 +128,6 @@ const INDENT: &str = "                           ";
 
 /// The port with which a route is looked up. Nothing is sent there.
 const DISCARD: u16 = 9;
-
-/// The rate up to which a host should not be the limit, bit/s: that of most network cards.
-const FAST: f64 = 1e9;
 
 /// The default packet size of UDT, bytes with all headers.
 const PACKET: u32 = 1500;

@@ -10,32 +10,34 @@ use cwnd_report::diagnosis::Finding;
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{FAST, PACKET, mend, rate, verdict};
+use super::{Demand, PACKET, mend, rate, verdict};
 
-pub(super) fn check() -> Vec<Finding> {
-    let [receive, send] = buffers()
+pub(super) fn check(demand: &Demand) -> Vec<Finding> {
+    let [receive, send] = buffers(demand)
         .unwrap_or_else(|why| [Finding::unknown("receive_buffer", why.clone()), Finding::unknown("send_buffer", why)]);
     let segmentation = segmentation().unwrap_or_else(|error| Finding::unknown("segmentation", error.to_string()));
     vec![receive, send, overruns(), input_queue(), segmentation]
 }
 
 /// The buffers that a port requests, and those that it gets.
-fn buffers() -> Result<[Finding; 2], String> {
+fn buffers(demand: &Demand) -> Result<[Finding; 2], String> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let port = UdtPort::bind(any, &Options::default()).map_err(|error| error.to_string())?;
     let (asked, granted) = port.socket_buffer();
-    let covered = granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / FAST;
-    let receive = buffer("receive_buffer", "rmem_max", asked, granted, |window| {
+    let covered = granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / demand.rate;
+    let receive = buffer("receive_buffer", "rmem_max", (asked, granted), demand, |window| {
         format!(
-            "at {} a receiver that gets no processor for {:.0} ms loses packets; at 50 ms a whole window fits up to {}",
-            rate(FAST),
+            "at {} a receiver that gets no processor for {:.1} ms loses packets; at {} a whole window fits up to {}",
+            rate(demand.rate),
             covered * 1e3,
+            demand.rtt_text,
             rate(window)
         )
     });
     let sent = send_buffer(asked).map_err(|error| error.to_string())?;
-    let send = buffer("send_buffer", "wmem_max", asked, sent, |window| {
-        format!("bursts up to this size wait for the device; at 50 ms a whole window fits up to {}", rate(window))
+    let send = buffer("send_buffer", "wmem_max", (asked, sent), demand, |window| {
+        let fits = rate(window);
+        format!("bursts up to this size wait for the device; at {} a whole window fits up to {fits}", demand.rtt_text)
     });
     Ok([receive, send])
 }
@@ -46,7 +48,13 @@ fn send_buffer(bytes: usize) -> io::Result<usize> {
     Ok(socket.send_buffer_size()? / KERNEL_DOUBLES)
 }
 
-fn buffer(check: &'static str, key: &str, asked: usize, granted: usize, means: impl FnOnce(f64) -> String) -> Finding {
+fn buffer(
+    check: &'static str,
+    key: &str,
+    (asked, granted): (usize, usize),
+    demand: &Demand,
+    means: impl FnOnce(f64) -> String,
+) -> Finding {
     let limits = granted < asked;
     let mebibytes = |bytes: usize| bytes as f64 / f64::from(1 << 20);
     Finding {
@@ -54,7 +62,7 @@ fn buffer(check: &'static str, key: &str, asked: usize, granted: usize, means: i
         value: Some(granted as f64),
         unit: "bytes",
         verdict: verdict(limits),
-        means: means(granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / 0.05),
+        means: means(granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / demand.rtt),
         mend: mend(limits, format!("sysctl -w net.core.{key}={asked}")),
         ..Finding::unknown(check, "")
     }
@@ -184,14 +192,15 @@ mod tests {
 
     #[test]
     fn a_short_buffer_is_reported_with_its_rate_and_its_command() {
-        let short = buffer("receive_buffer", "rmem_max", 8 << 20, 1 << 20, |window| format!("{window:.0}"));
+        let demand = Demand { rate: 1e9, rtt: 0.05, rtt_text: "50ms".to_owned() };
+        let short = buffer("receive_buffer", "rmem_max", (8 << 20, 1 << 20), &demand, |window| format!("{window:.0}"));
         // 910 packets of 1,500 bytes in 50 ms.
         assert_eq!((short.measured.as_str(), short.means.as_str()), ("1.0 MiB of 8.0 MiB", "218453333"));
         assert_eq!(
             (short.verdict, short.mend),
             (Verdict::Limits, vec!["sysctl -w net.core.rmem_max=8388608".to_owned()])
         );
-        let whole = buffer("receive_buffer", "rmem_max", 8 << 20, 8 << 20, |_| String::new());
+        let whole = buffer("receive_buffer", "rmem_max", (8 << 20, 8 << 20), &demand, |_| String::new());
         assert_eq!((whole.verdict, whole.mend.len()), (Verdict::Fine, 0));
     }
 }
