@@ -16,6 +16,8 @@ thread_local! {
 pub(crate) fn seed(seed: u64) {
     NEXT.set(Some(seed));
     rand::rng().reseed().expect("the backend below never fails while it has a seed");
+    #[cfg(feature = "known-bad")]
+    rand_0_9::rng().reseed().expect("the backend below never fails while it has a seed");
     NEXT.set(None);
 }
 

@@ -13,5 +13,19 @@ use cwnd::Spec;
 /// All stacks of this program, by their names.
 #[must_use]
 pub fn stacks() -> Vec<Spec> {
-    [quinn::stacks("quinn"), noq::stacks("noq"), smoltcp::stacks("smoltcp")].concat()
+    let [quinn, noq, smoltcp] = NAMES;
+    [quinn::stacks(quinn), noq::stacks(noq), smoltcp::stacks(smoltcp)].concat()
 }
+
+/// noq with an algorithm of `cwnd` as its controller, called `… in noq`.
+///
+/// # Errors
+/// noq cannot have it.
+#[cfg(not(feature = "known-bad"))]
+pub fn noq_with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
+    noq::with(spec)
+}
+
+/// What the stacks are called before the colon. `known-bad/` builds the same adapters with releases that are known to be wrong.
+const NAMES: [&str; 3] =
+    if cfg!(feature = "known-bad") { ["quinn-0.11.14", "noq-1.1.0", "smoltcp-0.12.0"] } else { ["quinn", "noq", "smoltcp"] };

@@ -2,6 +2,7 @@
 
 mod plaintext;
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,18 +23,40 @@ use plaintext::Plaintext;
 
 /// noq's stacks; `name` is what they are called before the colon.
 pub(crate) fn stacks(name: &str) -> Vec<Spec> {
-    let factories: [(&str, Factory); 2] =
-        [("cubic", || Arc::new(CubicConfig::default())), ("bbr3", || Arc::new(Bbr3Config::default()))];
+    let factories: [(&str, Factory); 2] = [
+        ("cubic", Arc::new(|_| Arc::new(CubicConfig::default()))),
+        ("bbr3", Arc::new(|_| Arc::new(Bbr3Config::default()))),
+    ];
     let stack = |(controller, factory)| StackSpec::new(&format!("{name}:{controller}"), Noq { factory }).into_spec();
     factories.into_iter().map(stack).collect()
 }
 
-type Factory = fn() -> Arc<dyn ControllerFactory + Send + Sync>;
+/// noq with the algorithm of `spec` as its controller.
+///
+/// # Errors
+/// noq cannot have it.
+#[cfg(not(feature = "known-bad"))]
+pub(crate) fn with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
+    cwnd_quic::noq::Factory::new(spec.clone(), 0)?;
+    let algorithm = spec.clone();
+    let factory: Factory = Arc::new(move |seed| {
+        Arc::new(cwnd_quic::noq::Factory::new(algorithm.clone(), seed).expect("it was accepted before"))
+    });
+    Ok(StackSpec::new(&format!("{} in noq", spec.label()), Noq { factory }).into_spec())
+}
 
-/// noq with one of its controllers.
-#[derive(Debug)]
+/// Makes what makes controllers, of a seed.
+type Factory = Arc<dyn Fn(u64) -> Arc<dyn ControllerFactory + Send + Sync> + Send + Sync>;
+
+/// noq with a controller.
 struct Noq {
     factory: Factory,
+}
+
+impl fmt::Debug for Noq {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Noq").finish_non_exhaustive()
+    }
 }
 
 /// One end: an endpoint with one connection.
@@ -78,7 +101,7 @@ impl Stack for Noq {
 
 impl Noq {
     fn transport(&self, asked: &Asked, in_flight: &Arc<AtomicU64>) -> TransportConfig {
-        let watched = Watched { factory: (self.factory)(), in_flight: Arc::clone(in_flight) };
+        let watched = Watched { factory: (self.factory)(asked.seed), in_flight: Arc::clone(in_flight) };
         let mut config = TransportConfig::default();
         config
             .congestion_controller_factory(Arc::new(watched))
@@ -257,7 +280,8 @@ impl cwnd_stack::Endpoint for End {
             window: Some(packets(metrics.congestion_window)),
             ssthresh: metrics.ssthresh.map(packets),
             in_flight: Some(self.in_flight.load(Ordering::Relaxed).div_ceil(mtu)),
-            rate: metrics.pacing_rate.map(|bits| bits as f64 / 8.0 / mtu as f64),
+            // Bytes per second, whatever its documentation says: its pacer takes them for these.
+            rate: metrics.pacing_rate.map(|bytes| bytes as f64 / mtu as f64),
             rtt: connection.rtt(PathId::ZERO).map(|rtt| Span::from_nanos(rtt.as_nanos() as u64)),
             lost: Some(self.lost),
         }
@@ -294,6 +318,7 @@ impl Controller for WatchedController {
         self.inner.on_packet_sent(now, bytes, pn);
     }
 
+    #[cfg(not(feature = "known-bad"))]
     fn on_cwnd_limited(&mut self) {
         self.inner.on_cwnd_limited();
     }
