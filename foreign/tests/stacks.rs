@@ -118,6 +118,23 @@ fn marks_take_the_place_of_losses() {
     }
 }
 
+/// As RFC 9438 section 4.6 has it, and as the release 0.11.14 did not.
+#[test]
+fn quinn_cuts_to_seven_tenths() {
+    let mut setup = Dumbbell::new(20_000_000, Span::from_millis(50), QueueLimit::Packets(83)).setup(
+        &[named("quinn:cubic")],
+        Era::MODERN,
+        Span::from_secs(30),
+        Span::from_secs(1),
+        1,
+    );
+    setup.sampling = Some(Sampling { interval: Span::from_millis(10), internals: true });
+    let trace = trace(&setup);
+    let cuts: Vec<f64> =
+        trace.flows[0].window.windows(2).map(|pair| pair[1] / pair[0]).filter(|cut| *cut < 0.9).collect();
+    assert!(cuts.len() >= 2 && cuts.iter().all(|cut| (0.69..0.72).contains(cut)), "{cuts:?}");
+}
+
 /// A digest of times and sizes for each stack on a path with losses; the same twice in one process, whatever ran before.
 fn digests() -> String {
     let specs = cwnd_foreign::stacks();

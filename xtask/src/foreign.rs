@@ -25,9 +25,11 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     ExitCode::from(code.unwrap_or(1))
 }
 
-/// The step of `test`: the tests of the stacks, by a debug build of the libraries alone.
+/// The step of `test`: the tests of the stacks, by debug builds of the libraries alone.
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
-    run(&mut cargo(workspace, "foreign", &["test", "--locked", "--no-default-features", "--test", "stacks"]))
+    let tests = ["test", "--locked", "--no-default-features"];
+    run(cargo(workspace, "foreign", &tests).args(["--test", "ours", "--test", "stacks"]))?;
+    run(cargo(workspace, "foreign/known-bad", &tests).args(["--features", "known-bad", "--test", "departures"]))
 }
 
 /// A cargo command in the folder `program`, whose settings hold only there.
