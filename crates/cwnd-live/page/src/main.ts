@@ -228,15 +228,29 @@ function draw(): void {
     const end = t[t.length - 1] ?? 1;
     const wide = span.read(String(settings.document['duration'] ?? '60s')) ?? 60;
     plots.draw(results, all, events, pacing ? [Math.max(0, end - wide), Math.max(wide, end)] : [0, end]);
-    const time = $<HTMLInputElement>('#time');
-    time.max = String(Math.max(1, t.length - 1));
+    $<HTMLInputElement>('#time').max = String(Math.max(1, t.length - 1));
+    // The rest is for the next picture, and while a control moves not for each.
+    dirty = { curves: false, measures: true };
+    planes_due = true;
+    return schedule();
+  }
+  const now = performance.now();
+  if ((asked.moving || pacing) && now - rested < REST_MS) return;
+  rested = now;
+  if (planes_due) {
+    planes_due = false;
+    const t = shown_time();
     show_row(row === null || row >= t.length ? t.length - 1 : row, row === null);
     planes();
-    if (!asked.moving) slow_parts();
+    return schedule();
   }
-  if (dirty.measures || dirty.curves) table();
-  dirty = { curves: false, measures: false };
+  table();
+  if (!asked.moving) slow_parts();
+  dirty.measures = false;
 }
+
+let planes_due = false;
+let rested = 0;
 
 /** What need not follow a control while it moves. */
 function slow_parts(): void {
@@ -424,6 +438,10 @@ $('#preset').addEventListener('change', ({ target }) => {
   const preset = hello?.presets.find(({ id }) => id === (target as HTMLSelectElement).value);
   if (preset) take_in(preset.document, preset.apart, preset.id);
 });
+// A slider that is back where it was has not changed, and yet what is shown is of one seed.
+for (const kind of ['pointerup', 'keyup']) {
+  $('#controls').addEventListener(kind, () => setTimeout(() => { if (asked.moving && !pacing) ask(false); }));
+}
 $('#controls').addEventListener('submit', (event) => event.preventDefault());
 $<HTMLInputElement>('#time').addEventListener('input', ({ target }) => {
   show_row(Number((target as HTMLInputElement).value));
@@ -520,5 +538,7 @@ addEventListener('hashchange', () => {
   if (linked && toFragment(linked) !== toFragment(settings)) take_in(linked.document, linked.apart, linked.preset);
 });
 
+/** Between two pictures of what is beside the curves, while these move. */
+const REST_MS = 120;
 /** Rows of a paced run that stay: ten minutes at 20 ms. */
 const MAX_ROWS = 30_000;
