@@ -28,14 +28,20 @@ export interface Results { labels: string[]; seeds: number; runs: (Run | undefin
 
 export const empty = (): Results => ({ labels: [], seeds: 0, runs: [], responses: [], toml: '', command: '' });
 
-/** The lines of all runs; those of one colour differ by their dash. */
+/** The lines of all runs; those of colours that are near to each other differ by their dash. */
 export function lines(results: Results): Line[] {
-  const seen = new Map<string, number>();
+  const seen: string[] = [];
   return results.runs.flatMap((run, index) => (run?.description.flows ?? []).map((info, flow) => {
-    const nth = seen.get(info.light) ?? 0;
-    seen.set(info.light, nth + 1);
+    const nth = seen.filter((colour) => near(colour, info.light)).length;
+    seen.push(info.light);
     return { run: index, flow, name: info.name, info, dash: DASHES[nth % DASHES.length]! };
   }));
+}
+
+/** Whether two colours, as #rrggbb, are hard to tell apart. */
+function near(a: string, b: string): boolean {
+  const [x, y] = [a, b].map((colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)));
+  return x!.reduce((sum, value, at) => sum + (value - y![at]!) ** 2, 0) < 80 ** 2;
 }
 
 export function column(results: Results, line: { run: number; flow: number }, name: string): Float32Array | undefined {
