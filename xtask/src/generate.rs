@@ -14,6 +14,7 @@ struct Generated {
 /// All of them.
 const GENERATED: &[Generated] = &[
     Generated { path: "docs/algorithms.md", command: &["docs", "algorithms"] },
+    Generated { path: "docs/conform.md", command: &["docs", "conform"] },
     Generated { path: "docs/json.md", command: &["docs", "json"] },
     Generated { path: "docs/papers.md", command: &["docs", "papers"] },
     Generated { path: "docs/scenario.schema.json", command: &["schema"] },

@@ -84,6 +84,15 @@ pub(crate) const LONG: &[Step] = &[
         },
     },
     Step {
+        name: "conformance",
+        needs: &[],
+        // Twenty seeds of all checks for our own senders, and all checks for each deliberate mistake.
+        run: |workspace| {
+            let test = ["test", "--package", "cwnd-conform", "--tests", "--", "--ignored", "--nocapture"];
+            run(&mut workspace.cargo(&test))
+        },
+    },
+    Step {
         name: "kills",
         needs: &[],
         run: |workspace| {

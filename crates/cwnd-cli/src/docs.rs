@@ -13,6 +13,8 @@ use crate::failure::Failure;
 pub(crate) enum Page {
     /// docs/algorithms.md
     Algorithms,
+    /// docs/conform.md
+    Conform,
     /// docs/json.md
     Json,
     /// docs/papers.md
@@ -32,6 +34,7 @@ pub(crate) enum Schema {
 pub(crate) fn page(page: Page) -> Result<String, Failure> {
     Ok(match page {
         Page::Algorithms => reference::algorithms(),
+        Page::Conform => cwnd_conform::reference::page(),
         Page::Json => reference::json(),
         Page::Papers => reproduced::papers()?,
     })

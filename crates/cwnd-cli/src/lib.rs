@@ -9,6 +9,7 @@ mod arguments;
 mod bench;
 mod clock;
 mod compare;
+mod conform;
 mod docs;
 mod doctor;
 mod emulated;
@@ -62,6 +63,8 @@ enum Command {
     Sweep(Box<sweep::Arguments>),
     /// Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC
     Evaluate(evaluate::Arguments),
+    /// Judge congestion control clause by clause: RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
+    Conform(Box<conform::Arguments>),
     /// Lay what a Linux kernel recorded over a simulated run, in one report
     Overlay(overlay::Arguments),
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
@@ -111,6 +114,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Conform(arguments) => conform::run(&arguments),
         Command::Overlay(arguments) => overlay::run(&arguments),
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),

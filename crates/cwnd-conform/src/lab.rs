@@ -166,6 +166,12 @@ impl Course {
         self.fault(Fault::Next { flow: 0, from: time(at), count })
     }
 
+    /// Loses packets by their numbers, the first time each comes by.
+    pub(crate) fn lose_numbers(self, numbers: &[u64]) -> Self {
+        let fault = |number: &u64| Fault::Data { flow: 0, number: *number, transmission: 1 };
+        numbers.iter().map(fault).fold(self, Self::fault)
+    }
+
     /// Loses `per_mille` of a thousand packets between two times.
     pub(crate) fn lose_share(self, from: f64, to: f64, per_mille: u16) -> Self {
         self.fault(Fault::Share { flow: 0, from: time(from), to: time(to), per_mille })
@@ -182,11 +188,12 @@ impl Course {
         self
     }
 
-    /// Of so many acknowledgements in a row all but the last are lost, among the first [`ACKS`].
-    pub(crate) fn acks_of(mut self, packets: u64) -> Self {
-        let lost = (1..=ACKS).filter(|nth| packets > 1 && nth % packets != 0);
-        let faults = lost.map(|nth| Fault::Ack { flow: 0, nth }).collect();
-        self.setup.taps.push(Tap { link: LinkId(1), faults });
+    /// The path back carries acknowledgements in bunches of a millisecond, and of so many in a row the last alone. Those of whole stacks
+    /// come in bunches only: how many packets each names is their receiver's choice.
+    pub(crate) fn acks_of(mut self, packets: u32) -> Self {
+        let impairments = &mut self.setup.links[1].impairments;
+        impairments.aggregation = Some(Span::from_millis(1));
+        impairments.ack_thinning = Some(packets);
         self
     }
 
@@ -260,6 +267,15 @@ impl Record {
         if window.is_nan() { Err(Unfit::NotApplicable("it shows no window")) } else { Ok(window) }
     }
 
+    /// The threshold of slow start at a time; none is a thousand million packets.
+    ///
+    /// # Errors
+    /// The subject shows none.
+    pub(crate) fn threshold(&self, at: f64) -> Result<f64, Unfit> {
+        let threshold = self.at(at).threshold;
+        if threshold.is_nan() { Err(Unfit::NotApplicable("it shows no threshold")) } else { Ok(threshold.min(1e9)) }
+    }
+
     /// The largest window between two times.
     pub(crate) fn largest(&self, from: f64, to: f64) -> Result<f64, Unfit> {
         let most = self.window(from)?;
@@ -315,18 +331,18 @@ impl Record {
         Ok(self.smallest(cut.at, to)? / cut.before)
     }
 
+    /// The numbers of data packets at the bottleneck between two times.
+    pub(crate) fn numbers(&self, from: f64, to: f64) -> impl Iterator<Item = u64> {
+        let nanos = (from.max(0.0) * 1e9) as u64..(to * 1e9) as u64;
+        self.data.iter().filter(move |sent| nanos.contains(&sent.at)).map(|sent| sent.number)
+    }
+
     /// When slow start begins: the first packet of the first flight, which is one of four packets in half a round trip. What comes before is
     /// a handshake.
     pub(crate) fn slow_start(&self) -> f64 {
         let half = (0.5e9 * self.rtt) as u64;
         let flight = self.data.windows(4).find(|four| four[3].at - four[0].at < half);
         flight.map_or(0.0, |four| four[0].at as f64 / 1e9)
-    }
-
-    /// When the sender found packets lost, seconds.
-    pub(crate) fn losses(&self) -> Vec<f64> {
-        let found = self.looks.windows(2).filter(|pair| pair[1].lost > pair[0].lost);
-        found.map(|pair| pair[1].at).collect()
     }
 
     /// Packets delivered per second between two times.
@@ -353,7 +369,5 @@ fn time(secs: f64) -> Time {
 
 /// A packet with its headers, of the flows of a course.
 pub(crate) const PACKET: Bytes = Bytes(1500);
-/// Acknowledgements that [`Course::acks_of`] reaches.
-const ACKS: u64 = 4000;
 /// Of a formula in a plot.
 const POINTS: u32 = 200;

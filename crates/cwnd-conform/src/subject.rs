@@ -117,8 +117,7 @@ impl fmt::Display for Subject {
 impl Law {
     /// The law of what is called `name`: `quinn:cubic`, `bbr3`, `newreno`.
     fn named(name: &str) -> Self {
-        let own = name.split(':').find(|part| !part.contains('='));
-        let controller = name.split(':').filter(|part| !part.contains('=')).next_back().or(own).unwrap_or(name);
+        let controller = name.split(':').rfind(|part| !part.contains('=')).unwrap_or(name);
         match controller {
             "reno" | "newreno" | "new-reno" => Self::Reno,
             _ if controller.starts_with("cubic") => Self::Cubic,

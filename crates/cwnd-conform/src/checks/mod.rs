@@ -48,6 +48,18 @@ fn cut(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Result<(Record, Cut), Unfit>
     Ok((record, cut))
 }
 
+/// A wide path where every eighth packet of the flight is lost that is under way in the fifth round trip, and when that is.
+fn scattered(lab: &Lab<'_>, rtt_ms: u64) -> Result<(Record, f64), Unfit> {
+    let at = first(lab, rtt_ms);
+    let course = wide(lab, rtt_ms, 1.0);
+    let record = lab.run(&course)?;
+    let begin = record.slow_start() - 0.1 * record.rtt;
+    let flight = begin + ((at - begin) / record.rtt).floor() * record.rtt;
+    let numbers: Vec<u64> = record.numbers(flight, flight + 0.9 * record.rtt).step_by(8).collect();
+    need(numbers.len() > 2, "too little is sent")?;
+    Ok((lab.run(&course.lose_numbers(&numbers))?, flight))
+}
+
 /// The same with a second packet lost so long after the first cut, and both cuts.
 fn two_cuts(lab: &Lab<'_>, rtt_ms: u64, after: f64, seconds: f64) -> Result<(Record, [Cut; 2]), Unfit> {
     let at = first(lab, rtt_ms);
@@ -89,8 +101,8 @@ fn per_packet(record: &Record, from: f64, to: f64) -> Measured {
     Ok((record.window(to)? - record.window(from)?) / acked as f64)
 }
 
-/// The path stalls for a second and a half: packets are late, are taken for lost and arrive after all. The largest window after the sender
-/// has found that out, over the one before the cut.
+/// The path stalls for a second and a half: packets are late, are taken for lost and arrive after all. The window when the sender has
+/// found that out, over the one before the cut.
 fn undone(lab: &Lab<'_>) -> Measured {
     let rtt_ms = 50;
     let lost = first(lab, rtt_ms);
@@ -109,8 +121,16 @@ fn undone(lab: &Lab<'_>) -> Measured {
     // Back at once: no growth of congestion avoidance doubles what a cut has left within a round trip.
     let after: Vec<_> = record.between(cut.at, cut.at + 4.0).collect();
     let undo = after.windows(2).find(|pair| pair[1].window > 1.2 * pair[0].window && pair[1].window > 0.9 * cut.before);
-    let undo = undo.ok_or(Unfit::NotApplicable("it undoes no cut"))?[1].at;
-    Ok(record.largest(undo, undo + 2.0 * record.rtt)? / cut.before)
+    let undo = undo.ok_or(Unfit::NotApplicable("it undoes no cut"))?[1];
+    Ok(undo.window / cut.before)
+}
+
+/// The least threshold while three of ten packets are lost.
+fn threshold_floor(lab: &Lab<'_>) -> Measured {
+    let at = first(lab, 50);
+    let record = lab.run(&wide(lab, 50, 20.0).lose_share(at, at + 20.0, 300))?;
+    let least = record.between(at, f64::INFINITY).map(|look| look.threshold).fold(f64::INFINITY, f64::min);
+    if least.is_infinite() { Err(Unfit::NotApplicable("it shows no threshold")) } else { Ok(least) }
 }
 
 /// Refuses to go on where a check needs what did not happen.

@@ -31,7 +31,7 @@ pub(crate) const CHECKS: &[Check] = &[
         requirement: "and what is sent with it",
         looks: Looks::Wire,
         applies: Applies::Plain,
-        measured: "packets sent in the third round trip after the mark over those in the one in which it is set",
+        measured: "packets sent in the third flight after the mark over those in the one in which it is set",
         accepted: Range::at_most(1.7),
         basis: "slow start would have sent eight times as many; a halved window is twice that of the mark's round trip by then",
         measure: reacts_wire,
@@ -109,20 +109,23 @@ fn reacts_wire(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&wide(lab, 100, 1.0).mark(at, 1))?;
     marked(&record)?;
     let rtt = record.rtt;
-    let before = record.sent(at - 0.5 * rtt, at + 0.5 * rtt);
-    Ok(record.sent(at + 2.0 * rtt, at + 3.0 * rtt) as f64 / before.max(1) as f64)
+    // Flights follow one another by a round trip.
+    let begin = record.slow_start() - 0.1 * rtt;
+    let flight = begin + ((at - begin) / rtt).floor() * rtt;
+    let before = record.sent(flight, flight + rtt);
+    Ok(record.sent(flight + 3.0 * rtt, flight + 4.0 * rtt) as f64 / before.max(1) as f64)
 }
 
 fn once(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
-    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 5).mark(at + 0.04, 5))?;
+    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 10))?;
     marked(&record)?;
     record.smallest_from(at, at + 3.0 * record.rtt)
 }
 
 fn mark_and_loss(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
-    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 1).lose(at + 0.02, 1))?;
+    let record = lab.run(&wide(lab, 100, 1.0).lose(at, 1).mark(at, 1))?;
     marked(&record)?;
     record.smallest_from(at, at + 3.0 * record.rtt)
 }

@@ -81,9 +81,9 @@ pub(crate) const CHECKS: &[Check] = &[
         requirement: "who undoes a cut for packets that were only late has the window back, and not more",
         applies: Applies::Loss,
         looks: Looks::Window,
-        measured: "largest window in the two round trips after the undo over the one before the cut",
+        measured: "window at the undo over the one before the cut",
         accepted: Range::within(0.98, 1.1),
-        basis: "growth in two round trips of congestion avoidance",
+        basis: "growth while the flight that was late is acknowledged",
         measure: undone,
         ..BASE
     },

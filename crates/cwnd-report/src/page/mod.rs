@@ -11,6 +11,7 @@
 //! Curves are thinned for the screen so that their extremes survive; measures are never taken from thinned curves.
 
 mod assets;
+mod conform;
 mod evaluation;
 mod measures;
 pub mod model;
@@ -19,6 +20,7 @@ mod parts;
 mod report;
 mod runs;
 
+pub use conform::conformance_html;
 pub use evaluation::evaluation_html;
 pub use paper::PaperPage;
 pub(crate) use paper::index_html;

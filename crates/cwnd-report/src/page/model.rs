@@ -56,7 +56,7 @@ pub fn udt(document: &Stages, printed: Printed<'_>) -> String {
     page("UDT's rate control", kind, &model::udt(document), &Palette::new(["udt"].into_iter()), printed)
 }
 
-fn page(title: &str, kind: &str, plots: &[Plot], palette: &Palette, printed: Printed<'_>) -> String {
+pub(super) fn page(title: &str, kind: &str, plots: &[Plot], palette: &Palette, printed: Printed<'_>) -> String {
     let page = ModelPage {
         title,
         kind,

@@ -73,7 +73,7 @@ impl Tap {
         let mut lost = false;
         for (fault, struck) in self.faults.iter().zip(&mut self.struck) {
             match *fault {
-                Fault::Next { flow, from, count } if flow == packet.flow && now >= from && *struck < count => {
+                Fault::Next { flow, from, count } if !lost && flow == packet.flow && now >= from && *struck < count => {
                     *struck += 1;
                     lost = true;
                 }
@@ -81,7 +81,7 @@ impl Tap {
                     lost |= self.stream.chance(threshold(f64::from(per_mille) / 1000.0));
                 }
                 Fault::Mark { flow, from, count }
-                    if flow == packet.flow && now >= from && *struck < count && packet.ecn != Ecn::NotCapable =>
+                    if !lost && flow == packet.flow && now >= from && *struck < count && packet.ecn == Ecn::Capable =>
                 {
                     *struck += 1;
                     packet.ecn = Ecn::Congestion;

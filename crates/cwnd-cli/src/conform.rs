@@ -1,0 +1,127 @@
+//! `cwnd conform`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use cwnd_conform::baseline::Baseline;
+use cwnd_conform::{Conformance, Plan, Subject, Suite, checks, junit, text};
+use cwnd_report::page::conformance_html;
+use cwnd_run::files::to_json;
+
+use crate::arguments::whole;
+use crate::failure::Failure;
+use crate::files;
+
+/// Whom to judge, by what, and where verdicts go.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd conform reno cubic+hystart++
+  cwnd conform cubic --suite rfc9438 --all --html conform.html
+  cwnd conform cubic --check 9438-beta --seeds 20
+Ends with 1 where something departs that the baseline does not name, or where it names what is met.")]
+pub(crate) struct Arguments {
+    /// Algorithms or stacks, with `+hystart++` behind those that leave slow start by RFC 9406
+    #[arg(value_name = "SUBJECT", required_unless_present = "list")]
+    subjects: Vec<String>,
+    /// The clauses of this document; all by default
+    #[arg(long, value_name = "SUITE", value_parser = suite)]
+    suite: Vec<Suite>,
+    /// This check; all by default
+    #[arg(long, value_name = "ID", value_parser = check)]
+    check: Vec<String>,
+    /// Independent runs of each check
+    #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=1000))]
+    seeds: u32,
+    /// Print the checks and judge nobody
+    #[arg(long)]
+    list: bool,
+    /// Print every verdict, not only what departs or is not clear
+    #[arg(long)]
+    all: bool,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    json: bool,
+    /// Write the verdicts as JUnit's XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Write a page with a plot for each check
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Known departures: a subject and a check on each line
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write what departs as such a file
+    #[arg(long, value_name = "FILE")]
+    write_baseline: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    if arguments.list {
+        return Ok(text::list());
+    }
+    let subjects = arguments
+        .subjects
+        .iter()
+        .map(|text| Subject::parse(text).map_err(|error| Failure::Input(format!("{text}: {error}"))));
+    let subjects: Vec<Subject> = subjects.collect::<Result<_, _>>()?;
+    let known = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), read)?;
+    let plan = Plan {
+        suites: arguments.suite.clone(),
+        only: arguments.check.clone(),
+        seeds: arguments.seeds.into(),
+        curves: arguments.html.is_some(),
+    };
+    let results: Vec<Conformance> = subjects.iter().map(|subject| plan.judge(subject)).collect();
+    let printed: Vec<String> = results.iter().map(|result| text::conformance(result, arguments.all)).collect();
+    let compared = known.compare(&results);
+    if let Some(path) = &arguments.junit {
+        write(path, &junit::document(&results, &known))?;
+    }
+    if let Some(path) = &arguments.html {
+        let all: Vec<String> = results.iter().map(|result| text::conformance(result, true)).collect();
+        write(path, &conformance_html(&results, &files::command(), &all.join("\n")))?;
+    }
+    if let Some(path) = &arguments.write_baseline {
+        write(path, &Baseline::print(&results))?;
+    }
+    let output = if arguments.json { to_json(&results) } else { printed.join("\n") };
+    if compared.new.is_empty() && compared.mended.is_empty() {
+        return Ok(output);
+    }
+    crate::print(&output)?;
+    let named = |list: &[(String, String)]| {
+        list.iter().map(|(subject, id)| format!("{subject} {id}")).collect::<Vec<_>>().join(", ")
+    };
+    let mut told = Vec::new();
+    if !compared.new.is_empty() {
+        told.push(format!("departs: {}", named(&compared.new)));
+    }
+    if !compared.mended.is_empty() {
+        told.push(format!("meets what the baseline names as departures: {}", named(&compared.mended)));
+    }
+    Err(Failure::Run(told.join("; ")))
+}
+
+fn suite(text: &str) -> Result<Suite, String> {
+    let names: Vec<_> = Suite::ALL.iter().map(|suite| suite.name()).collect();
+    Suite::find(text).ok_or_else(|| format!("accepted are {}", names.join(", ")))
+}
+
+fn check(text: &str) -> Result<String, String> {
+    let found = checks().find(|check| check.id == text);
+    found.map(|check| check.id.to_string()).ok_or_else(|| "no such check; `cwnd conform --list` has all".to_string())
+}
+
+fn read(path: &Path) -> Result<Baseline, Failure> {
+    let input = |reason: String| Failure::Input(format!("{}: {reason}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| input(error.to_string()))?;
+    Baseline::parse(&text).map_err(|error| input(error.to_string()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::Run(format!("{}: {error}", path.display())))?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}
