@@ -93,6 +93,14 @@ pub(crate) const LONG: &[Step] = &[
         },
     },
     Step {
+        name: "attacked",
+        needs: &[],
+        run: |workspace| {
+            let test = ["test", "--package", "cwnd-secure", "--test", "seeded", "--", "--ignored", "--nocapture"];
+            run(&mut workspace.cargo(&test))
+        },
+    },
+    Step {
         name: "kills",
         needs: &[],
         run: |workspace| {
@@ -108,13 +116,14 @@ pub(crate) const PARTS: &[Step] = &[Step { name: "attacks", needs: &[], run: att
 /// Every attack of SECURITY.md: on the protocol in memory and by the corpora of fuzzing, on a port and on a transfer, and on the servers of
 /// the command.
 fn attacks(workspace: &Workspace) -> Result<(), String> {
-    let tests: [(&str, &[&str], &[&str]); 6] = [
+    let tests: [(&str, &[&str], &[&str]); 7] = [
         ("cwnd-udt", &["--lib"], &["refused", "proof", "endpoint", "quota", "buffer"]),
         ("cwnd-udt", &["--test", "corpus"], &[]),
         ("cwnd-net", &["--test", "attacks", "--test", "load"], &[]),
         ("cwnd-files", &["--lib", "--test", "attacks", "--test", "corpus"], &[]),
-        ("cwnd-cli", &["--bin", "cwnd"], &["clients", "demo", "exchange"]),
-        ("cwnd-cli", &["--test", "cli"], &["attacks", "a_change_of_what_is_kept"]),
+        ("cwnd-secure", &[], &[]),
+        ("cwnd-cli", &["--lib"], &["clients", "demo", "exchange", "share"]),
+        ("cwnd-cli", &["--test", "cli"], &["attacks", "secure", "a_change_of_what_is_kept"]),
     ];
     for (package, targets, filters) in tests {
         run(workspace.cargo(&["test", "--package", package]).args(targets).arg("--").args(filters))?;
