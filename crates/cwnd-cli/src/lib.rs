@@ -72,6 +72,14 @@ enum Command {
     Model(Box<model::Command>),
     /// Reproduce five papers: published, ours, tolerance and verdict of every table, figure and claim
     Paper(paper::Arguments),
+    /// Send files and folders to whoever has the code that this prints, encrypted
+    Send(Box<udt::files::offer::Arguments>),
+    /// Receive files and folders from `cwnd send` or `cwnd serve`
+    Recv(Box<udt::files::recv::Arguments>),
+    /// Serve the files of a folder to those who have a code or a known key
+    Serve(Box<udt::files::serve::TopArguments>),
+    /// Print this user's public key, for servers that know their clients
+    Key(udt::key::Arguments),
     /// Real datagrams
     #[command(subcommand)]
     Udt(Box<udt::Command>),
@@ -118,6 +126,10 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Overlay(arguments) => overlay::run(&arguments),
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
+        Command::Send(arguments) => udt::files::offer::run(&arguments),
+        Command::Recv(arguments) => udt::files::recv::run(&arguments),
+        Command::Serve(arguments) => udt::files::serve::run_top(&arguments),
+        Command::Key(arguments) => udt::key::run(&arguments),
         Command::Udt(command) => udt::run(&command),
         Command::Link(arguments) => link::run(&arguments),
         Command::Live(arguments) => live::run(&arguments),

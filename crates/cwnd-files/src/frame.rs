@@ -266,7 +266,9 @@ impl<T: Read + Write> Frames<T> {
         let [kind, length @ ..] = header;
         let length = u32::from_le_bytes(length);
         if length > max_length(kind).map_err(invalid)? {
-            return Err(invalid(Malformed::Length { kind, length }));
+            // What begins like a hello and is none: that of the encryption, for example.
+            let malformed = if kind == HELLO { Malformed::Magic } else { Malformed::Length { kind, length } };
+            return Err(invalid(malformed));
         }
         self.payload.clear();
         let read = self.io.by_ref().take(u64::from(length)).read_to_end(&mut self.payload)?;

@@ -5,9 +5,9 @@
 //! and is then renamed. A journal beside an unfinished file lists the groups that are on the disk, from which a later transfer of
 //! the same file resumes. It reads those groups again, beside what arrives, and starts over where they are not what they were.
 //!
-//! Nothing is encrypted and nobody is authenticated: that is left to the layer below.
+//! Nothing is encrypted and nobody is authenticated: that is left to the stream below, as `cwnd-secure` makes one.
 //!
-//! Where to start: [`send`] and [`receive`] are the clients, [`serve`] is the server. They block. The connection must buffer 128 KiB in
+//! Where to start: [`send`] and [`receive`] are the clients, [`serve`] and [`offer`] are the servers. They block. The connection must buffer 128 KiB in
 //! the direction from the receiver to the sender, as sockets do.
 //!
 //! ```
@@ -62,7 +62,7 @@ pub use frame::frames_in;
 pub use name::{BadName, Name, RESERVED};
 pub use options::{ReceiveOptions, ServeOptions};
 pub use outcome::{Event, Outcome, Reason, Role};
-pub use session::{receive, send, serve};
+pub use session::{offer, receive, refuse, send, serve};
 pub use text::Printable;
 pub use tree::{GROUP, Hash};
 pub use walk::Source;

@@ -1,19 +1,20 @@
 //! A whole transfer over one connection, from the hello to the end.
 
 use std::collections::BTreeSet;
-use std::io::{ErrorKind, Read, Write};
+use std::error::Error;
+use std::io::{self, ErrorKind, Read, Write};
 
-use crate::error::TransferError;
+use crate::error::{Malformed, TransferError};
 use crate::folder::Folder;
 use crate::frame::{Frame, Frames};
 use crate::handshake::{VERSION, await_welcome};
 use crate::limits::{MAX_NAME_BYTES, MAX_NAMES};
 use crate::name::Name;
 use crate::options::{ReceiveOptions, ServeOptions};
-use crate::outcome::{Event, Outcome, Role};
+use crate::outcome::{Event, Outcome, Reason, Role};
 use crate::receiver::receive_into;
 use crate::sender::{Welcome, send_from};
-use crate::walk::Source;
+use crate::walk::{Source, Unavailable};
 
 /// As a client, sends files and folders to a server. `observer` is called with every event, and ends the transfer by `false`.
 ///
@@ -66,12 +67,32 @@ pub fn serve<T: Read + Write>(
     observer: &mut dyn FnMut(Event<'_>) -> bool,
 ) -> Result<Outcome, TransferError> {
     let mut frames = Frames::new(connection);
-    match handle_client(&mut frames, folder, options, observer) {
-        // To the client these are a lost connection: it tries again.
-        Err(error) if error.is_retryable() && !matches!(error, TransferError::Io(_)) => Err(error),
-        Err(TransferError::Interrupted) => Err(TransferError::Interrupted),
-        result => close(&mut frames, result),
-    }
+    let result = handle_client(&mut frames, folder, options, observer);
+    close_client(&mut frames, result)
+}
+
+/// As a server, sends one client the sources whose names it requests; all of them if it requests everything.
+///
+/// # Errors
+/// As [`send`].
+pub fn offer<T: Read + Write>(
+    connection: T,
+    sources: &[Source],
+    observer: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<Outcome, TransferError> {
+    let mut frames = Frames::new(connection);
+    let result = offer_to_client(&mut frames, sources, observer);
+    close_client(&mut frames, result)
+}
+
+/// As a server, refuses a client before it has said what it wants, and tells it why.
+///
+/// # Errors
+/// The connection failed.
+pub fn refuse<T: Read + Write>(connection: T, why: &str) -> io::Result<()> {
+    let mut frames = Frames::new(connection);
+    frames.send(&Frame::Error(why))?;
+    frames.flush()
 }
 
 fn handle_client<T: Read + Write>(
@@ -80,12 +101,7 @@ fn handle_client<T: Read + Write>(
     options: &ServeOptions,
     observer: &mut dyn FnMut(Event<'_>) -> bool,
 ) -> Result<Outcome, TransferError> {
-    let role = match frames.receive()? {
-        Frame::Hello { version: VERSION, role } => role,
-        Frame::Hello { version, .. } => return Err(TransferError::Version(version)),
-        _ => return Err(TransferError::Protocol("its first message is not a hello")),
-    };
-    match (role, &options.receive) {
+    match (receive_hello(frames)?, &options.receive) {
         (Role::Send, None) => return Err(TransferError::ReadOnly),
         (Role::Send, Some(options)) => {
             frames.send(&Frame::Welcome)?;
@@ -102,6 +118,32 @@ fn handle_client<T: Read + Write>(
         }
     }
     send_from(frames, &sources, &unavailable, Welcome::Sent, observer)
+}
+
+fn offer_to_client<T: Read + Write>(
+    frames: &mut Frames<T>,
+    sources: &[Source],
+    observer: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<Outcome, TransferError> {
+    if receive_hello(frames)? == Role::Send {
+        return Err(TransferError::ReadOnly);
+    }
+    frames.send(&Frame::Welcome)?;
+    let names = receive_request(frames)?;
+    let all = names.contains(&b""[..]);
+    let requested: Vec<_> = sources.iter().filter(|source| all || names.contains(source.name())).cloned().collect();
+    let missing = names.into_iter().filter(|name| !all && !requested.iter().any(|source| source.name() == *name));
+    let unavailable: Vec<_> = missing.map(|name| Unavailable { name, reason: Reason::Missing }).collect();
+    send_from(frames, &requested, &unavailable, Welcome::Sent, observer)
+}
+
+/// What a client wants to do.
+fn receive_hello<T: Read + Write>(frames: &mut Frames<T>) -> Result<Role, TransferError> {
+    match frames.receive()? {
+        Frame::Hello { version: VERSION, role } => Ok(role),
+        Frame::Hello { version, .. } => Err(TransferError::Version(version)),
+        _ => Err(TransferError::Protocol("its first message is not a hello")),
+    }
 }
 
 /// The names of a request, each of them once. An empty one contains all others.
@@ -123,6 +165,19 @@ fn receive_request<T: Read + Write>(frames: &mut Frames<T>) -> Result<BTreeSet<V
     }
 }
 
+/// Ends a server's part with what it tells the client.
+fn close_client<T: Read + Write>(
+    frames: &mut Frames<T>,
+    result: Result<Outcome, TransferError>,
+) -> Result<Outcome, TransferError> {
+    match result {
+        // To the client these are a lost connection: it tries again.
+        Err(error) if error.is_retryable() && !matches!(error, TransferError::Io(_)) => Err(error),
+        Err(TransferError::Interrupted) => Err(TransferError::Interrupted),
+        result => close(frames, result),
+    }
+}
+
 /// Reports to the other side why the transfer fails here, or returns the error that it has reported.
 fn close<T: Read + Write>(
     frames: &mut Frames<T>,
@@ -140,6 +195,10 @@ fn close<T: Read + Write>(
                 }
                 return result;
             }
+            // The other side can still read, and may not know that this is not what it speaks to.
+            TransferError::Io(error) if error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Malformed>) => {
+                error.to_string()
+            }
             TransferError::Io(_) | TransferError::Refused(_) => return result,
             error => error.to_string(),
         };
@@ -151,7 +210,7 @@ fn close<T: Read + Write>(
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Cursor};
+    use std::io::Cursor;
 
     use super::*;
 

@@ -13,7 +13,7 @@ use crate::name::Name;
 use crate::outcome::Reason;
 
 /// A file or folder to send.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Source {
     folder: Folder,
     /// Below the folder.
@@ -67,6 +67,11 @@ impl Source {
         let name = Name::new(requested).map_err(|_| unavailable(Reason::Name))?;
         let last = name.split().1.as_bytes().to_vec();
         Ok(Self { folder, path: name.as_path().to_owned(), name: last })
+    }
+
+    /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
+    pub(crate) fn name(&self) -> &[u8] {
+        &self.name
     }
 
     /// All files and folders of the source, sorted by name, a folder before what is in it.

@@ -44,7 +44,6 @@ pub struct Access {
 
 /// How a client has proven itself: the number of the code or of the key among those of [`Access`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Proven {
     /// By this code.
     Code(usize),

@@ -1,7 +1,8 @@
 //! `cwnd udt`
 
 mod clients;
-mod files;
+pub(crate) mod files;
+pub(crate) mod key;
 mod link;
 mod perf;
 
@@ -22,11 +23,11 @@ pub(crate) enum Command {
     /// Measure how fast bytes get through
     Perf(Box<perf::Arguments>),
     /// Fetch files and folders
-    Recv(files::recv::Arguments),
-    /// Send files and folders
-    Send(files::send::Arguments),
+    Recv(Box<files::recv::Arguments>),
+    /// Send files and folders to a server
+    Send(Box<files::send::Arguments>),
     /// Serve the files of a folder
-    Serve(files::serve::Arguments),
+    Serve(Box<files::serve::Arguments>),
 }
 
 pub(crate) fn run(command: &Command) -> Result<String, Failure> {

@@ -9,7 +9,7 @@ use super::{CommandResult, Cwnd, SHORT, root};
 
 /// A command, and arguments with which it ends soon. Servers are to listen where no host can, clients ask where nobody listens, and what
 /// would work for long writes into a folder that exists.
-const COMMANDS: [(&str, &[&str]); 23] = [
+const COMMANDS: [(&str, &[&str]); 27] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
     ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),
@@ -23,8 +23,12 @@ const COMMANDS: [(&str, &[&str]); 23] = [
     ("model udt", &[]),
     ("overlay", &["short.toml", "--kernel", "ss.txt", "--out", "taken"]),
     ("paper", &["newaimd", "--out", "taken"]),
+    ("key", &["nowhere/key"]),
+    ("recv", &["127.0.0.1:9", "--dir", "nowhere"]),
     ("run", &["short.toml", "--json", "--seeds", "1"]),
     ("schema", &[]),
+    ("send", &["nowhere"]),
+    ("serve", &["--at", "192.0.2.1:9"]),
     ("sweep", &["sweep.toml", "--json", "--no-store"]),
     ("sweep status", &["nowhere"]),
     ("udt link", &["192.0.2.1:9", "127.0.0.1:9"]),

@@ -75,10 +75,11 @@ impl Stage<'_> {
                 let program = beside("cwnd")?;
                 let target = self.target.to_string_lossy();
                 let at = format!("{receiver}:{port}");
-                let arguments = ["udt", "serve", "--dir", &target, "--writable", &at];
+                // In the clear, as the others are.
+                let arguments = ["udt", "serve", "--plain", "--dir", &target, "--writable", &at];
                 let _server = self.serve(Side::Far, &program, &arguments, port)?;
                 let what = if workload == Workload::Large { LARGE } else { TREE };
-                self.client(Side::Near, &program, &["udt", "send", what, &at])
+                self.client(Side::Near, &program, &["udt", "send", "--plain", what, &at])
             }
             Implementation::Tcp(algorithm) => {
                 let program = std::env::current_exe().map_err(at_program)?;

@@ -60,7 +60,7 @@ fn number(value: f64, mark: &str) -> String {
 }
 
 const PREFACE: &str = "\
-`cwnd udt send` to `cwnd udt serve`, beside the demos of libudt 4.11 (`sendfile`, `recvfile`), `srt-file-transmit` (SRT 1.5.1), and TCP:
+`cwnd udt send --plain` to `cwnd udt serve --plain`, in the clear as all the others, beside the demos of libudt 4.11 (`sendfile`, `recvfile`), `srt-file-transmit` (SRT 1.5.1), and TCP:
 a file by `sendfile(2)` into a bare socket, a tree by `tar` through one. The loopback is the host's; the other ways are links of
 200 Mbit/s between two networks of their own, with a queue of one bandwidth-delay product, which carry all of them alike (TUN interfaces,
 a link of `cwnd udt link` between). Where packets are lost, that is at random and on the way of the data only. Times are those of the

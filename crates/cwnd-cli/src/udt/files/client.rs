@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use cwnd_files::{Event, Outcome, TransferError};
 use cwnd_net::{ConnectError, Options, UdtStream};
+use cwnd_secure::{Proof, SecureError, connect};
 
+use super::channel::Channel;
+use super::proof::explain;
 use super::report::{Report, print_text};
 use crate::failure::Failure;
 use crate::udt::connect_failure;
@@ -19,6 +22,8 @@ pub(super) struct Client<'a> {
     /// The folder that received files go into; `None` for a client that sends.
     pub(super) folder: Option<&'a Path>,
     pub(super) options: Options,
+    /// How this end proves itself; `None` for a transfer in the clear.
+    pub(super) proof: Option<Proof>,
     pub(super) retries: u32,
     pub(super) json: bool,
 }
@@ -30,7 +35,7 @@ impl Client<'_> {
     /// Runs `transfer` over one connection after another until it has ended, and returns its report.
     pub(super) fn run(
         &self,
-        transfer: impl Fn(&UdtStream, Observer<'_>) -> Result<Outcome, TransferError>,
+        transfer: impl Fn(&mut Channel, Observer<'_>) -> Result<Outcome, TransferError>,
     ) -> Result<String, Failure> {
         // Reading and writing may block: an interruption aborts the connection, which wakes them.
         let current: Arc<Mutex<Option<UdtStream>>> = Arc::default();
@@ -49,16 +54,27 @@ impl Client<'_> {
                 Some(Ok(stream)) => {
                     super::set_timeouts(&stream);
                     *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream.clone());
-                    let result = transfer(&stream, &mut |event| {
-                        transferred |= matches!(event, Event::Transferred(_));
-                        report.handle(&event, &stream);
-                        !super::interrupted()
+                    let result = self.secure(stream.clone()).map(|mut channel| {
+                        let result = transfer(&mut channel, &mut |event| {
+                            transferred |= matches!(event, Event::Transferred(_));
+                            report.handle(&event, &stream);
+                            !super::interrupted()
+                        });
+                        (channel, result)
                     });
                     drop(current.lock().unwrap_or_else(PoisonError::into_inner).take());
+                    let (channel, result) = match result {
+                        Ok(ended) => ended,
+                        Err(error) if error.is_retryable() => {
+                            (Channel::Plain(stream), Err(TransferError::Io(error.into())))
+                        }
+                        Err(_) if super::interrupted() => return Err(stopped()),
+                        Err(error) => return Err(Failure::Run(format!("{}: {}", self.server, explain(&error)))),
+                    };
                     match result {
                         Ok(outcome) => {
                             // Both ends have sent their end: an error here changes nothing.
-                            let _closed = stream.close();
+                            let _closed = channel.close();
                             return finish(&report, &outcome);
                         }
                         Err(TransferError::File { name, error }) => {
@@ -93,6 +109,14 @@ impl Client<'_> {
         }
     }
 
+    /// Proves both ends to each other, unless the transfer is in the clear.
+    fn secure(&self, stream: UdtStream) -> Result<Channel, SecureError> {
+        match &self.proof {
+            Some(proof) => connect(stream, proof).map(|secure| Channel::Secure(Box::new(secure))),
+            None => Ok(Channel::Plain(stream)),
+        }
+    }
+
     /// A connection to the server; none if an interruption came first.
     fn connect(&self) -> Option<Result<UdtStream, ConnectError>> {
         let (sender, receiver) = mpsc::channel();
@@ -114,7 +138,8 @@ fn stopped() -> Failure {
     Failure::Stopped("interrupted; what was received of large files is kept for the next time".to_owned())
 }
 
-fn finish(report: &Report, outcome: &Outcome) -> Result<String, Failure> {
+/// The last line of a transfer, or that it was not complete.
+pub(super) fn finish(report: &Report, outcome: &Outcome) -> Result<String, Failure> {
     let text = report.end(outcome);
     if outcome.failed == 0 {
         return Ok(text);

@@ -1,13 +1,18 @@
-//! Files over UDT: `cwnd udt send`, `recv` and `serve`.
+//! Files over UDT: `cwnd send`, `recv` and `serve`, and the commands of these names of `cwnd udt`.
 
-pub(super) mod recv;
-pub(super) mod send;
-pub(super) mod serve;
+pub(crate) mod offer;
+pub(crate) mod recv;
+pub(crate) mod send;
+pub(crate) mod serve;
 
+mod channel;
 mod client;
 mod demo;
+mod proof;
 mod report;
+mod share;
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -40,6 +45,25 @@ impl TransportOptions {
     }
 }
 
+/// Where others reach what is bound to this address: for all addresses of this host, that of the way out.
+fn reachable(bound: SocketAddr) -> SocketAddr {
+    if !bound.ip().is_unspecified() {
+        return bound;
+    }
+    let (any, far): (IpAddr, IpAddr) = match bound {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED.into(), Ipv4Addr::new(192, 0, 2, 1).into()),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED.into(), Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into()),
+    };
+    // Sends nothing: the system looks at its routes only.
+    let way_out = || {
+        let socket = UdpSocket::bind((any, 0))?;
+        socket.connect((far, 9))?;
+        socket.local_addr()
+    };
+    let loopback: IpAddr = if bound.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
+    SocketAddr::new(way_out().map_or(loopback, |local| local.ip()), bound.port())
+}
+
 /// Bounds how long reading and writing wait for the other end.
 fn set_timeouts(stream: &UdtStream) {
     stream.set_read_timeout(Some(TIMEOUT));
@@ -66,5 +90,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// cause that, also while a receiver verifies what it has of a file.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The loopback, since nothing is encrypted.
+/// The loopback, for those who name no address.
 const LOCAL: &str = "127.0.0.1:9001";
+/// All addresses of this host.
+const ANY: &str = "0.0.0.0:9001";

@@ -1,4 +1,4 @@
-//! `cwnd udt recv`
+//! `cwnd recv` and `cwnd udt recv`
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use tempfile::Builder;
 use super::TransportOptions;
 use super::client::Client;
 use super::demo::{self, ReceiveError};
+use super::proof::ProofOptions;
 use crate::arguments::whole;
 use crate::clock;
 use crate::failure::Failure;
@@ -20,18 +21,22 @@ use crate::udt::{connect_failure, server_address};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  cwnd udt recv 192.0.2.1:9001                           everything the server has, into this folder
-  cwnd udt recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
+  cwnd recv 192.0.2.1:9001                               everything the other side has, into this folder
+  cwnd recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
+  CWND_CODE=... cwnd recv 192.0.2.1:9001 --json          for programs
+  cwnd recv 192.0.2.1:9001 --server-key cwnd-public-...  keys instead of a code: see `cwnd key`
   cwnd udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
-The server is `cwnd udt serve`, or with --libudt the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
+The other side is `cwnd send` or `cwnd serve`, which print an address and a code. The code is asked for on the terminal, or taken from
+CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
+--libudt, which speaks to the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
 gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the same command resumes
-from there. libudt's demo supports neither. Nothing is encrypted or authenticated.
+from there. libudt's demo supports neither.
 Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.")]
 pub(crate) struct Arguments {
-    /// Speak to the demo server `sendfile` of libudt, which gives one file
+    /// Speak to the demo server `sendfile` of libudt, which gives one file, in the clear
     #[arg(long)]
     libudt: bool,
-    /// The server, as host:port
+    /// The other side, as host:port
     #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
     /// Names of files and folders at the server [default: everything]
@@ -50,12 +55,14 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "libudt")]
     sync: bool,
     #[command(flatten)]
+    proof: ProofOptions,
+    #[command(flatten)]
     transport: TransportOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), conflicts_with = "libudt")]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
-    #[arg(long, conflicts_with = "libudt")]
+    #[arg(long, alias = "json", conflicts_with = "libudt")]
     json_stream: bool,
 }
 
@@ -66,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             _ => Err(Failure::Input("--libudt: the demo server gives one file at a time: exactly one name".to_owned())),
         };
     }
-    let Arguments { server, names, dir, force, sync, transport, retries, json_stream, .. } = arguments;
+    let Arguments { server, names, dir, force, sync, proof, transport, retries, json_stream, .. } = arguments;
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
     let checked = |name: &String| {
         // What a shell adds to a folder's name.
@@ -75,9 +82,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     };
     let names = names.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
     let rules = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
-    let client =
-        Client { server, folder: Some(dir), options: transport.options(), retries: *retries, json: *json_stream };
-    client.run(|stream, observer| cwnd_files::receive(stream, &names, &folder, &rules, observer))
+    let client = Client {
+        server,
+        folder: Some(dir),
+        options: transport.options(),
+        proof: proof.proof()?,
+        retries: *retries,
+        json: *json_stream,
+    };
+    client.run(|channel, observer| cwnd_files::receive(channel, &names, &folder, &rules, observer))
 }
 
 /// Fetches a file from the demo server.

@@ -42,6 +42,8 @@ enum Line<'a> {
     Failed { name: &'a str, reason: String },
     /// The connection is lost, and tried again.
     Retry { seconds: f64, error: &'a str },
+    /// The connection is lost, and the other side is waited for.
+    Lost { error: &'a str },
     /// All is done.
     End { whole: u64, unchanged: u64, failed: u64, bytes: u64, seconds: f64, bits_per_second: f64 },
 }
@@ -96,6 +98,11 @@ impl Report {
         let seconds = wait.as_secs_f64();
         let text = || Some(format!("{error}; trying again in {seconds:.0} s"));
         self.print(&Line::Retry { seconds, error }, text);
+    }
+
+    /// The connection was lost, and another one is waited for.
+    pub(super) fn lost(&self, why: &str) {
+        self.print(&Line::Lost { error: why }, || Some(why.to_owned()));
     }
 
     /// The last line.

@@ -7,6 +7,7 @@ use cwnd_files::Source;
 
 use super::TransportOptions;
 use super::client::Client;
+use super::proof::ProofOptions;
 use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::udt::server_address;
@@ -17,9 +18,10 @@ use crate::udt::server_address;
 Examples:
   cwnd udt send big.iso photos 192.0.2.1:9001
   cwnd udt send big.iso 192.0.2.1:9001 --rate-limit 200mbit --json-stream
-The server is `cwnd udt serve --writable`. Every file is checked with BLAKE3 as it arrives and gets its name once it is complete.
+The server is `cwnd serve --writable`, whose code to read and write is asked for on the terminal or taken from CWND_CODE. Everything is
+encrypted, unless both sides say --plain. `cwnd send` needs no server: there this side waits for `cwnd recv`. Every file is checked with BLAKE3 as it arrives and gets its name once it is complete.
 What was received of a large file when a transfer ends early is kept: the same command resumes from there. Links and devices are left
-out. Nothing is encrypted or authenticated.
+out.
 Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.")]
 pub(crate) struct Arguments {
     /// Files and folders
@@ -29,20 +31,34 @@ pub(crate) struct Arguments {
     #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
     #[command(flatten)]
+    proof: ProofOptions,
+    #[command(flatten)]
     transport: TransportOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX))]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
-    #[arg(long)]
+    #[arg(long, alias = "json")]
     json_stream: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, server, transport, retries, json_stream } = arguments;
+    let Arguments { paths, server, proof, transport, retries, json_stream } = arguments;
+    let sources = sources(paths)?;
+    let client = Client {
+        server,
+        folder: None,
+        options: transport.options(),
+        proof: proof.proof()?,
+        retries: *retries,
+        json: *json_stream,
+    };
+    client.run(|channel, observer| cwnd_files::send(channel, &sources, observer))
+}
+
+/// What is to be sent.
+pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
     let open =
         |path: &PathBuf| Source::at(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())));
-    let sources = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let client = Client { server, folder: None, options: transport.options(), retries: *retries, json: *json_stream };
-    client.run(|stream, observer| cwnd_files::send(stream, &sources, observer))
+    paths.iter().map(open).collect()
 }

@@ -1,7 +1,9 @@
-//! `cwnd udt serve`
+//! `cwnd serve` and `cwnd udt serve`
 
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -9,13 +11,39 @@ use clap::Args;
 use cwnd_files::{Event, Folder, ReceiveOptions, ServeOptions, TransferError};
 use cwnd_net::{AcceptError, UdtListener, UdtStream};
 
-use super::report::print_line;
-use super::{TransportOptions, demo, recv};
+use serde::Serialize;
+
+use super::channel::Channel;
+use super::report::{print_line, print_text};
+use super::share::{Rights, Share, ShareOptions};
+use super::{TransportOptions, demo, reachable, recv};
 use crate::failure::Failure;
 use crate::udt::bind_failure;
 use crate::udt::clients::{Clients, Place, bounded};
 
-/// Serves files.
+/// Serves the files of a folder.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd serve public                              prints an address, and a code to read
+  cwnd serve inbox --writable --once             and one to read and write; ends after a transfer
+  cwnd serve public --expires 1h                 lets nobody in after an hour
+  cwnd serve inbox --writable --authorized friends   for those whose keys are in a file: see `cwnd key`
+Clients are `cwnd recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; links are not
+followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
+write, where there are two). Wrong codes are logged and limited. The server ends with Ctrl-C.")]
+pub(crate) struct TopArguments {
+    /// The folder whose files are served
+    #[arg(default_value = ".")]
+    dir: PathBuf,
+    /// Where clients reach it, as address:port; a port alone is one of the loopback
+    #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = super::ANY)]
+    at: SocketAddr,
+    #[command(flatten)]
+    serving: Serving,
+}
+
+/// Serves the files of a folder, also to libudt.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -23,15 +51,24 @@ Examples:
   cwnd udt serve --dir public 0.0.0.0:9001               for every host that reaches this one
   cwnd udt serve --dir inbox --writable 192.0.2.1:9001   clients may also send
   cwnd udt serve --libudt --dir public 9000              for the demo `recvfile` of libudt
-Clients are `cwnd udt recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; links are not
-followed out of it. Nothing is encrypted or authenticated. The server ends with Ctrl-C.")]
+As `cwnd serve`, which says more.")]
 pub(crate) struct Arguments {
-    /// Speak to the demo client `recvfile` of libudt
-    #[arg(long, conflicts_with_all = ["writable", "force", "sync"])]
+    /// Speak to the demo client `recvfile` of libudt, in the clear
+    #[arg(long, conflicts_with_all = ["writable", "force", "sync", "authorized", "key", "once", "expires"])]
     libudt: bool,
     /// The folder whose files are served
     #[arg(long, default_value = ".")]
     dir: PathBuf,
+    #[command(flatten)]
+    serving: Serving,
+    /// Where clients reach it, as address:port; a port alone is one of the loopback
+    #[arg(value_parser = listen_address, default_value = super::LOCAL)]
+    listen: SocketAddr,
+}
+
+/// What both have.
+#[derive(Args, Debug)]
+struct Serving {
     /// Clients may send files into the folder
     #[arg(long)]
     writable: bool,
@@ -42,27 +79,66 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "writable")]
     sync: bool,
     #[command(flatten)]
+    share: ShareOptions,
+    /// End after the first transfer that is complete
+    #[arg(long, conflicts_with = "plain")]
+    once: bool,
+    /// Print an object with the address and the codes, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
     transport: TransportOptions,
-    /// Where clients reach it, as address:port; a port alone is one of the loopback
-    #[arg(value_parser = listen_address, default_value = super::LOCAL)]
-    listen: SocketAddr,
+}
+
+/// How clients are spoken to.
+enum Protocol {
+    Secure(Box<Share>),
+    Plain,
+    /// To demos of libudt.
+    Libudt,
+}
+
+/// What a server says first.
+#[derive(Serialize)]
+struct Ready<'a> {
+    address: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    write_code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_key: Option<String>,
+    dir: Cow<'a, str>,
+}
+
+pub(crate) fn run_top(arguments: &TopArguments) -> Result<String, Failure> {
+    run_with(&arguments.dir, false, &arguments.serving, arguments.at)
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { libudt, dir, writable, force, sync, transport, listen } = arguments;
+    run_with(&arguments.dir, arguments.libudt, &arguments.serving, arguments.listen)
+}
+
+fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> Result<String, Failure> {
+    let Serving { writable, force, sync, share, once, json, transport } = serving;
+    let once = *once;
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
+    let rights = if *writable { &[Rights::Read, Rights::ReadWrite][..] } else { &[Rights::Read] };
+    let protocol = Arc::new(match share.share(rights)? {
+        _ if libudt => Protocol::Libudt,
+        Some(share) => Protocol::Secure(Box::new(share)),
+        None => Protocol::Plain,
+    });
     super::handle_interrupts(|| {})?;
     let listener: UdtListener =
-        UdtListener::bind_with(*listen, &bounded(transport.options())).map_err(|error| bind_failure(listen, error))?;
+        UdtListener::bind_with(listen, &bounded(transport.options())).map_err(|error| bind_failure(&listen, error))?;
     listener.set_timeout(Some(POLL));
-    eprintln!("serving {} at {}", dir.display(), listener.local_addr());
-    if !listen.ip().is_loopback() {
-        eprintln!("nothing is encrypted or authenticated: all who reach this address can use it");
-    }
+    announce(dir, listener.local_addr(), &protocol, *json);
     let receive = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE);
     let serving = if *writable { ServeOptions::writable(receive) } else { ServeOptions::read_only() };
     let clients = Clients::default();
-    while !super::interrupted() {
+    let is_over = || matches!(&*protocol, Protocol::Secure(share) if share.is_over());
+    while !super::interrupted() && !is_over() {
         let (stream, client) = match listener.accept() {
             Ok(accepted) => accepted,
             Err(AcceptError::Timeout) => continue,
@@ -73,15 +149,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             stream.abort();
             continue;
         };
-        let (folder, libudt, rejected) = (folder.clone(), *libudt, stream.clone());
-        let thread = thread::Builder::new().spawn(move || match libudt {
-            true => serve_demo(stream, client, &folder, &place),
-            false => serve(stream, client, &folder, &serving, &place),
+        let (folder, protocol, rejected) = (folder.clone(), Arc::clone(&protocol), stream.clone());
+        let thread = thread::Builder::new().spawn(move || {
+            set_timeouts(&stream);
+            match &*protocol {
+                Protocol::Libudt => serve_demo(stream, client, &folder, &place),
+                Protocol::Plain => drop(serve(Channel::Plain(stream), client, &folder, &serving, &place)),
+                Protocol::Secure(share) => {
+                    let Some((channel, rights)) = share.admit(stream, client) else { return };
+                    let serving = if rights == Rights::Read { ServeOptions::read_only() } else { serving };
+                    if serve(channel, client, &folder, &serving, &place) && once {
+                        share.end();
+                    }
+                }
+            }
         });
         if let Err(error) = thread {
             print_line(&format!("{client}: no thread: {error}"));
             rejected.abort();
         }
+    }
+    // Those that began before the share was over go on.
+    while !super::interrupted() && !clients.is_empty() {
+        thread::sleep(LAST_POLL);
     }
     // Transfers end with their next event, and what was received of large files is kept. Those whose clients say nothing have none.
     for polls in 0..LAST_POLLS {
@@ -96,11 +186,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Ok(String::new())
 }
 
-/// Serves one client, and logs the outcome.
-fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &ServeOptions, place: &Place) {
-    set_timeouts(&stream);
+/// Serves one client, and logs the outcome. Whether the transfer was complete.
+fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &ServeOptions, place: &Place) -> bool {
+    let stream = channel.stream().clone();
     let mut active = false;
-    let result = cwnd_files::serve(&stream, folder, serving, &mut |event| {
+    let result = cwnd_files::serve(&mut channel, folder, serving, &mut |event| {
         if !active {
             active = true;
             place.activate();
@@ -114,7 +204,8 @@ fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &Serve
         // A client that has left while nothing is transferred shows in the state of its connection only.
         !super::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
     });
-    match (result, stream.close()) {
+    let complete = result.as_ref().is_ok_and(|outcome| outcome.failed == 0);
+    match (result, channel.close()) {
         (Ok(outcome), _) => print_line(&format!(
             "{client}: done, {} completed, {} unchanged, {} failed",
             outcome.completed, outcome.unchanged, outcome.failed
@@ -123,11 +214,44 @@ fn serve(stream: UdtStream, client: SocketAddr, folder: &Folder, serving: &Serve
         (Err(TransferError::Interrupted), _) => print_line(&format!("{client}: has left")),
         (Err(error), _) => print_line(&format!("{client}: {error}")),
     }
+    complete
+}
+
+/// Says where the server is, and how clients prove themselves.
+fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
+    let address = reachable(bound);
+    eprintln!("serving {} at {address}", dir.display());
+    let share = match protocol {
+        Protocol::Secure(share) => Some(&**share),
+        Protocol::Plain | Protocol::Libudt => None,
+    };
+    let code = |wanted| {
+        share.and_then(|share| share.codes().find(|(_, rights)| *rights == wanted).map(|(code, _)| code.to_string()))
+    };
+    let (code, write_code) = (code(Rights::Read), code(Rights::ReadWrite));
+    let server_key = share.and_then(Share::key).map(|key| key.to_string());
+    if json {
+        let (address, dir) = (address.to_string(), dir.to_string_lossy());
+        let ready = Ready { address, code, write_code, server_key, dir };
+        print_text(&(serde_json::to_string(&ready).unwrap_or_default() + "\n"));
+        return;
+    }
+    for (what, value) in [
+        ("code to read", code),
+        ("code to read and write", write_code),
+        ("for those who are authorized, with --server-key", server_key),
+    ] {
+        if let Some(value) = value {
+            eprintln!("{what}: {value}");
+        }
+    }
+    if share.is_none() && !bound.ip().is_loopback() {
+        eprintln!("nothing is encrypted or authenticated: all who reach this address can use it");
+    }
 }
 
 /// Serves one client that is a demo of libudt, and logs the outcome.
 fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, place: &Place) {
-    set_timeouts(&stream);
     let served = demo::serve(&mut stream, folder, || place.activate());
     print_line(&match (served, stream.close()) {
         (Ok((name, Some(size))), Ok(())) => format!("{client}: {name}, {size} bytes"),
@@ -139,13 +263,13 @@ fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, place:
 
 /// Bounds how long a client may request nothing; one that is a demo also how long it may read nothing, which would hold its thread for
 /// good.
-fn set_timeouts(stream: &UdtStream) {
+pub(super) fn set_timeouts(stream: &UdtStream) {
     stream.set_read_timeout(Some(REQUEST_TIMEOUT));
     stream.set_write_timeout(Some(REQUEST_TIMEOUT));
 }
 
 /// An address with its port, or a port of the loopback.
-fn listen_address(text: &str) -> Result<SocketAddr, String> {
+pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let alone = text.parse().map(|port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     alone.or_else(|_| {
         text.parse().map_err(|_| "expected address:port or a port, as in 192.0.2.1:9001 or 9001".to_owned())
@@ -153,7 +277,7 @@ fn listen_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// How often the end of the server is checked for.
-const POLL: Duration = Duration::from_millis(200);
+pub(super) const POLL: Duration = Duration::from_millis(200);
 
 /// 2 s for transfers to end, of which 0.2 s for them to have an event.
 const LAST_POLLS: u32 = 100;

@@ -1,0 +1,175 @@
+//! `cwnd send`
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use clap::Args;
+use cwnd_files::{Event, Outcome, Source, TransferError};
+use cwnd_net::{AcceptError, UdtListener, UdtStream};
+use serde::Serialize;
+
+use super::report::{Report, print_line, print_text};
+use super::serve::{POLL, listen_address};
+use super::share::{Rights, Share, ShareOptions};
+use super::{TransportOptions, reachable, send};
+use crate::failure::Failure;
+use crate::udt::bind_failure;
+use crate::udt::clients::{Clients, Place, bounded};
+
+/// Sends files and folders to whoever has the code.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd send photos big.iso                   prints an address and a code, and waits for the other side
+  cwnd recv 192.0.2.1:40123                  there; it asks for the code
+  cwnd send photos --at 192.0.2.1:9001       at an address and port that others reach, through a firewall for example
+  cwnd send photos --json                    the address and the code as the first line, for programs
+Give the other person the code over a call or an encrypted message: whoever has it gets the files. It is new each time, is good for one
+transfer, and goes with this command. Everything is encrypted, names and sizes too. If the connection breaks the other side
+resumes. To send to a server that is there already: `cwnd udt send`.
+Exit codes: 0 if all files are there, 1 if some are not, 2 for a wrong argument, 130 after Ctrl-C.")]
+pub(crate) struct Arguments {
+    /// Files and folders
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Where the other side reaches this one, as address:port; a port alone is one of the loopback
+    #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = "0.0.0.0:0")]
+    at: SocketAddr,
+    #[command(flatten)]
+    share: ShareOptions,
+    #[command(flatten)]
+    transport: TransportOptions,
+    /// Print a JSON object per line and event, and nothing else; the first has the address and the code
+    #[arg(long)]
+    json: bool,
+}
+
+/// The first line of `--json`.
+#[derive(Serialize)]
+struct Ready {
+    event: &'static str,
+    address: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_key: Option<String>,
+}
+
+/// What all clients have in common.
+struct Offer {
+    sources: Vec<Source>,
+    share: Option<Share>,
+    clients: Clients,
+    /// The one that is served now. The next that proves itself takes its place: it is the same one, whose connection broke.
+    current: Mutex<Option<UdtStream>>,
+    report: Mutex<Report>,
+    ended: Mutex<Option<Outcome>>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let Arguments { paths, at, share, transport, json } = arguments;
+    let sources = send::sources(paths)?;
+    let share = share.share(&[Rights::Read])?;
+    let listener: UdtListener =
+        UdtListener::bind_with(*at, &bounded(transport.options())).map_err(|error| bind_failure(at, error))?;
+    listener.set_timeout(Some(POLL));
+    announce(reachable(listener.local_addr()), share.as_ref(), *json);
+    let offer = Arc::new(Offer {
+        sources,
+        share,
+        clients: Clients::default(),
+        current: Mutex::default(),
+        report: Mutex::new(Report::new(*json)),
+        ended: Mutex::default(),
+    });
+    let open = Arc::clone(&offer);
+    // Reading and writing may block: an interruption aborts the connections, which wakes them.
+    super::handle_interrupts(move || open.clients.abort())?;
+    while !super::interrupted() {
+        let ended = lock(&offer.ended).take();
+        if let Some(outcome) = ended {
+            return super::client::finish(&lock(&offer.report), &outcome);
+        }
+        if offer.share.as_ref().is_some_and(Share::is_over) && offer.clients.is_empty() {
+            return Err(Failure::Run("nobody has fetched the files in time".to_owned()));
+        }
+        let (stream, client) = match listener.accept() {
+            Ok(accepted) => accepted,
+            Err(AcceptError::Timeout) => continue,
+            Err(error) => return Err(Failure::Run(error.to_string())),
+        };
+        let Some(place) = offer.clients.admit(&stream, client) else {
+            stream.abort();
+            continue;
+        };
+        let (offer, rejected) = (Arc::clone(&offer), stream.clone());
+        if let Err(error) = thread::Builder::new().spawn(move || offer.serve(stream, client, &place)) {
+            print_line(&format!("{client}: no thread: {error}"));
+            rejected.abort();
+        }
+    }
+    Err(Failure::Stopped("interrupted; the other side keeps what it has of large files for the next time".to_owned()))
+}
+
+impl Offer {
+    /// Serves one client.
+    fn serve(&self, stream: UdtStream, client: SocketAddr, place: &Place) {
+        super::serve::set_timeouts(&stream);
+        let mut channel = match &self.share {
+            None => super::channel::Channel::Plain(stream.clone()),
+            Some(share) => match share.admit(stream.clone(), client) {
+                Some((channel, _)) => channel,
+                None => return,
+            },
+        };
+        place.activate();
+        super::set_timeouts(&stream);
+        let before = lock(&self.current).replace(stream.clone());
+        if let Some(before) = before {
+            before.abort();
+        }
+        let mut report = lock(&self.report);
+        let result = cwnd_files::offer(&mut channel, &self.sources, &mut |event| {
+            report.handle(&event, &stream);
+            !super::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
+        });
+        match result {
+            Ok(outcome) => {
+                let _closed = channel.close();
+                *lock(&self.ended) = Some(outcome);
+            }
+            Err(TransferError::Interrupted) if super::interrupted() => stream.abort(),
+            Err(error) => {
+                report.lost(&format!("{client}: {error}; waiting for it to come again"));
+                let _closed = channel.close();
+            }
+        }
+    }
+}
+
+/// Says where this end is, and what the other one needs.
+fn announce(address: SocketAddr, share: Option<&Share>, json: bool) {
+    let code = share.and_then(|share| share.codes().next().map(|(code, _)| code.to_string()));
+    let server_key = share.and_then(Share::key).map(|key| key.to_string());
+    if json {
+        let ready = Ready { event: "ready", address: address.to_string(), code, server_key };
+        print_text(&(serde_json::to_string(&ready).unwrap_or_default() + "\n"));
+        return;
+    }
+    let option = match (share, &server_key) {
+        (None, _) => " --plain".to_owned(),
+        (_, Some(key)) => format!(" --server-key {key}"),
+        _ => String::new(),
+    };
+    eprintln!("address: {address}");
+    if let Some(code) = code {
+        eprintln!("code:    {code}");
+    }
+    eprintln!("on the other side: cwnd recv {address}{option}");
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

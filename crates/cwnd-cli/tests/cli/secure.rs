@@ -1,0 +1,277 @@
+//! Who gets files, and who does not.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::UdpSocket;
+use std::os::unix::fs::MetadataExt;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{CODE, CommandResult, Cwnd};
+
+/// `cwnd send` or `cwnd serve` with `--json`, and what it said first.
+struct Sharing {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    ready: Value,
+}
+
+impl Sharing {
+    fn start(cwnd: &Cwnd, arguments: &[&str]) -> Self {
+        let mut command = cwnd.command(&[arguments, &["--json", "--at", "127.0.0.1:0"]].concat());
+        let mut child = command
+            .env_remove("CWND_CODE")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary was built");
+        let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("it speaks text");
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        Self { child, out, ready }
+    }
+
+    fn says(&self, key: &str) -> &str {
+        self.ready[key].as_str().unwrap_or_else(|| panic!("{key} of {}", self.ready))
+    }
+
+    /// Runs a client with this code.
+    fn client(&self, cwnd: &Cwnd, code: &str, arguments: &[&str]) -> CommandResult {
+        let output = cwnd.command(arguments).env("CWND_CODE", code).output().expect("the binary was built");
+        CommandResult::of(&output)
+    }
+
+    fn recv(&self, cwnd: &Cwnd, code: &str) -> CommandResult {
+        self.client(cwnd, code, &["recv", self.says("address"), "--dir", "inbox"])
+    }
+
+    /// Waits until it ends by itself: its exit code, and what it has said since.
+    fn ends(mut self) -> (Option<i32>, String, String) {
+        let mut text = String::new();
+        self.out.read_to_string(&mut text).expect("it speaks text");
+        let code = self.child.wait().expect("it ends").code();
+        (code, text, self.errors())
+    }
+
+    /// Ends it, and returns what it has said of its clients.
+    fn stop(mut self) -> String {
+        let killed = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        assert!(killed.expect("kill runs").success());
+        self.child.wait().expect("it ends");
+        self.errors()
+    }
+
+    fn errors(&mut self) -> String {
+        let mut text = String::new();
+        self.child.stderr.take().expect("it is piped").read_to_string(&mut text).expect("it speaks text");
+        text
+    }
+}
+
+impl Drop for Sharing {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A folder with something to send, and an inbox.
+fn place() -> Cwnd {
+    let cwnd = Cwnd::new();
+    fs::create_dir_all(cwnd.path().join("out/deep")).expect("a new folder");
+    fs::create_dir(cwnd.path().join("inbox")).expect("a new folder");
+    let large: Vec<u8> = (0..5_u32 << 20).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    fs::write(cwnd.path().join("out/deep/large"), large).expect("room for it");
+    fs::write(cwnd.path().join("out/small"), "small").expect("room for it");
+    cwnd
+}
+
+fn has_arrived(cwnd: &Cwnd, name: &str, from: &str) -> bool {
+    let read = |path: String| fs::read(cwnd.path().join(path)).ok();
+    let arrived = read(format!("inbox/{name}"));
+    arrived.is_some() && arrived == read(format!("{from}/{name}"))
+}
+
+#[test]
+fn who_has_the_code_gets_the_files_and_the_sender_is_done() {
+    let cwnd = place();
+    let sender = Sharing::start(&cwnd, &["send", "out", "out/small"]);
+    assert_eq!(sender.says("code").len(), 34);
+    let result = sender.recv(&cwnd, &sender.says("code").to_uppercase().replace('-', ""));
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    for name in ["out/deep/large", "out/small"] {
+        assert!(has_arrived(&cwnd, name, "."), "{name}");
+    }
+    assert!(has_arrived(&cwnd, "small", "out"));
+    let (code, out, err) = sender.ends();
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.lines().last().is_some_and(|line| line.contains("\"event\":\"end\"")), "{out}");
+}
+
+#[test]
+fn wrong_codes_get_nothing_are_logged_and_limited() {
+    let cwnd = place();
+    let server = Sharing::start(&cwnd, &["serve", "out"]);
+    for guess in 1..=5 {
+        let result = server.recv(&cwnd, CODE);
+        assert!(result.code == Some(1) && result.err.contains("the code is wrong"), "{guess}: {}", result.err);
+    }
+    // No proof of this address is looked at any more, not the right one either.
+    let result = server.recv(&cwnd, server.says("code"));
+    assert!(result.code == Some(1) && result.err.contains("too many wrong codes"), "{}", result.err);
+    assert_eq!(fs::read_dir(cwnd.path().join("inbox")).expect("a folder").count(), 0);
+    let said = server.stop();
+    assert_eq!(said.matches("refused, a wrong code").count(), 5, "{said}");
+    assert!(said.contains("(5 of 5 from this address)"), "{said}");
+}
+
+#[test]
+fn one_side_in_the_clear_is_an_error_of_both_and_nothing_passes() {
+    let cwnd = place();
+    let secure = Sharing::start(&cwnd, &["serve", "out"]);
+    let result = secure.client(&cwnd, CODE, &["recv", secure.says("address"), "--dir", "inbox", "--plain"]);
+    assert!(result.code == Some(1) && result.err.contains("this server encrypts"), "{}", result.err);
+    let said = secure.stop();
+    assert!(said.contains("refused, it does not encrypt"), "{said}");
+
+    let plain = Sharing::start(&cwnd, &["serve", "out", "--plain"]);
+    assert!(plain.ready.get("code").is_none());
+    let result = plain.recv(&cwnd, CODE);
+    assert!(result.code == Some(1) && result.err.contains("the other side does not encrypt"), "{}", result.err);
+    assert!(result.err.contains("--plain, which both sides then need"), "{}", result.err);
+    assert_eq!(fs::read_dir(cwnd.path().join("inbox")).expect("a folder").count(), 0);
+    let result = plain.client(&cwnd, CODE, &["recv", plain.says("address"), "--dir", "inbox", "--plain"]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    assert!(has_arrived(&cwnd, "small", "out"));
+}
+
+#[test]
+fn a_code_to_read_is_none_to_write() {
+    let cwnd = place();
+    let server = Sharing::start(&cwnd, &["serve", "inbox", "--writable"]);
+    let send = ["udt", "send", "out", server.says("address")];
+    let result = server.client(&cwnd, server.says("code"), &send);
+    assert!(result.code == Some(1) && result.err.contains("does not receive files"), "{}", result.err);
+    let result = server.client(&cwnd, server.says("write_code"), &send);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    assert!(has_arrived(&cwnd, "out/deep/large", "."));
+}
+
+#[test]
+fn a_share_ends_after_a_transfer_or_a_time() {
+    let cwnd = place();
+    let once = Sharing::start(&cwnd, &["serve", "out", "--once"]);
+    let result = once.recv(&cwnd, once.says("code"));
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    assert_eq!(once.ends().0, Some(0));
+    let brief = Sharing::start(&cwnd, &["serve", "out", "--expires", "300ms"]);
+    assert_eq!(brief.ends().0, Some(0));
+    let brief = Sharing::start(&cwnd, &["send", "out", "--expires", "300ms"]);
+    let (code, _, err) = brief.ends();
+    assert!(code == Some(1) && err.contains("nobody has fetched"), "{err}");
+}
+
+#[test]
+fn known_keys_come_in_with_their_rights_and_strangers_do_not() {
+    let cwnd = place();
+    let keys = ["server", "reader", "writer", "stranger"].map(|name| cwnd.succeed(&["key", name]).trim().to_owned());
+    assert_eq!(fs::metadata(cwnd.path().join("reader")).expect("a file").mode() & 0o777, 0o600);
+    assert_eq!(cwnd.succeed(&["key", "reader"]).trim(), keys[1], "it is made once");
+    cwnd.file("friends", &format!("{} read\n{} write\n", keys[1], keys[2]));
+    let server = Sharing::start(&cwnd, &["serve", "inbox", "--writable", "--authorized", "friends", "--key", "server"]);
+    assert_eq!(server.says("server_key"), keys[0]);
+    let send = |own: &str, expected: &str| {
+        let own = ["--key", own, "--server-key", expected];
+        cwnd.run(&[&["udt", "send", "out", server.says("address")], &own[..]].concat())
+    };
+    for (own, expected, says) in [
+        ("stranger", &keys[0], "does not know your key"),
+        ("reader", &keys[0], "does not receive files"),
+        ("writer", &keys[3], "has another key than you expect"),
+    ] {
+        let result = send(own, expected);
+        assert!(result.code == Some(1) && result.err.contains(says), "{own}: {}", result.err);
+    }
+    let result = server.recv(&cwnd, CODE);
+    assert!(result.err.contains("another kind of proof"), "{}", result.err);
+    let result = send("writer", &keys[0]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    assert!(has_arrived(&cwnd, "out/small", "."));
+
+    fs::set_permissions(cwnd.path().join("writer"), std::os::unix::fs::PermissionsExt::from_mode(0o640)).expect("ours");
+    let result = send("writer", &keys[0]);
+    assert!(result.code == Some(2) && result.err.contains("mode 640"), "{}", result.err);
+}
+
+#[test]
+fn the_code_is_asked_for_on_the_terminal_and_is_no_argument() {
+    let cwnd = place();
+    let sender = Sharing::start(&cwnd, &["send", "out"]);
+    // Without a terminal and without the variable.
+    let mut command = cwnd.command(&["recv", sender.says("address"), "--dir", "inbox"]);
+    let (program, arguments) = (command.get_program().to_owned(), command.get_args().map(ToOwned::to_owned));
+    let mut alone = Command::new("setsid");
+    alone.arg("--wait").arg(&program).args(arguments).current_dir(cwnd.path()).env_remove("CWND_CODE");
+    let result = CommandResult::of(&alone.output().expect("setsid is there"));
+    assert!(result.code == Some(2) && result.err.contains("no code: CWND_CODE is not set"), "{}", result.err);
+    let result = CommandResult::of(&command.env("CWND_CODE", "k7m2").output().expect("it was built"));
+    assert!(result.code == Some(2) && result.err.contains("CWND_CODE: it has 4 characters"), "{}", result.err);
+
+    // On one, with a slip at first.
+    let line = format!("{} recv {} --dir inbox", program.display(), sender.says("address"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).current_dir(cwnd.path()).env_remove("CWND_CODE");
+    let mut terminal = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script is there");
+    let code = sender.says("code");
+    let slip = format!("{}{}", if code.starts_with('7') { '8' } else { '7' }, &code[1..]);
+    let mut keyboard = terminal.stdin.take().expect("it is piped");
+    thread::sleep(Duration::from_millis(300));
+    writeln!(keyboard, "{slip}\n{code}").expect("it reads");
+    let output = terminal.wait_with_output().expect("it ends");
+    drop(keyboard);
+    let screen = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && screen.contains("code: "), "{screen}");
+    assert!(has_arrived(&cwnd, "out/small", "."), "{screen}");
+}
+
+// Neither a packet of UDT nor a first message of the encryption.
+#[test]
+fn a_flood_of_garbage_costs_others_little() {
+    let cwnd = place();
+    let server = Sharing::start(&cwnd, &["serve", "out"]);
+    let (stop, sent) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let socket = UdpSocket::bind("127.0.0.1:0").expect("a loopback");
+            socket.connect(server.says("address")).expect("an address");
+            let mut bytes = [0_u8; 64];
+            let mut seed = 28_u64;
+            while !stop.load(Ordering::Relaxed) {
+                for _ in 0..100 {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    bytes[..8].copy_from_slice(&seed.to_be_bytes());
+                    // Every second one is a handshake by its first bytes.
+                    if seed & 1 << 40 == 0 {
+                        bytes[..4].copy_from_slice(&[0x80, 0, 0, 0]);
+                    }
+                    sent.fetch_add(u64::from(socket.send(&bytes).is_ok()), Ordering::Relaxed);
+                }
+                // 100,000 a second, if there is a processor for them.
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        thread::sleep(Duration::from_millis(300));
+        let result = server.recv(&cwnd, server.says("code"));
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(result.code, Some(0), "{}", result.err);
+    });
+    assert!(has_arrived(&cwnd, "deep/large", "out"));
+    assert!(sent.into_inner() > 5000, "no flood");
+    let said = server.stop();
+    assert_eq!(said.lines().filter(|line| line.starts_with("127.0.0.1:")).count(), 3, "{said}");
+}
