@@ -142,8 +142,8 @@ impl Hello {
         Ok(Self { proof, message })
     }
 
-    /// Whether the client may come in; how it has proven itself, and the answer that is to be sent. Only with the confirmation that
-    /// [`Session::confirm`] checks is it known to be there.
+    /// Whether the client may come in; how it has proven itself, and the answer that is to be sent. Only with the confirmation, its
+    /// first record, is it known to be there.
     ///
     /// # Errors
     /// Why it may not. The other value is the answer that says so.
