@@ -204,9 +204,8 @@ mod tests {
 
     #[test]
     fn rates_respond_by_the_control_interval() {
-        // (8/9)^6 is the first below one half: six cuts, one per 10 ms of a round trip of 100 ms. UDT's window lags behind its rate.
+        // (8/9)^6 is the first below one half: six cuts, one per 10 ms of a round trip of 100 ms.
         assert!((value("daimd", "responsiveness") - 0.6).abs() < 1e-6);
-        assert!((0.6..0.9).contains(&value("udt:profile=paper,capacity=24mbit", "responsiveness")));
     }
 
     #[test]

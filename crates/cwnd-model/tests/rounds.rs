@@ -165,7 +165,7 @@ fn random_losses_hit_one_flow_at_a_time_and_obey_their_seed() {
 #[test]
 fn rates_reach_the_capacity_too() {
     // 1000 packets per 100 ms are 120 Mbit/s.
-    let udt = "udt:profile=paper,start=none,capacity=120mbit,initial_window=100000";
+    let udt = "udt:profile=ns2-2.2,decrease=per-nak,start=none,capacity=120mbit,initial_window=100000";
     for text in [udt, "daimd"] {
         let Run { events, trace } = run(&Setup { events: 5, ..setup(text, 1000.0, &[10.0, 10.0]) });
         assert_eq!(events.len(), 5, "{text}");

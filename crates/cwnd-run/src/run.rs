@@ -108,7 +108,7 @@ impl Runs {
         let grew = (unused > HELD_SHARE).then(|| {
             format!(
                 "a flow was limited by its source or receiver {:.0} % of the time and grew on what it did not use, as what it \
-                 reproduces does (an era of ns-2, or the profiles `ns2` and `paper` of `udt`)",
+                 reproduces does (an era of ns-2, or a profile of `udt` other than `udt4`)",
                 unused * 100.0
             )
         });

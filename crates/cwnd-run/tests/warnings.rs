@@ -16,7 +16,7 @@ fn growth_on_what_was_not_used_is_named_where_it_mattered() {
     let grew = |flow: &str| warnings(flow).iter().any(|warning| warning.contains("grew on what it did not use"));
     let limited = "source = \"cbr:1mbit\"";
     assert!(grew(&format!("algorithm = \"reno\"\nera = \"ns2-2001\"\n{limited}")));
-    assert!(grew(&format!("algorithm = \"udt:profile=ns2\"\n{limited}")));
+    assert!(grew(&format!("algorithm = \"udt:profile=ns2-2.2\"\n{limited}")));
     assert!(!grew(&format!("algorithm = \"reno\"\n{limited}")));
     assert!(!grew("algorithm = \"reno\"\nera = \"ns2-2001\""));
     let held = warnings("algorithm = \"reno\"\nmax_window = 4");

@@ -9,7 +9,7 @@ use crate::logged::LoggedSender;
 use crate::net::packet::{Body, Data, Header};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
 use crate::tcp::recovery::{Cumulative, NewReno, Rack, Recovery, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
-use crate::{cbr, datagram, routed, stack, tcp, udt};
+use crate::{agent, cbr, datagram, routed, stack, tcp, udt};
 
 /// A sender.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) enum Sender {
     Sampled(Box<tcp::Sender<Sampled>>),
     /// UDT's.
     Udt(Box<udt::Sender>),
+    /// That of the author's ns-2 agents of UDT.
+    Agent(Box<agent::Sender>),
     /// TCP-like, with packets on which routers write.
     Routed(Box<routed::Sender>),
     /// One whose receiver sends reports, and which retransmits nothing.
@@ -45,6 +47,8 @@ pub(crate) enum Receiver {
     Aggregate(Box<tcp::Aggregate>),
     /// UDT's.
     Udt(Box<udt::Receiver>),
+    /// That of the author's ns-2 agents of UDT.
+    Agent(Box<agent::Receiver>),
     /// TCP-like, that answers with what routers wrote.
     Routed(Box<routed::Receiver>),
     /// One that hosts its half of an algorithm.
@@ -64,6 +68,7 @@ macro_rules! sender {
             Sender::Cumulative($inner) => $body,
             Sender::Sampled($inner) => $body,
             Sender::Udt($inner) => $body,
+            Sender::Agent($inner) => $body,
             Sender::Routed($inner) => $body,
             Sender::Datagram($inner) => $body,
             Sender::Cbr($inner) => $body,
@@ -84,6 +89,7 @@ macro_rules! receiver {
                     Receiver::Tcp($inner) => $body,
                     Receiver::Aggregate($inner) => $body,
                     Receiver::Udt($inner) => $body,
+                    Receiver::Agent($inner) => $body,
                     Receiver::Routed($inner) => $body,
                     Receiver::Datagram($inner) => $body,
                     Receiver::Cbr($inner) => $body,
@@ -127,7 +133,7 @@ impl Sender {
     /// The same sender with a log of at most `most` packets.
     pub(crate) fn logged(self, most: usize, ecn: bool) -> Self {
         let protocol = match self {
-            Self::Udt(_) => Protocol::Udt,
+            Self::Udt(_) | Self::Agent(_) => Protocol::Udt,
             Self::Datagram(_) => Protocol::Datagrams,
             _ => Protocol::Tcp,
         };
@@ -208,7 +214,7 @@ impl Receiver {
     /// Whether a data packet may make its timers due at once.
     #[inline(always)]
     pub(crate) fn is_timed_by_data(&self) -> bool {
-        matches!(self, Self::Udt(_) | Self::Datagram(_))
+        matches!(self, Self::Udt(_) | Self::Agent(_) | Self::Datagram(_))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cwnd::registry::Transport;
 use cwnd::window::Policy;
-use cwnd::{Bytes, Packets, Span, Start, Time};
+use cwnd::{Algorithm, Bytes, Packets, Span, Start, Time};
 use cwnd_stack::StackSpec;
 
 use crate::endpoint::{Receiver, Sender};
@@ -21,7 +21,7 @@ use crate::tcp::AckEcho;
 use crate::tcp::recovery::Sack;
 use crate::traffic::CbrSetup;
 use crate::traffic::source::Backlog;
-use crate::{cbr, datagram, routed, stack, tcp, udt};
+use crate::{agent, cbr, datagram, routed, stack, tcp, udt};
 
 /// One flow.
 #[derive(Debug)]
@@ -199,8 +199,13 @@ impl Flow {
                 Receiver::tcp(options, setup.ack_aggregation),
             ),
             Transport::Reported => {
-                let (sender, receiver) = udt::ends(setup, &algorithm_start, parameters.backlog, parameters.start);
-                (Sender::Udt(Box::new(sender)), Receiver::Udt(Box::new(receiver)))
+                if let Algorithm::UdtAgent(rule) = setup.algorithm.start(&algorithm_start) {
+                    let (sender, receiver) = agent::ends(setup, rule, parameters.backlog, parameters.start);
+                    (Sender::Agent(Box::new(sender)), Receiver::Agent(Box::new(receiver)))
+                } else {
+                    let (sender, receiver) = udt::ends(setup, &algorithm_start, parameters.backlog, parameters.start);
+                    (Sender::Udt(Box::new(sender)), Receiver::Udt(Box::new(receiver)))
+                }
             }
             Transport::Routed => {
                 let sender = tcp::Sender::new(config(parameters.backlog), Sack::new(&era), parameters.start);

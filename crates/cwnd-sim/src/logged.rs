@@ -4,8 +4,10 @@ use std::ops::{Deref, DerefMut};
 
 use cwnd::Time;
 use cwnd_trace::{Logged, PacketLog, Protocol, Seen};
-use cwnd_udt::{Message, SocketId};
+use cwnd_udt::wire::{LossRange, Losses};
+use cwnd_udt::{Message, Seq, SocketId};
 
+use crate::agent;
 use crate::net::packet::{Ack, Block, Body};
 use crate::protocol::{SenderProtocol, Timers, collect, collected};
 
@@ -93,6 +95,13 @@ impl Log {
             // A stack has no such log.
             Body::Datagram(_) => return,
             Body::ToSender(message) => self.control(now, message, true),
+            Body::Agent(agent::Message::Nak { first, .. }) => {
+                let first = Seq::MAX.next() + *first;
+                let Some(named) = LossRange::new(first, first) else { return };
+                self.control(now, &Message::Nak(Losses::new(named)), true)
+            }
+            // The wire has no such message.
+            Body::Agent(agent::Message::DelayWarning) => return,
             Body::ToReceiver(message) => self.control(now, message, false),
         };
         self.log.packets.push(Logged { at, seen });

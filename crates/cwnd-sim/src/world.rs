@@ -372,7 +372,7 @@ impl World {
                 self.flows[packet.flow as usize].receiver.handle_header(&header);
                 self.arrive_at_receiver(packet, &data);
             }
-            Body::Ack(_) | Body::ToSender(_) | Body::Report(_) | Body::Reply(_) => {
+            Body::Ack(_) | Body::ToSender(_) | Body::Agent(_) | Body::Report(_) | Body::Reply(_) => {
                 self.arrive_at_sender(packet.flow, &packet.body);
             }
             Body::Datagram(datagram) => self.arrive_at_stack(packet, &datagram),

@@ -64,6 +64,12 @@ fn every_algorithm_runs_as_recorded() {
 }
 
 #[test]
+fn every_profile_of_udt_runs_as_recorded() {
+    let profiles = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2", "udt4"];
+    compare("profiles.txt", profiles.into_iter().map(|name| (name, cell(&format!("udt:profile={name}"), 1))));
+}
+
+#[test]
 fn every_queue_runs_as_recorded() {
     let marking = RedSetup { mark: true, ..RedSetup::default() };
     let queues = [

@@ -229,12 +229,16 @@ fn where_one_packet_each_is_too_much_marked_senders_wait() {
 
 #[test]
 fn udt_fills_a_long_fat_path_in_every_profile() {
-    for (profile, least) in [("paper", 0.85), ("ns2", 0.8), ("udt4", 0.85)] {
+    for (profile, least) in [("paper", 0.7), ("ns2-1.1", 0.7), ("ns2-2.0", 0.7), ("ns2-2.2", 0.8), ("udt4", 0.85)] {
         let bell = Dumbbell::new(200 * MBIT, Span::from_millis(100), QueueLimit::Packets(1667));
         let spec = spec(&format!("udt:profile={profile}"));
-        let trace = run(&bell.setup(&[spec.clone(), spec], Era::MODERN, Span::from_secs(60), Span::from_secs(20), 1));
+        let mut setup = bell.setup(&[spec.clone(), spec], Era::MODERN, Span::from_secs(60), Span::from_secs(20), 1);
+        setup.sampling = Some(Sampling { interval: Span::from_millis(500), internals: true });
+        let trace = run(&setup);
         let load = (measured(&trace, 0) + measured(&trace, 1)) as f64 * 12_000.0 / (40.0 * 200e6);
         assert!(load > least, "{profile}: {load}");
+        let pairs = trace.flows[0].internals.iter().find(|(name, _)| *name == "pair_rate");
+        assert!(pairs.is_some_and(|(_, rates)| rates.last().is_some_and(|rate| *rate > 0.0)), "{profile}: no estimate");
     }
 }
 

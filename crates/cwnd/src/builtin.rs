@@ -20,9 +20,10 @@ pub trait Visitor {
     fn visit<A: CongestionControl + ?Sized>(self, algorithm: &mut A) -> Self::Output;
 }
 
-/// One line registers an algorithm: the enum's arm, the type it holds, and the registry entries built on it.
+/// One line registers an algorithm: the enum's arm, the type it holds, and the registry entries built on it; none where an entry
+/// above builds on several types.
 macro_rules! algorithms {
-    ($($arm:ident($type:ty) => $($entry:path),+;)+) => {
+    ($($arm:ident($type:ty) => $($entry:path),*;)+) => {
         /// Every built-in algorithm, dispatched without a box or a virtual call per packet, and any other behind `Custom`.
         #[derive(Clone, Debug)]
         pub enum Algorithm {
@@ -33,7 +34,13 @@ macro_rules! algorithms {
 
         /// Every registered algorithm, in the order of registration.
         pub static ALGORITHMS: &[&Entry<Algorithm>] =
-            &[$($(&$entry.built_by(|values, start| ($entry.build)(values, start).map(Algorithm::$arm))),+),+];
+            &[$($(&$entry.built_by(|values, start| ($entry.build)(values, start).map(Algorithm::from)),)*)+];
+
+        $(impl From<$type> for Algorithm {
+            fn from(algorithm: $type) -> Self {
+                Self::$arm(algorithm)
+            }
+        })+
 
         #[cfg(test)]
         const SIZES: &[(&str, usize)] = &[$((stringify!($arm), size_of::<$type>())),+];
@@ -75,6 +82,7 @@ algorithms! {
     Scalable(Window<window::scalable::Scalable>) => window::scalable::SCALABLE;
     Daimd(rate::daimd::Daimd<rate::daimd::Alpha>) => rate::daimd::DAIMD;
     Udt(rate::udt::Udt) => rate::udt::UDT;
+    UdtAgent(rate::udt::Agent) => ;
     Bic(Window<window::bic::Bic>) => window::bic::BIC;
     Htcp(Window<window::htcp::Htcp>) => window::htcp::HTCP;
     Vegas(Window<window::vegas::Vegas>) => window::vegas::VEGAS;
@@ -92,6 +100,15 @@ algorithms! {
     Sabul(rate::sabul::Sabul) => rate::sabul::SABUL;
     Bbr3(rate::bbr3::Bbr3) => rate::bbr3::BBR3;
     Bbr(rate::bbr::Bbr) => rate::bbr::BBR;
+}
+
+impl From<rate::udt::Built> for Algorithm {
+    fn from(built: rate::udt::Built) -> Self {
+        match built {
+            rate::udt::Built::Udt(udt) => udt.into(),
+            rate::udt::Built::Agent(agent) => agent.into(),
+        }
+    }
 }
 
 /// Other names of entries, each with the entry's own.

@@ -1,4 +1,4 @@
-//! UDT's three profiles against sequences worked out by hand.
+//! UDT's profiles against sequences worked out by hand.
 //!
 //! Packets of 1500 bytes and a round trip of 90 ms throughout, so that SYN + RTT is a tenth of a second and a packet per second
 //! is 12 kbit/s.
@@ -83,7 +83,8 @@ fn close(found: f64, expected: f64) {
 
 /// The number of SYNs in which the paper's rate control alone reaches 90 % of `capacity` from nothing.
 fn syns_to_ninety_percent(capacity: f64, rtt: Span) -> u64 {
-    let mut sender = Sender::new(&format!("udt:profile=paper,start=none,capacity={capacity}bit,initial_rate=1e-3bit"));
+    let mut sender =
+        Sender::new(&format!("udt:profile=paper,start=none,floor=0,capacity={capacity}bit,initial_rate=1e-3bit"));
     sender.rtt = Some(rtt);
     let mut syns = 0;
     while sender.rate() * 12_000.0 < 0.9 * capacity * (1.0 - 1e-9) {
@@ -110,7 +111,7 @@ fn ninety_percent_of_any_capacity_takes_750_syn() {
 
 #[test]
 fn every_full_stage_takes_750_syn_and_grows_a_tenth_of_the_one_before() {
-    let mut sender = Sender::new("udt:profile=paper,start=none,capacity=1gbit,initial_rate=1e-3bit");
+    let mut sender = Sender::new("udt:profile=paper,start=none,floor=0,capacity=1gbit,initial_rate=1e-3bit");
     let mut lengths = Vec::new();
     let (mut since, mut last) = (0, 100.0);
     for syn in 0..3100 {
@@ -247,8 +248,8 @@ fn a_given_capacity_needs_no_pairs() {
 }
 
 #[test]
-fn ns2_counts_acknowledgements_then_averages_at_the_sender() {
-    let mut sender = Sender::new("udt:profile=ns2");
+fn release_2_2_counts_acknowledgements_then_averages_at_the_sender() {
+    let mut sender = Sender::new("udt:profile=ns2-2.2");
     // As many as the window may be unacknowledged when another leaves: one more than it is.
     assert_eq!((sender.window(), sender.rate()), (3.0, 1e6));
     sender.ack(100, 2, report(1000.0, 10_000.0));
@@ -267,8 +268,8 @@ fn ns2_counts_acknowledgements_then_averages_at_the_sender() {
 }
 
 #[test]
-fn ns2_sends_at_least_a_packet_per_round_trip() {
-    let mut sender = Sender::new("udt:profile=ns2,decrease=per-nak");
+fn release_2_2_sends_at_least_a_packet_per_round_trip() {
+    let mut sender = Sender::new("udt:profile=ns2-2.2,decrease=per-nak");
     for first in 0..300 {
         sender.nak(100, first);
     }
@@ -276,43 +277,93 @@ fn ns2_sends_at_least_a_packet_per_round_trip() {
     close(sender.rate(), 1.0 / 0.09);
 }
 
-#[test]
-fn paper_cuts_once_per_interval_and_takes_the_window_of_the_receiver() {
-    let mut sender = Sender::new("udt:profile=paper");
-    let with_window = |window: f64| Remote { window: Some(Packets(window)), ..report(9000.0, 50_000.0) };
-    sender.ack(100, 16, with_window(40.0));
-    assert_eq!(sender.window(), 33.0);
-    sender.nak(105, 5);
-    close(sender.rate(), 9000.0);
-    sender.nak(106, 6);
-    close(sender.rate(), 9000.0); // The first NAK of this interval ended slow start.
-    sender.ack(111, 1, with_window(500.0));
-    close(sender.window(), 501.0);
-    // Unacknowledged packets come whole: 500 do not exceed 500.9, and 501 do.
-    sender.ack(111, 0, with_window(500.9));
-    close(sender.window(), 501.0);
-    sender.nak(112, 8);
-    sender.nak(113, 9);
-    close(sender.rate(), 8000.0);
-    sender.wake(120);
-    close(sender.rate(), 8000.0);
-    sender.ack(125, 1, with_window(500.0));
-    assert_eq!(sender.woken_at(), Some(130));
-    sender.wake(130);
-    // 42000 packets/s = 504 Mbit/s to spare: 1 packet per SYN.
-    close(sender.rate(), 8100.0);
-    // Silence is no reason to grow, and a late wake-up makes up for nothing that was not heard.
-    sender.wake(500);
-    close(sender.rate(), 8100.0);
+/// Brings a sender to 9000 packets per second with a capacity of 50,000, out of slow start.
+fn settled(spec: &str) -> Sender {
+    let mut sender = Sender::new(&format!("{spec},start=none,initial_rate=108mbit"));
+    sender.ack(100, 1, report(9000.0, 50_000.0));
+    sender
 }
 
 #[test]
-fn paper_with_the_other_decreases() {
+fn paper_grows_by_equation_8_where_release_1_1_has_ten_times_that_or_a_ninth_of_the_capacity() {
+    // 41000 packets/s = 492 Mbit/s to spare: 1 packet per SYN by eq. 8, 10 in release 1.1.
+    for (profile, step) in [("paper", 100.0), ("ns2-1.1", 1000.0)] {
+        let mut sender = settled(&format!("udt:profile={profile}"));
+        sender.wake(110);
+        close(sender.rate(), 9000.0 + step);
+    }
+    // After a cut a ninth of 600 Mbit/s counts in release 1.1: 0.1 packets per SYN.
+    for (profile, step) in [("paper", 100.0), ("ns2-1.1", 10.0)] {
+        let mut sender = settled(&format!("udt:profile={profile}"));
+        sender.nak(102, 5);
+        sender.nak(103, 6);
+        sender.wake(120);
+        close(sender.rate(), 8000.0 + step);
+    }
+}
+
+#[test]
+fn release_1_1_forgives_the_first_single_loss_and_cuts_again_after_18_naks() {
+    let mut sender = settled("udt:profile=ns2-1.1");
+    sender.nak(101, 5);
+    close(sender.rate(), 9000.0);
+    sender.nak(101, 6);
+    sender.wake(105);
+    // The pause ends after a SYN.
+    close(sender.rate(), 100.0);
+    for _ in 0..17 {
+        sender.nak(106, 7);
+    }
+    sender.wake(109);
+    sender.nak(109, 8);
+    for nak in 0..4 {
+        sender.nak(109, 10 + nak);
+    }
+    // The 18th and the 4th after it.
+    let view = sender.view(109);
+    sender.udt.on_congestion(&view, &Congestion { cause: Cause::Delay, ..Congestion::mark(2000) });
+    // A delay warning cuts, too.
+    let mut thawed = sender;
+    thawed.next += 100;
+    let view = thawed.view(111);
+    thawed.udt.on_wake(&view);
+    let expected = 9000.0 / 1.125_f64.powi(4);
+    assert!((thawed.rate() / expected - 1.0).abs() < 0.01, "{} instead of {expected}", thawed.rate());
+}
+
+#[test]
+fn release_2_0_does_not_grow_in_a_syn_with_a_loss() {
+    let mut sender = settled("udt:profile=ns2-2.0");
+    sender.nak(102, 5);
+    sender.wake(115);
+    close(sender.rate(), 8000.0);
+    sender.ack(117, 1, report(9000.0, 50_000.0));
+    sender.wake(125);
+    assert!(sender.rate() > 8000.0, "{}", sender.rate());
+}
+
+#[test]
+fn the_decreases_can_be_chosen() {
     for (decrease, cuts) in [("per-nak", 3), ("per-epoch", 1), ("per-interval", 2)] {
-        let mut sender = Sender::new(&format!("udt:profile=paper,start=none,initial_rate=108mbit,decrease={decrease}"));
+        let spec = format!("udt:profile=ns2-2.0,start=none,initial_rate=108mbit,decrease={decrease}");
+        let mut sender = Sender::new(&spec);
         sender.nak(100, 1);
         sender.nak(101, 2);
+        sender.wake(110);
         sender.nak(112, 3);
+        sender.wake(130);
         close(sender.rate(), 9000.0 / 1.125_f64.powi(cuts));
+    }
+}
+
+#[test]
+fn rules_of_the_agents_are_refused_elsewhere_and_the_old_profile_names_the_new_ones() {
+    for (spec, said) in [
+        ("udt:profile=ns2", "udt4 | paper | ns2-1.1 | ns2-2.0 | ns2-2.2"),
+        ("udt:acknowledge=cumulative", "needs `profile=paper`"),
+        ("udt:decrease=doubling", "not for `profile=udt4`"),
+    ] {
+        let error = Spec::parse(spec).expect_err(spec).to_string();
+        assert!(error.contains(said), "{error}");
     }
 }

@@ -159,7 +159,7 @@ pub(super) fn window_bound(bench: &Bench<'_>, findings: &mut Findings) -> Result
             "udt:profile=paper,decrease={decrease},start=none,lambda={lambda},capacity=1gbit,initial_rate={FAIR_SHARE}bit,\
              initial_window={window}"
         );
-        let without = format!("{},decrease={decrease},initial_rate={FAIR_SHARE}bit", alone(1e9));
+        let without = format!("{},decrease=per-interval,initial_rate={FAIR_SHARE}bit", alone(1e9));
         let loss = |algorithm: &str| -> Result<Computed> {
             Ok(Computed::mean(
                 &runs(bench, algorithm, core::slice::from_ref(point), (STAGES, |_| ()))?[0],

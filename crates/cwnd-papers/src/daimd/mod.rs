@@ -45,8 +45,8 @@ pub(super) const PAPER: Reproduction = Reproduction {
     ],
 };
 
-/// The two UDTs that are compared with the paper: its equations, and its author's ns-2 agent.
-const PROFILES: [&str; 2] = ["paper", "ns2"];
+/// The two UDTs that are compared with the paper: its equations in release 1.1 of its author's ns-2 agent, and release 2.2.
+const PROFILES: [&str; 2] = ["paper", "ns2-2.2"];
 /// A packet on the wire; the stages are balanced for this size.
 const PACKET: Bytes = Bytes(1500);
 

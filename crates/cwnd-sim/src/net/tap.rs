@@ -60,7 +60,7 @@ impl Tap {
                 let nth = number + 1;
                 (Passing::Ack { nth, cumulative: 0 }, Fault::Ack { flow, nth })
             }
-            Body::ToSender(_) | Body::ToReceiver(_) | Body::Report(_) => return false,
+            Body::ToSender(_) | Body::ToReceiver(_) | Body::Agent(_) | Body::Report(_) => return false,
         };
         let data = matches!(what, Passing::Data { .. });
         let lost = self.faults.contains(&fault) || (data && self.strikes_in_time(now, packet));

@@ -20,7 +20,7 @@ pub(super) struct Measure {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Report {
     pub(super) rates: Option<Rates>,
-    /// The window computed at the receiver, packets (daimd eq. 21).
+    /// The window computed at the receiver, packets, where the algorithm's half there computes one.
     pub(super) window: Option<u64>,
 }
 
@@ -63,9 +63,7 @@ impl Measure {
 
 /// The half of `algorithm` at the receiver; UDT's where it has none, since the peer's algorithm may want it.
 pub(super) fn receiver_side(algorithm: &Spec, start: &Start) -> Box<dyn ReceiverSide> {
-    algorithm
-        .receiver(start)
-        .unwrap_or_else(|| Box::new(udt::Receiver::new(&udt::Settings::new(udt::Profile::Udt4, start.packet))))
+    algorithm.receiver(start).unwrap_or_else(|| Box::new(udt::Receiver::udt4()))
 }
 
 /// Whether `seq` on the wire is the second packet of a pair, if its sender probes at all: every sender does as libudt does.

@@ -269,4 +269,4 @@ pub(crate) const FAULTS: [Fault; 9] = [
 ];
 
 /// Any algorithm can drive a connection: rates, windows, old and new.
-const OTHER_ALGORITHMS: [&str; 6] = ["udt:profile=paper", "udt:profile=ns2", "daimd", "cubic", "aimd", "simd"];
+const OTHER_ALGORITHMS: [&str; 6] = ["udt:profile=paper", "udt:profile=ns2-2.2", "daimd", "cubic", "aimd", "simd"];

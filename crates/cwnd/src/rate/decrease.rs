@@ -12,9 +12,6 @@ pub enum Decrease {
     PerInterval,
     /// The first of each epoch.
     PerEpoch,
-    /// The first of each epoch, then every n-th, each of them starting an epoch of its own. n is drawn at random with each first,
-    /// from about a fifth of the running mean of NAKs per epoch up to about that mean (the author's ns-2 agent of 2006).
-    Ns2,
     /// The first of each epoch, then every n-th of the next four, n drawn with each first from 1 to the running mean of NAKs per
     /// epoch (libudt 4.11).
     Udt4,
@@ -37,7 +34,7 @@ pub(super) struct Cuts {
     rule: Decrease,
     /// The next new packet at the last cut.
     epoch_from: Option<u64>,
-    /// Running mean of NAKs per epoch, rounded up at each step as both sources do.
+    /// Running mean of NAKs per epoch, rounded up at each step as libudt does.
     mean: f64,
     /// NAKs of this epoch that counted.
     naks: u64,
@@ -50,8 +47,7 @@ pub(super) struct Cuts {
 
 impl Cuts {
     pub(super) fn new(rule: Decrease, seed: u64) -> Self {
-        let (mean, stride) = if rule == Decrease::Ns2 { NS2_START } else { UDT4_START };
-        Self { rule, epoch_from: None, mean, naks: 0, stride, seen: 0, random: SplitMix::new(seed) }
+        Self { rule, epoch_from: None, mean: 0.0, naks: 0, stride: 1, seen: 0, random: SplitMix::new(seed) }
     }
 
     /// Judges congestion that first hit packet `first` while `next` was the next new packet; `first_of_interval` is what
@@ -63,11 +59,11 @@ impl Cuts {
             Decrease::PerInterval if !first_of_interval => return Verdict::Pass,
             Decrease::PerInterval => true,
             Decrease::PerEpoch => false,
-            Decrease::Ns2 | Decrease::Udt4 if new_epoch => {
+            Decrease::Udt4 if new_epoch => {
                 self.draw();
                 true
             }
-            Decrease::Ns2 | Decrease::Udt4 => self.turn(),
+            Decrease::Udt4 => self.turn(),
         };
         if !new_epoch && !further {
             return Verdict::Pass;
@@ -80,20 +76,15 @@ impl Cuts {
     fn draw(&mut self) {
         let mean = libm::ceil(0.875 * self.mean + 0.125 * self.naks as f64);
         let share = self.random.unit();
-        if self.rule == Decrease::Ns2 {
-            self.mean = 1.0 + mean;
-            self.stride = (libm::floor(share * self.mean) + libm::ceil(self.mean / 5.0)) as u64;
-        } else {
-            self.mean = mean;
-            self.stride = libm::ceil(share * self.mean).max(1.0) as u64;
-        }
+        self.mean = mean;
+        self.stride = libm::ceil(share * self.mean).max(1.0) as u64;
         self.naks = 1;
         self.seen = 1;
     }
 
     /// Whether a further NAK of the epoch cuts.
     fn turn(&mut self) -> bool {
-        let counts = self.rule == Decrease::Ns2 || self.seen < UDT4_NAKS;
+        let counts = self.seen < UDT4_NAKS;
         self.seen = self.seen.saturating_add(1);
         if counts {
             self.naks += 1;
@@ -102,9 +93,6 @@ impl Cuts {
     }
 }
 
-/// The mean number of NAKs per epoch and the stride before the first epoch.
-const NS2_START: (f64, u64) = (2.0, 2);
-const UDT4_START: (f64, u64) = (0.0, 1);
 /// libudt looks at this many NAKs of an epoch, so that the rate keeps at least (8/9)^5 = 0.55 of what it was.
 const UDT4_NAKS: u64 = 5;
 
@@ -146,22 +134,5 @@ mod tests {
         // 5 NAKs counted: ceil(0.875 * 0 + 0.125 * 5) = 1, and the stride can only be 1 again.
         burst(&mut cuts, 1000, 1);
         assert_eq!((cuts.mean, cuts.stride), (1.0, 1));
-    }
-
-    #[test]
-    fn ns2_draws_its_stride_around_the_mean_number_of_naks() {
-        let mut cuts = Cuts::new(Decrease::Ns2, 1);
-        burst(&mut cuts, 10, 1);
-        // 1 + ceil(0.875 * 2 + 0.125 * 0) = 3; floor(3u) + ceil(3/5) is 1, 2 or 3.
-        assert_eq!(cuts.mean, 3.0);
-        let mut strides = Vec::new();
-        for seed in 0..100 {
-            let mut cuts = Cuts::new(Decrease::Ns2, seed);
-            burst(&mut cuts, 10, 1);
-            strides.push(cuts.stride);
-        }
-        strides.sort_unstable();
-        strides.dedup();
-        assert_eq!(strides, [1, 2, 3]);
     }
 }

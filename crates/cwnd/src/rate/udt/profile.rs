@@ -1,58 +1,280 @@
-//! UDT's three profiles and what each leaves to choose.
+//! UDT's profiles, and the rules in which the author's agents differ.
 
-use crate::rate::Decrease;
-use crate::units::{BitRate, Bytes, Packets};
+use crate::units::{BitRate, Packets};
 
 /// Which UDT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// The equations of daimd: 2, 8 and 21.
+    /// The equations of daimd where it gives any, and release 1.1 where it gives none.
     Paper,
-    /// The author's ns-2 agent of January 2006.
-    Ns2,
+    /// The author's ns-2 agent of release 1.1 (2003).
+    Release11,
+    /// That of release 2.0 (2004).
+    Release20,
+    /// That of release 2.2 (2006).
+    Release22,
     /// The library libudt 4.11.
     Udt4,
 }
 
-/// A profile with its choices.
+/// The rules in which the releases of the author's ns-2 agent differ, for sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// Which UDT.
-    pub profile: Profile,
+pub struct Habits {
+    /// What an acknowledgement names.
+    pub acknowledge: Acknowledge,
+    /// How often a missing packet is reported.
+    pub naks: Naks,
+    /// Which NAKs cut.
+    pub cuts: AgentCuts,
+    /// What the window is held against.
+    pub counts: Counts,
+    /// The capacity is smoothed (7/8 old, 1/8 new); otherwise the newest report counts.
+    pub smooths_capacity: bool,
+    /// When the rate grows.
+    pub grows: Grows,
+    /// By how much the rate grows.
+    pub step: Step,
+    /// What lets a packet leave at once.
+    pub at_once: AtOnce,
+    /// The receiver warns of a rising delay, which cuts.
+    pub delay_warnings: bool,
+    /// The first NAK of an epoch is ignored once where it names fewer than two packets.
+    pub forgives_single: bool,
+    /// The rate before each NAK counts as that before the last cut, whether the NAK cuts or not.
+    pub remembers_each_nak: bool,
+    /// Slow start sets the sending interval to that of the arrivals.
+    pub slow_start_paces: bool,
+    /// When the sending interval is bounded by the round trip.
+    pub bound: Bound,
+    /// While the window is full the sender waits for an ACK or a NAK; otherwise its timer goes on.
+    pub stops_when_full: bool,
+    /// A NAK names its packets one by one, 300 at most, of which 75 arrive whole; otherwise as a range.
+    pub lists_numbers: bool,
+    /// The removal of acknowledged packets from the list of lost ones skips every other entry.
+    pub skips_entries: bool,
+    /// Sorting the gaps of pairs takes gaps between arrivals for some of them.
+    pub mixes_gaps: bool,
+    /// What it starts with, and what silence is.
+    pub constants: Constants,
+}
+
+/// What an acknowledgement names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledge {
+    /// The first packet missing.
+    Cumulative,
+    /// The packet after the highest that arrived, over any holes.
+    OverHoles,
+}
+
+/// How often a missing packet is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naks {
+    /// Once, as the gap is seen.
+    Once,
+    /// Again after a round trip, for as long as it is missing, and a repeated report may cut.
+    Repeated,
+    /// As [`Repeated`](Self::Repeated), and a repeated report never cuts.
+    RepeatedUncut,
+}
+
+/// Which NAKs cut the rate. An epoch starts with a cut and ends with the loss of a packet sent after it; the first NAK of an epoch
+/// always cuts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentCuts {
+    /// All.
+    PerNak,
+    /// The first of each SYN.
+    PerInterval,
+    /// The first of each epoch alone.
+    PerEpoch,
+    /// Then the 18th, and later ones after 4, 8, 16, … more; the epoch stays (1.1).
+    Doubling,
+    /// Then each of a number drawn with the first, from 1 to a running mean; each starts an epoch (2.0).
+    Random20,
+    /// Then each of a number drawn with the first around a running mean of NAKs per epoch; each starts an epoch (2.2).
+    Random22,
+}
+
+/// What the window is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// Everything from the first packet that is not acknowledged.
+    Unacknowledged,
+    /// Of these, what was neither reported missing nor can be told to have arrived.
+    InFlight,
+}
+
+/// When the rate grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grows {
+    /// Every SYN, unless as many packets were reported lost in it as were sent (1.1).
+    PerSyn,
+    /// Every SYN with an acknowledgement and no loss (2.0).
+    PerQuietSyn,
+    /// With every acknowledgement that advances (2.2).
+    PerAck,
+}
+
+/// By how much the rate grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// daimd eq. 8.
+    Eq8,
+    /// Below the rate before the last cut as if a ninth of the capacity were spare, above it ten times eq. 8 (1.1).
+    Ninth11,
+    /// Below the rate before the last cut as if at most a ninth of the capacity were spare (2.0).
+    Ninth20,
+}
+
+/// What lets a packet leave at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtOnce {
+    /// Nothing.
+    Never,
+    /// A NAK.
+    Nak,
+    /// A NAK, and an ACK that advances.
+    AckAndNak,
+}
+
+/// When the sending interval is bounded by the round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Never.
+    Never,
+    /// After an ACK, which then lets a packet leave at once.
+    Ack,
+    /// After an ACK, which then lets a packet leave at once, and after a NAK.
+    AckAndNak,
+}
+
+/// What is left to choose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choices {
     /// The capacity of the path, or what is wished of it; measured by packet pairs if none.
     pub capacity: Option<BitRate>,
-    /// Which negative feedback cuts.
-    pub decrease: Decrease,
     /// The window grows by the packets acknowledged, without pacing, until the first loss.
     pub slow_start: bool,
-    /// The window at the start.
-    pub initial_window: Packets,
+    /// The window at the start; that of the profile if none.
+    pub initial_window: Option<Packets>,
     /// The rate at the start, where that is not slow start; one packet per SYN if none.
     pub initial_rate: Option<BitRate>,
-    /// The least increase per SYN, packets.
-    pub floor: Packets,
+    /// The least increase per SYN; that of the profile if none.
+    pub floor: Option<Packets>,
     /// The share of the old window in eq. 21, above 0 and below 1.
     pub lambda: f64,
 }
 
-impl Settings {
-    /// What `profile` does by itself, with packets of size `packet` on the wire.
+impl Default for Choices {
+    fn default() -> Self {
+        Self { capacity: None, slow_start: true, initial_window: None, initial_rate: None, floor: None, lambda: 0.875 }
+    }
+}
+
+impl Habits {
+    /// Release 1.1.
+    pub const RELEASE_1_1: Self = Self {
+        acknowledge: Acknowledge::Cumulative,
+        naks: Naks::Repeated,
+        cuts: AgentCuts::Doubling,
+        counts: Counts::Unacknowledged,
+        smooths_capacity: false,
+        grows: Grows::PerSyn,
+        step: Step::Ninth11,
+        at_once: AtOnce::Never,
+        delay_warnings: true,
+        forgives_single: true,
+        remembers_each_nak: false,
+        slow_start_paces: true,
+        bound: Bound::Never,
+        stops_when_full: false,
+        lists_numbers: true,
+        skips_entries: true,
+        mixes_gaps: true,
+        constants: Constants::Early,
+    };
+
+    /// Release 2.0.
+    pub const RELEASE_2_0: Self = Self {
+        cuts: AgentCuts::Random20,
+        grows: Grows::PerQuietSyn,
+        step: Step::Ninth20,
+        at_once: AtOnce::Nak,
+        delay_warnings: false,
+        forgives_single: false,
+        remembers_each_nak: true,
+        slow_start_paces: false,
+        bound: Bound::Ack,
+        ..Self::RELEASE_1_1
+    };
+
+    /// Release 2.2.
+    pub const RELEASE_2_2: Self = Self {
+        acknowledge: Acknowledge::OverHoles,
+        naks: Naks::Once,
+        cuts: AgentCuts::Random22,
+        smooths_capacity: true,
+        grows: Grows::PerAck,
+        step: Step::Eq8,
+        at_once: AtOnce::AckAndNak,
+        bound: Bound::AckAndNak,
+        stops_when_full: true,
+        lists_numbers: false,
+        skips_entries: false,
+        mixes_gaps: false,
+        constants: Constants::Late,
+        ..Self::RELEASE_2_0
+    };
+
+    /// Release 1.1 with daimd eq. 8 for its increase; eqs. 2 and 21 are in all releases.
+    pub const PAPER: Self = Self { step: Step::Eq8, ..Self::RELEASE_1_1 };
+}
+
+/// What an agent starts with, and what silence is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constants {
+    /// To 2.0.
+    Early,
+    /// From 2.1 on.
+    Late,
+}
+
+impl Constants {
+    /// The window at the start, packets.
     #[must_use]
-    pub fn new(profile: Profile, packet: Bytes) -> Self {
-        let (decrease, initial_window, floor) = match profile {
-            Profile::Paper => (Decrease::PerInterval, 16.0, 0.0),
-            Profile::Ns2 => (Decrease::Ns2, 2.0, 1.0 / f64::from(packet.0.max(1))),
-            Profile::Udt4 => (Decrease::Udt4, 16.0, 0.01),
-        };
-        Self {
-            profile,
-            capacity: None,
-            decrease,
-            slow_start: true,
-            initial_window: Packets(initial_window),
-            initial_rate: None,
-            floor: Packets(floor),
-            lambda: 0.875,
+    pub const fn window(self) -> f64 {
+        match self {
+            Self::Early => 1.0,
+            Self::Late => 2.0,
+        }
+    }
+
+    /// The round trip, in seconds, before the first sample.
+    #[must_use]
+    pub const fn rtt(self) -> f64 {
+        match self {
+            Self::Early => 0.01,
+            Self::Late => 1.0,
+        }
+    }
+
+    /// Seconds that gaps between arrivals and those of pairs are before they are measured.
+    #[must_use]
+    pub const fn gaps(self) -> (f64, f64) {
+        match self {
+            Self::Early => (0.0, 0.0),
+            Self::Late => (1.0, 1000.0),
+        }
+    }
+
+    /// Silence for how long, in seconds, counts as the loss of everything; first, and from then on. None: twice the round trip and a
+    /// SYN from then on, and the timer runs from the time 0.
+    #[must_use]
+    pub const fn silence(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Early => None,
+            Self::Late => Some((1.01, 1.0)),
         }
     }
 }
