@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_papers::{JudgedRow, PaperError, PaperRun, Recorded, Scale, Selection, Settings, Verdict};
+use cwnd_papers::{
+    Ablation, JudgedRow, PaperError, PaperRun, Recorded, Scale, Selection, Settings, Variant, Verdict, variants,
+};
 use cwnd_report::write_papers;
 use cwnd_run::files::{read_text, to_json, write_whole};
 
@@ -54,12 +56,22 @@ pub(crate) struct Arguments {
     /// Record the verdicts in papers/expected.toml (papers/full.toml with --full), below the current folder
     #[arg(long, conflicts_with = "check")]
     record: bool,
+    /// Change one rule of UDT at a time in each of its profiles, and show what the tables and figures of `daimd` come to; some with
+    /// RESULT. With --record in papers/daimd/ablation.toml too
+    #[arg(long, conflicts_with_all = ["full", "set", "json", "out", "check"])]
+    ablate: bool,
+    /// Only the profiles of this name
+    #[arg(long, requires = "ablate", value_name = "NAME")]
+    profile: Option<String>,
     #[command(flatten)]
     store: Store,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let selection = Selection::of(arguments.paper.as_deref(), arguments.result.as_deref())?;
+    if arguments.ablate {
+        return ablate(arguments);
+    }
     if !arguments.runs() {
         return match arguments.of_runs() {
             None => Ok(list(&selection)),
@@ -121,8 +133,60 @@ impl Arguments {
         Ok(Settings {
             scale: if self.full { Scale::Full } else { Scale::Quick },
             assumptions: self.set.iter().map(split).collect::<Result<_, Failure>>()?,
+            variant: None,
         })
     }
+}
+
+/// The results that rules of UDT show in.
+const ABLATED: [&str; 8] = ["table-1", "fig-7", "table-2", "fig-10", "table-3", "fig-14", "table-4", "table-5"];
+
+/// Runs every variant of UDT.
+fn ablate(arguments: &Arguments) -> Result<String, Failure> {
+    let results = match &arguments.result {
+        Some(result) => ABLATED.iter().filter(|known| *known == result).copied().collect(),
+        None => ABLATED.to_vec(),
+    };
+    if arguments.paper.as_deref() != Some("daimd") || results.is_empty() {
+        let reason = format!("--ablate: expected `daimd`, and none or one of {}", ABLATED.join(", "));
+        return Err(Failure::Input(reason));
+    }
+    let wanted = |variant: &Variant| arguments.profile.as_ref().is_none_or(|profile| *profile == variant.profile);
+    let path = Path::new("papers/daimd/ablation.toml");
+    let mut found = Ablation::default();
+    let progress = TimeProgress::start()?;
+    for mut variant in variants().into_iter().filter(wanted) {
+        for result in &results {
+            variant.run(result, &arguments.store.cells(), &progress)?;
+        }
+        found.put(variant.clone());
+        // Kept after each, since all of them take long.
+        if arguments.record {
+            let name = path.display().to_string();
+            let text = read_text(path).map_err(|error| {
+                Failure::Input(format!("--record: {name}: {error}; run it in the root of the repository"))
+            })?;
+            let mut recorded = Ablation::read(&name, &text).map_err(PaperError::from)?;
+            recorded.put(variant);
+            write_whole(path, recorded.to_toml().as_bytes())
+                .map_err(|error| Failure::Run(format!("{name}: {error}")))?;
+        }
+    }
+    if found.variant.is_empty() {
+        return Err(Failure::Input("--profile: expected `paper`, `ns2-1.1`, `ns2-2.0` or `ns2-2.2`".to_string()));
+    }
+    let mut table = Table::left();
+    table.row(["profile", "change"].into_iter().chain(results.iter().copied()));
+    for variant in &found.variant {
+        let cell = |result: &&str| {
+            let [matches, misses, undecided] = variant.counts.get(*result).copied().unwrap_or_default();
+            let distance = variant.distance.get(*result).map_or(String::new(), |one| format!(", {:.1} %", one * 100.0));
+            format!("{matches}/{misses}/{undecided}{distance}")
+        };
+        let names = [variant.profile.clone(), variant.change.clone()];
+        table.row(names.into_iter().chain(results.iter().map(cell)));
+    }
+    Ok(format!("{}match/miss/undecided of the printed numbers, and their mean distance from ours\n", table.print()))
 }
 
 /// Compares the verdicts with those on record.

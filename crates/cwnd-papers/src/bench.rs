@@ -60,6 +60,11 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// The algorithm in place of a paper's own.
+    pub(crate) fn variant(&self) -> Option<&'a str> {
+        self.settings.variant.as_deref()
+    }
+
     /// The scenario `papers/ID/NAME.toml` with the assumptions, the scale, and then what `change` does to it.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 //! To add a result: list its rows in `published.toml`, put its scenario beside it, write a function from `Bench` to `Findings`,
 //! and name it in the `runners` of its paper. A test holds the rows of runners against those that are listed.
 
+mod ablation;
 mod aiad;
 mod bench;
 mod change;
@@ -31,6 +32,7 @@ mod tests;
 mod tolerance;
 mod verdict;
 
+pub use ablation::{Ablation, Variant, variants};
 pub use bench::RunLog;
 pub use error::PaperError;
 pub use findings::{Curve, Figure};

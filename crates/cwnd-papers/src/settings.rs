@@ -16,4 +16,6 @@ pub struct Settings {
     pub scale: Scale,
     /// Assumptions that are replaced: key and value.
     pub assumptions: Vec<(String, String)>,
+    /// The algorithm that rows called `paper` of daimd are of, where it is not that profile of `udt`.
+    pub variant: Option<String>,
 }

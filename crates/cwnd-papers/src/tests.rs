@@ -76,7 +76,7 @@ fn every_runner_has_one_value_for_each_listed_row_and_none_for_others() {
     let mut faults = Vec::new();
     for (paper, scale) in PAPERS.into_iter().flat_map(|paper| [(paper, Scale::Quick), (paper, Scale::Full)]) {
         let published = published(paper);
-        let settings = Settings { scale, assumptions: Vec::new() };
+        let settings = Settings { scale, assumptions: Vec::new(), variant: None };
         for result in &published.result {
             let Some(runner) = paper.runner(&result.id) else { continue };
             // Closed forms take long at full length, and have the same rows.

@@ -37,7 +37,7 @@ pub(crate) fn paper(
     let memory = work::memory(memory)?;
     let (paper, result) = of;
     let selection = Selection::of(paper, result)?;
-    let settings = Settings { scale: if full { Scale::Full } else { Scale::Quick }, assumptions };
+    let settings = Settings { scale: if full { Scale::Full } else { Scale::Quick }, assumptions, variant: None };
     selection.check(&settings)?;
     let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
     let runs = work::in_background(py, memory, |progress| Ok(selection.run(&settings, &cells, progress)?))?;

@@ -1,9 +1,11 @@
 //! The tables of `docs/papers.md`: what is on record of each paper. The text around them is written by hand.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use cwnd_papers::{
-    Basis, Counts, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, RecordedRow, Scale, Verdict,
+    Ablation, Basis, Counts, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, RecordedRow,
+    Scale, Verdict,
 };
 
 /// `docs/papers.md` with its tables made anew.
@@ -20,6 +22,7 @@ pub fn papers() -> Result<String, PaperError> {
         page = replaced(&page, paper.id(), &tables(&published, &records));
     }
     summary.push('\n');
+    page = replaced(&page, "ablation", &ablation(&Ablation::recorded()?));
     Ok(replaced(&page, "all", &summary))
 }
 
@@ -73,6 +76,27 @@ fn tables(published: &Published, records: &[Recorded; 2]) -> String {
             text,
             "\nRows that do not match:\n\n| result | row | published | ours | tolerance | verdict | reason |\n|---|---|---|---|---|---|---|\n{exceptions}"
         );
+    }
+    text.push('\n');
+    text
+}
+
+/// A row for each variant of UDT that is on record, a column for each result.
+fn ablation(recorded: &Ablation) -> String {
+    let results: BTreeSet<&String> = recorded.variant.iter().flat_map(|variant| variant.counts.keys()).collect();
+    let names: String = results.iter().map(|result| format!(" `{result}` |")).collect();
+    let mut text = format!("\n| profile | change |{names}\n|{}\n", "---|".repeat(results.len() + 2));
+    for variant in &recorded.variant {
+        let change = if variant.change.is_empty() { String::new() } else { format!("`{}`", variant.change) };
+        let cell = |result: &&String| match (variant.counts.get(*result), variant.distance.get(*result)) {
+            (Some([matches, misses, undecided]), distance) => {
+                let distance = distance.map_or_else(String::new, |one| format!(", {:.1} %", one * 100.0));
+                format!(" {matches} / {misses} / {undecided}{distance} |")
+            }
+            (None, _) => " not run |".to_string(),
+        };
+        let cells: String = results.iter().map(cell).collect();
+        let _ = writeln!(text, "| `{}` | {change} |{cells}", variant.profile);
     }
     text.push('\n');
     text

@@ -3,7 +3,7 @@
 use cwnd::units::{Packets, Rate, Span};
 
 use super::rest::alone;
-use super::{PROFILES, udt};
+use super::{profiles, udt};
 use crate::change::{set_algorithm, span};
 use crate::{Bench, Computed, Curve, Figure, Findings, Result, Scale};
 use cwnd_run::measure::{jain, spearman};
@@ -85,7 +85,7 @@ fn figure(findings: &mut Findings, curves: &[(&str, &[Vec<Kept>])]) {
 
 pub(super) fn table_4(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let mut curves = Vec::new();
-    for profile in PROFILES {
+    for &profile in profiles(bench) {
         let runs = runs(bench, &udt(bench, profile)?, &ROUND_TRIPS, (STAGES, |_| ()))?;
         for ((name, _), runs) in ROUND_TRIPS.iter().zip(&runs) {
             findings.value(format!("{profile}: EI, {name}"), Computed::over(runs, efficiency));
@@ -124,7 +124,7 @@ pub(super) fn table_5(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     }
     findings.value("EI at 100 ms over that at 10 ms", of(&tcp[4], efficiency).per(&of(&tcp[3], efficiency)));
     findings.value("EI at 1 s over that at 100 ms", of(&tcp[5], efficiency).per(&of(&tcp[4], efficiency)));
-    for profile in PROFILES {
+    for &profile in profiles(bench) {
         let udt = runs(bench, &udt(bench, profile)?, &ROUND_TRIPS[4..], (STAGES, |_| ()))?;
         for (n, name) in ["100 ms", "1 s"].into_iter().enumerate() {
             for (what, index) in [("EI", efficiency as Index), ("FI", fairness)] {

@@ -50,9 +50,17 @@ const PROFILES: [&str; 2] = ["paper", "ns2-2.2"];
 /// A packet on the wire; the stages are balanced for this size.
 const PACKET: Bytes = Bytes(1500);
 
+/// Those of which there are rows; a variant stands in place of `paper`, alone.
+fn profiles(bench: &Bench<'_>) -> &'static [&'static str] {
+    if bench.variant().is_some() { &PROFILES[..1] } else { &PROFILES }
+}
+
 /// UDT in a profile, with what is assumed of it.
 fn udt(bench: &Bench<'_>, profile: &str) -> Result<String> {
     let lambda = bench.assumed("lambda")?;
+    if let Some(variant) = bench.variant() {
+        return Ok(format!("{variant},lambda={lambda}"));
+    }
     if profile != "paper" {
         return Ok(format!("udt:profile={profile},lambda={lambda}"));
     }

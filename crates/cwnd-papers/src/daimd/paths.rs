@@ -2,7 +2,7 @@
 
 use cwnd::{Span, quantity};
 
-use super::{PROFILES, udt};
+use super::{profiles, udt};
 use crate::change::{self, set_algorithm};
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{jain, spearman};
@@ -22,7 +22,7 @@ fn rates<const N: usize>(kept: &Kept) -> Option<[f64; N]> {
 }
 
 pub(super) fn table_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
-    for profile in PROFILES {
+    for &profile in profiles(bench) {
         let algorithm = udt(bench, profile)?;
         let limited = |y: f64| {
             bench.scenario("tree", |document| {
@@ -49,7 +49,7 @@ pub(super) fn table_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 const LIMITS: [f64; 12] = [0.1, 1.0, 10.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0, 180.0];
 
 pub(super) fn figure_10(bench: &Bench<'_>, findings: &mut Findings) -> Result {
-    for profile in PROFILES {
+    for &profile in profiles(bench) {
         let measured = udt(bench, profile)?;
         let runs = five(bench, &measured)?;
         for (at, name) in ROUND_TRIPS.into_iter().enumerate() {
@@ -91,7 +91,7 @@ fn five(bench: &Bench<'_>, algorithm: &str) -> Result<Vec<Kept>> {
 }
 
 pub(super) fn table_3(bench: &Bench<'_>, findings: &mut Findings) -> Result {
-    for profile in PROFILES {
+    for &profile in profiles(bench) {
         let algorithm = udt(bench, profile)?;
         let chain = bench.scenario("chain", |document| set_algorithm(&mut document.flow, &algorithm))?;
         let runs = bench.run(chain, STAGES)?;
@@ -107,7 +107,7 @@ pub(super) fn table_3(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 pub(super) fn figure_14(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let capacities: Vec<String> = bench.assumed_as("grid-capacities")?;
     let round_trips: Vec<String> = bench.assumed_as("grid-round-trips")?;
-    for profile in PROFILES {
+    for &profile in profiles(bench) {
         let algorithm = udt(bench, profile)?;
         let mut curves = Vec::new();
         let mut lowest = Vec::new();

@@ -1,6 +1,6 @@
 //! Flows that come and go between Chicago and Amsterdam: Table 1, Fig. 7, section V, in simulation.
 
-use super::{PROFILES, udt};
+use super::{profiles, udt};
 use crate::change::set_algorithm;
 use crate::{Bench, Computed, Findings, Result};
 use cwnd_run::measure::jain;
@@ -31,7 +31,7 @@ fn extreme(pick: fn(f64, f64) -> f64, of: impl Fn(usize) -> Option<f64>) -> Opti
 }
 
 pub(super) fn table_1(bench: &Bench<'_>, findings: &mut Findings) -> Result {
-    for profile in PROFILES {
+    for &profile in profiles(bench) {
         let runs = runs(bench, profile)?;
         for n in 1..=STAGE_COUNT {
             let one = |what: &str| Computed::mean(&runs, &format!("stage_{n}_{what}"));
@@ -58,7 +58,7 @@ pub(super) fn table_1(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 }
 
 pub(super) fn claims(bench: &Bench<'_>, findings: &mut Findings) -> Result {
-    for profile in PROFILES {
+    for &profile in profiles(bench) {
         let runs = runs(bench, profile)?;
         let largest = |what: &'static str| {
             Computed::over(&runs, |kept| extreme(f64::max, |n| kept.one(&format!("stage_{n}_{what}"))))
@@ -72,7 +72,7 @@ pub(super) fn claims(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 }
 
 pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
-    for profile in PROFILES {
+    for &profile in profiles(bench) {
         let runs = runs(bench, profile)?;
         let fair = |kept: &Kept| extreme(f64::min, |n| jain(&stage(kept, n, "late_bps")));
         let total = |kept: &Kept| extreme(f64::min, |n| aggregate(kept, n));

@@ -1,0 +1,197 @@
+//! The rules in which UDT's profiles differ, changed one at a time: what each does to the tables and figures of daimd.
+
+use std::collections::BTreeMap;
+
+use cwnd::rate::udt::Habits;
+use cwnd::{Algorithm, Spec, Start};
+use serde::{Deserialize, Serialize};
+
+use super::error::Result;
+use super::files::paper_file;
+use super::published::Value;
+use super::row::JudgedRow;
+use super::selection::Selection;
+use super::settings::{Scale, Settings};
+use super::verdict::{Basis, Verdict};
+use cwnd_run::cells::Cells;
+use cwnd_run::execute::Progress;
+use cwnd_run::scenario::{ScenarioError, Source};
+
+/// What came of all variants: `papers/daimd/ablation.toml`.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ablation {
+    /// In the order of [`variants`].
+    #[serde(default)]
+    pub variant: Vec<Variant>,
+}
+
+/// A profile of `udt`, as it is or with one rule changed.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// `paper`, `ns2-1.1`, `ns2-2.0` or `ns2-2.2`.
+    pub profile: String,
+    /// The parameter that is changed, as `naks=once`; empty for the profile as it is.
+    pub change: String,
+    /// By result: of the rows whose number is printed, how many match, miss and are undecided.
+    #[serde(default)]
+    pub counts: BTreeMap<String, [usize; 3]>,
+    /// By result: the mean relative distance from the printed numbers.
+    #[serde(default)]
+    pub distance: BTreeMap<String, f64>,
+}
+
+/// Every profile as it is, and with each of its rules changed to each of the others.
+#[must_use]
+pub fn variants() -> Vec<Variant> {
+    let variant = |profile: &str, change: String| Variant {
+        profile: profile.to_string(),
+        change,
+        counts: BTreeMap::new(),
+        distance: BTreeMap::new(),
+    };
+    let mut all = Vec::new();
+    for profile in PROFILES {
+        let whole = variant(profile, String::new());
+        let habits = whole.habits();
+        all.push(whole);
+        let changes =
+            SWITCHES.iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}={value}")));
+        let changed = changes.map(|change| variant(profile, change));
+        all.extend(changed.filter(|variant| variant.habits() != habits));
+    }
+    all
+}
+
+impl Ablation {
+    /// What is on record.
+    ///
+    /// # Errors
+    /// `papers/daimd/ablation.toml` is wrong.
+    pub fn recorded() -> Result<Self, ScenarioError> {
+        Self::read("papers/daimd/ablation.toml", paper_file!("daimd/ablation.toml"))
+    }
+
+    /// Reads the text of a file called `name`.
+    ///
+    /// # Errors
+    /// The first thing wrong with it.
+    pub fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
+        Source::read(name, text, &[])?.document()
+    }
+
+    /// The file as text.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        format!("{HEAD}\n{}", toml::to_string(self).expect("words and numbers"))
+    }
+
+    /// Puts what was found of a variant in place of what was known of the same results.
+    pub fn put(&mut self, found: Variant) {
+        let known = |variant: &&mut Variant| (&variant.profile, &variant.change) == (&found.profile, &found.change);
+        if let Some(variant) = self.variant.iter_mut().find(known) {
+            variant.counts.extend(found.counts);
+            variant.distance.extend(found.distance);
+        } else {
+            self.variant.push(found);
+        }
+        let order = variants();
+        let place = |variant: &Variant| {
+            let same = |known: &Variant| (&known.profile, &known.change) == (&variant.profile, &variant.change);
+            order.iter().position(same)
+        };
+        self.variant.sort_by_key(place);
+    }
+}
+
+impl Variant {
+    /// The algorithm.
+    #[must_use]
+    pub fn algorithm(&self) -> String {
+        let change = if self.change.is_empty() { String::new() } else { format!(",{}", self.change) };
+        format!("udt:profile={}{change}", self.profile)
+    }
+
+    /// Runs a result at reduced length.
+    ///
+    /// # Errors
+    /// As [`Selection::run`].
+    pub fn run(&mut self, result: &str, cells: &Cells, progress: &dyn Progress) -> Result {
+        let settings = Settings { scale: Scale::Quick, assumptions: Vec::new(), variant: Some(self.algorithm()) };
+        let runs = Selection::of(Some("daimd"), Some(result))?.run(&settings, cells, progress)?;
+        let rows: Vec<&JudgedRow> = runs.iter().flat_map(|run| run.rows()).collect();
+        let printed = |row: &&&JudgedRow| row.basis == Basis::Printed && row.ours.is_some();
+        let printed: Vec<&&JudgedRow> =
+            rows.iter().filter(printed).filter(|row| row.row.starts_with("paper: ")).collect();
+        let count = |verdict| printed.iter().filter(|row| row.verdict == verdict).count();
+        let counts = [Verdict::Match, Verdict::Miss, Verdict::Undecided].map(count);
+        let number = |value: &Option<Value>| value.as_ref().and_then(Value::number);
+        let distances: Vec<f64> = printed
+            .iter()
+            .filter(|row| row.tolerance.is_some())
+            .filter_map(|row| {
+                Some((number(&row.ours)? / number(&row.published).filter(|one| *one != 0.0)? - 1.0).abs())
+            })
+            .collect();
+        self.counts.insert(result.to_string(), counts);
+        if let Some(mean) = cwnd_run::measure::mean(&distances) {
+            self.distance.insert(result.to_string(), libm::round(mean * 1e4) / 1e4);
+        }
+        Ok(())
+    }
+
+    fn habits(&self) -> Option<Habits> {
+        match Spec::parse(&self.algorithm()).ok()?.start(&Start::default()) {
+            Algorithm::UdtAgent(agent) => Some(*agent.habits()),
+            _ => None,
+        }
+    }
+}
+
+/// The profiles on the endpoints of the author's agents.
+const PROFILES: [&str; 4] = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2"];
+/// The rules that can be chosen, and all that each can be.
+const SWITCHES: [(&str, &[&str]); 9] = [
+    ("acknowledge", &["cumulative", "over-holes"]),
+    ("naks", &["once", "repeated", "repeated-uncut"]),
+    ("decrease", &["per-nak", "per-interval", "per-epoch", "doubling", "random-2.0", "random-2.2"]),
+    ("counts", &["unacknowledged", "in-flight"]),
+    ("capacity_filter", &["newest", "smoothed"]),
+    ("grows", &["per-syn", "per-quiet-syn", "per-ack"]),
+    ("step", &["eq8", "ninth-1.1", "ninth-2.0"]),
+    ("at_once", &["never", "nak", "ack-and-nak"]),
+    ("delay_warnings", &["on", "off"]),
+];
+const HEAD: &str = "\
+# What the rules of UDT's profiles do to the printed numbers of daimd, one rule changed at a time, at reduced length. Written by
+# `cwnd paper daimd --ablate --record`; a result that a variant does not name was not run for it.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_is_an_agent_and_no_two_of_a_profile_are_the_same() {
+        let all = variants();
+        for (at, variant) in all.iter().enumerate() {
+            let habits = variant.habits().unwrap_or_else(|| panic!("{}", variant.algorithm()));
+            let same = |other: &&Variant| other.profile == variant.profile && other.habits() == Some(habits);
+            assert_eq!(all[..at].iter().find(same).map(Variant::algorithm), None, "{}", variant.algorithm());
+        }
+        // A profile and 17 changes each: 26 values of nine rules, of which one each is its own.
+        assert_eq!(all.len(), 4 * 18);
+    }
+
+    #[test]
+    fn what_is_on_record_is_of_known_variants() {
+        let recorded = Ablation::recorded().unwrap_or_else(|error| panic!("{error}"));
+        let known: Vec<String> = variants().iter().map(Variant::algorithm).collect();
+        for variant in &recorded.variant {
+            assert!(known.contains(&variant.algorithm()), "{}", variant.algorithm());
+        }
+        let again = Ablation::read("again", &recorded.to_toml()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(again, recorded);
+    }
+}
