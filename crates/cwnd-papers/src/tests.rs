@@ -1,14 +1,16 @@
 //! The files of the papers, without running them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cwnd_run::execute::Job;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::Scenario;
 
 use super::bench::Bench;
+use super::files::paper_file;
 use super::findings::Findings;
-use super::{Kind, PAPERS, Published, Recorded, Reproduction, Scale, Settings};
+use super::{Kind, PAPERS, Published, PublishedResult, PublishedRow, Recorded, Reproduction, Scale, Settings};
+use serde::Deserialize;
 
 fn published(paper: &Reproduction) -> Published {
     paper.published().unwrap_or_else(|error| panic!("{error}"))
@@ -107,4 +109,85 @@ fn every_runner_has_one_value_for_each_listed_row_and_none_for_others() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What a row is compared with, in one line.
+fn compared_with(result: &PublishedResult, row: &PublishedRow) -> String {
+    let published = row.published.as_ref().map_or_else(|| "nothing".to_string(), ToString::to_string);
+    let tolerance = row.tolerance.as_ref().map_or_else(|| "no tolerance".to_string(), ToString::to_string);
+    let kind = row.kind.unwrap_or(result.kind);
+    format!("{published} {}: {tolerance}, {kind:?}", row.unit)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Changes {
+    change: Vec<Change>,
+}
+
+/// A change made after a result was known.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    date: String,
+    #[serde(default)]
+    commit: Option<String>,
+    rows: Vec<String>,
+    what: String,
+    reason: String,
+    before: String,
+    after: String,
+    /// What rows are compared with from then on.
+    #[serde(default)]
+    values: BTreeMap<String, String>,
+}
+
+/// With `CWND_BLESS` set this lists rows that are new. It never changes a row that is listed.
+#[test]
+fn what_rows_are_compared_with_changes_only_with_an_entry_in_the_register() {
+    let changes: Changes = toml::from_str(paper_file!("changes.toml")).unwrap_or_else(|error| panic!("{error}"));
+    let mut listed: BTreeMap<String, String> =
+        toml::from_str(paper_file!("listed.toml")).unwrap_or_else(|error| panic!("{error}"));
+    let (mut now, mut faults) = (BTreeMap::new(), Vec::new());
+    for paper in PAPERS {
+        let published = published(paper);
+        for result in &published.result {
+            let rows = result.rows.iter();
+            now.extend(
+                rows.map(|row| (format!("{} {}: {}", paper.id(), result.id, row.id), compared_with(result, row))),
+            );
+        }
+    }
+    if std::env::var_os("CWND_BLESS").is_some() {
+        for (row, with) in &now {
+            listed.entry(row.clone()).or_insert_with(|| with.clone());
+        }
+        let head = "# What every row was compared with when it was first listed; `papers/changes.toml` has what was changed later.\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/listed.toml");
+        std::fs::write(path, format!("{head}{}", toml::to_string(&listed).expect("text"))).expect("writable");
+    }
+    for (row, with) in &now {
+        let registered =
+            changes.change.iter().rev().find_map(|change| change.values.get(row)).or_else(|| listed.get(row));
+        match registered {
+            Some(registered) if registered == with => {}
+            Some(registered) => faults.push(format!("{row}: {registered} became {with}")),
+            None => faults.push(format!("{row}: is not listed; CWND_BLESS=1 lists it")),
+        }
+    }
+    assert!(faults.is_empty(), "without an entry in papers/changes.toml:\n{}", faults.join("\n"));
+    for change in &changes.change {
+        let words = [&change.date, &change.what, &change.reason, &change.before, &change.after];
+        assert!(words.iter().all(|words| !words.is_empty()) && !change.rows.is_empty(), "{change:?}");
+        assert!(change.commit.as_ref().is_none_or(|commit| commit.len() >= 7), "{change:?}");
+        for named in change.rows.iter().chain(change.values.keys()) {
+            let known = now
+                .keys()
+                .any(|row| row.strip_prefix(named).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':'])));
+            let result = PAPERS.iter().any(|paper| {
+                published(paper).result.iter().any(|result| *named == format!("{} {}", paper.id(), result.id))
+            });
+            assert!(known || result, "papers/changes.toml names `{named}`, which is not listed");
+        }
+    }
 }
