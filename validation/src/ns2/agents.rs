@@ -1,8 +1,10 @@
 //! The tables and figures for the author's agents, as read from `agents.toml`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use cwnd_papers::{Recorded, Scale, Selection};
+use cwnd_papers::Selection;
+use cwnd_run::run::run as run_all;
 use serde::Deserialize;
 
 use super::output::{Quantity, Run};
@@ -28,6 +30,15 @@ pub(crate) struct Agent {
     pub(crate) release: String,
     /// In the repository of the releases.
     pub(crate) commit: String,
+    /// The profile of `udt` that is this release, if there is one.
+    #[serde(default)]
+    profile: Option<String>,
+}
+
+impl Agent {
+    fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
 }
 
 /// A table or figure of the paper.
@@ -76,6 +87,26 @@ impl Table {
         }
     }
 
+    /// Who is run here: the profiles of the releases and the paper's, or nothing to choose.
+    fn profiles<'a>(&self, agents: &'a [Agent]) -> Vec<&'a str> {
+        if self.tcp { vec![""] } else { agents.iter().filter_map(Agent::profile).chain(["paper"]).collect() }
+    }
+
+    /// The runs of a profile of `udt` here, at the settings of a point.
+    fn ours(&self, root: &Path, point: &Point, profile: &str) -> Result<Vec<Run>, Error> {
+        let mut set = [self.set.as_slice(), &point.set].concat();
+        set.push(format!("seeds={}", self.runs));
+        if !profile.is_empty() {
+            let groups = scenario(root, &self.scenario, &set)?;
+            let groups = groups.document().flow.iter().enumerate();
+            let udt = groups.filter(|(_, group)| group.algorithm.value().entry().name == "udt");
+            set.extend(udt.map(|(at, _)| format!("flow.{at}.algorithm=udt:profile={profile}")));
+        }
+        let runs = run_all(vec![scenario(root, &self.scenario, &set)?], &())?.remove(0);
+        let seeds = runs.scenario.seeds().zip(&runs.traces);
+        Ok(seeds.map(|(seed, trace)| Run::ours(seed, &runs.scenario, trace)).collect())
+    }
+
     fn case(&self, point: &Point) -> String {
         [self.result.as_str(), &point.name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
@@ -102,48 +133,100 @@ impl Agents {
         Ok(all)
     }
 
-    /// The tables for the page: what was printed, what ns-2 gave, what is on record here.
-    pub(crate) fn page(&self, runs: &dyn Fn(&str, &str) -> Vec<Run>) -> Result<String, Error> {
+    /// The tables for the page, after runs on this side: what was printed, what ns-2 gave, and what the profiles give at the same
+    /// settings; and how many cells of each release are inside.
+    pub(crate) fn page(&self, root: &Path, runs: &dyn Fn(&str, &str) -> Vec<Run>) -> Result<String, Error> {
         let selection = Selection::of(Some("daimd"), None)?;
-        let ours = Recorded::at(Scale::Full).map_err(|error| Error::Scenario(Box::new(error)))?;
         let (published, _) = selection.papers().next().expect("`daimd` is a paper");
         let mut text = String::new();
+        let mut inside: BTreeMap<&str, Inside> = BTreeMap::new();
         for table in &self.table {
             let result = published.result.iter().find(|result| result.id == table.result);
             let title = result.map_or("", |result| result.title.as_str());
             let sides = table.sides(&self.agent);
-            let profiles: &[&str] = if table.tcp { &[""] } else { &["paper: ", "ns2: "] };
+            let profiles = table.profiles(&self.agent);
             let names = sides.iter().map(|(side, _)| format!("{side} in ns-2"));
-            let own = profiles.iter().map(|profile| match profile.trim_end_matches(": ") {
-                "" => "cwnd".to_owned(),
-                profile => format!("cwnd, `{profile}`"),
+            let own = profiles.iter().map(|profile| match *profile {
+                "" => "`cwnd`".to_owned(),
+                profile => format!("`{profile}`"),
             });
             let head: Vec<String> =
                 ["row".to_owned(), "printed".to_owned()].into_iter().chain(names).chain(own).collect();
             text.push_str(&format!("\n### {}: {title}\n\n| {} |\n", table.result, head.join(" | ")));
             text.push_str(&format!("|{}\n", " --- |".repeat(head.len())));
             for point in &table.points {
+                let case = table.case(point);
+                let theirs: Vec<Vec<Run>> = sides.iter().map(|(side, _)| runs(&case, side)).collect();
+                // Without anything to compare with nothing is run.
+                let known = theirs.iter().any(|runs| !runs.is_empty());
+                let ours: Result<Vec<Vec<Run>>, Error> = profiles
+                    .iter()
+                    .map(|profile| if known { table.ours(root, point, profile) } else { Ok(Vec::new()) })
+                    .collect();
+                let ours = ours?;
                 for row in &table.rows {
                     let id = row.id.replace("{}", &point.name);
-                    let named = |profile: &&str| format!("{profile}{id}");
                     let row_of = |id: &String| result?.rows.iter().find(|row| row.id == *id);
-                    let printed = profiles.iter().find_map(|profile| row_of(&named(profile))?.published.as_ref());
+                    let printed = [format!("paper: {id}"), id.clone()];
+                    let printed = printed.iter().find_map(|id| row_of(id)?.published.as_ref());
                     let mut cells = vec![id.clone(), printed.map_or(String::new(), ToString::to_string)];
-                    for (side, _) in &sides {
-                        let values = runs(&table.case(point), side);
-                        let values = values.iter().filter_map(|run| run.quantity(row.is, PACKET_BITS));
-                        let estimate = Estimate::over(&values.collect::<Vec<f64>>());
-                        cells.push(estimate.map_or("not run yet".to_owned(), |estimate| shown(&estimate)));
+                    let of = |runs: &Vec<Run>| {
+                        let values = runs.iter().filter_map(|run| run.quantity(row.is, PACKET_BITS));
+                        Estimate::over(&values.collect::<Vec<f64>>())
+                    };
+                    let theirs: Vec<Option<Estimate>> = theirs.iter().map(of).collect();
+                    for estimate in &theirs {
+                        cells.push(estimate.as_ref().map_or("not run yet".to_owned(), shown));
                     }
-                    for profile in profiles {
-                        let entry = ours.entry("daimd", &table.result, &named(profile));
-                        cells.push(entry.map_or(String::new(), |entry| entry.ours.clone()));
+                    for (profile, runs) in profiles.iter().zip(&ours) {
+                        let Some(ours) = of(runs) else {
+                            cells.push(String::new());
+                            continue;
+                        };
+                        let side = sides
+                            .iter()
+                            .position(|(_, agent)| agent.is_some_and(|agent| agent.profile() == Some(profile)));
+                        let compared = side.and_then(|side| theirs[side].as_ref());
+                        let outside =
+                            compared.is_some_and(|theirs| !inside.entry(profile).or_default().judges(&ours, theirs));
+                        cells.push(format!("{}{}", shown(&ours), if outside { " **outside**" } else { "" }));
                     }
                     text.push_str(&format!("| {} |\n", cells.join(" | ")));
                 }
             }
         }
-        Ok(text)
+        let counts: String = inside.iter().map(|(profile, inside)| inside.sentence(profile)).collect();
+        print!("{counts}");
+        Ok(format!("\n{counts}{text}"))
+    }
+}
+
+/// How many cells of a profile are inside what ns-2 gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Inside {
+    cells: usize,
+    overlapping: usize,
+    within: usize,
+}
+
+impl Inside {
+    /// Counts a cell: it is inside where the 95 % t intervals of both means have a value in common. Whether it is.
+    fn judges(&mut self, ours: &Estimate, theirs: &Estimate) -> bool {
+        let apart = (ours.mean - theirs.mean).abs();
+        let (ours, theirs) = (ours.ci95.unwrap_or(0.0), theirs.ci95.unwrap_or(0.0));
+        let inside = apart <= ours + theirs;
+        self.cells += 1;
+        self.overlapping += usize::from(inside);
+        self.within += usize::from(apart <= theirs);
+        inside
+    }
+
+    fn sentence(&self, profile: &str) -> String {
+        format!(
+            "- `{profile}`: {} of {} cells are inside what the same release gives in ns-2 (both 95 % intervals have a value in common); \
+             of {} the mean lies in the interval of ns-2.\n",
+            self.overlapping, self.cells, self.within
+        )
     }
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
         let of = |record: &&Record| record.case == case && record.side == side;
         records.records.iter().find(of).map(|record| record.runs.clone()).unwrap_or_default()
     };
-    put(root, "ns2", &format!("{}{}", preface(&records, &sources), agents.page(&runs)?))?;
+    put(root, "ns2", &format!("{}{}", preface(&records, &sources), agents.page(root, &runs)?))?;
     // Needs runs on this side.
     let (compared, unexplained) = cases.page(root, &runs)?;
     put(root, "ns2-tcp", &format!("Written by `cargo xtask validate ns2` with `cwnd` at {sources}.\n\n{compared}"))?;

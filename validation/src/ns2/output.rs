@@ -1,6 +1,8 @@
 //! What `network.tcl` prints, and what is measured of it.
 
-use cwnd_run::measure::{jain, mean, stability_index};
+use cwnd_run::measure::{Curve, Window, jain, mean, stability_index, summarise};
+use cwnd_run::scenario::Scenario;
+use cwnd_trace::Trace;
 use serde::{Deserialize, Serialize};
 
 /// The numbers of one run, between the end of the warm-up and the end.
@@ -66,6 +68,32 @@ impl Run {
             },
             wall_s,
         })
+    }
+
+    /// The same numbers of a run on this side.
+    pub(crate) fn ours(seed: u64, scenario: &Scenario, trace: &Trace) -> Self {
+        let window = Window::measured(trace);
+        let curves: Vec<Curve<'_>> = trace.flows.iter().map(|flow| Curve::new(&trace.at, &flow.delivered)).collect();
+        let interval = match trace.at[..] {
+            [first, second, ..] => second - first,
+            _ => window.to - window.from,
+        };
+        let series: Option<Vec<Vec<f64>>> = curves.iter().map(|curve| curve.series(window, interval)).collect();
+        let summary = summarise(trace, scenario.bottleneck());
+        let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let rate = scenario.setup(seed).links[scenario.bottleneck()].rate.unwrap_or(0) as f64;
+        Self {
+            seed,
+            packets_per_s: curves.iter().map(|curve| or_nan(curve.per_second(window))).collect(),
+            stability: series.and_then(|series| stability_index(&series)),
+            bottleneck: Link {
+                bits_per_s: or_nan(summary.utilisation) * rate,
+                loss_rate: or_nan(summary.loss_rate),
+                mark_rate: or_nan(summary.mark_rate),
+                queue_delay_s: or_nan(summary.queue_delay_mean_s),
+            },
+            wall_s: 0.0,
+        }
     }
 
     /// A quantity of the flows; `packet` in bits.
