@@ -331,6 +331,8 @@ fn many_entries_for_a_locked_file_wait_once_and_only_for_a_client_that_is_there(
     // One that stays has its answer after a single wait of 15 s.
     let (mut client, _) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
     client.0.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+    // The server reads no more entries while it waits.
+    client.0.set_write_timeout(Some(Duration::from_secs(30))).unwrap();
     assert_eq!(client.receive().0, WELCOME);
     entries(&mut client);
     (0..1000).for_each(|_| assert_eq!(client.receive(), (REJECT, vec![BUSY])));
