@@ -141,3 +141,21 @@ const BLOCK: u64 = 4096;
 
 /// The default of `mkfs.ext4`: of bytes kept free, so many come with an entry each.
 const BYTES_PER_ENTRY: u64 = 16 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transfer_creates_so_many_folders_and_no_more() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::open(place.path()).unwrap();
+        let mut left = 2;
+        let mut create = |path: &str| folder.create_folders(Path::new(path), 0, &mut left);
+        assert_eq!(
+            [create("a/b"), create("a"), create("c"), create("a/b")],
+            [Ok(()), Ok(()), Err(Reason::Space), Ok(())]
+        );
+        assert!(!place.path().join("c").exists());
+    }
+}
