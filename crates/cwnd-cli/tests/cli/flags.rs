@@ -28,7 +28,7 @@ const COMMANDS: [(&str, &[&str]); 27] = [
     ("run", &["short.toml", "--json", "--seeds", "1"]),
     ("schema", &[]),
     ("send", &["nowhere"]),
-    ("serve", &["--at", "192.0.2.1:9"]),
+    ("serve", &["nowhere"]),
     ("sweep", &["sweep.toml", "--json", "--no-store"]),
     ("sweep status", &["nowhere"]),
     ("udt link", &["192.0.2.1:9", "127.0.0.1:9"]),
