@@ -4,7 +4,7 @@
 //! acknowledgement that left before it was sent again covers it (Eifel detection, RFC 3522), or it arrives twice (RFC 3708). If that is
 //! true of all of them, the response is undone (RFC 4015, RFC 9438 section 4.9).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use cwnd::Time;
 
@@ -13,7 +13,9 @@ use super::board::Record;
 /// The newest recovery.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Episode {
-    suspects: BTreeSet<u64>,
+    /// How often each was taken for lost: one that was sent again twice must be shown twice to have been sent in vain, since a single
+    /// duplicate comes also of a lost packet whose retransmission was repeated (RFC 3708 section 3).
+    suspects: BTreeMap<u64, u32>,
     /// No suspect was proven lost.
     open: bool,
 }
@@ -29,13 +31,18 @@ impl Episode {
     #[inline]
     pub(super) fn suspect(&mut self, number: u64) {
         if self.open {
-            self.suspects.insert(number);
+            *self.suspects.entry(number).or_default() += 1;
         }
     }
 
-    /// `number` has not been lost; whether that was the last suspect.
+    /// `number` was sent again in vain; whether that was the last suspect.
     pub(super) fn exonerate(&mut self, number: u64) -> bool {
-        let last = self.open && self.suspects.remove(&number) && self.suspects.is_empty();
+        let Some(times) = self.suspects.get_mut(&number) else { return false };
+        *times -= 1;
+        if *times == 0 {
+            self.suspects.remove(&number);
+        }
+        let last = self.open && self.suspects.is_empty();
         self.open &= !last;
         last
     }
@@ -73,6 +80,15 @@ mod tests {
         assert!(!episode.exonerate(6), "once is enough");
         assert!(episode.exonerate(4));
         assert!(!episode.exonerate(4), "it was undone");
+    }
+
+    #[test]
+    fn a_packet_sent_again_twice_must_arrive_three_times() {
+        let mut episode = Episode::default();
+        episode.begin();
+        [4, 4].into_iter().for_each(|number| episode.suspect(number));
+        assert!(!episode.exonerate(4), "the first copy may have been lost, and the third have been in vain");
+        assert!(episode.exonerate(4));
     }
 
     #[test]
