@@ -10,7 +10,7 @@ use super::error::Result;
 use super::files::paper_file;
 use super::published::Value;
 use super::row::JudgedRow;
-use super::selection::Selection;
+use super::selection::{PaperRun, Selection};
 use super::settings::{Scale, Settings};
 use super::verdict::{Basis, Verdict};
 use cwnd_run::cells::Cells;
@@ -120,7 +120,7 @@ impl Variant {
     pub fn run(&mut self, result: &str, cells: &Cells, progress: &dyn Progress) -> Result {
         let settings = Settings { scale: Scale::Quick, assumptions: Vec::new(), variant: Some(self.algorithm()) };
         let runs = Selection::of(Some("daimd"), Some(result))?.run(&settings, cells, progress)?;
-        let rows: Vec<&JudgedRow> = runs.iter().flat_map(|run| run.rows()).collect();
+        let rows: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).collect();
         let printed = |row: &&&JudgedRow| row.basis == Basis::Printed && row.ours.is_some();
         let printed: Vec<&&JudgedRow> =
             rows.iter().filter(printed).filter(|row| row.row.starts_with("paper: ")).collect();
