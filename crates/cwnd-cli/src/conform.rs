@@ -1,13 +1,12 @@
 //! `cwnd conform`
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd_conform::baseline::Baseline;
 use cwnd_conform::{Conformance, Plan, Subject, Suite, checks, junit, text};
 use cwnd_report::page::conformance_html;
-use cwnd_run::files::to_json;
+use cwnd_run::files::{read_text, to_json, write_whole};
 
 use crate::arguments::whole;
 use crate::failure::Failure;
@@ -77,14 +76,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let printed: Vec<String> = results.iter().map(|result| text::conformance(result, arguments.all)).collect();
     let compared = known.compare(&results);
     if let Some(path) = &arguments.junit {
-        write(path, &junit::document(&results, &known))?;
+        write("--junit", path, &junit::document(&results, &known))?;
     }
     if let Some(path) = &arguments.html {
         let all: Vec<String> = results.iter().map(|result| text::conformance(result, true)).collect();
-        write(path, &conformance_html(&results, &files::command(), &all.join("\n")))?;
+        write("--html", path, &conformance_html(&results, &files::command(), &all.join("\n")))?;
     }
     if let Some(path) = &arguments.write_baseline {
-        write(path, &Baseline::print(&results))?;
+        write("--write-baseline", path, &Baseline::print(&results))?;
     }
     let output = if arguments.json { to_json(&results) } else { printed.join("\n") };
     if compared.new.is_empty() && compared.mended.is_empty() {
@@ -94,14 +93,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let named = |list: &[(String, String)]| {
         list.iter().map(|(subject, id)| format!("{subject} {id}")).collect::<Vec<_>>().join(", ")
     };
-    let mut told = Vec::new();
+    let mut reasons = Vec::new();
     if !compared.new.is_empty() {
-        told.push(format!("departs: {}", named(&compared.new)));
+        reasons.push(format!("departs: {}", named(&compared.new)));
     }
     if !compared.mended.is_empty() {
-        told.push(format!("meets what the baseline names as departures: {}", named(&compared.mended)));
+        reasons.push(format!("meets what the baseline names as departures: {}", named(&compared.mended)));
     }
-    Err(Failure::Run(told.join("; ")))
+    Err(Failure::Run(reasons.join("; ")))
 }
 
 fn suite(text: &str) -> Result<Suite, String> {
@@ -115,13 +114,14 @@ fn check(text: &str) -> Result<String, String> {
 }
 
 fn read(path: &Path) -> Result<Baseline, Failure> {
-    let input = |reason: String| Failure::Input(format!("{}: {reason}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| input(error.to_string()))?;
+    let input = |reason: String| Failure::Input(format!("--baseline: {}: {reason}", path.display()));
+    let text = read_text(path).map_err(|error| input(error.to_string()))?;
     Baseline::parse(&text).map_err(|error| input(error.to_string()))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::Run(format!("{}: {error}", path.display())))?;
+fn write(option: &str, path: &Path, text: &str) -> Result<(), Failure> {
+    write_whole(path, text.as_bytes())
+        .map_err(|error| Failure::Run(format!("{option}: {}: {error}", path.display())))?;
     eprintln!("wrote {}", path.display());
     Ok(())
 }

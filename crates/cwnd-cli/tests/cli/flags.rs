@@ -9,14 +9,16 @@ use super::{CommandResult, Cwnd, SHORT, root};
 
 /// A command, and arguments with which it ends soon. Servers are to listen where no host can, clients ask where nobody listens, and what
 /// would work for long writes into a folder that exists.
-const COMMANDS: [(&str, &[&str]); 27] = [
+const COMMANDS: [(&str, &[&str]); 29] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
     ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),
     ("completions", &["bash"]),
+    ("conform", &["reno", "--check", "9438-beta", "--seeds", "1"]),
     ("doctor", &["[", "--dir", "."]),
     ("evaluate", &["reno", "--out", "taken"]),
     ("link", &["--tun", "true"]),
+    ("live", &["--listen", "192.0.2.1:9"]),
     ("model convergence", &["reno"]),
     ("model response", &["reno"]),
     ("model rounds", &["reno", "--rounds", "100"]),
