@@ -3,8 +3,8 @@
 mod plaintext;
 
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -214,7 +214,8 @@ impl cwnd_stack::Endpoint for End {
             Ecn::Ce => Some(EcnCodepoint::Ce),
         };
         let mut response = Vec::new();
-        let event = self.endpoint.handle(now, FourTuple::from(self.peer), codepoint, BytesMut::from(datagram), &mut response);
+        let event =
+            self.endpoint.handle(now, FourTuple::from(self.peer), codepoint, BytesMut::from(datagram), &mut response);
         match event {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {

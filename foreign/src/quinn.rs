@@ -102,16 +102,7 @@ fn endpoint_config(asked: &Asked, side: u8) -> EndpointConfig {
 
 impl End {
     fn new(endpoint: Endpoint, peer: SocketAddr, in_flight: Arc<AtomicU64>) -> Self {
-        Self {
-            endpoint,
-            connection: None,
-            peer,
-            responses: Vec::new(),
-            stream: None,
-            left: 0,
-            delivered: 0,
-            in_flight,
-        }
+        Self { endpoint, connection: None, peer, responses: Vec::new(), stream: None, left: 0, delivered: 0, in_flight }
     }
 
     /// Moves events between endpoint, connection and application until there are none.

@@ -10,7 +10,14 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         needs: &[&RUSTFMT],
-        run: |workspace| run(&mut workspace.cargo(&["fmt", "--all", "--check"])),
+        // Four workspaces: two more for their dependencies, and one for its compiler.
+        run: |workspace| {
+            ["Cargo.toml", "foreign/Cargo.toml", "foreign/known-bad/Cargo.toml", "fuzz/Cargo.toml"]
+                .into_iter()
+                .try_for_each(|manifest| {
+                    run(&mut workspace.cargo(&["fmt", "--all", "--manifest-path", manifest, "--check"]))
+                })
+        },
     },
     Step {
         name: "lints",

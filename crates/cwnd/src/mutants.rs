@@ -1,7 +1,7 @@
 //! Deliberate mistakes in the window algorithms, one at a time, for the tests of conformance checks.
 //!
 //! A check that finds none of them proves nothing. They exist only with the feature `mutants`, which test builds turn on; without it
-//! [`or`] is its second argument.
+//! `or` is its second argument.
 
 #[cfg(feature = "mutants")]
 use core::sync::atomic::{AtomicU8, Ordering};

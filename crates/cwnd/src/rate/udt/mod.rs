@@ -5,7 +5,7 @@
 //!
 //! * it grows with each report, not with the first after a NAK, by at least 0.01 packets per SYN; below the rate of the last cut at
 //!   most L/9 counts as spare;
-//! * [`Decrease::Udt4`](super::Decrease::Udt4) chooses the NAKs that cut;
+//! * [`Decrease::Udt4`] chooses the NAKs that cut;
 //! * the window is AS (SYN + RTT) + 16, and at most so many packets are unacknowledged;
 //! * slow start ends with the rate AS; a timeout ends it, otherwise it halves the rate.
 
