@@ -105,5 +105,5 @@ fn decbit_keeps_a_short_queue_and_a_busy_line() {
 fn what_routers_write_wants_selective_acknowledgements() {
     let mut setup = dumbbell("xcp", 1, 10_000_000, Span::from_millis(40), Discipline::DropTail, 2);
     setup.flows[0].recovery = cwnd_sim::RecoveryScheme::Reno;
-    assert!(setup.check().expect_err("refused").to_string().contains("`xcp` wants selective"));
+    assert!(setup.check().expect_err("refused").to_string().contains("`recovery` must be `sack` for `xcp`"));
 }

@@ -50,5 +50,5 @@ fn a_transfer_of_a_size_is_refused() {
     let mut setup = lossy("tfrc", 0.01, 1);
     setup.flows[0].source = Source::Packets(100);
     let error = setup.check().expect_err("nothing is sent twice").to_string();
-    assert!(error.contains("`tfrc` sends nothing twice"), "{error}");
+    assert!(error.contains("`tfrc`, which sends nothing twice"), "{error}");
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{CommandResult, Cwnd, SHORT, root};
+use super::{CODE, CommandResult, Cwnd, SHORT, root};
 
 /// Commands with a little to do, each with the folder or file it writes as `out`.
 const SHORT_WORK: [&[&str]; 8] = [
@@ -65,7 +65,7 @@ fn place() -> Cwnd {
 pub(super) fn on_a_full_disk(cwnd: &Cwnd, arguments: &[&str]) -> CommandResult {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_cwnd")]).args(arguments);
-    command.current_dir(cwnd.path()).env("XDG_CACHE_HOME", cwnd.path().join("caches"));
+    command.current_dir(cwnd.path()).env("XDG_CACHE_HOME", cwnd.path().join("caches")).env("CWND_CODE", CODE);
     CommandResult::of(&command.output().expect("a shell"))
 }
 

@@ -225,7 +225,6 @@ fn files_are_fetched_sent_and_left_alone() {
     assert!(result.code == Some(1) && result.err.contains("this server does not receive files"), "{}", result.err);
 }
 
-/// Waits until some groups of the large file lie in the inbox.
 /// Nothing stands under the name of a file before all of it is there, and what has come is for this user alone.
 #[cfg(unix)]
 #[test]
@@ -249,6 +248,7 @@ fn a_full_disk_leaves_no_part_of_a_file_under_its_name() {
     assert_eq!(content(&cwnd.path().join("copy")), expected);
 }
 
+/// Waits until some groups of the large file lie in the inbox.
 fn wait_for_groups(cwnd: &Cwnd) {
     let deep = cwnd.path().join("inbox/out/deep");
     let unfinished = || {
