@@ -110,7 +110,9 @@ fn suite(text: &str) -> Result<Suite, String> {
 
 fn check(text: &str) -> Result<String, String> {
     let found = checks().find(|check| check.id == text);
-    found.map(|check| check.id.to_string()).ok_or_else(|| "no such check; accepted are those of `cwnd conform --list`".to_string())
+    found
+        .map(|check| check.id.to_string())
+        .ok_or_else(|| "no such check; accepted are those of `cwnd conform --list`".to_string())
 }
 
 fn read(path: &Path) -> Result<Baseline, Failure> {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::diagnosis::Diagnosis;
 use super::json::{Bench, Comparison, Known, Run};
+use cwnd_conform::Conformance;
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::model::{Card, Convergences, Paths, Responses, Stages};
 use cwnd_lab::sweep::{Progressed, Swept};
@@ -55,6 +56,7 @@ pub fn json() -> String {
         ("cwnd bench sim", schema_for!(Bench)),
         ("cwnd doctor", schema_for!(Diagnosis)),
         ("cwnd paper PAPER", schema_for!(JudgedRow)),
+        ("cwnd conform SUBJECT", schema_for!(Conformance)),
         ("cwnd model response", schema_for!(Responses)),
         ("cwnd model convergence", schema_for!(Convergences)),
         ("cwnd model rounds", schema_for!(Paths)),
@@ -66,7 +68,8 @@ pub fn json() -> String {
         keys(&mut page, schema.as_value(), &schema, "");
     }
     page.push_str(
-        "\n`cwnd algorithms --json` without a name prints a list of these, `cwnd paper PAPER --json` always does.\n",
+        "\n`cwnd algorithms --json` without a name prints a list of these, `cwnd paper PAPER --json` and `cwnd conform SUBJECT --json`\n\
+         always do.\n",
     );
     page
 }
