@@ -77,7 +77,7 @@ def test_copies_share_nothing() -> None:
         ("dumbbell.rtt", 0.05, "expected a time with its unit"),
         ("flow.0.count", 0, "at least 1"),
         ("flow.0.algorithm", "rneo", "did you mean `reno`?"),
-        ("warmup", "5s", "less than the duration, 4s"),
+        ("warmup", "5s", "less than the duration, 4 s"),
         ("flow", [], "no flows"),
     ],
 )
