@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::lab::Lab;
+use crate::lab::{Lab, Unfit};
 use crate::subject::{Law, Subject};
 
 /// A clause, the scenario that shows whether it is kept, and what is accepted.
@@ -105,15 +105,6 @@ pub struct Range {
     pub from: Option<f64>,
     /// The most; none for no bound.
     pub to: Option<f64>,
-}
-
-/// Why a scenario gave no number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
-    /// The subject does not show what the check looks at, or does not do what the clause allows.
-    NotApplicable(&'static str),
-    /// What the check waits for did not happen.
-    Unclear(String),
 }
 
 impl Suite {

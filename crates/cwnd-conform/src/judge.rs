@@ -7,9 +7,9 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::check::{Check, Level, Looks, Range, Suite, Unfit};
+use crate::check::{Check, Level, Looks, Range, Suite};
 use crate::checks::CHECKS;
-use crate::lab::{Curve, Lab};
+use crate::lab::{Curve, Lab, Unfit};
 use crate::subject::Subject;
 
 /// What came of a check.

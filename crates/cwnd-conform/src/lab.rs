@@ -6,8 +6,16 @@ use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{AckEcho, Dumbbell, Era, Fault, LinkId, Passing, Pause, QueueLimit, Setup, Simulation, Tap, Variation};
 use cwnd_trace::Trace;
 
-use crate::check::Unfit;
 use crate::subject::Subject;
+
+/// Why a scenario gave no number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// The subject does not show what the check looks at, or does not do what the clause allows.
+    NotApplicable(&'static str),
+    /// What the check waits for did not happen.
+    Unclear(String),
+}
 
 /// Where a check runs its subject with one seed.
 #[derive(Debug)]

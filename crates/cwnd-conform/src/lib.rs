@@ -22,9 +22,9 @@ pub mod subject;
 pub mod testing;
 pub mod text;
 
-pub use check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
+pub use check::{Applies, Check, Level, Looks, Range, Suite};
 pub use judge::{Conformance, Curves, Judged, Plan, Verdict, judge};
-pub use lab::{Curve, Lab};
+pub use lab::{Curve, Lab, Unfit};
 pub use subject::{Law, Subject};
 
 /// All checks, in the order of the suites.

@@ -8,7 +8,7 @@
 //! | from 9 on | the first message of Noise: 48 bytes for a code, 96 for keys | its second message, 48 bytes; none in a refusal |
 //!
 //! The first nine bytes of the client are the prologue of the handshake: where they were changed it fails. Then the client sends a record
-//! with [`CONFIRMATION`], without which a server must not act: its first message may be a copy of an earlier one.
+//! with [`CONFIRMATION`](crate::record::CONFIRMATION), without which a server must not act: its first message may be a copy of an earlier one.
 
 use std::io;
 
@@ -16,7 +16,7 @@ use snow::{Builder, HandshakeState};
 
 use crate::code::Code;
 use crate::error::{Refusal, SecureError, VERSION};
-use crate::key::{PrivateKey, PublicKey};
+use crate::key::{KEY_PATTERN, PrivateKey, PublicKey};
 use crate::record::Session;
 
 /// What a client proves itself with, and by what it knows the server.
@@ -228,8 +228,6 @@ fn read(from: &mut impl io::Read, bytes: &mut [u8]) -> Result<(), SecureError> {
 /// Forward secrecy by two ephemeral keys, and both ends proven by the pre-shared key in every message (Noise Protocol Framework, revision
 /// 34, section 9).
 const CODE_PATTERN: &str = "Noise_NNpsk0_25519_AESGCM_SHA256";
-/// The client knows the server's key beforehand and sends its own under it (the same, section 7.5).
-pub(crate) const KEY_PATTERN: &str = "Noise_IK_25519_AESGCM_SHA256";
 
 const MAGIC: &[u8; 7] = b"cwndsec";
 const PROLOGUE: usize = 9;
@@ -249,6 +247,3 @@ const LONGEST: usize = KEYS_HELLO;
 const PLAIN: usize = 5;
 const PLAIN_BEGINNINGS: [&[u8; PLAIN]; 6] =
     [b"c\x0a\0\0\0", b"\x01\0\0\0\0", b"\x02\0\0\0\0", b"\x02\0\x01\0\0", b"\x02\0\x02\0\0", b"\x02\0\x03\0\0"];
-
-/// What the first record of a client says.
-pub(crate) const CONFIRMATION: &[u8] = b"cwnd";

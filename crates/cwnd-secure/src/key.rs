@@ -6,7 +6,6 @@ use std::str::FromStr;
 use snow::Builder;
 
 use crate::error::SecureError;
-use crate::handshake::KEY_PATTERN;
 use crate::text::{TextError, decode, encode};
 
 /// A key of X25519 that proves who an end is, as text: `cwnd-private-…`.
@@ -91,6 +90,9 @@ const PUBLIC_CHARACTERS: usize = 56;
 /// 512 bits and a checksum of 28.
 const PRIVATE_CHARACTERS: usize = 108;
 const CHECKSUM: &str = "cwnd 2026 checksum of a key";
+
+/// The client knows the server's key beforehand and sends its own under it (Noise Protocol Framework, revision 34, section 7.5).
+pub(crate) const KEY_PATTERN: &str = "Noise_IK_25519_AESGCM_SHA256";
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,6 @@
 use snow::TransportState;
 
 use crate::error::SecureError;
-use crate::handshake::CONFIRMATION;
 
 /// Both directions of a connection whose ends have proven themselves.
 #[derive(Debug)]
@@ -92,6 +91,8 @@ pub const RECORD: usize = 44 * 1456;
 const HEADER: usize = 2;
 /// What authenticates a message.
 pub(crate) const TAG: usize = 16;
+/// What the first record of a client says.
+pub(crate) const CONFIRMATION: &[u8] = b"cwnd";
 pub(crate) const CONFIRMATION_RECORD: usize = HEADER + CONFIRMATION.len() + TAG;
 
 /// A gigabyte of the longest records, at 20 Gbit/s half a second.

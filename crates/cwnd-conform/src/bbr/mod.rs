@@ -13,8 +13,8 @@ mod told;
 
 use cwnd::{CongestionControl, Start};
 
-use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
-use crate::lab::Lab;
+use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::lab::{Lab, Unfit};
 use crate::subject::Law;
 use cases::CASES;
 

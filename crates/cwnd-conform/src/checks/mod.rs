@@ -12,7 +12,8 @@ use cwnd::Span;
 use cwnd_sim::Schedule;
 
 use crate::bbr;
-use crate::check::{Check, Unfit};
+use crate::check::Check;
+use crate::lab::Unfit;
 use crate::lab::{Course, Cut, Lab, Record};
 
 /// All of them, in the order of [`Suite::ALL`](crate::Suite::ALL).

@@ -1,8 +1,8 @@
 //! Explicit congestion notification.
 
 use super::{Measured, cut, first, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
-use crate::lab::{Lab, Record};
+use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::lab::{Lab, Record, Unfit};
 use crate::subject::Law;
 
 const BASE: Check = Check {

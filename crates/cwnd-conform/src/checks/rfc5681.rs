@@ -4,8 +4,8 @@ use cwnd::Span;
 use cwnd_sim::{HoldBack, Reordering};
 
 use super::{Measured, cut, first, growth, need, outage, per_packet, scattered, threshold_floor, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
-use crate::lab::Lab;
+use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::lab::{Lab, Unfit};
 use crate::subject::Law;
 
 const BASE: Check = Check {

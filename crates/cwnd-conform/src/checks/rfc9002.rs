@@ -3,8 +3,8 @@
 use cwnd_sim::{RateSchedule, Source};
 
 use super::{Measured, cut, first, growth, need, outage, per_packet, scattered, two_cuts, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
-use crate::lab::{Lab, PACKET};
+use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::lab::{Lab, PACKET, Unfit};
 use crate::subject::Law;
 
 const BASE: Check = Check {

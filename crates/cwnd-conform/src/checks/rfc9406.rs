@@ -4,8 +4,8 @@ use cwnd::Span;
 use cwnd_sim::Schedule;
 
 use super::{Measured, need, per_packet, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
-use crate::lab::{Lab, Record};
+use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::lab::{Lab, Record, Unfit};
 
 const BASE: Check = Check {
     id: "",

@@ -4,8 +4,8 @@ use cwnd::Spec;
 use cwnd_sim::Loss;
 
 use super::{Measured, cut, first, growth, need, outage, scattered, threshold_floor, two_cuts, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite, Unfit};
-use crate::lab::{Cut, Lab, Record};
+use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::lab::{Cut, Lab, Record, Unfit};
 use crate::subject::Law;
 
 const BASE: Check = Check {

@@ -5,6 +5,7 @@
 //! packet that arrives counts as delivered, because the author's scripts count so. What they send back has the size of an ACK.
 
 mod gaps;
+pub(crate) mod message;
 mod receiver;
 mod sender;
 #[cfg(test)]
@@ -17,29 +18,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cwnd::rate::udt;
 use cwnd::{Span, Time};
 
+pub(crate) use message::Message;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;
 
 use crate::setup::FlowSetup;
 use crate::traffic::source::Backlog;
-
-/// What an agent's receiver sends that the protocol of the wire has no message for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Message {
-    /// Packets are missing: those of a list, among others that do not arrive whole.
-    Nak {
-        /// Its list.
-        list: u32,
-        /// The first packet it names.
-        first: u64,
-        /// How many it names.
-        count: u32,
-        /// They were named before.
-        repeated: bool,
-    },
-    /// The delay rises.
-    DelayWarning,
-}
 
 /// The lists of NAKs on their way, which are too long for a [`Packet`](crate::net::packet::Packet).
 #[derive(Clone, Debug, Default)]

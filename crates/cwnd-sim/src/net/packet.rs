@@ -4,7 +4,7 @@ use cwnd::{Bytes, Span, Time};
 use cwnd_udt::Message;
 
 use super::setup::Class;
-use crate::agent;
+use crate::agent::message;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +48,7 @@ pub(crate) enum Body {
     /// A message of UDT's sender.
     ToReceiver(Message),
     /// What the author's agents of UDT send back that the wire has no message for.
-    Agent(agent::Message),
+    Agent(message::Message),
     /// Data with a header for the routers or for the receiver's half of an algorithm.
     Headed(Data, Header),
     /// A report of a receiver that hosts its half of an algorithm.
