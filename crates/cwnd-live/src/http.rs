@@ -4,9 +4,12 @@
 //! path has to begin with the token; and what is more than reading a page has to come from that page (`Origin`).
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
 
 use tungstenite::handshake::derive_accept_key;
+
+use crate::clock::Stopwatch;
 
 /// What was asked for by somebody who may.
 #[derive(Debug, PartialEq, Eq)]
@@ -179,6 +182,15 @@ fn respond(stream: &mut TcpStream, (status, reason): (u16, &str), headers: &[&st
     stream.write_all(body)
 }
 
+/// Closes a connection in stages (RFC 9112 section 9.6): one that is closed with bytes unread is reset, and the answer may be lost.
+pub(crate) fn close(mut stream: TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    stream.set_read_timeout(Some(LINGER))?;
+    let (watch, mut unread) = (Stopwatch::start(), [0; 4096]);
+    while watch.elapsed() < LINGER && stream.read(&mut unread)? > 0 {}
+    Ok(())
+}
+
 /// Whether two texts are equal, in a time that does not tell where they differ.
 fn equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
@@ -198,6 +210,8 @@ const COMMON: &[&str] = &[
     "X-Content-Type-Options: nosniff",
 ];
 
+/// For a client to have read its answer.
+const LINGER: Duration = Duration::from_millis(500);
 /// A browser sends about twenty.
 const MAX_HEADERS: usize = 64;
 const MAX_HEAD: usize = 16 << 10;

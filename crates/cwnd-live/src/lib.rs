@@ -4,7 +4,7 @@
 //! network. The page asks for runs over a WebSocket and gets columns of numbers back, the first after one seed. What the page shows is a
 //! scenario; this crate runs it through `cwnd-run` as every command does, and measures nothing itself.
 //!
-//! Start with `session`, which is one visitor. `message` has what travels, `http` what is let in.
+//! Start with `session`, which serves one visitor. `message` has what travels, `http` what is let in.
 
 mod clock;
 mod columns;
@@ -16,10 +16,14 @@ mod presets;
 mod report;
 mod rule;
 mod run;
+mod scenario;
 mod server;
 mod session;
+mod shared;
 mod socket;
 mod take;
+mod visitor;
 
 pub use presets::{PRESETS, Preset};
-pub use server::{Limits, Server, ServerError};
+pub use server::{Server, ServerError};
+pub use shared::Limits;

@@ -15,18 +15,9 @@ use serde_json::{Value, json};
 use crate::clock::Stopwatch;
 use crate::columns::{describe, rows};
 use crate::message::Frame;
-use crate::run::{Refusal, scenario, to_toml};
-use crate::server::Shared;
-use crate::session::Visitor;
-
-/// What is changed of a paced run.
-#[derive(Debug, Default)]
-pub(crate) struct Pulled {
-    /// The rate of the bottleneck.
-    pub(crate) rate: Option<String>,
-    /// Simulated seconds in a second.
-    pub(crate) speed: Option<f64>,
-}
+use crate::scenario::{Refusal, scenario, to_toml};
+use crate::shared::Shared;
+use crate::visitor::Visitor;
 
 /// Runs a scenario by the clock until the visitor asks for something else, or for [`LONGEST`] seconds.
 pub(crate) fn run(visitor: &Visitor, shared: &Shared, generation: u64, (id, document, speed): (u32, &Value, f64)) {

@@ -7,9 +7,8 @@ use cwnd_run::run::run;
 use thiserror::Error;
 
 use crate::clock::Stopwatch;
-use crate::run::{Refusal, scenario};
-use crate::server::Shared;
-use crate::session;
+use crate::scenario::{Refusal, read, scenario};
+use crate::shared::Shared;
 
 /// Why there is no report.
 #[derive(Debug, Error)]
@@ -25,7 +24,7 @@ pub(crate) enum ReportError {
 /// Runs the scenario in a form of the page (`text/plain`, one field `toml`), and makes a report of it.
 pub(crate) fn report(body: &str, shared: &Shared) -> Result<String, ReportError> {
     let text = body.strip_prefix("toml=").ok_or(ReportError::Form)?.trim_end();
-    let scenario = scenario("live.toml", text, &session::read(text)?, &[])?;
+    let scenario = scenario("live.toml", text, &read(text)?, &[])?;
     let _turn = shared.turn(|| shared.goes_on());
     let progress = Limited { watch: Stopwatch::start(), shared };
     let runs = run(vec![scenario], &progress)?;

@@ -1,8 +1,7 @@
-//! A visitor: one thread reads what is asked for, another runs the newest of it.
+//! A session: one thread reads what its visitor asks for, another runs the newest of it.
 
 use std::io;
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -15,18 +14,16 @@ use cwnd_sim::Era;
 use serde_json::{Value, json};
 
 use crate::message::{Frame, Request};
-use crate::paced::{self, Pulled};
 use crate::presets::PRESETS;
-use crate::rule;
-use crate::run::{self, Prepared, Refusal, scenario};
-use crate::server::Shared;
-use crate::socket::{Sender, split};
+use crate::scenario::{Prepared, Refusal, read};
+use crate::shared::Shared;
+use crate::socket::split;
+use crate::visitor::Visitor;
+use crate::{paced, rule, run};
 
-/// One page that is open somewhere.
-pub(crate) struct Visitor {
-    sender: Sender,
-    /// Grows with everything that supersedes a run.
-    generation: AtomicU64,
+/// A visitor, and what is to be run for it.
+struct Session {
+    visitor: Visitor,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -34,7 +31,6 @@ pub(crate) struct Visitor {
 #[derive(Default)]
 struct State {
     next: Option<(u64, Work)>,
-    pulled: Pulled,
     ended: bool,
 }
 
@@ -47,47 +43,27 @@ enum Work {
 /// Serves a visitor until the connection ends.
 pub(crate) fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
     let (mut receiver, sender) = split(stream)?;
-    let visitor = Visitor { sender, generation: AtomicU64::new(0), state: Mutex::default(), changed: Condvar::new() };
-    visitor.send(&Frame::from(hello()));
+    let session = Session { visitor: Visitor::new(sender), state: Mutex::default(), changed: Condvar::new() };
+    session.visitor.send(&Frame::from(hello()));
     thread::scope(|scope| {
-        let working = thread::Builder::new().spawn_scoped(scope, || visitor.work(shared));
+        let working = thread::Builder::new().spawn_scoped(scope, || session.work(shared));
         while working.is_ok() && shared.goes_on() {
             let Some(text) = receiver.text() else { break };
-            visitor.take_in(&text);
+            session.handle(&text);
         }
-        visitor.end();
+        session.end();
         working.map(drop)
     })
 }
 
-impl Visitor {
-    /// Sends an answer.
-    pub(crate) fn send(&self, frame: &Frame) {
-        self.sender.send(frame.encode());
-    }
-
-    /// Whether nothing newer is asked for.
-    pub(crate) fn wants(&self, generation: u64) -> bool {
-        self.generation.load(Ordering::Relaxed) == generation
-    }
-
-    /// What was pulled since it was last asked.
-    pub(crate) fn pulled(&self) -> Pulled {
-        std::mem::take(&mut self.lock().pulled)
-    }
-
-    /// Waits for at most so long, and no longer once something changes.
-    pub(crate) fn wait(&self, time: std::time::Duration) {
-        let state = self.lock();
-        drop(self.changed.wait_timeout(state, time));
-    }
-
-    fn take_in(&self, text: &str) {
+impl Session {
+    /// Handles a request.
+    fn handle(&self, text: &str) {
         let request = match serde_json::from_str::<Request>(text) {
             Ok(request) => request,
             Err(error) => {
                 let message = format!("this page and its server are of different versions: {error}");
-                return self.send(&Frame::from(json!({ "kind": "error", "message": message })));
+                return self.visitor.send(&Frame::from(json!({ "kind": "error", "message": message })));
             }
         };
         match request {
@@ -99,19 +75,13 @@ impl Visitor {
                 Ok(_) => self.supersede(Some(Work::Pace { id, document, speed })),
                 Err(refusal) => self.refuse(id, &refusal),
             },
-            Request::Pull { rate, speed } => {
-                let mut state = self.lock();
-                state.pulled.rate = rate.or(state.pulled.rate.take());
-                state.pulled.speed = speed.or(state.pulled.speed);
-                drop(state);
-                self.changed.notify_all();
-            }
+            Request::Pull { rate, speed } => self.visitor.pull(rate, speed),
             Request::Stop => self.supersede(None),
             Request::Read { id, text } => match read(&text) {
                 Ok(document) => {
-                    self.send(&Frame::from(json!({ "kind": "document", "id": id, "document": document })));
+                    self.visitor.send(&Frame::from(json!({ "kind": "document", "id": id, "document": document })));
                 }
-                Err(refusal) => self.send(&refusal.frame(id)),
+                Err(refusal) => self.visitor.send(&refusal.frame(id)),
             },
         }
     }
@@ -119,34 +89,29 @@ impl Visitor {
     /// What runs ends as well: its curves would not be those of the controls.
     fn refuse(&self, id: u32, refusal: &Refusal) {
         self.supersede(None);
-        self.send(&refusal.frame(id));
+        self.visitor.send(&refusal.frame(id));
     }
 
     fn supersede(&self, work: Option<Work>) {
         let mut state = self.lock();
-        let generation = self.generation.fetch_add(1, Ordering::Relaxed) + 1;
+        let generation = self.visitor.supersede();
         state.next = work.map(|work| (generation, work));
-        state.pulled = Pulled::default();
         drop(state);
         self.changed.notify_all();
     }
 
     fn end(&self) {
-        let mut state = self.lock();
-        self.generation.fetch_add(1, Ordering::Relaxed);
-        state.next = None;
-        state.ended = true;
-        drop(state);
-        self.changed.notify_all();
+        self.lock().ended = true;
+        self.supersede(None);
     }
 
     /// Runs what is asked for until the visitor leaves.
     fn work(&self, shared: &Shared) {
         while let Some((generation, work)) = self.next() {
             match work {
-                Work::Run { id, prepared } => run::run(self, shared, generation, id, &prepared),
+                Work::Run { id, prepared } => run::run(&self.visitor, shared, generation, id, &prepared),
                 Work::Pace { id, document, speed } => {
-                    paced::run(self, shared, generation, (id, &document, speed));
+                    paced::run(&self.visitor, shared, generation, (id, &document, speed));
                 }
             }
         }
@@ -168,15 +133,6 @@ impl Visitor {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A TOML document with the keys that it has, checked.
-pub(crate) fn read(text: &str) -> Result<Value, Refusal> {
-    let table = text.parse::<toml::Table>().ok().and_then(|table| serde_json::to_value(table).ok());
-    // What is no TOML is refused below, with its place.
-    let document = table.unwrap_or(Value::Null);
-    scenario("scenario.toml", text, &document, &[])?;
-    Ok(document)
 }
 
 /// What a page needs to know before its first run.

@@ -28,7 +28,7 @@ let dirty = { curves: false, measures: false };
 let busy = 0;
 
 const plots = new Plots(() => theme, hidden, (at) => { if (at !== null && at !== row) show_row(at); });
-const connection = new Connection((answer, columns) => work(() => hear(answer, columns)), () => status('no connection to the server; trying again', true));
+const connection = new Connection((answer, columns) => work(() => handleAnswer(answer, columns)), () => status('no connection to the server; trying again', true));
 
 function work(body: () => void): void {
   const from = performance.now();
@@ -54,7 +54,7 @@ function ask(moving: boolean): void {
   const request: Table = { do: 'run', id: asked.id, document: settings.document, apart: settings.apart };
   if (moving) request['most_seeds'] = 1;
   if (connection.send(request)) status('running');
-  if (!moving) keep_link();
+  if (!moving) keepLink();
 }
 
 let paced_document = '';
@@ -90,11 +90,11 @@ function speed(): number {
   return 10 ** Number($<HTMLInputElement>('#speed').value);
 }
 
-function keep_link(): void {
+function keepLink(): void {
   history.replaceState(null, '', `#${toFragment(settings)}`);
 }
 
-function take_in(document: Table, apart: boolean, preset: string): void {
+function load(document: Table, apart: boolean, preset: string): void {
   settings.document = structuredClone(document);
   settings.apart = apart;
   settings.preset = preset;
@@ -107,12 +107,12 @@ function take_in(document: Table, apart: boolean, preset: string): void {
 
 // ---------------------------------------------------------------- answers
 
-function hear(answer: Answer, columns: Columns): void {
-  if (answer.kind === 'hello') return greet(answer);
+function handleAnswer(answer: Answer, columns: Columns): void {
+  if (answer.kind === 'hello') return handleHello(answer);
   if (answer.kind === 'document') {
     message('');
     $('#toml-error').textContent = '';
-    return take_in(answer.document, false, '');
+    return load(answer.document, false, '');
   }
   if (answer.kind === 'error' && (answer.id === undefined || answer.id >= asked.id)) return refuse(answer.message, answer.place);
   if (answer.kind === 'error' || answer.id !== asked.id) return;
@@ -157,7 +157,7 @@ function hear(answer: Answer, columns: Columns): void {
   if (dirty.curves || dirty.measures) schedule();
 }
 
-function greet(said: Hello): void {
+function handleHello(said: Hello): void {
   const first = hello === null;
   hello = said;
   document.title = 'cwnd live';
@@ -166,8 +166,8 @@ function greet(said: Hello): void {
     select.replaceChildren(...said.presets.map(({ id, document: { title } }) => new Option(String(title), id)), new Option('a scenario of your own', '', false, false));
     const linked = fromFragment(location.hash);
     const preset = said.presets[0]!;
-    if (linked) take_in(linked.document, linked.apart, linked.preset);
-    else take_in(preset.document, preset.apart, preset.id);
+    if (linked) load(linked.document, linked.apart, linked.preset);
+    else load(preset.document, preset.apart, preset.id);
   } else if (pacing) pace();
   else ask(false);
 }
@@ -436,7 +436,7 @@ narrow.addEventListener('change', fold);
 
 $('#preset').addEventListener('change', ({ target }) => {
   const preset = hello?.presets.find(({ id }) => id === (target as HTMLSelectElement).value);
-  if (preset) take_in(preset.document, preset.apart, preset.id);
+  if (preset) load(preset.document, preset.apart, preset.id);
 });
 // A slider that is back where it was has not changed, and yet what is shown is of one seed.
 for (const kind of ['pointerup', 'keyup']) {
@@ -516,7 +516,7 @@ $('#take').addEventListener('click', ({ target }) => {
   const name = settings.preset || 'live';
   const title = String(settings.document['title'] ?? 'cwnd live');
   if (what === 'link') {
-    keep_link();
+    keepLink();
     void copy(location.href);
   } else if (what === 'command') void copy(results.command);
   else if (what === 'toml') download(`${name}.toml`, results.toml, 'application/toml');
@@ -535,7 +535,7 @@ document.addEventListener('keydown', ({ key }) => {
 });
 addEventListener('hashchange', () => {
   const linked = fromFragment(location.hash);
-  if (linked && toFragment(linked) !== toFragment(settings)) take_in(linked.document, linked.apart, linked.preset);
+  if (linked && toFragment(linked) !== toFragment(settings)) load(linked.document, linked.apart, linked.preset);
 });
 
 /** Between two pictures of what is beside the curves, while these move. */

@@ -1,0 +1,133 @@
+//! The scenario of a page: checked, within what a browser may ask for, and with rules of one's own.
+
+use std::sync::Arc;
+
+use cwnd_run::scenario::{Place, Scenario, ScenarioError};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::message::Frame;
+use crate::rule::{self, RuleError};
+
+/// Why a scenario of a page is not run.
+#[derive(Debug, Error)]
+pub(crate) enum Refusal {
+    #[error("this scenario is not TOML: {0}")]
+    Document(String),
+    #[error("a scenario in the browser reads no files: take `trace` out of it, and run it with `cwnd run`")]
+    Files,
+    #[error("{given} flows are too many for the browser: accepted is at most {MAX_FLOWS}; `cwnd run` takes more")]
+    Flows { given: u64 },
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+}
+
+/// A document that was checked, and what is run of it.
+pub(crate) struct Prepared {
+    /// The document as TOML.
+    pub(crate) toml: String,
+    /// The scenarios with their labels: one, or one for each group of flows.
+    pub(crate) scenarios: Vec<(String, Arc<Scenario>)>,
+}
+
+impl Refusal {
+    /// The answer that says so.
+    pub(crate) fn frame(&self, id: u32) -> Frame {
+        let mut header = json!({ "kind": "error", "id": id, "message": self.to_string() });
+        if let Self::Scenario(error) = self {
+            header["message"] = json!(error.fault.to_string());
+            if let Place::File(at) = &error.place {
+                header["place"] = json!({ "line": at.line, "column": at.column, "width": at.width, "text": at.text });
+            }
+        }
+        header.into()
+    }
+}
+
+impl Prepared {
+    /// Reads and checks a document of a page. Each group of flows is alone if `apart`; the state is recorded often enough for the page.
+    pub(crate) fn of(document: &Value, apart: bool, most_seeds: Option<u32>) -> Result<Self, Refusal> {
+        let toml = to_toml(document)?;
+        let whole = scenario(NAME, &toml, document, &[])?;
+        let (interval, seeds) = (sampling(&whole), whole.document().seeds.min(most_seeds.unwrap_or(u32::MAX)).max(1));
+        let overrides = [format!("sampling={interval}ns"), format!("seeds={seeds}")];
+        let groups = &whole.document().flow;
+        if !apart || groups.len() < 2 {
+            let scenario = scenario(NAME, &toml, document, &overrides)?;
+            return Ok(Self { toml, scenarios: vec![(String::new(), Arc::new(scenario))] });
+        }
+        let alone = groups.iter().enumerate().map(|(index, group)| {
+            let mut document = document.clone();
+            if let Some(flows) = document["flow"].as_array_mut() {
+                *flows = vec![flows[index].take()];
+            }
+            let scenario = scenario(NAME, &to_toml(&document)?, &document, &overrides)?;
+            let label = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
+            Ok((label, Arc::new(scenario)))
+        });
+        let scenarios = alone.collect::<Result<_, Refusal>>()?;
+        Ok(Self { toml, scenarios })
+    }
+}
+
+/// A document as TOML.
+pub(crate) fn to_toml(document: &Value) -> Result<String, Refusal> {
+    let refused = |error: &dyn std::fmt::Display| Refusal::Document(error.to_string());
+    let table: toml::Value = serde_json::from_value(document.clone()).map_err(|error| refused(&error))?;
+    toml::to_string(&table).map_err(|error| refused(&error))
+}
+
+/// The scenario in `text`, which is `document` as TOML: checked, and with the rules of one's own in the place of algorithms.
+pub(crate) fn scenario(name: &str, text: &str, document: &Value, overrides: &[String]) -> Result<Scenario, Refusal> {
+    check_size(document)?;
+    let groups = document["flow"].as_array().into_iter().flatten();
+    let rule = |group: &Value| group["algorithm"].as_str().and_then(rule::read);
+    let rules: Vec<_> = groups.enumerate().filter_map(|(index, group)| Some((index, rule(group)?))).collect();
+    // The rest is checked with what every scenario may name in the place of a rule.
+    let places = rules.iter().map(|(index, _)| format!("flow.{index}.algorithm=reno"));
+    let overrides: Vec<String> = overrides.iter().cloned().chain(places).collect();
+    let scenario = Scenario::read(name, text, &overrides)?;
+    if rules.is_empty() {
+        return Ok(scenario);
+    }
+    let mut document = scenario.document().clone();
+    for (index, rule) in rules {
+        if let Some(group) = document.flow.get_mut(index) {
+            group.algorithm = rule?.into();
+        }
+    }
+    Ok(Scenario::check(document)?)
+}
+
+/// What a browser may not ask for, before anything is made of it: the program's own limits are those of the machine.
+fn check_size(document: &Value) -> Result<(), Refusal> {
+    let links = document["link"].as_array().into_iter().flatten();
+    if links.chain([&document["dumbbell"]]).any(|link| link.get("trace").is_some()) {
+        return Err(Refusal::Files);
+    }
+    let groups = ["flow", "cbr"].into_iter().flat_map(|key| document[key].as_array().into_iter().flatten());
+    let given = groups.fold(0_u64, |sum, group| sum.saturating_add(group["count"].as_u64().unwrap_or(1)));
+    if given > MAX_FLOWS { Err(Refusal::Flows { given }) } else { Ok(()) }
+}
+
+/// A TOML document with the keys that it has, checked.
+pub(crate) fn read(text: &str) -> Result<Value, Refusal> {
+    let table = text.parse::<toml::Table>().ok().and_then(|table| serde_json::to_value(table).ok());
+    // What is no TOML is refused below, with its place.
+    let document = table.unwrap_or(Value::Null);
+    scenario("scenario.toml", text, &document, &[])?;
+    Ok(document)
+}
+
+/// How often the state is recorded, nanoseconds: a point for every second pixel of a wide screen, and often enough for the measures.
+fn sampling(scenario: &Scenario) -> u64 {
+    (scenario.duration().as_nanos() / POINTS).clamp(1_000_000, 200_000_000)
+}
+
+/// The name of a page's scenario in errors.
+const NAME: &str = "live.toml";
+const POINTS: u64 = 800;
+/// Each takes two kilobytes before its first packet.
+const MAX_FLOWS: u64 = 1000;

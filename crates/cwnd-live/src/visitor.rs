@@ -1,0 +1,75 @@
+//! A visitor, as what is run for it sees it: whether it is still wanted, where answers go, and what is changed meanwhile.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::message::Frame;
+use crate::socket::Sender;
+
+/// One page that is open somewhere.
+pub(crate) struct Visitor {
+    sender: Sender,
+    /// Grows with everything that supersedes a run.
+    generation: AtomicU64,
+    pulled: Mutex<Pulled>,
+    changed: Condvar,
+}
+
+/// What is changed of a paced run.
+#[derive(Debug, Default)]
+pub(crate) struct Pulled {
+    /// The rate of the bottleneck.
+    pub(crate) rate: Option<String>,
+    /// Simulated seconds in a second.
+    pub(crate) speed: Option<f64>,
+}
+
+impl Visitor {
+    pub(crate) fn new(sender: Sender) -> Self {
+        Self { sender, generation: AtomicU64::new(0), pulled: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Sends an answer.
+    pub(crate) fn send(&self, frame: &Frame) {
+        self.sender.send(frame.encode());
+    }
+
+    /// Whether nothing newer is asked for.
+    pub(crate) fn wants(&self, generation: u64) -> bool {
+        self.generation.load(Ordering::Relaxed) == generation
+    }
+
+    /// Ends what runs; the generation of what comes next.
+    pub(crate) fn supersede(&self) -> u64 {
+        let mut pulled = self.lock();
+        *pulled = Pulled::default();
+        let generation = self.generation.fetch_add(1, Ordering::Relaxed) + 1;
+        drop(pulled);
+        self.changed.notify_all();
+        generation
+    }
+
+    /// Changes the paced run; what is not given stays.
+    pub(crate) fn pull(&self, rate: Option<String>, speed: Option<f64>) {
+        let mut pulled = self.lock();
+        pulled.rate = rate.or(pulled.rate.take());
+        pulled.speed = speed.or(pulled.speed);
+        drop(pulled);
+        self.changed.notify_all();
+    }
+
+    /// What was pulled since it was last asked.
+    pub(crate) fn pulled(&self) -> Pulled {
+        std::mem::take(&mut self.lock())
+    }
+
+    /// Waits for at most so long, and no longer once something changes.
+    pub(crate) fn wait(&self, time: Duration) {
+        drop(self.changed.wait_timeout(self.lock(), time));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pulled> {
+        self.pulled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
