@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import axe from 'axe-core';
-import { chromium } from 'playwright-core';
+import { assert, check, launch, results } from './checks.mjs';
 
 const [program, executablePath = '/usr/bin/chromium'] = process.argv.slice(2);
 if (!program) {
@@ -15,28 +15,7 @@ if (!program) {
   process.exit(2);
 }
 
-// Without a sandbox because tests run as root in containers; nothing of Chromium's own may use the network either.
-const FLAGS = [
-  '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-quic',
-];
 const TOKEN = 'test';
-const results = { passed: 0, failed: 0 };
-
-async function check(name, body) {
-  try {
-    const detail = await body();
-    results.passed += 1;
-    console.log(`ok    ${name}${detail ? `: ${detail}` : ''}`);
-  } catch (error) {
-    results.failed += 1;
-    console.log(`FAIL  ${name}: ${error.message}`);
-  }
-}
-
-function assert(condition, message) {
-  if (!condition) throw new Error(message);
-}
 
 /** Starts a server; its address is in what it prints. */
 function serve(...options) {
@@ -61,8 +40,8 @@ const url = await server.url.catch((error) => {
   process.exit(2);
 });
 const port = Number(new URL(url).port);
-const browser = await chromium.launch({ executablePath, args: FLAGS }).catch((error) => {
-  console.error(`cannot start ${executablePath}: ${error.message.split('\n')[0]}`);
+const browser = await launch(executablePath).catch((error) => {
+  console.error(error.message);
   server.child.kill();
   process.exit(2);
 });

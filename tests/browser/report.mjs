@@ -8,35 +8,12 @@ import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import axe from 'axe-core';
-import { chromium } from 'playwright-core';
+import { assert, check, launch, results } from './checks.mjs';
 
 const [file, executablePath = '/usr/bin/chromium'] = process.argv.slice(2);
 if (!file) {
   console.error('usage: node report.mjs REPORT.html [CHROMIUM]');
   process.exit(2);
-}
-
-// Without a sandbox because tests run as root in containers; nothing of Chromium's own may use the network either.
-const FLAGS = [
-  '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-quic',
-];
-
-const results = { passed: 0, failed: 0 };
-
-async function check(name, body) {
-  try {
-    const detail = await body();
-    results.passed += 1;
-    console.log(`ok    ${name}${detail ? `: ${detail}` : ''}`);
-  } catch (error) {
-    results.failed += 1;
-    console.log(`FAIL  ${name}: ${error.message}`);
-  }
-}
-
-function assert(condition, message) {
-  if (!condition) throw new Error(message);
 }
 
 /** The rows of a CSV file as records; quoted cells may hold anything. */
@@ -90,8 +67,8 @@ async function axe_faults(page) {
   return `${passes.length} rules passed`;
 }
 
-const browser = await chromium.launch({ executablePath, args: FLAGS }).catch((error) => {
-  console.error(`cannot start ${executablePath}: ${error.message.split('\n')[0]}`);
+const browser = await launch(executablePath).catch((error) => {
+  console.error(error.message);
   process.exit(2);
 });
 const url = pathToFileURL(resolve(file)).href;
