@@ -13,8 +13,7 @@ use cwnd_sim::Schedule;
 
 use crate::bbr;
 use crate::check::Check;
-use crate::lab::Unfit;
-use crate::lab::{Course, Cut, Lab, Record};
+use crate::lab::{Course, Cut, Lab, Record, Unfit};
 
 /// All of them, in the order of [`Suite::ALL`](crate::Suite::ALL).
 pub(crate) static CHECKS: &[&[Check]] = &[
@@ -79,6 +78,18 @@ fn outage(lab: &Lab<'_>, rtt_ms: u64, outage: f64, seconds: f64) -> Result<(Reco
     let record = lab.run(&wide(lab, rtt_ms, outage + seconds).lose_share(from, to, 1000))?;
     record.window(from)?;
     Ok((record, from, to))
+}
+
+/// The smallest window while everything is lost for longer than a timeout, packets.
+fn timeout_window(lab: &Lab<'_>) -> Measured {
+    let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
+    record.smallest(from, to)
+}
+
+/// The threshold after a timeout over the window before.
+fn timeout_threshold(lab: &Lab<'_>) -> Measured {
+    let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
+    Ok(record.threshold(to)? / record.largest(from, to)?)
 }
 
 /// The largest growth of the window over a round trip between two times, as a factor.

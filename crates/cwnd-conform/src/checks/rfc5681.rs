@@ -3,7 +3,10 @@
 use cwnd::Span;
 use cwnd_sim::{HoldBack, Reordering};
 
-use super::{Measured, cut, first, growth, need, outage, per_packet, scattered, threshold_floor, wide};
+use super::{
+    Measured, cut, first, growth, need, outage, per_packet, scattered, threshold_floor, timeout_threshold,
+    timeout_window, wide,
+};
 use crate::check::{Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::{Lab, Unfit};
 use crate::subject::Law;
@@ -227,16 +230,6 @@ fn avoidance(lab: &Lab<'_>) -> Measured {
 fn halve(lab: &Lab<'_>) -> Measured {
     let (_, cut) = cut(lab, 100, 1.0)?;
     Ok(cut.ratio())
-}
-
-fn timeout_window(lab: &Lab<'_>) -> Measured {
-    let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
-    record.smallest(from, to)
-}
-
-fn timeout_threshold(lab: &Lab<'_>) -> Measured {
-    let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
-    Ok(record.threshold(to)? / record.largest(from, to)?)
 }
 
 fn after_timeout(lab: &Lab<'_>) -> Measured {

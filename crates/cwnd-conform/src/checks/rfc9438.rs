@@ -3,7 +3,10 @@
 use cwnd::Spec;
 use cwnd_sim::Loss;
 
-use super::{Measured, cut, first, growth, need, outage, scattered, threshold_floor, two_cuts, wide};
+use super::{
+    Measured, cut, first, growth, need, outage, scattered, threshold_floor, timeout_threshold, timeout_window,
+    two_cuts, wide,
+};
 use crate::check::{Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::{Cut, Lab, Record, Unfit};
 use crate::subject::Law;
@@ -437,16 +440,6 @@ fn convergence_above(lab: &Lab<'_>) -> Measured {
     need(second.before > once.before, "the second loss finds a window below the first")?;
     show(lab, &record, &second);
     Ok(record.window(second.at + k(&second))? / second.before)
-}
-
-fn timeout_window(lab: &Lab<'_>) -> Measured {
-    let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
-    record.smallest(from, to)
-}
-
-fn timeout_threshold(lab: &Lab<'_>) -> Measured {
-    let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
-    Ok(record.threshold(to)? / record.largest(from, to)?)
 }
 
 fn timeout_epoch(lab: &Lab<'_>) -> Measured {
