@@ -40,7 +40,7 @@ pub struct Settings {
     /// buffer holds.
     pub burst: Span,
     /// Have acknowledgements proven: a few packets are withheld until the peer reports them missing, and a peer that acknowledges one of
-    /// them has lied, which ends the connection. Each costs a round trip at most, in which what follows waits for it.
+    /// them has lied, which ends the connection. What follows such a packet waits at the receiver for a round trip at most.
     pub prove_acks: bool,
     /// What this end receives is acknowledged after so many packets, lightly, between the ticks of UDT's clock of 10 ms; at least 1. An
     /// algorithm that follows delivery rates sees the path the better, the fewer they are.

@@ -76,8 +76,8 @@ pub(super) struct Missing {
     pub(super) lost: u64,
     /// One of the packets belongs to a message that was given up: the receiver does not know that yet.
     pub(super) given_up: Option<u64>,
-    /// One of the packets was withheld. It counts as none that was lost.
-    pub(super) withheld: bool,
+    /// When the packet after one that was withheld was sent, which is missing. That counts as none that was lost.
+    pub(super) withheld: Option<Time>,
 }
 
 /// A message given up, and the packets of it.
@@ -183,13 +183,7 @@ impl Outstanding {
     ) -> Missing {
         let range = missing.start.max(self.acked)..missing.end.min(self.next());
         // Everything below the first missing packet that nobody has missed before has arrived.
-        for number in self.reported..range.start {
-            let record = &mut self.records[(number - self.acked) as usize];
-            if record.state == State::InFlight {
-                record.state = State::Arrived;
-                self.in_flight -= 1;
-            }
-        }
+        self.set_arrived(range.start);
         let mut found = Missing::default();
         for number in range.clone() {
             if *budget == 0 {
@@ -202,7 +196,7 @@ impl Outstanding {
                 State::Withheld => {
                     record.state = State::Lost;
                     self.lost.insert(number);
-                    found.withheld = true;
+                    found.withheld = Some(record.sent_at);
                 }
                 State::InFlight if now.since(record.sent_at) < age => {}
                 State::InFlight | State::Arrived => {
@@ -218,6 +212,25 @@ impl Outstanding {
         }
         self.reported = self.reported.max(range.end);
         found
+    }
+
+    /// Packets `..upto` that are not known to be missing count as arrived, as if the receiver had reported the next one missing.
+    pub(super) fn set_arrived(&mut self, upto: u64) {
+        for number in self.reported..upto {
+            let record = &mut self.records[(number - self.acked) as usize];
+            if record.state == State::InFlight {
+                record.state = State::Arrived;
+                self.in_flight -= 1;
+            }
+        }
+        self.reported = self.reported.max(upto);
+    }
+
+    /// One past the last of the packets `from..end` that was sent by `then`, and when that was; none if none was.
+    pub(super) fn sent_by(&self, from: u64, end: u64, then: Time) -> Option<(u64, Time)> {
+        let numbers = (from.max(self.acked)..end.min(self.next()))
+            .take_while(|number| self.records[(number - self.acked) as usize].sent_at <= then);
+        numbers.last().map(|number| (number + 1, self.records[(number - self.acked) as usize].sent_at))
     }
 
     /// Marks packet `number` lost without a report of the receiver; whether it was not before. One that seemed to have arrived may be

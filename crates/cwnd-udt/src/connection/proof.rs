@@ -18,12 +18,15 @@ pub(super) struct Proof {
     withheld: Option<u64>,
     /// The peer has reported it missing.
     reported: bool,
+    /// Before this number a packet may be sent that was withheld and not reported, so that nothing waits for it.
+    deadline: u64,
 }
 
 impl Proof {
     /// Before the first packet. Nothing is withheld unless it is `wanted`.
     pub(super) fn new(wanted: bool, seed: u64) -> Self {
-        let mut proof = Self { random: seed ^ STREAM, next: u64::MAX, withheld: None, reported: false };
+        let mut proof =
+            Self { random: seed ^ STREAM, next: u64::MAX, withheld: None, reported: false, deadline: FIRST };
         if wanted {
             proof.next = 1 + proof.draw(FIRST);
         }
@@ -34,6 +37,17 @@ impl Proof {
     pub(super) fn wants(&self, number: u64) -> (bool, bool) {
         let wanted = number >= self.next && self.withheld.is_none();
         (wanted, wanted && number - self.next >= FIRST)
+    }
+
+    /// The packet that is withheld.
+    pub(super) fn withheld(&self) -> Option<u64> {
+        self.withheld
+    }
+
+    /// The packet that is withheld, if it may be sent although nobody has reported it: the peer has proven enough for all packets below
+    /// `next` to be sent.
+    pub(super) fn release(&self, next: u64) -> Option<u64> {
+        self.withheld.filter(|_| !self.reported && next < self.deadline)
     }
 
     /// Packet `number` is not sent before it is reported missing.
@@ -58,7 +72,11 @@ impl Proof {
         if withheld {
             self.withheld = None;
             // One that was not reported has proven nothing.
-            let interval = if self.reported { (2 * number).clamp(FIRST, MAX_INTERVAL) } else { FIRST };
+            let mut interval = FIRST;
+            if self.reported {
+                interval = (2 * number).clamp(FIRST, MAX_INTERVAL);
+                self.deadline = number + 1 + interval;
+            }
             self.next = number + 1 + self.draw(interval);
         }
         withheld
@@ -109,6 +127,24 @@ mod tests {
             }
             assert!((6..40).contains(&count), "{count} of two million");
         }
+    }
+
+    #[test]
+    fn one_may_be_released_while_enough_is_proven() {
+        let mut proof = Proof::new(true, 1);
+        proof.withhold(100);
+        assert_eq!(proof.release(FIRST - 1), Some(100));
+        assert_eq!(proof.release(FIRST), None, "nothing is proven yet");
+        proof.on_report();
+        assert_eq!(proof.release(101), None, "it is being sent");
+        assert!(proof.on_send(100));
+        proof.withhold(200);
+        assert_eq!(proof.release(101 + FIRST - 1), Some(200));
+        assert_eq!(proof.release(101 + FIRST), None);
+        // One that was released proves nothing.
+        assert!(proof.on_send(200));
+        proof.withhold(300);
+        assert_eq!(proof.release(101 + FIRST), None);
     }
 
     #[test]

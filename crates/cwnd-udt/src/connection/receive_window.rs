@@ -63,8 +63,9 @@ impl ReceiveWindow {
     }
 }
 
-/// A slow start sends twice as much in a round trip as arrived in the one before, and reports are up to a round trip old.
-const GROWTH: f64 = 4.0;
+/// A slow start sends twice as much in a round trip as arrived in the one before, reports are up to a round trip old, and while a packet
+/// that was withheld is missing there are none for another one.
+const GROWTH: f64 = 8.0;
 /// An application on a busy host may be kept from its processor for some tens of milliseconds: eight times UDT's clock.
 const PAUSE: f64 = 8.0;
 /// Packets that may lie unread in any case: three quarters of a megabyte of full ones, five round trips of a slow start.
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_counts_four_times() {
+    fn the_path_counts_eight_times() {
         let mut rtt = RttEstimator::new();
         rtt.on_sample(Span::from_millis(50), Span::ZERO);
         let mut window = ReceiveWindow::new(100);
@@ -92,13 +93,13 @@ mod tests {
         assert_eq!(window.packets, 100, "less than a round trip");
         // 3,000 packets in 60 ms are 2,500 in 50 ms.
         window.advance(at(60), 3_000, 0, &rtt);
-        assert_eq!(window.packets, 10_100);
+        assert_eq!(window.packets, 20_100);
         window.advance(at(160), 3_000, 0, &rtt);
-        assert_eq!(window.packets, 8_850, "a pause takes an eighth");
+        assert_eq!(window.packets, 17_600, "a pause takes an eighth");
         window.share((1, 10));
-        assert_eq!(window.packets, 8_760, "others take of the backlog alone");
+        assert_eq!(window.packets, 17_510, "others take of the backlog alone");
         window.share((1, 1_000));
-        assert_eq!(window.packets, 8_752, "some packets are everybody's");
+        assert_eq!(window.packets, 17_502, "some packets are everybody's");
     }
 
     #[test]
@@ -109,7 +110,7 @@ mod tests {
         window.advance(at(0), 0, 0, &rtt);
         // 1.4 million packets in a second: 70 in 50 us.
         window.advance(at(10), 14_000, 0, &rtt);
-        assert_eq!(window.packets, 1_280);
+        assert_eq!(window.packets, 1_560);
     }
 
     #[test]
@@ -121,9 +122,9 @@ mod tests {
         window.advance(at(50), 9_000, 0, &rtt);
         assert_eq!(window.room, 512, "nothing is read");
         window.advance(at(100), 18_000, 2_000, &rtt);
-        assert_eq!(window.room, 8_000, "four round trips");
+        assert_eq!(window.room, 16_000, "eight round trips");
         window.advance(at(150), 18_000, 2_000, &rtt);
-        assert_eq!(window.room, 7_000, "a pause takes an eighth");
+        assert_eq!(window.room, 14_000, "a pause takes an eighth");
         // 500 packets in 10 ms, with a round trip of next to nothing: eighty milliseconds' worth.
         rtt.on_sample(Span::from_micros(50), Span::ZERO);
         let mut near = ReceiveWindow::new(100);

@@ -6,6 +6,7 @@ use cwnd::estimate::RttEstimator;
 use cwnd::host::Moment;
 use cwnd::{Ack, Congestion, CongestionControl, Limit, Packets, Probe, Rate, RateSample, Remote, Span, Start, Time};
 
+use super::assumption::Assumption;
 use super::host::Host;
 use super::lossless_rate::LosslessRate;
 use super::outstanding::{GivenUp, Missing, Outstanding};
@@ -58,6 +59,10 @@ pub(super) struct Sender {
     /// The rate at which packets were delivered without a loss.
     lossless_rate: LosslessRate,
     proof: Proof,
+    /// While acknowledgements wait for a packet that was withheld and reported.
+    assumption: Option<Box<Assumption>>,
+    /// Packets below this number have been acknowledged or assumed to have arrived: the algorithm has been told of them.
+    credited: u64,
     /// For algorithms that ask for samples.
     samples: Option<Box<Samples>>,
     pub(super) counts: Counts,
@@ -114,6 +119,8 @@ impl Sender {
             drops: VecDeque::new(),
             lossless_rate: LosslessRate::default(),
             proof: Proof::new(settings.prove_acks, agreed.seed),
+            assumption: None,
+            credited: 0,
             samples,
             counts: Counts::default(),
         }
@@ -151,7 +158,11 @@ impl Sender {
         let moment = Moment { in_flight, in_recovery, ..self.moment(now) };
         let min_rtt = self.rtt().get().map(|rtt| rtt.min);
         let sample = self.samples.as_mut().and_then(|samples| samples.acknowledge(now, upto, min_rtt));
-        let newly = u32::try_from(upto - acked).unwrap_or(u32::MAX);
+        let newly = u32::try_from(upto.saturating_sub(self.credited)).unwrap_or(u32::MAX);
+        self.credited = self.credited.max(upto);
+        if self.assumption.as_ref().is_some_and(|assumption| assumption.ends_with(upto)) {
+            self.assumption = None;
+        }
         self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
         if in_recovery && upto >= self.recover {
             let moment = self.moment(now);
@@ -196,23 +207,43 @@ impl Sender {
             });
             found.first = found.first.or(part.first);
             found.lost += part.lost;
-            found.withheld |= part.withheld;
+            found.withheld = found.withheld.or(part.withheld);
             if let Some(given_up) = part.given_up.and_then(|number| self.outstanding.given_up(number)) {
                 self.request_drop(given_up);
             }
         }
-        if found.withheld {
+        if let Some((withheld, due)) = self.proof.withheld().zip(found.withheld) {
             self.proof.on_report();
             self.lossless_rate.interrupt();
             self.probe_at = now + probe_interval(self.rtt(), self.probes);
+            // Where a queue builds up, packets arrive more slowly than they were sent.
+            let idle = self.rtt().get().is_some_and(|rtt| now.since(due) <= rtt.min + rtt.min.mul_f64(QUEUE));
+            self.assumption = idle.then(|| Box::new(Assumption::new(now, withheld, due, next)));
         }
         if let Some(first) = found.first {
+            self.assumption = None;
             self.probe_at = now + probe_interval(self.rtt(), self.probes);
             self.recover = next;
             self.lossless_rate.interrupt();
             self.host.facts.counts.lost += found.lost;
             self.report_loss(moment, first, found.lost);
         }
+    }
+
+    /// More packets are assumed to have arrived, while acknowledgements wait for one that was withheld.
+    fn assume(&mut self, now: Time) {
+        let Some(assumption) = self.assumption.as_mut().filter(|assumption| assumption.due() <= now) else { return };
+        let then = assumption.advance(now);
+        let Some((upto, sent_at)) = self.outstanding.sent_by(assumption.upto, assumption.end, then) else { return };
+        let arrival_rate = assumption.set_arrived(upto, sent_at);
+        let moment = self.moment(now);
+        self.outstanding.set_arrived(upto);
+        let min_rtt = self.rtt().get().map(|rtt| rtt.min);
+        let sample = self.samples.as_mut().and_then(|samples| samples.acknowledge(now, upto, min_rtt));
+        let newly = u32::try_from(upto.saturating_sub(self.credited)).unwrap_or(u32::MAX);
+        self.credited = self.credited.max(upto);
+        let remote = Remote { arrival_rate, ..Remote::default() };
+        self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
     }
 
     /// Tells the algorithm of `lost` packets that a NAK found lost, the first of them `first`: of each by itself where samples are taken.
@@ -240,7 +271,9 @@ impl Sender {
     pub(super) fn on_timeout(&mut self, now: Time) {
         let moment = self.moment(now);
         self.host.on_wake(&moment);
+        self.assume(now);
         if self.exp_at <= now {
+            self.assumption = None;
             self.host.facts.counts.timeouts += 1;
             let first = self.outstanding.acked();
             let (lost, sample) = self.mark_lost(EXP_PACKETS);
@@ -259,6 +292,7 @@ impl Sender {
             // A peer that is alive, but did not receive the retransmissions, is not silent.
             self.probe_at = now + probe_interval(self.rtt(), self.exp_count);
         } else if self.probe_at <= now {
+            self.assumption = None;
             self.counts.probes += 1;
             self.mark_lost(1);
             self.probes += 1;
@@ -279,6 +313,12 @@ impl Sender {
             // There may be nothing else whose acknowledgement is awaited.
             self.probe_at = self.probe_at.min(now + probe_interval(self.rtt(), 0));
             return None;
+        }
+        // Nothing may follow the withheld packet for long, and what was written should not wait for a round trip.
+        if self.packetizer.is_empty()
+            && let Some(withheld) = self.proof.release(self.outstanding.next())
+        {
+            self.outstanding.mark_lost(withheld);
         }
         let again = self.outstanding.has_lost() && !self.pacer.in_pair();
         if let Some(limit) = self.blocked(again) {
@@ -307,7 +347,8 @@ impl Sender {
     /// When time alone changes something: a timer, or the release of the next packet.
     pub(super) fn next_timeout(&self) -> Time {
         let wake = self.host.control().wake.unwrap_or(Time::MAX);
-        let timers = self.probe_at.min(self.exp_at).min(wake).min(self.packetizer.expires());
+        let assumed = self.assumption.as_ref().map_or(Time::MAX, |assumption| assumption.due());
+        let timers = self.probe_at.min(self.exp_at).min(wake).min(self.packetizer.expires()).min(assumed);
         let again = self.outstanding.has_lost();
         if self.blocked(again).is_some() { timers } else { timers.min(self.pacer.release()) }
     }
@@ -520,6 +561,8 @@ const EXP_PACKETS: u64 = 2;
 const MAX_EXP_COUNT: u32 = 16;
 /// Of the least round-trip time: how much later a packet may be sent and still arrive first.
 const REORDERING: f64 = 0.25;
+/// Of the least round-trip time: a queue that is longer is one that builds up.
+const QUEUE: f64 = 0.125;
 /// Of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
 const MIN_REPORT_AGE: f64 = 0.75;
 /// Messages whose drop requests may wait: a receiver asks again for those that do not fit.

@@ -65,7 +65,7 @@ fn a_peer_that_was_honest_draws_no_more_than_twice_what_it_received() {
         world.run(1000);
         let received = world.ends[1].core.stats(world.now).bytes_received;
         let before = world.ends[0].core.stats(world.now).bytes_sent;
-        assert!(received > 20_000_000, "{received}");
+        assert!(received > 15_000_000, "{received}");
         deaf(&mut world);
         let (sent, end) = optimistic(&mut world, 0, 5000);
         assert_eq!(end, Some(Event::Closed(Reason::FalseAck)), "seed {seed}");
@@ -74,24 +74,56 @@ fn a_peer_that_was_honest_draws_no_more_than_twice_what_it_received() {
     }
 }
 
+/// How long 20 MB take, without a proof and with one, the latter for five seeds.
+fn times(settings: &Settings, delay: u64, rate: u64) -> (f64, Vec<f64>) {
+    // No faster than the link, so that nothing is lost and no queue delays the packet that is missing.
+    let settings = Settings { max_rate: Some(cwnd::BitRate(0.9 * rate as f64)), ..settings.clone() };
+    let agreed = agreed(1000, Mode::Stream);
+    let without = World::with(&settings, &agreed, delay, Some(rate)).transfer(20_000_000, 60_000).as_secs_f64();
+    let with = (0..5).map(|seed| {
+        let settings = Settings { prove_acks: true, ..settings.clone() };
+        let mut world = World::with(&settings, &Agreed { seed, ..agreed }, delay, Some(rate));
+        let with = world.transfer(20_000_000, 60_000).as_secs_f64();
+        let stats = world.ends[0].core.stats(world.now);
+        assert_eq!((stats.lost, stats.retrans, stats.timeouts, stats.tail_probes), (0, 0, 0, 0), "{stats:?}");
+        let missing = world.ends[1].core.stats(world.now).missing;
+        assert!((3..16).contains(&missing), "{missing} were withheld of 14,000");
+        with
+    });
+    let with = with.collect();
+    println!("{}, {delay} ms, {rate} bit/s: {with:.3?}, without a proof {without:.3}", settings.algorithm.entry().name);
+    (without, with)
+}
+
 #[test]
-fn a_proof_costs_an_honest_peer_next_to_nothing() {
-    for (delay, rate) in [(1, 1_000_000_000), (25, 100_000_000), (50, 300_000_000)] {
-        // No faster than the link, so that nothing is lost and no queue delays the packet that is missing.
-        let settings = Settings { max_rate: Some(cwnd::BitRate(0.9 * rate as f64)), ..settings() };
-        let agreed = agreed(1000, Mode::Stream);
-        let without = World::with(&settings, &agreed, delay, Some(rate)).transfer(20_000_000, 60_000);
-        for seed in 0..5 {
-            let settings = Settings { prove_acks: true, ..settings.clone() };
-            let mut world = World::with(&settings, &Agreed { seed, ..agreed }, delay, Some(rate));
-            let with = world.transfer(20_000_000, 60_000);
-            let stats = world.ends[0].core.stats(world.now);
-            assert_eq!((stats.lost, stats.retrans, stats.timeouts, stats.tail_probes), (0, 0, 0, 0), "{stats:?}");
-            let missing = world.ends[1].core.stats(world.now).missing;
-            assert!((3..16).contains(&missing), "{missing} were withheld of 14,000");
-            println!("{delay} ms, {rate} bit/s: {with}, without a proof {without}, {missing} withheld");
-            assert!(with <= without + Span::from_millis(2 * delay) * missing, "{with}, without a proof {without}");
+fn a_proof_costs_an_honest_peer_no_more_than_three_per_cent() {
+    for algorithm in ["udt", "cubic", "bbr3"] {
+        for (delay, rate) in [(1, 1_000_000_000), (25, 100_000_000), (50, 300_000_000)] {
+            let settings = Settings::new(cwnd::Spec::parse(algorithm).expect("registered"));
+            let (without, with) = times(&settings, delay, rate);
+            assert!(with.iter().all(|with| *with <= 1.03 * without), "{with:?}, without a proof {without}");
         }
+    }
+}
+
+/// A receiver that grants no more than the path needs, as on a socket of 8 MiB.
+#[test]
+fn a_window_of_what_the_path_needs_is_large_enough_while_a_packet_is_withheld() {
+    let settings = Settings { backlog: Some(5461), ..settings() };
+    let (without, with) = times(&settings, 50, 300_000_000);
+    let mean = with.iter().sum::<f64>() / with.len() as f64;
+    assert!(mean <= 1.03 * without, "{with:?}, without a proof {without}");
+}
+
+#[test]
+fn what_ends_with_a_withheld_packet_does_not_wait_for_its_report() {
+    for seed in 0..20 {
+        let mut world = proving(seed, 50, Some(100_000_000));
+        // Two thirds of what may be sent before a proof is due.
+        let bytes = 170 * u64::from(super::world::PAYLOAD);
+        let with = world.transfer(bytes, 5000);
+        let without = World::new(50, Some(100_000_000)).transfer(bytes, 5000);
+        assert!(with <= without + Span::from_millis(10), "seed {seed}: {with}, without a proof {without}");
     }
 }
 
