@@ -395,6 +395,17 @@ mod tests {
     }
 
     #[test]
+    fn the_text_of_an_error_is_cut_and_a_longer_one_is_refused() {
+        let mut bytes = Vec::new();
+        Frame::Error(&"\u{e9}".repeat(5000)).encode(&mut bytes);
+        assert_eq!(bytes.len(), HEADER + 1024);
+        let mut frames = Frames::new(io::Cursor::new(bytes));
+        assert_eq!(frames.receive().unwrap(), Frame::Error(&"\u{e9}".repeat(512)));
+        let longer = [&[ERROR][..], &1025_u32.to_le_bytes(), &[b'x'; 1025]].concat();
+        assert!(Frames::new(io::Cursor::new(longer)).receive().is_err());
+    }
+
+    #[test]
     fn memory_grows_with_received_bytes_not_with_claimed_lengths() {
         let over = |kind: u8, length: u32| [&[kind][..], &length.to_le_bytes(), &[0; 64]].concat();
         for bytes in [over(GROUP_KIND, u32::MAX), over(END, 1), over(200, 0), over(ACCEPT, 7), over(ENTRY, 3)] {

@@ -65,3 +65,24 @@ const FLAGS: OFlags =
 
 /// Somebody who creates such files over and over makes the file fail, not the transfer wait.
 const TRIES: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{Gid, Uid, fchown};
+
+    use super::*;
+
+    #[test]
+    fn a_file_of_another_user_is_not_private() {
+        let own = tempfile::tempfile().unwrap();
+        // A file without any name was removed by another transfer.
+        assert!(is_private(&own).unwrap());
+        let foreign = if geteuid().is_root() {
+            fchown(&own, Some(Uid::from_raw(65_534)), Some(Gid::from_raw(65_534))).unwrap();
+            own
+        } else {
+            File::open("/etc/passwd").unwrap()
+        };
+        assert!(!is_private(&foreign).unwrap());
+    }
+}

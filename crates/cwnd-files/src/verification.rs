@@ -68,3 +68,20 @@ fn intact(file: &File, size: u64, values: &[GroupValue], stop: &AtomicBool) -> i
     }
     Ok(values.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_ends_with_what_it_was_for() {
+        let file = tempfile::tempfile().unwrap();
+        let size = 64 * GROUP;
+        file.set_len(size).unwrap();
+        let value = group_value(0, groups(size), &vec![0; GROUP as usize]);
+        let verification = Verification::start(&file, size, vec![value; 64]).unwrap();
+        let used = Arc::clone(&verification.cancelled);
+        drop(verification);
+        assert_eq!(Arc::strong_count(&used), 1, "the thread still has it");
+    }
+}

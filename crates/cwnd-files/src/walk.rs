@@ -173,6 +173,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_walk_keeps_the_names_of_the_folders_it_is_in() {
+        let place = tempfile::tempdir().unwrap();
+        for folder in 0..20 {
+            let path = place.path().join(folder.to_string());
+            fs::create_dir(&path).unwrap();
+            (0..50).for_each(|file| fs::write(path.join(file.to_string()), "").unwrap());
+        }
+        let source = Source::below(&Folder::open(place.path()).unwrap(), b"").unwrap();
+        let mut walk = source.walk();
+        let (mut found, mut most) = (0, 0);
+        while walk.next().is_some() {
+            found += 1;
+            most = most.max(walk.pending.len());
+        }
+        assert!(found == 20 * 51 && most <= 20 + 50, "{most} names at once, {found} in all");
+    }
+
+    #[test]
     fn a_walk_finds_what_is_in_the_folder_in_order_and_nothing_outside() {
         let place = tempfile::tempdir().unwrap();
         let tree = place.path().join("tree");

@@ -134,6 +134,13 @@ fn a_fifo_in_the_place_of_the_file_is_refused() {
     let place = Arc::new(Place::with_file(3 * GROUP));
     fifo(&place.inbox.join("file"));
     assert_eq!(place.transfer_in_time().unwrap().failed, 1);
+    let folder = Folder::open(&place.inbox).unwrap();
+    for overwrite in [false, true] {
+        let options = ReceiveOptions::new().overwrite(overwrite);
+        let (mut client, _) = Raw::client(&folder, ServeOptions::writable(options), 1);
+        assert_eq!(client.receive().0, WELCOME);
+        assert_eq!(client.reply_to(false, 1, b"file"), (REJECT, Some(NOT_A_FILE)));
+    }
 }
 
 /// A peer that sends whatever it likes.
@@ -192,6 +199,7 @@ const WELCOME: u8 = 1;
 const ACCEPT: u8 = 9;
 const PRESENT: u8 = 10;
 const REJECT: u8 = 11;
+const NOT_A_FILE: u8 = 2;
 const SPACE: u8 = 3;
 const NAME: u8 = 8;
 
@@ -280,6 +288,7 @@ fn a_request_has_an_end() {
         if sent {
             let _ = client.try_send(REQUEST_END, b"");
         }
+        drop(client);
         assert!(matches!(server.join().unwrap(), Err(TransferError::Protocol(_))), "{count} names of {length} bytes");
     }
 }
@@ -330,9 +339,9 @@ fn many_entries_for_a_locked_file_wait_once_and_only_for_a_client_that_is_there(
     };
     // One that stays has its answer after a single wait of 15 s.
     let (mut client, _) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
-    client.0.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+    client.0.set_read_timeout(Some(Duration::from_secs(25))).unwrap();
     // The server reads no more entries while it waits.
-    client.0.set_write_timeout(Some(Duration::from_secs(30))).unwrap();
+    client.0.set_write_timeout(Some(Duration::from_secs(25))).unwrap();
     assert_eq!(client.receive().0, WELCOME);
     entries(&mut client);
     (0..1000).for_each(|_| assert_eq!(client.receive(), (REJECT, vec![BUSY])));
@@ -415,4 +424,54 @@ fn a_client_that_sends_no_results_is_not_remembered_without_end() {
         }
     }
     assert!(matches!(server.join().unwrap(), Err(TransferError::Protocol(_))));
+}
+
+#[test]
+fn so_many_files_are_announced_and_accepted_and_no_more() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    let (mut client, server) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
+    assert_eq!(client.receive().0, WELCOME);
+    // Two batches are accepted; none of their files comes.
+    for batch in 0..2 {
+        (0..1024).for_each(|n| client.entry(false, 1, format!("{batch} {n}").as_bytes()).unwrap());
+        client.send(8, b"");
+        (0..1024).for_each(|_| assert_eq!(client.receive().0, ACCEPT));
+    }
+    client.entry(false, 1, b"one too many").unwrap();
+    let _ = client.try_send(8, b"");
+    assert_eq!(client.receive().0, 2, "an error, and no reply");
+    assert!(matches!(server.join().unwrap(), Err(TransferError::Protocol(_))));
+
+    // And a batch has an end.
+    let (mut client, server) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
+    assert_eq!(client.receive().0, WELCOME);
+    let _ = (0..1025).try_for_each(|n| client.entry(false, 1, format!("batch {n}").as_bytes()));
+    assert_eq!(client.receive().0, 2, "an error");
+    assert!(matches!(server.join().unwrap(), Err(TransferError::Protocol(_))));
+}
+
+#[test]
+fn a_connection_has_few_open_files_however_many_it_transfers() {
+    let root = tempfile::tempdir().unwrap();
+    let (source, inbox) = (root.path().join("source"), root.path().join("inbox"));
+    fs::create_dir(&source).unwrap();
+    fs::create_dir(&inbox).unwrap();
+    (0..300).for_each(|n| fs::write(source.join(n.to_string()), "x").unwrap());
+    let (near, far) = UnixStream::pair().unwrap();
+    let folder = Folder::open(&inbox).unwrap();
+    let server = thread::spawn(move || {
+        let mut most = 0;
+        let served = serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
+            if matches!(event, Event::Completed { .. }) {
+                most = most.max(fs::read_dir("/proc/self/fd").unwrap().count());
+            }
+            true
+        });
+        (served.unwrap().completed, most)
+    });
+    send(near, &[Source::at(&source).unwrap()], &mut |_| true).unwrap();
+    let (completed, most) = server.join().unwrap();
+    // Other tests run beside this one.
+    assert!(completed == 300 && most < 200, "{most} open files after {completed}");
 }

@@ -185,3 +185,15 @@ const MEMORY: u64 = 512 << 20;
 const IP_UDP: usize = 20 + 8;
 /// The longest control packets: a handshake, or a NAK as long as libudt sends them.
 const HANDSHAKE: usize = HEADER + 1_456;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_is_asked_for_eight_mebibytes_at_most() {
+        assert_eq!(Options::default().receive_buffer(1 << 20).buffer_bytes(), 8 << 20);
+        assert_eq!(Options::default().receive_buffer(100).buffer_bytes(), 150_000);
+        assert_eq!(Options::default().receive_buffer(100).socket_buffer(5_000_000).buffer_bytes(), 5_000_000);
+    }
+}

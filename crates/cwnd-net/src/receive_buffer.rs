@@ -186,6 +186,15 @@ mod tests {
     }
 
     #[test]
+    fn memory_of_some_pieces_is_kept() {
+        let buffer = ReceiveBuffer::new();
+        (0..20).for_each(|_| drop(buffer.push(piece(1, 3))));
+        let mut out = [0; 100];
+        assert_eq!(buffer.read(&mut out, now()), Ok(Some((60, 20))));
+        assert_eq!(buffer.state().spare.len(), 4);
+    }
+
+    #[test]
     fn what_arrived_can_be_read_after_the_end() {
         let buffer = ReceiveBuffer::new();
         buffer.push(piece(7, 2));

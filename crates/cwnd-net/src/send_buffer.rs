@@ -452,6 +452,27 @@ mod tests {
     }
 
     #[test]
+    fn no_more_chunks_are_kept_than_may_be_written_and_two() {
+        let buffer = SendBuffer::<()>::new(25_600, 1_000);
+        buffer.release(0, 20_000_000);
+        let mut written = 0;
+        while let Some(size) = buffer.write(&[1; MAX_COPY], now()).unwrap() {
+            written += size as u64;
+        }
+        assert!(written >= 20_000_000, "{written}");
+        buffer.submit(0, false);
+        // The path has become ten times as short: 2 MB and what every connection may have.
+        buffer.release(written - 100_000, 2_000_000);
+        let state = buffer.state();
+        let kept = state.spare.len() * CHUNK;
+        assert!((1_000_000..=2_180_000 + 2 * CHUNK).contains(&kept), "{kept} bytes");
+        drop(state);
+        buffer.submit(written, true);
+        buffer.release(written, 2_000_000);
+        assert_eq!(buffer.state().spare.len(), 1, "nothing waits");
+    }
+
+    #[test]
     fn an_idle_buffer_holds_nothing_and_continues_where_it_was() {
         let buffer = SendBuffer::<()>::new(1_000, 1_000);
         buffer.write(&[1; 1_500], now()).unwrap();

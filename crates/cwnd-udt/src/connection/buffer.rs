@@ -343,6 +343,17 @@ mod tests {
     }
 
     #[test]
+    fn places_cost_little_and_end_with_what_was_granted() {
+        let mut buffer = Buffer::new(Mode::Stream, 25_600);
+        assert_eq!(buffer.end(), 25_602);
+        // Packets that arrive one after the other, and none of which can be read, make the memory grow step by step.
+        for number in 1..buffer.end() {
+            buffer.extend(number + 1);
+        }
+        assert!(buffer.slots_capacity() * size_of::<Held>() <= 25_602 * 16, "{} places", buffer.slots_capacity());
+    }
+
+    #[test]
     fn messages_are_read_whole() {
         let mut buffer = Buffer::new(Mode::Messages, 32);
         fill(&mut buffer, &[(First, 1), (Middle, 1)]);

@@ -380,6 +380,12 @@ mod tests {
     }
 
     #[test]
+    fn records_of_a_whole_window_cost_48_bytes_each_at_most() {
+        let outstanding = sent(25_600);
+        assert!(outstanding.capacity() * size_of::<Record>() <= 25_600 * 48, "{} records", outstanding.capacity());
+    }
+
+    #[test]
     fn what_arrived_above_a_hole_is_not_in_the_network() {
         let mut outstanding = sent(10);
         let found = miss(&mut outstanding, 2..4);

@@ -328,6 +328,12 @@ impl Receiver {
         self.gaps.first().is_some()
     }
 
+    /// Ranges of losses that wait to be reported.
+    #[cfg(test)]
+    pub(super) fn waiting_naks(&self) -> usize {
+        self.naks.len()
+    }
+
     /// Frees memory of an idle connection.
     pub(super) fn release_memory(&mut self) {
         self.buffer.shrink();

@@ -344,6 +344,12 @@ impl Sender {
         Some(Message::DropRequest(DropRequest { message, first, last }))
     }
 
+    /// Messages given up for which a drop request waits.
+    #[cfg(test)]
+    pub(super) fn waiting_drops(&self) -> usize {
+        self.drops.len()
+    }
+
     /// When time alone changes something: a timer, or the release of the next packet.
     pub(super) fn next_timeout(&self) -> Time {
         let wake = self.host.control().wake.unwrap_or(Time::MAX);

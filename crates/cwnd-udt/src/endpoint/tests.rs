@@ -407,6 +407,25 @@ fn requests_without_a_cookie_cost_nothing_and_are_not_amplified() {
     assert_eq!(server.stats().unanswered, 100_000 - answers);
 }
 
+#[test]
+fn so_many_answers_wait_and_so_many_clients_are_remembered() {
+    let mut server = listening(2, &Settings::default(), 100);
+    for client in 0..3000 {
+        // Slowly enough for each of them to be answered.
+        server.handle(arrived(at(client.into())), address(9), &request(client + 1, Request::Regular, 0, |_| ()));
+    }
+    assert_eq!(server.replies.len(), 1024);
+
+    let mut server = listening(2, &Settings::default(), 100);
+    for client in 0..300 {
+        let answer = knock(&mut server, at(client.into()), client + 1, |_| ()).unwrap();
+        assert_eq!(answer.request, Request::Response);
+        let (handle, _) = server.poll_event().unwrap();
+        server.remove(handle);
+    }
+    assert_eq!(server.closed_clients.len(), 256);
+}
+
 // libudt's blocking connect succeeds without a connection when data overtakes the answer.
 #[test]
 fn data_before_the_answer_does_not_connect() {

@@ -167,7 +167,43 @@ fn floods_of_reports_take_bounded_memory() {
         let ack = FullAck { number: AckNumber::FIRST, next, rtt_us: 1, rtt_var_us: 1, window: 100, rates: None };
         world.ends[0].core.handle_message(world.now, &Message::Ack(ack));
     }
-    assert!(world.ends[0].core.ack2.len() <= MAX_ACK2);
+    assert_eq!(world.ends[0].core.ack2.len(), 64, "acknowledgements to be confirmed");
+
+    // Every second packet is missing, and nothing is sent meanwhile.
+    let mut world = World::new(10, None);
+    for number in 0..500 {
+        let arrived = Arrived { now: world.now, coalesced: false };
+        world.ends[1].core.handle_data(arrived, &header(seq(1000) + (2 * number + 1)), 100);
+    }
+    assert_eq!(world.ends[1].core.stats(world.now).missing, 500);
+    assert_eq!(world.ends[1].core.receiver.waiting_naks(), 64, "ranges of losses");
+}
+
+#[test]
+fn messages_given_up_wait_in_bounded_memory() {
+    let mut world = World::of_messages(10, None);
+    for _ in 0..2000 {
+        world.ends[0].core.send_message(Time::ZERO, 1, MessageOptions::new()).expect("room for it");
+    }
+    world.run(1000);
+    let end = &mut world.ends[0].core;
+    let (first, now) = (end.sender.outstanding.acked(), world.now);
+    assert_eq!(first, 2000, "the window has grown");
+    for _ in 0..500 {
+        end.send_message(now, 1, MessageOptions::new().ttl(Span::from_millis(100))).expect("room for it");
+    }
+    for step in 0..900 {
+        end.sender.poll(now + Span::from_micros(100) * step);
+    }
+    let later = now + Span::from_millis(500);
+    for number in first..end.sender.outstanding.next() {
+        let lost = seq(1000) + number;
+        let losses = Losses::new(LossRange::new(lost, lost).expect("one"));
+        end.handle_message(later, &Message::Nak(losses));
+    }
+    assert!(end.sender.outstanding.next() >= first + 200, "{:?}", end.stats(later));
+    end.sender.poll(later);
+    assert_eq!(end.sender.waiting_drops(), 64);
 }
 
 #[test]
