@@ -135,6 +135,7 @@ mod tests {
         let others: Vec<_> =
             (0..MAX - MAX_PER_ADDRESS).map(|at| come([198, 51, 100, at as u8 / 12]).unwrap()).collect();
         let last = come([203, 0, 113, 1]).unwrap();
+        assert!(come([192, 0, 2, 1]).is_none(), "others make no room for an address that has its part");
         assert_eq!(clients.lock().clients.len(), MAX);
         assert!(!clients.lock().clients.iter().any(|client| client.number == others[0].number));
         others.iter().chain([&last]).for_each(Place::activate);

@@ -212,6 +212,9 @@ mod tests {
         assert!(request.reverse && matches!(request.until, Until::Seconds(seconds) if seconds == 2.5));
         assert!(receive::<Request>(&mut &[0x55; 100][..]).is_err());
         assert!(receive::<Request>(&mut &b"\0\0\0\x02{}"[..]).is_err());
+        let long = [&65_537_u32.to_be_bytes()[..], &wire[4..], &[b' '; 70_000]].concat();
+        assert_eq!(receive::<Request>(&mut &long[..]).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert!(receive::<Request>(&mut &long[..]).unwrap_err().to_string().contains("does not speak"), "too long");
     }
 
     #[test]
