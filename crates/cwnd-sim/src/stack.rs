@@ -252,9 +252,13 @@ impl SenderProtocol for Host {
         });
     }
 
+    /// Of a stack that does not show what has been acknowledged, that is what was sent and is neither in flight nor lost.
     fn counts(&self) -> Counts {
-        let delivered = self.sender.acknowledged().map_or(0, |bytes| bytes / self.payload);
-        Counts { sent: self.sent[0], delivered, lost: self.shown().lost.unwrap_or(0), ..Counts::default() }
+        let (sent, shown) = (self.sent[0], self.shown());
+        let lost = shown.lost.unwrap_or(0);
+        let settled = || shown.in_flight.map_or(0, |in_flight| sent.saturating_sub(in_flight + lost));
+        let delivered = self.sender.acknowledged().map_or_else(settled, |bytes| bytes / self.payload);
+        Counts { sent, delivered, lost, ..Counts::default() }
     }
 
     fn rtt(&self) -> Option<Rtt> {
