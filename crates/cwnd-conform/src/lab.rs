@@ -1,6 +1,6 @@
 //! Runs of a subject, and what is read from them.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{AckEcho, Dumbbell, Era, Fault, LinkId, Passing, Pause, QueueLimit, Setup, Simulation, Tap, Variation};
@@ -22,6 +22,7 @@ pub enum Unfit {
 pub struct Lab<'a> {
     subject: &'a Subject,
     seed: u64,
+    handshake: OnceCell<f64>,
     curve: RefCell<Option<Curve>>,
     formula: RefCell<Option<Curve>>,
 }
@@ -89,7 +90,7 @@ impl<'a> Lab<'a> {
     /// A lab for `subject` with `seed`.
     #[must_use]
     pub fn new(subject: &'a Subject, seed: u64) -> Self {
-        Self { subject, seed, curve: RefCell::new(None), formula: RefCell::new(None) }
+        Self { subject, seed, handshake: OnceCell::new(), curve: RefCell::new(None), formula: RefCell::new(None) }
     }
 
     /// What is judged.
@@ -113,6 +114,27 @@ impl<'a> Lab<'a> {
     pub(crate) fn phase(&self) -> f64 {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
         (self.seed as f64 * GOLDEN).fract()
+    }
+
+    /// How much later than an algorithm of this program the subject begins to send on a path of `rtt_ms`, seconds: a whole stack begins
+    /// with a handshake of some round trips.
+    pub(crate) fn handshake(&self, rtt_ms: u64) -> f64 {
+        let rounds = self.handshake.get_or_init(|| {
+            if self.subject.spec().as_stack().is_none() {
+                return 0.0;
+            }
+            let record = Record::of(&self.course(100, 100, 20_000, 1.0).setup);
+            record.map_or(0.0, |record| (record.slow_start() / record.rtt).floor())
+        });
+        rounds * rtt_ms as f64 / 1e3
+    }
+
+    /// Asks for a sender with a retransmission timeout.
+    ///
+    /// # Errors
+    /// The subject has none.
+    pub(crate) fn timeout(&self) -> Result<(), Unfit> {
+        if self.subject.has_timeout() { Ok(()) } else { Err(Unfit::NotApplicable("it has no retransmission timeout")) }
     }
 
     /// A path of `mbit` Mbit/s and `rtt_ms` with a queue of so many packets, for `seconds`. Every packet is acknowledged at once.
@@ -306,7 +328,8 @@ impl Record {
     pub(crate) fn cuts(&self) -> Vec<Cut> {
         let mut cuts: Vec<Cut> = Vec::new();
         for pair in self.looks.windows(2) {
-            if pair[1].window >= pair[0].window * 0.98 {
+            let cut = pair[1].window < pair[0].window * 0.98;
+            if !cut {
                 continue;
             }
             match cuts.last_mut() {

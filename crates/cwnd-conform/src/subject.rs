@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use cwnd::Spec;
 use cwnd::window::SlowStart;
+use cwnd::{Bytes, Spec};
 use cwnd_run::scenario::Written;
 use cwnd_sim::FlowSetup;
+use cwnd_stack::StackSpec;
 use thiserror::Error;
 
 /// A sender under test: an algorithm of this program in the stack of its simulator, one of a program that uses this crate, or a whole
@@ -16,6 +17,7 @@ pub struct Subject {
     spec: Spec,
     law: Law,
     hystart: bool,
+    timeout: bool,
 }
 
 /// The rule that a sender claims to follow in congestion avoidance: clauses about another rule do not apply to it.
@@ -40,7 +42,7 @@ impl Subject {
     /// A subject called `name` that follows `law`.
     #[must_use]
     pub fn new(name: &str, law: Law, spec: Spec) -> Self {
-        Self { name: name.to_string(), spec, law, hystart: false }
+        Self { name: name.to_string(), spec, law, hystart: false, timeout: true }
     }
 
     /// The same, which leaves slow start by RFC 9406.
@@ -49,8 +51,14 @@ impl Subject {
         Self { hystart: true, ..self }
     }
 
+    /// The same without a retransmission timeout, as in QUIC, where probes take its place (RFC 9002 section 6.2).
+    #[must_use]
+    pub fn without_timeout(self) -> Self {
+        Self { timeout: false, ..self }
+    }
+
     /// Reads the name of an algorithm or stack, with `+hystart++` behind it where it leaves slow start by RFC 9406: `cubic+hystart++`,
-    /// `reno`. The law follows from the name.
+    /// `reno`. The law follows from the name; a stack over UDP is taken for one without a retransmission timeout.
     ///
     /// # Errors
     /// There is no such algorithm.
@@ -58,7 +66,8 @@ impl Subject {
         let name = text.trim();
         let algorithm = name.strip_suffix(HYSTART).unwrap_or(name);
         let spec: Written<Spec> = algorithm.parse().map_err(|error| SubjectError(format!("{error}")))?;
-        let subject = Self::new(name, Law::named(algorithm), spec.value().clone());
+        let mut subject = Self::new(name, Law::named(algorithm), spec.value().clone());
+        subject.timeout = StackSpec::of(spec.value()).is_none_or(|stack| stack.headers() == Bytes(0));
         Ok(if algorithm == name { subject } else { subject.with_hystart() })
     }
 
@@ -78,6 +87,12 @@ impl Subject {
     #[must_use]
     pub fn has_hystart(&self) -> bool {
         self.hystart
+    }
+
+    /// Whether it has a retransmission timeout, which leaves the window at one packet (RFC 5681 section 3.1).
+    #[must_use]
+    pub fn has_timeout(&self) -> bool {
+        self.timeout
     }
 
     /// What its flows run.

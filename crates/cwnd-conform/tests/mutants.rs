@@ -13,9 +13,6 @@ use cwnd_conform::{Plan, Subject, Suite, Verdict};
 /// Whom a mistake concerns: the name of the mistake begins so.
 const SUBJECTS: [(&str, &str); 3] = [("Cubic", "cubic"), ("HyStart", "reno+hystart++"), ("", "reno")];
 
-/// Mistakes that no check finds, and why: over two seeds the interval around an infinite threshold is too wide for a verdict.
-const MISSED: [Mutant; 1] = [Mutant::TimeoutForgetsThreshold];
-
 /// What is selected is so for the whole process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
@@ -45,21 +42,17 @@ fn path() -> std::path::PathBuf {
 #[test]
 fn the_first_check_of_each_line_still_finds_its_mistake() {
     let recorded = recorded();
-    let mut caught = 0;
     for mutant in Mutant::ALL {
         let name = format!("{mutant:?}:");
         let line = recorded
             .lines()
             .find(|line| line.starts_with(&name))
             .unwrap_or_else(|| panic!("{mutant:?} is not on record"));
-        let Some(first) = line[name.len()..].split_whitespace().next() else { continue };
+        let first = line[name.len()..].split_whitespace().next();
+        let first = first.unwrap_or_else(|| panic!("no check finds {mutant:?}"));
         let plan = Plan { only: vec![first.to_string()], seeds: 2, ..Plan::default() };
         assert_eq!(departures(mutant, &plan), [first], "{mutant:?}");
-        caught += 1;
     }
-    let missed: Vec<_> =
-        Mutant::ALL.into_iter().filter(|mutant| recorded.contains(&format!("{mutant:?}:\n"))).collect();
-    assert_eq!(missed, MISSED, "{caught} are found");
 }
 
 #[test]

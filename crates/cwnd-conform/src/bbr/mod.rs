@@ -63,6 +63,9 @@ const fn check<const NTH: usize>(id: &'static str) -> Check {
 /// The cases look at states of BBR by the names that this program's implementation shows them with. They draw nothing: all seeds are one.
 fn unmet<const NTH: usize>(lab: &Lab<'_>) -> Result<f64, Unfit> {
     let spec = lab.subject().spec();
+    if spec.as_stack().is_some() {
+        return Err(Unfit::NotApplicable("it does not show the states of BBR"));
+    }
     let mut shown = false;
     spec.start(&Start::default()).inspect(&mut |name, _| shown |= name == "full_bw_count");
     if !shown {

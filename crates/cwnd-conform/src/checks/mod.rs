@@ -32,12 +32,12 @@ type Measured = Result<f64, Unfit>;
 /// A wide path: nothing queues and nothing is lost but what a check loses. Seconds are those after the loss of [`WIDE_LOSS`].
 fn wide(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Course {
     let rtt = rtt_ms as f64 / 1e3;
-    lab.course(1000, rtt_ms, 20_000, WIDE_LOSS * rtt + seconds)
+    lab.course(1000, rtt_ms, 20_000, lab.handshake(rtt_ms) + WIDE_LOSS * rtt + seconds)
 }
 
 /// When something first happens on a path of `rtt_ms`: in the fifth round trip, at 150 to 300 packets.
 fn first(lab: &Lab<'_>, rtt_ms: u64) -> f64 {
-    (WIDE_LOSS - 1.0 + lab.phase()) * rtt_ms as f64 / 1e3
+    lab.handshake(rtt_ms) + (WIDE_LOSS - 1.0 + lab.phase()) * rtt_ms as f64 / 1e3
 }
 
 /// A wide path where a packet is lost in slow start, and the cut that follows.
@@ -80,16 +80,49 @@ fn outage(lab: &Lab<'_>, rtt_ms: u64, outage: f64, seconds: f64) -> Result<(Reco
     Ok((record, from, to))
 }
 
+/// A loss in congestion avoidance, where the window before it is known to a part of a packet: so long after one in slow start.
+fn later_cut(lab: &Lab<'_>, rtt_ms: u64, after: f64) -> Result<Cut, Unfit> {
+    let (_, [_, second]) = two_cuts(lab, rtt_ms, after, 1.0)?;
+    Ok(second)
+}
+
+/// The same where the window is above its last maximum, at 100 ms, and so many seconds more: no fast convergence.
+fn cut_above(lab: &Lab<'_>, seconds: f64) -> Result<(Record, Cut), Unfit> {
+    let (record, [once, second]) = two_cuts(lab, 100, ABOVE, seconds)?;
+    need(second.before > once.before, "the second loss finds a window below the first")?;
+    Ok((record, second))
+}
+
+/// The same with a mark in place of the second loss, at 100 ms.
+fn marked_cut(lab: &Lab<'_>, after: f64) -> Result<Cut, Unfit> {
+    let at = first(lab, 100);
+    let course = wide(lab, 100, after + 1.0).ecn().lose(at, 1);
+    let once = lab.run(&course)?.cut(at)?;
+    let record = lab.run(&course.mark(once.at + after, 1))?;
+    marked(&record)?;
+    record.cut(once.at + after)
+}
+
+/// A run in which packets were marked.
+fn marked(record: &Record) -> Result<(), Unfit> {
+    if record.trace.flows[0].marked.last() == Some(&0) {
+        return Err(Unfit::NotApplicable("it sends no packet that could be marked"));
+    }
+    Ok(())
+}
+
 /// The smallest window while everything is lost for longer than a timeout, packets.
 fn timeout_window(lab: &Lab<'_>) -> Measured {
+    lab.timeout()?;
     let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
     record.smallest(from, to)
 }
 
-/// The threshold after a timeout over the window before.
+/// The threshold after a timeout over the window before; ten at most, where there is none.
 fn timeout_threshold(lab: &Lab<'_>) -> Measured {
+    lab.timeout()?;
     let (record, from, to) = outage(lab, 50, 8.0, 1.0)?;
-    Ok(record.threshold(to)? / record.largest(from, to)?)
+    Ok((record.threshold(to)? / record.largest(from, to)?).min(10.0))
 }
 
 /// The largest growth of the window over a round trip between two times, as a factor.
@@ -137,12 +170,12 @@ fn undone(lab: &Lab<'_>) -> Measured {
     Ok(undo.window / cut.before)
 }
 
-/// The least threshold while three of ten packets are lost.
+/// By how much the threshold falls below two packets while three of ten packets are lost.
 fn threshold_floor(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 50);
     let record = lab.run(&wide(lab, 50, 20.0).lose_share(at, at + 20.0, 300))?;
     let least = record.between(at, f64::INFINITY).map(|look| look.threshold).fold(f64::INFINITY, f64::min);
-    if least.is_infinite() { Err(Unfit::NotApplicable("it shows no threshold")) } else { Ok(least) }
+    if least.is_infinite() { Err(Unfit::NotApplicable("it shows no threshold")) } else { Ok((2.0 - least).max(0.0)) }
 }
 
 /// Refuses to go on where a check needs what did not happen.
@@ -150,5 +183,7 @@ fn need(happened: bool, otherwise: &str) -> Result<(), Unfit> {
     if happened { Ok(()) } else { Err(Unfit::Unclear(otherwise.to_string())) }
 }
 
+/// Seconds after a cut of 300 packets until CUBIC's window is above its last maximum at 100 ms: K is 6.1 s.
+const ABOVE: f64 = 10.0;
 /// Round trips until the first loss is over.
 const WIDE_LOSS: f64 = 5.0;

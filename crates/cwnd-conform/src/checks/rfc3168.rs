@@ -1,8 +1,8 @@
 //! Explicit congestion notification.
 
-use super::{Measured, cut, first, wide};
+use super::{Measured, first, later_cut, marked, marked_cut, need, wide};
 use crate::check::{Applies, Check, Level, Looks, Range, Suite};
-use crate::lab::{Lab, Record, Unfit};
+use crate::lab::Lab;
 use crate::subject::Law;
 
 const BASE: Check = Check {
@@ -30,10 +30,9 @@ pub(crate) const CHECKS: &[Check] = &[
         id: "3168-reacts-wire",
         requirement: "and what is sent with it",
         looks: Looks::Wire,
-        applies: Applies::Plain,
-        measured: "packets sent in the third flight after the mark over those in the one in which it is set",
-        accepted: Range::at_most(1.7),
-        basis: "slow start would have sent eight times as many; a halved window is twice that of the mark's round trip by then",
+        measured: "packets sent in the third round trip after a mark in congestion avoidance over those in the one before it",
+        accepted: Range::at_most(0.92),
+        basis: "0.5 for Reno, 0.7 for CUBIC, up to 0.85 by RFC 8511, and growth of two round trips",
         measure: reacts_wire,
         ..BASE
     },
@@ -89,14 +88,6 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
-/// A run in which packets were marked.
-pub(super) fn marked(record: &Record) -> Result<(), Unfit> {
-    if record.trace.flows[0].marked.last() == Some(&0) {
-        return Err(Unfit::NotApplicable("it sends no packet that could be marked"));
-    }
-    Ok(())
-}
-
 fn reacts(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
     let record = lab.run(&wide(lab, 100, 1.0).mark(at, 1))?;
@@ -106,14 +97,13 @@ fn reacts(lab: &Lab<'_>) -> Measured {
 
 fn reacts_wire(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
-    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 1))?;
+    let mark = at + 1.5;
+    let record = lab.run(&wide(lab, 100, 2.0).lose(at, 1).mark(mark, 1))?;
     marked(&record)?;
     let rtt = record.rtt;
-    // Flights follow one another by a round trip.
-    let begin = record.slow_start() - 0.1 * rtt;
-    let flight = begin + ((at - begin) / rtt).floor() * rtt;
-    let before = record.sent(flight, flight + rtt);
-    Ok(record.sent(flight + 3.0 * rtt, flight + 4.0 * rtt) as f64 / before.max(1) as f64)
+    let before = record.sent(mark - rtt, mark);
+    need(before > 40, "too little is sent")?;
+    Ok(record.sent(mark + 2.0 * rtt, mark + 3.0 * rtt) as f64 / before as f64)
 }
 
 fn once(lab: &Lab<'_>) -> Measured {
@@ -139,7 +129,5 @@ fn again(lab: &Lab<'_>) -> Measured {
 }
 
 fn no_deeper(lab: &Lab<'_>) -> Measured {
-    let by_mark = reacts(lab)?;
-    let (_, cut) = cut(lab, 100, 1.0)?;
-    Ok(by_mark - cut.ratio())
+    Ok(marked_cut(lab, 1.5)?.ratio() - later_cut(lab, 100, 1.5)?.ratio())
 }

@@ -4,7 +4,7 @@ use cwnd::Span;
 use cwnd_sim::{HoldBack, Reordering};
 
 use super::{
-    Measured, cut, first, growth, need, outage, per_packet, scattered, threshold_floor, timeout_threshold,
+    Measured, cut, first, growth, later_cut, need, outage, per_packet, scattered, threshold_floor, timeout_threshold,
     timeout_window, wide,
 };
 use crate::check::{Applies, Check, Level, Looks, Range, Suite};
@@ -66,8 +66,8 @@ pub(crate) const CHECKS: &[Check] = &[
         section: "3.1",
         requirement: "congestion avoidance grows by one packet per round trip",
         measured: "growth over twenty round trips, packets per round trip",
-        accepted: Range::within(0.9, 1.05),
-        basis: "a tenth less for rules that count whole packets",
+        accepted: Range::within(0.45, 1.05),
+        basis: "a tenth less for rules that count whole packets; half where the peer acknowledges each second packet and the rule counts acknowledgements",
         measure: avoidance,
         ..BASE
     },
@@ -117,8 +117,8 @@ pub(crate) const CHECKS: &[Check] = &[
         section: "3.1, equation 4",
         requirement: "the threshold is at least two packets",
         applies: Applies::Loss,
-        measured: "least threshold while three of ten packets are lost for 20 s, packets",
-        accepted: Range::at_least(2.0),
+        measured: "packets by which the threshold falls below two while three of ten packets are lost for 20 s",
+        accepted: Range::at_most(0.0),
         basis: "exact",
         measure: threshold_floor,
         ..BASE
@@ -130,8 +130,8 @@ pub(crate) const CHECKS: &[Check] = &[
         looks: Looks::Wire,
         applies: Applies::All,
         measured: "packets that the sender found lost, per thousand",
-        accepted: Range::at_most(0.0),
-        basis: "exact: nothing is lost",
+        accepted: Range::at_most(5.0),
+        basis: "nothing is lost, and ten in a thousand are overtaken; a sender that skips packet numbers may find a few of them lost",
         measure: duplicates,
         ..BASE
     },
@@ -150,7 +150,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "6298-backoff",
-        section: "RFC 6298 section 5.5",
+        section: "RFC 6298 section 5.5, RFC 9002 section 6.2.1",
         requirement: "each expiry of the timer doubles it",
         looks: Looks::Wire,
         applies: Applies::All,
@@ -166,8 +166,8 @@ pub(crate) const CHECKS: &[Check] = &[
         level: Level::Step,
         requirement: "several losses in one window are one congestion event",
         measured: "window after losses of an eighth of a window over the one before",
-        accepted: Range::within(0.48, 0.52),
-        basis: "one cut; two would leave a quarter",
+        accepted: Range::within(0.46, 0.54),
+        basis: "one cut; two would leave a quarter. What one acknowledgement adds in slow start may hide two packets of the window before",
         measure: one_cut,
         ..BASE
     },
@@ -228,11 +228,11 @@ fn avoidance(lab: &Lab<'_>) -> Measured {
 }
 
 fn halve(lab: &Lab<'_>) -> Measured {
-    let (_, cut) = cut(lab, 100, 1.0)?;
-    Ok(cut.ratio())
+    Ok(later_cut(lab, 100, 1.5)?.ratio())
 }
 
 fn after_timeout(lab: &Lab<'_>) -> Measured {
+    lab.timeout()?;
     let (record, _, to) = outage(lab, 50, 8.0, 12.0)?;
     let threshold = record.threshold(to)?;
     let above = record.between(to, f64::INFINITY).find(|look| look.window >= threshold);
@@ -241,7 +241,8 @@ fn after_timeout(lab: &Lab<'_>) -> Measured {
 }
 
 fn duplicates(lab: &Lab<'_>) -> Measured {
-    let course = wide(lab, 50, 1.0).with(|setup| {
+    // Slow start is over before the queue is full.
+    let course = wide(lab, 50, 0.25).with(|setup| {
         // A packet takes 12 us on the line: two overtake, while a flight lasts.
         let by = HoldBack::Time(Span::from_micros(30));
         setup.links[0].impairments.reordering = Some(Reordering { probability: 0.01, by });
@@ -252,9 +253,10 @@ fn duplicates(lab: &Lab<'_>) -> Measured {
 }
 
 fn restart(lab: &Lab<'_>) -> Measured {
+    lab.timeout()?;
     let (from, to) = (0.45, 4.45);
     let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).pause(from, to))?;
-    need(record.sent(from - 0.05, from) > 40, "too little is sent before the pause")?;
+    need(record.sent(from - 0.05, from) > 20, "too little is sent before the pause")?;
     // Retransmissions and probes of the pause are over by then.
     Ok(record.sent(to, to + 0.5 * record.rtt) as f64)
 }
@@ -294,6 +296,9 @@ fn recovery_rate(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
     let record = lab.run(&wide(lab, 100, 1.0).lose(at, 1))?;
     let found = record.looks.iter().find(|look| look.lost > 0);
+    if found.is_none() && record.window(at).is_err() {
+        return Err(Unfit::NotApplicable("it shows no losses"));
+    }
     let found = found.ok_or_else(|| Unfit::Unclear("the loss is not found".to_string()))?.at;
     let before = record.sent(found - record.rtt, found);
     need(before > 40, "too little is sent")?;

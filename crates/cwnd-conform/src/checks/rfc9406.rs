@@ -125,8 +125,8 @@ fn no_exit(lab: &Lab<'_>) -> Measured {
 /// The path becomes longer at a time in the fourth round trip, and as before after so long; and when that is.
 fn longer(lab: &Lab<'_>, rtt_ms: u64, by_ms: u64, back: Option<f64>) -> Result<(Record, f64), Unfit> {
     let rtt = rtt_ms as f64 / 1e3;
-    let at = rtt * (3.0 + lab.phase());
-    let course = lab.course(10_000, rtt_ms, 200_000, rtt * 16.0).with(|setup| {
+    let at = lab.handshake(rtt_ms) + rtt * (3.0 + lab.phase());
+    let course = lab.course(10_000, rtt_ms, 200_000, at + rtt * 12.0).with(|setup| {
         let link = &mut setup.links[0];
         let mut steps = vec![(Span::from_secs_f64(at), link.delay + Span::from_millis(by_ms))];
         steps.extend(back.map(|late| (Span::from_secs_f64(at + late * rtt), link.delay)));

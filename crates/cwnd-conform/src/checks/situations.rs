@@ -3,7 +3,7 @@
 use cwnd::{Bytes, Span};
 use cwnd_sim::{HoldBack, Reordering, Source, TokenBucket};
 
-use super::{Measured, first, need, undone, wide};
+use super::{Measured, first, marked, need, undone, wide};
 use crate::check::{Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::Lab;
 
@@ -55,11 +55,11 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "reordering",
-        section: "RFC 9002 section 6.1, RFC 8985 section 6.2",
-        level: Level::Should,
-        requirement: "reordering within a quarter of a round trip does not starve a sender: one packet in a hundred is 4 ms late",
+        section: "RFC 9002 section 6.1, RFC 5681 section 3.2",
+        requirement: "reordering costs no more than as many losses would: one packet in a hundred is 4 ms late, behind six others",
         measured: "goodput from 2 to 12 s over 20 Mbit/s at 40 ms",
-        basis: "what was declared lost and arrived may cost a cut now and then",
+        accepted: Range::at_least(0.15),
+        basis: "a threshold of three packets is allowed: 12 packets per round trip, 0.18, by Reno's formula for one loss in a hundred",
         measure: reordering,
         ..BASE
     },
@@ -68,9 +68,9 @@ pub(crate) const CHECKS: &[Check] = &[
         section: "RFC 9000 section 13.4.2, RFC 3168 section 6.1.1",
         level: Level::Must,
         requirement: "where the path clears ECN, losses are reacted to and nothing else changes",
-        measured: "goodput from 2 to 12 s over 20 Mbit/s at 40 ms",
-        accepted: Range::at_least(0.8),
-        basis: "as without ECN",
+        measured: "goodput from 2 to 12 s of 20 Mbit/s at 40 ms over the one where the path carries ECN",
+        accepted: Range::within(0.95, 1.05),
+        basis: "nothing is marked on either path",
         measure: bleached,
         ..BASE
     },
@@ -93,8 +93,8 @@ pub(crate) const CHECKS: &[Check] = &[
         requirement: "one loss in a thousand leaves Reno its window of 38 packets at least",
         applies: Applies::Loss,
         measured: "goodput from 4 to 24 s over 1.22 / sqrt(p) packets per round trip of 50 ms",
-        accepted: Range::within(0.8, 2.5),
-        basis: "Reno's formula holds to a tenth; CUBIC is faster on long paths",
+        accepted: Range::within(0.6, 2.5),
+        basis: "Reno's formula holds to a tenth, and is 0.71 of that with an acknowledgement for two packets; CUBIC is faster on long paths",
         measure: lossy,
         ..BASE
     },
@@ -114,7 +114,8 @@ fn pause(lab: &Lab<'_>) -> Measured {
     let (from, to) = (2.0, 32.0);
     let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).lose(at, 1).pause(from, to))?;
     record.cut(at)?;
-    let before = record.window(from)?;
+    // What a stack had buffered is acknowledged by then.
+    let before = record.window(from + 1.0)?;
     Ok(record.largest(to, to + 6.0 * record.rtt)? / before)
 }
 
@@ -138,9 +139,12 @@ fn reordering(lab: &Lab<'_>) -> Measured {
 
 /// The simulator clears the codepoints of a stack where the path does not carry ECN.
 fn bleached(lab: &Lab<'_>) -> Measured {
-    let record = lab.run(&lab.course(20, 40, 70, 12.0).with(|setup| setup.flows[0].ecn = None))?;
-    need(record.trace.flows[0].marked.last() == Some(&0), "packets are marked where nothing carries a mark")?;
-    Ok(record.goodput(2.0, 12.0) * 1500.0 * 8.0 / 20e6)
+    let at = first(lab, 40);
+    marked(&lab.run(&wide(lab, 40, 0.5).mark(at, 1))?)?;
+    let carried = lab.run(&lab.course(20, 40, 70, 12.0).ecn())?;
+    let cleared = lab.run(&lab.course(20, 40, 70, 12.0).with(|setup| setup.flows[0].ecn = None))?;
+    need(cleared.trace.flows[0].marked.last() == Some(&0), "packets are marked where nothing carries a mark")?;
+    Ok(cleared.goodput(2.0, 12.0) / carried.goodput(2.0, 12.0))
 }
 
 fn lossy(lab: &Lab<'_>) -> Measured {
