@@ -28,7 +28,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
 /// The step of `test`: the tests of the stacks, by debug builds of the libraries alone.
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     let tests = ["test", "--locked", "--no-default-features"];
-    run(cargo(workspace, "foreign", &tests).args(["--test", "ours", "--test", "stacks"]))?;
+    run(cargo(workspace, "foreign", &tests).args(["--test", "conform", "--test", "ours", "--test", "stacks"]))?;
     run(cargo(workspace, "foreign/known-bad", &tests).args(["--features", "known-bad", "--test", "departures"]))
 }
 

@@ -190,7 +190,7 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
                 judged.note = Some(reason.to_string());
                 return judged;
             }
-            Err(Unfit::Unclear(reason)) => {
+            Err(Unfit::Unclear(reason) | Unfit::Failed(reason)) => {
                 judged.verdict = Verdict::Unclear;
                 judged.note = Some(format!("seed {seed}: {reason}"));
                 return judged;

@@ -3,7 +3,9 @@
 use std::cell::{OnceCell, RefCell};
 
 use cwnd::{Bytes, Span, Spec, Time};
-use cwnd_sim::{AckEcho, Dumbbell, Era, Fault, LinkId, Passing, Pause, QueueLimit, Setup, Simulation, Tap, Variation};
+use cwnd_sim::{
+    AckEcho, Dumbbell, Era, Fault, LinkId, Passing, Pause, QueueLimit, Setup, SetupError, Simulation, Tap, Variation,
+};
 use cwnd_trace::Trace;
 
 use crate::subject::Subject;
@@ -15,6 +17,8 @@ pub enum Unfit {
     NotApplicable(&'static str),
     /// What the check waits for did not happen.
     Unclear(String),
+    /// The subject failed: its stack panicked, or ended the connection.
+    Failed(String),
 }
 
 /// Where a check runs its subject with one seed.
@@ -253,7 +257,10 @@ impl Course {
 
 impl Record {
     fn of(setup: &Setup) -> Result<Self, Unfit> {
-        let refused = |error: cwnd_sim::SetupError| Unfit::Unclear(error.to_string());
+        let refused = |error: SetupError| match error {
+            SetupError::Stack(_) => Unfit::Failed(error.to_string()),
+            _ => Unfit::Unclear(error.to_string()),
+        };
         let mut simulation = Simulation::new(setup).map_err(refused)?;
         let rtt = simulation.state().flow(0).base_rtt().as_secs_f64();
         let mut looks: Vec<Look> = Vec::new();

@@ -45,6 +45,15 @@ impl Subject {
         Self { name: name.to_string(), spec, law, hystart: false, timeout: true }
     }
 
+    /// A subject of which all follows from its name and `spec`: the law from the name, `quinn:cubic`; a stack over UDP is taken for one
+    /// without a retransmission timeout.
+    #[must_use]
+    pub fn of(name: &str, spec: Spec) -> Self {
+        let law = Law::named(name.strip_suffix(HYSTART).unwrap_or(name));
+        let timeout = StackSpec::of(&spec).is_none_or(|stack| stack.headers() == Bytes(0));
+        Self { timeout, ..Self::new(name, law, spec) }
+    }
+
     /// The same, which leaves slow start by RFC 9406.
     #[must_use]
     pub fn with_hystart(self) -> Self {
@@ -58,7 +67,7 @@ impl Subject {
     }
 
     /// Reads the name of an algorithm or stack, with `+hystart++` behind it where it leaves slow start by RFC 9406: `cubic+hystart++`,
-    /// `reno`. The law follows from the name; a stack over UDP is taken for one without a retransmission timeout.
+    /// `reno`. The rest is as in [`of`](Self::of).
     ///
     /// # Errors
     /// There is no such algorithm.
@@ -66,8 +75,7 @@ impl Subject {
         let name = text.trim();
         let algorithm = name.strip_suffix(HYSTART).unwrap_or(name);
         let spec: Written<Spec> = algorithm.parse().map_err(|error| SubjectError(format!("{error}")))?;
-        let mut subject = Self::new(name, Law::named(algorithm), spec.value().clone());
-        subject.timeout = StackSpec::of(spec.value()).is_none_or(|stack| stack.headers() == Bytes(0));
+        let subject = Self::of(name, spec.value().clone());
         Ok(if algorithm == name { subject } else { subject.with_hystart() })
     }
 

@@ -1,4 +1,7 @@
-//! What is known to be wrong with these releases, seen on a path of packets.
+//! What is known to be wrong with these releases, seen on a path of packets and by conformance checks.
+
+#[path = "../../tests/judging/mod.rs"]
+mod judging;
 
 use cwnd::{Span, Spec};
 use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, Sampling, Setup, SetupError, run};
@@ -33,4 +36,22 @@ fn noq_1_1_0_panics_on_a_loss_and_the_run_ends_with_the_message() {
     let SetupError::Stack(panic) = &error else { panic!("{error}") };
     assert!(panic.message.contains("overflow"), "{error}");
     assert_eq!((panic.seed, panic.stack.as_str()), (1, "noq-1.1.0:bbr3"));
+}
+
+/// The first cut is 0.7, and the second, below the last maximum, 0.595.
+#[test]
+fn a_conformance_check_finds_what_quinn_0_11_14_cuts() {
+    judging::judge("quinn-0.11.14:cubic", "9438-beta").meets(0.69..0.71);
+    judging::judge("quinn-0.11.14:cubic", "9438-beta-second").departs(0.585..0.605);
+}
+
+/// smoltcp#1149: the window bounds what is sent at once and not what is in flight, so that the first flight is all that the peer grants.
+#[test]
+fn a_conformance_check_finds_that_the_window_of_smoltcp_0_12_0_bounds_nothing() {
+    judging::judge("smoltcp-0.12.0:reno", "5681-initial").departs(20.0..100.0);
+}
+
+#[test]
+fn a_conformance_check_finds_the_panic_of_noq_1_1_0() {
+    judging::judge("noq-1.1.0:bbr3", "survives").departs(0.999..1.001);
 }

@@ -1,11 +1,11 @@
 //! Situations that have broken stacks before.
 
 use cwnd::{Bytes, Span};
-use cwnd_sim::{HoldBack, Reordering, Source, TokenBucket};
+use cwnd_sim::{HoldBack, Loss, Reordering, Source, TokenBucket};
 
 use super::{Measured, first, marked, need, undone, wide};
 use crate::check::{Applies, Check, Level, Looks, Range, Suite};
-use crate::lab::Lab;
+use crate::lab::{Lab, Unfit};
 
 const BASE: Check = Check {
     id: "",
@@ -30,6 +30,17 @@ pub(crate) const CHECKS: &[Check] = &[
         accepted: Range::at_most(10.0),
         basis: "4 s without loss; a window that stays at its floor needs 100",
         measure: loss_spiral,
+        ..BASE
+    },
+    Check {
+        id: "survives",
+        section: "RFC 9002 section 6, RFC 5681 section 3.2",
+        level: Level::Must,
+        requirement: "a sender gets over losses without a failure of its own: one packet in a hundred",
+        measured: "runs that end with a panic of the stack",
+        accepted: Range::at_most(0.0),
+        basis: "exact",
+        measure: survives,
         ..BASE
     },
     Check {
@@ -109,6 +120,15 @@ fn loss_spiral(lab: &Lab<'_>) -> Measured {
     Ok(completed.map_or(60.0, |nanos| nanos as f64 / 1e9))
 }
 
+fn survives(lab: &Lab<'_>) -> Measured {
+    let course = lab.course(10, 40, 70, 6.0).with(|setup| setup.links[0].loss = Loss::Bernoulli(0.01));
+    match lab.run(&course) {
+        Ok(_) => Ok(0.0),
+        Err(Unfit::Failed(_)) => Ok(1.0),
+        Err(other) => Err(other),
+    }
+}
+
 fn pause(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 50) - 0.04;
     let (from, to) = (2.0, 32.0);
@@ -148,7 +168,7 @@ fn bleached(lab: &Lab<'_>) -> Measured {
 }
 
 fn lossy(lab: &Lab<'_>) -> Measured {
-    let course = wide(lab, 50, 24.0).with(|setup| setup.links[0].loss = cwnd_sim::Loss::Bernoulli(0.001));
+    let course = wide(lab, 50, 24.0).with(|setup| setup.links[0].loss = Loss::Bernoulli(0.001));
     let record = lab.run(&course)?;
     Ok(record.goodput(4.0, 24.0) * record.rtt / (1.22 / 0.001_f64.sqrt()))
 }

@@ -1,0 +1,21 @@
+//! What conformance checks find in the releases under test, and what they do not.
+
+mod judging;
+
+use judging::judge;
+
+/// The releases that mended what `known-bad/` has meet the checks that find it there.
+#[test]
+fn the_mended_releases_meet_the_checks_that_find_their_old_faults() {
+    judge("quinn:cubic", "9438-beta-second").meets(0.69..0.71);
+    judge("noq:bbr3", "survives").meets(0.0..0.001);
+    judge("smoltcp:reno", "5681-initial").meets(1.0..11.0);
+}
+
+/// RFC 9438 section 4.3: the estimate of Reno goes on with 0.53 packets per round trip above the last maximum.
+#[test]
+fn the_estimate_of_reno_departs() {
+    for stack in ["quinn:cubic", "noq:cubic"] {
+        judge(stack, "9438-friendly-above").departs(0.47..0.59);
+    }
+}
