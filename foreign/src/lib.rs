@@ -6,6 +6,8 @@
 mod entropy;
 mod noq;
 mod quinn;
+#[cfg(not(feature = "known-bad"))]
+mod s2n;
 mod smoltcp;
 
 use cwnd::Spec;
@@ -14,7 +16,14 @@ use cwnd::Spec;
 #[must_use]
 pub fn stacks() -> Vec<Spec> {
     let [quinn, noq, smoltcp] = NAMES;
-    [quinn::stacks(quinn), noq::stacks(noq), smoltcp::stacks(smoltcp)].concat()
+    [
+        quinn::stacks(quinn),
+        noq::stacks(noq),
+        smoltcp::stacks(smoltcp),
+        #[cfg(not(feature = "known-bad"))]
+        s2n::controllers("s2n"),
+    ]
+    .concat()
 }
 
 /// noq with an algorithm of `cwnd` as its controller, called `… in noq`.

@@ -5,7 +5,7 @@ use cwnd_sim::{Dumbbell, Era, QueueLimit, Variation, run};
 
 /// Mbit/s of one flow of `spec`, of payload, from 5 s on.
 fn goodput(spec: &Spec, path: &Dumbbell) -> f64 {
-    let mut setup = path.setup(&[spec.clone()], Era::MODERN, Span::from_secs(20), Span::from_secs(5), 1);
+    let mut setup = path.setup(std::slice::from_ref(spec), Era::MODERN, Span::from_secs(20), Span::from_secs(5), 1);
     setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };
     let trace = run(&setup, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
     let delivered = &trace.flows[0].delivered;
