@@ -156,10 +156,7 @@ impl Sender {
         self.lossless_rate.advance(now, upto);
         let remote = full.map_or_else(Remote::default, |full| self.remote(full));
         let moment = Moment { in_flight, in_recovery, ..self.moment(now) };
-        let min_rtt = self.rtt().get().map(|rtt| rtt.min);
-        let sample = self.samples.as_mut().and_then(|samples| samples.acknowledge(now, upto, min_rtt));
-        let newly = u32::try_from(upto.saturating_sub(self.credited)).unwrap_or(u32::MAX);
-        self.credited = self.credited.max(upto);
+        let (newly, sample) = self.credit(now, upto);
         if self.assumption.as_ref().is_some_and(|assumption| assumption.ends_with(upto)) {
             self.assumption = None;
         }
@@ -238,12 +235,18 @@ impl Sender {
         let arrival_rate = assumption.set_arrived(upto, sent_at);
         let moment = self.moment(now);
         self.outstanding.set_arrived(upto);
+        let (newly, sample) = self.credit(now, upto);
+        let remote = Remote { arrival_rate, ..Remote::default() };
+        self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
+    }
+
+    /// Packets below `upto` have arrived: how many of them the algorithm has not been told of, and their sample if it asks for samples.
+    fn credit(&mut self, now: Time, upto: u64) -> (u32, Option<RateSample>) {
         let min_rtt = self.rtt().get().map(|rtt| rtt.min);
         let sample = self.samples.as_mut().and_then(|samples| samples.acknowledge(now, upto, min_rtt));
         let newly = u32::try_from(upto.saturating_sub(self.credited)).unwrap_or(u32::MAX);
         self.credited = self.credited.max(upto);
-        let remote = Remote { arrival_rate, ..Remote::default() };
-        self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
+        (newly, sample)
     }
 
     /// Tells the algorithm of `lost` packets that a NAK found lost, the first of them `first`: of each by itself where samples are taken.
