@@ -60,17 +60,19 @@ async function open(options, fragment = '') {
   return page;
 }
 
-/** Waits until all seeds of the newest run are there and drawn. */
-async function settled(page) {
-  await page.waitForFunction(() => /seeds? in \d+ ms/.test(document.querySelector('#status').textContent), null, { timeout: 30_000 });
-  await page.waitForFunction(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true)))));
+/** The last run whose seeds are all there and whose pictures and tables are all drawn. */
+const shown = (page) => page.evaluate(() => Number(document.documentElement.dataset.shown ?? 0));
+
+/** Waits until a run later than `before` is shown whole. */
+async function settled(page, before = 0) {
+  await page.waitForFunction((before) => Number(document.documentElement.dataset.shown ?? 0) > before, before, { timeout: 30_000 });
 }
 
 /** Does something that leads to a new run, and waits for it. */
 async function anew(page, action) {
-  await page.evaluate(() => { document.querySelector('#status').textContent = ''; });
+  const before = await shown(page);
   await action();
-  await settled(page);
+  await settled(page, before);
 }
 
 const cells = (page, selector) => page.$$eval(`${selector} tbody tr`, (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
@@ -337,13 +339,14 @@ await check('strangers are refused', async () => {
 });
 
 await check('Ctrl-C ends the server, and the page finds it again when it is back', async () => {
+  const before = await shown(page);
   server.child.kill('SIGINT');
   const code = await server.ended;
   assert(code === 0, `it ended with ${code}`);
   await page.waitForFunction(() => document.querySelector('#status').classList.contains('bad'));
   server = serve('--listen', `127.0.0.1:${port}`);
   await server.url;
-  await settled(page);
+  await settled(page, before);
   const rows = await cells(page, '#measures');
   assert(rows.length === 1, 'there is nothing after it');
 });

@@ -142,6 +142,8 @@ function handleAnswer(answer: Answer, columns: Columns): void {
       const at = performance.now();
       status(`${coming.seeds === 1 ? 'one seed' : `${coming.seeds} seeds`} in ${Math.round(answer.ms)} ms`);
       if (!asked.moving) performance.measure('complete', { start: asked.at, end: at });
+      completed = answer.id;
+      dirty.measures = true;
       break;
     }
     case 'more':
@@ -214,11 +216,14 @@ function schedule(): void {
         performance.measure('first curve', { start: asked.at, end: performance.now() });
       }
       document.documentElement.dataset['drawn'] = String(asked.id);
+      // The last run of which nothing is still to come or to be drawn.
+      if (completed === asked.id && !asked.moving && !scheduled) document.documentElement.dataset['shown'] = String(asked.id);
     });
   });
 }
 
 let measured = 0;
+let completed = 0;
 
 function draw(): void {
   if (dirty.curves) {
