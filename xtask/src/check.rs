@@ -3,7 +3,7 @@
 use crate::generate;
 use crate::step::Step;
 use crate::tool::{CHECKERS, CLIPPY, CXX, OLDEST_RUST, PYTHON, RUSTFMT, checker};
-use crate::workspace::run;
+use crate::workspace::{OPTIONAL, run};
 
 /// The steps of `cargo xtask check`.
 pub(crate) const STEPS: &[Step] = &[
@@ -74,9 +74,6 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step { name: "generated", needs: &[], run: generate::compare },
 ];
-
-/// What no other crate of the workspace turns on, and is to be looked at all the same.
-pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio"];
 
 /// Arrow alone takes as long as all the rest. The steps `parquet` and `python` compile what depends on it, by the current Rust.
 const WITHOUT_ARROW: [&str; 6] = ["--exclude", "cwnd-parquet", "--exclude", "cwnd-py", "--exclude-features", "parquet"];

@@ -1,6 +1,7 @@
 //! Files that the program writes about itself: checked in so that people can read them here, and compared on every check.
 
 use std::fs;
+use std::process::Command;
 
 use crate::workspace::{Workspace, shown};
 
@@ -23,6 +24,7 @@ const GENERATED: &[Generated] = &[
 
 /// Whether every generated file is what its command prints now.
 pub(crate) fn compare(workspace: &Workspace) -> Result<(), String> {
+    workspace.build()?;
     let mut stale = Vec::new();
     for file in GENERATED {
         let wanted = file.print(workspace)?;
@@ -36,6 +38,7 @@ pub(crate) fn compare(workspace: &Workspace) -> Result<(), String> {
 
 /// Writes every generated file anew.
 pub(crate) fn rewrite(workspace: &Workspace) -> Result<(), String> {
+    workspace.build()?;
     for file in GENERATED {
         let text = file.print(workspace)?;
         fs::write(workspace.path(file.path), text).map_err(|error| format!("{}: {error}", file.path))?;
@@ -46,7 +49,7 @@ pub(crate) fn rewrite(workspace: &Workspace) -> Result<(), String> {
 
 impl Generated {
     fn print(&self, workspace: &Workspace) -> Result<String, String> {
-        let mut command = workspace.cargo(&["run", "--quiet", "--package", "cwnd-cli", "--"]);
+        let mut command = Command::new(workspace.program("cwnd"));
         command.args(self.command);
         println!("$ {}", shown(&command));
         let output = command.output().map_err(|error| format!("`{}` did not start: {error}", shown(&command)))?;

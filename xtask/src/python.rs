@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use crate::workspace::{Workspace, run};
 
@@ -18,23 +19,14 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     let wheel = environment.wheel(workspace, &scratch.join("wheels"))?;
     environment.pip(&["install", &format!("{}[test]", wheel.display())])?;
 
-    run(environment.command("ruff").arg("check").arg(&sources))?;
-    run(environment.command("ruff").args(["format", "--check"]).arg(&sources))?;
-    let settings = sources.join("pyproject.toml");
-    let checked = ["tests", "examples", "benchmarks"].map(|folder| sources.join(folder));
-    run(environment.command("mypy").arg("--config-file").arg(&settings))?;
-    run(environment.command("mypy").arg("--config-file").arg(&settings).args(checked))?;
-    run(environment.command("stubtest").arg("cwnd").arg("--mypy-config-file").arg(&settings))?;
     // Some tests compare with the command.
-    run(&mut workspace.cargo(&["build", "--package", "cwnd-cli"]))?;
-    let mut tests = environment.command("pytest");
-    tests.env("CWND_COMMAND", workspace.program("cwnd"));
-    tests.arg("--config-file").arg(&settings).arg("--doctest-modules").arg(sources.join("tests"));
-    tests.arg(sources.join("README.md")).arg(sources.join("docs"));
-    run(tests.args(["--pyargs", "cwnd"]).env("MPLBACKEND", "Agg"))?;
-    let mut pages = environment.command("sphinx-build");
-    pages.args(["--quiet", "--fail-on-warning", "--fresh-env"]).arg(sources.join("docs"));
-    run(pages.arg(scratch.join("docs")))
+    workspace.build()?;
+    // Each of both uses one processor.
+    thread::scope(|scope| {
+        let checks = scope.spawn(|| environment.check(&sources));
+        let tests = environment.test(&sources, &workspace.program("cwnd"));
+        checks.join().map_err(|_| "the checks of Python panicked".to_owned())?.and(tests)
+    })
 }
 
 /// A virtual environment, whose programs run beside it: in the folder of the sources they would find those, not the wheel.
@@ -48,6 +40,29 @@ impl Environment {
         let mut command = Command::new(self.folder.join("bin").join(program));
         command.current_dir(&self.beside);
         command
+    }
+
+    /// Linter, formatter, type checkers and documentation.
+    fn check(&self, sources: &Path) -> Result<(), String> {
+        run(self.command("ruff").arg("check").arg(sources))?;
+        run(self.command("ruff").args(["format", "--check"]).arg(sources))?;
+        let settings = sources.join("pyproject.toml");
+        let checked = ["tests", "examples", "benchmarks"].map(|folder| sources.join(folder));
+        run(self.command("mypy").arg("--config-file").arg(&settings))?;
+        run(self.command("mypy").arg("--config-file").arg(&settings).args(checked))?;
+        run(self.command("stubtest").arg("cwnd").arg("--mypy-config-file").arg(&settings))?;
+        let mut pages = self.command("sphinx-build");
+        pages.args(["--quiet", "--fail-on-warning", "--fresh-env"]).arg(sources.join("docs"));
+        run(pages.arg(self.beside.join("docs")))
+    }
+
+    /// The tests, some of which compare with the command `cwnd`.
+    fn test(&self, sources: &Path, cwnd: &Path) -> Result<(), String> {
+        let mut tests = self.command("pytest");
+        tests.env("CWND_COMMAND", cwnd).env("MPLBACKEND", "Agg");
+        tests.arg("--config-file").arg(sources.join("pyproject.toml"));
+        tests.arg("--doctest-modules").args(["tests", "README.md", "docs"].map(|beside| sources.join(beside)));
+        run(tests.args(["--pyargs", "cwnd"]))
     }
 
     fn pip(&self, arguments: &[&str]) -> Result<(), String> {

@@ -1,15 +1,15 @@
 //! The tests: everything that runs code to see whether it is right.
 
+use std::num::NonZero;
 use std::process::Command;
-use std::{fs, io};
+use std::{fs, io, thread};
 
-use crate::check::OPTIONAL;
 use crate::python;
 use crate::step::Step;
 use crate::tool::{
     BROWSER_PACKAGES, CHROMIUM, CXX, LIBUDT, NODE, NPM, PAGE_PACKAGES, PYTHON, TCPDUMP, TSHARK, chromium,
 };
-use crate::workspace::{Workspace, run};
+use crate::workspace::{TESTED, Workspace, run};
 
 /// The steps `cargo xtask test` adds to those of `cargo xtask check`.
 pub(crate) const STEPS: &[Step] = &[
@@ -17,11 +17,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "tests",
         needs: &[],
         // Unit, integration and documentation tests, among them the replay of the fuzz corpora and the recorded digests.
-        run: |workspace| {
-            // The Python module has no tests, and turns Parquet on for all.
-            let others = ["--exclude", "cwnd-benches", "--exclude", "cwnd-parquet", "--exclude", "cwnd-py"];
-            run(workspace.cargo(&["test", "--workspace", "--no-fail-fast"]).args(others).args(OPTIONAL))
-        },
+        run: tests,
     },
     Step {
         name: "parquet",
@@ -49,8 +45,8 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[&CXX, &LIBUDT, &TCPDUMP, &TSHARK],
         run: |workspace| {
             // The command lies beside the program that starts it.
-            run(&mut workspace.cargo(&["build", "--package", "cwnd-cli"]))?;
-            run(&mut workspace.cargo(&["run", "--package", "cwnd-validation", "--", "interop"]))
+            workspace.build()?;
+            run(Command::new(workspace.program("cwnd-validation")).arg("interop"))
         },
     },
     Step {
@@ -129,6 +125,16 @@ fn attacks(workspace: &Workspace) -> Result<(), String> {
         run(workspace.cargo(&["test", "--package", package]).args(targets).arg("--").args(filters))?;
     }
     Ok(())
+}
+
+fn tests(workspace: &Workspace) -> Result<(), String> {
+    let mut tests = workspace.cargo(&["test", "--no-fail-fast"]);
+    if std::env::var_os("RUST_TEST_THREADS").is_none() {
+        // Those of sockets and of the command wait most of their time: twice as many threads as processors.
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        tests.env("RUST_TEST_THREADS", (2 * processors).to_string());
+    }
+    run(tests.args(TESTED))
 }
 
 /// Opens the report of a short run in a browser, and the page of `cwnd live`.

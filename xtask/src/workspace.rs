@@ -35,6 +35,12 @@ impl Workspace {
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), PathBuf::from)
     }
 
+    /// Builds the programs unoptimised, with the features that the tests turn on, so that a whole run compiles each crate once: what tests
+    /// depend on counts where examples are built.
+    pub(crate) fn build(&self) -> Result<(), String> {
+        run(self.cargo(&["build", "--bins", "--examples"]).args(TESTED))
+    }
+
     /// A cargo command in the repository, of the toolchain that runs this program.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -42,6 +48,22 @@ impl Workspace {
         command
     }
 }
+
+/// What the step `tests` compiles: all but benchmarks, and what brings Arrow, which steps of their own compile.
+pub(crate) const TESTED: [&str; 9] = [
+    "--workspace",
+    "--exclude",
+    "cwnd-benches",
+    "--exclude",
+    "cwnd-parquet",
+    "--exclude",
+    "cwnd-py",
+    OPTIONAL[0],
+    OPTIONAL[1],
+];
+
+/// What no other crate of the workspace turns on, and is to be looked at all the same.
+pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio"];
 
 /// Shows a command and runs it.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {

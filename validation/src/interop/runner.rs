@@ -1,6 +1,8 @@
 //! Plays scenarios between this project's UDT and libudt, and says of each whether it passed, failed or was skipped.
 
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
 
 use super::Error;
 use super::bench::{self, Bench};
@@ -24,21 +26,32 @@ pub(crate) fn run(prefixes: &[String]) -> ExitCode {
         eprintln!("error: no such scenario; there are: {}", names.join(", "));
         return ExitCode::from(2);
     }
-    let (mut failed, mut skipped) = (0, 0);
-    for scenario in &chosen {
-        let (outcome, seconds) = bench::timed(|| (scenario.play)(&bench));
-        match outcome {
-            Ok(said) => println!("passed  {:28} {seconds:5.1} s  {said}", scenario.name),
-            Err(error @ Error::NotCaptured { .. }) => {
-                skipped += 1;
-                println!("skipped {:28} {seconds:5.1} s  {error}", scenario.name);
-            }
-            Err(error) => {
-                failed += 1;
-                println!("FAILED  {:28} {seconds:5.1} s  {error}", scenario.name);
-            }
+    // Scenarios wait for timers and for paths with delay most of their time, and have ports and files of their own.
+    let pending = Mutex::new(chosen.iter());
+    let next = || pending.lock().expect("no scenario runs under the lock").next();
+    let counts = Mutex::new((0, 0));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(scenario) = next() {
+                    let (outcome, seconds) = bench::timed(|| (scenario.play)(&bench));
+                    let mut counts = counts.lock().expect("counting does not panic");
+                    match outcome {
+                        Ok(said) => println!("passed  {:28} {seconds:5.1} s  {said}", scenario.name),
+                        Err(error @ Error::NotCaptured { .. }) => {
+                            counts.1 += 1;
+                            println!("skipped {:28} {seconds:5.1} s  {error}", scenario.name);
+                        }
+                        Err(error) => {
+                            counts.0 += 1;
+                            println!("FAILED  {:28} {seconds:5.1} s  {error}", scenario.name);
+                        }
+                    }
+                }
+            });
         }
-    }
+    });
+    let (failed, skipped) = counts.into_inner().expect("counting does not panic");
     println!("\n{} passed, {failed} failed, {skipped} skipped", chosen.len() - failed - skipped);
     let strict = std::env::var("CI").is_ok_and(|value| value == "true");
     if strict && skipped > 0 {
@@ -46,3 +59,6 @@ pub(crate) fn run(prefixes: &[String]) -> ExitCode {
     }
     if failed == 0 && !(strict && skipped > 0) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
+
+/// How many scenarios are played at the same time.
+const AT_ONCE: usize = 3;
