@@ -1,11 +1,11 @@
 //! Servers among clients that only take places.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cwnd_net::{Options, UdtPort, UdtStream};
 
@@ -35,6 +35,12 @@ impl Server {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field of Linux");
         line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+
+    /// Bounds the addresses that its process may map, in bytes.
+    fn limit_memory(&self, bytes: &str) {
+        let arguments = ["--pid", &self.child.id().to_string(), &format!("--as={bytes}:unlimited")];
+        assert!(Command::new("prlimit").args(arguments).status().expect("util-linux is there").success());
     }
 }
 
@@ -88,4 +94,53 @@ fn clients_that_request_nothing_hold_no_place() {
     assert_eq!(fs::read_to_string(cwnd.path().join("inbox/file")).expect("a file"), "content");
     assert!(alive(&crowd) >= 47, "one made room, before all were dropped after 30 s");
     crowd.into_iter().flatten().for_each(UdtStream::abort);
+}
+
+// It once ended.
+#[test]
+fn a_server_that_can_start_no_thread_drops_the_client_and_goes_on() {
+    let cwnd = Cwnd::new();
+    cwnd.file("file", "content");
+    fs::create_dir(cwnd.path().join("inbox")).expect("a new folder");
+    for arguments in [&["udt", "perf", "--server", "127.0.0.1:0"][..], &["udt", "serve", "127.0.0.1:0"]] {
+        let server = Server::start(&cwnd, arguments);
+        // The stack of a thread takes 2 MiB of addresses.
+        server.limit_memory(&(server.status("VmSize") * 1024 + (1 << 20)).to_string());
+        let refused = idle(server.address, 1, 3);
+        assert_eq!(alive(&refused), 0, "{arguments:?}");
+        server.limit_memory("unlimited");
+        let address = server.address.to_string();
+        match arguments[1] {
+            "perf" => cwnd.succeed(&["udt", "perf", &address, "--bytes", "1MB"]),
+            _ => cwnd.succeed(&["udt", "recv", &address, "file", "--dir", "inbox"]),
+        };
+    }
+}
+
+// A client of `--libudt` that read nothing was still there after 45 s.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the servers' times are those of the system")]
+fn who_requests_nothing_or_reads_nothing_is_dropped_after_half_a_minute() {
+    let cwnd = Cwnd::new();
+    let large = fs::File::create(cwnd.path().join("large")).expect("room for a name");
+    large.set_len(400_000_000).expect("a file with a hole");
+    let start = |arguments: &[&str]| Server::start(&cwnd, &[&["udt"], arguments, &["127.0.0.1:0"]].concat());
+    let perf = start(&["perf", "--server"]);
+    let plain = start(&["serve", "--plain"]);
+    let encrypted = start(&["serve"]);
+    let demo = start(&["serve", "--libudt"]);
+    // It is full after some packets; until then a client counts as one that reads.
+    let options = Options::default().receive_buffer(64);
+    let connect = |server: &Server| UdtStream::connect_with(server.address, &options).expect("it has room");
+    let mut clients = [&perf, &plain, &encrypted, &demo, &demo].map(connect);
+    let [.., reader] = &mut clients;
+    reader.write_all(&[5, 0, 0, 0]).and_then(|()| reader.write_all(b"large")).expect("a request");
+    let connected = Instant::now();
+    for (at, client) in clients.iter().enumerate() {
+        while client.stats().is_some() {
+            assert!(connected.elapsed() < Duration::from_secs(120), "client {at} is still there");
+            thread::sleep(Duration::from_millis(100));
+        }
+        assert!(connected.elapsed() > Duration::from_secs(25), "client {at} had too little time");
+    }
 }

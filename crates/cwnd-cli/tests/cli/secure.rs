@@ -6,6 +6,7 @@ use std::net::UdpSocket;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -50,11 +51,20 @@ impl Sharing {
         self.client(cwnd, code, &["recv", self.says("address"), "--dir", "inbox"])
     }
 
-    /// Waits until it ends by itself: its exit code, and what it has said since.
+    /// Waits until it ends by itself: its exit code, and what it has said since. One that does not end has no code.
     fn ends(mut self) -> (Option<i32>, String, String) {
+        let (ended, deadline) = mpsc::channel();
+        let id = self.child.id().to_string();
+        let killer = thread::spawn(move || {
+            if deadline.recv_timeout(Duration::from_secs(30)).is_err() {
+                let _ = Command::new("kill").args(["-KILL", &id]).status();
+            }
+        });
         let mut text = String::new();
         self.out.read_to_string(&mut text).expect("it speaks text");
         let code = self.child.wait().expect("it ends").code();
+        let _ = ended.send(());
+        killer.join().expect("it only waits");
         (code, text, self.errors())
     }
 

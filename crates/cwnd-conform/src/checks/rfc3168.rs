@@ -8,7 +8,7 @@ use crate::subject::Law;
 const BASE: Check = Check {
     id: "",
     suite: Suite::Rfc3168,
-    section: "6.1.2",
+    section: "5, 6.1.2",
     level: Level::Must,
     requirement: "",
     looks: Looks::Window,
@@ -38,6 +38,8 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "3168-once",
+        section: "6.1.2",
+        level: Level::Should,
         requirement: "marks on the packets of one window are one congestion event",
         measured: "window after ten marks of a window over the one before",
         basis: "two cuts would leave 0.25 or 0.49",
@@ -47,6 +49,8 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "3168-mark-and-loss",
+        section: "6.1.2",
+        level: Level::Should,
         requirement: "a mark and a loss in one window are one congestion event",
         measured: "window after both over the one before",
         basis: "two cuts would leave 0.25 or 0.49",

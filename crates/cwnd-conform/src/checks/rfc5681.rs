@@ -126,6 +126,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "5681-duplicates",
         section: "3.2",
+        level: Level::Should,
         requirement: "packets that one or two others overtake are no losses",
         looks: Looks::Wire,
         applies: Applies::All,

@@ -30,7 +30,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "7661-after-pause",
-        section: "4.4.1",
+        section: "4.4",
         requirement: "an idle time does not let the window grow",
         measured: "largest window in a pause of 30 s over the one a second after its begin",
         basis: "exact",

@@ -47,6 +47,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "9002-slow-start",
         section: "7.3.1",
+        level: Level::Step,
         requirement: "slow start grows by what each acknowledgement acknowledges",
         applies: Applies::Plain,
         measured: "growth of the window per packet acknowledged in the first three round trips, packets",
@@ -179,7 +180,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "9002-tail-loss",
-        section: "6.2",
+        section: "6.2.4",
         requirement: "when the last packets are lost a probe is sent, and the data arrives",
         looks: Looks::Wire,
         applies: Applies::All,

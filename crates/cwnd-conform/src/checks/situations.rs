@@ -76,7 +76,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "bleached",
-        section: "RFC 9000 section 13.4.2, RFC 3168 section 6.1.1",
+        section: "RFC 9000 section 13.4.2, RFC 3168 section 18.1.3",
         level: Level::Must,
         requirement: "where the path clears ECN, losses are reacted to and nothing else changes",
         measured: "goodput from 2 to 12 s of 20 Mbit/s at 40 ms over the one where the path carries ECN",
@@ -87,7 +87,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "spurious",
-        section: "RFC 5682 section 3, RFC 9438 section 4.9",
+        section: "RFC 5682 section 4, RFC 9438 section 4.9",
         level: Level::May,
         requirement: "who undoes a cut for packets that were only late has the window back, and not more",
         applies: Applies::Loss,

@@ -1,6 +1,7 @@
 //! `cwnd serve` and `cwnd udt serve`
 
 use std::borrow::Cow;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -205,14 +206,21 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
         !super::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
     });
     let complete = result.as_ref().is_ok_and(|outcome| outcome.failed == 0);
-    match (result, channel.close()) {
-        (Ok(outcome), _) => print_line(&format!(
+    match &result {
+        // Who has read nothing for so long will not read the rest.
+        Err(TransferError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => stream.abort(),
+        _ => {
+            let _closed = channel.close();
+        }
+    }
+    match result {
+        Ok(outcome) => print_line(&format!(
             "{client}: done, {} completed, {} unchanged, {} failed",
             outcome.completed, outcome.unchanged, outcome.failed
         )),
-        (Err(TransferError::Interrupted), _) if super::interrupted() => {}
-        (Err(TransferError::Interrupted), _) => print_line(&format!("{client}: has left")),
-        (Err(error), _) => print_line(&format!("{client}: {error}")),
+        Err(TransferError::Interrupted) if super::interrupted() => {}
+        Err(TransferError::Interrupted) => print_line(&format!("{client}: has left")),
+        Err(error) => print_line(&format!("{client}: {error}")),
     }
     complete
 }
@@ -253,7 +261,14 @@ fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
 /// Serves one client that is a demo of libudt, and logs the outcome.
 fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, place: &Place) {
     let served = demo::serve(&mut stream, folder, || place.activate());
-    print_line(&match (served, stream.close()) {
+    // Only what was written whole is worth waiting for.
+    let closed = if served.is_ok() {
+        stream.close()
+    } else {
+        stream.abort();
+        Ok(())
+    };
+    print_line(&match (served, closed) {
         (Ok((name, Some(size))), Ok(())) => format!("{client}: {name}, {size} bytes"),
         (Ok((name, None)), _) => format!("{client}: {name}: refused"),
         (Ok((name, Some(_))), Err(error)) => format!("{client}: {name}: not delivered: {error}"),
