@@ -26,6 +26,12 @@ impl Udp {
     pub(crate) fn bind(address: SocketAddr, buffer: usize, offload: bool) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
         socket.bind(&address.into())?;
+        Self::on(socket, buffer, offload)
+    }
+
+    /// Takes over a socket that is bound, as [`bind`](Self::bind) opens one.
+    pub(crate) fn on(socket: Socket, buffer: usize, offload: bool) -> io::Result<Self> {
+        let local = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         // The kernel grants less without an error; how much is read back below.
         let _best_effort = socket.set_recv_buffer_size(buffer);
@@ -34,7 +40,6 @@ impl Udp {
         if !offload {
             set_gro(&socket, false)?;
         }
-        let local = socket.local_addr()?.as_socket().unwrap_or(address);
         let segments = if offload { state.max_gso_segments() } else { 1 };
         Ok(Self { socket, state, local, segments, granted, requested: buffer, any: local.ip().is_unspecified() })
     }

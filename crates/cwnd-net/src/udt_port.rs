@@ -1,6 +1,6 @@
 //! UDP ports that many connections share.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 
 use crate::error::{BindError, ConnectError};
 use crate::listener::UdtListener;
@@ -35,6 +35,15 @@ impl UdtPort {
     /// of range, and the other variants if the system provides no thread or no random numbers.
     pub fn bind(local: SocketAddr, options: &Options) -> Result<Self, BindError> {
         Ok(Self { port: service::open(local, options)?, options: options.clone() })
+    }
+
+    /// Makes a port of a socket that is bound, and perhaps known to others already: the mapping of an address translator belongs to the
+    /// socket it was observed on. What has arrived there and is not UDT is ignored.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind); [`BindError::Socket`] if the socket does not take the options of one of UDP.
+    pub fn on(socket: UdpSocket, options: &Options) -> Result<Self, BindError> {
+        Ok(Self { port: service::open_on(socket, options)?, options: options.clone() })
     }
 
     /// Its local address.

@@ -30,6 +30,15 @@ impl Code {
         Self(bits)
     }
 
+    /// A name of this code that can be known: by it the two ends find each other where others look on. It says nothing of the code, and lets
+    /// nobody in.
+    #[must_use]
+    pub fn public_name(&self) -> [u8; 16] {
+        let mut name = [0; 16];
+        blake3::Hasher::new_derive_key(PUBLIC_NAME).update(&self.0).finalize_xof().fill(&mut name);
+        name
+    }
+
     /// The pre-shared key of the handshake.
     pub(crate) fn pre_shared_key(&self) -> [u8; 32] {
         blake3::derive_key(PURPOSE, &self.0)
@@ -68,6 +77,7 @@ impl FromStr for Code {
 /// 128 bits and a checksum of 12.
 const CHARACTERS: usize = 28;
 const CHECKSUM: &str = "cwnd 2026 checksum of a code";
+const PUBLIC_NAME: &str = "cwnd 2026 public name of a code";
 const PURPOSE: &str = "cwnd 2026 pre-shared key of a code";
 
 #[cfg(test)]
@@ -87,6 +97,14 @@ mod tests {
         assert_eq!("k7m2".parse::<Code>(), Err(TextError::Length { found: 4, expected: 28 }));
         assert_eq!("k7m2-ü".parse::<Code>(), Err(TextError::Character('ü')));
         assert_eq!(format!("{code:?}"), "Code(…)");
+    }
+
+    #[test]
+    fn a_public_name_is_of_the_code_alone_and_not_the_key() {
+        let [one, two] = [1, 2].map(|bits| Code::from_bits([bits; 16]));
+        assert_eq!(one.public_name(), one.clone().public_name());
+        assert_ne!(one.public_name(), two.public_name());
+        assert_ne!(one.public_name(), one.pre_shared_key()[..16]);
     }
 
     proptest! {

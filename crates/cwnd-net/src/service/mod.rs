@@ -14,7 +14,7 @@ mod send_queue;
 mod stream_reassembly;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -41,6 +41,17 @@ use crate::waker::{Interest, Sleeper, waker};
 pub(crate) fn open(local: SocketAddr, options: &Options) -> Result<PortRef, BindError> {
     options.settings.check()?;
     let udp = Udp::bind(local, options.buffer_bytes(), options.offload).map_err(BindError::Socket)?;
+    start(udp, options)
+}
+
+/// Makes a port of a socket that is bound, and starts its thread.
+pub(crate) fn open_on(socket: UdpSocket, options: &Options) -> Result<PortRef, BindError> {
+    options.settings.check()?;
+    let udp = Udp::on(socket.into(), options.buffer_bytes(), options.offload).map_err(BindError::Socket)?;
+    start(udp, options)
+}
+
+fn start(udp: Udp, options: &Options) -> Result<PortRef, BindError> {
     let (waker, sleeper) = waker().map_err(BindError::Thread)?;
     let port = PortRef::new(udp.local(), udp.buffer(), waker);
     let service = Service::new(Arc::clone(port.port()), udp, options)?;

@@ -1,0 +1,60 @@
+//! An end that comes to a relay to meet another one.
+
+use std::net::SocketAddr;
+
+use crate::message::{Cookie, LENGTH, Message, Role, Room};
+
+/// An end at a relay: what it says, and what it makes of the answers. It should speak a few times a second, from the socket on
+/// which it is to be reached, and once more after a [`Heard::Challenge`].
+#[derive(Debug)]
+pub struct Visitor {
+    room: Room,
+    role: Role,
+    cookie: Cookie,
+}
+
+/// What a datagram from the relay says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It asks for a proof of the address, which the next request has.
+    Challenge,
+    /// A limit of the relay is reached.
+    Full,
+    /// Nothing: it is no answer to this visitor.
+    Nothing,
+    /// The other end is there, and seen at this address.
+    Peer(SocketAddr),
+    /// The other end is not there yet.
+    Waiting,
+}
+
+impl Visitor {
+    /// An end that has asked nothing yet.
+    #[must_use]
+    pub fn new(room: Room, role: Role) -> Self {
+        Self { room, role, cookie: Cookie::default() }
+    }
+
+    /// The datagram to send to the relay.
+    #[must_use]
+    pub fn request(&self) -> [u8; LENGTH] {
+        Message::Join { room: self.room, role: self.role, cookie: self.cookie }.to_bytes()
+    }
+
+    /// Takes a datagram that has come from the relay. Who does not see this end's requests cannot answer them, since every answer names the
+    /// room.
+    pub fn handle(&mut self, datagram: &[u8]) -> Heard {
+        match Message::read(datagram) {
+            Some(Message::Challenge { room, cookie }) if room == self.room => {
+                self.cookie = cookie;
+                Heard::Challenge
+            }
+            Some(Message::Waiting { room }) if room == self.room => Heard::Waiting,
+            Some(Message::Peer { room, address }) if room == self.room => {
+                Heard::Peer(SocketAddr::new(address.ip().to_canonical(), address.port()))
+            }
+            Some(Message::Full { room }) if room == self.room => Heard::Full,
+            _ => Heard::Nothing,
+        }
+    }
+}
