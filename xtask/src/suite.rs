@@ -101,6 +101,15 @@ pub(crate) const LONG: &[Step] = &[
         needs: &[],
         run: |workspace| {
             let test = ["test", "--package", "cwnd-cli", "--test", "cli", "--", "--ignored", "--nocapture"];
+            run(workspace.cargo(&test).args(["--skip", "translators"]))
+        },
+    },
+    Step {
+        name: "translators",
+        needs: &[],
+        // Makes networks of its own, for which it must be root.
+        run: |workspace| {
+            let test = ["test", "--package", "cwnd-cli", "--test", "cli", "--", "--ignored", "translators"];
             run(&mut workspace.cargo(&test))
         },
     },

@@ -19,6 +19,7 @@ mod files;
 mod impairments;
 mod link;
 mod live;
+mod meet;
 mod model;
 mod overlay;
 mod paper;
@@ -80,6 +81,8 @@ enum Command {
     Serve(Box<udt::files::serve::TopArguments>),
     /// Print this user's public key, for servers that know their clients
     Key(udt::key::Arguments),
+    /// Let two ends behind address translators find each other: `cwnd send --meet` and `cwnd recv --meet`
+    Meet(meet::Arguments),
     /// Real datagrams
     #[command(subcommand)]
     Udt(Box<udt::Command>),
@@ -130,6 +133,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Recv(arguments) => udt::files::recv::run(&arguments),
         Command::Serve(arguments) => udt::files::serve::run_top(&arguments),
         Command::Key(arguments) => udt::key::run(&arguments),
+        Command::Meet(arguments) => meet::run(&arguments),
         Command::Udt(command) => udt::run(&command),
         Command::Link(arguments) => link::run(&arguments),
         Command::Live(arguments) => live::run(&arguments),

@@ -64,7 +64,7 @@ fn server_address(text: &str) -> Result<String, String> {
 }
 
 /// An address and a port.
-fn socket_address(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn socket_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected address:port, as in 192.0.2.1:9001 or [2001:db8::1]:9001".to_owned())
 }
 

@@ -9,7 +9,7 @@ use super::{CommandResult, Cwnd, SHORT, root};
 
 /// A command, and arguments with which it ends soon. Servers are to listen where no host can, clients ask where nobody listens, and what
 /// would work for long writes into a folder that exists.
-const COMMANDS: [(&str, &[&str]); 29] = [
+const COMMANDS: [(&str, &[&str]); 30] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
     ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),
@@ -26,6 +26,7 @@ const COMMANDS: [(&str, &[&str]); 29] = [
     ("overlay", &["short.toml", "--kernel", "ss.txt", "--out", "taken"]),
     ("paper", &["newaimd", "--out", "taken"]),
     ("key", &["nowhere/key"]),
+    ("meet", &["192.0.2.1:9"]),
     ("recv", &["127.0.0.1:9", "--dir", "nowhere"]),
     ("run", &["short.toml", "--json", "--seeds", "1"]),
     ("schema", &[]),

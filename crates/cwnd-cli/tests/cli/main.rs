@@ -7,6 +7,7 @@ mod errors;
 mod finished;
 mod flags;
 mod interrupt;
+mod meet;
 mod papers;
 mod results;
 mod secure;

@@ -1,7 +1,7 @@
 //! A client's transfer, over as many connections as it needs.
 
+use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -10,7 +10,9 @@ use cwnd_files::{Event, Outcome, TransferError};
 use cwnd_net::{ConnectError, Options, UdtStream};
 use cwnd_secure::{Proof, SecureError, connect};
 
+use super::CHECK;
 use super::channel::Channel;
+use super::meeting::{MeetError, Meeting, PATIENCE};
 use super::proof::explain;
 use super::report::{Report, print_text};
 use crate::failure::Failure;
@@ -22,11 +24,16 @@ pub(super) struct Client<'a> {
     /// The folder that received files go into; `None` for a client that sends.
     pub(super) folder: Option<&'a Path>,
     pub(super) options: Options,
+    /// With whom, if the server is a meeting place.
+    pub(super) meeting: Option<Meeting>,
     /// How this end proves itself; `None` for a transfer in the clear.
     pub(super) proof: Option<Proof>,
     pub(super) retries: u32,
     pub(super) json: bool,
 }
+
+/// A connection, and by a meeting place also where to, and whether through it.
+type Connected = (UdtStream, Option<(SocketAddr, bool)>);
 
 /// Called with every event; `false` ends the transfer.
 type Observer<'a> = &'a mut dyn FnMut(Event<'_>) -> bool;
@@ -51,7 +58,10 @@ impl Client<'_> {
             let mut transferred = false;
             let (again, error) = match self.connect() {
                 None => (false, String::new()),
-                Some(Ok(stream)) => {
+                Some(Ok((stream, met))) => {
+                    if let Some((peer, relayed)) = met {
+                        report.met(peer, relayed);
+                    }
                     super::set_timeouts(&stream);
                     *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream.clone());
                     let result = self.secure(stream.clone()).map(|mut channel| {
@@ -84,9 +94,13 @@ impl Client<'_> {
                         Err(error) => (error.is_retryable(), error.to_string()),
                     }
                 }
-                Some(Err(error @ ConnectError::Bind(_))) => return Err(connect_failure(self.server, error)),
+                Some(Err(MeetError::Connect(error @ ConnectError::Bind(_)))) => {
+                    return Err(connect_failure(self.server, error));
+                }
                 // The first connection must succeed; later, a server that is gone may come back.
-                Some(Err(ConnectError::Refused { peer, why })) if peer.to_string() == self.server => {
+                Some(Err(MeetError::Connect(ConnectError::Refused { peer, why })))
+                    if peer.to_string() == self.server =>
+                {
                     (failures > 0, why.to_string())
                 }
                 Some(Err(error)) => (failures > 0, error.to_string()),
@@ -100,8 +114,8 @@ impl Client<'_> {
             }
             let wait = Duration::from_secs(1 << (failures - 1).min(4));
             report.retry(wait, &error);
-            for _ in 0..wait.as_millis() / POLL.as_millis() {
-                thread::sleep(POLL);
+            for _ in 0..wait.as_millis() / CHECK.as_millis() {
+                thread::sleep(CHECK);
                 if super::interrupted() {
                     return Err(stopped());
                 }
@@ -117,20 +131,15 @@ impl Client<'_> {
         }
     }
 
-    /// A connection to the server; none if an interruption came first.
-    fn connect(&self) -> Option<Result<UdtStream, ConnectError>> {
-        let (sender, receiver) = mpsc::channel();
-        let (server, options) = (self.server.to_owned(), self.options.clone());
-        // Looking a name up or waiting for an answer cannot be interrupted: the thread is left behind.
-        thread::spawn(move || sender.send(UdtStream::connect_with(&*server, &options)));
-        loop {
-            match receiver.recv_timeout(POLL) {
-                Ok(connected) => return Some(connected),
-                Err(RecvTimeoutError::Disconnected) => return Some(Err(ConnectError::Port)),
-                Err(RecvTimeoutError::Timeout) if super::interrupted() => return None,
-                Err(RecvTimeoutError::Timeout) => {}
+    /// A connection to the other side; none if an interruption came first.
+    fn connect(&self) -> Option<Result<Connected, MeetError>> {
+        let (server, options, meeting) = (self.server.to_owned(), self.options.clone(), self.meeting.clone());
+        super::unless_stopped(super::interrupted, move || match meeting {
+            Some(meeting) => {
+                meeting.connect(Some(PATIENCE)).map(|met| (met.stream.clone(), Some((met.peer, met.relayed))))
             }
-        }
+            None => Ok((UdtStream::connect_with(&*server, &options)?, None)),
+        })
     }
 }
 
@@ -148,6 +157,3 @@ pub(super) fn finish(report: &Report, outcome: &Outcome) -> Result<String, Failu
     let files = if outcome.failed == 1 { "a file has" } else { "some files have" };
     Err(Failure::Run(format!("{files} not transferred")))
 }
-
-/// How often an interruption is looked for.
-const POLL: Duration = Duration::from_millis(20);

@@ -8,12 +8,15 @@ pub(crate) mod serve;
 mod channel;
 mod client;
 mod demo;
+mod meeting;
 mod proof;
 mod report;
 mod share;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use clap::Args;
@@ -84,11 +87,28 @@ fn handle_interrupts(then: impl Fn() + Send + 'static) -> Result<(), Failure> {
     .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
 }
 
+/// What `work` returns, unless it is to `stop` before: then its thread, which waits for the network, is left behind.
+fn unless_stopped<T: Send + 'static>(stop: impl Fn() -> bool, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(work()));
+    loop {
+        match receiver.recv_timeout(CHECK) {
+            Ok(done) => return Some(done),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) if stop() => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// The transport notices after 10 s that a peer is gone. This is for one that is there and neither sends nor receives: a slow disk may
 /// cause that, also while a receiver verifies what it has of a file.
 const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// How often an interruption is looked for.
+const CHECK: Duration = Duration::from_millis(20);
 
 /// The loopback, for those who name no address.
 const LOCAL: &str = "127.0.0.1:9001";

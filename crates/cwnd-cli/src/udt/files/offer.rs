@@ -7,16 +7,18 @@ use std::thread;
 
 use clap::Args;
 use cwnd_files::{Event, Outcome, Source, TransferError};
+use cwnd_meet::Role;
 use cwnd_net::{AcceptError, UdtListener, UdtStream};
 use serde::Serialize;
 
+use super::meeting::{MeetError, Meeting, Met};
 use super::report::{Report, print_line, print_text};
 use super::serve::{POLL, listen_address};
 use super::share::{Rights, Share, ShareOptions};
 use super::{TransportOptions, reachable, send};
 use crate::failure::Failure;
-use crate::udt::bind_failure;
 use crate::udt::clients::{Clients, Place, bounded};
+use crate::udt::{bind_failure, connect_failure, server_address};
 
 /// Sends files and folders to whoever has the code.
 #[derive(Args, Debug)]
@@ -25,6 +27,7 @@ Examples:
   cwnd send photos big.iso                   prints an address and a code, and waits for the other side
   cwnd recv 192.0.2.1:40123                  there; it asks for the code
   cwnd send photos --at 192.0.2.1:9001       at an address and port that others reach, through a firewall for example
+  cwnd send photos --meet meet.example.org:9002   both sides behind address translators: see `cwnd meet`
   cwnd send photos --json                    the address and the code as the first line, for programs
 Give the other person the code over a call or an encrypted message: whoever has it gets the files. It is new each time, is good for one
 transfer, and goes with this command. Everything is encrypted, names and sizes too. If the connection breaks the other side
@@ -37,6 +40,9 @@ pub(crate) struct Arguments {
     /// Where the other side reaches this one, as address:port; a port alone is one of the loopback
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = "0.0.0.0:0")]
     at: SocketAddr,
+    /// Meet the other side at a `cwnd meet`, as host:port, instead of waiting at an address of this host
+    #[arg(long, value_name = "HOST:PORT", value_parser = server_address, conflicts_with_all = ["at", "plain", "authorized"])]
+    meet: Option<String>,
     #[command(flatten)]
     share: ShareOptions,
     #[command(flatten)]
@@ -57,6 +63,13 @@ struct Ready {
     server_key: Option<String>,
 }
 
+/// How clients come here.
+enum Way {
+    Listener(UdtListener),
+    /// By a `cwnd meet` at this host and port.
+    Meeting(String, Box<Meeting>),
+}
+
 /// What all clients have in common.
 struct Offer {
     sources: Vec<Source>,
@@ -69,13 +82,21 @@ struct Offer {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, at, share, transport, json } = arguments;
+    let Arguments { paths, at, meet, share, transport, json } = arguments;
     let sources = send::sources(paths)?;
     let share = share.share(&[Rights::Read])?;
-    let listener: UdtListener =
-        UdtListener::bind_with(*at, &bounded(transport.options())).map_err(|error| bind_failure(at, error))?;
-    listener.set_timeout(Some(POLL));
-    announce(reachable(listener.local_addr()), share.as_ref(), *json);
+    let way = match (meet, share.as_ref().and_then(|share| share.codes().next())) {
+        (Some(place), Some((code, _))) => {
+            Way::Meeting(place.clone(), Box::new(Meeting::new(place, code, Role::Host, transport.options())))
+        }
+        _ => {
+            let listener: UdtListener =
+                UdtListener::bind_with(*at, &bounded(transport.options())).map_err(|error| bind_failure(at, error))?;
+            listener.set_timeout(Some(POLL));
+            Way::Listener(listener)
+        }
+    };
+    announce(&way, share.as_ref(), *json);
     let offer = Arc::new(Offer {
         sources,
         share,
@@ -92,28 +113,63 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         if let Some(outcome) = ended {
             return super::client::finish(&lock(&offer.report), &outcome);
         }
-        if offer.share.as_ref().is_some_and(Share::is_over) && offer.clients.is_empty() {
+        if offer.is_over() && offer.clients.is_empty() {
             return Err(Failure::Run("nobody has fetched the files in time".to_owned()));
         }
-        let (stream, client) = match listener.accept() {
-            Ok(accepted) => accepted,
-            Err(AcceptError::Timeout) => continue,
-            Err(error) => return Err(Failure::Run(error.to_string())),
-        };
-        let Some(place) = offer.clients.admit(&stream, client) else {
-            stream.abort();
-            continue;
-        };
-        let (offer, rejected) = (Arc::clone(&offer), stream.clone());
-        if let Err(error) = thread::Builder::new().spawn(move || offer.serve(stream, client, &place)) {
-            print_line(&format!("{client}: no thread: {error}"));
-            rejected.abort();
+        match &way {
+            Way::Listener(listener) => offer.accept(listener)?,
+            Way::Meeting(place, meeting) => offer.meet(place, meeting)?,
         }
     }
     Err(Failure::Stopped("interrupted; the other side keeps what it has of large files for the next time".to_owned()))
 }
 
 impl Offer {
+    /// Waits a moment for a client, which a thread of its own then serves.
+    fn accept(self: &Arc<Self>, listener: &UdtListener) -> Result<(), Failure> {
+        let (stream, client) = match listener.accept() {
+            Ok(accepted) => accepted,
+            Err(AcceptError::Timeout) => return Ok(()),
+            Err(error) => return Err(Failure::Run(error.to_string())),
+        };
+        let Some(place) = self.clients.admit(&stream, client) else {
+            stream.abort();
+            return Ok(());
+        };
+        let (offer, rejected) = (Arc::clone(self), stream.clone());
+        if let Err(error) = thread::Builder::new().spawn(move || offer.serve(stream, client, &place)) {
+            print_line(&format!("{client}: no thread: {error}"));
+            rejected.abort();
+        }
+        Ok(())
+    }
+
+    /// Waits for the client at a meeting place, and serves it.
+    fn meet(&self, place: &str, meeting: &Meeting) -> Result<(), Failure> {
+        let meeting = meeting.clone();
+        let stop = || super::interrupted() || self.is_over();
+        let Met { stream, peer, relayed } = match super::unless_stopped(stop, move || meeting.connect(None)) {
+            None => return Ok(()),
+            Some(Ok(met)) => met,
+            Some(Err(error @ MeetError::Unreachable)) => {
+                lock(&self.report).lost(&format!("{error}; waiting for it to come again"));
+                return Ok(());
+            }
+            Some(Err(MeetError::Connect(error))) => return Err(connect_failure(place, error)),
+            Some(Err(error)) => return Err(Failure::Run(format!("{place}: {error}"))),
+        };
+        lock(&self.report).met(peer, relayed);
+        if let Some(place) = self.clients.admit(&stream, peer) {
+            self.serve(stream, peer, &place);
+        }
+        Ok(())
+    }
+
+    /// Whether nobody is let in any more.
+    fn is_over(&self) -> bool {
+        self.share.as_ref().is_some_and(Share::is_over)
+    }
+
     /// Serves one client.
     fn serve(&self, stream: UdtStream, client: SocketAddr, place: &Place) {
         super::serve::set_timeouts(&stream);
@@ -150,11 +206,15 @@ impl Offer {
 }
 
 /// Says where this end is, and what the other one needs.
-fn announce(address: SocketAddr, share: Option<&Share>, json: bool) {
+fn announce(way: &Way, share: Option<&Share>, json: bool) {
+    let (address, meet) = match way {
+        Way::Listener(listener) => (reachable(listener.local_addr()).to_string(), ""),
+        Way::Meeting(place, _) => (place.clone(), "--meet "),
+    };
     let code = share.and_then(|share| share.codes().next().map(|(code, _)| code.to_string()));
     let server_key = share.and_then(Share::key).map(|key| key.to_string());
     if json {
-        let ready = Ready { event: "ready", address: address.to_string(), code, server_key };
+        let ready = Ready { event: "ready", address, code, server_key };
         print_text(&(serde_json::to_string(&ready).unwrap_or_default() + "\n"));
         return;
     }
@@ -167,7 +227,7 @@ fn announce(address: SocketAddr, share: Option<&Share>, json: bool) {
     if let Some(code) = code {
         eprintln!("code:    {code}");
     }
-    eprintln!("on the other side: cwnd recv {address}{option}");
+    eprintln!("on the other side: cwnd recv {meet}{address}{option}");
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

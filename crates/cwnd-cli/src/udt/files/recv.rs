@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd_files::{Folder, Name, ReceiveOptions};
+use cwnd_meet::Role;
 use cwnd_net::UdtStream;
+use cwnd_secure::Proof;
 use tempfile::Builder;
 
 use super::TransportOptions;
 use super::client::Client;
 use super::demo::{self, ReceiveError};
+use super::meeting::Meeting;
 use super::proof::ProofOptions;
 use crate::arguments::whole;
 use crate::clock;
@@ -25,6 +28,7 @@ Examples:
   cwnd recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
   CWND_CODE=... cwnd recv 192.0.2.1:9001 --json          for programs
   cwnd recv 192.0.2.1:9001 --server-key cwnd-public-...  keys instead of a code: see `cwnd key`
+  cwnd recv --meet meet.example.org:9002                 both sides behind address translators: see `cwnd meet`
   cwnd udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
 The other side is `cwnd send` or `cwnd serve`, which print an address and a code. The code is asked for on the terminal, or taken from
 CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
@@ -36,6 +40,9 @@ pub(crate) struct Arguments {
     /// Speak to the demo server `sendfile` of libudt, which gives one file, in the clear
     #[arg(long)]
     libudt: bool,
+    /// HOST:PORT is that of a `cwnd meet`, where the other side is `cwnd send --meet`
+    #[arg(long, conflicts_with_all = ["libudt", "plain", "server_key"])]
+    meet: bool,
     /// The other side, as host:port
     #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
@@ -73,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             _ => Err(Failure::Input("--libudt: the demo server gives one file at a time: exactly one name".to_owned())),
         };
     }
-    let Arguments { server, names, dir, force, sync, proof, transport, retries, json_stream, .. } = arguments;
+    let Arguments { meet, server, names, dir, force, sync, proof, transport, retries, json_stream, .. } = arguments;
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
     let checked = |name: &String| {
         // What a shell adds to a folder's name.
@@ -82,11 +89,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     };
     let names = names.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
     let rules = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
+    let proof = proof.proof()?;
+    let meeting = match &proof {
+        Some(Proof::Code(code)) if *meet => Some(Meeting::new(server, code, Role::Guest, transport.options())),
+        _ => None,
+    };
     let client = Client {
         server,
         folder: Some(dir),
         options: transport.options(),
-        proof: proof.proof()?,
+        meeting,
+        proof,
         retries: *retries,
         json: *json_stream,
     };

@@ -1,6 +1,7 @@
 //! The report of a transfer: a bar and lines for people, or a JSON object per line.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use cwnd_files::{Event, Outcome};
@@ -28,6 +29,8 @@ pub(super) struct Report {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
+    /// The other side was found at a meeting place.
+    Met { peer: SocketAddr, relayed: bool },
     /// What the sender has counted.
     Total { files: u64, bytes: u64 },
     /// The transfer of a file begins, at byte `from`.
@@ -91,6 +94,12 @@ impl Report {
             }
             _ => {}
         }
+    }
+
+    /// The other side was found at a meeting place: where it is, or where the relay is that everything passes through.
+    pub(super) fn met(&self, peer: SocketAddr, relayed: bool) {
+        let way = if relayed { "through the meeting place at" } else { "directly to" };
+        self.print(&Line::Met { peer, relayed }, || Some(format!("connected {way} {peer}")));
     }
 
     /// The connection was lost, and another one is tried after `wait`.

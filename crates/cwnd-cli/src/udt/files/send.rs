@@ -49,6 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         server,
         folder: None,
         options: transport.options(),
+        meeting: None,
         proof: proof.proof()?,
         retries: *retries,
         json: *json_stream,
