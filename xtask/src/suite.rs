@@ -92,7 +92,7 @@ pub(crate) const LONG: &[Step] = &[
         name: "attacked",
         needs: &[],
         run: |workspace| {
-            let test = ["test", "--package", "cwnd-secure", "--test", "seeded", "--", "--ignored", "--nocapture"];
+            let test = ["test", "--package", "cwnd-secure", "--test", "simulated", "--", "--ignored", "--nocapture"];
             run(&mut workspace.cargo(&test))
         },
     },

@@ -14,12 +14,12 @@
 //! A datagram of a member that is no message goes to the other member of its room, unchanged. So a rendezvous with the address of
 //! the relay is one with the other end.
 //!
-//! Where to start: [`Rooms`] is the relay, [`Visitor`] an end.
+//! Where to start: [`Rooms`] is the relay, [`Client`] an end.
 
+mod client;
 mod message;
 mod rooms;
-mod visitor;
 
+pub use client::{Client, Response};
 pub use message::{Cookie, LENGTH, Message, Role, Room};
 pub use rooms::{Handled, Limits, Rooms};
-pub use visitor::{Heard, Visitor};

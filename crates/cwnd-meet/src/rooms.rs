@@ -12,21 +12,21 @@ use crate::message::{Cookie, LENGTH, Message, Role, Room, is_message};
 ///
 /// ```
 /// use std::time::Duration;
-/// use cwnd_meet::{Handled, Heard, Limits, Role, Room, Rooms, Visitor};
+/// use cwnd_meet::{Handled, Response, Limits, Role, Room, Rooms, Client};
 ///
 /// let mut rooms = Rooms::new([7; 32], Limits::default());
-/// let mut ask = |visitor: &mut Visitor, from: &str| {
-///     match rooms.handle(Duration::ZERO, from.parse().unwrap(), &visitor.request()) {
-///         Handled::Answer(bytes) => visitor.handle(&bytes),
+/// let mut ask = |client: &mut Client, from: &str| {
+///     match rooms.handle(Duration::ZERO, from.parse().unwrap(), &client.request()) {
+///         Handled::Answer(bytes) => client.handle(&bytes),
 ///         other => panic!("{other:?}"),
 ///     }
 /// };
-/// let (mut host, mut guest) = (Visitor::new(Room([1; 16]), Role::Host), Visitor::new(Room([1; 16]), Role::Guest));
-/// assert_eq!(ask(&mut host, "192.0.2.1:5000"), Heard::Challenge);
-/// assert_eq!(ask(&mut host, "192.0.2.1:5000"), Heard::Waiting);
-/// assert_eq!(ask(&mut guest, "198.51.100.1:6000"), Heard::Challenge);
-/// assert_eq!(ask(&mut guest, "198.51.100.1:6000"), Heard::Peer("192.0.2.1:5000".parse()?));
-/// assert_eq!(ask(&mut host, "192.0.2.1:5000"), Heard::Peer("198.51.100.1:6000".parse()?));
+/// let (mut host, mut guest) = (Client::new(Room([1; 16]), Role::Host), Client::new(Room([1; 16]), Role::Guest));
+/// assert_eq!(ask(&mut host, "192.0.2.1:5000"), Response::Challenge);
+/// assert_eq!(ask(&mut host, "192.0.2.1:5000"), Response::Waiting);
+/// assert_eq!(ask(&mut guest, "198.51.100.1:6000"), Response::Challenge);
+/// assert_eq!(ask(&mut guest, "198.51.100.1:6000"), Response::Peer("192.0.2.1:5000".parse()?));
+/// assert_eq!(ask(&mut host, "192.0.2.1:5000"), Response::Peer("198.51.100.1:6000".parse()?));
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
 #[derive(Debug)]
@@ -34,8 +34,8 @@ pub struct Rooms {
     key: [u8; 32],
     limits: Limits,
     rooms: BTreeMap<Room, State>,
-    /// The room of each member.
-    members: BTreeMap<SocketAddr, Room>,
+    /// The room of each member, after the network in which that is.
+    members: BTreeMap<(IpAddr, SocketAddr), Room>,
     swept_at: Duration,
 }
 
@@ -107,7 +107,7 @@ impl Rooms {
     }
 
     fn forward(&mut self, now: Duration, from: SocketAddr, length: usize) -> Handled {
-        let state = self.members.get(&from).and_then(|room| self.rooms.get_mut(room));
+        let state = self.members.get(&key(from)).and_then(|room| self.rooms.get_mut(room));
         let Some(state) = state else { return Handled::Dropped };
         let [Some(host), Some(guest)] = state.members else { return Handled::Dropped };
         let bytes = state.bytes.saturating_add(length as u64);
@@ -134,9 +134,9 @@ impl Rooms {
             let gone = if before.is_some() { state.members[other].take() } else { None };
             state.members[mine] = Some(from);
             for address in before.into_iter().chain(gone) {
-                self.members.remove(&address);
+                self.members.remove(&key(address));
             }
-            self.members.insert(from, room);
+            self.members.insert(key(from), room);
         }
         let Some(state) = self.rooms.get_mut(&room) else { return Message::Full { room } };
         state.used_at = now;
@@ -150,13 +150,15 @@ impl Rooms {
     /// Whether a limit forbids another member from this address.
     fn is_full(&self, ip: IpAddr, room: Room) -> bool {
         let network_of = network(ip);
-        let near = self.members.keys().filter(|member| network(member.ip()) == network_of).count();
-        near >= self.limits.per_address || (!self.rooms.contains_key(&room) && self.rooms.len() >= self.limits.rooms)
+        let first = (network_of, SocketAddr::from(([0; 4], 0)));
+        let near = self.members.range(first..).take_while(|((network, _), _)| *network == network_of);
+        near.take(self.limits.per_address).count() >= self.limits.per_address
+            || (!self.rooms.contains_key(&room) && self.rooms.len() >= self.limits.rooms)
     }
 
     /// Takes the place of a member away.
     fn leave(&mut self, member: SocketAddr) {
-        let Some(room) = self.members.remove(&member) else { return };
+        let Some(room) = self.members.remove(&key(member)) else { return };
         let Some(state) = self.rooms.get_mut(&room) else { return };
         for place in state.members.iter_mut().filter(|place| **place == Some(member)) {
             *place = None;
@@ -177,7 +179,7 @@ impl Rooms {
             let lives = now.saturating_sub(state.used_at) < IDLE && now.saturating_sub(state.since) < lifetime;
             if !lives {
                 for member in state.members.into_iter().flatten() {
-                    members.remove(&member);
+                    members.remove(&key(member));
                 }
             }
             lives
@@ -210,6 +212,10 @@ impl Default for Limits {
     fn default() -> Self {
         Self { rooms: 1024, per_address: 32, bytes: 100_000_000_000, lifetime: Duration::from_secs(24 * 3600) }
     }
+}
+
+fn key(member: SocketAddr) -> (IpAddr, SocketAddr) {
+    (network(member.ip()), member)
 }
 
 fn widen(cookie: Cookie) -> [u8; 32] {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd::Span;
-use cwnd_meet::{Handled, Heard, Limits, Role, Room, Rooms, Visitor};
+use cwnd_meet::{Client, Handled, Limits, Response, Role, Room, Rooms};
 use cwnd_net::{Options, UdtPort, UdtStream};
 
 /// Serves until nothing has come for a second.
@@ -29,20 +29,20 @@ fn relay(socket: &UdpSocket) {
 fn meet(relay: SocketAddr, role: Role) -> (UdtPort, SocketAddr) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-    let mut visitor = Visitor::new(Room([8; 16]), role);
+    let mut client = Client::new(Room([8; 16]), role);
     let mut buffer = [0; 100];
     loop {
-        socket.send_to(&visitor.request(), relay).unwrap();
+        socket.send_to(&client.request(), relay).unwrap();
         let Ok((length, _)) = socket.recv_from(&mut buffer) else { continue };
-        match visitor.handle(&buffer[..length]) {
-            Heard::Peer(peer) => {
+        match client.handle(&buffer[..length]) {
+            Response::Peer(peer) => {
                 let options = Options::default().rendezvous_timeout(Span::from_secs(20)).linger(Span::from_secs(20));
                 return (UdtPort::on(socket, &options).unwrap(), peer);
             }
-            Heard::Waiting => thread::sleep(Duration::from_millis(10)),
+            Response::Waiting => thread::sleep(Duration::from_millis(10)),
             // The other end may have begun its rendezvous.
-            Heard::Challenge | Heard::Nothing => {}
-            Heard::Full => panic!("there is room for two"),
+            Response::Challenge | Response::Ignored => {}
+            Response::Full => panic!("there is room for two"),
         }
     }
 }

@@ -98,6 +98,8 @@ struct Side {
     outbound: Vec<u8>,
     /// The connection is gone.
     ended: bool,
+    /// The program has waited for as long as it does at most.
+    timed_out: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,6 +128,9 @@ impl Read for Pipe {
             if sides[self.end].ended {
                 return Ok(0);
             }
+            if sides[self.end].timed_out {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             sides = self.wait(sides, Waits::ToRead);
         }
         sides[self.end].inbound.read(out)
@@ -136,6 +141,9 @@ impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut sides = self.shared.sides.lock().unwrap();
         while sides[self.end].outbound.len() >= AHEAD && !sides[self.end].ended {
+            if sides[self.end].timed_out {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             sides = self.wait(sides, Waits::ToWrite);
         }
         if sides[self.end].ended {
@@ -166,6 +174,8 @@ pub(crate) struct World {
     attack: Attack,
     draw: Draw,
     now: Time,
+    /// When a program last went on.
+    progress_at: Time,
     ends: [End; 2],
     lines: [Line; 2],
     /// Datagrams on their way, by their arrival: to which end, and how they arrive.
@@ -198,7 +208,13 @@ impl World {
         plan.settings.linger = Span::from_secs(30);
         // Longer ones may end a connection, as they should.
         let short = |(from, to): &(Time, Time)| to.since(*from) < Span::from_secs(2);
-        plan.lines.iter_mut().for_each(|line| line.blackouts.retain(short));
+        for line in &mut plan.lines {
+            line.blackouts.retain(short);
+            // So does a queue that holds packets for longer than the time after which a peer counts as gone.
+            let slowest = line.rates.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min);
+            let drained = slowest * LONGEST_QUEUE.as_secs_f64() / (8.0 * f64::from(plan.settings.mss));
+            line.queue = line.queue.min(drained as usize).max(2);
+        }
         let lines = [0, 1].map(|index| Line::new(plan.lines[index].clone(), draw.next()));
         let ends = [0, 1].map(|_| {
             let mut entropy = [0; 32];
@@ -209,7 +225,7 @@ impl World {
         });
         let pipes = [0, 1].map(|end| Pipe { shared: Arc::clone(&shared), end });
         let (now, path) = (Time::ZERO, BTreeMap::new());
-        (Self { shared, plan, attack, draw, now, ends, lines, path, count: 0 }, pipes)
+        (Self { shared, plan, attack, draw, now, progress_at: now, ends, lines, path, count: 0 }, pipes)
     }
 
     /// Runs until both programs and both connections are done; what packets met on the path, and how many seconds it took.
@@ -221,7 +237,7 @@ impl World {
         loop {
             let sides = shared.sides.lock().unwrap();
             let runs = |sides: &mut [Side; 2]| sides.iter().any(|side| side.waits == Waits::Runs);
-            let (mut sides, late) = shared.changed.wait_timeout_while(sides, PATIENCE, runs).unwrap();
+            let (mut sides, late) = shared.changed.wait_timeout_while(sides, HANG, runs).unwrap();
             assert!(!late.timed_out(), "seed {}, {:?}: a program hangs", self.plan.seed, self.attack);
             self.step(&mut sides);
             if self.is_over(&sides) {
@@ -248,15 +264,19 @@ impl World {
         let mut any = false;
         for (side, end) in sides.iter_mut().zip(&self.ends) {
             side.ended = end.ended;
+            side.timed_out = self.now.since(self.progress_at) >= TIMEOUT;
             let over = match side.waits {
-                Waits::ToRead => !side.inbound.is_empty() || side.ended,
-                Waits::ToWrite => side.outbound.len() < AHEAD || side.ended,
+                Waits::ToRead => !side.inbound.is_empty() || side.ended || side.timed_out,
+                Waits::ToWrite => side.outbound.len() < AHEAD || side.ended || side.timed_out,
                 Waits::Runs | Waits::Done => false,
             };
             if over {
                 side.waits = Waits::Runs;
                 any = true;
             }
+        }
+        if any {
+            self.progress_at = self.now;
         }
         any
     }
@@ -292,12 +312,12 @@ impl World {
         }
     }
 
-    /// A turn of both hosts.
+    /// One iteration of both hosts.
     fn step(&mut self, sides: &mut [Side; 2]) {
         for (index, side) in sides.iter_mut().enumerate() {
             self.ends[index].endpoint.handle_timeout(self.now);
-            self.ends[index].hear();
-            self.ends[index].act(self.now, side);
+            self.ends[index].process_events();
+            self.ends[index].service(self.now, side);
             while let Some(datagram) = self.ends[index].endpoint.poll_transmit(self.now) {
                 // A listener's answer to whoever it seemed to come from.
                 if datagram.to != address(1 - index) {
@@ -314,7 +334,7 @@ impl World {
                 }
                 self.send(index, bytes, payload.is_some());
             }
-            self.ends[index].hear();
+            self.ends[index].process_events();
         }
         if self.ends[0].ended && self.ends[1].handle.is_none() {
             self.ends[1].ended = true;
@@ -378,8 +398,8 @@ impl End {
         }
     }
 
-    /// Takes note of what happened.
-    fn hear(&mut self) {
+    /// Processes what the endpoint reports.
+    fn process_events(&mut self) {
         while let Some((handle, event)) = self.endpoint.poll_event() {
             match event {
                 Event::Accepted { .. } => {
@@ -393,7 +413,7 @@ impl End {
     }
 
     /// Passes on what the program has written, and what it can read.
-    fn act(&mut self, now: Time, side: &mut Side) {
+    fn service(&mut self, now: Time, side: &mut Side) {
         let Some(handle) = self.handle else { return };
         let Self { endpoint, written, stored, .. } = self;
         endpoint.with(handle, |connection| {
@@ -420,6 +440,10 @@ fn address(index: usize) -> SocketAddr {
 /// What a program may write before it must wait.
 const AHEAD: usize = 1 << 18;
 /// Real time that a program may compute; others run beside it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const HANG: Duration = Duration::from_secs(120);
+/// The time in which the path's slowest rate empties its queue, at most.
+const LONGEST_QUEUE: Span = Span::from_secs(5);
+/// How long the real programs wait for the network.
+const TIMEOUT: Span = Span::from_secs(300);
 /// An hour: nothing is that slow.
 const LIMIT: Time = Time::from_nanos(3_600_000_000_000);

@@ -17,8 +17,15 @@ pub(super) struct Gaps {
 struct Gap {
     first: u64,
     end: u64,
-    /// When it was last reported.
+    /// When it was last reported, and how many times.
     reported_at: Time,
+    reports: u64,
+}
+
+impl Gap {
+    fn due(&self, interval: Span) -> Time {
+        self.reported_at + interval * self.reports
+    }
 }
 
 impl Gaps {
@@ -30,7 +37,7 @@ impl Gaps {
     /// Packets `missing`, above all others, are missing, and reported now.
     pub(super) fn open(&mut self, now: Time, missing: Range<u64>, interval: Span) {
         if !missing.is_empty() {
-            self.gaps.push_back(Gap { first: missing.start, end: missing.end, reported_at: now });
+            self.gaps.push_back(Gap { first: missing.start, end: missing.end, reported_at: now, reports: 1 });
             self.due = Some(self.due.map_or(now + interval, |due| due.min(now + interval)));
         }
     }
@@ -68,18 +75,20 @@ impl Gaps {
         self.due.unwrap_or(Time::MAX)
     }
 
-    /// Shows `report` the gaps last reported `interval` ago, until it refuses.
+    /// Shows `report` the gaps that are due, until it refuses: `interval` after their first report, twice that after the second, and so on.
+    /// Where a queue delays retransmissions by more than `interval`, reports at a fixed interval would fill it with duplicates.
     pub(super) fn repeat(&mut self, now: Time, interval: Span, mut report: impl FnMut(Range<u64>) -> bool) {
         let mut due = Time::MAX;
         let mut room = true;
         for gap in &mut self.gaps {
-            if gap.reported_at + interval <= now && room {
+            if gap.due(interval) <= now && room {
                 room = report(gap.first..gap.end);
                 if room {
                     gap.reported_at = now;
+                    gap.reports = (gap.reports + 1).min(MAX_REPORTS);
                 }
             }
-            due = due.min((gap.reported_at + interval).max(now + MIN_INTERVAL));
+            due = due.min(gap.due(interval).max(now + MIN_INTERVAL));
         }
         self.due = (due < Time::MAX).then_some(due);
     }
@@ -90,6 +99,8 @@ impl Gaps {
     }
 }
 
+/// The time between reports of a gap grows up to this many intervals.
+const MAX_REPORTS: u64 = 64;
 /// Gaps are looked through at most this often.
 const MIN_INTERVAL: Span = Span::from_millis(5);
 
@@ -119,8 +130,8 @@ mod tests {
         gaps.open(at(0), 3..5, Span::from_millis(20));
         gaps.open(at(10), 8..9, Span::from_millis(20));
         assert_eq!(gaps.due(), at(20));
-        let times: Vec<_> = (1..75).filter(|ms| reported(&mut gaps, at(*ms), 9).contains(&(3..5))).collect();
-        assert_eq!(times, [20, 40, 60]);
+        let times: Vec<_> = (1..250).filter(|ms| reported(&mut gaps, at(*ms), 9).contains(&(3..5))).collect();
+        assert_eq!(times, [20, 60, 120, 200]);
         gaps.fill(3);
         gaps.fill(4);
         gaps.fill(8);

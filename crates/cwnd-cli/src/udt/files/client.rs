@@ -12,7 +12,7 @@ use cwnd_secure::{Proof, SecureError, connect};
 
 use super::CHECK;
 use super::channel::Channel;
-use super::meeting::{MeetError, Meeting, PATIENCE};
+use super::meeting::{MeetError, Meeting, PEER_TIMEOUT};
 use super::proof::explain;
 use super::report::{Report, print_text};
 use crate::failure::Failure;
@@ -136,7 +136,7 @@ impl Client<'_> {
         let (server, options, meeting) = (self.server.to_owned(), self.options.clone(), self.meeting.clone());
         super::unless_stopped(super::interrupted, move || match meeting {
             Some(meeting) => {
-                meeting.connect(Some(PATIENCE)).map(|met| (met.stream.clone(), Some((met.peer, met.relayed))))
+                meeting.connect(Some(PEER_TIMEOUT)).map(|met| (met.stream.clone(), Some((met.peer, met.relayed))))
             }
             None => Ok((UdtStream::connect_with(&*server, &options)?, None)),
         })

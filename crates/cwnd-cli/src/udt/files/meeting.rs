@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket}
 use std::time::Duration;
 
 use cwnd::Span;
-use cwnd_meet::{Heard, LENGTH, Role, Room, Visitor};
+use cwnd_meet::{Client, LENGTH, Response, Role, Room};
 use cwnd_net::{BindError, ConnectError, Options, UdtPort, UdtStream};
 use cwnd_secure::Code;
 use thiserror::Error;
@@ -57,13 +57,13 @@ pub(super) enum MeetError {
 impl Meeting {
     /// A meeting of those who have this code, at `place`, a host and a port.
     pub(super) fn new(place: &str, code: &Code, role: Role, options: Options) -> Self {
-        let options = options.rendezvous_timeout(ATTEMPT);
+        let options = options.rendezvous_timeout(RENDEZVOUS_TIMEOUT);
         Self { place: place.to_owned(), room: Room(code.public_name()), role, options }
     }
 
-    /// A connection to the other end, for which this waits `patience`, or for ever without one.
-    pub(super) fn connect(&self, patience: Option<Duration>) -> Result<Met, MeetError> {
-        let (socket, relay, peer) = self.find(patience)?;
+    /// A connection to the other end, for which this waits `timeout`, or for ever without one.
+    pub(super) fn connect(&self, timeout: Option<Duration>) -> Result<Met, MeetError> {
+        let (socket, relay, peer) = self.find(timeout)?;
         let port = UdtPort::on(socket, &self.options).map_err(ConnectError::Bind)?;
         for (to, relayed) in [(peer, false), (relay, true)] {
             match port.rendezvous(to) {
@@ -76,9 +76,9 @@ impl Meeting {
     }
 
     /// The socket on which the meeting place was asked, where that is, and where the other end is seen.
-    fn find(&self, patience: Option<Duration>) -> Result<(UdpSocket, SocketAddr, SocketAddr), MeetError> {
+    fn find(&self, timeout: Option<Duration>) -> Result<(UdpSocket, SocketAddr, SocketAddr), MeetError> {
         for relay in self.place.to_socket_addrs()? {
-            match self.ask(relay, patience) {
+            match self.ask(relay, timeout) {
                 // A name may have addresses of two families, of which the network has one.
                 Err(MeetError::Silent | MeetError::Io(_)) => {}
                 found => return found.map(|(socket, peer)| (socket, relay, peer)),
@@ -88,48 +88,48 @@ impl Meeting {
     }
 
     /// Asks a relay for the other end until it is there.
-    fn ask(&self, relay: SocketAddr, patience: Option<Duration>) -> Result<(UdpSocket, SocketAddr), MeetError> {
+    fn ask(&self, relay: SocketAddr, timeout: Option<Duration>) -> Result<(UdpSocket, SocketAddr), MeetError> {
         let any: IpAddr = if relay.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind((any, 0)).map_err(|error| ConnectError::Bind(BindError::Socket(error)))?;
-        let mut visitor = Visitor::new(self.room, self.role);
-        let (clock, mut next, mut heard_at) = (Stopwatch::start(), Duration::ZERO, Duration::ZERO);
+        let mut client = Client::new(self.room, self.role);
+        let (clock, mut next, mut responded_at) = (Stopwatch::start(), Duration::ZERO, Duration::ZERO);
         // Longer datagrams are none of a relay.
         let mut buffer = [0; LENGTH + 1];
         loop {
             let now = clock.elapsed();
-            if now.saturating_sub(heard_at) >= SILENCE {
+            if now.saturating_sub(responded_at) >= RESPONSE_TIMEOUT {
                 return Err(MeetError::Silent);
             }
-            if let Some(patience) = patience.filter(|patience| now >= *patience) {
-                return Err(MeetError::Nobody(patience));
+            if let Some(timeout) = timeout.filter(|timeout| now >= *timeout) {
+                return Err(MeetError::Nobody(timeout));
             }
             if now >= next {
-                socket.send_to(&visitor.request(), relay)?;
-                next = now + REPEAT;
+                socket.send_to(&client.request(), relay)?;
+                next = now + INTERVAL;
             }
             socket.set_read_timeout(Some((next - now).max(Duration::from_millis(1))))?;
             let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
             if from != relay {
                 continue;
             }
-            match visitor.handle(&buffer[..length]) {
+            match client.handle(&buffer[..length]) {
                 // What the other end sends through the relay may be here first.
-                Heard::Nothing => continue,
-                Heard::Challenge => next = clock.elapsed(),
-                Heard::Waiting => {}
-                Heard::Peer(peer) => return Ok((socket, peer)),
-                Heard::Full => return Err(MeetError::Full),
+                Response::Ignored => continue,
+                Response::Challenge => next = clock.elapsed(),
+                Response::Waiting => {}
+                Response::Peer(peer) => return Ok((socket, peer)),
+                Response::Full => return Err(MeetError::Full),
             }
-            heard_at = clock.elapsed();
+            responded_at = clock.elapsed();
         }
     }
 }
 
 /// How long a receiver waits for a sender, which notices after 10 s that a connection is lost.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// How long each way is tried: twenty handshakes. The two ends begin within a [`REPEAT`] and a round trip of each other.
-const ATTEMPT: Span = Span::from_secs(5);
+pub(super) const PEER_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long each way is tried: twenty handshakes. The two ends begin within a [`INTERVAL`] and a round trip of each other.
+const RENDEZVOUS_TIMEOUT: Span = Span::from_secs(5);
 /// How often a relay is asked, which also keeps the mapping of an address translator.
-const REPEAT: Duration = Duration::from_millis(250);
+const INTERVAL: Duration = Duration::from_millis(250);
 /// How long a relay may say nothing: twenty requests are lost, or it is gone.
-const SILENCE: Duration = Duration::from_secs(5);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);

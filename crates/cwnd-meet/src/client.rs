@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 
 use crate::message::{Cookie, LENGTH, Message, Role, Room};
 
-/// An end at a relay: what it says, and what it makes of the answers. It should speak a few times a second, from the socket on
-/// which it is to be reached, and once more after a [`Heard::Challenge`].
+/// An end at a relay: its requests, and what the responses mean. It should send a request a few times a second, from the socket on
+/// which it is to be reached, and once more after a [`Response::Challenge`].
 #[derive(Debug)]
-pub struct Visitor {
+pub struct Client {
     room: Room,
     role: Role,
     cookie: Cookie,
@@ -15,20 +15,20 @@ pub struct Visitor {
 
 /// What a datagram from the relay says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum Response {
     /// It asks for a proof of the address, which the next request has.
     Challenge,
     /// A limit of the relay is reached.
     Full,
-    /// Nothing: it is no answer to this visitor.
-    Nothing,
+    /// It is no answer to this client.
+    Ignored,
     /// The other end is there, and seen at this address.
     Peer(SocketAddr),
     /// The other end is not there yet.
     Waiting,
 }
 
-impl Visitor {
+impl Client {
     /// An end that has asked nothing yet.
     #[must_use]
     pub fn new(room: Room, role: Role) -> Self {
@@ -43,18 +43,18 @@ impl Visitor {
 
     /// Takes a datagram that has come from the relay. Who does not see this end's requests cannot answer them, since every answer names the
     /// room.
-    pub fn handle(&mut self, datagram: &[u8]) -> Heard {
+    pub fn handle(&mut self, datagram: &[u8]) -> Response {
         match Message::read(datagram) {
             Some(Message::Challenge { room, cookie }) if room == self.room => {
                 self.cookie = cookie;
-                Heard::Challenge
+                Response::Challenge
             }
-            Some(Message::Waiting { room }) if room == self.room => Heard::Waiting,
+            Some(Message::Waiting { room }) if room == self.room => Response::Waiting,
             Some(Message::Peer { room, address }) if room == self.room => {
-                Heard::Peer(SocketAddr::new(address.ip().to_canonical(), address.port()))
+                Response::Peer(SocketAddr::new(address.ip().to_canonical(), address.port()))
             }
-            Some(Message::Full { room }) if room == self.room => Heard::Full,
-            _ => Heard::Nothing,
+            Some(Message::Full { room }) if room == self.room => Response::Full,
+            _ => Response::Ignored,
         }
     }
 }
