@@ -189,14 +189,21 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn overrides(&self, scenario: &str) -> Vec<String> {
-        let assumed = self.published.assumption.iter().flat_map(|assumption| {
-            let keys = assumption.sets.get(scenario).map_or(&[][..], Vec::as_slice);
-            let value = self.assumed(&assumption.key).unwrap_or_else(|_| assumption.text(self.settings.scale));
-            keys.iter().map(move |key| format!("{key}={value}"))
-        });
+    /// What assumptions and the scale set in a scenario. What the user has replaced comes last, since --quick may set the same key.
+    pub(super) fn overrides(&self, scenario: &str) -> Vec<String> {
+        let is_replaced = |key: &String| self.settings.assumptions.iter().any(|(replaced, _)| replaced == key);
+        let (replaced, assumed): (Vec<_>, Vec<_>) =
+            self.published.assumption.iter().partition(|assumption| is_replaced(&assumption.key));
+        let sets = |assumptions: Vec<&Assumption>| {
+            let sets = assumptions.into_iter().flat_map(|assumption| {
+                let keys = assumption.sets.get(scenario).map_or(&[][..], Vec::as_slice);
+                let value = self.assumed(&assumption.key).unwrap_or_else(|_| assumption.text(self.settings.scale));
+                keys.iter().map(move |key| format!("{key}={value}"))
+            });
+            sets.collect::<Vec<_>>()
+        };
         let quick = self.published.quick.get(scenario).filter(|_| self.settings.scale == Scale::Quick);
-        assumed.chain(quick.into_iter().flatten().cloned()).collect()
+        [sets(assumed), quick.cloned().unwrap_or_default(), sets(replaced)].concat()
     }
 
     fn assumption(&self, key: &str) -> Result<&'a Assumption> {

@@ -63,6 +63,33 @@ fn scenarios_say_what_is_assumed_and_quick_shortens_them() {
 }
 
 #[test]
+fn what_the_user_sets_prevails_over_what_quick_sets() {
+    let nothing = |_| Ok(Vec::new());
+    let key = |setting: &str| setting.split_once('=').expect("key=value").0.to_string();
+    let mut both = 0;
+    for paper in PAPERS {
+        let published = published(paper);
+        for assumption in &published.assumption {
+            let settings = Settings {
+                scale: Scale::Quick,
+                assumptions: vec![(assumption.key.clone(), "chosen".to_string())],
+                variant: None,
+            };
+            let bench = Bench::new((&paper.files, &published, &published.result[0]), &settings, &nothing);
+            for (scenario, keys) in &assumption.sets {
+                let overrides = bench.overrides(scenario);
+                for set in keys {
+                    let mut of_key = overrides.iter().filter(|setting| key(setting) == *set).rev();
+                    assert_eq!(of_key.next(), Some(&format!("{set}=chosen")), "{} {scenario}", paper.id());
+                    both += usize::from(of_key.next().is_some());
+                }
+            }
+        }
+    }
+    assert!(both > 0, "no assumption sets what --quick sets");
+}
+
+#[test]
 fn what_is_on_record_reads_back() {
     for scale in [Scale::Quick, Scale::Full] {
         let recorded = Recorded::at(scale).unwrap_or_else(|error| panic!("{error}"));
@@ -116,7 +143,8 @@ fn compared_with(result: &PublishedResult, row: &PublishedRow) -> String {
     let published = row.published.as_ref().map_or_else(|| "nothing".to_string(), ToString::to_string);
     let tolerance = row.tolerance.as_ref().map_or_else(|| "no tolerance".to_string(), ToString::to_string);
     let kind = row.kind.unwrap_or(result.kind);
-    format!("{published} {}: {tolerance}, {kind:?}", row.unit)
+    let basis = row.basis.map(|basis| format!(", {basis:?}")).unwrap_or_default();
+    format!("{published} {}: {tolerance}, {kind:?}{basis}", row.unit)
 }
 
 #[derive(Debug, Deserialize)]

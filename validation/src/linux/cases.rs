@@ -22,6 +22,19 @@ pub(super) struct Cases {
     unjudged: Vec<String>,
     pub(super) tolerance: Tolerance,
     path: Vec<PathCase>,
+    #[serde(default)]
+    pub(super) variant: Vec<Variant>,
+}
+
+/// Another form of an algorithm in the simulator, to see what a difference comes from.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Variant {
+    /// The algorithm that differs.
+    pub(super) of: String,
+    pub(super) algorithm: String,
+    /// What it changes.
+    pub(super) change: String,
 }
 
 /// Relative differences.
@@ -100,6 +113,14 @@ impl PathCase {
 
     pub(super) fn loses(&self) -> bool {
         self.loss.is_some()
+    }
+}
+
+impl<'a> Experiment<'a> {
+    /// The same with another algorithm in the simulator.
+    pub(super) fn with(&self, algorithm: &'a str) -> Self {
+        let Self { name, judged, path, seconds, warmup, .. } = self;
+        Self { name: name.clone(), algorithm, judged: *judged, path: path.clone(), seconds: *seconds, warmup: *warmup }
     }
 }
 

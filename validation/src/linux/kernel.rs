@@ -123,23 +123,23 @@ fn socket(line: &str) -> Option<(String, Socket)> {
     Some((local.to_owned(), socket))
 }
 
-/// Of the flows together, from the first sample behind the warm-up to the last one.
+/// Of the flows together, each from its first sample behind the warm-up to its last one: they do not end at the same moment.
 fn retransmitted(samples: &[Sample], warmup_s: f64) -> Option<f64> {
-    let first = samples.iter().find(|sample| sample.at_s >= warmup_s)?;
-    let last = samples.iter().rfind(|sample| sample.sockets.values().any(|socket| socket.sent > 0.0))?;
-    let sum = |sample: &Sample, of: fn(&Socket) -> f64| sample.sockets.values().map(of).sum::<f64>();
-    let grown = |of: fn(&Socket) -> f64| sum(last, of) - sum(first, of);
-    Some(grown(|socket| socket.retransmitted) / grown(|socket| socket.sent))
+    let mut ends: BTreeMap<&str, (Socket, Socket)> = BTreeMap::new();
+    let measured = samples.iter().filter(|sample| sample.at_s >= warmup_s);
+    for (local, socket) in measured.flat_map(|sample| &sample.sockets) {
+        ends.entry(local).or_insert((*socket, *socket)).1 = *socket;
+    }
+    let grown = |of: fn(&Socket) -> f64| ends.values().map(|(first, last)| of(last) - of(first)).sum::<f64>();
+    let sent = grown(|socket| socket.sent);
+    (sent > 0.0).then(|| grown(|socket| socket.retransmitted) / sent)
 }
 
 /// Of the flow that sent most: the connection over which iperf3 agrees on a test sends little.
 fn window(samples: &[Sample], warmup_s: f64) -> Series {
-    let sent = |sample: &Sample| {
-        let most = sample.sockets.iter().max_by(|a, b| a.1.sent.total_cmp(&b.1.sent));
-        most.map(|(local, _)| local.clone())
-    };
-    let Some(local) = samples.iter().rev().find_map(sent) else { return Series::default() };
-    let points = samples.iter().filter_map(|sample| Some((sample.at_s, sample.sockets.get(&local)?.window)));
+    let sockets = samples.iter().flat_map(|sample| &sample.sockets);
+    let Some((local, _)) = sockets.max_by(|a, b| a.1.sent.total_cmp(&b.1.sent)) else { return Series::default() };
+    let points = samples.iter().filter_map(|sample| Some((sample.at_s, sample.sockets.get(local)?.window)));
     Series::plotted(points, warmup_s)
 }
 
@@ -201,5 +201,28 @@ mod tests {
         let expected = Socket { window: 174.0, sent: 2817.0, retransmitted: 12.0 };
         assert_eq!(socket(line), Some(("10.77.0.1:52918".to_owned(), expected)));
         assert_eq!(socket(""), None);
+    }
+
+    #[test]
+    fn the_connection_that_only_controls_the_test_is_not_taken_for_a_flow_although_it_ends_last() {
+        let at = |at_s: f64, flows: &[(&str, f64, f64, f64)]| Sample {
+            at_s,
+            sockets: flows
+                .iter()
+                .map(|(local, window, sent, retransmitted)| {
+                    (local.to_string(), Socket { window: *window, sent: *sent, retransmitted: *retransmitted })
+                })
+                .collect(),
+        };
+        let samples = [
+            at(0.0, &[("control", 10.0, 5.0, 0.0), ("flow", 10.0, 50.0, 10.0)]),
+            at(5.0, &[("control", 13.0, 6.0, 0.0), ("flow", 40.0, 1000.0, 30.0), ("other", 20.0, 500.0, 0.0)]),
+            at(6.0, &[("control", 13.0, 6.0, 0.0), ("flow", 50.0, 2000.0, 40.0), ("other", 20.0, 800.0, 3.0)]),
+            at(7.0, &[("control", 13.0, 6.0, 0.0), ("flow", 60.0, 3000.0, 50.0)]),
+            at(8.0, &[("control", 13.0, 6.0, 0.0)]),
+        ];
+        assert_eq!(retransmitted(&samples, 5.0), Some(23.0 / 2300.0));
+        assert_eq!(window(&samples, 5.0).packets, [40.0, 50.0, 60.0]);
+        assert_eq!(retransmitted(&samples[..1], 5.0), None);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cwnd_report::plot::Axis;
 
-use super::cases::{Cases, Experiment};
+use super::cases::{Cases, Experiment, Variant};
 use super::here::{Simulated, simulate};
 use super::record::{Measured, Records};
 use crate::Error;
@@ -44,7 +44,7 @@ pub(super) fn write(
     let judged: Vec<&Experiment<'_>> = done.iter().map(|(experiment, _)| *experiment).filter(|it| it.judged).collect();
     let mut simulated = simulate(&judged, cases.repeats)?.into_iter();
     let (mut table, mut figures, mut alone) = (String::new(), String::new(), String::new());
-    let (mut compared, mut outside) = (0, 0);
+    let (mut compared, mut outside, mut differing) = (0, 0, Vec::new());
     for (experiment, runs) in &done {
         let late = runs.iter().flat_map(|run| run.late_p99_s).fold(0.0, f64::max) * 1e6;
         let Some(ours) = experiment.judged.then(|| simulated.next()).flatten() else {
@@ -59,23 +59,15 @@ pub(super) fn write(
             );
             continue;
         };
+        let before = outside;
         for judged in judge(cases, experiment, runs, &ours) {
-            let difference = judged.ours / judged.theirs - 1.0;
-            let agrees = difference.abs() <= judged.tolerance;
             compared += 1;
-            outside += usize::from(!agrees);
-            let Judged { what, scale, digits, theirs, ours, tolerance } = judged;
-            let _ = writeln!(
-                table,
-                "| {} | {} | {late:.0} µs | {what} | {:.digits$} | {:.digits$} | {:+.1} % | {:.0} % | {} |",
-                experiment.name,
-                runs.len(),
-                theirs * scale,
-                ours * scale,
-                difference * 100.0,
-                tolerance * 100.0,
-                if agrees { "agrees" } else { "**differs**" },
-            );
+            outside += usize::from(!judged.agrees());
+            let (name, count) = (&experiment.name, runs.len());
+            let _ = writeln!(table, "| {name} | {count} | {late:.0} µs | {} |", judged.cells());
+        }
+        if outside > before {
+            differing.push((*experiment, runs.as_slice()));
         }
         let axis = Axis::new("window_packets", "Window (packets)");
         let panel = Panel { title: experiment.name.clone(), axis, ours: &ours.window, theirs: &runs[0].window };
@@ -90,9 +82,59 @@ pub(super) fn write(
     );
     println!("{verdict}");
     let mut text = preface(records, &done, &Provenance::here(root)?);
-    let _ = writeln!(text, "\n{verdict}\n\n{COLUMNS}{table}\nRecorded, and not judged:\n\n{ALONE}{alone}{figures}");
+    let _ = writeln!(text, "\n{verdict}\n\n{COLUMNS}{table}{}", variants(cases, &differing)?);
+    let _ = writeln!(text, "Recorded, and not judged:\n\n{ALONE}{alone}{figures}");
     put(root, "linux", &text)?;
     Ok(outside == 0)
+}
+
+/// Where an algorithm differs, the same with its variants.
+fn variants(cases: &Cases, differing: &[(&Experiment<'_>, &[&Measured])]) -> Result<String, Error> {
+    let mut text = String::new();
+    for Variant { of, algorithm, change } in &cases.variant {
+        let (changed, runs): (Vec<_>, Vec<_>) = differing
+            .iter()
+            .filter(|(experiment, _)| experiment.algorithm == *of)
+            .map(|(experiment, runs)| (experiment.with(algorithm), *runs))
+            .unzip();
+        if changed.is_empty() {
+            continue;
+        }
+        let simulated = simulate(&changed.iter().collect::<Vec<_>>(), cases.repeats)?;
+        let _ = writeln!(
+            text,
+            "\nThe cases in which `{of}` differs, with `{algorithm}` in the simulator: {change}.\n\n{VARIED}"
+        );
+        for ((experiment, runs), ours) in changed.iter().zip(runs).zip(&simulated) {
+            for judged in judge(cases, experiment, runs, ours) {
+                let _ = writeln!(text, "| {} | {} |", experiment.name, judged.cells());
+            }
+        }
+    }
+    Ok(text + "\n")
+}
+
+impl Judged {
+    fn difference(&self) -> f64 {
+        self.ours / self.theirs - 1.0
+    }
+
+    fn agrees(&self) -> bool {
+        self.difference().abs() <= self.tolerance
+    }
+
+    /// The cells of a row, from the measure on.
+    fn cells(&self) -> String {
+        let Self { what, scale, digits, theirs, ours, tolerance } = self;
+        format!(
+            "{what} | {:.digits$} | {:.digits$} | {:+.1} % | {:.0} % | {}",
+            theirs * scale,
+            ours * scale,
+            self.difference() * 100.0,
+            tolerance * 100.0,
+            if self.agrees() { "agrees" } else { "**differs**" },
+        )
+    }
 }
 
 /// The means over the runs of the kernel.
@@ -134,5 +176,7 @@ fn preface(records: &Records, done: &[(&Experiment<'_>, Vec<&Measured>)], source
 
 const COLUMNS: &str = "| case | runs | link late (99 %) | measure | Linux | cwnd | difference | tolerance | verdict |\n\
                        | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+const VARIED: &str = "| case | measure | Linux | cwnd | difference | tolerance | verdict |\n\
+                      | --- | --- | --- | --- | --- | --- | --- |";
 const ALONE: &str = "| case | runs | link late (99 %) | goodput, Mbit/s | queueing delay, ms | sent again |\n\
                      | --- | --- | --- | --- | --- | --- |\n";

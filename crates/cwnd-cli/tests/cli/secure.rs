@@ -1,15 +1,16 @@
 //! Who gets files, and who does not.
 
-use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::UdpSocket;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
+use cwnd_net::UdtStream;
+use cwnd_secure::Proof;
 use serde_json::Value;
 
 use super::{CODE, CommandResult, Cwnd};
@@ -216,6 +217,88 @@ fn known_keys_come_in_with_their_rights_and_strangers_do_not() {
     fs::set_permissions(cwnd.path().join("writer"), std::os::unix::fs::PermissionsExt::from_mode(0o640)).expect("ours");
     let result = send("writer", &keys[0]);
     assert!(result.code == Some(2) && result.err.contains("mode 640"), "{}", result.err);
+}
+
+/// A writer with a known key that announces one entry, under any name: the kind of the reply, and its reason. None if the server ends the
+/// connection.
+fn announce(address: &str, proof: &Proof, is_folder: bool, name: &[u8]) -> io::Result<(u8, Option<u8>)> {
+    let mut stream = cwnd_secure::connect(UdtStream::connect(address).map_err(io::Error::other)?, proof)?;
+    let mut send = |kind: u8, payload: &[u8]| {
+        stream.write_all(&[&[kind][..], &(payload.len() as u32).to_le_bytes(), payload].concat())
+    };
+    send(b'c', &[&b"wndfiles"[..], &[1, 1]].concat())?;
+    let (size, mode, times) = (1_u64.to_le_bytes(), 0o644_u32.to_le_bytes(), [0; 12]);
+    send(6, &[&[u8::from(is_folder)][..], &size, &mode, &times, name].concat())?;
+    send(8, b"")?;
+    stream.flush()?;
+    let mut receive = || {
+        let mut header = [0; 5];
+        stream.read_exact(&mut header)?;
+        let [kind, length @ ..] = header;
+        let mut payload = vec![0; u32::from_le_bytes(length) as usize];
+        stream.read_exact(&mut payload)?;
+        Ok::<_, io::Error>((kind, payload.first().copied()))
+    };
+    let _welcome = receive()?;
+    receive()
+}
+
+#[test]
+fn a_writer_with_a_known_key_stays_inside_its_folder() {
+    const ACCEPT: u8 = 9;
+    const REJECT: u8 = 11;
+    let cwnd = place();
+    let at = |name: &str| cwnd.path().join(name);
+    let keys = ["server", "writer"].map(|name| cwnd.succeed(&["key", name]).trim().to_owned());
+    cwnd.file("friends", &format!("{} write\n", keys[1]));
+    fs::create_dir(at("outside")).expect("a new folder");
+    symlink(at("outside"), at("inbox/link")).expect("a new link");
+    let fifo = Command::new("mkfifo").arg(at("inbox/fifo")).status().expect("there is mkfifo");
+    assert!(fifo.success());
+    let serve = ["serve", "inbox", "--writable", "--force", "--authorized", "friends", "--key", "server"];
+    let server = Sharing::start(&cwnd, &serve);
+    let address = server.says("address");
+    let own = fs::read_to_string(at("writer")).expect("a key").trim().parse().expect("a key");
+    let proof = Proof::Keys { own, server: keys[0].parse().expect("a key") };
+    let reply = |is_folder, name: &[u8]| announce(address, &proof, is_folder, name);
+    let accepted = reply(false, b"honest").expect("an honest writer comes in");
+    assert_eq!(accepted.0, ACCEPT);
+    let names: [&[u8]; 9] =
+        [b"../escape", b"/escape", b"a/../../escape", b"a//b", b"", b".", b"link/escape", b"fifo", b"nul\0"];
+    for name in names {
+        for is_folder in [false, true] {
+            let reply = reply(is_folder, name);
+            let refused = reply.as_ref().map_or(true, |(kind, _)| *kind == REJECT);
+            assert!(refused, "{}: {reply:?}", name.escape_ascii());
+        }
+    }
+
+    // Somebody on the server's host swaps a folder that files go into for a link.
+    fs::create_dir(at("many")).expect("a new folder");
+    (0..300).for_each(|number| fs::write(at(&format!("many/{number}")), "content").expect("room for it"));
+    let over = AtomicBool::new(false);
+    thread::scope(|threads| {
+        threads.spawn(|| {
+            fs::create_dir(at("inbox/many")).expect("a new folder");
+            while !over.load(Ordering::Relaxed) {
+                fs::rename(at("inbox/many"), at("inbox/aside")).expect("it is there");
+                symlink(at("outside"), at("inbox/many")).expect("the name is free");
+                fs::remove_file(at("inbox/many")).expect("it is a link");
+                fs::rename(at("inbox/aside"), at("inbox/many")).expect("the name is free");
+            }
+        });
+        for _ in 0..3 {
+            let own = ["--key", "writer", "--server-key", &keys[0], "--retries", "0"];
+            let _some_may_fail = cwnd.run(&[&["udt", "send", "many", address], &own[..]].concat());
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    assert!(fs::read_dir(at("inbox/many")).expect("it is there").count() > 0, "some have arrived");
+    assert_eq!(fs::read_dir(at("outside")).expect("it is there").count(), 0);
+    let mut inside: Vec<_> =
+        fs::read_dir(cwnd.path()).expect("it is there").map(|entry| entry.unwrap().file_name()).collect();
+    inside.sort();
+    assert!(!inside.iter().any(|name| name == "escape"), "{inside:?}");
 }
 
 #[test]

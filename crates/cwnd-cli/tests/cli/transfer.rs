@@ -400,7 +400,11 @@ fn progress_without_a_terminal_is_a_line_every_few_seconds() {
     assert_eq!(result.code, Some(0), "{}", result.err);
     let lines: Vec<&str> = result.err.lines().filter(|line| line.contains(" of ") && line.contains("Mbit/s")).collect();
     assert!((1..=8).contains(&lines.len()), "{}", result.err);
-    assert!(lines.iter().all(|line| line.contains("limited by")), "{}", result.err);
+    assert!(
+        lines.iter().all(|line| line.contains("Mbit/s with udt, ") && line.contains("limited by")),
+        "{}",
+        result.err
+    );
 }
 
 #[test]

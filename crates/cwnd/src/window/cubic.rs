@@ -17,7 +17,7 @@ pub struct Cubic {
     /// 1 - beta_cubic.
     decrease: f64,
     fast_convergence: bool,
-    reno_friendly: bool,
+    reno_friendly: RenoFriendly,
     w_max: f64,
     /// K, seconds: how long the curve takes from the start of the epoch to `w_max`.
     k: f64,
@@ -31,11 +31,22 @@ pub struct Cubic {
     last: Time,
 }
 
+/// What keeps a window from being smaller than Reno's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RenoFriendly {
+    /// Nothing.
+    Off,
+    /// RFC 8312, section 4.2: W_est grows by the same increase throughout.
+    Rfc8312,
+    /// RFC 9438, section 4.3: W_est grows as Reno from the last maximum on.
+    Rfc9438,
+}
+
 impl Cubic {
     /// CUBIC with the constant `c`, in packets per second cubed, that removes the fraction `decrease` on congestion. Sections 4.7
     /// (`fast_convergence`) and 4.3 (`reno_friendly`) can be left out.
     #[must_use]
-    pub fn new(c: f64, decrease: f64, fast_convergence: bool, reno_friendly: bool) -> Self {
+    pub fn new(c: f64, decrease: f64, fast_convergence: bool, reno_friendly: RenoFriendly) -> Self {
         Self {
             c,
             decrease,
@@ -62,7 +73,8 @@ impl Cubic {
 
     /// Section 4.3: the increase with which AIMD gets Reno's throughput, and Reno's own from the last maximum on.
     fn alpha(&self) -> f64 {
-        let friendly = self.w_est < self.prior || mutants::is(Mutant::CubicAlphaKept);
+        let kept = self.reno_friendly == RenoFriendly::Rfc8312 || mutants::is(Mutant::CubicAlphaKept);
+        let friendly = self.w_est < self.prior || kept;
         if friendly && !mutants::is(Mutant::CubicAlphaOne) { aimd::friendly_increase(self.decrease) } else { 1.0 }
     }
 }
@@ -83,7 +95,8 @@ impl WindowRule for Cubic {
         let t = self.elapsed.as_secs_f64();
 
         self.w_est += acked * self.alpha() / w;
-        if self.reno_friendly && self.w_cubic(t) < self.w_est && !mutants::is(Mutant::CubicUnfriendly) {
+        let is_friendly = self.reno_friendly != RenoFriendly::Off && !mutants::is(Mutant::CubicUnfriendly);
+        if is_friendly && self.w_cubic(t) < self.w_est {
             // Section 4.3, the Reno-friendly region.
             return (self.w_est - w).max(0.0);
         }
@@ -151,12 +164,21 @@ pub const CUBIC: Entry<Window<Cubic>> = Entry {
             .above(0.0)
             .below(1.0),
         Parameter::choice("fast_convergence", &["on", "off"], "aim lower when the window at congestion falls"),
-        Parameter::choice("reno_friendly", &["on", "off"], "never below the window Reno would have"),
+        Parameter::choice(
+            "reno_friendly",
+            &["on", "rfc8312", "off"],
+            "never below the window Reno would have; rfc8312: without its greater increase above the last maximum",
+        ),
     ],
     build: |values, start| {
         let on = |name| values.choice(name) == "on";
         let (c, decrease) = (values.number("c"), values.number("beta"));
-        Ok(Window::new(Cubic::new(c, decrease, on("fast_convergence"), on("reno_friendly")), start))
+        let reno_friendly = match values.choice("reno_friendly") {
+            "off" => RenoFriendly::Off,
+            "rfc8312" => RenoFriendly::Rfc8312,
+            _ => RenoFriendly::Rfc9438,
+        };
+        Ok(Window::new(Cubic::new(c, decrease, on("fast_convergence"), reno_friendly), start))
     },
     receiver: None,
 };

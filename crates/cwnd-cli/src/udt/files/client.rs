@@ -23,6 +23,8 @@ pub(super) struct Client<'a> {
     pub(super) server: &'a str,
     /// The folder that received files go into; `None` for a client that sends.
     pub(super) folder: Option<&'a Path>,
+    /// The congestion control of a client that sends.
+    pub(super) algorithm: Option<&'a str>,
     pub(super) options: Options,
     /// With whom, if the server is a meeting place.
     pub(super) meeting: Option<Meeting>,
@@ -52,7 +54,7 @@ impl Client<'_> {
                 stream.abort();
             }
         })?;
-        let mut report = Report::new(self.json);
+        let mut report = Report::new(self.json, self.algorithm.map(str::to_owned));
         let mut failures = 0;
         loop {
             let mut transferred = false;

@@ -46,6 +46,10 @@ impl TransportOptions {
     fn options(&self) -> Options {
         super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss)
     }
+
+    fn algorithm(&self) -> &str {
+        self.algorithm.as_ref().map_or("udt", Written::text)
+    }
 }
 
 /// Where others reach what is bound to this address: for all addresses of this host, that of the way out.

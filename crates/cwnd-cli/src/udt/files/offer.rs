@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         share,
         clients: Clients::default(),
         current: Mutex::default(),
-        report: Mutex::new(Report::new(*json)),
+        report: Mutex::new(Report::new(*json, Some(transport.algorithm().to_owned()))),
         ended: Mutex::default(),
     });
     let open = Arc::clone(&offer);

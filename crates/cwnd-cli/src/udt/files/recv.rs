@@ -97,6 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let client = Client {
         server,
         folder: Some(dir),
+        algorithm: None,
         options: transport.options(),
         meeting,
         proof,

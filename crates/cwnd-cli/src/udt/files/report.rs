@@ -14,6 +14,8 @@ use crate::clock::Stopwatch;
 /// The report of one transfer, over all connections it takes.
 pub(super) struct Report {
     json: bool,
+    /// The congestion control of this end, if this end sends.
+    algorithm: Option<String>,
     bar: ProgressBar,
     clock: Stopwatch,
     /// When progress was last shown, and when it was last printed as a line where there is no terminal.
@@ -36,7 +38,15 @@ enum Line<'a> {
     /// The transfer of a file begins, at byte `from`.
     Begin { name: &'a str, bytes: u64, from: u64 },
     /// At most twice a second.
-    Progress { bytes: u64, of: u64, bits_per_second: f64, seconds_left: Option<f64>, limited_by: Option<&'static str> },
+    Progress {
+        bytes: u64,
+        of: u64,
+        bits_per_second: f64,
+        seconds_left: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        algorithm: Option<&'a str>,
+        limited_by: Option<&'static str>,
+    },
     /// A file has arrived.
     Whole { name: &'a str, bytes: u64, blake3: String },
     /// A file was there before.
@@ -52,7 +62,7 @@ enum Line<'a> {
 }
 
 impl Report {
-    pub(super) fn new(json: bool) -> Self {
+    pub(super) fn new(json: bool, algorithm: Option<String>) -> Self {
         let target = if json { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(0), target);
         bar.set_style(
@@ -60,7 +70,8 @@ impl Report {
                 .expect("the template is well-formed"),
         );
         let clock = Stopwatch::start();
-        Self { json, bar, clock, shown_at: Duration::ZERO, printed_at: Duration::ZERO, moved: 0, finished: 0, total: 0 }
+        let (shown_at, printed_at) = (Duration::ZERO, Duration::ZERO);
+        Self { json, algorithm, bar, clock, shown_at, printed_at, moved: 0, finished: 0, total: 0 }
     }
 
     /// Handles an event on this connection.
@@ -152,12 +163,14 @@ impl Report {
         let limited_by = stream.stats().map(|stats| stats.limited_by());
         if self.json {
             let (bytes, of) = (self.finished, self.total);
-            print_text(&line(&Line::Progress { bytes, of, bits_per_second, seconds_left, limited_by }));
+            let algorithm = self.algorithm.as_deref();
+            print_text(&line(&Line::Progress { bytes, of, bits_per_second, seconds_left, algorithm, limited_by }));
             return;
         }
         let limit = limited_by.map_or(String::new(), |limit| format!(", limited by {limit}"));
         let left = seconds_left.map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
-        let message = format!("{:.1} Mbit/s{left}{limit}", bits_per_second * 1e-6);
+        let algorithm = self.algorithm.as_ref().map_or(String::new(), |algorithm| format!(" with {algorithm}"));
+        let message = format!("{:.1} Mbit/s{algorithm}{left}{limit}", bits_per_second * 1e-6);
         if self.bar.is_hidden() && now.saturating_sub(self.printed_at) >= LINE_PERIOD {
             self.printed_at = now;
             print_line(&format!("{} of {}, {message}", HumanBytes(self.finished), HumanBytes(self.total)));

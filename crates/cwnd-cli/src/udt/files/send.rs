@@ -48,6 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let client = Client {
         server,
         folder: None,
+        algorithm: Some(transport.algorithm()),
         options: transport.options(),
         meeting: None,
         proof: proof.proof()?,
