@@ -29,7 +29,8 @@ pub(crate) fn validate(root: &Path, only: &[String], repeats: Option<u32>, recor
         for experiment in experiments.iter().filter(|experiment| asked(&experiment.name)) {
             let wanted = repeats.unwrap_or(cases.repeats);
             while (records.of(experiment).count() as u32) < wanted {
-                let seed = records.of(experiment).count() as u64 + 1;
+                let is_free = |seed: &u64| records.of(experiment).all(|run| run.seed != *seed);
+                let Some(seed) = (1..).find(is_free) else { break };
                 match kernel::run(experiment, seed) {
                     Ok(measured) => {
                         println!(
