@@ -29,7 +29,7 @@ struct Recording {
 }
 
 impl Recording {
-    fn note(&self, signal: &Signal) {
+    fn record(&self, signal: &Signal) {
         self.signals.lock().expect("no test panics with it").push(*signal);
     }
 
@@ -55,24 +55,24 @@ impl CongestionControl for Recording {
     }
 
     fn on_ack(&mut self, view: &View, ack: &AckSignal) {
-        self.note(&Signal::Ack(*view, *ack));
+        self.record(&Signal::Ack(*view, *ack));
     }
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
-        self.note(&Signal::Congestion(*view, *event));
+        self.record(&Signal::Congestion(*view, *event));
     }
 
     fn on_recovered(&mut self, view: &View) {
-        self.note(&Signal::Recovered(*view));
+        self.record(&Signal::Recovered(*view));
     }
 
     fn on_wake(&mut self, view: &View) {
         self.woken = true;
-        self.note(&Signal::Wake(*view));
+        self.record(&Signal::Wake(*view));
     }
 
     fn on_restart(&mut self, view: &View, idle: Span) {
-        self.note(&Signal::Restart(*view, idle));
+        self.record(&Signal::Restart(*view, idle));
     }
 
     fn boxed_clone(&self) -> Box<dyn CongestionControl> {

@@ -43,10 +43,10 @@ impl<S: SenderProtocol> LoggedSender<S> {
     fn send_to(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Timers {
         let Self { sender, log } = self;
         if let Some(body) = body {
-            log.note(now, body);
+            log.record(now, body);
         }
         sender.serve(now, body, |body| {
-            log.note(now, &body);
+            log.record(now, &body);
             collect(sent, body)
         })
     }
@@ -73,7 +73,7 @@ impl<S> DerefMut for LoggedSender<S> {
 }
 
 impl Log {
-    fn note(&mut self, now: Time, body: &Body) {
+    fn record(&mut self, now: Time, body: &Body) {
         let at = now.as_nanos();
         if self.log.packets.len() >= self.most {
             self.log.full.get_or_insert(at);

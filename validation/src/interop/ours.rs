@@ -164,7 +164,7 @@ impl Partner<'_> {
             _ => return Err(wrong(format!("step {text}"))),
         }
         self.report.transfer_s += start.elapsed().as_secs_f64();
-        self.look();
+        self.update_report();
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl Partner<'_> {
         }
     }
 
-    fn look(&mut self) {
+    fn update_report(&mut self) {
         let stats = match &self.connection {
             Connection::Stream(stream) => stream.stats(),
             Connection::Messages(messenger) => messenger.stats(),

@@ -116,7 +116,8 @@ fn variants(cases: &Cases, differing: &[(&Experiment<'_>, &[&Measured])]) -> Res
 
 impl Judged {
     fn difference(&self) -> f64 {
-        self.ours / self.theirs - 1.0
+        // None of either side is no difference.
+        if self.ours == self.theirs { 0.0 } else { self.ours / self.theirs - 1.0 }
     }
 
     fn agrees(&self) -> bool {

@@ -63,7 +63,7 @@ impl Convergence {
         let page = |printed: Printed<'_>| {
             report::convergence(&document, &model::convergence_walks(&algorithms, pair), printed)
         };
-        self.output.give(folder, &document, text, &algorithms, page)
+        self.output.finish(folder, &document, text, &algorithms, page)
     }
 }
 

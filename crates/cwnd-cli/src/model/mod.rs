@@ -55,7 +55,7 @@ impl Output {
     }
 
     /// Fills the folder with the document and its page, and chooses what to print of `document` and `text`.
-    fn give(
+    fn finish(
         &self,
         folder: Option<Folder>,
         document: &impl Serialize,

@@ -79,6 +79,6 @@ impl Response {
         }
         text.push_str(&table.print());
         let page = |printed: Printed<'_>| report::response(&document, printed);
-        self.output.give(folder, &document, text, &algorithms, page)
+        self.output.finish(folder, &document, text, &algorithms, page)
     }
 }

@@ -108,7 +108,7 @@ impl Rounds {
         }
         text.push_str(&table.print());
         let page = |printed: Printed<'_>| report::rounds(&document, &walks, printed);
-        self.output.give(folder, &document, text, &algorithms, page)
+        self.output.finish(folder, &document, text, &algorithms, page)
     }
 }
 

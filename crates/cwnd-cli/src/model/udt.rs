@@ -97,6 +97,6 @@ impl Udt {
             delays.print()
         ));
         let page = |printed: Printed<'_>| report::udt(&document, printed);
-        self.output.give(folder, &document, text, &[], page)
+        self.output.finish(folder, &document, text, &[], page)
     }
 }

@@ -9,7 +9,7 @@ use cwnd::{Bytes, Span, Spec};
 use cwnd_sim::{HoldBack, RateSchedule, Reordering, Source, TokenBucket};
 
 use super::path::{CRUISE, Change, DOWN, DRAIN, Log, Look, PROBE_RTT, Path, REFILL, STARTUP, UP};
-use super::told::{Undoings, told};
+use super::spurious::{Undoings, reporting_spurious};
 
 /// A test case of the draft.
 pub(crate) struct Case {
@@ -505,7 +505,7 @@ fn spurious_recovery(own: &Spec) -> Vec<Condition> {
         rate: 50_000_000,
         queue: 10.0,
         seconds: 30,
-        algorithm: told(own, Arc::clone(&undone)),
+        algorithm: reporting_spurious(own, Arc::clone(&undone)),
         adapt: |setup| {
             setup.links[0].impairments.reordering = Some(Reordering { probability: 0.01, by: HoldBack::Packets(10) });
         },
@@ -522,7 +522,7 @@ fn spurious_timeout(own: &Spec) -> Vec<Condition> {
         rate: 50_000_000,
         queue: 10.0,
         seconds: 12,
-        algorithm: told(own, Arc::clone(&undone)),
+        algorithm: reporting_spurious(own, Arc::clone(&undone)),
         when: Some((UP, 1)),
         changes: &[Change::Detour(2000)],
         ..Path::of(own)
@@ -532,7 +532,7 @@ fn spurious_timeout(own: &Spec) -> Vec<Condition> {
 }
 
 /// What both cases of spurious recovery ask for, in at least `least` recoveries.
-fn undone_conditions(log: &Log, undone: &Mutex<Vec<super::told::Undone>>, least: usize) -> Vec<Condition> {
+fn undone_conditions(log: &Log, undone: &Mutex<Vec<super::spurious::Undone>>, least: usize) -> Vec<Condition> {
     let undone = undone.lock().expect("nobody panicked");
     let restored = |name| undone.iter().all(|each| each.after(name) >= each.before(name));
     let probes = undone.iter().filter(|each| each.ended_probe).count();

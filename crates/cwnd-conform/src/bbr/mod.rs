@@ -7,9 +7,9 @@ mod cases;
 #[cfg(test)]
 mod figures;
 mod path;
+mod spurious;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use cwnd::{CongestionControl, Start};
 

@@ -41,16 +41,16 @@ impl Algorithm {
     }
 
     /// Calls a method of the object and asks it for its control.
-    fn tell(&mut self, now: Time, call: impl FnOnce(Python<'_>, &Methods) -> PyResult<()>) {
+    fn notify(&mut self, now: Time, call: impl FnOnce(Python<'_>, &Methods) -> PyResult<()>) {
         if self.errors.any() {
             return;
         }
-        let told = Python::attach(|py| {
+        let result = Python::attach(|py| {
             call(py, &self.methods)?;
             let control = asked(self.methods.control.bind(py).call0()?.as_any())?;
             Ok::<_, PyErr>(Control { wake: control.wake.map(|wake| wake.max(now)), ..control })
         });
-        match told {
+        match result {
             Ok(control) => self.control = control,
             Err(error) => self.end(error),
         }
@@ -86,23 +86,23 @@ impl CongestionControl for Algorithm {
     }
 
     fn on_ack(&mut self, view: &cwnd::View, ack: &cwnd::Ack) {
-        self.tell(view.now, |py, methods| methods.on_ack.call1(py, (View::from(*view), Ack::from(*ack))).map(drop));
+        self.notify(view.now, |py, methods| methods.on_ack.call1(py, (View::from(*view), Ack::from(*ack))).map(drop));
     }
 
     fn on_congestion(&mut self, view: &cwnd::View, event: &cwnd::Congestion) {
-        self.tell(view.now, |py, methods| {
+        self.notify(view.now, |py, methods| {
             methods.on_congestion.call1(py, (View::from(*view), Congestion::from(*event))).map(drop)
         });
     }
 
     fn on_recovered(&mut self, view: &cwnd::View) {
         if self.methods.on_recovered.is_some() {
-            self.tell(view.now, |py, methods| call(py, methods.on_recovered.as_ref(), (View::from(*view),)));
+            self.notify(view.now, |py, methods| call(py, methods.on_recovered.as_ref(), (View::from(*view),)));
         }
     }
 
     fn on_wake(&mut self, view: &cwnd::View) {
-        self.tell(view.now, |py, methods| call(py, methods.on_wake.as_ref(), (View::from(*view),)));
+        self.notify(view.now, |py, methods| call(py, methods.on_wake.as_ref(), (View::from(*view),)));
         // A host that is asked to wake at the same instant again and again would never leave it.
         if self.control.wake.is_some_and(|wake| wake <= view.now) {
             let now = view.now.as_secs_f64();
@@ -115,14 +115,14 @@ impl CongestionControl for Algorithm {
 
     fn on_restart(&mut self, view: &cwnd::View, idle: Span) {
         if self.methods.on_restart.is_some() {
-            let told = (View::from(*view), idle.as_secs_f64());
-            self.tell(view.now, |py, methods| call(py, methods.on_restart.as_ref(), told));
+            let arguments = (View::from(*view), idle.as_secs_f64());
+            self.notify(view.now, |py, methods| call(py, methods.on_restart.as_ref(), arguments));
         }
     }
 
     fn on_spurious(&mut self, view: &cwnd::View) {
         if self.methods.on_spurious.is_some() {
-            self.tell(view.now, |py, methods| call(py, methods.on_spurious.as_ref(), (View::from(*view),)));
+            self.notify(view.now, |py, methods| call(py, methods.on_spurious.as_ref(), (View::from(*view),)));
         }
     }
 

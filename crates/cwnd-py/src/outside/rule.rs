@@ -118,13 +118,13 @@ impl WindowRule for Rule {
 
     fn observe(&mut self, view: &Seen, ack: &Acked) {
         if self.methods.observe.is_some() {
-            self.ask((), |py, methods| tell(py, &methods.observe, (View::from(*view), Ack::from(*ack))));
+            self.ask((), |py, methods| call(py, &methods.observe, (View::from(*view), Ack::from(*ack))));
         }
     }
 
     fn epoch(&mut self, before: Option<f64>, after: f64, view: &Seen) {
         if self.methods.epoch.is_some() {
-            self.ask((), |py, methods| tell(py, &methods.epoch, (before, after, View::from(*view))));
+            self.ask((), |py, methods| call(py, &methods.epoch, (before, after, View::from(*view))));
         }
     }
 
@@ -163,6 +163,6 @@ fn number<'py>(py: Python<'py>, method: &Py<PyAny>, name: &str, arguments: impl 
     Err(Failure::Argument(format!("{name}: {value} is not a number of packets")).into())
 }
 
-fn tell<'py>(py: Python<'py>, method: &Option<Py<PyAny>>, arguments: impl PyCallArgs<'py>) -> PyResult<()> {
+fn call<'py>(py: Python<'py>, method: &Option<Py<PyAny>>, arguments: impl PyCallArgs<'py>) -> PyResult<()> {
     method.as_ref().map_or(Ok(()), |method| method.call1(py, arguments).map(drop))
 }

@@ -5,17 +5,17 @@ use pyo3::prelude::*;
 
 /// A record of the contract as a class of Python whose properties are computed from it when they are asked for.
 macro_rules! record {
-    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $kind:ty = |$told:ident| $value:expr;)* }) => {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $kind:ty = |$inner:ident| $value:expr;)* }) => {
         $(#[$about])*
         #[pyclass(frozen, module = "cwnd")]
         #[derive(Clone, Copy)]
         pub(crate) struct $name {
-            told: cwnd::$name,
+            inner: cwnd::$name,
         }
 
         impl From<cwnd::$name> for $name {
-            fn from(told: cwnd::$name) -> Self {
-                Self { told }
+            fn from(inner: cwnd::$name) -> Self {
+                Self { inner }
             }
         }
 
@@ -25,13 +25,13 @@ macro_rules! record {
                 $(#[$doc])*
                 #[getter]
                 fn $field(&self) -> $kind {
-                    let $told = &self.told;
+                    let $inner = &self.inner;
                     $value
                 }
             )*
 
             fn __repr__(&self) -> String {
-                format!("{:?}", self.told)
+                format!("{:?}", self.inner)
             }
         }
     };
@@ -41,17 +41,17 @@ record! {
     /// What a flow begins with.
     Start {
         /// The initial window, packets.
-        window: f64 = |told| told.window.0;
+        window: f64 = |inner| inner.window.0;
         /// Where slow start ends, packets, if the host knows.
-        threshold: Option<f64> = |told| told.threshold.map(|packets| packets.0);
+        threshold: Option<f64> = |inner| inner.threshold.map(|packets| packets.0);
         /// The largest window the host will ever use, packets; infinite for no bound.
-        max_window: f64 = |told| told.max_window.0;
+        max_window: f64 = |inner| inner.max_window.0;
         /// A packet on the wire, bytes.
-        packet: u32 = |told| told.packet.0;
+        packet: u32 = |inner| inner.packet.0;
         /// What a packet carries for the application, bytes.
-        payload: u32 = |told| told.payload.0;
+        payload: u32 = |inner| inner.payload.0;
         /// For algorithms that draw random numbers.
-        seed: u64 = |told| told.seed;
+        seed: u64 = |inner| inner.seed;
     }
 }
 
@@ -59,29 +59,29 @@ record! {
     /// The state of the connection at the instant of a signal.
     View {
         /// The instant, seconds.
-        now: f64 = |told| told.now.as_secs_f64();
+        now: f64 = |inner| inner.now.as_secs_f64();
         /// The number of the next new packet.
-        next: u64 = |told| told.next;
-        /// Packets in the network, before the event being told.
-        in_flight: u64 = |told| told.in_flight;
+        next: u64 = |inner| inner.next;
+        /// Packets in the network, before the event being reported.
+        in_flight: u64 = |inner| inner.in_flight;
         /// Fast recovery is under way.
-        in_recovery: bool = |told| told.in_recovery;
+        in_recovery: bool = |inner| inner.in_recovery;
         /// Packets delivered so far.
-        delivered: u64 = |told| told.delivered;
+        delivered: u64 = |inner| inner.delivered;
         /// Packets found lost so far.
-        lost: u64 = |told| told.lost;
+        lost: u64 = |inner| inner.lost;
         /// None before the first sample.
-        rtt: Option<Rtt> = |told| told.rtt.map(Rtt::from);
+        rtt: Option<Rtt> = |inner| inner.rtt.map(Rtt::from);
         /// Round trips so far.
-        round: u64 = |told| told.round;
+        round: u64 = |inner| inner.round;
         /// What last held the sender, one of `window`, `rate`, `source` or `peer`.
-        limit: &'static str = |told| held_by(told.limit);
+        limit: &'static str = |inner| held_by(inner.limit);
         /// The window the receiver grants, packets.
-        peer_window: f64 = |told| told.peer_window.0;
+        peer_window: f64 = |inner| inner.peer_window.0;
         /// A packet on the wire, bytes.
-        packet: u32 = |told| told.packet.0;
+        packet: u32 = |inner| inner.packet.0;
         /// What a packet carries for the application, bytes.
-        payload: u32 = |told| told.payload.0;
+        payload: u32 = |inner| inner.payload.0;
     }
 }
 
@@ -89,15 +89,15 @@ record! {
     /// The round-trip time as the host knows it, seconds.
     Rtt {
         /// The newest sample.
-        latest: f64 = |told| told.latest.as_secs_f64();
+        latest: f64 = |inner| inner.latest.as_secs_f64();
         /// The smoothed value.
-        smoothed: f64 = |told| told.smoothed.as_secs_f64();
+        smoothed: f64 = |inner| inner.smoothed.as_secs_f64();
         /// The smoothed mean deviation.
-        variation: f64 = |told| told.variation.as_secs_f64();
+        variation: f64 = |inner| inner.variation.as_secs_f64();
         /// The smallest sample of the flow.
-        min: f64 = |told| told.min.as_secs_f64();
+        min: f64 = |inner| inner.min.as_secs_f64();
         /// How much of the newest sample the receiver held the acknowledgement back.
-        ack_delay: f64 = |told| told.ack_delay.as_secs_f64();
+        ack_delay: f64 = |inner| inner.ack_delay.as_secs_f64();
     }
 }
 
@@ -105,19 +105,19 @@ record! {
     /// The delivery rate around one packet.
     RateSample {
         /// Packets delivered in the interval.
-        delivered: u64 = |told| told.delivered;
+        delivered: u64 = |inner| inner.delivered;
         /// Packets found lost in the interval.
-        lost: u64 = |told| told.lost;
+        lost: u64 = |inner| inner.lost;
         /// The interval, seconds.
-        interval: f64 = |told| told.interval.as_secs_f64();
+        interval: f64 = |inner| inner.interval.as_secs_f64();
         /// Packets delivered when this packet left.
-        prior_delivered: u64 = |told| told.prior_delivered;
+        prior_delivered: u64 = |inner| inner.prior_delivered;
         /// Packets in flight when this packet left.
-        prior_in_flight: u64 = |told| told.prior_in_flight;
+        prior_in_flight: u64 = |inner| inner.prior_in_flight;
         /// The application or the receiver held the sender, so that the sample is a lower bound.
-        limited: bool = |told| told.limited;
+        limited: bool = |inner| inner.limited;
         /// Packets per second; none for an empty interval.
-        rate: Option<f64> = |told| told.rate().map(|rate| rate.0);
+        rate: Option<f64> = |inner| inner.rate().map(|rate| rate.0);
     }
 }
 
@@ -125,19 +125,19 @@ record! {
     /// What the far end and the routers measured.
     Remote {
         /// Packets per second at the receiver.
-        arrival_rate: Option<f64> = |told| told.arrival_rate.map(|rate| rate.0);
+        arrival_rate: Option<f64> = |inner| inner.arrival_rate.map(|rate| rate.0);
         /// The capacity of the path, packets per second.
-        capacity: Option<f64> = |told| told.capacity.map(|rate| rate.0);
+        capacity: Option<f64> = |inner| inner.capacity.map(|rate| rate.0);
         /// The window computed at the receiver, packets.
-        window: Option<f64> = |told| told.window.map(|packets| packets.0);
+        window: Option<f64> = |inner| inner.window.map(|packets| packets.0);
         /// The loss event rate computed at the receiver, 0 to 1.
-        loss_event_rate: Option<f64> = |told| told.loss_event_rate;
+        loss_event_rate: Option<f64> = |inner| inner.loss_event_rate;
         /// The newest one-way delay, up to a constant, seconds.
-        one_way_delay: Option<f64> = |told| told.one_way_delay.map(cwnd::Span::as_secs_f64);
+        one_way_delay: Option<f64> = |inner| inner.one_way_delay.map(cwnd::Span::as_secs_f64);
         /// The window changes that routers granted, packets.
-        grant: Option<f64> = |told| told.grant.map(|packets| packets.0);
+        grant: Option<f64> = |inner| inner.grant.map(|packets| packets.0);
         /// The highest load factor seen.
-        load: Option<u8> = |told| told.load;
+        load: Option<u8> = |inner| inner.load;
     }
 }
 
@@ -145,17 +145,17 @@ record! {
     /// New data was acknowledged.
     Ack {
         /// Acknowledgement packets this record stands for.
-        acks: u32 = |told| told.acks;
+        acks: u32 = |inner| inner.acks;
         /// Packets newly acknowledged.
-        newly: u32 = |told| told.newly;
+        newly: u32 = |inner| inner.newly;
         /// How many of them carried a congestion mark.
-        marked: u32 = |told| told.marked;
+        marked: u32 = |inner| inner.marked;
         /// When the newest packet among them left, seconds.
-        sent_at: f64 = |told| told.sent_at.as_secs_f64();
+        sent_at: f64 = |inner| inner.sent_at.as_secs_f64();
         /// The delivery rate around that packet.
-        sample: Option<RateSample> = |told| told.sample.map(RateSample::from);
+        sample: Option<RateSample> = |inner| inner.sample.map(RateSample::from);
         /// What the far end reports.
-        remote: Remote = |told| told.remote.into();
+        remote: Remote = |inner| inner.remote.into();
     }
 }
 
@@ -163,19 +163,19 @@ record! {
     /// A sign of congestion.
     Congestion {
         /// What happened, one of `loss`, `mark`, `delay` or `timeout`.
-        cause: &'static str = |told| cause(told.cause);
+        cause: &'static str = |inner| cause(inner.cause);
         /// The number of the first packet lost or marked.
-        first: u64 = |told| told.first;
+        first: u64 = |inner| inner.first;
         /// Packets found lost with this event.
-        lost: u32 = |told| told.lost;
+        lost: u32 = |inner| inner.lost;
         /// Recovery starts over from a window of one packet (Tahoe).
-        restart: bool = |told| told.restart;
+        restart: bool = |inner| inner.restart;
         /// To be acted upon even if the packet left before the last decrease.
-        separate: bool = |told| told.separate;
+        separate: bool = |inner| inner.separate;
         /// Not the first expiry of the timer for this packet.
-        persistent: bool = |told| told.persistent;
+        persistent: bool = |inner| inner.persistent;
         /// The delivery-rate state of the lost packet.
-        sample: Option<RateSample> = |told| told.sample.map(RateSample::from);
+        sample: Option<RateSample> = |inner| inner.sample.map(RateSample::from);
     }
 }
 

@@ -90,7 +90,7 @@ impl EventSet {
     pub(crate) fn push(&mut self, at: Time, timer: Component) {
         self.heap.push(0);
         self.rise(self.heap.len() - 1, pack(at, timer));
-        self.look();
+        self.update_timer();
     }
 
     /// Removes the earliest event, which is a timer's.
@@ -100,13 +100,13 @@ impl EventSet {
         {
             self.sink(last);
         }
-        self.look();
+        self.update_timer();
     }
 
     /// Moves the earliest event, which is `timer`'s, to a later time.
     pub(crate) fn postpone_first(&mut self, at: Time, timer: Component) {
         self.sink(pack(at, timer));
-        self.look();
+        self.update_timer();
     }
 
     /// A timer may be due before the lines.
@@ -122,7 +122,7 @@ impl EventSet {
         (at, next)
     }
 
-    fn look(&mut self) {
+    fn update_timer(&mut self) {
         self.timer = self.heap.first().map_or(Time::MAX, |key| unpack(*key).0);
     }
 

@@ -104,7 +104,7 @@ impl Backlog {
     fn of(supply: Supply, switches: Vec<Time>) -> Self {
         let mut application =
             Application { handed: 0, until: Time::MAX, supply, on: true, switches, idle_since: Time::MAX };
-        application.look();
+        application.update();
         Self(Some(Box::new(application)))
     }
 
@@ -172,12 +172,12 @@ impl Application {
             } else if let Supply::Clock(clock) = &mut self.supply {
                 self.handed += u64::from(clock.pass());
             }
-            self.look();
+            self.update();
         }
     }
 
-    /// Looks at what there is now, and for how long that holds.
-    fn look(&mut self) {
+    /// Updates what there is now, and until when that holds.
+    fn update(&mut self) {
         let switch = self.switches.last().copied().unwrap_or(Time::MAX);
         self.until = match &self.supply {
             Supply::Clock(clock) if self.on => clock.due().min(switch),

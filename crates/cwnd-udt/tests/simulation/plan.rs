@@ -209,7 +209,7 @@ impl Plan {
                 line.rates.extend(changes);
             }
             Fault::Blackout => {
-                // One in eight is longer than any patience.
+                // One in eight is longer than any timeout.
                 let length = if draw.chance(0.125) { draw.millis(10_000, 30_000) } else { draw.millis(100, 2000) };
                 let from = draw.instant();
                 self.lines.iter_mut().for_each(|line| line.blackouts.push((from, from + length)));

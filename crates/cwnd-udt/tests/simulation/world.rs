@@ -173,9 +173,9 @@ impl World {
         }
         end.receive(local, address(1 - index))?;
         end.endpoint.handle_timeout(local);
-        end.hear()?;
+        end.process_events()?;
         end.act(local, peer)?;
-        end.hear()?;
+        end.process_events()?;
         let mut sent = 0;
         while let Some(datagram) = self.ends[index].endpoint.poll_transmit(local) {
             if self.trace {
@@ -200,7 +200,7 @@ impl World {
             };
             self.send(index, &bytes, payload.as_ref());
         }
-        self.ends[index].hear()?;
+        self.ends[index].process_events()?;
         let next = self.ends[index].next(now, local);
         self.wake(index, next.max(now));
         Ok(())
@@ -367,8 +367,8 @@ impl End {
         Ok(())
     }
 
-    /// Takes note of what happened.
-    fn hear(&mut self) -> Result<(), String> {
+    /// Processes what the endpoint reports.
+    fn process_events(&mut self) -> Result<(), String> {
         while let Some((handle, event)) = self.endpoint.poll_event() {
             match event {
                 Event::Accepted { from } => {

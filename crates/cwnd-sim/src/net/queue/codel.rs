@@ -79,14 +79,14 @@ impl Control {
         dropped: &mut Vec<Packet>,
     ) -> Option<Pulled> {
         let mark = |head| if setup.mark { Pulled::marked(head) } else { None };
-        let (mut head, mut standing) = self.look(setup, held, now)?;
+        let (mut head, mut standing) = self.dodequeue(setup, held, now)?;
         if standing && !self.dropping {
             self.begin(setup, now);
             if let Some(marked) = mark(head) {
                 return Some(marked);
             }
             dropped.push(head.1);
-            return self.look(setup, held, now).map(|(head, _)| Pulled::unmarked(head));
+            return self.dodequeue(setup, held, now).map(|(head, _)| Pulled::unmarked(head));
         }
         self.dropping &= standing;
         while self.dropping && now >= self.next {
@@ -96,7 +96,7 @@ impl Control {
                 return Some(marked);
             }
             dropped.push(head.1);
-            (head, standing) = self.look(setup, held, now)?;
+            (head, standing) = self.dodequeue(setup, held, now)?;
             self.dropping = standing;
             if standing {
                 self.next += self.pause(setup);
@@ -105,8 +105,8 @@ impl Control {
         Some(Pulled::unmarked(head))
     }
 
-    /// Takes the packet at the head, and says whether it may be dropped (section 5.6).
-    fn look(&mut self, setup: &CoDelSetup, held: &mut Held, now: Time) -> Option<((Time, Packet), bool)> {
+    /// Section 5.6: takes the packet at the head, and says whether it may be dropped.
+    fn dodequeue(&mut self, setup: &CoDelSetup, held: &mut Held, now: Time) -> Option<((Time, Packet), bool)> {
         let Some(head) = held.pop() else {
             (self.standing_from, self.dropping) = (None, false);
             return None;

@@ -77,7 +77,7 @@ impl Receiver {
     }
 
     /// Takes in the numbers between the newest packet and one above it, and forgets those that come late.
-    fn note(&mut self, arrival: &Arrival, newest: &Arrival) {
+    fn observe(&mut self, arrival: &Arrival, newest: &Arrival) {
         for hole in &mut self.holes {
             hole.later += u32::from(arrival.number >= hole.end);
         }
@@ -135,7 +135,7 @@ impl ReceiverSide for Receiver {
         let rtt = arrival.rtt.unwrap_or(Span::ZERO);
         self.arrivals += 1;
         let newest = *self.newest.get_or_insert(*arrival);
-        self.note(arrival, &newest);
+        self.observe(arrival, &newest);
         let before = self.loss_event_rate();
         while let Some(at) = self.holes.iter().position(|hole| hole.later >= DUPLICATES) {
             let hole = self.holes.remove(at);

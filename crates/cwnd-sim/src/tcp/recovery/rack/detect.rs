@@ -68,11 +68,11 @@ impl Detector {
     /// The timer runs until the first packet that has been overtaken is lost, not until the last one is: each is found when its own
     /// wait is over.
     pub(super) fn detect(&mut self, at: &Circumstances, board: &mut Board, mut found: impl FnMut(u64, &Record)) {
-        let patience = self.patience(at, board);
+        let timeout = self.timeout(at, board);
         self.deadline = Time::MAX;
         for first in [Board::first_fresh, Board::first_resent] {
             while let Some((sent_at, number)) = first(board).filter(|packet| *packet < self.newest) {
-                let due = sent_at + patience;
+                let due = sent_at + timeout;
                 if due > at.now {
                     self.deadline = self.deadline.min(due);
                     break;
@@ -88,10 +88,10 @@ impl Detector {
     /// What the retransmission timer takes for lost (section 6.3): the first packet, and those that are overdue.
     pub(super) fn on_timeout(&mut self, at: &Circumstances, board: &mut Board, mut found: impl FnMut(u64, &Record)) {
         self.deadline = Time::MAX;
-        let patience = self.patience(at, board);
+        let timeout = self.timeout(at, board);
         for number in board.acked()..board.next() {
             let Some(record) = board.record(number).copied() else { continue };
-            let overdue = record.sent_at + patience <= at.now;
+            let overdue = record.sent_at + timeout <= at.now;
             if !record.lost && (overdue || number == board.acked()) {
                 found(number, &record);
                 board.mark_lost(number);
@@ -100,7 +100,7 @@ impl Detector {
     }
 
     /// For how long after its departure a packet that others have overtaken may still arrive.
-    fn patience(&self, at: &Circumstances, board: &Board) -> Span {
+    fn timeout(&self, at: &Circumstances, board: &Board) -> Span {
         let min_rtt = self.min_rtt.unwrap_or(at.smoothed);
         self.rtt + self.reordering.window(at.repairing, board.arrived(), min_rtt, at.smoothed)
     }

@@ -87,7 +87,7 @@ impl Scan {
     }
 
     /// Step 5.
-    fn patience(&self, repairing: bool, smoothed: Span) -> Span {
+    fn timeout(&self, repairing: bool, smoothed: Span) -> Span {
         let arrived = self.segments[self.acked as usize..].iter().filter(|segment| segment.arrived).count();
         let window = if !self.seen && (repairing || arrived >= 3) {
             Span::ZERO
@@ -98,10 +98,10 @@ impl Scan {
     }
 
     fn detect(&mut self, now: Time, repairing: bool, smoothed: Span) {
-        let patience = self.patience(repairing, smoothed);
+        let timeout = self.timeout(repairing, smoothed);
         for (number, segment) in (0..).zip(&mut self.segments) {
             let overtaken = (segment.sent_at, number) < self.newest;
-            if !segment.arrived && overtaken && segment.sent_at + patience <= now {
+            if !segment.arrived && overtaken && segment.sent_at + timeout <= now {
                 segment.lost = true;
             }
         }
@@ -167,10 +167,10 @@ proptest! {
                     path.in_network.remove(usize::from(pick) % path.in_network.len());
                 }
                 7 if pick % 16 == 0 && rack.outstanding() > 0 => {
-                    let patience = scan.patience(repairing, rack.smoothed);
+                    let timeout = scan.timeout(repairing, rack.smoothed);
                     let first = scan.acked;
                     for (number, segment) in (0..).zip(&mut scan.segments).filter(|(_, segment)| !segment.arrived) {
-                        segment.lost |= number == first || segment.sent_at + patience <= now;
+                        segment.lost |= number == first || segment.sent_at + timeout <= now;
                     }
                     rack.on_timeout(now);
                 }

@@ -6,7 +6,7 @@ use cwnd::{Ack, Cause, Congestion, CongestionControl, Control, Maker, Span, Spec
 
 use super::path::UP;
 
-/// What BBR saved, and what it had again once it was told.
+/// What BBR saved, and what it had again once the recovery was known to be spurious.
 #[derive(Clone, Debug)]
 pub(crate) struct Undone {
     /// A loss of the recovery ended `ProbeBW_UP`.
@@ -18,24 +18,24 @@ pub(crate) struct Undone {
 /// All that were undone in a run.
 pub(crate) type Undoings = Arc<Mutex<Vec<Undone>>>;
 
-/// `bbr3`, told after each recovery that nothing was lost.
+/// `bbr3`, to which each recovery is reported as spurious after it.
 #[derive(Clone, Debug)]
-struct Told {
+struct Reporting {
     inner: Box<dyn CongestionControl>,
     /// Its internals before the first loss of the recovery under way.
     saved: Option<Vec<(&'static str, f64)>>,
-    /// It is told with the next acknowledgement that delivers something, not at the end of a fast recovery.
+    /// It is reported with the next acknowledgement that delivers something, not at the end of a fast recovery.
     by_timeout: bool,
     ended_probe: bool,
     undone: Undoings,
 }
 
 #[derive(Debug)]
-struct Telling(Spec, Undoings);
+struct ReportingMaker(Spec, Undoings);
 
-/// A flow of `algorithm` that is told so.
-pub(crate) fn told(algorithm: &Spec, undone: Undoings) -> Spec {
-    Spec::outside("bbr3, told of spurious losses", Arc::new(Telling(algorithm.clone(), undone)))
+/// A flow of `algorithm` to which every recovery is reported as spurious.
+pub(crate) fn reporting_spurious(algorithm: &Spec, undone: Undoings) -> Spec {
+    Spec::outside("bbr3, every recovery reported as spurious", Arc::new(ReportingMaker(algorithm.clone(), undone)))
 }
 
 fn internals(algorithm: &dyn CongestionControl) -> Vec<(&'static str, f64)> {
@@ -58,7 +58,7 @@ fn value(internals: &[(&'static str, f64)], name: &str) -> f64 {
     internals.iter().find(|(each, _)| *each == name).expect("an internal of bbr3").1
 }
 
-impl Told {
+impl Reporting {
     fn state(&self) -> u8 {
         value(&internals(&*self.inner), "state") as u8
     }
@@ -73,7 +73,7 @@ impl Told {
     }
 }
 
-impl CongestionControl for Told {
+impl CongestionControl for Reporting {
     fn control(&self) -> Control {
         self.inner.control()
     }
@@ -122,9 +122,9 @@ impl CongestionControl for Told {
     }
 }
 
-impl Maker for Telling {
+impl Maker for ReportingMaker {
     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
         let inner = self.0.start(start).boxed_clone();
-        Box::new(Told { inner, saved: None, by_timeout: false, ended_probe: false, undone: Arc::clone(&self.1) })
+        Box::new(Reporting { inner, saved: None, by_timeout: false, ended_probe: false, undone: Arc::clone(&self.1) })
     }
 }
