@@ -19,6 +19,7 @@ pub mod junit;
 mod lab;
 pub mod reference;
 pub mod subject;
+mod suites;
 pub mod testing;
 pub mod text;
 
@@ -32,11 +33,12 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
     checks::CHECKS.iter().copied().flatten()
 }
 
-/// Makes the test `conforms` of a [`Subject`], which fails where a check of the named suites departs.
+/// Makes a test of each check of the named suites for a [`Subject`]: `conforms::rfc5681_halve` and so on, each of which fails where its check
+/// departs.
 ///
 /// ```
 /// # use cwnd_conform::{Subject, conform};
-/// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681"]);
+/// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681", "rfc3168"]);
 /// ```
 ///
 /// With a baseline, a file as `cwnd conform --baseline` writes it, known departures do not fail, and mended ones do:
@@ -46,19 +48,35 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
 /// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681"], baseline = "conform.txt");
 /// ```
 ///
-/// In `target/conform/` it leaves a JUnit file, named after the subject.
+/// Below `target/conform/`, in a folder named after the subject, each test leaves a JUnit file. A check that does not apply passes.
 #[macro_export]
 macro_rules! conform {
-    ($subject:expr, suites = [$($suite:literal),+ $(,)?] $(,)?) => {
-        #[test]
-        fn conforms() {
-            $crate::testing::assert_conforms(&$subject, &[$($suite),+], None);
+    ($subject:expr, suites = [$($suite:tt),+ $(,)?] $(,)?) => {
+        #[cfg(test)]
+        mod conforms {
+            #[allow(unused_imports, reason = "a subject may need nothing of its surroundings")]
+            use super::*;
+            $($crate::conform_suite!($suite, $subject, None);)+
         }
     };
-    ($subject:expr, suites = [$($suite:literal),+ $(,)?], baseline = $baseline:literal $(,)?) => {
-        #[test]
-        fn conforms() {
-            $crate::testing::assert_conforms(&$subject, &[$($suite),+], Some($baseline));
+    ($subject:expr, suites = [$($suite:tt),+ $(,)?], baseline = $baseline:literal $(,)?) => {
+        #[cfg(test)]
+        mod conforms {
+            #[allow(unused_imports, reason = "a subject may need nothing of its surroundings")]
+            use super::*;
+            $($crate::conform_suite!($suite, $subject, Some($baseline));)+
         }
+    };
+}
+
+/// The tests that [`conform!`] makes of some checks.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conform_checks {
+    ($subject:expr, $baseline:expr, $($name:ident $id:literal)+) => {
+        $(#[test]
+        fn $name() {
+            $crate::testing::assert_conforms(&$subject, $id, $baseline);
+        })+
     };
 }

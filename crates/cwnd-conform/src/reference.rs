@@ -57,6 +57,10 @@ file. `--junit FILE` is for services of continuous integration, `--html FILE` is
 sender, of this program's sender of the same law, and the formula of the clause where it has one. The command ends with 1 where something
 departs that the baseline does not name.
 
+In the tests of a stack or a congestion control `cwnd_conform::conform!(SUBJECT, suites = [\"rfc9438\"])` makes a test of each check of the
+suites, and each test a JUnit file below `target/conform/`; `examples/own-controller` does so, with a baseline and a workflow of continuous
+integration.
+
 ";
 
 const CHANGES: &str = "

@@ -4,38 +4,41 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::baseline::Baseline;
-use crate::judge::{Plan, Verdict};
-use crate::{Subject, Suite, junit, text};
+use crate::judge::Plan;
+use crate::{Subject, junit, text};
 
-/// Judges `subject` by `suites` over three seeds, and leaves `target/conform/SUBJECT.xml` below the folder of the package.
+/// Judges `subject` by the check `id` over three seeds, and leaves `target/conform/SUBJECT/ID.xml`.
 ///
 /// # Panics
-/// A check departs that the baseline does not name, or one that it names is met; a suite has no such name; a file cannot be read or
-/// written.
-pub fn assert_conforms(subject: &Subject, suites: &[&str], baseline: Option<&str>) {
-    let found = |name: &&str| Suite::find(name).unwrap_or_else(|| panic!("no suite is called `{name}`"));
-    let plan = Plan { suites: suites.iter().map(found).collect(), ..Plan::default() };
+/// The check departs, unless the baseline names it; it is met although the baseline names it; there is no such check; a file cannot be
+/// read or written.
+pub fn assert_conforms(subject: &Subject, id: &str, baseline: Option<&str>) {
+    let plan = Plan { only: vec![id.to_owned()], ..Plan::default() };
+    assert!(plan.checks().next().is_some(), "no check is called `{id}`");
     let known = baseline
         .map_or_else(String::new, |path| fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}")));
     let known = Baseline::parse(&known).unwrap_or_else(|error| panic!("the baseline: {error}"));
     let results = [plan.judge(subject)];
-    write(&folder(), subject.name(), &junit::document(&results, &known));
+    write(&folder(), (subject.name(), id), &junit::document(&results, &known));
     let compared = known.compare(&results);
-    let text: String = results.iter().map(|result| text::conformance(result, false)).collect();
-    assert!(compared.new.is_empty(), "departs from {:?}\n{text}", compared.new);
-    assert!(compared.mended.is_empty(), "meets {:?}, which the baseline names as departures", compared.mended);
-    assert!(results[0].count(Verdict::Meets) > 0, "nothing applies\n{text}");
+    let text: String = results.iter().map(|result| text::conformance(result, true)).collect();
+    assert!(compared.new.is_empty(), "departs\n{text}");
+    assert!(compared.mended.is_empty(), "is met, and the baseline names it as a departure\n{text}");
+    println!("{text}");
 }
 
-/// Cargo runs tests in the folder of their package.
+/// Below cargo's target folder, in which the program of the tests lies: `target/debug/deps/`.
 fn folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from).join("conform")
+    let program = std::env::current_exe().unwrap_or_default();
+    let target = program.ancestors().find(|folder| folder.ends_with("deps")).and_then(|deps| deps.parent()?.parent());
+    target.unwrap_or(Path::new("target")).join("conform")
 }
 
-fn write(folder: &Path, subject: &str, xml: &str) {
+fn write(folder: &Path, (subject, id): (&str, &str), xml: &str) {
     let name: String = subject.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let path = folder.join(format!("{name}.xml"));
-    fs::create_dir_all(folder)
+    let folder = folder.join(name);
+    let path = folder.join(format!("{id}.xml"));
+    fs::create_dir_all(&folder)
         .and_then(|()| fs::write(&path, xml))
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }

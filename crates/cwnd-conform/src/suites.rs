@@ -1,0 +1,149 @@
+//! The checks of each suite, for `conform!`. Generated: `CWND_BLESS=1 cargo test -p cwnd-conform --test each` writes it.
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conform_suite {
+    ("rfc5681", $subject:expr, $baseline:expr) => {
+        $crate::conform_checks! { $subject, $baseline,
+            rfc5681_initial "5681-initial"
+            rfc5681_slow_start "5681-slow-start"
+            rfc5681_slow_start_wire "5681-slow-start-wire"
+            rfc5681_avoidance "5681-avoidance"
+            rfc5681_halve "5681-halve"
+            rfc5681_timeout_window "5681-timeout-window"
+            rfc5681_timeout_threshold "5681-timeout-threshold"
+            rfc5681_slow_start_after_timeout "5681-slow-start-after-timeout"
+            rfc5681_threshold_floor "5681-threshold-floor"
+            rfc5681_duplicates "5681-duplicates"
+            rfc5681_restart "5681-restart"
+            rfc6298_backoff "6298-backoff"
+            rfc6582_one_cut "6582-one-cut"
+            rfc6675_repair "6675-repair"
+            rfc6675_recovery_rate "6675-recovery-rate"
+        }
+    };
+    ("rfc9438", $subject:expr, $baseline:expr) => {
+        $crate::conform_checks! { $subject, $baseline,
+            rfc9438_beta "9438-beta"
+            rfc9438_beta_wire "9438-beta-wire"
+            rfc9438_beta_second "9438-beta-second"
+            rfc9438_once "9438-once"
+            rfc9438_concave "9438-concave"
+            rfc9438_plateau "9438-plateau"
+            rfc9438_convex "9438-convex"
+            rfc9438_c "9438-c"
+            rfc9438_cap "9438-cap"
+            rfc9438_monotone "9438-monotone"
+            rfc9438_limited_clock "9438-limited-clock"
+            rfc9438_friendly "9438-friendly"
+            rfc9438_friendly_above "9438-friendly-above"
+            rfc9438_no_slower "9438-no-slower"
+            rfc9438_convergence "9438-convergence"
+            rfc9438_convergence_k "9438-convergence-k"
+            rfc9438_no_convergence_above "9438-no-convergence-above"
+            rfc9438_timeout_window "9438-timeout-window"
+            rfc9438_timeout_threshold "9438-timeout-threshold"
+            rfc9438_timeout_epoch "9438-timeout-epoch"
+            rfc9438_slow_start "9438-slow-start"
+            rfc9438_mark "9438-mark"
+            rfc9438_mark_floor "9438-mark-floor"
+            rfc9438_loss_floor "9438-loss-floor"
+            rfc9438_undo "9438-undo"
+        }
+    };
+    ("rfc9002", $subject:expr, $baseline:expr) => {
+        $crate::conform_checks! { $subject, $baseline,
+            rfc9002_initial "9002-initial"
+            rfc9002_in_flight "9002-in-flight"
+            rfc9002_slow_start "9002-slow-start"
+            rfc9002_slow_start_acks "9002-slow-start-acks"
+            rfc9002_exit_on_loss "9002-exit-on-loss"
+            rfc9002_exit_on_mark "9002-exit-on-mark"
+            rfc9002_halve "9002-halve"
+            rfc9002_recovery_once "9002-recovery-once"
+            rfc9002_recovery_still "9002-recovery-still"
+            rfc9002_recovery_ends "9002-recovery-ends"
+            rfc9002_avoidance "9002-avoidance"
+            rfc9002_acks "9002-acks"
+            rfc9002_persistent "9002-persistent"
+            rfc9002_persistent_resumes "9002-persistent-resumes"
+            rfc9002_tail_loss "9002-tail-loss"
+            rfc9002_burst "9002-burst"
+            rfc9002_underused "9002-underused"
+            rfc9002_paced_is_used "9002-paced-is-used"
+        }
+    };
+    ("rfc9406", $subject:expr, $baseline:expr) => {
+        $crate::conform_checks! { $subject, $baseline,
+            rfc9406_exit "9406-exit"
+            rfc9406_no_exit "9406-no-exit"
+            rfc9406_rise "9406-rise"
+            rfc9406_small_rise "9406-small-rise"
+            rfc9406_largest_threshold "9406-largest-threshold"
+            rfc9406_least_threshold "9406-least-threshold"
+            rfc9406_rounds "9406-rounds"
+            rfc9406_resume "9406-resume"
+            rfc9406_burst "9406-burst"
+        }
+    };
+    ("rfc3168", $subject:expr, $baseline:expr) => {
+        $crate::conform_checks! { $subject, $baseline,
+            rfc3168_reacts "3168-reacts"
+            rfc3168_reacts_wire "3168-reacts-wire"
+            rfc3168_once "3168-once"
+            rfc3168_mark_and_loss "3168-mark-and-loss"
+            rfc3168_again "3168-again"
+            rfc8511_no_deeper "8511-no-deeper"
+            rfc8511_reno "8511-reno"
+        }
+    };
+    ("rfc7661", $subject:expr, $baseline:expr) => {
+        $crate::conform_checks! { $subject, $baseline,
+            rfc7661_not_validated "7661-not-validated"
+            rfc7661_after_pause "7661-after-pause"
+            rfc7661_five_minutes "7661-five-minutes"
+            rfc7661_five_minutes_threshold "7661-five-minutes-threshold"
+        }
+    };
+    ("bbr", $subject:expr, $baseline:expr) => {
+        $crate::conform_checks! { $subject, $baseline,
+            bbr_startup_plateau "bbr-startup-plateau"
+            bbr_startup_loss "bbr-startup-loss"
+            bbr_drain_inflight "bbr-drain-inflight"
+            bbr_drain_time "bbr-drain-time"
+            bbr_up_plateau "bbr-up-plateau"
+            bbr_up_loss "bbr-up-loss"
+            bbr_never_when_limited "bbr-never-when-limited"
+            bbr_down_inflight "bbr-down-inflight"
+            bbr_down_time "bbr-down-time"
+            bbr_probe_rtt "bbr-probe-rtt"
+            bbr_probe_rtt_skipped "bbr-probe-rtt-skipped"
+            bbr_startup_aggregation "bbr-startup-aggregation"
+            bbr_cruise_aggregation "bbr-cruise-aggregation"
+            bbr_sub_packet "bbr-sub-packet"
+            bbr_ten_times "bbr-ten-times"
+            bbr_a_tenth "bbr-a-tenth"
+            bbr_policer "bbr-policer"
+            bbr_spurious_recovery "bbr-spurious-recovery"
+            bbr_spurious_timeout "bbr-spurious-timeout"
+            bbr_probe_rtt_in_startup "bbr-probe-rtt-in-startup"
+            bbr_up_loss_with_longterm "bbr-up-loss-with-longterm"
+            bbr_limited_refill "bbr-limited-refill"
+        }
+    };
+    ("situations", $subject:expr, $baseline:expr) => {
+        $crate::conform_checks! { $subject, $baseline,
+            loss_spiral "loss-spiral"
+            survives "survives"
+            pause "pause"
+            policer "policer"
+            reordering "reordering"
+            bleached "bleached"
+            spurious "spurious"
+            lossy "lossy"
+        }
+    };
+    ($suite:tt, $subject:expr, $baseline:expr) => {
+        compile_error!(concat!("no suite is called ", stringify!($suite)));
+    };
+}
