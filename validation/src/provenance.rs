@@ -142,7 +142,7 @@ mod tests {
         for page in ["docs/files.md", "docs/performance.md", "docs/udt.md", "docs/validation.md"] {
             let path = root().join(page);
             let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path, source })?;
-            let named = text.split("revision ").skip(1).filter_map(|rest| rest.split([' ', '.', ')']).next());
+            let named = text.split("revision ").skip(1).filter_map(|rest| rest.split([' ', '.', ',', ';', ')']).next());
             for revision in named.filter(|word| word.chars().take_while(char::is_ascii_hexdigit).count() >= 7) {
                 let exists = git(root(), &["rev-parse", "--verify", &format!("{revision}^{{commit}}")]);
                 assert!(exists.is_ok(), "{page}: {revision}");

@@ -9,10 +9,9 @@
 mod world;
 
 // The path and its faults are those on which UDT itself is tested.
-#[allow(dead_code, reason = "of a plan only the path is used")]
 #[path = "../../cwnd-udt/tests/simulation/line.rs"]
 mod line;
-#[allow(dead_code, reason = "of a plan only the path is used")]
+#[expect(dead_code, reason = "of a plan only the path is used")]
 #[path = "../../cwnd-udt/tests/simulation/plan.rs"]
 mod plan;
 
@@ -117,9 +116,9 @@ fn run(seeds: std::ops::Range<u64>) {
         let outcome = outcomes.recv_timeout(Duration::from_secs(300)).expect("a transfer has failed, or hangs");
         let (attack, complete, met, seconds) = outcome;
         if complete {
-            totals.complete += 1
+            totals.complete += 1;
         } else {
-            totals.again += 1
+            totals.again += 1;
         }
         let of_kind = totals.attacks.entry(attack.name()).or_default();
         *of_kind = (of_kind.0 + 1, of_kind.1 + u64::from(complete));
