@@ -103,6 +103,11 @@ impl Palette {
     }
 }
 
+/// The colour in the light theme of what belongs to no algorithm: a queue, an index of all flows.
+pub(crate) fn neutral() -> String {
+    THEME.iter().find(|(name, ..)| *name == "muted").map_or_else(String::new, |(_, light, _)| (*light).to_string())
+}
+
 /// Replaces what is no algorithm's colour in a specification by the colours of the light theme.
 pub(crate) fn in_light(spec: &mut Value) {
     let theme = |name: &str| THEME.iter().find(|(known, ..)| *known == name).map(|(_, light, _)| (*light).to_string());

@@ -62,7 +62,7 @@ impl<'a> RunPlots<'a> {
         let index = |at: usize| jain(&series.iter().map(|rates| rates[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN);
         let line = Line {
             name: "Jain's index".to_string(),
-            colour: self.colour(),
+            colour: colour::neutral(),
             dash: colour::dash(0),
             x: middles(count, interval),
             y: (0..count).map(index).collect(),
@@ -161,16 +161,16 @@ impl<'a> RunPlots<'a> {
 
     fn of_link(&self, x: Vec<f64>, y: Vec<f64>) -> Line {
         let name = self.bottleneck().map_or_else(String::new, |link| link.name.clone());
-        Line { name, colour: self.colour(), dash: colour::dash(0), x, y }
+        Line { name, colour: colour::neutral(), dash: colour::dash(0), x, y }
     }
 
     fn rates(&self, flow: usize, interval: u64) -> Option<Vec<f64>> {
         goodput_series(self.trace, &self.trace.flows[flow], whole(self.trace), interval)
     }
 
-    /// The colour of the whole run: that of its first flow.
+    /// The colour of a pair of flows: that of the first flow.
     fn colour(&self) -> String {
-        self.trace.flows.first().map_or_else(|| "var(--muted)".to_string(), |flow| colour::of(&flow.algorithm).light)
+        self.trace.flows.first().map_or_else(colour::neutral, |flow| colour::of(&flow.algorithm).light)
     }
 
     fn chosen(&self, flows: Option<&[String]>) -> Result<Vec<DrawnFlow>, PlotError> {
@@ -279,6 +279,7 @@ mod tests {
         assert_eq!((window.title.as_str(), window.warmup, window.lines.len()), ("Window", 1.0, 1));
         let queue = run.series("queue_packets", None).expect("a column");
         assert_eq!((queue.lines[0].name.as_str(), queue.lines[0].y[7]), ("bottleneck", 3.0));
+        assert_eq!(queue.lines[0].colour, "#59616b", "it belongs to no flow");
         let goodput = run.goodput(Some(0.5), None).expect("rates");
         assert!(goodput.lines[0].y.iter().all(|rate| (rate - 2.4e6).abs() < 1.0), "{:?}", goodput.lines[0].y);
         assert_eq!((goodput.lines[0].x[0], goodput.rules[0].at), (0.25, 4e6));
