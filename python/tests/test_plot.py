@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 
 import cwnd
 from cwnd.plot import colour, heatmap
+from cwnd.plot._colour import MUTED
 
 PATH: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "duration": "6s", "warmup": "2s", "seeds": 2}
 
@@ -241,7 +242,8 @@ def test_charts_have_the_numbers_of_plots(result: cwnd.RunResult, method: str) -
         curves.setdefault(row[color["field"]], []).append((across * row[x["field"]], up))
     scale = color["scale"]
     assert scale["domain"] == list(curves)
-    assert scale["range"] == [colour("reno"), colour("simd")][: len(curves)]
+    flows = [colour("reno"), colour("simd")]
+    assert scale["range"] == ([MUTED] if method in ("queue", "utilisation", "fairness") else flows[: len(curves)])
     for flow, points in curves.items():
         assert np.array_equal(np.array(points), np.column_stack(lines[flow]), equal_nan=True)
 
