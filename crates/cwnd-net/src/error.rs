@@ -49,6 +49,15 @@ pub enum ConnectError {
         /// The reason.
         why: Refusal,
     },
+    /// The peer allows fewer connections for one bundle.
+    #[error("the other side allows {most} connections at most")]
+    Streams {
+        /// How many.
+        most: u8,
+    },
+    /// The peer does not join connections, or has not joined these.
+    #[error("the other side has not joined the connections: {0}")]
+    Join(io::Error),
 }
 
 /// Why a listener accepts nothing any more.
@@ -168,6 +177,8 @@ impl From<ConnectError> for io::Error {
             ConnectError::Address(inner) => inner.kind(),
             ConnectError::Refused { why: Refusal::Timeout, .. } => io::ErrorKind::TimedOut,
             ConnectError::Refused { .. } => io::ErrorKind::ConnectionRefused,
+            ConnectError::Join(inner) => inner.kind(),
+            ConnectError::Streams { .. } => io::ErrorKind::ConnectionRefused,
             ConnectError::Bind(_) | ConnectError::Open(_) | ConnectError::Port => io::ErrorKind::Other,
         };
         Self::new(kind, error)

@@ -28,7 +28,8 @@
 //! # Where to start
 //!
 //! [`UdtStream`] and [`UdtListener`] are used like their TCP namesakes of the standard library; [`UdtMessenger`] preserves
-//! message boundaries. [`UdtPort`] lets many connections share a UDP port and its thread. With the feature `tokio`,
+//! message boundaries. [`UdtPort`] lets many connections share a UDP port and its thread, and a [`UdtBundle`] is one stream over several
+//! connections. With the feature `tokio`,
 //! `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] says what limits a connection now. The folder `examples` has an
 //! echo server and a copy of a file, for threads and for tasks.
 //!
@@ -77,6 +78,7 @@
 #[cfg(feature = "tokio")]
 mod asynchronous;
 mod backlog;
+mod bundle;
 mod clock;
 mod connection;
 mod error;
@@ -102,6 +104,7 @@ pub use {cwnd, cwnd_udt};
 
 #[cfg(feature = "tokio")]
 pub use asynchronous::{AsyncUdtListener, AsyncUdtStream};
+pub use bundle::{Bundles, MAX_STREAMS, UdtBundle};
 pub use cwnd_udt::connection::MessageOptions;
 pub use cwnd_udt::endpoint::OpenError;
 pub use cwnd_udt::handshake::Refusal;

@@ -102,13 +102,15 @@ fn survives_a_kill(seed: u64) -> String {
         ["client", "server", "client and server"][victim as usize],
         ["send", "recv"][usize::from(receiving)]
     );
-    println!("seed {seed}: {wait:?}, {case}");
-    let serving = if receiving { &["--rate-limit", "400mbit"][..] } else { &["--dir", "inbox", "--writable"] };
+    // The bound on the rate is one of each connection at a server.
+    let (streams, each) = [("1", "400mbit"), ("3", "133mbit")][(seed / 2 % 2) as usize];
+    println!("seed {seed}: {wait:?}, {case}, streams {streams}");
+    let serving = if receiving { &["--rate-limit", each][..] } else { &["--dir", "inbox", "--writable"] };
     let mut server = Server::start(&cwnd, serving, "127.0.0.1:0");
     let address = server.address.clone();
     let arguments: &[&str] = match receiving {
-        true => &["udt", "recv", &address, "out", "--dir", "inbox", "--json-stream"],
-        false => &["udt", "send", "out", &address, "--rate-limit", "400mbit", "--json-stream"],
+        true => &["udt", "recv", &address, "out", "--dir", "inbox", "--json-stream", "--streams", streams],
+        false => &["udt", "send", "out", &address, "--rate-limit", "400mbit", "--json-stream", "--streams", streams],
     };
     let mut client =
         cwnd.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
@@ -185,6 +187,23 @@ fn a_client_waits_for_its_server_to_come_back() {
 }
 
 #[test]
+fn several_connections_move_files_as_one_does() {
+    let (cwnd, expected) = place();
+    let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
+    let address = server.address.as_str();
+    for streams in ["2", "8"] {
+        let lines = cwnd.succeed(&["udt", "send", "out", address, "--streams", streams, "--json-stream"]);
+        assert_eq!(content(&cwnd.path().join("inbox")), expected);
+        assert!(!lines.contains("retry"), "{lines}");
+        fs::create_dir(cwnd.path().join("copy")).expect("a new folder");
+        cwnd.succeed(&["udt", "recv", address, "--dir", "copy", "--streams", streams]);
+        assert_eq!(content(&cwnd.path().join("copy")), expected);
+        fs::remove_dir_all(cwnd.path().join("copy")).expect("a folder");
+        fs::remove_dir_all(cwnd.path().join("inbox/out")).expect("a folder");
+    }
+}
+
+#[test]
 fn files_are_fetched_sent_and_left_alone() {
     let (cwnd, expected) = place();
     let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
@@ -215,14 +234,20 @@ fn files_are_fetched_sent_and_left_alone() {
         (&["udt", "send", "out", "127.0.0.1"], 2, "a port is missing"),
         (&["udt", "serve", address], 1, address),
         (&["udt", "recv", address, "--libudt"], 2, "exactly one name"),
+        (&["udt", "recv", address, "a", "--libudt", "--streams", "2"], 2, "--streams: the demo server"),
+        (&["recv", address, "--meet", "--streams", "2"], 2, "--streams: connections by --meet"),
+        (&["udt", "recv", address, "--streams", "9"], 2, "--streams"),
     ] {
         let result = cwnd.run(arguments);
         assert_eq!(result.code, Some(code), "{arguments:?}: {}", result.err);
         assert!(result.err.contains(says), "{arguments:?}: {}", result.err);
     }
-    let readers = Server::start(&cwnd, &["--dir", "inbox"], "127.0.0.1:0");
+    let readers = Server::start(&cwnd, &["--dir", "inbox", "--streams", "2"], "127.0.0.1:0");
     let result = cwnd.run(&["udt", "send", "out", &readers.address]);
     assert!(result.code == Some(1) && result.err.contains("this server does not receive files"), "{}", result.err);
+    let result = cwnd.run(&["udt", "recv", &readers.address, "--dir", "copy", "--streams", "3"]);
+    let says = "the other side allows 2 connections at most";
+    assert!(result.code == Some(1) && result.err.contains(says), "{}", result.err);
 }
 
 /// Nothing stands under the name of a file before all of it is there, and what has come is for this user alone.

@@ -2,24 +2,24 @@
 
 use std::io::{self, Read, Write};
 
-use cwnd_net::{CloseError, UdtStream};
+use cwnd_net::{CloseError, UdtBundle};
 use cwnd_secure::SecureStream;
 
 pub(super) enum Channel {
-    Plain(UdtStream),
-    Secure(Box<SecureStream<UdtStream>>),
+    Plain(UdtBundle),
+    Secure(Box<SecureStream<UdtBundle>>),
 }
 
 impl Channel {
-    /// The stream below.
-    pub(super) fn stream(&self) -> &UdtStream {
+    /// The connections below.
+    pub(super) fn stream(&self) -> &UdtBundle {
         match self {
             Self::Plain(stream) => stream,
             Self::Secure(stream) => stream.get_ref(),
         }
     }
 
-    /// Sends the final record, and closes the stream below once everything is delivered.
+    /// Sends the final record, and closes the connections below once everything is delivered.
     pub(super) fn close(self) -> Result<(), CloseError> {
         let stream = self.stream().clone();
         if let Self::Secure(mut secure) = self {

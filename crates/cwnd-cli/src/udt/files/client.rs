@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd_files::{Event, Outcome, TransferError};
-use cwnd_net::{ConnectError, Options, UdtStream};
+use cwnd_net::{ConnectError, Options, UdtBundle};
 use cwnd_secure::{Proof, SecureError, connect};
 
 use super::CHECK;
@@ -30,12 +30,14 @@ pub(super) struct Client<'a> {
     pub(super) meeting: Option<Meeting>,
     /// How this end proves itself; `None` for a transfer in the clear.
     pub(super) proof: Option<Proof>,
+    /// Connections at once.
+    pub(super) streams: u8,
     pub(super) retries: u32,
     pub(super) json: bool,
 }
 
 /// A connection, and by a meeting place also where to, and whether through it.
-type Connected = (UdtStream, Option<(SocketAddr, bool)>);
+type Connected = (UdtBundle, Option<(SocketAddr, bool)>);
 
 /// Called with every event; `false` ends the transfer.
 type Observer<'a> = &'a mut dyn FnMut(Event<'_>) -> bool;
@@ -47,7 +49,7 @@ impl Client<'_> {
         transfer: impl Fn(&mut Channel, Observer<'_>) -> Result<Outcome, TransferError>,
     ) -> Result<String, Failure> {
         // Reading and writing may block: an interruption aborts the connection, which wakes them.
-        let current: Arc<Mutex<Option<UdtStream>>> = Arc::default();
+        let current: Arc<Mutex<Option<UdtBundle>>> = Arc::default();
         let open = Arc::clone(&current);
         super::handle_interrupts(move || {
             if let Some(stream) = open.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -126,7 +128,7 @@ impl Client<'_> {
     }
 
     /// Proves both ends to each other, unless the transfer is in the clear.
-    fn secure(&self, stream: UdtStream) -> Result<Channel, SecureError> {
+    fn secure(&self, stream: UdtBundle) -> Result<Channel, SecureError> {
         match &self.proof {
             Some(proof) => connect(stream, proof).map(|secure| Channel::Secure(Box::new(secure))),
             None => Ok(Channel::Plain(stream)),
@@ -135,12 +137,13 @@ impl Client<'_> {
 
     /// A connection to the other side; none if an interruption came first.
     fn connect(&self) -> Option<Result<Connected, MeetError>> {
-        let (server, options, meeting) = (self.server.to_owned(), self.options.clone(), self.meeting.clone());
+        let (server, options, streams) = (self.server.to_owned(), self.options.clone(), self.streams);
+        let meeting = self.meeting.clone();
         super::unless_stopped(super::interrupted, move || match meeting {
-            Some(meeting) => {
-                meeting.connect(Some(PEER_TIMEOUT)).map(|met| (met.stream.clone(), Some((met.peer, met.relayed))))
-            }
-            None => Ok((UdtStream::connect_with(&*server, &options)?, None)),
+            Some(meeting) => meeting
+                .connect(Some(PEER_TIMEOUT))
+                .map(|met| (met.stream.clone().into(), Some((met.peer, met.relayed)))),
+            None => Ok((UdtBundle::connect_with(&*server, &options, streams)?, None)),
         })
     }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 use clap::Args;
 use cwnd::{BitRate, Spec};
 use cwnd_net::cwnd_udt::settings::MSS;
-use cwnd_net::{Options, UdtStream};
+use cwnd_net::{MAX_STREAMS, Options, UdtBundle};
 use cwnd_run::scenario::Written;
 
 use crate::arguments::whole;
@@ -34,7 +34,7 @@ pub(super) struct TransportOptions {
     /// The congestion control of what this end sends [default: udt]
     #[arg(long, value_name = "A")]
     algorithm: Option<Written<Spec>>,
-    /// A bound on the rate at which this end sends, headers included
+    /// A bound on the rate at which this end sends, headers included; at a server, on each connection
     #[arg(long, value_name = "R")]
     rate_limit: Option<Written<BitRate>>,
     /// The largest packet in bytes, IP and UDP headers included
@@ -47,9 +47,33 @@ impl TransportOptions {
         super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss)
     }
 
+    /// Those of each of `streams` connections, which share the bound on the rate.
+    fn options_of_each(&self, streams: &StreamOptions) -> Options {
+        match &self.rate_limit {
+            Some(rate) => self.options().max_rate(BitRate(rate.value().0 / f64::from(streams.streams))),
+            None => self.options(),
+        }
+    }
+
     fn algorithm(&self) -> &str {
         self.algorithm.as_ref().map_or("udt", Written::text)
     }
+}
+
+/// How many connections a client uses.
+#[derive(Args, Debug)]
+struct StreamOptions {
+    /// Move everything over this many connections at once, 1 to 8: on a path that is shared they take as many shares
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u8>(1..=MAX_STREAMS))]
+    streams: u8,
+}
+
+/// How many connections a server allows.
+#[derive(Args, Debug)]
+struct MostStreamsOptions {
+    /// The most connections that the other side may use for a transfer, by its own --streams: 1 to 8
+    #[arg(long, value_name = "N", default_value_t = MAX_STREAMS, value_parser = whole::<u8>(1..=MAX_STREAMS))]
+    streams: u8,
 }
 
 /// Where others reach what is bound to this address: for all addresses of this host, that of the way out.
@@ -72,7 +96,7 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
 }
 
 /// Bounds how long reading and writing wait for the other end.
-fn set_timeouts(stream: &UdtStream) {
+fn set_timeouts(stream: &UdtBundle) {
     stream.set_read_timeout(Some(TIMEOUT));
     stream.set_write_timeout(Some(TIMEOUT));
 }

@@ -8,14 +8,14 @@ use std::thread;
 use clap::Args;
 use cwnd_files::{Event, Outcome, Source, TransferError};
 use cwnd_meet::Role;
-use cwnd_net::{AcceptError, UdtListener, UdtStream};
+use cwnd_net::{AcceptError, Bundles, UdtBundle, UdtListener, UdtStream};
 use serde::Serialize;
 
 use super::meeting::{MeetError, Meeting, Met};
 use super::report::{Report, print_line, print_text};
 use super::serve::{POLL, listen_address};
 use super::share::{Rights, Share, ShareOptions};
-use super::{TransportOptions, reachable, send};
+use super::{MostStreamsOptions, TransportOptions, reachable, send};
 use crate::failure::Failure;
 use crate::udt::clients::{Clients, Place, bounded};
 use crate::udt::{bind_failure, connect_failure, server_address};
@@ -47,6 +47,8 @@ pub(crate) struct Arguments {
     share: ShareOptions,
     #[command(flatten)]
     transport: TransportOptions,
+    #[command(flatten)]
+    streams: MostStreamsOptions,
     /// Print a JSON object per line and event, and nothing else; the first has the address and the code
     #[arg(long)]
     json: bool,
@@ -75,14 +77,15 @@ struct Offer {
     sources: Vec<Source>,
     share: Option<Share>,
     clients: Clients,
+    bundles: Bundles<Place>,
     /// The one that is served now. The next that proves itself takes its place: it is the same one, whose connection broke.
-    current: Mutex<Option<UdtStream>>,
+    current: Mutex<Option<UdtBundle>>,
     report: Mutex<Report>,
     ended: Mutex<Option<Outcome>>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, at, meet, share, transport, json } = arguments;
+    let Arguments { paths, at, meet, share, transport, streams, json } = arguments;
     let sources = send::sources(paths)?;
     let share = share.share(&[Rights::Read])?;
     let way = match (meet, share.as_ref().and_then(|share| share.codes().next())) {
@@ -101,6 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         sources,
         share,
         clients: Clients::default(),
+        bundles: Bundles::new(streams.streams),
         current: Mutex::default(),
         report: Mutex::new(Report::new(*json, Some(transport.algorithm().to_owned()))),
         ended: Mutex::default(),
@@ -137,7 +141,7 @@ impl Offer {
             return Ok(());
         };
         let (offer, rejected) = (Arc::clone(self), stream.clone());
-        if let Err(error) = thread::Builder::new().spawn(move || offer.serve(stream, client, &place)) {
+        if let Err(error) = thread::Builder::new().spawn(move || offer.serve(stream, client, place)) {
             print_line(&format!("{client}: no thread: {error}"));
             rejected.abort();
         }
@@ -160,7 +164,7 @@ impl Offer {
         };
         lock(&self.report).met(peer, relayed);
         if let Some(place) = self.clients.admit(&stream, peer) {
-            self.serve(stream, peer, &place);
+            self.serve(stream, peer, place);
         }
         Ok(())
     }
@@ -171,7 +175,13 @@ impl Offer {
     }
 
     /// Serves one client.
-    fn serve(&self, stream: UdtStream, client: SocketAddr, place: &Place) {
+    fn serve(&self, stream: UdtStream, client: SocketAddr, place: Place) {
+        super::serve::set_timeouts(&stream.clone().into());
+        let (stream, places) = match self.bundles.join(stream, place) {
+            Ok(Some(joined)) => joined,
+            Ok(None) => return,
+            Err(error) => return print_line(&format!("{client}: {error}")),
+        };
         super::serve::set_timeouts(&stream);
         let mut channel = match &self.share {
             None => super::channel::Channel::Plain(stream.clone()),
@@ -180,7 +190,7 @@ impl Offer {
                 None => return,
             },
         };
-        place.activate();
+        places.iter().for_each(Place::activate);
         super::set_timeouts(&stream);
         let before = lock(&self.current).replace(stream.clone());
         if let Some(before) = before {

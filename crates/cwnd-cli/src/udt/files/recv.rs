@@ -10,11 +10,11 @@ use cwnd_net::UdtStream;
 use cwnd_secure::Proof;
 use tempfile::Builder;
 
-use super::TransportOptions;
 use super::client::Client;
 use super::demo::{self, ReceiveError};
 use super::meeting::Meeting;
 use super::proof::ProofOptions;
+use super::{StreamOptions, TransportOptions};
 use crate::arguments::whole;
 use crate::clock;
 use crate::failure::Failure;
@@ -65,6 +65,8 @@ pub(crate) struct Arguments {
     proof: ProofOptions,
     #[command(flatten)]
     transport: TransportOptions,
+    #[command(flatten)]
+    streams: StreamOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), conflicts_with = "libudt")]
     retries: u32,
@@ -75,12 +77,21 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.libudt {
+        if arguments.streams.streams > 1 {
+            return Err(Failure::Input(
+                "--streams: the demo server knows one connection only: leave it out".to_owned(),
+            ));
+        }
         return match arguments.names.as_slice() {
             [name] => run_demo(arguments, name),
             _ => Err(Failure::Input("--libudt: the demo server gives one file at a time: exactly one name".to_owned())),
         };
     }
-    let Arguments { meet, server, names, dir, force, sync, proof, transport, retries, json_stream, .. } = arguments;
+    let Arguments { meet, server, names, dir, force, sync, proof, transport, streams, retries, json_stream, .. } =
+        arguments;
+    if *meet && streams.streams > 1 {
+        return Err(Failure::Input("--streams: connections by --meet cannot be joined: leave it out".to_owned()));
+    }
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
     let checked = |name: &String| {
         // What a shell adds to a folder's name.
@@ -98,9 +109,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         server,
         folder: Some(dir),
         algorithm: None,
-        options: transport.options(),
+        options: transport.options_of_each(streams),
         meeting,
         proof,
+        streams: streams.streams,
         retries: *retries,
         json: *json_stream,
     };

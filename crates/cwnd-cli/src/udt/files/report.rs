@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use cwnd_files::{Event, Outcome};
-use cwnd_net::UdtStream;
+use cwnd_net::UdtBundle;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ impl Report {
     }
 
     /// Handles an event on this connection.
-    pub(super) fn handle(&mut self, event: &Event<'_>, stream: &UdtStream) {
+    pub(super) fn handle(&mut self, event: &Event<'_>, stream: &UdtBundle) {
         match event {
             Event::Total { files, bytes } => {
                 (self.total, self.finished) = (*bytes, 0);
@@ -151,7 +151,7 @@ impl Report {
         text + "\n"
     }
 
-    fn show_progress(&mut self, stream: &UdtStream) {
+    fn show_progress(&mut self, stream: &UdtBundle) {
         let now = self.clock.elapsed();
         if now.saturating_sub(self.shown_at) < PERIOD {
             return;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use cwnd_files::Source;
 
-use super::TransportOptions;
 use super::client::Client;
 use super::proof::ProofOptions;
+use super::{StreamOptions, TransportOptions};
 use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::udt::server_address;
@@ -18,6 +18,7 @@ use crate::udt::server_address;
 Examples:
   cwnd udt send big.iso photos 192.0.2.1:9001
   cwnd udt send big.iso 192.0.2.1:9001 --rate-limit 200mbit --json-stream
+  cwnd udt send big.iso 192.0.2.1:9001 --streams 4
 The server is `cwnd serve --writable`, whose code to read and write is asked for on the terminal or taken from CWND_CODE. Everything is
 encrypted, unless both sides say --plain. `cwnd send` needs no server: there this side waits for `cwnd recv`. Every file is checked with BLAKE3 as it arrives and gets its name once it is complete.
 What was received of a large file when a transfer ends early is kept: the same command resumes from there. Links and devices are left
@@ -34,6 +35,8 @@ pub(crate) struct Arguments {
     proof: ProofOptions,
     #[command(flatten)]
     transport: TransportOptions,
+    #[command(flatten)]
+    streams: StreamOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX))]
     retries: u32,
@@ -43,15 +46,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, server, proof, transport, retries, json_stream } = arguments;
+    let Arguments { paths, server, proof, transport, streams, retries, json_stream } = arguments;
     let sources = sources(paths)?;
     let client = Client {
         server,
         folder: None,
         algorithm: Some(transport.algorithm()),
-        options: transport.options(),
+        options: transport.options_of_each(streams),
         meeting: None,
         proof: proof.proof()?,
+        streams: streams.streams,
         retries: *retries,
         json: *json_stream,
     };

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use clap::Args;
 use cwnd_files::{Event, Folder, ReceiveOptions, ServeOptions, TransferError};
-use cwnd_net::{AcceptError, UdtListener, UdtStream};
+use cwnd_net::{AcceptError, Bundles, UdtBundle, UdtListener, UdtStream};
 
 use serde::Serialize;
 
 use super::channel::Channel;
 use super::report::{print_line, print_text};
 use super::share::{Rights, Share, ShareOptions};
-use super::{TransportOptions, demo, reachable, recv};
+use super::{MostStreamsOptions, TransportOptions, demo, reachable, recv};
 use crate::failure::Failure;
 use crate::udt::bind_failure;
 use crate::udt::clients::{Clients, Place, bounded};
@@ -89,6 +89,8 @@ struct Serving {
     json: bool,
     #[command(flatten)]
     transport: TransportOptions,
+    #[command(flatten)]
+    streams: MostStreamsOptions,
 }
 
 /// How clients are spoken to.
@@ -121,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> Result<String, Failure> {
-    let Serving { writable, force, sync, share, once, json, transport } = serving;
+    let Serving { writable, force, sync, share, once, json, transport, streams } = serving;
     let once = *once;
     let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
     let rights = if *writable { &[Rights::Read, Rights::ReadWrite][..] } else { &[Rights::Read] };
@@ -138,6 +140,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
     let receive = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE);
     let serving = if *writable { ServeOptions::writable(receive) } else { ServeOptions::read_only() };
     let clients = Clients::default();
+    let bundles = Arc::new(Bundles::new(streams.streams));
     let is_over = || matches!(&*protocol, Protocol::Secure(share) if share.is_over());
     while !super::interrupted() && !is_over() {
         let (stream, client) = match listener.accept() {
@@ -150,19 +153,29 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
             stream.abort();
             continue;
         };
-        let (folder, protocol, rejected) = (folder.clone(), Arc::clone(&protocol), stream.clone());
+        let (folder, protocol, bundles) = (folder.clone(), Arc::clone(&protocol), Arc::clone(&bundles));
+        let rejected = stream.clone();
         let thread = thread::Builder::new().spawn(move || {
-            set_timeouts(&stream);
-            match &*protocol {
-                Protocol::Libudt => serve_demo(stream, client, &folder, &place),
-                Protocol::Plain => drop(serve(Channel::Plain(stream), client, &folder, &serving, &place)),
-                Protocol::Secure(share) => {
-                    let Some((channel, rights)) = share.admit(stream, client) else { return };
-                    let serving = if rights == Rights::Read { ServeOptions::read_only() } else { serving };
-                    if serve(channel, client, &folder, &serving, &place) && once {
-                        share.end();
-                    }
-                }
+            set_timeouts(&stream.clone().into());
+            let share = match &*protocol {
+                Protocol::Libudt => return serve_demo(stream, client, &folder, &place),
+                Protocol::Plain => None,
+                Protocol::Secure(share) => Some(share),
+            };
+            let (bundle, places) = match bundles.join(stream, place) {
+                Ok(Some(joined)) => joined,
+                Ok(None) => return,
+                Err(error) => return print_line(&format!("{client}: {error}")),
+            };
+            set_timeouts(&bundle);
+            let Some(share) = share else {
+                serve(Channel::Plain(bundle), client, &folder, &serving, &places);
+                return;
+            };
+            let Some((channel, rights)) = share.admit(bundle, client) else { return };
+            let serving = if rights == Rights::Read { ServeOptions::read_only() } else { serving };
+            if serve(channel, client, &folder, &serving, &places) && once {
+                share.end();
             }
         });
         if let Err(error) = thread {
@@ -188,13 +201,13 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
 }
 
 /// Serves one client, and logs the outcome. Whether the transfer was complete.
-fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &ServeOptions, place: &Place) -> bool {
+fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &ServeOptions, places: &[Place]) -> bool {
     let stream = channel.stream().clone();
     let mut active = false;
     let result = cwnd_files::serve(&mut channel, folder, serving, &mut |event| {
         if !active {
             active = true;
-            place.activate();
+            places.iter().for_each(Place::activate);
             super::set_timeouts(&stream);
         }
         match event {
@@ -278,7 +291,7 @@ fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, place:
 
 /// Bounds how long a client may request nothing; one that is a demo also how long it may read nothing, which would hold its thread for
 /// good.
-pub(super) fn set_timeouts(stream: &UdtStream) {
+pub(super) fn set_timeouts(stream: &UdtBundle) {
     stream.set_read_timeout(Some(REQUEST_TIMEOUT));
     stream.set_write_timeout(Some(REQUEST_TIMEOUT));
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::Args;
 use cwnd::Span;
 use cwnd::quantity::{self, QuantityError};
-use cwnd_net::UdtStream;
+use cwnd_net::UdtBundle;
 use cwnd_net::cwnd_udt::quota::network;
 use cwnd_secure::{Access, Code, Guesses, PER_ADDRESS, Proven, PublicKey, Refusal, SecureError, accept};
 
@@ -118,7 +118,7 @@ impl Share {
     }
 
     /// Lets a client in that proves itself; what it may do. Whoever fails is told why, and logged; nothing is left to be done then.
-    pub(super) fn admit(&self, stream: UdtStream, client: SocketAddr) -> Option<(Channel, Rights)> {
+    pub(super) fn admit(&self, stream: UdtBundle, client: SocketAddr) -> Option<(Channel, Rights)> {
         let address = network(client.ip());
         let guess = || self.lock().may_guess(address, self.clock.elapsed());
         let admitted = accept(stream.clone(), &self.access, || !self.is_over() && guess());
