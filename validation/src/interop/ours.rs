@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use cwnd::{BitRate, Span, Spec};
 use cwnd_net::{
-    CloseError, ConnectError, Ended, MessageOptions, Options, ReceiveError, Stats, UdtListener, UdtMessageListener,
-    UdtMessenger, UdtStream,
+    Bundles, CloseError, ConnectError, Ended, MAX_STREAMS, MessageOptions, Options, ReceiveError, Stats, UdtBundle,
+    UdtListener, UdtMessageListener, UdtMessenger, UdtStream,
 };
 use cwnd_udt::handshake::Refusal;
 use rustix::time::{ClockId, clock_gettime};
@@ -41,10 +41,12 @@ struct PartnerOptions {
     options: Options,
     messages: bool,
     sample: bool,
+    /// Connections of a stream.
+    streams: u8,
 }
 
 enum Connection {
-    Stream(UdtStream),
+    Stream(UdtBundle),
     Messages(UdtMessenger),
 }
 
@@ -77,7 +79,7 @@ fn attempt(arguments: &[String], report: &mut PartnerReport) -> Result<(), Faile
 
 impl PartnerOptions {
     fn read(arguments: &[String]) -> Result<Self, Failed> {
-        let mut given = Self { options: Options::default(), messages: false, sample: false };
+        let mut given = Self { options: Options::default(), messages: false, sample: false, streams: 1 };
         for word in arguments {
             let (name, value) = word.split_once('=').ok_or_else(|| wrong(format!("option {word}")))?;
             let unknown = || wrong(format!("option {word}"));
@@ -99,6 +101,12 @@ impl PartnerOptions {
                 "dead-after-ms" => options.dead_after(Span::from_millis(u64::from(number()?))),
                 "algorithm" => options.algorithm(Spec::parse(value).map_err(|error| wrong(error.to_string()))?),
                 "rate-mbit" => options.max_rate(BitRate(f64::from(number()?) * 1e6)),
+                "ack-every" => options.ack_every(number()?),
+                "streams" => {
+                    let streams = number()?.try_into().ok().filter(|streams| (1..=MAX_STREAMS).contains(streams));
+                    given.streams = streams.ok_or_else(unknown)?;
+                    options
+                }
                 "offload" => options.offload(value == "1"),
                 _ => return Err(unknown()),
             };
@@ -108,7 +116,7 @@ impl PartnerOptions {
 }
 
 fn connect(role: &str, addresses: &[SocketAddr], given: &PartnerOptions) -> Result<Connection, Failed> {
-    let PartnerOptions { options, messages, .. } = given;
+    let PartnerOptions { options, messages, streams, .. } = given;
     let missing = || wrong("an address is missing");
     let first = *addresses.first().ok_or_else(missing)?;
     let ready = || eprintln!("ready");
@@ -116,7 +124,7 @@ fn connect(role: &str, addresses: &[SocketAddr], given: &PartnerOptions) -> Resu
         ("server", false) => {
             let listener = UdtListener::<UdtStream>::bind_with(first, options).map_err(wrong)?;
             ready();
-            Connection::Stream(listener.accept().map_err(wrong)?.0)
+            Connection::Stream(accept(&listener, *streams)?)
         }
         ("server", true) => {
             let listener = UdtMessageListener::bind_with(first, options).map_err(wrong)?;
@@ -125,7 +133,7 @@ fn connect(role: &str, addresses: &[SocketAddr], given: &PartnerOptions) -> Resu
         }
         ("client", false) => {
             ready();
-            Connection::Stream(UdtStream::connect_with(first, options)?)
+            Connection::Stream(UdtBundle::connect_with(first, options, *streams)?)
         }
         ("client", true) => {
             ready();
@@ -137,10 +145,28 @@ fn connect(role: &str, addresses: &[SocketAddr], given: &PartnerOptions) -> Resu
             if messages {
                 Connection::Messages(UdtMessenger::rendezvous(first, peer, options)?)
             } else {
-                Connection::Stream(UdtStream::rendezvous(first, peer, options)?)
+                Connection::Stream(UdtStream::rendezvous(first, peer, options)?.into())
             }
         }
         _ => return Err(wrong(format!("role {role}"))),
+    })
+}
+
+/// The connections of a client as one stream.
+fn accept(listener: &UdtListener, streams: u8) -> Result<UdtBundle, Failed> {
+    if streams == 1 {
+        return Ok(listener.accept().map_err(wrong)?.0.into());
+    }
+    let bundles = Bundles::new(streams);
+    thread::scope(|scope| {
+        let mut joining = Vec::new();
+        for _ in 0..streams {
+            let (stream, _) = listener.accept().map_err(wrong)?;
+            joining.push(scope.spawn(|| bundles.join(stream, ())));
+        }
+        let joined = joining.into_iter().map(|thread| thread.join().expect("joining does not panic"));
+        let whole = joined.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().next();
+        whole.map(|(bundle, _)| bundle).ok_or_else(|| wrong("the connections are not one stream"))
     })
 }
 
@@ -193,7 +219,7 @@ impl Partner<'_> {
         self.report.rtt_ms = udt.rtt.map_or(0.0, |rtt| rtt.as_secs_f64() * 1e3);
     }
 
-    fn stream(&self) -> Result<&UdtStream, Failed> {
+    fn stream(&self) -> Result<&UdtBundle, Failed> {
         match &self.connection {
             Connection::Stream(stream) => Ok(stream),
             Connection::Messages(_) => Err(wrong("a step of streams")),
@@ -222,7 +248,7 @@ impl Partner<'_> {
     }
 
     fn send_for(&mut self, end: Instant) -> Result<(), Failed> {
-        let stream = self.stream()?.try_clone();
+        let stream = self.stream()?.clone();
         let done = AtomicBool::new(!self.sample);
         thread::scope(|scope| {
             // Writing may block for longer than a sample takes.
@@ -323,8 +349,8 @@ impl Partner<'_> {
     }
 }
 
-/// Samples of a stream every tenth of a second until `done`.
-fn samples(stream: &UdtStream, done: &AtomicBool) -> Vec<Sample> {
+/// Samples of the first connection of a stream every tenth of a second until `done`.
+fn samples(stream: &UdtBundle, done: &AtomicBool) -> Vec<Sample> {
     let mut samples = Vec::new();
     while !done.load(Ordering::Relaxed) {
         samples.extend(stream.stats().map(|stats| sample(&stats)));

@@ -6,6 +6,7 @@ mod clock;
 pub(crate) mod files;
 mod load;
 mod page;
+mod paths;
 mod record;
 mod run;
 mod simulator;
@@ -32,6 +33,7 @@ struct Times {
     /// When a run over a long path has settled, and when it ends.
     gigabit_s: [usize; 2],
     lossy_s: [usize; 2],
+    path_s: [usize; 2],
     /// How long one more or one fewer flow runs.
     stage_s: usize,
     load: Sizes,
@@ -55,6 +57,8 @@ pub(crate) enum Part {
     Load,
     /// Transfers of files
     Files,
+    /// Algorithms, and numbers of connections, on paths of several kinds
+    Paths,
 }
 
 /// Measures the `chosen` parts anew, all if none is named, and writes the records and the page; if `quick`, takes minutes, writes
@@ -80,19 +84,21 @@ pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool) -> Result<(), 
         compare(root, &asked, quick, &bench, &times, &mut records)?;
     }
     if quick {
-        print!("{}", page::text(&records, &load));
+        print!("{}{}", page::text(&records, &load), paths::text(&records));
         return Ok(());
     }
     records.write()?;
     load.write()?;
-    page::write(root, &records, &load)
+    page::write(root, &records, &load)?;
+    paths::write(root, &records)
 }
 
 /// Rewrites the page from what is recorded.
 pub(crate) fn rewrite(root: &Path) -> Result<(), Error> {
     let folder = root.join("validation/udt");
     let (records, load) = (Records::read(folder.join("recorded.json"))?, Records::read(folder.join("load.json"))?);
-    page::write(root, &records, &load)
+    page::write(root, &records, &load)?;
+    paths::write(root, &records)
 }
 
 /// The parts in which there is somebody to compare with.
@@ -118,6 +124,11 @@ fn compare(
         let report = root.join("out/udt.html");
         records.put(simulator::compare(bench, times.lossy_s[1] as u64, &report, &picture)?);
     }
+    if asked(Part::Paths) {
+        for measured in paths::measure(bench, times.path_s)? {
+            records.put(measured);
+        }
+    }
     if asked(Part::Table1) {
         records.put(staged::measure(times.stage_s, bench)?);
     }
@@ -132,7 +143,7 @@ fn loopback(bench: &Bench, times: &Times) -> Result<Measured, Error> {
         for who in
             [Who::Ours { algorithm: "udt", offload: true }, Who::Ours { algorithm: "udt", offload: false }, Who::Theirs]
         {
-            let plan = Plan { who, path: None, seconds, counted: 1..seconds };
+            let plan = Plan { who, path: None, ends: "", seconds, counted: 1..seconds };
             measured.put(&who.name(), bench.run(&plan)?);
         }
         measured.put("TCP (iperf3)", run::tcp(seconds)?);
@@ -148,7 +159,7 @@ fn gigabit(bench: &Bench, times: &Times) -> Result<Measured, Error> {
     let mut measured = Measured::new("gigabit", &bench.sources);
     for _ in 0..times.repetitions {
         for who in [Who::Ours { algorithm: "udt", offload: true }, Who::Theirs] {
-            let plan = Plan { who, path: Some(&path), seconds: end + 1, counted: settled..end };
+            let plan = Plan { who, path: Some(&path), ends: "", seconds: end + 1, counted: settled..end };
             measured.put(&who.name(), bench.run(&plan)?);
         }
     }
@@ -167,7 +178,7 @@ fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
             Emulation { loss, ..Emulation::new(Some(200_000_000), Span::from_millis(25), QueueLimit::Packets(833)) };
         for _ in 0..times.repetitions.div_ceil(2) {
             for who in &all {
-                let plan = Plan { who: *who, path: Some(&path), seconds: end + 1, counted: settled..end };
+                let plan = Plan { who: *who, path: Some(&path), ends: "", seconds: end + 1, counted: settled..end };
                 measured.put(&format!("{} at {shown}", who.name()), bench.run(&plan)?);
             }
         }
@@ -186,6 +197,7 @@ const FULL: Times = Times {
     loopback_s: 8,
     gigabit_s: [10, 20],
     lossy_s: [5, 20],
+    path_s: [2, 12],
     stage_s: 20,
     load: Sizes { repetitions: 3, idle: 10_000, crowd: 1_000, bytes: 1_000_000, seconds: 5, stalled: 100 },
 };
@@ -195,6 +207,7 @@ const QUICK: Times = Times {
     loopback_s: 3,
     gigabit_s: [8, 10],
     lossy_s: [2, 4],
+    path_s: [1, 2],
     stage_s: 3,
     load: Sizes { repetitions: 1, idle: 1_000, crowd: 100, bytes: 1_000_000, seconds: 2, stalled: 20 },
 };

@@ -37,6 +37,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) who: Who,
     /// The link between the ends; none for the bare loopback.
     pub(crate) path: Option<&'a Emulation>,
+    /// Further options of both ends.
+    pub(crate) ends: &'a str,
     pub(crate) seconds: usize,
     /// The seconds after the first byte that are counted.
     pub(crate) counted: Range<usize>,
@@ -120,6 +122,7 @@ impl Bench {
             Who::Ours { algorithm, offload } => format!("algorithm={algorithm} offload={} linger=1", u8::from(offload)),
             Who::Theirs => "linger=1".to_owned(),
         };
+        let common = format!("{common} {}", plan.ends);
         let receiver = self.start(plan.who, &format!("{common} server {at} receive-all"))?;
         let link = plan.path.map(|path| Link::start(at, path)).transpose()?;
         let front = link.as_ref().map_or(at, |link| link.at);
@@ -216,8 +219,8 @@ pub(crate) fn free() -> Result<std::net::SocketAddr, Error> {
 /// Of a transfer over a link that is late.
 const TRIES: u32 = 4;
 
-/// As many as there are flows at a time, at most.
-pub(super) const CLIENTS: usize = 4;
+/// As many as there are flows, or connections of one, at a time, at most.
+pub(super) const CLIENTS: usize = 8;
 
 /// At 1 Gbit/s a packet is due each 12 µs, which no sleep can tell apart.
 const SPIN: Span = Span::from_micros(20);

@@ -29,7 +29,7 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
     let link = &setup.links[scenario.bottleneck()];
     let path = Emulation::new(link.rate, Span::from_millis(25), QueueLimit::Packets(QUEUE));
     let who = Who::Ours { algorithm: "udt", offload: true };
-    let plan = Plan { who, path: Some(&path), seconds: seconds as usize + 1, counted: 0..1 };
+    let plan = Plan { who, path: Some(&path), ends: "", seconds: seconds as usize + 1, counted: 0..1 };
     let ([_, sender], relay) = bench.transfer(&plan, "sample=1")?;
     let late = relay.as_ref().and_then(|relay| relay.forth.late_p99_s);
     let wire = trace(&sender.samples, &relay.map(|relay| relay.samples).unwrap_or_default(), &simulated.traces[0]);

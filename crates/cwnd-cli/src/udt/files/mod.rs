@@ -19,7 +19,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cwnd::{BitRate, Spec};
 use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_net::{MAX_STREAMS, Options, UdtBundle};
@@ -31,7 +31,10 @@ use crate::failure::Failure;
 /// The options of the transport.
 #[derive(Args, Debug)]
 pub(super) struct TransportOptions {
-    /// The congestion control of what this end sends [default: udt]
+    /// The congestion control of what this end sends, by what the path is like; docs/files.md has measured rates of each
+    #[arg(long, conflicts_with = "algorithm")]
+    path: Option<PathKind>,
+    /// The congestion control of what this end sends, by its name [default: udt]
     #[arg(long, value_name = "A")]
     algorithm: Option<Written<Spec>>,
     /// A bound on the rate at which this end sends, headers included; at a server, on each connection
@@ -42,9 +45,42 @@ pub(super) struct TransportOptions {
     mss: u16,
 }
 
+/// What a path is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PathKind {
+    /// Yours alone and without errors: `udt`
+    Own,
+    /// With packets lost at random, as on radio links and many long ones: `bbr3`, and acknowledgements after 8 packets. Say it on both sides
+    Lossy,
+    /// With traffic of others, of which it takes no more than TCP does: `cubic`
+    Shared,
+}
+
+impl PathKind {
+    /// The congestion control it stands for, and what that does to others.
+    fn choice(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Own => ("udt", "which takes more than TCP does where both share a long path"),
+            Self::Lossy => ("bbr3", "which takes more than TCP does where queues are short"),
+            Self::Shared => ("cubic", "which shares with TCP evenly, and is slow where packets are lost at random"),
+        }
+    }
+}
+
 impl TransportOptions {
     fn options(&self) -> Options {
-        super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss)
+        let options = super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss);
+        let Some(path) = self.path else { return options };
+        let algorithm = Spec::parse(path.choice().0).expect("it is registered");
+        let options = options.algorithm(algorithm);
+        if path == PathKind::Lossy { options.ack_every(LOSSY_ACKS) } else { options }
+    }
+
+    /// Says on standard error what `--path` has chosen.
+    fn announce(&self) {
+        if let Some((algorithm, effect)) = self.path.map(PathKind::choice) {
+            eprintln!("congestion control: {algorithm}, {effect}");
+        }
     }
 
     /// Those of each of `streams` connections, which share the bound on the rate.
@@ -56,7 +92,7 @@ impl TransportOptions {
     }
 
     fn algorithm(&self) -> &str {
-        self.algorithm.as_ref().map_or("udt", Written::text)
+        self.path.map_or_else(|| self.algorithm.as_ref().map_or("udt", Written::text), |path| path.choice().0)
     }
 }
 
@@ -128,6 +164,9 @@ fn unless_stopped<T: Send + 'static>(stop: impl Fn() -> bool, work: impl FnOnce(
         }
     }
 }
+
+/// Packets after which a receiver acknowledges on a lossy path: BBRv3 takes what a report brings at once for aggregation.
+const LOSSY_ACKS: u32 = 8;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 

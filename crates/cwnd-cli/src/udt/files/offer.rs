@@ -26,6 +26,7 @@ use crate::udt::{bind_failure, connect_failure, server_address};
 Examples:
   cwnd send photos big.iso                   prints an address and a code, and waits for the other side
   cwnd recv 192.0.2.1:40123                  there; it asks for the code
+  cwnd send photos --path lossy              packets are lost at random: not the default, and much faster there
   cwnd send photos --at 192.0.2.1:9001       at an address and port that others reach, through a firewall for example
   cwnd send photos --meet meet.example.org:9002   both sides behind address translators: see `cwnd meet`
   cwnd send photos --json                    the address and the code as the first line, for programs
@@ -99,6 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             Way::Listener(listener)
         }
     };
+    transport.announce();
     announce(&way, share.as_ref(), *json);
     let offer = Arc::new(Offer {
         sources,

@@ -29,6 +29,7 @@ Examples:
   CWND_CODE=... cwnd recv 192.0.2.1:9001 --json          for programs
   cwnd recv 192.0.2.1:9001 --server-key cwnd-public-...  keys instead of a code: see `cwnd key`
   cwnd recv --meet meet.example.org:9002                 both sides behind address translators: see `cwnd meet`
+  cwnd recv 192.0.2.1:9001 --path lossy --streams 4      packets are lost at random; four connections at once
   cwnd udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
 The other side is `cwnd send` or `cwnd serve`, which print an address and a code. The code is asked for on the terminal, or taken from
 CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
@@ -101,6 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let names = names.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
     let rules = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
     let proof = proof.proof()?;
+    transport.announce();
     let meeting = match &proof {
         Some(Proof::Code(code)) if *meet => Some(Meeting::new(server, code, Role::Guest, transport.options())),
         _ => None,

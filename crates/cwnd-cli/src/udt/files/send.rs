@@ -18,6 +18,7 @@ use crate::udt::server_address;
 Examples:
   cwnd udt send big.iso photos 192.0.2.1:9001
   cwnd udt send big.iso 192.0.2.1:9001 --rate-limit 200mbit --json-stream
+  cwnd udt send big.iso 192.0.2.1:9001 --path lossy       packets are lost at random: not the default, and much faster there
   cwnd udt send big.iso 192.0.2.1:9001 --streams 4
 The server is `cwnd serve --writable`, whose code to read and write is asked for on the terminal or taken from CWND_CODE. Everything is
 encrypted, unless both sides say --plain. `cwnd send` needs no server: there this side waits for `cwnd recv`. Every file is checked with BLAKE3 as it arrives and gets its name once it is complete.
@@ -48,6 +49,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { paths, server, proof, transport, streams, retries, json_stream } = arguments;
     let sources = sources(paths)?;
+    transport.announce();
     let client = Client {
         server,
         folder: None,

@@ -29,6 +29,7 @@ Examples:
   cwnd serve public                              prints an address, and a code to read
   cwnd serve inbox --writable --once             and one to read and write; ends after a transfer
   cwnd serve public --expires 1h                 lets nobody in after an hour
+  cwnd serve public --path lossy                 for clients at the far end of a path that loses packets at random
   cwnd serve inbox --writable --authorized friends   for those whose keys are in a file: see `cwnd key`
 Clients are `cwnd recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; links are not
 followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
@@ -132,6 +133,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
         Some(share) => Protocol::Secure(Box::new(share)),
         None => Protocol::Plain,
     });
+    transport.announce();
     super::handle_interrupts(|| {})?;
     let listener: UdtListener =
         UdtListener::bind_with(listen, &bounded(transport.options())).map_err(|error| bind_failure(&listen, error))?;
