@@ -16,6 +16,7 @@ from cwnd import errors, metrics, model, plot, statistics
 from cwnd._algorithm import CongestionControl, WindowRule
 from cwnd._algorithms import AlgorithmInfo, Parameter, algorithm, algorithms
 from cwnd._compare import compare
+from cwnd._conform import Conformance, ConformanceCheck, conform
 from cwnd._evaluate import Evaluation, EvaluationRow, EvaluationSection, evaluate
 from cwnd._native import VERSION as __version__  # noqa: N811  (Python's name for it)
 from cwnd._native import Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View
@@ -34,6 +35,8 @@ __all__ = [
     "ArgumentError",
     "Comparison",
     "ComparisonRow",
+    "Conformance",
+    "ConformanceCheck",
     "Congestion",
     "CongestionControl",
     "Control",
@@ -71,6 +74,7 @@ __all__ = [
     "algorithm",
     "algorithms",
     "compare",
+    "conform",
     "errors",
     "evaluate",
     "metrics",

@@ -7,6 +7,7 @@ __all__ = [
     "VERSION",
     "Ack",
     "Compared",
+    "Conformed",
     "Congestion",
     "Control",
     "Environments",
@@ -33,6 +34,7 @@ __all__ = [
     "colour",
     "compare",
     "complete",
+    "conform",
     "convergence",
     "estimate",
     "evaluate",
@@ -84,6 +86,9 @@ def compare(
     settings: dict[str, str],
 ) -> Compared: ...
 def complete(document: str) -> str: ...
+def conform(
+    algorithm: Algorithm, settings: tuple[list[str], list[str], int, str | None, bool]
+) -> Conformed: ...
 def convergence(algorithms: list[Algorithm], settings: Mapping[str, object]) -> str: ...
 def estimate(values: list[float]) -> tuple[float, float | None, int] | None: ...
 def evaluate(
@@ -128,6 +133,12 @@ class Compared:
     def text(self, paired: bool) -> str: ...
     def to_json(self) -> str: ...
     def versus(self, row: int) -> Runs | None: ...
+
+@final
+class Conformed:
+    def junit(self, path: str) -> None: ...
+    def text(self, all: bool) -> str: ...  # noqa: A002  (as in Rust)
+    def to_json(self) -> str: ...
 
 @final
 class Evaluated:

@@ -17,6 +17,7 @@ mod plot;
 mod provenance;
 mod record;
 mod response;
+mod stacks;
 mod udt;
 
 use std::path::{Path, PathBuf};
@@ -138,6 +139,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Compares and judges released stacks of others, and rewrites parts of docs/foreign.md
+    Stacks,
     /// One end of a transfer over TCP
     #[command(hide = true)]
     Tcp {
@@ -164,6 +167,7 @@ fn main() -> ExitCode {
         Command::Ns2 { case } => ns2::validate(root(), &case),
         Command::Ns3 { recorded, case } => validate(root(), (!recorded).then_some(&case)),
         Command::Partner { arguments } => Ok(interop::ours::play(&arguments)),
+        Command::Stacks => stacks::validate(root()).map(|()| true),
         Command::Tcp { end } => udt::files::tcp::run(&end).map(|()| true),
         Command::Linux { recorded, only, repeats } => linux::validate(root(), &only, repeats, recorded),
         Command::Udt { recorded: true, .. } => udt::rewrite(root()).map(|()| true),

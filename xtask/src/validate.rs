@@ -24,6 +24,7 @@ pub(crate) const STEPS: &[Step] = &[
             draw(workspace)
         },
     },
+    Step { name: "stacks", needs: &[], run: |workspace| compare(workspace, "stacks") },
     Step {
         name: "udt",
         needs: &[&CXX, &LIBUDT, &IPERF3, &SRT, &IP, &PYTHON, &RENDERER],

@@ -58,8 +58,11 @@ sender, of this program's sender of the same law, and the formula of the clause 
 departs that the baseline does not name.
 
 In the tests of a stack or a congestion control `cwnd_conform::conform!(SUBJECT, suites = [\"rfc9438\"])` makes a test of each check of the
-suites, and each test a JUnit file below `target/conform/`; `examples/own-controller` does so, with a baseline and a workflow of continuous
-integration.
+suites, and each test a JUnit file below `target/conform/`; `examples/own-controller` does so with a
+window rule, and `examples/own-stack` with a transport of its own, with a baseline and a workflow of continuous integration. From Python:
+`cwnd.conform`.
+
+What the checks find in released stacks of others is in [foreign.md](foreign.md#conformance).
 
 ";
 

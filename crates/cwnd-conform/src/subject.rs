@@ -54,6 +54,12 @@ impl Subject {
         Self { timeout, ..Self::new(name, law, spec) }
     }
 
+    /// The same, which claims to follow this law, whatever its name.
+    #[must_use]
+    pub fn following(self, law: Law) -> Self {
+        Self { law, ..self }
+    }
+
     /// The same, which leaves slow start by RFC 9406.
     #[must_use]
     pub fn with_hystart(self) -> Self {

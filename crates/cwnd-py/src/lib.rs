@@ -9,6 +9,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned by the function it is handed to")]
 
 mod compare;
+mod conform;
 mod evaluate;
 mod failure;
 mod gym;
@@ -31,6 +32,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::compare::{Compared, compare};
+    #[pymodule_export]
+    use crate::conform::{Conformed, conform};
     #[pymodule_export]
     use crate::evaluate::{Evaluated, evaluate};
     #[pymodule_export]

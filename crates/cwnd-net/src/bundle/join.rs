@@ -4,7 +4,7 @@
 //! many there are. The server answers each with a byte: 0 if it will be joined, or how many connections it allows, if those are too many. Who
 //! does not begin like this has a connection of its own.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Mutex;
@@ -71,7 +71,7 @@ impl Request {
 #[derive(Debug)]
 pub struct Bundles<T> {
     most: u8,
-    pub(super) pending: Mutex<HashMap<[u8; ID], Pending<T>>>,
+    pub(super) pending: Mutex<BTreeMap<[u8; ID], Pending<T>>>,
     /// A bundle is complete.
     complete: Notify,
 }

@@ -1,0 +1,97 @@
+//! Conformance checks.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use cwnd_conform::baseline::Baseline;
+use cwnd_conform::{Check, Conformance, Judged, Law, Plan, Subject, Suite, checks, judge, junit, text};
+use cwnd_run::files::{to_json, write_whole};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use crate::failure::Failure;
+use crate::outside::written;
+use crate::work;
+
+/// The checks of one subject.
+#[pyclass(frozen, module = "cwnd._native")]
+pub(crate) struct Conformed(Conformance);
+
+/// What the runs of a check follow.
+type Settings<'a> = (Vec<String>, Vec<String>, u64, Option<&'a str>, bool);
+
+/// Judges an algorithm by the checks of these suites and ids, of all where there are none. Those of an algorithm in Python go on one after
+/// the other.
+#[pyfunction]
+pub(crate) fn conform(
+    py: Python<'_>,
+    algorithm: Bound<'_, PyAny>,
+    settings: Settings<'_>,
+) -> Result<Conformed, Failure> {
+    let (suites, only, seeds, law, hystart) = settings;
+    let named = |name: &String| {
+        let accepted: Vec<_> = Suite::ALL.iter().map(|suite| suite.name()).collect();
+        let unknown = || Failure::Argument(format!("suites: expected some of {}, got `{name}`", accepted.join(", ")));
+        Suite::find(name).ok_or_else(unknown)
+    };
+    let suites = suites.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+    if let Some(unknown) = only.iter().find(|id| checks().all(|check| check.id != id.as_str())) {
+        return Err(Failure::Argument(format!("checks: there is no check `{unknown}`")));
+    }
+    let errors = Arc::default();
+    let algorithm = written("algorithm", &algorithm, &errors)?;
+    let spec = algorithm.value();
+    let subject = Subject::of(algorithm.text(), spec.clone());
+    let subject = match law {
+        None => subject,
+        Some("reno") => subject.following(Law::Reno),
+        Some("cubic") => subject.following(Law::Cubic),
+        Some("bbr") => subject.following(Law::Bbr),
+        Some("other") => subject.following(Law::Other),
+        Some(law) => {
+            return Err(Failure::Argument(format!("law: expected `reno`, `cubic`, `bbr` or `other`, got `{law}`")));
+        }
+    };
+    let subject = if hystart { subject.with_hystart() } else { subject };
+    let plan = Plan { suites, only, seeds, curves: false };
+    let asked: Vec<&Check> = plan.checks().collect();
+    let seeds: Vec<u64> = (1..=seeds).collect();
+    let of = |check: &&Check| judge(check, &subject, &seeds, false);
+    let judged: Vec<Judged> = if spec.is_outside() {
+        let mut judged = Vec::new();
+        for check in &asked {
+            py.check_signals()?;
+            let done = work::catch_panic(|| Ok(of(check)));
+            judged.push(errors.or_result(done)?);
+        }
+        judged
+    } else {
+        let job = |should_continue: &std::sync::atomic::AtomicBool| {
+            let each = asked.par_iter().filter(|_| should_continue.load(Ordering::Relaxed));
+            Ok(each.map(of).collect())
+        };
+        work::watched(py, job, |_| Ok(()))?
+    };
+    Ok(Conformed(Conformance { subject: subject.name().to_string(), seeds, checks: judged }))
+}
+
+#[pymethods]
+impl Conformed {
+    /// The object of this subject in the document of `cwnd conform --json`.
+    fn to_json(&self) -> String {
+        to_json(&self.0)
+    }
+
+    /// What `cwnd conform` prints, with `all` also of what is met.
+    fn text(&self, all: bool) -> String {
+        text::conformance(&self.0, all)
+    }
+
+    /// Writes the verdicts as JUnit's XML to `path`: whole or not at all.
+    fn junit(&self, path: &str) -> Result<(), Failure> {
+        let document = junit::document(std::slice::from_ref(&self.0), &Baseline::default());
+        let failed = |error| Failure::File(format!("path: cannot write `{path}`: {error}"));
+        write_whole(Path::new(path), document.as_bytes()).map_err(failed)
+    }
+}

@@ -1,0 +1,191 @@
+"""Judging an algorithm clause by clause."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cwnd import _arguments as arguments
+from cwnd import _native
+from cwnd._algorithm import Algorithm
+from cwnd._results import Documented, Estimate
+from cwnd.errors import ArgumentError
+
+__all__ = ["Conformance", "ConformanceCheck", "conform"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConformanceCheck:
+    """A check, and what came of it.
+
+    Attributes
+    ----------
+    id : str
+        Its name, such as ``9438-beta``.
+    suite : str
+        The document, such as ``rfc9438``.
+    section : str
+        The clause.
+    level : str
+        How much the document asks for it: ``must``, ``should``, ``recommended``, ``step`` or ``may``.
+    requirement : str
+        What is required.
+    looks : str
+        ``wire``, or ``window`` where a check looks at the congestion window too.
+    verdict : str
+        ``meets``, ``departs``, ``unclear`` or ``not_applicable``.
+    measured : str
+        What was measured, with its unit.
+    value : Estimate or None
+        The number over the seeds; None where there is none.
+    accepted : tuple of float or None
+        The least and the most that is accepted, fixed before the first run; None for no bound.
+    note : str or None
+        Why there is no number, or why it is not clear.
+    """
+
+    id: str
+    suite: str
+    section: str
+    level: str
+    requirement: str
+    looks: str
+    verdict: str
+    measured: str
+    value: Estimate | None
+    accepted: tuple[float | None, float | None]
+    note: str | None
+
+
+class Conformance(Documented[_native.Conformed]):
+    """What :func:`conform` found. ``print`` shows what departs or is not clear, as the command line does."""
+
+    @property
+    def subject(self) -> str:
+        """The algorithm as it was written."""
+        name: str = self.document["subject"]
+        return name
+
+    @cached_property
+    def checks(self) -> tuple[ConformanceCheck, ...]:
+        """All checks, in the order of the documents."""
+        return tuple(_check(check) for check in self.document["checks"])
+
+    @property
+    def departures(self) -> tuple[ConformanceCheck, ...]:
+        """The checks that it departs from. Some departures are choices that other documents allow."""
+        return tuple(check for check in self.checks if check.verdict == "departs")
+
+    def junit(self, path: str | os.PathLike[str]) -> Path:
+        """Write the verdicts as JUnit's XML, in which a departure is a failure.
+
+        Parameters
+        ----------
+        path : path
+            The file; one that exists is replaced.
+
+        Returns
+        -------
+        Path
+            The same.
+
+        Raises
+        ------
+        FileError
+            It cannot be written; then nothing of it is there.
+        """
+        target = arguments.path("path", path)
+        self._native.junit(target)
+        return Path(target)
+
+    def __getitem__(self, name: str) -> ConformanceCheck:
+        """Find a check by its id."""
+        for check in self.checks:
+            if check.id == name:
+                return check
+        raise KeyError(name)
+
+    def __str__(self) -> str:
+        return self._native.text(False)
+
+    def __repr__(self) -> str:
+        verdicts = [check.verdict for check in self.checks]
+        found = ", ".join(f"{verdicts.count(verdict)} {words}" for verdict, words in VERDICTS.items())
+        return f"<cwnd.Conformance of {self.subject}: {found}>"
+
+
+VERDICTS = {"meets": "met", "departs": "departed from", "unclear": "unclear", "not_applicable": "not applicable"}
+
+
+def conform(
+    algorithm: Algorithm,
+    *,
+    suites: Iterable[str] | None = None,
+    checks: Iterable[str] | None = None,
+    seeds: int = 3,
+    law: str | None = None,
+    hystart: bool = False,
+) -> Conformance:
+    """Judge an algorithm clause by clause, by the checks of ``cwnd conform``.
+
+    Each check runs a path in the simulator and compares a number with a range that was fixed beforehand; the page
+    ``docs/conform.md`` of the repository lists them. Those of an algorithm in Python go on one after the other.
+
+    Parameters
+    ----------
+    algorithm : algorithm
+        Text such as ``cubic`` or ``aimd:b=1/8``, or one in Python.
+    suites : iterable of str, optional
+        Documents, such as ``rfc9438``; all if not given.
+    checks : iterable of str, optional
+        Ids of checks, such as ``9438-beta``; all of the suites if not given.
+    seeds : int
+        Independent runs of each check, 1 to 1000.
+    law : str, optional
+        What it claims to follow in congestion avoidance: ``reno``, ``cubic``, ``bbr`` or ``other``. Clauses about
+        another law do not apply. If not given, its name says it.
+    hystart : bool
+        Whether it leaves slow start by RFC 9406.
+
+    Returns
+    -------
+    Conformance
+        The verdicts.
+
+    Raises
+    ------
+    AlgorithmError
+        The algorithm is unknown or one of its parameters is not accepted.
+    ArgumentError
+        Another argument is not accepted.
+    KeyboardInterrupt
+        Ctrl-C.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> judged = cwnd.conform("reno", suites=["rfc5681"], seeds=1)
+    >>> judged["5681-halve"].verdict
+    'meets'
+    """
+    count = arguments.whole("seeds", seeds, 1, 1000)
+    named = arguments.optional(arguments.text, "law", law, "reno")
+    settings = (_names("suites", suites), _names("checks", checks), count, named, arguments.flag("hystart", hystart))
+    return Conformance(_native.conform(algorithm, settings))
+
+
+def _names(argument: str, given: Iterable[str] | None) -> list[str]:
+    if isinstance(given, str):
+        raise ArgumentError(f"{argument}: expected a list of names, got {given!r}")
+    return [arguments.text(argument, name, "rfc9438") for name in given or ()]
+
+
+def _check(document: Mapping[str, Any]) -> ConformanceCheck:
+    kept = {name: document[name] for name in ConformanceCheck.__slots__}
+    value, accepted = document["value"], document["accepted"]
+    found = None if value is None else Estimate(**value)
+    return ConformanceCheck(**{**kept, "value": found, "accepted": (accepted["from"], accepted["to"])})
