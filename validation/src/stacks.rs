@@ -57,7 +57,7 @@ pub(crate) fn validate(root: &Path) -> Result<(), Error> {
         let mut arguments = vec!["compare"];
         arguments.extend(STACKS.iter().chain(&OURS));
         arguments.extend(["--duration", "30s", "--seeds", "5", "--json"]);
-        arguments.extend(*path);
+        arguments.extend(path);
         let compared: Comparison = foreign(root, &arguments)?;
         let _ = writeln!(figures, "\nWith `{}` ({words}):\n\n{HEADER}", path.join(" "));
         for row in &compared.algorithms {

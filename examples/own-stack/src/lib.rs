@@ -219,7 +219,8 @@ impl Endpoint for Sender {
 
     fn shown(&self) -> Shown {
         Shown {
-            window: Some(self.window),
+            // In fast recovery it is inflated by what has left the network.
+            window: Some(if self.recover.is_some() { self.ssthresh } else { self.window }),
             ssthresh: Some(self.ssthresh),
             in_flight: Some(self.in_flight()),
             rate: None,

@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::interop::programs::{PartnerReport, Programs, Running};
 use cwnd::Span;
 use cwnd_link::{Relay, Report};
+use cwnd_net::MAX_STREAMS;
 use cwnd_sim::emulate::Emulation;
 use serde::{Deserialize, Serialize};
 
@@ -159,7 +160,7 @@ impl Link {
         let local = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
         let mut plan = cwnd_link::Plan::new(local, target, emulation.clone());
         plan.back.loss = cwnd_sim::Loss::None;
-        plan.clients = CLIENTS;
+        plan.clients = CLIENTS.max(usize::from(MAX_STREAMS));
         plan.spin = SPIN;
         plan.samples = true;
         let relay = Relay::bind(plan)?;
@@ -219,8 +220,8 @@ pub(crate) fn free() -> Result<std::net::SocketAddr, Error> {
 /// Of a transfer over a link that is late.
 const TRIES: u32 = 4;
 
-/// As many as there are flows, or connections of one, at a time, at most.
-pub(super) const CLIENTS: usize = 8;
+/// As many as there are flows at a time, at most.
+pub(super) const CLIENTS: usize = 4;
 
 /// At 1 Gbit/s a packet is due each 12 µs, which no sleep can tell apart.
 const SPIN: Span = Span::from_micros(20);
