@@ -37,6 +37,7 @@ CASES: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "cwnd.algorithm": (cwnd.algorithm, {"name": "reno"}),
     "cwnd.algorithms": (cwnd.algorithms, {}),
     "cwnd.compare": (cwnd.compare, {"algorithms": ["reno"], "flows": 1, **SHORT}),
+    "cwnd.conform": (cwnd.conform, {"algorithm": "reno", "checks": ["5681-halve"]}),
     "cwnd.evaluate": (cwnd.evaluate, {"algorithm": "reno"}),
     "cwnd.paper": (cwnd.paper, {"name": "newaimd", "result": "table-1"}),
     "cwnd.papers": (cwnd.papers, {}),
