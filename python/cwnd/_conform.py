@@ -179,9 +179,11 @@ def conform(
 
 
 def _names(argument: str, given: Iterable[str] | None) -> list[str]:
-    if isinstance(given, str):
+    if given is None:
+        return []
+    if isinstance(given, str) or not isinstance(given, Iterable):
         raise ArgumentError(f"{argument}: expected a list of names, got {given!r}")
-    return [arguments.text(argument, name, "rfc9438") for name in given or ()]
+    return [arguments.text(argument, name, "rfc9438") for name in given]
 
 
 def _check(document: Mapping[str, Any]) -> ConformanceCheck:
