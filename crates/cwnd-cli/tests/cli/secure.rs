@@ -125,6 +125,22 @@ fn who_has_the_code_gets_the_files_and_the_sender_is_done() {
 }
 
 #[test]
+fn several_connections_and_a_choice_by_the_path_are_encrypted_too() {
+    let cwnd = place();
+    let sender = Sharing::start(&cwnd, &["send", "out", "--path", "lossy"]);
+    let receive = ["recv", sender.says("address"), "--dir", "inbox", "--streams", "3", "--path", "lossy"];
+    let wrong = sender.client(&cwnd, CODE, &receive);
+    assert!(wrong.code == Some(1) && wrong.err.contains("the code is wrong"), "{}", wrong.err);
+    assert!(wrong.err.contains("congestion control: bbr3, "), "{}", wrong.err);
+    let right = sender.client(&cwnd, sender.says("code"), &receive);
+    assert_eq!(right.code, Some(0), "{}", right.err);
+    assert!(has_arrived(&cwnd, "out/deep/large", "."));
+    let (code, out, err) = sender.ends();
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("\"algorithm\":\"bbr3\"") && err.contains("a wrong code (1 of 5"), "{out}{err}");
+}
+
+#[test]
 fn wrong_codes_get_nothing_are_logged_and_limited() {
     let cwnd = place();
     let server = Sharing::start(&cwnd, &["serve", "out"]);
