@@ -19,3 +19,10 @@ fn the_estimate_of_reno_departs() {
         judge(stack, "9438-friendly-above").departs(0.47..0.59);
     }
 }
+
+/// noq#800: BBRv3's first pacing rate, the initial window per millisecond, stays while the application limits the sender.
+#[test]
+fn a_limited_bbr3_is_not_paced() {
+    judge("noq:bbr3", "9002-pace-limited").departs(0.9..1.001);
+    judge("quinn:cubic", "9002-pace-limited").meets(0.2..0.6);
+}

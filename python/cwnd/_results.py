@@ -16,7 +16,7 @@ __all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", 
 
 _MEASURES = _native.measures()
 
-Native = TypeVar("Native", bound=_native.Runs | _native.Compared | _native.Evaluated)
+Native = TypeVar("Native", bound=_native.Runs | _native.Compared | _native.Evaluated | _native.Conformed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,7 @@ alarms that were the checks' and not theirs, and these were changed with those r
 | `9438-plateau` | 0.95 to 1.05 | 0.92 to 1.08 | a round trip is three in a hundred of the time |
 | `9438-c` | 0.36 to 0.44 | 0.34 to 0.44 | a lag of a round trip |
 | `9438-slow-start` | 13 to 16.5 | 8 to 16.5 | a sender that paces is up to a round trip later |
+| `9002-pace-limited` | a write each second | every 2.5 s | TCP may send a window at once until it has been idle for a timeout, which may last a second |
 | `7661-not-validated`, `7661-after-pause` | against the window at the begin | against the one a second later | what a stack had buffered is acknowledged first |
 | `reordering` | SHOULD, at least 0.5 | step, at least 0.15 | six packets overtake, and a threshold of three is allowed |
 | `bleached` | at least 0.8 of the line | 0.95 to 1.05 of the goodput with ECN | what losses cost is not the clause's matter |

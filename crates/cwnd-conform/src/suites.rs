@@ -69,6 +69,7 @@ macro_rules! conform_suite {
             rfc9002_persistent_resumes "9002-persistent-resumes"
             rfc9002_tail_loss "9002-tail-loss"
             rfc9002_burst "9002-burst"
+            rfc9002_pace_limited "9002-pace-limited"
             rfc9002_underused "9002-underused"
             rfc9002_paced_is_used "9002-paced-is-used"
         }

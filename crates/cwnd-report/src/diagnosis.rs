@@ -18,7 +18,8 @@ pub struct Diagnosis {
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Finding {
     /// What was looked at: `receive_buffer`, `send_buffer`, `overruns`, `input_queue`, `segmentation`, `device`, `mtu`, `route`,
-    /// `processor`, `timer`, `clock`, `descriptors` or `disk`. `device` and `mtu` come once for each interface.
+    /// `echo`, `processor`, `timer`, `clock`, `descriptors`, `disk` or `congestion_control`. `device` and `mtu` come once for each
+    /// interface.
     pub check: &'static str,
     /// The interface, where it is about one.
     pub interface: Option<String>,
@@ -32,7 +33,7 @@ pub struct Finding {
     pub verdict: Verdict,
     /// What it costs, or allows.
     pub means: String,
-    /// Commands that mend it, to be run as root. None were run.
+    /// Commands that mend it, those of the system to be run as root. None were run.
     pub mend: Vec<String>,
 }
 

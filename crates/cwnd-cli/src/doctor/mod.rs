@@ -2,6 +2,7 @@
 
 mod devices;
 mod machine;
+mod path;
 mod sockets;
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -12,7 +13,9 @@ use cwnd::{BitRate, Span};
 use cwnd_report::diagnosis::{Diagnosis, Verdict};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
+use cwnd_sim::Loss;
 
+use self::path::Echoes;
 use crate::failure::Failure;
 
 /// Checks of this host.
@@ -20,11 +23,12 @@ use crate::failure::Failure;
 #[command(after_help = "\
 Examples:
   cwnd doctor                    this host
-  cwnd doctor 192.0.2.1          and the way to another one
+  cwnd doctor 192.0.2.1          and the path to another one
   cwnd doctor --dir /srv/in      and the disk that files will go to
   cwnd doctor --rate 10gbit --rtt 200ms   judged by a path that is faster and longer
-Takes some two seconds. Writes a file of 64 MB into the folder and takes it away; changes nothing else. Commands that mend what was
-found are shown and not run; they hold until the next start of the system.")]
+  cwnd doctor --rtt 100ms --loss 0.005    and that loses packets at random: which congestion control suits it
+Takes some three seconds, and four more with a host, which gets twenty echo requests. Writes a file of 64 MB into the folder and takes it
+away; changes nothing else. Commands that mend what was found are shown and not run; those of the system hold until its next start.")]
 pub(crate) struct Arguments {
     /// A host that data will go to or come from
     host: Option<String>,
@@ -34,9 +38,12 @@ pub(crate) struct Arguments {
     /// The rate of the path that data will take: a host should not be slower
     #[arg(long, default_value = "1gbit")]
     rate: Written<BitRate>,
-    /// Its round-trip time, in which a window should fit
-    #[arg(long, default_value = "50ms")]
-    rtt: Written<Span>,
+    /// Its round-trip time, in which a window should fit [default: the one to HOST where it answers echo requests, or 50ms]
+    #[arg(long)]
+    rtt: Option<Written<Span>>,
+    /// Its random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
+    #[arg(long, default_value = "0")]
+    loss: Written<Loss>,
     /// Print a JSON document, and nothing else
     #[arg(long)]
     json: bool,
@@ -44,10 +51,14 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let peer = arguments.host.as_deref().map(resolve).transpose()?;
-    let demand = arguments.demand()?;
+    arguments.check()?;
+    let echoes = peer.map(path::measure);
+    let demand = arguments.demand(echoes.as_ref().and_then(|echoes| echoes.as_ref().ok()));
     let mut findings = sockets::check(&demand);
     findings.extend(devices::check(peer));
+    findings.extend(echoes.as_ref().map(path::finding));
     findings.extend(machine::check(&demand, &arguments.dir));
+    findings.push(path::advise(&demand));
     let diagnosis = Diagnosis { version: cwnd_run::VERSION, peer: arguments.host.clone(), findings };
     Ok(if arguments.json { to_json(&diagnosis) } else { print(&diagnosis) })
 }
@@ -59,17 +70,31 @@ struct Demand {
     rate: f64,
     /// Seconds, above zero.
     rtt: f64,
-    /// The round-trip time as it was written.
+    /// The round-trip time in words.
     rtt_text: String,
+    /// What it loses at random.
+    loss: Loss,
+    /// The same in words.
+    loss_text: String,
 }
 
 impl Arguments {
-    fn demand(&self) -> Result<Demand, Failure> {
-        let rtt = self.rtt.value().as_secs_f64();
-        if rtt == 0.0 {
-            return Err(Failure::Input(format!("--rtt: cannot be {}: accepted is any time above zero", self.rtt)));
+    fn check(&self) -> Result<(), Failure> {
+        match &self.rtt {
+            Some(rtt) if rtt.value() == &Span::ZERO => {
+                Err(Failure::Input(format!("--rtt: cannot be {rtt}: accepted is any time above zero")))
+            }
+            _ => Ok(()),
         }
-        Ok(Demand { rate: self.rate.value().0, rtt, rtt_text: self.rtt.text().to_owned() })
+    }
+
+    /// What is not given is taken from the path that was measured.
+    fn demand(&self, echoes: Option<&Echoes>) -> Demand {
+        let given = self.rtt.as_ref().map(|rtt| (rtt.value().as_secs_f64(), rtt.text().to_owned()));
+        let measured = || echoes.map(|echoes| (echoes.rtt, format!("{:.3} ms", echoes.rtt * 1e3)));
+        let (rtt, rtt_text) = given.or_else(measured).unwrap_or_else(|| (0.05, "50 ms".to_owned()));
+        let (loss, loss_text) = (*self.loss.value(), self.loss.text().to_owned());
+        Demand { rate: self.rate.value().0, rtt, rtt_text, loss, loss_text }
     }
 }
 

@@ -192,7 +192,13 @@ mod tests {
 
     #[test]
     fn a_short_buffer_is_reported_with_its_rate_and_its_command() {
-        let demand = Demand { rate: 1e9, rtt: 0.05, rtt_text: "50ms".to_owned() };
+        let demand = Demand {
+            rate: 1e9,
+            rtt: 0.05,
+            rtt_text: "50ms".to_owned(),
+            loss: cwnd_sim::Loss::None,
+            loss_text: "0".to_owned(),
+        };
         let short = buffer("receive_buffer", "rmem_max", (8 << 20, 1 << 20), &demand, |window| format!("{window:.0}"));
         // 910 packets of 1,500 bytes in 50 ms.
         assert_eq!((short.measured.as_str(), short.means.as_str()), ("1.0 MiB of 8.0 MiB", "218453333"));

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Cwnd;
 
-const CHECKS: [&str; 9] = [
+const CHECKS: [&str; 10] = [
     "receive_buffer",
     "send_buffer",
     "overruns",
@@ -14,6 +14,7 @@ const CHECKS: [&str; 9] = [
     "timer",
     "clock",
     "descriptors",
+    "congestion_control",
 ];
 
 #[test]
@@ -24,7 +25,7 @@ fn checks_of_this_host_change_nothing() {
     assert_eq!(document["peer"], "127.0.0.1");
     let findings = document["findings"].as_array().expect("a list");
     let named = |check: &str| findings.iter().find(|finding| finding["check"] == check);
-    for check in CHECKS.iter().chain(&["route", "disk"]) {
+    for check in CHECKS.iter().chain(&["route", "echo", "disk"]) {
         let finding = named(check).unwrap_or_else(|| panic!("{check} is looked at"));
         let verdict = finding["verdict"].as_str().expect("a word");
         assert!(["fine", "limits", "unknown"].contains(&verdict), "{finding}");
@@ -55,6 +56,8 @@ fn findings_are_printed_for_people() {
         assert!(text.lines().any(|line| words.iter().any(|words| line.starts_with(words))), "{check} in {text}");
     }
     assert!(text.trim_end().ends_with("a fast transfer back"), "{text}");
+    let lossy = cwnd.succeed(&["doctor", "--rate", "100mbit", "--rtt", "100ms", "--loss", "0.005"]);
+    assert!(lossy.contains("LIMITS  congestion control") && lossy.contains("# cwnd send PATH --path lossy"), "{lossy}");
     let result = cwnd.run(&["doctor", "no.such.host.invalid"]);
     assert_eq!(result.code, Some(2), "{}", result.err);
     assert!(result.err.contains("no address is known for it"), "{}", result.err);

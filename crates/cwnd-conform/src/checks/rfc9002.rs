@@ -203,6 +203,18 @@ pub(crate) const CHECKS: &[Check] = &[
         ..BASE
     },
     Check {
+        id: "9002-pace-limited",
+        section: "7.7",
+        requirement: "a sender whose application writes forty packets every 2.5 s paces them, or sends the initial window at once and no more",
+        looks: Looks::Wire,
+        applies: Applies::All,
+        measured: "packets in the first tenth of a round trip of 50 ms after each write, over all of it: the median of ten writes",
+        accepted: Range::at_most(0.6),
+        basis: "ten at once are a quarter; the rest lets a window of twice the write be paced at one and a half windows per round trip",
+        measure: pace_limited,
+        ..BASE
+    },
+    Check {
         id: "9002-underused",
         section: "7.8",
         level: Level::Should,
@@ -354,6 +366,31 @@ fn burst(lab: &Lab<'_>) -> Measured {
     let gap = after.windows(2).position(|pair| pair[1] - pair[0] > TWO_PACKETS);
     need(!after.is_empty(), "nothing is sent after the pause")?;
     Ok(gap.map_or(after.len(), |gap| gap + 1) as f64)
+}
+
+fn pace_limited(lab: &Lab<'_>) -> Measured {
+    const WRITE: f64 = 40.0;
+    const WRITES: u64 = 14;
+    // Longer than a timeout of a second, after which RFC 5681 lets no more than the initial window leave at once.
+    const EVERY: f64 = 2.5;
+    // A packet each 25 us for a millisecond.
+    let rate = (WRITE * PACKET.bits() / 1e-3) as u64;
+    let end = WRITES as f64 * EVERY;
+    let course = lab.course(1000, 50, 20_000, end + 0.5);
+    let course = course.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate)));
+    let record = lab.run(&course.trickle(0.0, end, 1, (EVERY * 1e3) as u64))?;
+    let share = |write: u64| {
+        let seconds = record.data.iter().map(|sent| sent.at as f64 / 1e9);
+        let of_write = || seconds.clone().filter(|at| (at / EVERY) as u64 == write);
+        let first = of_write().next()?;
+        let early = of_write().filter(|at| *at < first + 0.1 * record.rtt).count();
+        Some(early as f64 / of_write().count() as f64)
+    };
+    // The first writes are slow start, which sends what the window allows.
+    let mut shares: Vec<f64> = (WRITES - 10..WRITES).filter_map(share).collect();
+    need(shares.len() == 10, "a write is not sent")?;
+    shares.sort_by(f64::total_cmp);
+    Ok(f64::midpoint(shares[4], shares[5]))
 }
 
 fn underused(lab: &Lab<'_>) -> Measured {
