@@ -22,14 +22,15 @@ pub struct PaperPage<'a> {
     pub revision: &'a str,
 }
 
-/// The page of a paper: for each result published and ours on the same axes, the table of rows and the configuration; then the
-/// assumptions, and how the page was made.
+/// The page of a paper: for each result published and ours on the same axes, the table of rows and the configuration, those with misses
+/// first and those with undecided rows next; then the assumptions, and how the page was made.
 #[must_use]
 pub(crate) fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
     let paper = &run.published.paper;
     let palette = palette();
-    let results: Vec<ResultSection<'_>> =
+    let mut results: Vec<ResultSection<'_>> =
         run.results.iter().map(|result| ResultSection::of(run, result, &palette)).collect();
+    results.sort_by_key(|result| (result.misses == 0, result.open.is_empty()));
     let plots: Vec<&Plot> = results.iter().flat_map(|result| &result.plots).collect();
     render(&OnePaper {
         title: &paper.title,

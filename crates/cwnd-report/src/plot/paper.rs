@@ -96,7 +96,8 @@ fn scale(values: impl Iterator<Item = f64> + Clone) -> (Json, Json) {
     let ticks: Vec<f64> = (least == 0.0).then_some(0.0).into_iter().chain(powers).collect();
     let scale = match least > 0.0 {
         true => json!({ "type": "log", "padding": 8 }),
-        false => json!({ "type": "symlog", "constant": least_positive, "padding": 8 }),
+        // Rounded ends would lie orders of magnitude below zero.
+        false => json!({ "type": "symlog", "constant": least_positive, "padding": 8, "nice": false }),
     };
     (scale, json!({ "values": ticks, "format": "~g" }))
 }
