@@ -1,4 +1,5 @@
 // What every page is checked with: a browser that uses no network of its own, and checks that are counted.
+import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 
 // Without a sandbox because tests run as root in containers; nothing of Chromium's own may use the network either.
@@ -30,4 +31,19 @@ export function launch(executablePath) {
   return chromium.launch({ executablePath, args: FLAGS }).catch((error) => {
     throw new Error(`cannot start ${executablePath}: ${error.message.split('\n')[0]}`);
   });
+}
+
+/** What axe finds on a page, which has to be nothing. */
+export async function axe_violations(page) {
+  await page.evaluate(axe.source);
+  const { violations, passes } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  const lines = violations.map(({ id, impact, nodes }) => `${id} (${impact}) at ${nodes.slice(0, 3).map(({ target }) => target.join(' ')).join('; ')}`);
+  assert(lines.length === 0, lines.join(' | '));
+  return `${passes.length} rules passed`;
+}
+
+/** Nothing on a page is beyond the edge of the screen, but in what scrolls by itself. */
+export async function overflow(page) {
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert(beyond <= 0, `the page is ${beyond} pixels wider than the screen`);
 }

@@ -1,6 +1,7 @@
 //! The tests: everything that runs code to see whether it is right.
 
 use std::num::NonZero;
+use std::path::Path;
 use std::process::Command;
 use std::{fs, io, thread};
 
@@ -165,20 +166,25 @@ fn tests(workspace: &Workspace) -> Result<(), String> {
     run(tests.args(TESTED))
 }
 
-/// Opens the report of a short run in a browser, and the page of `cwnd live`.
+/// Opens the pages of short runs in a browser, and the page of `cwnd live`.
 fn browser(workspace: &Workspace) -> Result<(), String> {
-    let out = workspace.scratch().join("compare");
+    let out = workspace.scratch().join("pages");
     match fs::remove_dir_all(&out) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(format!("{}: {error}", out.display())),
         _ => {}
     }
-    let compare = ["--", "compare", "--duration", "5s", "--warmup", "1s", "--out"];
-    run(workspace.cargo(&["run", "--release"]).args(compare).arg(&out))?;
+    fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    let (compare, simd, conform) = (out.join("compare"), out.join("simd"), out.join("conform.html"));
+    let cwnd =
+        |arguments: &[&str], file: &Path| run(workspace.cargo(&["run", "--release", "--"]).args(arguments).arg(file));
+    cwnd(&["compare", "--duration", "5s", "--warmup", "1s", "--out"], &compare)?;
+    cwnd(&["paper", "simd", "--quick", "--no-store", "--out"], &simd)?;
+    cwnd(&["conform", "cubic", "--check", "9438-beta", "--html"], &conform)?;
     let program = chromium().ok_or("chromium is missing")?;
-    run(Command::new("node")
-        .arg(workspace.path("tests/browser/report.mjs"))
-        .arg(out.join("report.html"))
-        .arg(&program))?;
+    let report = compare.join("report.html");
+    run(Command::new("node").arg(workspace.path("tests/browser/report.mjs")).arg(&report).arg(&program))?;
+    let pages = [report, simd.join("index.html"), simd.join("simd.html"), conform];
+    run(Command::new("node").arg(workspace.path("tests/browser/pages.mjs")).arg(&program).args(pages))?;
     // The page in the program is the one that its sources make.
     let page = workspace.path("crates/cwnd-live/page");
     run(Command::new("npm").args(["run", "--silent", "check"]).current_dir(&page))?;

@@ -5,6 +5,7 @@ use cwnd_run::measure::Estimate;
 use serde_json::{Value, json};
 
 use super::colour::Palette;
+use super::names;
 use super::spec::{DataSet, Group, Plot, by_text};
 
 /// The plots of an evaluation, in the order of the page.
@@ -94,7 +95,7 @@ fn harm(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> 
     let names: Vec<String> = rows.iter().map(|row| label(row)).collect();
     let groups = rows.iter().flat_map(|row| one(contenders, row, &[&label(row)]));
     let table = DataSet::new("table", ["algorithm", "cell", "harm", "low", "high"], groups.collect());
-    let y = json!({ "field": "cell", "type": "nominal", "sort": names, "title": null, "axis": { "labelLimit": 360 } });
+    let (y, height) = names::axis("cell", &names);
     let x = |field: &str| json!({ "field": field, "type": "quantitative", "title": "Harm to the others' goodput" });
     let color = contenders.colour(palette);
     let layers = [
@@ -109,7 +110,7 @@ fn harm(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> 
             "What the others lose against having only themselves there. Harm beyond that of Reno and CUBIC in the same place is what Ware et \
              al. (2019) would object to.",
         ),
-        ("container".into(), (names.len() as u32 * 16).max(60)),
+        ("container".into(), height),
         &layers,
         vec![table],
     )
@@ -164,7 +165,7 @@ fn bars(contenders: &Contenders, palette: &Palette, over: &str, value: (&str, &s
     let y = |field: &str| json!({ "field": field, "type": "quantitative", "title": title, "scale": scale });
     [
         json!({ "mark": "bar", "encoding": { "x": x, "xOffset": offset, "y": y(field), "color": color } }),
-        json!({ "mark": { "type": "rule", "strokeWidth": 1.4 }, "encoding": { "x": x, "xOffset": offset, "y": y("low"), "y2": { "field": "high" } } }),
+        json!({ "mark": { "type": "rule", "strokeWidth": 1.4, "color": "var(--text)" }, "encoding": { "x": x, "xOffset": offset, "y": y("low"), "y2": { "field": "high" } } }),
     ]
 }
 

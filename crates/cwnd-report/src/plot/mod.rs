@@ -35,6 +35,7 @@ mod frame;
 mod heatmap;
 mod lines;
 pub(crate) mod model;
+mod names;
 mod over_time;
 mod overview;
 pub(crate) mod paper;

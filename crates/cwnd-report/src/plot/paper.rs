@@ -4,6 +4,7 @@ use cwnd_papers::{Figure, JudgedRow, PaperRun, PublishedResult, ResultRun, Value
 use serde_json::{Value as Json, json};
 
 use super::colour::{self, Palette};
+use super::names;
 use super::spec::{DataSet, Group, Plot, by_text};
 
 /// The colours of the curves.
@@ -49,8 +50,7 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
             names.push(row.row.clone());
         }
     }
-    let axis = json!({ "labelLimit": 0, "labelExpr": WRAPPED, "labelLineHeight": LINE });
-    let y = json!({ "field": "row", "type": "nominal", "sort": names, "title": null, "axis": axis });
+    let (y, height) = names::axis("row", &names);
     let title = if unit.is_empty() { "Value".to_string() } else { unit.to_string() };
     let (scale, ticks) = scale(groups.iter().flat_map(|group| group.numbers.iter().map(|column| column[0])));
     let x =
@@ -68,8 +68,6 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
         json!({ "mark": { "type": "rule", "strokeWidth": 1.6 }, "encoding": { "y": y, "x": x("low"), "x2": { "field": "high" }, "color": source } }),
         json!({ "mark": { "type": "point", "size": 60, "strokeWidth": 2 }, "encoding": { "y": y, "x": x("value"), "color": source, "shape": shape } }),
     ];
-    let lines = names.iter().map(|name| lines(name)).max().unwrap_or(1);
-    let height = (names.len() as u32 * (lines * LINE + 6)).max(60);
     let table = DataSet::new("table", ["row", "source", "value", "low", "high"], groups);
     let caption = "Diamonds: published. Circles: ours, with the 95 % interval.";
     let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
@@ -102,28 +100,6 @@ fn scale(values: impl Iterator<Item = f64> + Clone) -> (Json, Json) {
     (scale, json!({ "values": ticks, "format": "~g" }))
 }
 
-/// How many lines [`WRAPPED`] makes of a label.
-fn lines(label: &str) -> u32 {
-    let mut lines = 1;
-    let mut used = 0;
-    for word in label.split(' ') {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > WIDTH {
-            (lines, used) = (lines + 1, length);
-        } else {
-            used += length + usize::from(used > 0);
-        }
-    }
-    lines
-}
-
-/// Characters of a line of a label.
-const WIDTH: usize = 34;
-/// Its height, pixels.
-const LINE: u32 = 12;
-/// Breaks a label after at most [`WIDTH`] characters, at a space.
-const WRAPPED: &str = r"split(trim(replace(datum.label, regexp('(.{1,34})( |$)', 'g'), '$1\n')), '\n')";
-
 /// Curves on common axes: ours drawn through, published ones as points.
 fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
     let names: Vec<String> = figure.curves.iter().map(|line| line.name.clone()).collect();
@@ -135,8 +111,8 @@ fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
     });
     let table = DataSet::new("table", ["curve", "source", "x", "y"], groups.collect());
     let axis = |field: &str, title: &str, log: bool| {
-        let kind = if log { "log" } else { "linear" };
-        json!({ "field": field, "type": "quantitative", "title": title, "scale": { "type": kind, "zero": false, "nice": false } })
+        let scale = if log { json!({ "type": "log", "nice": false }) } else { json!({ "zero": false, "nice": false }) };
+        json!({ "field": field, "type": "quantitative", "title": title, "scale": scale })
     };
     let encoding = json!({
         "x": axis("x", figure.x, figure.log.0),
@@ -145,10 +121,14 @@ fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
         "strokeDash": by_text("curve", &names, &dashes),
     });
     let layer = |mark: Json, source: &str| json!({ "transform": [{ "filter": { "field": "source", "equal": source } }], "mark": mark, "encoding": encoding });
-    let layers = [
-        layer(json!({ "type": "line", "strokeWidth": 1.8 }), "ours"),
-        layer(json!({ "type": "point", "shape": "diamond", "size": 60, "strokeWidth": 2 }), "published"),
+    // A layer without rows has no extent, which is a warning on the console.
+    let marks = [
+        (json!({ "type": "line", "strokeWidth": 1.8 }), "ours", false),
+        (json!({ "type": "point", "shape": "diamond", "size": 60, "strokeWidth": 2 }), "published", true),
     ];
+    let drawn =
+        marks.into_iter().filter(|(_, _, published)| figure.curves.iter().any(|line| line.published == *published));
+    let layers: Vec<Json> = drawn.map(|(mark, source, _)| layer(mark, source)).collect();
     Plot::new(
         format!("{id}-figure-{nth}"),
         (figure.title, id, &figure.caption),
