@@ -3,9 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
+use std::{fs, io};
 
+use cwnd_report::plot::Axis;
 use serde::Deserialize;
 
+use crate::plot::{self, Panel, Series};
 use crate::provenance::Provenance;
 use crate::{Error, page};
 
@@ -75,7 +78,8 @@ pub(crate) fn validate(root: &Path) -> Result<(), Error> {
             figures.push('\n');
         }
     }
-    let _ = writeln!(figures, "\nSimulated at {sources}.");
+    windows(root)?;
+    let _ = writeln!(figures, "\n{PICTURE}\n\nSimulated at {sources}.");
     page::put_into(root, "docs/foreign.md", "figures", &figures)?;
 
     let mut judged: Vec<Conformance> = Vec::new();
@@ -83,6 +87,60 @@ pub(crate) fn validate(root: &Path) -> Result<(), Error> {
         judged.extend(foreign::<Vec<Conformance>>(root, &[&["conform", "--json"], subjects].concat())?);
     }
     page::put_into(root, "docs/foreign.md", "conformance", &conformance(&judged, &sources))
+}
+
+/// One flow of each alone: the windows over time of a stack and of our algorithm of that name, a panel for each stack.
+fn windows(root: &Path) -> Result<(), Error> {
+    let out = root.join("out/validation/stacks");
+    if let Err(source) = fs::remove_dir_all(&out)
+        && source.kind() != io::ErrorKind::NotFound
+    {
+        return Err(Error::File { path: out, source });
+    }
+    let folder = out.to_string_lossy().into_owned();
+    let names: Vec<&str> = PAIRS.iter().flat_map(|pair| [pair.0, pair.1]).collect();
+    let options = ["--flows", "1", "--rate", "20mbit", "--duration", "30s", "--seeds", "1", "--json", "--out", &folder];
+    let _: Comparison = foreign(root, &[&["compare"], distinct(&names).as_slice(), &options].concat())?;
+    let series = |name: &str| window(&out.join("traces").join(format!("{}.flows.csv", name.replace(':', "-"))));
+    let mut both = Vec::new();
+    for (theirs, ours) in PAIRS {
+        both.push((theirs, ours, series(theirs)?, series(ours)?));
+    }
+    let panels: Vec<Panel<'_>> = both
+        .iter()
+        .map(|(name, own, theirs, ours)| Panel {
+            title: format!("{name} and {own}"),
+            axis: Axis::new("window_packets", "Window (packets)"),
+            ours,
+            theirs,
+        })
+        .collect();
+    plot::write(&root.join("out/validation/stacks.vl.json"), ["stack", "cwnd"], &panels)
+}
+
+/// Each name once, in the order in which they come.
+fn distinct<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let mut once: Vec<&str> = Vec::new();
+    for name in names {
+        if !once.contains(name) {
+            once.push(name);
+        }
+    }
+    once
+}
+
+/// The window of the flow in a trace, packets.
+fn window(path: &Path) -> Result<Series, Error> {
+    let text = fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap_or_default();
+    let column = |name: &str| header.iter().position(|found| *found == name);
+    let (Some(time), Some(window)) = (column("time_s"), column("window_packets")) else {
+        let source = io::Error::new(io::ErrorKind::InvalidData, "it has no column time_s or window_packets");
+        return Err(Error::File { path: path.to_owned(), source });
+    };
+    let number = |line: &[&str], at: usize| line.get(at).and_then(|cell| cell.parse::<f64>().ok());
+    Ok(Series::plotted(lines.filter_map(|line| number(&line, time).zip(number(&line, window))), 0.0))
 }
 
 /// How many checks each meets, and what departs.
@@ -136,6 +194,15 @@ impl Estimate {
 const HEADER: &str = "\
 | | utilisation, % | goodput, Mbit/s | Jain index | loss, % | queueing delay, ms |
 | --- | --- | --- | --- | --- | --- |";
+
+const PICTURE: &str = "\
+One flow of each alone on 20 Mbit/s and 50 ms, its window over time beside that of our algorithm of the name:
+
+![Windows over 30 s, a panel for each stack: quinn's CUBIC and Reno, noq's CUBIC and BBRv3, and ours on the same axes](validation/stacks.svg)";
+
+/// What is drawn: a stack, and our algorithm beside it.
+const PAIRS: [(&str, &str); 4] =
+    [("quinn:cubic", "cubic"), ("noq:cubic", "cubic"), ("quinn:reno", "reno"), ("noq:bbr3", "bbr3")];
 
 /// The options of a path, and what the others are.
 const PATHS: [(&[&str], &str); 2] = [

@@ -10,13 +10,19 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         needs: &[&RUSTFMT],
-        // Four workspaces: two more for their dependencies, and one for its compiler.
+        // Five workspaces: three more for their dependencies, and one for its compiler.
         run: |workspace| {
-            ["Cargo.toml", "foreign/Cargo.toml", "foreign/known-bad/Cargo.toml", "fuzz/Cargo.toml"]
-                .into_iter()
-                .try_for_each(|manifest| {
-                    run(&mut workspace.cargo(&["fmt", "--all", "--manifest-path", manifest, "--check"]))
-                })
+            [
+                "Cargo.toml",
+                "foreign/Cargo.toml",
+                "foreign/known-bad/Cargo.toml",
+                "examples/noq-copy/Cargo.toml",
+                "fuzz/Cargo.toml",
+            ]
+            .into_iter()
+            .try_for_each(|manifest| {
+                run(&mut workspace.cargo(&["fmt", "--all", "--manifest-path", manifest, "--check"]))
+            })
         },
     },
     Step {

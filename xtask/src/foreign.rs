@@ -25,11 +25,19 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     ExitCode::from(code.unwrap_or(1))
 }
 
-/// The step of `test`: the tests of the stacks, by debug builds of the libraries alone.
+/// The step of `test`: lints, the tests of the stacks by debug builds of the libraries alone, and a transfer between two processes.
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     let tests = ["test", "--locked", "--no-default-features"];
+    let (known_bad, bad) = ("foreign/known-bad", ["--features", "known-bad"]);
+    let clippy = ["clippy", "--locked", "--workspace", "--no-default-features", "--all-targets"];
+    for (program, features) in [("foreign", [].as_slice()), (known_bad, &bad), (COPY, &[])] {
+        run(cargo(workspace, program, &clippy).args(features).args(["--", "--deny", "warnings"]))?;
+    }
     run(cargo(workspace, "foreign", &tests).args(["--test", "conform", "--test", "ours", "--test", "stacks"]))?;
-    run(cargo(workspace, "foreign/known-bad", &tests).args(["--features", "known-bad", "--test", "departures"]))
+    run(cargo(workspace, known_bad, &tests).args(bad).args(["--test", "departures"]))?;
+    run(&mut workspace.cargo(&["build"]))?;
+    let command = workspace.target().join("debug").join("cwnd");
+    run(cargo(workspace, COPY, &["test", "--locked"]).env("CWND_COMMAND", command))
 }
 
 /// A cargo command in the folder `program`, whose settings hold only there.
@@ -46,5 +54,7 @@ fn target(workspace: &Workspace) -> PathBuf {
     workspace.target().join("foreign")
 }
 
+/// The example that copies a file over noq.
+const COPY: &str = "examples/noq-copy";
 /// What begins the names of releases that are known to be wrong.
 const KNOWN_BAD: [&str; 3] = ["noq-1.1.0:", "quinn-0.11.14:", "smoltcp-0.12.0:"];

@@ -24,7 +24,14 @@ pub(crate) const STEPS: &[Step] = &[
             draw(workspace)
         },
     },
-    Step { name: "stacks", needs: &[], run: |workspace| compare(workspace, "stacks") },
+    Step {
+        name: "stacks",
+        needs: &[&PYTHON, &RENDERER],
+        run: |workspace| {
+            compare(workspace, "stacks")?;
+            draw(workspace)
+        },
+    },
     Step {
         name: "udt",
         needs: &[&CXX, &LIBUDT, &IPERF3, &SRT, &IP, &PYTHON, &RENDERER],
