@@ -2,6 +2,7 @@
 
 mod plaintext;
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -21,20 +22,40 @@ use plaintext::Plaintext;
 /// quinn's stacks; `name` is what they are called before the colon.
 pub(crate) fn stacks(name: &str) -> Vec<Spec> {
     let factories: [(&str, Factory); 3] = [
-        ("cubic", || Arc::new(CubicConfig::default())),
-        ("reno", || Arc::new(NewRenoConfig::default())),
-        ("bbr", || Arc::new(BbrConfig::default())),
+        ("cubic", Arc::new(|_| Arc::new(CubicConfig::default()))),
+        ("reno", Arc::new(|_| Arc::new(NewRenoConfig::default()))),
+        ("bbr", Arc::new(|_| Arc::new(BbrConfig::default()))),
     ];
     let stack = |(controller, factory)| StackSpec::new(&format!("{name}:{controller}"), Quinn { factory }).into_spec();
     factories.into_iter().map(stack).collect()
 }
 
-type Factory = fn() -> Arc<dyn ControllerFactory + Send + Sync>;
+/// quinn with the algorithm of `spec` as its controller.
+///
+/// # Errors
+/// quinn cannot have it.
+#[cfg(not(feature = "known-bad"))]
+pub(crate) fn with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
+    cwnd_quic::quinn::Factory::new(spec.clone(), 0)?;
+    let algorithm = spec.clone();
+    let factory: Factory = Arc::new(move |seed| {
+        Arc::new(cwnd_quic::quinn::Factory::new(algorithm.clone(), seed).expect("it was accepted before"))
+    });
+    Ok(StackSpec::new(&format!("{} in quinn", spec.label()), Quinn { factory }).into_spec())
+}
 
-/// quinn with one of its controllers.
-#[derive(Debug)]
+/// Makes what makes controllers, of a seed.
+type Factory = Arc<dyn Fn(u64) -> Arc<dyn ControllerFactory + Send + Sync> + Send + Sync>;
+
+/// quinn with a controller.
 struct Quinn {
     factory: Factory,
+}
+
+impl fmt::Debug for Quinn {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Quinn").finish_non_exhaustive()
+    }
 }
 
 /// One end: an endpoint with one connection.
@@ -77,7 +98,7 @@ impl Stack for Quinn {
 
 impl Quinn {
     fn transport(&self, asked: &Asked, in_flight: &Arc<AtomicU64>) -> TransportConfig {
-        let watched = Watched { factory: (self.factory)(), in_flight: Arc::clone(in_flight) };
+        let watched = Watched { factory: (self.factory)(asked.seed), in_flight: Arc::clone(in_flight) };
         let mut config = TransportConfig::default();
         config
             .congestion_controller_factory(Arc::new(watched))

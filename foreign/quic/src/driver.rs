@@ -114,9 +114,10 @@ impl Driver {
                     self.rate.on_delivered(now, &departure);
                 }
             }
-            // What left earlier is acknowledged, or will be found lost at a time no earlier than this.
+            // What is found lost left before the newest packet acknowledged, by two round trips at most.
             None => {
-                while self.sent.front().is_some_and(|(_, departure)| departure.sent_at < sent) {
+                let kept = self.facts.rtt.get().map_or(Span::MAX, |rtt| rtt.smoothed.mul_f64(2.0));
+                while self.sent.front().is_some_and(|(_, departure)| sent.since(departure.sent_at) > kept) {
                     self.sent.pop_front();
                 }
             }
