@@ -19,12 +19,12 @@ pub struct Comparison {
 #[derive(Clone, Debug)]
 pub struct Compared {
     /// One row per algorithm, in the order requested.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparedAlgorithm>,
 }
 
 /// One algorithm.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ComparedAlgorithm {
     /// The algorithm as it was written.
     pub algorithm: String,
     /// Its runs, all flows its own.
@@ -141,7 +141,7 @@ impl Comparison {
         let scenarios = self.alone.into_iter().chain(self.versus).collect();
         let mut alone = runner(scenarios)?;
         let mut versus = alone.split_off(algorithms).into_iter();
-        let rows = alone.into_iter().map(|alone| Row {
+        let rows = alone.into_iter().map(|alone| ComparedAlgorithm {
             algorithm: alone.scenario.document().flow[0].algorithm.text().to_string(),
             estimates: alone.estimates(),
             alone,
@@ -171,7 +171,7 @@ impl Compared {
     /// How far a row is from the first in a column: the mean over seeds of the difference in each. None for the first itself.
     #[must_use]
     pub fn difference(&self, row: usize, column: &Column) -> Option<Estimate> {
-        let each = |row: &Row| -> Vec<Option<f64>> {
+        let each = |row: &ComparedAlgorithm| -> Vec<Option<f64>> {
             let one = |run| (column.of)(&Estimates::over(std::slice::from_ref(run))).map(|value| value.mean);
             row.alone.summaries.iter().map(one).collect()
         };

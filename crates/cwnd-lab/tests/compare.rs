@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwnd::{CongestionControl, Maker, Span, Spec, Start};
-use cwnd_lab::compare::{COLUMNS, Column, Compared, Comparison, DEFAULT, Row};
+use cwnd_lab::compare::{COLUMNS, Column, Compared, ComparedAlgorithm, Comparison, DEFAULT};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Interrupted, Progress, Threads};
 use cwnd_run::files::{Folder, FolderError, fresh};
@@ -113,7 +113,7 @@ fn the_default_algorithms_are_registered() {
 /// A comparison whose rows have these utilisations, as mean and half the width of the interval.
 fn with_utilisations(values: &[(f64, Option<f64>)]) -> Compared {
     let scenario = Scenario::check(Document { flow: vec![group("reno")], ..base() }).expect("valid");
-    let row = |(mean, ci95): &(f64, Option<f64>)| Row {
+    let row = |(mean, ci95): &(f64, Option<f64>)| ComparedAlgorithm {
         algorithm: "reno".to_string(),
         alone: Runs { scenario: scenario.clone(), traces: Vec::new(), summaries: Vec::new() },
         estimates: Estimates {
@@ -177,7 +177,7 @@ fn an_algorithm_from_outside_stands_beside_the_built_in_ones() {
     let algorithms = [Written::literal("reno"), ours];
     let comparison = Comparison::new(&base(), &algorithms, None, 2, None).expect("valid");
     let compared = comparison.run(&()).expect("runs");
-    let digests = |row: &Row| row.alone.traces.iter().map(|trace| trace.digest).collect::<Vec<_>>();
+    let digests = |row: &ComparedAlgorithm| row.alone.traces.iter().map(|trace| trace.digest).collect::<Vec<_>>();
     assert_eq!(digests(&compared.rows[0]), digests(&compared.rows[1]));
     assert_eq!(compared.rows[1].algorithm, "ours");
     assert_eq!(compared.rows[1].alone.traces[0].flows[1].name, "ours #2");
@@ -209,7 +209,8 @@ fn who_lives_on_marks_says_when_there_are_none() {
         let comparison = Comparison::new(base, &algorithms(&["reno", "dctcp", "tfrc"]), None, 2, ecn).expect("valid");
         comparison.run(&()).expect("runs")
     };
-    let marks = |row: &Row| row.alone.traces.iter().flat_map(|trace| &trace.links[0].marked).max().copied();
+    let marks =
+        |row: &ComparedAlgorithm| row.alone.traces.iter().flat_map(|trace| &trace.links[0].marked).max().copied();
     for (base, ecn) in [(&base(), Some(Ecn::PerPacket)), (&marking, None)] {
         let compared = run(base, ecn);
         assert!(compared.rows.iter().all(|row| marks(row) == Some(0)));
@@ -223,7 +224,7 @@ fn who_lives_on_marks_says_when_there_are_none() {
     assert_eq!(marked, [true, true, false], "a sender that does not answer marks must not carry any");
     // DCTCP keeps a queue near the threshold of 5 packets of 1.2 ms; Reno, which halves for a mark, empties the link at times.
     let [reno, dctcp, _] = &compared.rows[..] else { panic!("three rows") };
-    let used = |row: &Row| row.estimates.utilisation.expect("it runs").mean;
+    let used = |row: &ComparedAlgorithm| row.estimates.utilisation.expect("it runs").mean;
     assert!(used(dctcp) > used(reno), "{} {}", used(dctcp), used(reno));
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cwnd_lab::sweep::{
-    CellError, Chunk, Dataset, DatasetError, PartFormat, Pending, Row, Shard, Sweep, Task, TaskError, Values, columns,
-    gather, run_chunks,
+    CellError, Chunk, Dataset, DatasetError, FinishedCell, PartFormat, Pending, Shard, Sweep, Task, TaskError, Values,
+    columns, gather, run_chunks,
 };
 use cwnd_run::cells::Cells;
 
@@ -47,7 +47,7 @@ fn sweep() -> Sweep {
     read(SWEEP, &[]).expect("valid")
 }
 
-fn run(sweep: &Sweep, chunks: &[Chunk]) -> Vec<Row> {
+fn run(sweep: &Sweep, chunks: &[Chunk]) -> Vec<FinishedCell> {
     let cells = Cells::default();
     run_chunks(sweep, chunks, &cells, None, &()).expect("not interrupted")
 }

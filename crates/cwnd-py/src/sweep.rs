@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use cwnd::Span;
 use cwnd_lab::sweep::{
-    CellError, CellOutcome, Chunk, Dataset, DatasetError, PartFormat, Pending, Row, Shard, Stopped, Sweep as LabSweep,
-    Swept as LabSwept, Task, TaskError, arrow, columns, gather, run_chunks,
+    CellError, CellOutcome, Chunk, Dataset, DatasetError, FinishedCell, PartFormat, Pending, Shard, Stopped,
+    Sweep as LabSweep, Swept as LabSwept, Task, TaskError, arrow, columns, gather, run_chunks,
 };
 use cwnd_report::text;
 use cwnd_run::cells::Cells;
@@ -39,14 +39,14 @@ pub(crate) struct Sweeping {
     counts: Counts,
     /// What is run elsewhere, by the index of its chunk.
     pending: Mutex<BTreeMap<usize, Pending>>,
-    rows: Mutex<BTreeMap<Chunk, Vec<Row>>>,
+    rows: Mutex<BTreeMap<Chunk, Vec<FinishedCell>>>,
 }
 
 /// What came of a sweep.
 #[pyclass(frozen, module = "cwnd._native")]
 pub(crate) struct Swept {
     sweep: LabSweep,
-    rows: Vec<Row>,
+    rows: Vec<FinishedCell>,
     swept: LabSwept,
 }
 
@@ -185,7 +185,7 @@ impl Sweeping {
     /// What came of it.
     fn swept(&self) -> Swept {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let rows: Vec<Row> = rows.values().flatten().cloned().collect();
+        let rows: Vec<FinishedCell> = rows.values().flatten().cloned().collect();
         Swept { swept: gather(&self.sweep, &rows), sweep: self.sweep.clone(), rows }
     }
 }

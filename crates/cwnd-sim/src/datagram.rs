@@ -82,7 +82,7 @@ impl Sender {
         self.algorithm.on_ack(&view, &Ack { acks: 1, newly, marked: 0, sent_at: report.echo, sample: None, remote });
         self.control = self.algorithm.control();
         if in_flight > 0 && self.in_flight() == 0 {
-            self.backlog.rest(now);
+            self.backlog.become_idle(now);
         }
     }
 

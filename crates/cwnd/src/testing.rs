@@ -1,4 +1,4 @@
-//! Hostile inputs, and the contract every algorithm keeps whatever it is told. Behind the feature `testing`.
+//! Hostile inputs, and the contract every algorithm keeps whatever signals it gets. Behind the feature `testing`.
 //!
 //! Property tests, the fuzz target and the replay of its corpus all read bytes as a [`Case`] and hand it to [`check`].
 
@@ -16,7 +16,7 @@ use crate::window::{FirstCut, Policy, SlowStart};
 pub struct Case {
     /// How it begins.
     pub start: Start,
-    /// What it is told. Time never runs backwards; nothing else can be relied on.
+    /// The signals. Time never runs backwards; nothing else can be relied on.
     pub signals: Vec<Signal>,
 }
 

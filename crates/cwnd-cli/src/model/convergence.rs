@@ -24,7 +24,7 @@ pub(crate) struct Convergence {
     /// Algorithms, such as `simd` or `aimd:b=1/8`
     #[arg(value_name = "ALGORITHM", required = true)]
     algorithms: Vec<Written<Spec>>,
-    /// The sum of windows at which both flows hear of congestion, packets
+    /// The sum of windows at which both flows are congested, packets
     #[arg(long, value_name = "PACKETS", default_value = "100", value_parser = window)]
     capacity: f64,
     /// The two windows at the start, packets

@@ -25,7 +25,7 @@ pub(crate) struct Rounds {
     /// Algorithms, each run with one flow per window of --start
     #[arg(value_name = "ALGORITHM", required = true)]
     algorithms: Vec<Written<Spec>>,
-    /// The sum at which all flows hear of congestion, packets per round trip
+    /// The sum at which all flows are congested, packets per round trip
     #[arg(long, value_name = "PACKETS", default_value = "100", value_parser = window)]
     capacity: f64,
     /// The windows at the start, packets

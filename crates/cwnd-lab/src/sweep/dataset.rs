@@ -16,7 +16,7 @@ use thiserror::Error;
 #[cfg(feature = "parquet")]
 use super::table::arrow;
 use super::table::{Column, Values, columns};
-use super::{Chunk, Row, Sweep};
+use super::{Chunk, FinishedCell, Sweep};
 use cwnd_run::files::quoted;
 use cwnd_run::files::to_json;
 use cwnd_run::files::write_whole;
@@ -175,7 +175,7 @@ impl Dataset {
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn write(&self, chunk: Chunk, rows: &[Row]) -> Result<(), DatasetError> {
+    pub fn write(&self, chunk: Chunk, rows: &[FinishedCell]) -> Result<(), DatasetError> {
         let format = self.format();
         let part = format.bytes(&self.sweep, rows).map_err(|error| self.unwritable(&self.part(chunk), error))?;
         let failures: Vec<Unfinished> = rows.iter().filter_map(|row| self.failure(row)).collect();
@@ -222,7 +222,7 @@ impl Dataset {
         format!("{CELLS}/{}.{}", chunk.name(), self.manifest.format)
     }
 
-    fn failure(&self, row: &Row) -> Option<Unfinished> {
+    fn failure(&self, row: &FinishedCell) -> Option<Unfinished> {
         let error = row.outcome.as_ref().err()?.to_string();
         let values = &self.sweep.points()[row.cell.point].values;
         let set = self.sweep.keys().iter().zip(values);
@@ -259,7 +259,7 @@ impl PartFormat {
     ///
     /// # Errors
     /// The writer refuses, or this program was built without it.
-    pub fn bytes(self, sweep: &Sweep, rows: &[Row]) -> io::Result<Vec<u8>> {
+    pub fn bytes(self, sweep: &Sweep, rows: &[FinishedCell]) -> io::Result<Vec<u8>> {
         let columns = columns(sweep, rows);
         match self {
             Self::Csv => Ok(csv(&columns, rows.len()).into_bytes()),

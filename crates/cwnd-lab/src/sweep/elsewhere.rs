@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::run::summary;
-use super::{Cell, CellError, CellOutcome, Chunk, Row, Sweep};
+use super::{Cell, CellError, CellOutcome, Chunk, FinishedCell, Sweep};
 use cwnd_run::VERSION;
 use cwnd_run::cells::{Cells, Key, SOURCES};
 use cwnd_run::execute::{Executor, Interrupted, Progress, RunError, Threads};
@@ -21,7 +21,7 @@ use cwnd_run::scenario::{Scenario, ScenarioError};
 #[derive(Clone, Debug)]
 pub struct Pending {
     chunk: Chunk,
-    found: Vec<Row>,
+    found: Vec<FinishedCell>,
     missing: Vec<Cell>,
 }
 
@@ -79,7 +79,7 @@ impl Pending {
             let scenario = sweep.scenario(&sweep.points()[runs[0].point]);
             for cell in runs {
                 match cells.find(Key::of(&scenario, cell.seed, Probe::SUMMARY.name)) {
-                    Some(kept) => pending.found.push(Row { cell: *cell, outcome: Ok(kept) }),
+                    Some(kept) => pending.found.push(FinishedCell { cell: *cell, outcome: Ok(kept) }),
                     None => pending.missing.push(*cell),
                 }
             }
@@ -121,7 +121,12 @@ impl Pending {
     ///
     /// # Errors
     /// There are more outcomes, or fewer, than cells that were requested.
-    pub fn finish(self, sweep: &Sweep, outcomes: Vec<CellOutcome>, cells: &Cells) -> Result<Vec<Row>, CountError> {
+    pub fn finish(
+        self,
+        sweep: &Sweep,
+        outcomes: Vec<CellOutcome>,
+        cells: &Cells,
+    ) -> Result<Vec<FinishedCell>, CountError> {
         if outcomes.len() != self.missing.len() {
             return Err(CountError { asked: self.missing.len(), got: outcomes.len() });
         }
@@ -134,7 +139,7 @@ impl Pending {
                     let stored = cells.keep(Key::of(&scenario, cell.seed, Probe::SUMMARY.name), &kept);
                     stored.map(|()| kept).map_err(|error| RunError::from(error).into())
                 });
-                rows.push(Row { cell: *cell, outcome });
+                rows.push(FinishedCell { cell: *cell, outcome });
             }
         }
         rows.sort_by_key(|row| row.cell.index);

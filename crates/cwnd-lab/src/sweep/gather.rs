@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Row, Sweep};
+use super::{FinishedCell, Sweep};
 use cwnd_run::VERSION;
 use cwnd_run::measure::{Estimates, Summary};
 use cwnd_run::probe::summary_of;
@@ -54,7 +54,7 @@ pub struct Setting {
 
 /// Estimates per point from the rows of any chunks, in the order of the cells.
 #[must_use]
-pub fn gather(sweep: &Sweep, rows: &[Row]) -> Swept {
+pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
     let mut errors: Vec<String> =
         rows.iter().filter_map(|row| row.outcome.as_ref().err().map(ToString::to_string)).collect();
     let failed_cells = errors.len() as u64;

@@ -29,7 +29,7 @@ pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed
 pub use document::schema;
 pub use elsewhere::{CountError, Pending, Task, TaskError};
 pub use gather::{PointResult, Setting, Swept, gather};
-pub use run::{CellError, CellOutcome, Row, Stopped, run_chunks};
+pub use run::{CellError, CellOutcome, FinishedCell, Stopped, run_chunks};
 #[cfg(feature = "parquet")]
 pub use table::arrow;
 pub use table::{Column, Values, columns};

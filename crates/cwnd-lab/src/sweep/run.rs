@@ -14,7 +14,7 @@ use cwnd_run::scenario::Scenario;
 
 /// A cell with its outcome: what the probe keeps, or the error.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct FinishedCell {
     /// The cell.
     pub cell: Cell,
     /// The numbers, or the error.
@@ -57,7 +57,7 @@ pub fn run_chunks(
     cells: &Cells,
     dataset: Option<&Dataset>,
     progress: &dyn Progress,
-) -> Result<Vec<Row>, Stopped> {
+) -> Result<Vec<FinishedCell>, Stopped> {
     let executor = Executor::new(cells, progress);
     let next = AtomicUsize::new(0);
     // Scenarios are in memory for the chunks that are open only. While one is written, another has cells to run.
@@ -99,7 +99,7 @@ fn take(chunks: &[Chunk], next: &AtomicUsize) -> Option<(usize, Chunk)> {
     chunks.get(index).map(|chunk| (index, *chunk))
 }
 
-fn run_chunk(sweep: &Sweep, chunk: Chunk, queue: &Queue<'_, Probe>) -> Result<Vec<Row>, Interrupted> {
+fn run_chunk(sweep: &Sweep, chunk: Chunk, queue: &Queue<'_, Probe>) -> Result<Vec<FinishedCell>, Interrupted> {
     let cells = sweep.cells_of(chunk);
     let mut jobs = Vec::with_capacity(cells.len());
     for cells in cells.chunk_by(|a, b| a.point == b.point) {
@@ -107,8 +107,10 @@ fn run_chunk(sweep: &Sweep, chunk: Chunk, queue: &Queue<'_, Probe>) -> Result<Ve
         jobs.extend(cells.iter().map(|cell| summary(&scenario, cell.seed)));
     }
     let outcomes = queue.ask_each(jobs)?;
-    let rows =
-        cells.into_iter().zip(outcomes).map(|(cell, outcome)| Row { cell, outcome: outcome.map_err(CellError::Run) });
+    let rows = cells
+        .into_iter()
+        .zip(outcomes)
+        .map(|(cell, outcome)| FinishedCell { cell, outcome: outcome.map_err(CellError::Run) });
     Ok(rows.collect())
 }
 

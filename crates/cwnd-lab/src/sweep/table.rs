@@ -2,7 +2,7 @@
 
 use schemars::schema_for;
 
-use super::{Row, Sweep};
+use super::{FinishedCell, Sweep};
 use cwnd_run::measure::Summary;
 
 /// A named column.
@@ -33,7 +33,7 @@ pub enum Values {
 
 /// The columns of `rows`: `cell`, every key of the sweep, `seed`, `error`, and the measures of a summary.
 #[must_use]
-pub fn columns(sweep: &Sweep, rows: &[Row]) -> Vec<Column> {
+pub fn columns(sweep: &Sweep, rows: &[FinishedCell]) -> Vec<Column> {
     let mut columns = vec![Column {
         name: "cell".to_string(),
         unit: "",
@@ -82,8 +82,8 @@ pub fn arrow(columns: &[Column]) -> cwnd_parquet::Table {
 
 /// A key as a column of numbers where all that the sweep sets it to are numbers, otherwise of text. It does not depend on the rows, so that all
 /// parts of a data set agree.
-fn parameter(sweep: &Sweep, key: usize, rows: &[Row]) -> Column {
-    let of = |row: &Row| sweep.points()[row.cell.point].values[key].as_ref();
+fn parameter(sweep: &Sweep, key: usize, rows: &[FinishedCell]) -> Column {
+    let of = |row: &FinishedCell| sweep.points()[row.cell.point].values[key].as_ref();
     let numbers =
         sweep.points().iter().filter_map(|point| point.values[key].as_ref()).all(|value| value.number.is_some());
     let values = if numbers {

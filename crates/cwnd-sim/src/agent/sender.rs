@@ -129,7 +129,7 @@ impl Sender {
             self.send_at = now;
         }
         if self.acked == self.next {
-            self.backlog.rest(now);
+            self.backlog.become_idle(now);
         }
     }
 

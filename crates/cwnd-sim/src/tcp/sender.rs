@@ -147,7 +147,7 @@ impl<R: Recovery> Sender<R> {
             if !self.held {
                 self.timer.stop();
             }
-            self.backlog.rest(now);
+            self.backlog.become_idle(now);
         }
     }
 

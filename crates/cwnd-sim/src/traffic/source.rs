@@ -143,7 +143,7 @@ impl Backlog {
     }
 
     /// Everything sent has been acknowledged.
-    pub(crate) fn rest(&mut self, now: Time) {
+    pub(crate) fn become_idle(&mut self, now: Time) {
         if let Some(application) = &mut self.0 {
             application.idle_since = now;
         }

@@ -1,4 +1,4 @@
-//! What holds for every registered algorithm, whatever it is told.
+//! What holds for every registered algorithm, whatever signals it gets.
 
 use crate::host::{self, Flow, Random, acked, assert_close};
 use cwnd::registry::Kind;

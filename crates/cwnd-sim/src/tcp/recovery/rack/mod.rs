@@ -216,7 +216,7 @@ impl Recovery for Rack {
         let answer = self.probe.on_ack(acked, outcome.advanced, duplicate, selective);
         self.detect(now, &mut outcome);
         if outcome.lost == 0 && answer == Answer::Repaired && self.is_open() {
-            // It was repaired already, and only the algorithm is still to hear of it.
+            // It was repaired already, and only the algorithm has still to be notified.
             (outcome.lost, outcome.first_lost) = (1, before.max(1) - 1);
         }
         outcome
