@@ -54,14 +54,14 @@ pub(crate) struct Table {
     /// It is about TCP only: ns-2's own instead of the agents.
     #[serde(default)]
     tcp: bool,
-    rows: Vec<Row>,
+    rows: Vec<RowPattern>,
     points: Vec<Point>,
 }
 
 /// A kind of rows; `{}` in the id is the name of the point.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct RowPattern {
     id: String,
     is: Quantity,
 }

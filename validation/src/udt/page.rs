@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::load::Load;
-use super::record::{Measured, Records, Row};
+use super::record::{Measured, Records, Repetitions};
 use super::{ALGORITHMS, LOSSES, staged};
 use crate::Error;
 
@@ -100,7 +100,7 @@ fn loopback(page: &mut String, measured: &Measured) {
     page.push_str(
         "| | Gbit/s | times libudt | sender, CPU s/GB | receiver, CPU s/GB |\n| --- | --- | --- | --- | --- |\n",
     );
-    let reference = measured.row("libudt").map_or(f64::NAN, Row::goodput);
+    let reference = measured.row("libudt").map_or(f64::NAN, Repetitions::goodput);
     for row in &measured.rows {
         let _ = writeln!(
             page,
@@ -158,7 +158,7 @@ fn simulator(page: &mut String, measured: &Measured) {
 
 fn staged_flows(page: &mut String, measured: &Measured) {
     page.push_str(TABLE_1);
-    type Of = fn(&Row) -> f64;
+    type Of = fn(&Repetitions) -> f64;
     let used: Of = |row| row.goodput() / (staged::RATE as f64 * PAYLOAD_SHARE);
     let fair: Of = |row| row.median(|outcome| outcome.jain);
     let unsteady: Of = |row| row.median(|outcome| outcome.stability_index);
@@ -190,7 +190,7 @@ fn staged_flows(page: &mut String, measured: &Measured) {
 }
 
 /// By how much the link of a row was late at most, for 99 in 100 packets.
-fn lateness(row: &Row) -> String {
+fn lateness(row: &Repetitions) -> String {
     let late = row.median(|outcome| outcome.link_late_p99_s);
     match late {
         late if late.is_nan() => "-".to_owned(),

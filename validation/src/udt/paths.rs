@@ -8,7 +8,7 @@ use cwnd_sim::emulate::Emulation;
 use cwnd_sim::{Loss, QueueLimit};
 
 use super::page::measured_at;
-use super::record::{Measured, Records, Row};
+use super::record::{Measured, Records, Repetitions};
 use super::run::{Bench, Plan, Who};
 use crate::Error;
 
@@ -100,9 +100,9 @@ fn header(text: &mut String, first: &str) {
     let _ = writeln!(text, "{first}`udt` | `--path shared` | `--path lossy` |\n|{}", " --- |".repeat(columns));
 }
 
-fn cells<'a>(text: &mut String, row: impl Fn(&str) -> Option<&'a Row>) {
+fn cells<'a>(text: &mut String, row: impl Fn(&str) -> Option<&'a Repetitions>) {
     for (algorithm, _) in ALGORITHMS {
-        let goodput = row(algorithm).map_or(f64::NAN, Row::goodput) * 1e-6;
+        let goodput = row(algorithm).map_or(f64::NAN, Repetitions::goodput) * 1e-6;
         let _ = match goodput {
             goodput if goodput.is_nan() => write!(text, " link late |"),
             goodput if goodput < 9.95 => write!(text, " {goodput:.1} |"),

@@ -20,13 +20,13 @@ pub(crate) struct Measured<O = Outcome> {
     /// Cores of the machine, and how many programs wanted one in the minute before.
     pub(crate) cores: usize,
     pub(crate) load: f64,
-    pub(crate) rows: Vec<Row<O>>,
+    pub(crate) rows: Vec<Repetitions<O>>,
 }
 
 /// What one competitor came to, repetition by repetition.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Row<O = Outcome> {
+pub(crate) struct Repetitions<O = Outcome> {
     pub(crate) who: String,
     pub(crate) outcomes: Vec<O>,
 }
@@ -55,17 +55,17 @@ impl<O> Measured<O> {
     pub(crate) fn put(&mut self, who: &str, outcome: O) {
         match self.rows.iter_mut().find(|row| row.who == who) {
             Some(row) => row.outcomes.push(outcome),
-            None => self.rows.push(Row { who: who.to_owned(), outcomes: vec![outcome] }),
+            None => self.rows.push(Repetitions { who: who.to_owned(), outcomes: vec![outcome] }),
         }
     }
 
     /// The row of `who`.
-    pub(crate) fn row(&self, who: &str) -> Option<&Row<O>> {
+    pub(crate) fn row(&self, who: &str) -> Option<&Repetitions<O>> {
         self.rows.iter().find(|row| row.who == who)
     }
 }
 
-impl<O> Row<O> {
+impl<O> Repetitions<O> {
     /// The median of a number; not a number if no outcome has it.
     pub(crate) fn median(&self, of: impl Fn(&O) -> Option<f64>) -> f64 {
         let mut values: Vec<f64> = self.outcomes.iter().filter_map(of).collect();
@@ -77,7 +77,7 @@ impl<O> Row<O> {
     }
 }
 
-impl Row {
+impl Repetitions {
     /// The median goodput, bit/s.
     pub(crate) fn goodput(&self) -> f64 {
         self.median(|outcome| Some(outcome.goodput_bps))
@@ -126,7 +126,10 @@ mod tests {
     #[test]
     fn medians() {
         let outcome = |goodput_bps| Outcome { goodput_bps, ..Outcome::default() };
-        let row = |values: &[f64]| Row { who: String::new(), outcomes: values.iter().copied().map(outcome).collect() };
+        let row = |values: &[f64]| Repetitions {
+            who: String::new(),
+            outcomes: values.iter().copied().map(outcome).collect(),
+        };
         assert_eq!(row(&[3.0, 1.0, 50.0]).goodput(), 3.0);
         assert_eq!(row(&[4.0, 1.0]).goodput(), 2.5);
         assert!(row(&[1.0]).median(|outcome| outcome.retransmitted).is_nan());

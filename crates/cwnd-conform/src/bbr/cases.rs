@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use cwnd::{Bytes, Span, Spec};
 use cwnd_sim::{HoldBack, RateSchedule, Reordering, Source, TokenBucket};
 
-use super::path::{CRUISE, Change, DOWN, DRAIN, Log, Look, PROBE_RTT, Path, REFILL, STARTUP, UP};
+use super::path::{CRUISE, Change, DOWN, DRAIN, Log, Look, PROBE_RTT, PathSetup, REFILL, STARTUP, UP};
 use super::spurious::{Undoings, reporting_spurious};
 
 /// A test case of the draft.
@@ -62,13 +62,13 @@ pub(crate) fn condition(text: &'static str, met: bool, found: impl Into<String>)
 }
 
 /// A flow that is application-limited: 30 Mbit/s on a path of 100 Mbit/s and 40 ms.
-fn limited_path(own: &Spec) -> Path {
-    Path { rate: 100_000_000, source: Source::Rate(RateSchedule::constant(30_000_000)), ..Path::of(own) }
+fn limited_path(own: &Spec) -> PathSetup {
+    PathSetup { rate: 100_000_000, source: Source::Rate(RateSchedule::constant(30_000_000)), ..PathSetup::of(own) }
 }
 
 /// 10 Mbit/s, 40 ms, a queue of 4 BDP, a bulk flow.
 fn startup_plateau(own: &Spec) -> Vec<Condition> {
-    let log = Path::of(own).run();
+    let log = PathSetup::of(own).run();
     let exit = log.next(DRAIN, 0).expect("a plateau");
     let look = &log.looks[exit];
     let share = look.get("max_bw") / log.capacity;
@@ -89,9 +89,13 @@ fn startup_plateau(own: &Spec) -> Vec<Condition> {
 
 /// From packet 5000 on, two seconds after the start, every eighth packet of 400 is lost: an eighth of a round trip, in a dozen ranges.
 fn startup_loss(own: &Spec) -> Vec<Condition> {
-    let log =
-        Path { seconds: 5, when: Some((STARTUP, 1)), changes: &[Change::Lose(8, 5000, 5400)], ..limited_path(own) }
-            .run();
+    let log = PathSetup {
+        seconds: 5,
+        when: Some((STARTUP, 1)),
+        changes: &[Change::Lose(8, 5000, 5400)],
+        ..limited_path(own)
+    }
+    .run();
     let look = log.looks.iter().find(|look| ![STARTUP, PROBE_RTT].contains(&look.state()));
     // So little is in flight that DRAIN ends with the acknowledgement that begins it.
     let drained = look.is_some_and(|look| look.get("drain_start_round") == look.get("round_count"));
@@ -110,7 +114,7 @@ fn startup_loss(own: &Spec) -> Vec<Condition> {
 }
 
 fn drain_inflight(own: &Spec) -> Vec<Condition> {
-    let log = Path::of(own).run();
+    let log = PathSetup::of(own).run();
     let entry = log.next(DRAIN, 0).expect("a plateau");
     let exit = log.left(entry).expect("an end");
     let look = &log.looks[exit];
@@ -135,7 +139,7 @@ fn drain_inflight(own: &Spec) -> Vec<Condition> {
 /// it per second in the first case, and not at all in the second.
 fn drain_time(own: &Spec) -> Vec<Condition> {
     let rounds = |changes: &'static [Change]| {
-        let log = Path { when: Some((DRAIN, 1)), changes, queue: 8.0, ..Path::of(own) }.run();
+        let log = PathSetup { when: Some((DRAIN, 1)), changes, queue: 8.0, ..PathSetup::of(own) }.run();
         let entry = log.next(DRAIN, 0).expect("a plateau");
         let look = log.looks[log.left(entry).expect("an end")].clone();
         let rounds = look.get("round_count") - log.looks[entry].get("round_count");
@@ -151,7 +155,7 @@ fn drain_time(own: &Spec) -> Vec<Condition> {
 }
 
 fn up_plateau(own: &Spec) -> Vec<Condition> {
-    let log = Path { queue: 10.0, ..Path::of(own) }.run();
+    let log = PathSetup { queue: 10.0, ..PathSetup::of(own) }.run();
     let entry = log.next(UP, 0).expect("a probe");
     let exit = log.left(entry).expect("an end");
     let look = &log.looks[exit];
@@ -169,11 +173,11 @@ fn up_plateau(own: &Spec) -> Vec<Condition> {
 
 /// Limited to a fifth of the time as PROBE_UP begins; every tenth packet is lost after those that had left.
 fn up_loss(own: &Spec) -> Vec<Condition> {
-    let log = Path {
+    let log = PathSetup {
         rate: 100_000_000,
         when: Some((UP, 1)),
         changes: &[Change::Limit(2, 2000), Change::Lose(10, 200, 600)],
-        ..Path::of(own)
+        ..PathSetup::of(own)
     }
     .run();
     let entry = log.next(UP, 0).expect("a probe");
@@ -194,14 +198,14 @@ fn up_loss(own: &Spec) -> Vec<Condition> {
 
 /// ProbeRTT comes every five seconds all the same; it is no exit that the estimator of a full pipe decides.
 fn never_when_limited(own: &Spec) -> Vec<Condition> {
-    let startup = Path { seconds: 30, ..limited_path(own) }.run();
+    let startup = PathSetup { seconds: 30, ..limited_path(own) }.run();
     let other = startup.looks.iter().find(|look| ![STARTUP, PROBE_RTT].contains(&look.state()));
-    let up = Path {
+    let up = PathSetup {
         rate: 100_000_000,
         when: Some((UP, 1)),
         changes: &[Change::Limit(2, 20_000)],
         seconds: 15,
-        ..Path::of(own)
+        ..PathSetup::of(own)
     }
     .run();
     let entry = up.next(UP, 0).expect("a probe");
@@ -222,7 +226,7 @@ fn never_when_limited(own: &Spec) -> Vec<Condition> {
 }
 
 fn down_inflight(own: &Spec) -> Vec<Condition> {
-    let log = Path::of(own).run();
+    let log = PathSetup::of(own).run();
     let probe = log.next(UP, 0).expect("a probe");
     let entry = log.next(DOWN, probe).expect("its end");
     let exit = log.left(entry).expect("an end");
@@ -249,13 +253,13 @@ fn down_inflight(own: &Spec) -> Vec<Condition> {
 /// 0.891. With twelve it does not.
 fn down_time(own: &Spec) -> Vec<Condition> {
     let run = |millis, changes: &'static [Change]| {
-        let log = Path {
+        let log = PathSetup {
             rate: 50_000_000,
             rtt: Span::from_millis(millis),
             queue: 8.0,
             when: Some((DOWN, 1)),
             changes,
-            ..Path::of(own)
+            ..PathSetup::of(own)
         }
         .run();
         let entry = log.next(DOWN, 0).expect("a cycle");
@@ -277,7 +281,7 @@ fn down_time(own: &Spec) -> Vec<Condition> {
 }
 
 fn probe_rtt(own: &Spec) -> Vec<Condition> {
-    let log = Path { seconds: 12, ..Path::of(own) }.run();
+    let log = PathSetup { seconds: 12, ..PathSetup::of(own) }.run();
     let entry = log.next(PROBE_RTT, 0).expect("it expires");
     let exit = log.left(entry).expect("an end");
     let (begun, look) = (&log.looks[entry], &log.looks[exit]);
@@ -306,7 +310,8 @@ fn probe_rtt(own: &Spec) -> Vec<Condition> {
 }
 
 fn probe_rtt_skipped(own: &Spec) -> Vec<Condition> {
-    let log = Path { seconds: 14, when: Some((CRUISE, 1)), changes: &[Change::Pause(6000)], ..Path::of(own) }.run();
+    let log =
+        PathSetup { seconds: 14, when: Some((CRUISE, 1)), changes: &[Change::Pause(6000)], ..PathSetup::of(own) }.run();
     let resumed = log.changed + 6.0;
     let set = log.looks.iter().find(|look| flag(look, "idle_restart"));
     let probe = log.during(PROBE_RTT).find(|look| look.at < resumed + 4.5);
@@ -325,11 +330,11 @@ fn probe_rtt_skipped(own: &Spec) -> Vec<Condition> {
 }
 
 /// Acknowledgements wait up to 20 ms for one another on a path of 50 Mbit/s and 40 ms.
-fn aggregated(own: &Spec) -> Path {
-    Path {
+fn aggregated(own: &Spec) -> PathSetup {
+    PathSetup {
         rate: 50_000_000,
         adapt: |setup| setup.flows[0].ack_aggregation = Some(Span::from_millis(20)),
-        ..Path::of(own)
+        ..PathSetup::of(own)
     }
 }
 
@@ -340,7 +345,7 @@ fn startup_aggregation(own: &Spec) -> Vec<Condition> {
     let widest = log.looks[..exit].iter().map(|look| look.cwnd).fold(0.0, f64::max);
     let extra = log.looks[exit - 1].get("extra_acked");
     let share = log.looks[exit].get("max_bw") / log.capacity;
-    let log = Path {
+    let log = PathSetup {
         adapt: |setup| {
             setup.links[1].impairments.aggregation = Some(Span::from_millis(20));
             setup.links[1].impairments.ack_thinning = Some(1000);
@@ -394,7 +399,8 @@ fn cruise_aggregation(own: &Spec) -> Vec<Condition> {
 
 /// 64 kbit/s and 10 ms: a twentieth of a packet.
 fn sub_packet(own: &Spec) -> Vec<Condition> {
-    let log = Path { rate: 64_000, rtt: Span::from_millis(10), queue: 400.0, seconds: 120, ..Path::of(own) }.run();
+    let log =
+        PathSetup { rate: 64_000, rtt: Span::from_millis(10), queue: 400.0, seconds: 120, ..PathSetup::of(own) }.run();
     let probing = log.next(CRUISE, 0).or_else(|| log.next(DOWN, 0));
     let narrowest = log.looks.iter().map(|look| look.cwnd).fold(f64::INFINITY, f64::min);
     let last = log.last();
@@ -414,7 +420,8 @@ fn sub_packet(own: &Spec) -> Vec<Condition> {
 
 /// 10 to 100 Mbit/s.
 fn ten_times(own: &Spec) -> Vec<Condition> {
-    let log = Path { seconds: 12, when: Some((CRUISE, 1)), changes: &[Change::Rate(10.0)], ..Path::of(own) }.run();
+    let log =
+        PathSetup { seconds: 12, when: Some((CRUISE, 1)), changes: &[Change::Rate(10.0)], ..PathSetup::of(own) }.run();
     let begun = log.at(log.changed).expect("a change");
     let probe = log.next(UP, begun).expect("a probe");
     let found = log.looks[probe..].iter().find(|look| look.get("max_bw") >= 0.9 * 10.0 * log.capacity);
@@ -437,13 +444,13 @@ fn ten_times(own: &Spec) -> Vec<Condition> {
 
 /// 100 to 10 Mbit/s; a queue of half a BDP of the first, so that there is loss.
 fn a_tenth(own: &Spec) -> Vec<Condition> {
-    let log = Path {
+    let log = PathSetup {
         rate: 100_000_000,
         queue: 0.5,
         seconds: 25,
         when: Some((CRUISE, 1)),
         changes: &[Change::Rate(0.1)],
-        ..Path::of(own)
+        ..PathSetup::of(own)
     }
     .run();
     let begun = log.at(log.changed).expect("a change");
@@ -487,21 +494,21 @@ fn policer(own: &Spec) -> Vec<Condition> {
     ]
 }
 
-pub(crate) fn policed(own: &Spec, seconds: u64) -> Path {
-    Path {
+pub(crate) fn policed(own: &Spec, seconds: u64) -> PathSetup {
+    PathSetup {
         rate: 100_000_000,
         seconds,
         adapt: |setup| {
             setup.links[0].impairments.policer = Some(TokenBucket { rate: 10_000_000, burst: Bytes(100_000) });
         },
-        ..Path::of(own)
+        ..PathSetup::of(own)
     }
 }
 
 /// Some packets are overtaken by ten others, and none is lost; the transport says so at the end of each recovery.
 fn spurious_recovery(own: &Spec) -> Vec<Condition> {
     let undone = Undoings::default();
-    let log = Path {
+    let log = PathSetup {
         rate: 50_000_000,
         queue: 10.0,
         seconds: 30,
@@ -509,7 +516,7 @@ fn spurious_recovery(own: &Spec) -> Vec<Condition> {
         adapt: |setup| {
             setup.links[0].impairments.reordering = Some(Reordering { probability: 0.01, by: HoldBack::Packets(10) });
         },
-        ..Path::of(own)
+        ..PathSetup::of(own)
     }
     .run();
     undone_conditions(&log, &undone, 3)
@@ -518,14 +525,14 @@ fn spurious_recovery(own: &Spec) -> Vec<Condition> {
 /// The path is longer by two seconds for a tenth of one; all packets arrive, and the transport says so after the timeout.
 fn spurious_timeout(own: &Spec) -> Vec<Condition> {
     let undone = Undoings::default();
-    let log = Path {
+    let log = PathSetup {
         rate: 50_000_000,
         queue: 10.0,
         seconds: 12,
         algorithm: reporting_spurious(own, Arc::clone(&undone)),
         when: Some((UP, 1)),
         changes: &[Change::Detour(2000)],
-        ..Path::of(own)
+        ..PathSetup::of(own)
     }
     .run();
     undone_conditions(&log, &undone, 1)
@@ -555,7 +562,7 @@ fn undone_conditions(log: &Log, undone: &Mutex<Vec<super::spurious::Undone>>, le
 }
 
 fn probe_rtt_in_startup(own: &Spec) -> Vec<Condition> {
-    let log = Path { seconds: 8, ..limited_path(own) }.run();
+    let log = PathSetup { seconds: 8, ..limited_path(own) }.run();
     let entry = log.next(PROBE_RTT, 0);
     let before = entry.map(|at| log.looks[at - 1].state());
     let after = entry.and_then(|at| log.left(at)).map(|at| &log.looks[at]);
@@ -571,7 +578,7 @@ fn probe_rtt_in_startup(own: &Spec) -> Vec<Condition> {
 
 /// A queue of a tenth of a BDP: probes meet loss, so that inflight_longterm is set.
 fn up_loss_with_longterm(own: &Spec) -> Vec<Condition> {
-    let log = Path { rate: 100_000_000, queue: 0.1, seconds: 40, ..Path::of(own) }.run();
+    let log = PathSetup { rate: 100_000_000, queue: 0.1, seconds: 40, ..PathSetup::of(own) }.run();
     let ended: Vec<(&Look, &Look)> = log
         .entered(UP)
         .into_iter()
@@ -599,8 +606,13 @@ fn up_loss_with_longterm(own: &Spec) -> Vec<Condition> {
 
 /// From the beginning of PROBE_REFILL the application has data for one millisecond in ten, for 300 ms.
 fn limited_refill(own: &Spec) -> Vec<Condition> {
-    let log =
-        Path { rate: 100_000_000, when: Some((REFILL, 1)), changes: &[Change::Limit(1, 300)], ..Path::of(own) }.run();
+    let log = PathSetup {
+        rate: 100_000_000,
+        when: Some((REFILL, 1)),
+        changes: &[Change::Limit(1, 300)],
+        ..PathSetup::of(own)
+    }
+    .run();
     let entry = log.next(REFILL, 0).expect("a probe");
     let exit = log.left(entry).expect("an end");
     let before = log.looks[entry].get("max_bw");

@@ -4,7 +4,7 @@ use cwnd::{Span, Spec, Time};
 use cwnd_sim::{Loss, RateSchedule, Simulation, Source};
 
 use super::cases::{Condition, condition, policed};
-use super::path::{CRUISE, Change, PROBE_RTT, Path, UP};
+use super::path::{CRUISE, Change, PROBE_RTT, PathSetup, UP};
 
 /// A group of figures.
 pub(crate) struct Figure {
@@ -41,7 +41,8 @@ fn bandwidth() -> Vec<Condition> {
             }
             let seconds = if rate < 1_000_000 { 60 } else { seconds };
             let log =
-                Path { rate, rtt: Span::from_millis(millis), queue: 4.0, seconds, ..Path::of(&spec("bbr3")) }.run();
+                PathSetup { rate, rtt: Span::from_millis(millis), queue: 4.0, seconds, ..PathSetup::of(&spec("bbr3")) }
+                    .run();
             let share = log.last().get("max_bw") / log.capacity;
             conditions.push(condition(name, (share - 1.0).abs() <= 0.02, format!("{share:.4}")));
         }
@@ -54,12 +55,12 @@ fn ten_times() -> Vec<Condition> {
     [(4.0, "a queue of 4 BDP: 90 % within 20 rounds of PROBE_UP"), (0.2, "a queue of 0.2 BDP: 90 % within 20 rounds")]
         .map(|(queue, text)| {
             let nth = 4;
-            let path = Path {
+            let path = PathSetup {
                 queue,
                 seconds: 30,
                 when: Some((CRUISE, nth)),
                 changes: &[Change::Rate(10.0)],
-                ..Path::of(&spec("bbr3"))
+                ..PathSetup::of(&spec("bbr3"))
             };
             let log = path.run();
             let begun = log.at(log.changed).expect("a change");
@@ -81,13 +82,13 @@ fn ten_times() -> Vec<Condition> {
 fn a_tenth() -> Vec<Condition> {
     [(4.0, "a queue of 4 BDP: within 5 % after two cycles"), (0.5, "a queue of 0.5 BDP: within 5 % after two cycles")]
         .map(|(queue, text)| {
-            let log = Path {
+            let log = PathSetup {
                 rate: 100_000_000,
                 queue,
                 seconds: 30,
                 when: Some((CRUISE, 1)),
                 changes: &[Change::Rate(0.1)],
-                ..Path::of(&spec("bbr3"))
+                ..PathSetup::of(&spec("bbr3"))
             }
             .run();
             let begun = log.at(log.changed).expect("a change");
@@ -107,8 +108,13 @@ fn a_tenth() -> Vec<Condition> {
 /// Thirty seconds after ten, a queue of 1 BDP; the link itself carries `1 - p` of what it is offered.
 fn random_loss() -> Vec<Condition> {
     let utilisation = |algorithm: &str, p: f64| {
-        let path =
-            Path { rate: 200_000_000, rtt: Span::from_millis(50), queue: 1.0, seconds: 40, ..Path::of(&spec("bbr3")) };
+        let path = PathSetup {
+            rate: 200_000_000,
+            rtt: Span::from_millis(50),
+            queue: 1.0,
+            seconds: 40,
+            ..PathSetup::of(&spec("bbr3"))
+        };
         let mut setup = path.setup(&[spec(algorithm)]);
         setup.links[0].loss = Loss::Bernoulli(p);
         let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
@@ -135,7 +141,7 @@ fn policer() -> Vec<Condition> {
 
 /// After the first quarter of a minute.
 fn queueing() -> Vec<Condition> {
-    let path = Path { rate: 50_000_000, seconds: 60, ..Path::of(&spec("bbr3")) };
+    let path = PathSetup { rate: 50_000_000, seconds: 60, ..PathSetup::of(&spec("bbr3")) };
     let setup = path.setup(&[spec("bbr3")]);
     let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
     let wait = trace.links[0].wait.quantile(0.95).expect("packets waited") as f64 / path.rtt.as_nanos() as f64;
@@ -150,7 +156,7 @@ fn queueing() -> Vec<Condition> {
 fn two_flows() -> Vec<Condition> {
     [(1.0, "a queue of 1 BDP: Jain at least 0.95"), (4.0, "a queue of 4 BDP: Jain at least 0.95")]
         .map(|(queue, text)| {
-            let path = Path { rate: 50_000_000, queue, seconds: 40, ..Path::of(&spec("bbr3")) };
+            let path = PathSetup { rate: 50_000_000, queue, seconds: 40, ..PathSetup::of(&spec("bbr3")) };
             let mut setup = path.setup(&[spec("bbr3"), spec("bbr3")]);
             setup.flows[1].start = Time::ZERO + Span::from_secs(10);
             let rates = delivered(&setup, 30, 40);
@@ -165,7 +171,7 @@ fn two_flows() -> Vec<Condition> {
 /// that are not limited. Section 5.5.4 counts a limited sample above the estimate too, so that the wish that none ever does cannot hold.
 fn limited() -> Vec<Condition> {
     let source = Source::Rate(RateSchedule::constant(30_000_000));
-    let log = Path { rate: 100_000_000, source, seconds: 20, ..Path::of(&spec("bbr3")) }.run();
+    let log = PathSetup { rate: 100_000_000, source, seconds: 20, ..PathSetup::of(&spec("bbr3")) }.run();
     let most = log.looks.iter().map(|look| look.get("max_bw")).fold(0.0, f64::max) / log.capacity;
     let settled = log.looks[log.at(1.0).expect("a second")].get("max_bw") / log.capacity;
     vec![
@@ -179,12 +185,12 @@ fn limited() -> Vec<Condition> {
 }
 
 fn idle() -> Vec<Condition> {
-    let log = Path {
+    let log = PathSetup {
         rate: 50_000_000,
         seconds: 14,
         when: Some((CRUISE, 1)),
         changes: &[Change::Pause(6000)],
-        ..Path::of(&spec("bbr3"))
+        ..PathSetup::of(&spec("bbr3"))
     }
     .run();
     let resumed = log.changed + 6.0;

@@ -16,7 +16,7 @@ pub(crate) const PROBE_RTT: u8 = 6;
 
 /// A bottleneck and a flow over it.
 #[derive(Clone)]
-pub(crate) struct Path {
+pub(crate) struct PathSetup {
     /// Bit/s.
     pub(crate) rate: u64,
     pub(crate) rtt: Span,
@@ -73,7 +73,7 @@ pub(crate) struct Log {
     pub(crate) looks: Vec<Look>,
 }
 
-impl Path {
+impl PathSetup {
     /// 10 Mbit/s, 40 ms and a queue of 4 BDP, with a bulk flow of `own`.
     pub(crate) fn of(own: &Spec) -> Self {
         Self {

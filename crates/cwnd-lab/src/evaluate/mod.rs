@@ -86,12 +86,12 @@ pub struct Section {
     /// Whether there are numbers.
     pub covered: bool,
     /// The numbers.
-    pub rows: Vec<Row>,
+    pub rows: Vec<EvaluationRow>,
 }
 
 /// A number of the algorithm, beside that of the references in its place.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Row {
+pub struct EvaluationRow {
     /// The rate of the bottleneck.
     pub rate: String,
     /// The round-trip time without queueing.
@@ -161,7 +161,7 @@ struct Bottleneck {
 /// What it cannot do at all, such as transfers of a size where nothing is sent twice, is left out.
 ///
 /// # Errors
-/// Reno or CUBIC cannot be run in its place: an error in the plan.
+/// A scenario of the plan is not valid with the algorithm, Reno or CUBIC in its place.
 pub fn plan(algorithm: &Written<Spec>, extent: Extent) -> Result<Plan, ScenarioError> {
     let mut plan =
         Plan { algorithm: algorithm.clone(), extent, parts: Vec::new(), left_out: Vec::new(), runs: Vec::new() };
@@ -226,7 +226,7 @@ impl Plan {
         })
     }
 
-    fn rows(&self, asked: &Asked, outcomes: &[Outcome<Kept>]) -> Vec<Row> {
+    fn rows(&self, asked: &Asked, outcomes: &[Outcome<Kept>]) -> Vec<EvaluationRow> {
         let seeds = self.extent.seeds as usize;
         let estimate = |measure: &Measure, runs: &[usize]| {
             let values: Vec<f64> = (0..seeds)
@@ -240,7 +240,7 @@ impl Plan {
         };
         let row = |measure: &Measure| {
             let [algorithm, reno, cubic] = asked.runs.each_ref().map(|runs| estimate(measure, runs));
-            Row {
+            EvaluationRow {
                 rate: asked.path.rate.to_string(),
                 rtt: asked.path.rtt.to_string(),
                 queue: asked.path.queue.clone(),

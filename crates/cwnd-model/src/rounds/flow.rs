@@ -14,7 +14,7 @@ use super::setup::Setup;
 use crate::host::facts;
 
 /// An algorithm and what its host knows.
-pub(super) struct Flow {
+pub(super) struct SynchronousFlow {
     algorithm: Algorithm,
     receiver: Option<Box<dyn ReceiverSide>>,
     reports: bool,
@@ -31,7 +31,7 @@ pub(super) struct Flow {
 }
 
 /// A copy for a step that may be taken back; only for flows whose receiver keeps nothing.
-impl Clone for Flow {
+impl Clone for SynchronousFlow {
     fn clone(&self) -> Self {
         Self {
             algorithm: self.algorithm.clone(),
@@ -43,7 +43,7 @@ impl Clone for Flow {
     }
 }
 
-impl Flow {
+impl SynchronousFlow {
     /// Flow `index` of the setup.
     pub(super) fn new(setup: &Setup, index: usize) -> Self {
         let flow = &setup.flows[index];

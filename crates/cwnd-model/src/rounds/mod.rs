@@ -19,7 +19,7 @@ use cwnd_trace::Trace;
 
 use crate::ShouldContinue;
 
-use flow::Flow;
+use flow::SynchronousFlow;
 use record::Recorder;
 
 /// What came of it.
@@ -78,7 +78,7 @@ pub fn unmodelled(spec: &Spec) -> Option<&'static str> {
 struct Host {
     /// What is in force: a later capacity takes the place of the first.
     setup: Setup,
-    flows: Vec<Flow>,
+    flows: Vec<SynchronousFlow>,
     recorder: Recorder,
     events: Vec<Event>,
     /// Round trips since the start.
@@ -92,14 +92,15 @@ struct Host {
 /// The flows some steps ago, to which they return when congestion falls into a step. An algorithm from outside costs more to copy than
 /// to ask, and equal signals give equal flows.
 struct Snapshot {
-    flows: Vec<Flow>,
+    flows: Vec<SynchronousFlow>,
     at: f64,
     steps: u32,
 }
 
 impl Host {
     fn new(setup: Setup) -> Self {
-        let flows: Vec<Flow> = (0..setup.flows.len()).map(|index| Flow::new(&setup, index)).collect();
+        let flows: Vec<SynchronousFlow> =
+            (0..setup.flows.len()).map(|index| SynchronousFlow::new(&setup, index)).collect();
         let reports = setup.flows.iter().any(|flow| flow.algorithm.entry().transport == Transport::Reported);
         let steps = match setup.clock {
             Clock::Rounds => 1,
@@ -190,7 +191,7 @@ impl Host {
     }
 
     fn in_network(&self) -> Vec<f64> {
-        self.flows.iter().map(Flow::in_network).collect()
+        self.flows.iter().map(SynchronousFlow::in_network).collect()
     }
 
     fn now(&self) -> Time {

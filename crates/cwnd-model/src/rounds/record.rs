@@ -4,7 +4,7 @@ use cwnd::units::Time;
 use cwnd::{CongestionControl, Pacing};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
-use super::flow::Flow;
+use super::flow::SynchronousFlow;
 use super::setup::Setup;
 
 /// A trace in the making.
@@ -28,7 +28,7 @@ impl Recorder {
     }
 
     /// The state at `now`, unless a later one is known.
-    pub(super) fn sample(&mut self, now: Time, flows: &[Flow]) {
+    pub(super) fn sample(&mut self, now: Time, flows: &[SynchronousFlow]) {
         let at = now.as_nanos();
         if self.trace.at.last().is_some_and(|last| *last >= at) {
             return;

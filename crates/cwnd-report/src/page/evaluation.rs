@@ -2,7 +2,7 @@
 
 use askama::Template;
 use cwnd::Spec;
-use cwnd_lab::evaluate::{Evaluation, LeftOut, Row, Section};
+use cwnd_lab::evaluate::{Evaluation, EvaluationRow, LeftOut, Section};
 use cwnd_run::VERSION;
 use cwnd_run::measure::digits::cell;
 
@@ -82,7 +82,7 @@ impl<'a> Heading<'a> {
 }
 
 impl<'a> Setting<'a> {
-    fn of(row: &'a Row, contenders: &Contenders) -> Self {
+    fn of(row: &'a EvaluationRow, contenders: &Contenders) -> Self {
         let (scale, unit) = if row.unit == "s" { (1e3, ", ms") } else { (1.0, "") };
         Self {
             path: format!("{}, {}, {}", row.rate, row.rtt, row.queue),

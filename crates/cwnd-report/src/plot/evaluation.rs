@@ -1,6 +1,6 @@
 //! Plots of an evaluation: shares, round-trip times, harm, delay.
 
-use cwnd_lab::evaluate::{Evaluation, REFERENCES, Row};
+use cwnd_lab::evaluate::{Evaluation, EvaluationRow, REFERENCES};
 use cwnd_run::measure::Estimate;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl Contenders {
         Self { names }
     }
 
-    pub(crate) fn estimates<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = (&'a str, Option<Estimate>)> {
+    pub(crate) fn estimates<'a>(&'a self, row: &'a EvaluationRow) -> impl Iterator<Item = (&'a str, Option<Estimate>)> {
         self.names.iter().enumerate().map(|(nth, name)| {
             let estimate = match name.as_str() {
                 _ if nth == 0 => row.algorithm,
@@ -51,8 +51,8 @@ impl Contenders {
 fn shares(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
     let rows = rows(evaluation, "5.2.1", "share of the goodput");
     let (rate, rtt) = middle(&rows);
-    let opponent = |row: &Row| row.traffic.rsplit(' ').next().unwrap_or_default().to_string();
-    let place = |row: &Row| format!("{}, {}", row.queue.trim_start_matches("droptail:"), opponent(row));
+    let opponent = |row: &EvaluationRow| row.traffic.rsplit(' ').next().unwrap_or_default().to_string();
+    let place = |row: &EvaluationRow| format!("{}, {}", row.queue.trim_start_matches("droptail:"), opponent(row));
     let groups = rows.iter().filter(|row| row.rate == rate && row.rtt == rtt && row.traffic.starts_with("1 flow"));
     let groups = groups.flat_map(|row| one(contenders, row, &[&place(row)]));
     let columns = ["algorithm", "place", "share", "low", "high"];
@@ -91,7 +91,7 @@ fn rtts(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> 
 /// Dots: harm to the goodput of the standard algorithms, a line per setting.
 fn harm(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
     let rows = rows(evaluation, "5.2.1", "harm to goodput");
-    let label = |row: &Row| format!("{}, {}, {}: {}", row.rate, row.rtt, row.queue, row.traffic);
+    let label = |row: &EvaluationRow| format!("{}, {}, {}: {}", row.rate, row.rtt, row.queue, row.traffic);
     let names: Vec<String> = rows.iter().map(|row| label(row)).collect();
     let groups = rows.iter().flat_map(|row| one(contenders, row, &[&label(row)]));
     let table = DataSet::new("table", ["algorithm", "cell", "harm", "low", "high"], groups.collect());
@@ -170,7 +170,7 @@ fn bars(contenders: &Contenders, palette: &Palette, over: &str, value: (&str, &s
 }
 
 /// A value with its interval for each contender.
-fn one(contenders: &Contenders, row: &Row, texts: &[&str]) -> Vec<Group> {
+fn one(contenders: &Contenders, row: &EvaluationRow, texts: &[&str]) -> Vec<Group> {
     let groups = contenders.estimates(row).filter_map(|(name, estimate)| {
         let estimate = estimate?;
         let (low, high) = estimate.interval();
@@ -182,13 +182,13 @@ fn one(contenders: &Contenders, row: &Row, texts: &[&str]) -> Vec<Group> {
     groups.collect()
 }
 
-fn rows<'a>(evaluation: &'a Evaluation, number: &str, measure: &str) -> Vec<&'a Row> {
+fn rows<'a>(evaluation: &'a Evaluation, number: &str, measure: &str) -> Vec<&'a EvaluationRow> {
     let sections = evaluation.sections.iter().filter(|section| section.number == number);
     sections.flat_map(|section| &section.rows).filter(|row| row.measure == measure).collect()
 }
 
 /// The path in the middle of the grid.
-fn middle(rows: &[&Row]) -> (String, String) {
+fn middle(rows: &[&EvaluationRow]) -> (String, String) {
     let wanted = rows.iter().find(|row| row.rtt == "50ms").or(rows.first());
     wanted.map_or_else(Default::default, |row| (row.rate.clone(), row.rtt.clone()))
 }

@@ -505,7 +505,7 @@ mod tests {
     use crate::units::Packets;
 
     /// A flow of 1000-byte packets over 100 ms, with one acknowledgement per round trip.
-    struct Flow {
+    struct BbrHarness {
         bbr: Bbr,
         now: Time,
         delivered: u64,
@@ -513,7 +513,7 @@ mod tests {
         limited: bool,
     }
 
-    impl Flow {
+    impl BbrHarness {
         fn new() -> Self {
             let bbr = Bbr::new(&Start { packet: Bytes(1000), seed: 1, ..Start::default() });
             Self { bbr, now: Time::ZERO, delivered: 0, in_recovery: false, limited: false }
@@ -580,7 +580,7 @@ mod tests {
 
     #[test]
     fn startup_doubles_until_three_flat_rounds_then_drains_and_probes() {
-        let mut flow = Flow::new();
+        let mut flow = BbrHarness::new();
         close(flow.rate(), 28_853.9);
         // Delivered in the round, pacing rate after it: 2.885 times the delivery rate, at first ten packets per round trip.
         for (delivered, rate) in [(10, 288.54), (20, 577.08), (40, 1154.2), (80, 2308.3), (100, 2885.4), (100, 2885.4)]
@@ -602,7 +602,7 @@ mod tests {
 
     #[test]
     fn the_gain_cycle_lasts_eight_round_trips() {
-        let mut flow = Flow::probing();
+        let mut flow = BbrHarness::probing();
         assert!(flow.bbr.0.pacing_gain() != 0.75, "the cycle begins anywhere but with the drain");
         let mut gains = [0.0; 8];
         while flow.bbr.0.cycle_index != 7 {
@@ -619,7 +619,7 @@ mod tests {
 
     #[test]
     fn the_bandwidth_is_the_largest_of_ten_rounds() {
-        let mut flow = Flow::probing();
+        let mut flow = BbrHarness::probing();
         flow.limited = true;
         (0..20).for_each(|_| flow.round(50, 50));
         assert_eq!(flow.bbr.0.btl_bw.value, 1000.0, "limited samples below it do not count");
@@ -630,7 +630,7 @@ mod tests {
 
     #[test]
     fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
-        let mut flow = Flow::probing();
+        let mut flow = BbrHarness::probing();
         let before = flow.cwnd();
         flow.bbr.on_congestion(&flow.view(120), &Congestion::loss(7, 3));
         close(flow.cwnd(), 118.0);
@@ -645,7 +645,7 @@ mod tests {
 
     #[test]
     fn probe_rtt_keeps_four_packets_in_flight() {
-        let mut flow = Flow::probing();
+        let mut flow = BbrHarness::probing();
         while flow.bbr.0.state != State::ProbeRtt {
             // Round trips of the same length refresh the estimate: this one is longer.
             flow.now += Span::from_millis(100);

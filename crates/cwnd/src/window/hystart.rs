@@ -101,12 +101,12 @@ mod tests {
     use crate::{Algorithm, CongestionControl, Spec};
 
     /// A flow whose acknowledgements have the round-trip times a test dictates.
-    struct Flow {
+    struct HyStartHarness {
         algorithm: Algorithm,
         round: u64,
     }
 
-    impl Flow {
+    impl HyStartHarness {
         fn new(name: &str) -> Self {
             let policy = Policy { slow_start: SlowStart::HyStart, ..Policy::MODERN };
             let start = Start { window: Packets(10.0), policy, ..Start::default() };
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_rise_by_an_eighth_makes_it_careful_and_five_rounds_end_slow_start() {
-        let mut flow = Flow::new("reno");
+        let mut flow = HyStartHarness::new("reno");
         // 89 is below 80 + 10, 99 below 89 + 11.125, but 112 not below 99 + 12.375.
         assert_eq!([80, 89, 99, 112].map(|millis| flow.round(millis)), [18.0, 26.0, 34.0, 42.0]);
         // What was left of that round and four whole ones, at a quarter.
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn slow_start_goes_on_where_the_rise_does_not_last() {
-        let mut flow = Flow::new("reno");
+        let mut flow = HyStartHarness::new("reno");
         assert_eq!([80, 95, 95, 94].map(|millis| flow.round(millis)), [18.0, 26.0, 28.0, 30.0]);
         assert_eq!([94, 94, 94].map(|millis| flow.round(millis)), [38.0, 46.0, 54.0]);
         assert_eq!(flow.threshold(), f64::INFINITY);
@@ -172,7 +172,7 @@ mod tests {
     fn the_rise_is_bounded_on_short_and_long_paths() {
         for (before, not_enough, enough) in [(8, 11, 12), (400, 415, 416)] {
             let grown = |millis| {
-                let mut flow = Flow::new("reno");
+                let mut flow = HyStartHarness::new("reno");
                 [before, millis, millis].map(|millis| flow.round(millis))[2] - 26.0
             };
             assert_eq!((grown(not_enough), grown(enough)), (8.0, 2.0));
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn seven_samples_are_not_enough_and_an_acknowledgement_counts_for_eight_packets() {
-        let mut flow = Flow::new("reno");
+        let mut flow = HyStartHarness::new("reno");
         flow.round(80);
         flow.round = 2;
         (0..7).for_each(|_| flow.ack(200, 1));
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_algorithm_with_a_slow_start_of_its_own_is_careful_too() {
-        let mut flow = Flow::new("exp-tcp");
+        let mut flow = HyStartHarness::new("exp-tcp");
         assert_eq!([80, 95, 95].map(|millis| flow.round(millis)), [18.0, 26.0, 28.0]);
     }
 }

@@ -1,6 +1,6 @@
 //! What holds for every registered algorithm, whatever signals it gets.
 
-use crate::host::{self, Flow, Random, acked, assert_close};
+use crate::host::{self, Random, TestHost, acked, assert_close};
 use cwnd::registry::Kind;
 use cwnd::testing::{Case, check, in_shell};
 use cwnd::{ALGORITHMS, Congestion, CongestionControl, Spec, Start};
@@ -67,7 +67,7 @@ fn any_list_of_signals_at_extreme_parameters() {
 #[test]
 fn one_decrease_per_window_of_data() {
     for name in shelled() {
-        let mut flow = Flow::avoiding(name, 100.0);
+        let mut flow = TestHost::avoiding(name, 100.0);
         // New AIMD with its increments halved has nothing to give before it has added something.
         flow.rounds(3);
         let first = flow.view.next;
@@ -94,7 +94,7 @@ fn a_batch_equals_its_packets() {
     for name in shelled() {
         for (at, policy) in [host::NS2, Start::default().policy].into_iter().enumerate() {
             let start = Start { policy, ..Start::default() };
-            let mut single = Flow::new(name, &start);
+            let mut single = TestHost::new(name, &start);
             let mut batched = single.clone();
             // Through slow start, a cut, and an epoch after it.
             for packets in [1, 7, 400, 0, 60, 3000] {
@@ -129,15 +129,15 @@ proptest! {
     ) {
         let additive = ["reno", &format!("aimd:a={a},b={b}")];
         for spec in additive.into_iter().chain(["scalable", &format!("mimd:b={b}")]) {
-            let mut flows: Vec<Flow> = windows.iter().map(|w| Flow::avoiding(spec, *w)).collect();
+            let mut flows: Vec<TestHost> = windows.iter().map(|w| TestHost::avoiding(spec, *w)).collect();
             let index = jain(&windows);
             // A whole round trip at the increase the window has now: real windows do not end on whole packets.
             let increased: Vec<f64> = flows.iter().map(|flow| flow.w() + flow.increase()).collect();
             let raised = jain(&increased);
             prop_assert!(raised > index - 1e-9, "{spec}: an increase took the index from {index} to {raised}");
             prop_assert!(raised > index || !additive.contains(&spec) || index > 1.0 - 1e-9, "{spec}: not raised");
-            flows.iter_mut().for_each(Flow::lose);
-            let cut: Vec<f64> = flows.iter().map(Flow::w).collect();
+            flows.iter_mut().for_each(TestHost::lose);
+            let cut: Vec<f64> = flows.iter().map(TestHost::w).collect();
             prop_assert!((jain(&cut) - index).abs() < 1e-12, "{spec}: a decrease changed the index");
         }
     }
@@ -145,11 +145,11 @@ proptest! {
 
 #[test]
 fn a_common_additive_increase_raises_fairness() {
-    let mut flows = [10.0, 40.0].map(|w| Flow::avoiding("reno", w));
-    let mut index = jain(&flows.each_ref().map(Flow::w));
+    let mut flows = [10.0, 40.0].map(|w| TestHost::avoiding("reno", w));
+    let mut index = jain(&flows.each_ref().map(TestHost::w));
     for round in 0..25 {
-        flows.iter_mut().for_each(Flow::round);
-        let raised = jain(&flows.each_ref().map(Flow::w));
+        flows.iter_mut().for_each(TestHost::round);
+        let raised = jain(&flows.each_ref().map(TestHost::w));
         assert!(raised > index, "round {round}");
         index = raised;
     }

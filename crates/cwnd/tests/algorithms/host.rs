@@ -5,7 +5,7 @@ use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Limit, Packets, Remote
 
 /// A flow under a test's hand.
 #[derive(Clone, Debug)]
-pub(crate) struct Flow {
+pub(crate) struct TestHost {
     pub(crate) algorithm: Algorithm,
     pub(crate) view: View,
 }
@@ -19,7 +19,7 @@ pub(crate) const NS2: Policy = Policy {
     ..Policy::MODERN
 };
 
-impl Flow {
+impl TestHost {
     /// A flow with a round-trip time of 100 ms.
     pub(crate) fn new(spec: &str, start: &Start) -> Self {
         let view = View {

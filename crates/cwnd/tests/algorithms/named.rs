@@ -2,7 +2,7 @@
 
 use cwnd::{Ack, Congestion, CongestionControl, Packets, Rtt, Span};
 
-use crate::host::{Flow, acked, assert_close, steady};
+use crate::host::{TestHost, acked, assert_close, steady};
 
 /// Round-trip times of which `min` is the least and `latest` the newest, the smoothed and the largest.
 fn queueing(min: u64, latest: u64) -> Option<Rtt> {
@@ -10,7 +10,7 @@ fn queueing(min: u64, latest: u64) -> Option<Rtt> {
 }
 
 /// The windows after each of ten round trips, each a step of the rule as its paper writes it.
-fn trace(flow: &mut Flow) -> [f64; 10] {
+fn trace(flow: &mut TestHost) -> [f64; 10] {
     core::array::from_fn(|_| {
         flow.view.now += flow.rtt();
         flow.algorithm.on_fluid(&flow.view, Packets(flow.w()));
@@ -19,7 +19,7 @@ fn trace(flow: &mut Flow) -> [f64; 10] {
 }
 
 #[track_caller]
-fn assert_trace(flow: &mut Flow, expected: [f64; 10]) {
+fn assert_trace(flow: &mut TestHost, expected: [f64; 10]) {
     for (step, (found, expected)) in trace(flow).into_iter().zip(expected).enumerate() {
         assert!((found - expected).abs() < 1e-9, "step {step}: {found}, expected {expected}");
     }
@@ -30,26 +30,26 @@ fn assert_trace(flow: &mut Flow, expected: [f64; 10]) {
 fn bic_searches_by_bisection() {
     let search =
         [907.0, 939.0, 969.5, 984.75, 992.375, 996.1875, 998.09375, 999.046_875, 999.523_437_5, 999.761_718_75];
-    assert_trace(&mut Flow::cut_from("bic", 1000.0), search);
+    assert_trace(&mut TestHost::cut_from("bic", 1000.0), search);
 }
 
 #[test]
 fn bic_probes_beyond_its_maximum_as_slow_start_does() {
     let probing = [1001.0, 1003.0, 1007.0, 1015.0, 1031.0, 1063.0, 1095.0, 1127.0, 1159.0, 1191.0];
-    assert_trace(&mut Flow::avoiding("bic", 1000.0), probing);
+    assert_trace(&mut TestHost::avoiding("bic", 1000.0), probing);
     // The search ends in steps of s_min: 16 to go from a window of 984, in steps of 8, 4 and then no less than 4.
     let steps = [992.0, 996.0, 1000.0, 1001.0, 1003.0, 1007.0, 1015.0, 1031.0, 1063.0, 1095.0];
-    assert_trace(&mut Flow::cut_from("bic:b=0.016,s_min=4", 1000.0), steps);
+    assert_trace(&mut TestHost::cut_from("bic:b=0.016,s_min=4", 1000.0), steps);
 }
 
 #[test]
 fn bic_aims_lower_when_the_maximum_falls() {
     for (spec, w_max) in [("bic", 820.3125), ("bic:fast_convergence=off", 875.0)] {
-        let mut flow = Flow::cut_from(spec, 1000.0);
+        let mut flow = TestHost::cut_from(spec, 1000.0);
         flow.lose();
         assert_eq!((flow.w(), flow.internal("w_max")), (765.625, w_max));
     }
-    let small = Flow::avoiding("bic", 13.0);
+    let small = TestHost::avoiding("bic", 13.0);
     assert_close(small.increase(), 1.0, 1e-12);
     assert_close(small.decrease(), 0.5, 1e-12);
 }
@@ -57,7 +57,7 @@ fn bic_aims_lower_when_the_maximum_falls() {
 /// A packet per round trip for a second, then 1 + 10 (t - 1) + ((t - 1)/2)^2, times 2 (1 - beta).
 #[test]
 fn htcp_grows_faster_the_longer_the_last_congestion_is_past() {
-    let mut flow = Flow::cut_from("htcp", 1000.0);
+    let mut flow = TestHost::cut_from("htcp", 1000.0);
     for (millis, per_round) in [(1000, 1.0), (1000, 11.25), (3000, 45.0), (5000, 111.25)] {
         flow.view.now += Span::from_millis(millis);
         assert_close(flow.increase(), per_round, 1e-9);
@@ -76,7 +76,7 @@ fn htcp_keeps_what_is_not_queueing() {
         ("htcp", 60, 100, 79.0, 0.5),
         ("htcp:backoff=half", 60, 100, 100.0, 0.5),
     ] {
-        let mut flow = Flow::cut_from(spec, 100.0);
+        let mut flow = TestHost::cut_from(spec, 100.0);
         assert_eq!(flow.w(), 50.0);
         flow.algorithm.on_fluid(&flow.view, Packets((w - 50.0) * 50.0));
         flow.view.rtt = queueing(min, latest);
@@ -90,11 +90,11 @@ fn htcp_keeps_what_is_not_queueing() {
 #[test]
 fn vegas_keeps_one_to_three_packets_in_the_queue() {
     for (latest, per_round) in [(100, 1.0), (105, 1.0), (106, 0.0), (110, 0.0), (117, 0.0), (118, -1.0), (200, -1.0)] {
-        let mut flow = Flow::avoiding("vegas", 20.0);
+        let mut flow = TestHost::avoiding("vegas", 20.0);
         flow.view.rtt = queueing(100, latest);
         assert_close(flow.increase(), per_round, 1e-12);
     }
-    let mut least = Flow::avoiding("vegas:alpha=0,beta=0", 2.0);
+    let mut least = TestHost::avoiding("vegas:alpha=0,beta=0", 2.0);
     least.view.rtt = queueing(100, 200);
     assert_eq!(least.increase(), 0.0);
 }
@@ -102,7 +102,7 @@ fn vegas_keeps_one_to_three_packets_in_the_queue() {
 #[test]
 fn vegas_doubles_every_other_round_trip_until_a_packet_is_queued() {
     let start = cwnd::Start { window: Packets(4.0), ..cwnd::Start::default() };
-    let mut flow = Flow::new("vegas", &start);
+    let mut flow = TestHost::new("vegas", &start);
     let windows = [0; 5].map(|_| {
         flow.round();
         flow.w()
@@ -129,18 +129,18 @@ fn fast_goes_half_the_way_to_alpha_in_two_round_trips() {
         // At most twice the window.
         ("fast:alpha=10000", 100, 500.0),
     ] {
-        let mut flow = Flow::avoiding(spec, 1000.0);
+        let mut flow = TestHost::avoiding(spec, 1000.0);
         flow.view.rtt = queueing(100, latest);
         assert_close(flow.increase(), per_round, 1e-4);
     }
-    assert_close(Flow::avoiding("fast", 1000.0).decrease(), 0.125, 1e-12);
+    assert_close(TestHost::avoiding("fast", 1000.0).decrease(), 0.125, 1e-12);
 }
 
 /// 100 packets per 100 ms, of which 40 ms are queueing: 1000 per second times 60 ms. A sample of 2000 counts for an eighth of an
 /// eighth: 7/8 1000 + 1/8 (7/8 1000 + 1/8 2000).
 #[test]
 fn westwood_keeps_what_the_path_delivers() {
-    let mut flow = Flow::avoiding("westwood", 100.0);
+    let mut flow = TestHost::avoiding("westwood", 100.0);
     flow.view.rtt = queueing(60, 100);
     flow.algorithm.on_ack(&flow.view, &acked(0));
     for (delivered, bwe) in [(100, 1000.0), (100, 1000.0), (200, 1015.625)] {
@@ -159,8 +159,8 @@ fn westwood_keeps_what_the_path_delivers() {
 
 #[test]
 fn westwood_halves_before_it_has_an_estimate_and_keeps_two_packets() {
-    assert_eq!(Flow::avoiding("westwood", 100.0).decrease(), 0.5);
-    let mut flow = Flow::avoiding("westwood", 100.0);
+    assert_eq!(TestHost::avoiding("westwood", 100.0).decrease(), 0.5);
+    let mut flow = TestHost::avoiding("westwood", 100.0);
     flow.algorithm.on_ack(&flow.view, &acked(0));
     flow.view.now += Span::from_millis(100);
     flow.view.delivered += 1;
@@ -170,7 +170,7 @@ fn westwood_halves_before_it_has_an_estimate_and_keeps_two_packets() {
 }
 
 /// A round trip of ten acknowledgements.
-fn observe(flow: &mut Flow, marked: u32) {
+fn observe(flow: &mut TestHost, marked: u32) {
     flow.view.round += 1;
     flow.algorithm.on_ack(&flow.view, &Ack { marked, ..acked(10) });
 }
@@ -178,7 +178,7 @@ fn observe(flow: &mut Flow, marked: u32) {
 /// RFC 8257 section 3.3: alpha = (1 - g) alpha + g M, from 1.
 #[test]
 fn dctcp_filters_the_share_of_marks() {
-    let mut flow = Flow::avoiding("dctcp:g=1/2", 100.0);
+    let mut flow = TestHost::avoiding("dctcp:g=1/2", 100.0);
     let marks = [0, 10, 5, 0, 0, 10, 2, 0, 5, 10];
     let alphas =
         [0.5, 0.75, 0.625, 0.3125, 0.156_25, 0.578_125, 0.389_062_5, 0.194_531_25, 0.347_265_625, 0.673_632_812_5];
@@ -190,11 +190,11 @@ fn dctcp_filters_the_share_of_marks() {
 
 #[test]
 fn dctcp_cuts_by_half_of_alpha_for_marks_and_by_half_for_losses() {
-    let mut flow = Flow::avoiding("dctcp", 100.0);
+    let mut flow = TestHost::avoiding("dctcp", 100.0);
     flow.view.next = 1;
     flow.tell(&Congestion::mark(0));
     assert_eq!(flow.w(), 50.0, "alpha is 1 at first");
-    let mut flow = Flow::avoiding("dctcp:g=1", 100.0);
+    let mut flow = TestHost::avoiding("dctcp:g=1", 100.0);
     flow.view.next = 1;
     // One acknowledgement that covers two packets and carries the echo: two marked.
     flow.algorithm.on_ack(&flow.view, &Ack { acks: 1, marked: 1, ..acked(2) });
@@ -212,7 +212,7 @@ fn dctcp_cuts_by_half_of_alpha_for_marks_and_by_half_for_losses() {
 /// A base of 100: each cut takes half of what is left of it and nothing of what was added.
 #[test]
 fn aimd_fc_keeps_what_was_added() {
-    let mut flow = Flow::avoiding("aimd-fc", 100.0);
+    let mut flow = TestHost::avoiding("aimd-fc", 100.0);
     let mut windows = Vec::new();
     for _ in 0..5 {
         windows.push(trace(&mut flow)[9]);

@@ -4,11 +4,11 @@
 
 use cwnd::{CongestionControl, Span};
 
-use crate::host::{Flow, Random, assert_close, steady};
+use crate::host::{Random, TestHost, assert_close, steady};
 
 /// Acknowledges packet by packet, each in a `1/w`-th of a round trip, with a loss behind it wherever `lost` says so; the mean
 /// packets per round trip and the mean window at which a loss hit, after a fifth of the packets.
-fn drive(flow: &mut Flow, packets: u64, mut lost: impl FnMut() -> bool) -> (f64, f64) {
+fn drive(flow: &mut TestHost, packets: u64, mut lost: impl FnMut() -> bool) -> (f64, f64) {
     let warmup = packets / 5;
     let (mut round_trips, mut peaks, mut losses) = (0.0, 0.0, 0_u32);
     for packet in 0..packets {
@@ -38,7 +38,7 @@ fn every(interval: u64) -> impl FnMut() -> bool {
 
 /// Acknowledges both flows for equal times, in round trips, until their windows sum to `capacity`. An acknowledgement takes a
 /// `1/w`-th of a round trip; the flow that lags behind is next.
-fn together(flows: &mut [Flow; 2], clocks: &mut [f64; 2], capacity: f64) {
+fn together(flows: &mut [TestHost; 2], clocks: &mut [f64; 2], capacity: f64) {
     while flows[0].w() + flows[1].w() < capacity {
         let next = usize::from(clocks[1] < clocks[0]);
         clocks[next] += 1.0 / flows[next].w();
@@ -49,7 +49,7 @@ fn together(flows: &mut [Flow; 2], clocks: &mut [f64; 2], capacity: f64) {
 #[test]
 fn aimd_is_friendly_by_default() {
     for (b, a) in [(0.5, 1.0), (0.25, 0.428_571), (0.125, 0.2), (1.0 / 16.0, 3.0 / 31.0), (1.0 / 32.0, 0.047_619)] {
-        let flow = Flow::avoiding(&format!("aimd:b={b}"), 100.0);
+        let flow = TestHost::avoiding(&format!("aimd:b={b}"), 100.0);
         assert_close(flow.increase(), a, 1e-6);
         assert_close(flow.decrease(), b, 1e-12);
     }
@@ -57,24 +57,24 @@ fn aimd_is_friendly_by_default() {
 
 #[test]
 fn aiad_keeps_the_difference_between_flows() {
-    let mut flows = [Flow::avoiding("aiad", 40.0), Flow::avoiding("aiad", 60.0)];
-    flows.iter_mut().for_each(Flow::lose);
-    assert_eq!(flows.each_ref().map(Flow::w), [37.0, 57.0]);
-    let mut small = Flow::avoiding("aiad", 3.5);
+    let mut flows = [TestHost::avoiding("aiad", 40.0), TestHost::avoiding("aiad", 60.0)];
+    flows.iter_mut().for_each(TestHost::lose);
+    assert_eq!(flows.each_ref().map(TestHost::w), [37.0, 57.0]);
+    let mut small = TestHost::avoiding("aiad", 3.5);
     small.lose();
     assert_eq!(small.w(), 1.0);
-    assert_close(Flow::avoiding("aiad:d=3,c=0.02", 100.0).decrease(), 0.05, 1e-12);
+    assert_close(TestHost::avoiding("aiad:d=3,c=0.02", 100.0).decrease(), 0.05, 1e-12);
 }
 
 #[test]
 fn multiplicative_increases() {
     for name in ["mimd", "miad"] {
-        let mut flow = Flow::avoiding(name, 80.0);
+        let mut flow = TestHost::avoiding(name, 80.0);
         flow.round();
         assert_eq!(flow.w(), 90.0, "{name}");
     }
-    assert_close(Flow::avoiding("mimd", 80.0).decrease(), 0.125, 1e-12);
-    assert_close(Flow::avoiding("miad", 80.0).decrease(), 3.0 / 80.0, 1e-12);
+    assert_close(TestHost::avoiding("mimd", 80.0).decrease(), 0.125, 1e-12);
+    assert_close(TestHost::avoiding("miad", 80.0).decrease(), 3.0 / 80.0, 1e-12);
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn binomial_controls_follow_their_powers() {
         ("binomial:k=0,l=1,a=1,b=1/2", 1.0, 50.0),
         ("binomial:k=0.75,l=0.25,a=1,b=2/3", 1.0 / 31.6228, 2.0 / 3.0 * 3.16228),
     ] {
-        let flow = Flow::avoiding(spec, 100.0);
+        let flow = TestHost::avoiding(spec, 100.0);
         assert_close(flow.increase(), a, 1e-6);
         assert_close(flow.decrease() * 100.0, removed, 1e-4);
     }
     // IIAD without loss: w(t)^2 = w(0)^2 + 2 a t, here after 2000 round trips of exactly one window each.
-    let mut flow = Flow::avoiding("iiad", 30.0);
+    let mut flow = TestHost::avoiding("iiad", 30.0);
     let mut t = 0.0;
     while t < 2000.0 {
         t += 1.0 / flow.w();
@@ -112,13 +112,13 @@ const SIMD: [(f64, f64, [f64; 5]); 6] = [
 #[test]
 fn simd_increases() {
     for (b, wmax, [alpha, periodic, periodic_epoch, epoch, step]) in SIMD {
-        let mut flow = Flow::cut_from(&format!("simd:beta={b}"), wmax);
+        let mut flow = TestHost::cut_from(&format!("simd:beta={b}"), wmax);
         assert_close(flow.internal("alpha"), alpha, 1e-6);
         assert_close(2.0 * (b * wmax).sqrt() / flow.internal("alpha"), epoch, 1e-3);
         let w0 = flow.w();
         flow.ack(1);
         assert_close((flow.w() - w0) / step, 1.0, 1e-5);
-        let flow = Flow::cut_from(&format!("simd:beta={b},loss=periodic"), wmax);
+        let flow = TestHost::cut_from(&format!("simd:beta={b},loss=periodic"), wmax);
         assert_close(flow.internal("alpha"), periodic, 1e-6);
         assert_close(2.0 * (b * wmax).sqrt() / flow.internal("alpha"), periodic_epoch, 1e-3);
     }
@@ -126,7 +126,7 @@ fn simd_increases() {
 
 #[test]
 fn simd_per_ack_against_its_closed_form() {
-    let mut flow = Flow::cut_from("simd", 100.0);
+    let mut flow = TestHost::cut_from("simd", 100.0);
     let alpha = flow.internal("alpha");
     let per_ack = [(10, 93.8263), (40, 94.9623), (80, 98.5987), (90, 99.8850), (120, 104.6560)];
     for t in 1..=120 {
@@ -155,7 +155,7 @@ const EXP_TCP: [(f64, [f64; 5], [f64; 5]); 4] = [
 #[test]
 fn exp_tcp_per_ack_against_its_closed_form() {
     for (cwnd0, closed, per_ack) in EXP_TCP {
-        let mut flow = Flow::avoiding("exp-tcp", cwnd0);
+        let mut flow = TestHost::avoiding("exp-tcp", cwnd0);
         for (row, i) in [1, 5, 10, 20, 40].into_iter().enumerate() {
             flow.rounds(i - flow.view.round as u32);
             assert_close(flow.w(), per_ack[row], 5.1e-4);
@@ -167,27 +167,28 @@ fn exp_tcp_per_ack_against_its_closed_form() {
 /// Two flows with common feedback, W = 1000 from (200, 700): the cuts bring them together, slowly.
 #[test]
 fn exp_tcp_converges() {
-    let mut flows = [200.0, 700.0].map(|w| Flow::avoiding("exp-tcp", w));
+    let mut flows = [200.0, 700.0].map(|w| TestHost::avoiding("exp-tcp", w));
     let mut clocks = [0.0; 2];
     for ratio in [767.62 / 236.14, 752.42 / 251.42, 738.33 / 266.21, 725.24 / 280.49, 713.08 / 294.25] {
         together(&mut flows, &mut clocks, 1000.0);
         assert_close(flows[1].w() / flows[0].w() / ratio, 1.0, 0.02);
-        flows.iter_mut().for_each(Flow::lose);
+        flows.iter_mut().for_each(TestHost::lose);
     }
 }
 
 #[test]
 fn exp_tcp_with_small_windows() {
-    let mut flow = Flow::avoiding("exp-tcp", 4.0);
+    let mut flow = TestHost::avoiding("exp-tcp", 4.0);
     flow.rounds(5);
     assert_close(flow.w(), 4.5284, 5.1e-5);
-    let mut flow = Flow::avoiding("exp-tcp:small_window=on", 4.0);
+    let mut flow = TestHost::avoiding("exp-tcp:small_window=on", 4.0);
     for (i, w) in [(1, 4.200), (5, 5.000), (10, 6.200), (20, 9.800)] {
         flow.rounds(i - flow.view.round as u32);
         assert_close(flow.w(), w, 5.1e-4);
     }
-    assert_close(Flow::avoiding("exp-tcp:small_window=on", 15.9).increase(), 0.2, 1e-9);
-    let [small, base] = ["on", "off"].map(|on| Flow::avoiding(&format!("exp-tcp:small_window={on}"), 16.0).increase());
+    assert_close(TestHost::avoiding("exp-tcp:small_window=on", 15.9).increase(), 0.2, 1e-9);
+    let [small, base] =
+        ["on", "off"].map(|on| TestHost::avoiding(&format!("exp-tcp:small_window={on}"), 16.0).increase());
     assert_eq!(small, base, "continuous at 16");
 }
 
@@ -195,7 +196,7 @@ fn exp_tcp_with_small_windows() {
 #[test]
 fn exp_tcp_epochs() {
     for (wmax, length, growth) in [(1e2, 17.39, 1.093), (1e3, 33.89, 7.729), (1e4, 54.61, 67.18), (1e5, 77.21, 639.8)] {
-        let mut flow = Flow::cut_from("exp-tcp", wmax);
+        let mut flow = TestHost::cut_from("exp-tcp", wmax);
         let mut round_trips = 0.0;
         while flow.w() < wmax {
             round_trips += 1.0 / flow.w();
@@ -209,8 +210,8 @@ fn exp_tcp_epochs() {
 #[test]
 fn exp_tcp_spreads_its_packets() {
     use cwnd::Pacing;
-    assert_eq!(Flow::avoiding("exp-tcp", 10.0).algorithm.control().pacing, Pacing::Spread { gain: 1.0 });
-    assert_eq!(Flow::avoiding("exp-tcp:pacing=off", 10.0).algorithm.control().pacing, Pacing::Off);
+    assert_eq!(TestHost::avoiding("exp-tcp", 10.0).algorithm.control().pacing, Pacing::Spread { gain: 1.0 });
+    assert_eq!(TestHost::avoiding("exp-tcp:pacing=off", 10.0).algorithm.control().pacing, Pacing::Off);
 }
 
 /// Two flows of New AIMD with common feedback, W = 600 from (10, 140): round trips of each cycle and windows at its end. The
@@ -225,7 +226,7 @@ fn new_aimd_example() {
         (4.6875, [295.9375, 304.0625]),
     ];
     const FAIRNESS: [f64; 8] = [0.64384, 0.80451, 0.89723, 0.94726, 0.97328, 0.98655, 0.99325, 0.99662];
-    let mut flows = [10.0, 140.0].map(|w| Flow::avoiding("new-aimd:floor=0", w));
+    let mut flows = [10.0, 140.0].map(|w| TestHost::avoiding("new-aimd:floor=0", w));
     let mut clocks = [0.0; 2];
     for (cycle, fairness) in FAIRNESS.into_iter().enumerate() {
         let began = clocks[0];
@@ -236,7 +237,7 @@ fn new_aimd_example() {
             assert_close(flows[1].w(), windows[1], 0.1);
         }
         assert_close(flows[0].w() / flows[1].w(), fairness, 5e-4);
-        flows.iter_mut().for_each(Flow::lose);
+        flows.iter_mut().for_each(TestHost::lose);
     }
 }
 
@@ -244,7 +245,7 @@ fn new_aimd_example() {
 fn new_aimd_variants() {
     // 100 packets of base and 20 added.
     let cut = |spec: &str| {
-        let mut flow = Flow::avoiding(spec, 100.0);
+        let mut flow = TestHost::avoiding(spec, 100.0);
         while flow.w() < 120.0 {
             flow.ack(1);
         }
@@ -289,7 +290,7 @@ const HIGHSPEED: [(f64, [f64; 5]); 16] = [
 fn highspeed_increases_and_decreases() {
     for (w, [a, b, a_rfc, a_31, b_31]) in HIGHSPEED {
         let [ns2, rfc, old] =
-            ["highspeed", "highspeed:low_p=rfc", "highspeed:low_window=31"].map(|spec| Flow::avoiding(spec, w));
+            ["highspeed", "highspeed:low_p=rfc", "highspeed:low_window=31"].map(|spec| TestHost::avoiding(spec, w));
         assert_close(ns2.increase(), a, 5.1e-4);
         assert_close(ns2.decrease(), b, 5.1e-5);
         assert_close(rfc.increase(), a_rfc, 5.1e-4);
@@ -301,14 +302,14 @@ fn highspeed_increases_and_decreases() {
 /// Only w^2 p grows as about w^0.8; the increase itself, as the decrease falls, as w^0.55 and less.
 #[test]
 fn highspeed_grows_by_less_than_its_reputation() {
-    let log_increase = |w: f64| Flow::avoiding("highspeed:low_window=31", w).increase().ln();
+    let log_increase = |w: f64| TestHost::avoiding("highspeed:low_window=31", w).increase().ln();
     assert_close((log_increase(1e4) - log_increase(1e3)) / 10.0_f64.ln(), 0.55, 0.005);
     assert_close((log_increase(83e3) - log_increase(1e4)) / 8.3_f64.ln(), 0.40, 0.005);
 }
 
 #[test]
 fn highspeed_is_reno_at_small_windows() {
-    let flow = Flow::avoiding("highspeed", 30.0);
+    let flow = TestHost::avoiding("highspeed", 30.0);
     assert_close(flow.increase(), 1.0, 1e-12);
     assert_close(flow.decrease(), 0.5, 1e-12);
 }
@@ -316,10 +317,10 @@ fn highspeed_is_reno_at_small_windows() {
 /// a(w) is kept while the window grows by a thousandth: a thousand round trips end within as much of the exact sum.
 #[test]
 fn highspeed_keeps_its_increase_without_harm() {
-    let mut flow = Flow::avoiding("highspeed", 1000.0);
+    let mut flow = TestHost::avoiding("highspeed", 1000.0);
     let mut exact = 1000.0;
     for _ in 0..200_000 {
-        exact += Flow::avoiding("highspeed", exact).increase() / exact;
+        exact += TestHost::avoiding("highspeed", exact).increase() / exact;
         flow.ack(1);
     }
     assert!(exact > 2000.0);
@@ -330,12 +331,12 @@ fn highspeed_keeps_its_increase_without_harm() {
 fn scalable_recovers_in_a_fixed_time() {
     // ln(8/7) / ln 1.01 round trips, whatever the window.
     for wmax in [1e4, 1e6] {
-        let mut flow = Flow::cut_from("scalable", wmax);
+        let mut flow = TestHost::cut_from("scalable", wmax);
         flow.rounds(13);
         let last = (wmax / flow.w()).ln() / 1.01_f64.ln();
         assert_close(13.0 + last, 13.420, 2e-3);
     }
-    let legacy = Flow::avoiding("scalable:low_window=16", 16.0);
+    let legacy = TestHost::avoiding("scalable:low_window=16", 16.0);
     assert_close(legacy.increase(), 1.0, 1e-12);
     assert_close(legacy.decrease(), 0.5, 1e-12);
 }
@@ -343,7 +344,7 @@ fn scalable_recovers_in_a_fixed_time() {
 /// RFC 9438 section 4: K = cbrt((W_max - cwnd_epoch) / C) = cbrt(300 / 0.4) s; concave up to W_max, convex beyond.
 #[test]
 fn cubic_returns_to_its_maximum_after_k() {
-    let mut flow = Flow::cut_from("cubic", 1000.0);
+    let mut flow = TestHost::cut_from("cubic", 1000.0);
     assert_close(flow.internal("k"), 9.0856, 1e-4);
     let mut growths = Vec::new();
     for _ in 0..180 {
@@ -364,7 +365,7 @@ fn cubic_returns_to_its_maximum_after_k() {
 #[test]
 fn cubic_is_friendly_to_reno_at_small_windows() {
     // W_est grows by alpha_cubic = 3 (1 - 0.7) / (1 + 0.7) per round trip up to the last maximum, then by 1.
-    let mut flow = Flow::cut_from("cubic", 20.0);
+    let mut flow = TestHost::cut_from("cubic", 20.0);
     flow.view.rtt = Some(steady(Span::from_millis(10)));
     flow.round();
     let (before, base) = (flow.w(), flow.internal("w_est"));
@@ -378,7 +379,7 @@ fn cubic_is_friendly_to_reno_at_small_windows() {
     assert_close(flow.increase(), 1.0, 1e-9);
 
     // Without the region only the curve is left: 0.4 (0.06 - K)^3 + 20 with K = cbrt(6 / 0.4).
-    let mut curve = Flow::cut_from("cubic:reno_friendly=off", 20.0);
+    let mut curve = TestHost::cut_from("cubic:reno_friendly=off", 20.0);
     curve.view.rtt = Some(steady(Span::from_millis(10)));
     curve.rounds(6);
     assert_close(curve.w(), 14.43, 0.1);
@@ -387,7 +388,7 @@ fn cubic_is_friendly_to_reno_at_small_windows() {
 /// Section 4.2: the target is at most 1.5 times the window, half a packet for each acknowledged.
 #[test]
 fn cubic_adds_at_most_half_its_window_per_round() {
-    let mut flow = Flow::cut_from("cubic", 100.0);
+    let mut flow = TestHost::cut_from("cubic", 100.0);
     flow.view.rtt = Some(steady(Span::from_secs(20)));
     flow.rounds(2);
     assert_close(flow.increase() / flow.w(), 0.5, 1e-9);
@@ -397,7 +398,7 @@ fn cubic_adds_at_most_half_its_window_per_round() {
 fn cubic_converges_fast() {
     // Section 4.7: congestion at 700 after 1000 aims at 0.85 of 700, without fast convergence at 700.
     for (spec, w_max) in [("cubic", 595.0), ("cubic:fast_convergence=off", 700.0)] {
-        let mut flow = Flow::cut_from(spec, 1000.0);
+        let mut flow = TestHost::cut_from(spec, 1000.0);
         flow.lose();
         assert_close(flow.internal("w_max"), w_max, 1e-9);
     }
@@ -405,7 +406,7 @@ fn cubic_converges_fast() {
 
 #[test]
 fn cubic_does_not_count_the_time_it_was_not_used() {
-    let mut used = Flow::cut_from("cubic", 1000.0);
+    let mut used = TestHost::cut_from("cubic", 1000.0);
     used.rounds(20);
     let mut paused = used.clone();
     paused.view.now += Span::from_secs(60);
@@ -425,7 +426,7 @@ fn response_functions_of_the_rfcs() {
         ("highspeed", 100_000, 1795.0, 0.03),
         ("highspeed", 1_000_000, 12_279.0, 0.03),
     ] {
-        let rate = drive(&mut Flow::avoiding(spec, mean), 60 * interval, every(interval)).0;
+        let rate = drive(&mut TestHost::avoiding(spec, mean), 60 * interval, every(interval)).0;
         assert_close(rate / mean, 1.0, within);
     }
 }
@@ -442,11 +443,11 @@ fn rates_under_periodic_loss() {
         ("simd", 32.60, 0.065),
         ("simd:loss=periodic", 38.78, 0.077),
     ] {
-        let (mean, _) = drive(&mut Flow::avoiding(spec, 40.0), 500_000, every(1000));
+        let (mean, _) = drive(&mut TestHost::avoiding(spec, 40.0), 500_000, every(1000));
         assert_close(mean, rate, within);
     }
     // Scalable: the window at congestion times p is a/b.
-    let (_, peak) = drive(&mut Flow::avoiding("scalable", 80.0), 500_000, every(1000));
+    let (_, peak) = drive(&mut TestHost::avoiding("scalable", 80.0), 500_000, every(1000));
     assert_close(peak / 1000.0, 0.08, 1e-4);
 }
 
@@ -455,7 +456,7 @@ fn rates_under_periodic_loss() {
 fn rates_under_random_loss() {
     for (spec, rate) in [("reno", 41.41), ("aimd:b=1/16", 39.08), ("simd", 39.02), ("simd:loss=periodic", 46.51)] {
         let mut random = Random(7);
-        let (mean, _) = drive(&mut Flow::avoiding(spec, 40.0), 30_000_000, || random.unit() < 1e-3);
+        let (mean, _) = drive(&mut TestHost::avoiding(spec, 40.0), 30_000_000, || random.unit() < 1e-3);
         assert_close(mean / rate, 1.0, 0.02);
     }
 }

@@ -3,7 +3,7 @@
 use cwnd::window::{Policy, SlowStart};
 use cwnd::{Ack, Cause, Congestion, CongestionControl, Limit, Packets, Rtt, Span, Start};
 
-use crate::host::{Flow, NS2, acked, assert_close, steady};
+use crate::host::{NS2, TestHost, acked, assert_close, steady};
 
 const MODERN: Policy = Policy::MODERN;
 
@@ -13,7 +13,7 @@ fn start(window: f64, threshold: Option<f64>, policy: Policy) -> Start {
 
 #[test]
 fn slow_start_doubles_up_to_the_threshold_and_avoidance_adds_one_per_round() {
-    let mut flow = Flow::new("reno", &start(1.0, Some(32.0), MODERN));
+    let mut flow = TestHost::new("reno", &start(1.0, Some(32.0), MODERN));
     let mut windows = vec![flow.w()];
     for _ in 0..5 {
         flow.round();
@@ -26,7 +26,7 @@ fn slow_start_doubles_up_to_the_threshold_and_avoidance_adds_one_per_round() {
 
 #[test]
 fn avoidance_from_the_start_opens_an_epoch() {
-    let mut flow = Flow::new("simd", &start(50.0, Some(50.0), MODERN));
+    let mut flow = TestHost::new("simd", &start(50.0, Some(50.0), MODERN));
     flow.ack(1);
     assert_eq!(flow.internal("w0"), 50.0);
     assert!(flow.w() > 50.0);
@@ -35,12 +35,12 @@ fn avoidance_from_the_start_opens_an_epoch() {
 #[test]
 fn the_end_of_slow_start_opens_an_epoch() {
     for (spec, name) in [("simd", "w0"), ("exp-tcp", "cwnd0"), ("new-aimd", "base"), ("cubic", "w_max")] {
-        let mut flow = Flow::new(spec, &start(2.0, Some(32.0), MODERN));
+        let mut flow = TestHost::new(spec, &start(2.0, Some(32.0), MODERN));
         flow.ack(30);
         assert_eq!(flow.internal(name), 32.0, "{spec}");
     }
     // simd footnote 2: w_max = w0/(1-b), and alpha belongs to that.
-    let mut flow = Flow::new("simd", &start(2.0, Some(93.75), MODERN));
+    let mut flow = TestHost::new("simd", &start(2.0, Some(93.75), MODERN));
     flow.ack(92);
     assert_close(flow.internal("alpha"), 0.055_339, 1e-4);
 }
@@ -49,13 +49,13 @@ fn the_end_of_slow_start_opens_an_epoch() {
 /// a timeout.
 #[test]
 fn the_first_cut_of_ns2() {
-    let mut flow = Flow::new("simd", &start(100.0, None, NS2));
+    let mut flow = TestHost::new("simd", &start(100.0, None, NS2));
     flow.lose();
     assert_eq!(flow.w(), 50.0, "in slow start");
     flow.lose();
     assert_eq!(flow.w(), 50.0 * 15.0 / 16.0, "the second decrease");
 
-    let mut flow = Flow::new("simd", &start(100.0, Some(10.0), NS2));
+    let mut flow = TestHost::new("simd", &start(100.0, Some(10.0), NS2));
     flow.lose();
     assert_eq!((flow.w(), flow.internal("w0")), (50.0, 50.0), "in avoidance, but the first");
 
@@ -68,14 +68,14 @@ fn the_first_cut_of_ns2() {
     flow.lose();
     assert_eq!(flow.w(), before - before / 16.0, "after a timeout");
 
-    let mut flow = Flow::new("simd", &start(100.0, None, MODERN));
+    let mut flow = TestHost::new("simd", &start(100.0, None, MODERN));
     flow.lose();
     assert_eq!(flow.w(), 93.75, "today the scheme decides");
 }
 
 #[test]
 fn a_timeout_starts_over_from_one_packet() {
-    let mut flow = Flow::new("cubic", &start(100.0, Some(10.0), MODERN));
+    let mut flow = TestHost::new("cubic", &start(100.0, Some(10.0), MODERN));
     flow.view.next = 100;
     flow.tell(&Congestion::timeout(0, false));
     // RFC 9438 section 4.8: the threshold is cut by beta_cubic.
@@ -100,7 +100,7 @@ fn a_timeout_starts_over_from_one_packet() {
 
 #[test]
 fn a_timeout_of_ns2_halves_at_every_expiry() {
-    let mut flow = Flow::new("cubic", &start(100.0, Some(10.0), NS2));
+    let mut flow = TestHost::new("cubic", &start(100.0, Some(10.0), NS2));
     flow.tell(&Congestion::timeout(0, false));
     assert_eq!(flow.internal("ssthresh"), 50.0);
     flow.tell(&Congestion::timeout(0, true));
@@ -109,7 +109,7 @@ fn a_timeout_of_ns2_halves_at_every_expiry() {
 
 #[test]
 fn a_timeout_voids_the_rules_history() {
-    let mut flow = Flow::cut_from("new-aimd", 200.0);
+    let mut flow = TestHost::cut_from("new-aimd", 200.0);
     assert_eq!(flow.internal("base"), 100.0);
     flow.tell(&Congestion::timeout(flow.view.next, false));
     let mut undisturbed = flow.clone();
@@ -125,7 +125,7 @@ fn a_timeout_voids_the_rules_history() {
 /// A host that tells of the second expiry only, of a flow that knew no slow start.
 #[test]
 fn a_timeout_is_repaired_by_slow_start_in_any_case() {
-    let mut flow = Flow::avoiding("exp-tcp", 40.0);
+    let mut flow = TestHost::avoiding("exp-tcp", 40.0);
     flow.ack(1);
     flow.tell(&Congestion::timeout(0, true));
     flow.ack(1);
@@ -134,7 +134,7 @@ fn a_timeout_is_repaired_by_slow_start_in_any_case() {
 
 #[test]
 fn tahoe_cuts_and_starts_over() {
-    let mut flow = Flow::avoiding("reno", 40.0);
+    let mut flow = TestHost::avoiding("reno", 40.0);
     flow.view.next = 40;
     flow.tell(&Congestion { restart: true, ..Congestion::loss(0, 1) });
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 20.0));
@@ -146,7 +146,7 @@ fn tahoe_cuts_and_starts_over() {
 /// A mark has cut already: the loss of the same window only takes the window to one packet.
 #[test]
 fn tahoe_does_not_cut_twice_for_one_window() {
-    let mut flow = Flow::avoiding("reno", 40.0);
+    let mut flow = TestHost::avoiding("reno", 40.0);
     flow.view.next = 40;
     flow.tell(&Congestion::mark(30));
     assert_eq!(flow.w(), 20.0);
@@ -156,7 +156,7 @@ fn tahoe_does_not_cut_twice_for_one_window() {
 
 #[test]
 fn reno_cuts_again_for_a_loss_it_takes_for_another_event() {
-    let mut flow = Flow::avoiding("reno", 40.0);
+    let mut flow = TestHost::avoiding("reno", 40.0);
     flow.view.next = 40;
     flow.tell(&Congestion::loss(0, 1));
     flow.tell(&Congestion::loss(5, 1));
@@ -167,7 +167,7 @@ fn reno_cuts_again_for_a_loss_it_takes_for_another_event() {
 
 #[test]
 fn marks_cut_like_losses_and_marked_acknowledgements_do_not_grow() {
-    let mut flow = Flow::avoiding("reno", 40.0);
+    let mut flow = TestHost::avoiding("reno", 40.0);
     flow.algorithm.on_ack(&flow.view, &Ack { marked: 1, ..acked(10) });
     assert_eq!(flow.w(), 40.0);
     for cause in [Cause::Mark, Cause::Delay, Cause::Loss] {
@@ -180,12 +180,12 @@ fn marks_cut_like_losses_and_marked_acknowledgements_do_not_grow() {
 
 #[test]
 fn the_window_stays_within_its_bounds() {
-    let mut flow = Flow::avoiding("reno", 1.5);
+    let mut flow = TestHost::avoiding("reno", 1.5);
     flow.lose();
     // RFC 5681 equation 4: the threshold is at least two packets.
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 2.0));
     let capped = Start { max_window: Packets(20.0), ..start(10.0, None, MODERN) };
-    let mut flow = Flow::new("reno", &capped);
+    let mut flow = TestHost::new("reno", &capped);
     flow.ack(100);
     assert_eq!(flow.w(), 20.0);
     // The receiver's window bounds what can have been in the network when congestion hits.
@@ -197,14 +197,14 @@ fn the_window_stays_within_its_bounds() {
 #[test]
 fn an_undefined_start_is_the_smallest() {
     let undefined = Start { max_window: Packets(f64::NAN), ..start(f64::NAN, Some(f64::NAN), MODERN) };
-    assert_eq!(Flow::new("reno", &undefined).w(), 1.0);
+    assert_eq!(TestHost::new("reno", &undefined).w(), 1.0);
 }
 
 #[test]
 fn no_growth_while_the_source_or_the_receiver_holds_the_sender() {
     for limit in [Limit::Source, Limit::Peer] {
-        let mut modern = Flow::new("reno", &start(10.0, None, MODERN));
-        let mut ns2 = Flow::new("reno", &start(10.0, None, NS2));
+        let mut modern = TestHost::new("reno", &start(10.0, None, MODERN));
+        let mut ns2 = TestHost::new("reno", &start(10.0, None, NS2));
         (modern.view.limit, ns2.view.limit) = (limit, limit);
         modern.ack(5);
         ns2.ack(5);
@@ -216,7 +216,7 @@ fn no_growth_while_the_source_or_the_receiver_holds_the_sender() {
 fn growth_counts_packets_today_and_acknowledgements_in_ns2() {
     let delayed = Ack { acks: 2, ..acked(4) };
     for (policy, window) in [(MODERN, 14.0), (NS2, 12.0)] {
-        let mut flow = Flow::new("reno", &start(10.0, None, policy));
+        let mut flow = TestHost::new("reno", &start(10.0, None, policy));
         flow.algorithm.on_ack(&flow.view, &delayed);
         assert_eq!(flow.w(), window);
     }
@@ -226,7 +226,7 @@ fn growth_counts_packets_today_and_acknowledgements_in_ns2() {
 #[test]
 fn truncation() {
     let policy = Policy { truncate: true, ..MODERN };
-    let mut flow = Flow::new("simd", &start(10.9, Some(0.0), policy));
+    let mut flow = TestHost::new("simd", &start(10.9, Some(0.0), policy));
     flow.lose();
     assert_eq!(flow.w(), 9.0);
 }
@@ -236,12 +236,12 @@ fn truncation() {
 fn limited_slow_start() {
     let policy = Policy { slow_start: SlowStart::Limited { max_threshold: 100 }, ..MODERN };
     for (w, k) in [(99.0, 1.0), (100.0, 1.0), (101.0, 2.0), (149.0, 2.0), (150.0, 3.0), (200.0, 4.0), (1000.0, 20.0)] {
-        let mut flow = Flow::new("reno", &start(w, None, policy));
+        let mut flow = TestHost::new("reno", &start(w, None, policy));
         flow.ack(1);
         assert_close(flow.w() - w, 1.0 / k, 1e-12);
     }
     // Half of max_ssthresh per round trip, and the rounding of K adds at most half as much again.
-    let mut flow = Flow::new("reno", &start(100.0, None, policy));
+    let mut flow = TestHost::new("reno", &start(100.0, None, policy));
     flow.ack(1);
     for _ in 0..40 {
         let before = flow.w();
@@ -250,14 +250,14 @@ fn limited_slow_start() {
         assert!((49.0..=75.0).contains(&growth), "{growth} at {before}");
     }
     // EXP-TCP brings its own.
-    let mut flow = Flow::new("exp-tcp", &start(1000.0, None, policy));
+    let mut flow = TestHost::new("exp-tcp", &start(1000.0, None, policy));
     flow.ack(1);
     assert_close(flow.w() - 1000.0, 0.05, 1e-12);
 }
 
 #[test]
 fn a_restart_takes_the_initial_window() {
-    let mut flow = Flow::new("reno", &start(4.0, Some(100.0), MODERN));
+    let mut flow = TestHost::new("reno", &start(4.0, Some(100.0), MODERN));
     flow.ack(96);
     assert_eq!(flow.w(), 100.0);
     flow.algorithm.on_restart(&flow.view, Span::from_millis(900));
@@ -266,7 +266,7 @@ fn a_restart_takes_the_initial_window() {
     assert_eq!((flow.w(), flow.internal("ssthresh")), (4.0, 100.0));
 
     // RFC 2861: a threshold far below the window rises to three quarters of it.
-    let mut flow = Flow::new("new-aimd", &start(2.0, Some(20.0), MODERN));
+    let mut flow = TestHost::new("new-aimd", &start(2.0, Some(20.0), MODERN));
     flow.ack(18);
     flow.rounds(60);
     let reached = flow.w();
@@ -279,7 +279,7 @@ fn a_restart_takes_the_initial_window() {
 
 #[test]
 fn the_retransmission_timeout_follows_the_round_trip_time() {
-    let mut flow = Flow::new("reno", &start(4.0, Some(100.0), MODERN));
+    let mut flow = TestHost::new("reno", &start(4.0, Some(100.0), MODERN));
     flow.ack(96);
     flow.view.rtt = Some(Rtt { variation: Span::from_millis(500), ..steady(Span::from_secs(1)) });
     flow.algorithm.on_restart(&flow.view, Span::from_millis(2900));
@@ -290,7 +290,7 @@ fn the_retransmission_timeout_follows_the_round_trip_time() {
 
 #[test]
 fn ns2_does_not_restart() {
-    let mut flow = Flow::new("reno", &start(4.0, Some(100.0), NS2));
+    let mut flow = TestHost::new("reno", &start(4.0, Some(100.0), NS2));
     flow.ack(96);
     flow.algorithm.on_restart(&flow.view, Span::from_secs(60));
     assert_eq!(flow.w(), 100.0);
@@ -299,7 +299,7 @@ fn ns2_does_not_restart() {
 #[test]
 fn a_spurious_cut_is_undone() {
     for spec in ["reno", "simd", "exp-tcp", "cubic", "new-aimd", "highspeed"] {
-        let mut flow = Flow::cut_from(spec, 100.0);
+        let mut flow = TestHost::cut_from(spec, 100.0);
         flow.rounds(10);
         let untouched = flow.clone();
         flow.lose();
@@ -322,7 +322,7 @@ fn a_spurious_cut_is_undone() {
 
 #[test]
 fn a_spurious_timeout_is_undone_to_before_its_first_expiry() {
-    let mut flow = Flow::cut_from("cubic", 100.0);
+    let mut flow = TestHost::cut_from("cubic", 100.0);
     flow.rounds(10);
     let untouched = flow.clone();
     flow.tell(&Congestion::timeout(flow.view.next - 1, false));

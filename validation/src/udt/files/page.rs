@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::page::measured_at;
-use super::super::record::{Measured, Records, Row};
+use super::super::record::{Measured, Records, Repetitions};
 use super::implementation::Implementation;
 use super::{FULL, IMPLEMENTATIONS, Moved, ROUTES, row};
 
@@ -12,10 +12,11 @@ pub(crate) fn text(records: &Records<Moved>) -> String {
     let mut page = PREFACE.to_owned();
     if let Some(large) = records.part("large") {
         page.push_str(LARGE);
-        let rate = |row: &Row<Moved>| row.median(|moved| Some(moved.bytes as f64 * 8e-6 / moved.seconds?));
+        let rate = |row: &Repetitions<Moved>| row.median(|moved| Some(moved.bytes as f64 * 8e-6 / moved.seconds?));
         table(&mut page, large, "Mbit/s", |_, row| number(rate(row), ""));
-        let cpu =
-            |row: &Row<Moved>| row.median(|moved| moved.seconds.map(|_| moved.cpu_s / (moved.bytes as f64 * 1e-9)));
+        let cpu = |row: &Repetitions<Moved>| {
+            row.median(|moved| moved.seconds.map(|_| moved.cpu_s / (moved.bytes as f64 * 1e-9)))
+        };
         page.push_str(CPU);
         table(&mut page, large, "CPU s/GB", |_, row| number(cpu(row), ""));
         measured_at(&mut page, large);
@@ -35,7 +36,7 @@ fn table(
     page: &mut String,
     measured: &Measured<Moved>,
     unit: &str,
-    cell: impl Fn(Implementation, &Row<Moved>) -> String,
+    cell: impl Fn(Implementation, &Repetitions<Moved>) -> String,
 ) {
     let _ = writeln!(
         page,

@@ -5,7 +5,7 @@ use crate::signal::{Limit, RateSample, Remote, Rtt};
 use crate::units::Bytes;
 
 /// A flow and what its host counts.
-struct Flow {
+struct Bbr3Harness {
     bbr: Bbr3,
     now: Time,
     delivered: u64,
@@ -15,7 +15,7 @@ struct Flow {
     limited: bool,
 }
 
-impl Flow {
+impl Bbr3Harness {
     fn new() -> Self {
         let start = Start { packet: Bytes(1000), seed: 1, ..Start::default() };
         Self {
@@ -125,7 +125,7 @@ fn close(found: f64, expected: f64) {
 
 #[test]
 fn startup_doubles_until_three_flat_rounds_then_drains() {
-    let mut flow = Flow::new();
+    let mut flow = Bbr3Harness::new();
     // Ten packets in an unknown round trip, taken for a millisecond.
     close(flow.rate(), 27_700.0);
     // Delivered in the round, pacing rate and window after it. The window grows by what is acknowledged up to twice the estimate.
@@ -152,7 +152,7 @@ fn startup_doubles_until_three_flat_rounds_then_drains() {
 
 #[test]
 fn limited_rounds_never_end_startup() {
-    let mut flow = Flow::new();
+    let mut flow = Bbr3Harness::new();
     flow.limited = true;
     for _ in 0..50 {
         flow.round(20, 20);
@@ -165,7 +165,7 @@ fn limited_rounds_never_end_startup() {
 
 #[test]
 fn loss_ends_startup_also_of_a_limited_flow() {
-    let mut flow = Flow::new();
+    let mut flow = Bbr3Harness::new();
     flow.limited = true;
     for delivered in [10, 20, 40] {
         flow.round(delivered, 100);
@@ -181,7 +181,7 @@ fn loss_ends_startup_also_of_a_limited_flow() {
 #[test]
 fn five_ranges_or_two_percent_do_not_end_startup() {
     for (ranges, in_flight) in [(5, 100), (6, 300)] {
-        let mut flow = Flow::new();
+        let mut flow = Bbr3Harness::new();
         for delivered in [10, 20, 40] {
             flow.round(delivered, in_flight);
         }
@@ -193,7 +193,7 @@ fn five_ranges_or_two_percent_do_not_end_startup() {
 
 #[test]
 fn drain_ends_after_three_rounds_whatever_is_in_flight() {
-    let mut flow = Flow::new();
+    let mut flow = Bbr3Harness::new();
     for _ in 0..4 {
         flow.round(100, 289);
     }
@@ -207,7 +207,7 @@ fn drain_ends_after_three_rounds_whatever_is_in_flight() {
 
 #[test]
 fn a_cycle_goes_through_its_states_with_their_gains() {
-    let mut flow = Flow::probing_until(State::Cruise);
+    let mut flow = Bbr3Harness::probing_until(State::Cruise);
     close(flow.rate(), 990.0);
     let wait = flow.bbr.0.cycle.wait;
     assert!(wait >= Span::from_secs(2) && wait < Span::from_secs(3));
@@ -237,7 +237,7 @@ fn a_cycle_goes_through_its_states_with_their_gains() {
 
 #[test]
 fn a_small_flow_probes_as_often_as_reno() {
-    let mut flow = Flow::new();
+    let mut flow = Bbr3Harness::new();
     // 8 packets per round trip: a probe after eight rounds, long before two seconds.
     for _ in 0..4 {
         flow.round(8, 16);
@@ -256,7 +256,7 @@ fn a_small_flow_probes_as_often_as_reno() {
 
 #[test]
 fn loss_in_cruise_lowers_the_short_term_bounds_until_the_next_probe() {
-    let mut flow = Flow::probing_until(State::Cruise);
+    let mut flow = Bbr3Harness::probing_until(State::Cruise);
     let cwnd = flow.cwnd();
     flow.lose(3, 100);
     flow.lossy_round(97, 3, 100);
@@ -276,7 +276,7 @@ fn loss_in_cruise_lowers_the_short_term_bounds_until_the_next_probe() {
 
 #[test]
 fn loss_above_two_percent_ends_a_probe_and_the_next_one_is_cautious() {
-    let mut flow = Flow::probing_until(State::Up);
+    let mut flow = Bbr3Harness::probing_until(State::Up);
     flow.lose(2, 125);
     assert_eq!(flow.state(), State::Up, "2 of 125 is 1.6 %");
     flow.lose(3, 125);
@@ -302,7 +302,7 @@ fn loss_above_two_percent_ends_a_probe_and_the_next_one_is_cautious() {
 
 #[test]
 fn the_bound_grows_faster_with_every_round_in_which_it_is_used_up() {
-    let mut flow = Flow::probing_until(State::Cruise);
+    let mut flow = Bbr3Harness::probing_until(State::Cruise);
     flow.bbr.0.bounds.inflight_longterm = 100.0;
     while flow.state() != State::Up {
         flow.round(100, 100);
@@ -326,7 +326,7 @@ fn the_bound_grows_faster_with_every_round_in_which_it_is_used_up() {
 
 #[test]
 fn probe_rtt_halves_the_flight_for_200_ms_and_a_round() {
-    let mut flow = Flow::probing_until(State::Cruise);
+    let mut flow = Bbr3Harness::probing_until(State::Cruise);
     while flow.state() != State::ProbeRtt {
         flow.round(100, 150);
         assert!(flow.now < Time::ZERO + Span::from_secs(6));
@@ -347,7 +347,7 @@ fn probe_rtt_halves_the_flight_for_200_ms_and_a_round() {
 
 #[test]
 fn probe_rtt_returns_to_startup_if_the_pipe_was_not_full() {
-    let mut flow = Flow::new();
+    let mut flow = Bbr3Harness::new();
     flow.limited = true;
     let mut seen = false;
     for _ in 0..70 {
@@ -360,7 +360,7 @@ fn probe_rtt_returns_to_startup_if_the_pipe_was_not_full() {
 
 #[test]
 fn idleness_is_as_good_as_a_probe_of_the_round_trip() {
-    let mut flow = Flow::probing_until(State::Cruise);
+    let mut flow = Bbr3Harness::probing_until(State::Cruise);
     flow.now += Span::from_secs(6);
     flow.limit = Limit::Source;
     flow.bbr.on_restart(&flow.view(0), Span::from_secs(6));
@@ -374,7 +374,7 @@ fn idleness_is_as_good_as_a_probe_of_the_round_trip() {
 
 #[test]
 fn a_timeout_leaves_one_packet_and_the_window_returns() {
-    let mut flow = Flow::probing_until(State::Cruise);
+    let mut flow = Bbr3Harness::probing_until(State::Cruise);
     flow.lost += 100;
     let sample = RateSample { prior_delivered: flow.delivered, ..flow.sample(0, 100, 100) };
     let event = Congestion { lost: 100, sample: Some(sample), ..Congestion::timeout(7, false) };
@@ -392,7 +392,7 @@ fn a_timeout_leaves_one_packet_and_the_window_returns() {
 
 #[test]
 fn spurious_losses_are_undone() {
-    let mut flow = Flow::probing_until(State::Up);
+    let mut flow = Bbr3Harness::probing_until(State::Up);
     flow.lose(5, 125);
     assert_eq!(flow.state(), State::Down);
     flow.lossy_round(95, 5, 125);
@@ -402,7 +402,7 @@ fn spurious_losses_are_undone() {
     assert!(flow.bbr.0.bounds.inflight_longterm.is_infinite() && flow.bbr.0.bounds.bw_shortterm.is_infinite());
     assert!(flow.cwnd() > 2.0 * 95.0, "twice the product and what is aggregated: {}", flow.cwnd());
 
-    let mut flow = Flow::new();
+    let mut flow = Bbr3Harness::new();
     for delivered in [10, 20, 40] {
         flow.round(delivered, 100);
     }
@@ -416,7 +416,7 @@ fn spurious_losses_are_undone() {
 
 #[test]
 fn the_window_is_never_below_four_packets_on_the_smallest_path() {
-    let mut flow = Flow::new();
+    let mut flow = Bbr3Harness::new();
     // One packet per round trip, less than a packet in flight at the rate.
     for _ in 0..80 {
         flow.round(1, 4);

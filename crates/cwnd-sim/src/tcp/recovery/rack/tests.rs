@@ -110,12 +110,12 @@ impl Scan {
 
 /// A receiver and the packets on their way to it.
 #[derive(Clone, Debug, Default)]
-struct Path {
+struct ReceiverModel {
     in_network: Vec<(u64, Time)>,
     arrived: BTreeSet<u64>,
 }
 
-impl Path {
+impl ReceiverModel {
     /// The packet at `place` arrives: the acknowledgement, with the ranges next to it and below the highest.
     fn deliver(&mut self, place: usize) -> Ack {
         let (number, echo) = self.in_network.remove(place);
@@ -143,28 +143,28 @@ proptest! {
     ) {
         let mut rack = Rack { smoothed: Span::from_millis(40), ..Rack::default() };
         let mut scan = Scan::default();
-        let mut path = Path::default();
+        let mut receiver = ReceiverModel::default();
         let mut now = Time::ZERO;
         for (step, pick, millis) in steps {
             now += Span::from_millis(millis);
             let repairing = !rack.is_open();
             match step {
                 0..4 => {
-                    path.in_network.push((rack.send(now, 1), now));
+                    receiver.in_network.push((rack.send(now, 1), now));
                     scan.segments.push(Segment { sent_at: now, resends: 0, lost: false, arrived: false });
                 }
                 4 | 5 => {
                     let expected = scan.waiting().first().copied().filter(|_| !rack.prefers_new());
                     prop_assert_eq!(rack.resend(now), expected);
                     if let Some(number) = expected {
-                        path.in_network.push((number, now));
+                        receiver.in_network.push((number, now));
                         let segment = &mut scan.segments[number as usize];
                         (segment.sent_at, segment.lost) = (now, false);
                         segment.resends += 1;
                     }
                 }
-                6 if !path.in_network.is_empty() => {
-                    path.in_network.remove(usize::from(pick) % path.in_network.len());
+                6 if !receiver.in_network.is_empty() => {
+                    receiver.in_network.remove(usize::from(pick) % receiver.in_network.len());
                 }
                 7 if pick % 16 == 0 && rack.outstanding() > 0 => {
                     let timeout = scan.timeout(repairing, rack.smoothed);
@@ -180,8 +180,8 @@ proptest! {
                     scan.detect(now, repairing, rack.smoothed);
                 }
                 8 => {}
-                _ if !path.in_network.is_empty() => {
-                    let ack = path.deliver(usize::from(pick) % path.in_network.len().min(6));
+                _ if !receiver.in_network.is_empty() => {
+                    let ack = receiver.deliver(usize::from(pick) % receiver.in_network.len().min(6));
                     scan.on_ack(now, &ack);
                     let outcome = if plain && let Some(newly) = rack.on_plain_ack(now, &ack) {
                         // Nothing else is outstanding that could be found lost.
