@@ -29,7 +29,7 @@ pub fn stacks() -> Vec<Spec> {
 /// noq with an algorithm of `cwnd` as its controller, called `… in noq`.
 ///
 /// # Errors
-/// noq cannot have it.
+/// The algorithm needs more of its transport than acknowledgements.
 #[cfg(not(feature = "known-bad"))]
 pub fn noq_with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
     noq::with(spec)
@@ -38,7 +38,7 @@ pub fn noq_with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
 /// quinn with an algorithm of ours as its controller.
 ///
 /// # Errors
-/// quinn cannot have it.
+/// The algorithm sets a rate, or needs more of its transport than acknowledgements.
 #[cfg(not(feature = "known-bad"))]
 pub fn quinn_with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
     quinn::with(spec)

@@ -34,7 +34,7 @@ pub(crate) fn stacks(name: &str) -> Vec<Spec> {
 /// noq with the algorithm of `spec` as its controller.
 ///
 /// # Errors
-/// noq cannot have it.
+/// The algorithm needs more of its transport than acknowledgements.
 #[cfg(not(feature = "known-bad"))]
 pub(crate) fn with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
     cwnd_quic::noq::Factory::new(spec.clone(), 0)?;

@@ -33,7 +33,7 @@ pub(crate) fn stacks(name: &str) -> Vec<Spec> {
 /// quinn with the algorithm of `spec` as its controller.
 ///
 /// # Errors
-/// quinn cannot have it.
+/// The algorithm sets a rate, or needs more of its transport than acknowledgements.
 #[cfg(not(feature = "known-bad"))]
 pub(crate) fn with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
     cwnd_quic::quinn::Factory::new(spec.clone(), 0)?;

@@ -33,7 +33,7 @@ impl Baseline {
     /// Reads a baseline: on each line a subject and the id of a check; `#` begins a comment.
     ///
     /// # Errors
-    /// A line has not two words.
+    /// A line has neither two words nor none.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
         let mut known = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {

@@ -136,7 +136,7 @@ impl<'a> Lab<'a> {
     /// Asks for a sender with a retransmission timeout.
     ///
     /// # Errors
-    /// The subject has none.
+    /// [`Unfit::NotApplicable`] if the subject has no retransmission timeout.
     pub(crate) fn timeout(&self) -> Result<(), Unfit> {
         if self.subject.has_timeout() { Ok(()) } else { Err(Unfit::NotApplicable("it has no retransmission timeout")) }
     }
@@ -171,7 +171,7 @@ impl<'a> Lab<'a> {
     /// Runs `course`; its window over time becomes what a plot shows.
     ///
     /// # Errors
-    /// The simulator refuses it, or the subject has failed.
+    /// The simulator refuses the setup of `course`, or the subject has failed in the run.
     pub(crate) fn run(&self, course: &Course) -> Result<Record, Unfit> {
         let record = Record::of(&course.setup)?;
         let seen = |look: &Look| look.window.is_finite();
@@ -298,7 +298,7 @@ impl Record {
     /// The window at a time.
     ///
     /// # Errors
-    /// The subject shows none.
+    /// [`Unfit::NotApplicable`] if the subject shows no window.
     pub(crate) fn window(&self, at: f64) -> Result<f64, Unfit> {
         let window = self.at(at).window;
         if window.is_nan() { Err(Unfit::NotApplicable("it shows no window")) } else { Ok(window) }
@@ -307,7 +307,7 @@ impl Record {
     /// The threshold of slow start at a time; none is a thousand million packets.
     ///
     /// # Errors
-    /// The subject shows none.
+    /// [`Unfit::NotApplicable`] if the subject shows no threshold.
     pub(crate) fn threshold(&self, at: f64) -> Result<f64, Unfit> {
         let threshold = self.at(at).threshold;
         if threshold.is_nan() { Err(Unfit::NotApplicable("it shows no threshold")) } else { Ok(threshold.min(1e9)) }
@@ -350,7 +350,7 @@ impl Record {
     /// The first cut from a time on.
     ///
     /// # Errors
-    /// There is none, or the subject shows no window.
+    /// [`Unfit::Unclear`] if the window is not reduced from `from` on, [`Unfit::NotApplicable`] if the subject shows no window.
     pub(crate) fn cut(&self, from: f64) -> Result<Cut, Unfit> {
         self.window(from)?;
         let found = self.cuts().into_iter().find(|cut| cut.at >= from);

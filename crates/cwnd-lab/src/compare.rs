@@ -81,7 +81,7 @@ impl Comparison {
     /// With `ecn` their packets can be marked; those of UDT and TFRC cannot, whose senders do not answer marks here.
     ///
     /// # Errors
-    /// The path or the number of flows is refused.
+    /// A value of the path is out of range, or there are no flows or more than a scenario may have.
     pub fn new(
         base: &Document,
         algorithms: &[Written<Spec>],

@@ -68,7 +68,7 @@ impl Ablation {
     /// What is on record.
     ///
     /// # Errors
-    /// `papers/daimd/ablation.toml` is wrong.
+    /// `papers/daimd/ablation.toml` is no TOML, or a key or value is none of an ablation.
     pub fn recorded() -> Result<Self, ScenarioError> {
         Self::read("papers/daimd/ablation.toml", paper_file!("daimd/ablation.toml"))
     }
@@ -76,7 +76,7 @@ impl Ablation {
     /// Reads the text of a file called `name`.
     ///
     /// # Errors
-    /// The first thing wrong with it.
+    /// `text` is no TOML, or a key or value is none of an ablation: the first place, with its line.
     pub fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
         Source::read(name, text, &[])?.document()
     }

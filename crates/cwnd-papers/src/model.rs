@@ -6,7 +6,7 @@ use cwnd_model::rounds::FlowSetup;
 /// An algorithm that a runner names itself.
 ///
 /// # Panics
-/// It is not in the registry.
+/// `text` names no algorithm of the registry.
 pub(super) fn registered(text: &str) -> Spec {
     Spec::parse(text).expect("runners name algorithms of the registry")
 }

@@ -49,7 +49,7 @@ pub enum AlgorithmError {
 /// Reads an algorithm of the registry, or what was installed.
 ///
 /// # Errors
-/// It is neither.
+/// `text` names neither an algorithm of the registry nor an installed stack, or a parameter is out of range.
 pub fn parse(text: &str) -> Result<Spec, AlgorithmError> {
     let name = text.trim();
     if let Some(spec) = installed().iter().find(|spec| spec.label() == name) {

@@ -47,7 +47,7 @@ pub fn document(bytes: &[u8]) -> String {
 /// Reads a document as `cwnd run` does and, if it is accepted, runs its first seed with 16 MiB of memory for some events.
 ///
 /// # Panics
-/// The simulator refuses what was accepted, or meets a defect.
+/// The simulator refuses a scenario that was accepted, or a run breaks an invariant of the simulator.
 #[must_use]
 pub fn drive(text: &str) -> Driven {
     let Ok(scenario) = Scenario::read("generated.toml", text, &[]) else { return Driven::Refused };

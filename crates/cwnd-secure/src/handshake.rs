@@ -146,7 +146,8 @@ impl Hello {
     /// first record, is it known to be there.
     ///
     /// # Errors
-    /// Why it may not. The other value is the answer that says so.
+    /// [`Refusal::WrongCode`] if no code of `access` is the client's, [`Refusal::UnknownKey`] if its key is not authorized, and
+    /// [`Refusal::Proof`] if `access` has no secret of the kind that the client uses.
     pub fn answer(&self, access: &Access) -> Result<(Session, Proven, Vec<u8>), Refusal> {
         let prologue = prologue(self.proof);
         match (self.proof, &access.key) {

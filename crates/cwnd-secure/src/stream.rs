@@ -110,7 +110,8 @@ impl<T: Read + Write> SecureStream<T> {
     /// Sends the final record, behind which nothing can be written.
     ///
     /// # Errors
-    /// As writing.
+    /// [`io::ErrorKind::NotConnected`] if the final record was sent before, [`io::ErrorKind::BrokenPipe`] if an earlier write failed,
+    /// and the errors of the stream below.
     pub fn finish(&mut self) -> io::Result<()> {
         self.check_writing()?;
         self.session.seal(&[], &mut self.out)?;

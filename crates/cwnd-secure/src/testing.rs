@@ -31,7 +31,7 @@ impl Write for Said<'_> {
 /// were taken for true.
 ///
 /// # Panics
-/// Somebody without the secret is let in, or bytes that nobody has sealed are handed out.
+/// If a peer without the secret completes a handshake, or bytes that were never sealed are delivered.
 pub fn conversation(bytes: &[u8]) -> usize {
     let code = Code::from_bits([7; 16]);
     let keys = PrivateKey::generate().and_then(|own| Ok((own, PrivateKey::generate()?)));

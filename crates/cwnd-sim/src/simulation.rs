@@ -181,7 +181,7 @@ impl<'a> State<'a> {
     /// Flow `index` of [`Setup::flows`].
     ///
     /// # Panics
-    /// There are not so many.
+    /// `index` is not below the number of flows.
     #[inline]
     #[must_use]
     pub fn flow(self, index: usize) -> FlowState<'a> {

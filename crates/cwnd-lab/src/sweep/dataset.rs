@@ -121,7 +121,7 @@ impl Dataset {
     /// The folder of `sweep`, cut into chunks of some `chunk_s` seconds: a new one, or one that holds the same.
     ///
     /// # Errors
-    /// It holds something else, or cannot be written.
+    /// The folder holds another sweep or other files, or cannot be written.
     pub fn open(folder: &Path, sweep: &Sweep, chunk_s: f64, format: PartFormat) -> Result<Self, DatasetError> {
         let manifest = Manifest {
             id: sweep.id(),
@@ -152,7 +152,7 @@ impl Dataset {
     /// The folder of a sweep as it was left.
     ///
     /// # Errors
-    /// It is none, or one of a program that would compute something else.
+    /// The folder holds no sweep, or that of a program whose sources differ in what a run computes.
     pub fn found(folder: &Path) -> Result<Self, DatasetError> {
         let none = || DatasetError::NoSweep(folder.to_path_buf());
         let manifest = read_manifest(folder).ok_or_else(none)?;
@@ -258,7 +258,7 @@ impl PartFormat {
     /// The rows in this format.
     ///
     /// # Errors
-    /// The writer refuses, or this program was built without it.
+    /// The format is Parquet and this program was built without it, or Arrow cannot write the rows.
     pub fn bytes(self, sweep: &Sweep, rows: &[FinishedCell]) -> io::Result<Vec<u8>> {
         let columns = columns(sweep, rows);
         match self {

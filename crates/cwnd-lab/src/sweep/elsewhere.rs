@@ -151,7 +151,7 @@ impl Task {
     /// Reads a task as it is displayed.
     ///
     /// # Errors
-    /// It is no task, or one of a program that would compute something else.
+    /// `text` is no JSON of a task, or that of a program whose sources differ in what a run computes.
     pub fn read(text: &str) -> Result<Self, TaskError> {
         let task: Self = serde_json::from_str(text)?;
         if task.sources == SOURCES { Ok(task) } else { Err(TaskError::Other(task.version)) }
@@ -167,7 +167,7 @@ impl Task {
     /// stored.
     ///
     /// # Errors
-    /// `progress` ended it, or it names a scenario that cannot be run.
+    /// `progress` returned false, or a point of the task is no valid scenario.
     pub fn run(&self, progress: &dyn Progress) -> Result<Vec<CellOutcome>, TaskError> {
         let mut jobs = Vec::new();
         for Part { set, seeds } in &self.points {

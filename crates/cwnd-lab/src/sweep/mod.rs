@@ -109,7 +109,7 @@ impl Sweep {
     /// (`key.key=value`) are laid over the base scenario.
     ///
     /// # Errors
-    /// The first thing wrong with the sweep, its base or one of its points, with its place.
+    /// `text` is no TOML, has a key or value that no sweep has, or its base or one of its points is no valid scenario: the first place.
     pub fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
         document::read(name, text, folder, overrides)
     }

@@ -207,7 +207,7 @@ impl<'a> Executor<'a> {
     /// Runs jobs: what was kept of each, in their order. The first error ends the work.
     ///
     /// # Errors
-    /// That of a job, or the work was interrupted. Cells computed by then are in the store.
+    /// A job failed, or `progress` returned false. Cells computed by then are in the store.
     pub fn run<K: Keep>(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Kept>, RunError> {
         self.for_jobs(jobs.len()).serve(|queue| queue.ask(jobs))
     }
@@ -215,7 +215,7 @@ impl<'a> Executor<'a> {
     /// Runs jobs, and returns the outcome of each, in their order. One that fails keeps no other from running.
     ///
     /// # Errors
-    /// The work was interrupted. Cells computed by then are in the store.
+    /// `progress` returned false. Cells computed by then are in the store.
     pub fn run_each<K: Keep>(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Kept>>, Interrupted> {
         self.for_jobs(jobs.len()).serve(|queue| queue.ask_each(jobs))
     }

@@ -76,7 +76,7 @@ impl<'a, K: Keep> Queue<'a, K> {
     /// Waits for jobs: what was kept of each, in their order.
     ///
     /// # Errors
-    /// That of the first job to fail, for whose sake the others are not waited for; or the work was ended.
+    /// A job failed, and the others are not waited for, or `progress` returned false.
     pub fn ask(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Kept>, RunError> {
         let mut kept = vec![None; jobs.len()];
         for (place, outcome) in self.submit(jobs) {
@@ -88,7 +88,7 @@ impl<'a, K: Keep> Queue<'a, K> {
     /// Waits for jobs, and returns the outcome of each, in their order.
     ///
     /// # Errors
-    /// The work was ended.
+    /// `progress` returned false.
     pub fn ask_each(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Kept>>, Interrupted> {
         let mut outcomes = vec![None; jobs.len()];
         for (place, outcome) in self.submit(jobs) {

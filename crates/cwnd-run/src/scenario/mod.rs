@@ -45,7 +45,8 @@ impl Scenario {
     /// Reads a TOML document called `name` with overrides (`key.key=value`) laid over it.
     ///
     /// # Errors
-    /// The first thing wrong with it, with its place in the file or among the overrides.
+    /// `text` is no TOML, a key is unknown, a value is out of range, or two keys contradict each other: the first place, in the file or
+    /// among the overrides.
     pub fn read(name: &str, text: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
         Self::of(&Source::read(name, text, overrides)?)
     }
@@ -61,7 +62,7 @@ impl Scenario {
     /// Checks a document.
     ///
     /// # Errors
-    /// The first contradiction, with the key it is at.
+    /// A value is out of range, or two keys contradict each other: the first key.
     pub fn check(document: Document) -> Result<Self, ScenarioError> {
         let (setup, bottleneck) = build::build(&document)
             .map_err(|located| ScenarioError { place: Place::Key(located.key), fault: located.fault })?;

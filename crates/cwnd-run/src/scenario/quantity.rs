@@ -69,7 +69,7 @@ impl<Q: Quantity> Written<Q> {
     /// Reads a text known to be right.
     ///
     /// # Panics
-    /// The text is wrong: an error of the program, not of its input.
+    /// `text` is not [`EXPECTED`](Quantity::EXPECTED).
     #[must_use]
     pub fn literal(text: &str) -> Self {
         text.parse().unwrap_or_else(|error| panic!("{error}"))
