@@ -110,7 +110,14 @@ mod tests {
             println!("skipped: there is no git history");
             return Ok(());
         }
-        for file in ["ns2/recorded.json", "ns3/recorded.json", "udt/recorded.json", "udt/load.json", "udt/files.json"] {
+        for file in [
+            "linux/recorded.json",
+            "ns2/recorded.json",
+            "ns3/recorded.json",
+            "udt/recorded.json",
+            "udt/load.json",
+            "udt/files.json",
+        ] {
             let path = root().join("validation").join(file);
             let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
             let records: Vec<Value> =

