@@ -1,4 +1,4 @@
-//! A server handles whatever strangers and clients send, from many addresses, over time.
+//! A server handles whatever clients and unknown addresses send, from many addresses, over time.
 //!
 //! `cargo +nightly fuzz run server -- -max_len=1024`. The corpus beside this is replayed by the tests of `cwnd-udt`.
 

@@ -82,7 +82,7 @@ pub enum RelayError {
         source: io::Error,
     },
     /// A network of its own cannot be made or entered.
-    #[error("no network of its own: {0}")]
+    #[error("cannot make a network: {0}")]
     Network(#[source] io::Error),
     /// Receiving or waiting failed.
     #[error("cannot receive: {0}")]

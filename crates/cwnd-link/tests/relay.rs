@@ -26,8 +26,8 @@ impl Running {
         let relay = Relay::bind(plan).expect("the loopback can be bound");
         let at = relay.local().expect("it is bound");
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
-        let thread = thread::spawn(move || relay.run(&told, None).expect("its sockets can be read"));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || relay.run(&stopped, None).expect("its sockets can be read"));
         Self { at, stop, thread }
     }
 

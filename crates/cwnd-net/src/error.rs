@@ -144,9 +144,9 @@ pub enum Ended {
     /// The thread of the port has ended.
     #[error("the port is closed")]
     Port,
-    /// Nothing was received from the peer for [`dead_after`](crate::Options::dead_after).
+    /// Nothing was received from the peer for [`idle_timeout`](crate::Options::idle_timeout).
     #[error("the peer has timed out")]
-    Silent,
+    TimedOut,
 }
 
 impl From<Ended> for io::Error {
@@ -154,7 +154,7 @@ impl From<Ended> for io::Error {
         let kind = match ended {
             Ended::Aborted | Ended::FalseAck | Ended::Port => io::ErrorKind::ConnectionAborted,
             Ended::Closed => io::ErrorKind::NotConnected,
-            Ended::Lingered | Ended::Silent => io::ErrorKind::TimedOut,
+            Ended::Lingered | Ended::TimedOut => io::ErrorKind::TimedOut,
             Ended::PeerAborted => io::ErrorKind::ConnectionReset,
             Ended::PeerClosed => io::ErrorKind::BrokenPipe,
         };

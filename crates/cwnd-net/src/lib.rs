@@ -42,7 +42,7 @@
 //! let options = Options::default()
 //!     .algorithm(Spec::parse("cubic")?)
 //!     .max_rate(BitRate(100e6))
-//!     .dead_after(Span::from_secs(5));
+//!     .idle_timeout(Span::from_secs(5));
 //! let listener: UdtListener = UdtListener::bind("127.0.0.1:0".parse()?)?;
 //! let stream = UdtStream::connect_with(listener.local_addr(), &options)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -59,7 +59,7 @@
 //! | --- | --- |
 //! | `BrokenPipe` | written after the peer had closed |
 //! | `ConnectionReset` | the peer aborted the connection, and data is lost |
-//! | `TimedOut` | nothing was received from the peer for [`dead_after`](Options::dead_after), or it did not acknowledge everything in time |
+//! | `TimedOut` | nothing was received from the peer for [`idle_timeout`](Options::idle_timeout), or it did not acknowledge everything in time |
 //! | `NotConnected` | written after this side had closed |
 //! | `ConnectionAborted` | this side aborted it, or the peer acknowledged what had not been sent |
 //! | `WouldBlock` | nothing was read or written within the timeout; the call can be repeated |

@@ -10,8 +10,8 @@ use cwnd_udt::wire::HEADER;
 /// use cwnd::Span;
 /// use cwnd_net::Options;
 ///
-/// let options = Options::default().dead_after(Span::from_secs(5)).offload(false);
-/// assert_eq!(options.settings().dead_after, Span::from_secs(5));
+/// let options = Options::default().idle_timeout(Span::from_secs(5)).offload(false);
+/// assert_eq!(options.settings().idle_timeout, Span::from_secs(5));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -99,8 +99,8 @@ impl Options {
 
     /// How long nothing may be received from a peer before the connection ends; 10 s by default.
     #[must_use]
-    pub fn dead_after(mut self, span: Span) -> Self {
-        self.settings.dead_after = span;
+    pub fn idle_timeout(mut self, span: Span) -> Self {
+        self.settings.idle_timeout = span;
         self
     }
 

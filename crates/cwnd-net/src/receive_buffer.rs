@@ -199,7 +199,7 @@ mod tests {
         let buffer = ReceiveBuffer::new();
         buffer.push(piece(7, 2));
         buffer.end(Ended::PeerClosed);
-        buffer.end(Ended::Silent);
+        buffer.end(Ended::TimedOut);
         let mut out = [0; 4];
         assert_eq!(buffer.read(&mut out, now()), Ok(Some((2, 1))));
         assert_eq!(buffer.read(&mut out, now()), Err(Ended::PeerClosed));

@@ -111,7 +111,7 @@ impl UdtStream {
         self.0.close()
     }
 
-    /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not tell the peer how much that was: if
+    /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not report to the peer how much that was: if
     /// everything sent so far has arrived there, its reading ends as if this side had closed.
     pub fn abort(self) {
         self.0.abort();

@@ -78,7 +78,7 @@ fn peers_that_do_not_read_cost_little_and_delay_nobody() {
 
 #[test]
 fn peers_that_vanish_delay_nobody() {
-    let quick = options().dead_after(Span::from_millis(3_000));
+    let quick = options().idle_timeout(Span::from_millis(3_000));
     let listener: UdtListener = UdtListener::bind_with(local(), &quick).unwrap();
     // A proxy that drops the packets of the client once `deaf` is set.
     let middle = UdpSocket::bind(local()).unwrap();

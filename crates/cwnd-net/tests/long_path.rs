@@ -19,16 +19,16 @@ use cwnd_sim::emulate::Emulation;
 #[test]
 fn neither_windows_nor_buffers_limit_a_long_fat_path() {
     let (sender, receiver, link) = transfer(Duration::from_secs(6));
-    let told = || format!("{sender}\n{receiver}\n{link}");
-    assert!(link.forth.carried_bps > 5e6, "nothing to judge by:\n{}", told());
+    let reports = || format!("{sender}\n{receiver}\n{link}");
+    assert!(link.forth.carried_bps > 5e6, "nothing to judge by:\n{}", reports());
     // Whenever the path could carry more, there was more to send, and room for it at the peer.
     let spent = sender.udt.limited;
     let all = spent.window + spent.rate + spent.source + spent.peer;
     let held = (spent.source + spent.peer).as_secs_f64() / all.as_secs_f64();
-    assert!(held < 0.25, "{held}:\n{}", told());
+    assert!(held < 0.25, "{held}:\n{}", reports());
     // The window has grown with the use of the path: to twice what it holds, and the least window.
     let path = link.forth.carried_bps / 8.0 / 1_500.0 * sender.udt.minrtt.unwrap().as_secs_f64();
-    assert!(receiver.udt.rcv_space as f64 > (2.0 * path).min(20_000.0), "{path} packets:\n{}", told());
+    assert!(receiver.udt.rcv_space as f64 > (2.0 * path).min(20_000.0), "{path} packets:\n{}", reports());
 }
 
 /// Sends for that long over a link of 200 Mbit/s and 100 ms there and back: the statistics of both ends, and the report of the link.
@@ -38,8 +38,8 @@ fn transfer(length: Duration) -> (Stats, Stats, Report) {
     let relay = Relay::bind(Plan::new(LOCAL, listener.local_addr(), path)).unwrap();
     let at = relay.local().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    let relay = thread::spawn(move || relay.run(&told, None).unwrap());
+    let stopped = Arc::clone(&stop);
+    let relay = thread::spawn(move || relay.run(&stopped, None).unwrap());
     let mut client = UdtStream::connect(at).unwrap();
     let (mut server, _) = listener.accept().unwrap();
     let ends = (client.clone(), server.clone());

@@ -71,7 +71,7 @@ fn a_listener_that_is_dropped_listens_no_more() {
 
 #[test]
 fn a_silent_peer_times_out() {
-    let mut settings = options().dead_after(Span::from_millis(600)).settings().clone();
+    let mut settings = options().idle_timeout(Span::from_millis(600)).settings().clone();
     settings.keep_alive = Span::from_millis(100);
     let options = cwnd_net::Options::new(settings);
     let (listener, address) = listen::<UdtStream>(&options);
@@ -96,21 +96,21 @@ fn a_silent_peer_times_out() {
     stream.write_all(b"hello").unwrap();
     let error = stream.read(&mut [0; 1]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
-    assert_eq!(error.get_ref().unwrap().to_string(), Ended::Silent.to_string());
+    assert_eq!(error.get_ref().unwrap().to_string(), Ended::TimedOut.to_string());
     relay.join().unwrap();
 }
 
 #[test]
 fn malformed_datagrams_do_no_harm() {
     let (listener, address) = listen::<UdtStream>(&options());
-    let stranger = UdpSocket::bind(local()).unwrap();
+    let sender = UdpSocket::bind(local()).unwrap();
     for size in 0..600 {
         let rubbish = common::pattern(size as u64, size);
-        stranger.send_to(&rubbish, address).unwrap();
+        sender.send_to(&rubbish, address).unwrap();
         // Of the types that a listener handles, with random content.
         let mut control = rubbish;
         control.splice(..control.len().min(16), [0x80, (size % 10) as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        stranger.send_to(&control, address).unwrap();
+        sender.send_to(&control, address).unwrap();
     }
     let mut client = UdtStream::connect_with(address, &options()).unwrap();
     let (mut server, _) = listener.accept().unwrap();

@@ -127,8 +127,8 @@ fn a_slow_reader_delays_nobody_else() {
         (&second).read_exact(&mut got).unwrap();
         assert!(got == bytes);
     });
-    assert!(stuck.udt.bytes_acked <= 66 * 1_456, "{} bytes were taken in", stuck.udt.bytes_acked);
-    // Reading makes room, which the sender is told.
+    assert!(stuck.udt.bytes_acked <= 66 * 1_456, "{} bytes were received", stuck.udt.bytes_acked);
+    // Reading makes room, which the sender is granted.
     slow.set_write_timeout(Some(Duration::from_secs(10)));
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -41,7 +41,7 @@ pub(crate) fn ends(setup: &FlowSetup, start: &Start, backlog: Backlog, now: Time
     settings.send_buffer = UNBOUNDED;
     settings.receive_buffer = window;
     settings.keep_alive = Span::MAX;
-    settings.dead_after = Span::MAX;
+    settings.idle_timeout = Span::MAX;
     // A packet has all of the headers, as a datagram over IPv4.
     let payload = setup.packet.0.saturating_sub(HEADERS).max(1);
     let agreed = Agreed {

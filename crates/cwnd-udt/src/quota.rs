@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An amount of bytes or connections that peers take and give back. Peers at one address can take a part of it only: an address of IPv4,
+/// An amount of bytes or connections that peers take and release. Peers at one address can take a part of it only: an address of IPv4,
 /// or a network of 64 bits of IPv6, which is what a host usually gets.
 #[derive(Clone, Debug)]
 pub struct Quota {
@@ -40,7 +40,7 @@ impl Quota {
         amount
     }
 
-    /// Gives back what a peer at `ip` took.
+    /// Releases what a peer at `ip` took.
     pub fn release(&mut self, ip: IpAddr, amount: u64) {
         if amount == 0 {
             return;

@@ -50,7 +50,7 @@ pub struct Settings {
     /// A packet of any kind is sent at least this often.
     pub keep_alive: Span,
     /// The connection ends if nothing was received from the peer for this long.
-    pub dead_after: Span,
+    pub idle_timeout: Span,
     /// How long a client waits for its server.
     pub connect_timeout: Span,
     /// How long a rendezvous waits for the other side.
@@ -79,11 +79,11 @@ pub enum SettingsError {
     },
     /// A live peer would time out between two keep-alive packets.
     #[error(
-        "a peer would time out after {dead_after}, but keep-alive packets are sent each {keep_alive}: at least 3 must fit"
+        "a peer would time out after {idle_timeout}, but keep-alive packets are sent each {keep_alive}: at least 3 must fit"
     )]
-    DeadAfter {
+    IdleTimeout {
         /// As it was set.
-        dead_after: Span,
+        idle_timeout: Span,
         /// As it was set.
         keep_alive: Span,
     },
@@ -121,7 +121,7 @@ impl Settings {
             ack_every: 64,
             linger: Span::from_secs(180),
             keep_alive: Span::from_secs(1),
-            dead_after: Span::from_secs(10),
+            idle_timeout: Span::from_secs(10),
             connect_timeout: Span::from_secs(3),
             rendezvous_timeout: Span::from_secs(30),
         }
@@ -155,8 +155,8 @@ impl Settings {
         if !(Span::from_millis(10)..=Span::from_secs(10)).contains(&self.keep_alive) {
             return Err(SettingsError::KeepAlive(self.keep_alive));
         }
-        if self.dead_after < self.keep_alive * 3 {
-            return Err(SettingsError::DeadAfter { dead_after: self.dead_after, keep_alive: self.keep_alive });
+        if self.idle_timeout < self.keep_alive * 3 {
+            return Err(SettingsError::IdleTimeout { idle_timeout: self.idle_timeout, keep_alive: self.keep_alive });
         }
         for (what, timeout) in [("a server", self.connect_timeout), ("a rendezvous", self.rendezvous_timeout)] {
             if timeout == Span::ZERO {
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(broken(|s| s.max_rate = Some(BitRate(0.0))), "a largest rate of 0 bit/s is not positive");
         assert_eq!(broken(|s| s.keep_alive = Span::from_secs(46)), "a keep-alive each 46 s is outside 10 ms to 10 s");
         assert_eq!(
-            broken(|s| s.dead_after = Span::from_secs(2)),
+            broken(|s| s.idle_timeout = Span::from_secs(2)),
             "a peer would time out after 2 s, but keep-alive packets are sent each 1 s: at least 3 must fit"
         );
         assert_eq!(broken(|s| s.connect_timeout = Span::ZERO), "the time to wait for a server is zero");

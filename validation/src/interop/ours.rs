@@ -98,7 +98,7 @@ impl PartnerOptions {
                 }
                 "receive-buffer" => options.receive_buffer(number()? / 1456),
                 "linger" => options.linger(Span::from_secs(u64::from(number()?))),
-                "dead-after-ms" => options.dead_after(Span::from_millis(u64::from(number()?))),
+                "idle-timeout-ms" => options.idle_timeout(Span::from_millis(u64::from(number()?))),
                 "algorithm" => options.algorithm(Spec::parse(value).map_err(|error| wrong(error.to_string()))?),
                 "rate-mbit" => options.max_rate(BitRate(f64::from(number()?) * 1e6)),
                 "ack-every" => options.ack_every(number()?),

@@ -223,7 +223,7 @@ impl Established {
         self.deliver(now, endpoint);
         self.shared.end(match reason {
             Reason::Aborted => Ended::Aborted,
-            Reason::Dead => Ended::Silent,
+            Reason::Timeout => Ended::TimedOut,
             Reason::FalseAck => Ended::FalseAck,
             Reason::Finished => Ended::Closed,
             Reason::Lingered => Ended::Lingered,

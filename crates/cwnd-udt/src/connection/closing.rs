@@ -40,7 +40,7 @@ impl Closing {
         matches!(self, Self::Closed(_))
     }
 
-    /// A shutdown packet was received: it takes effect at `at`, unless the peer proves before that it is alive.
+    /// A shutdown packet was received: it takes effect at `at`, unless a packet of the peer arrives before.
     pub(super) fn on_shutdown(&mut self, at: Time) {
         match *self {
             Self::Open => *self = Self::ShutdownReceived { at, lingering: None },
@@ -49,7 +49,7 @@ impl Closing {
         }
     }
 
-    /// The peer has proved that it is alive, so that the shutdown packet was forged.
+    /// A packet of the peer arrived after it, so that the shutdown packet was forged.
     pub(super) fn on_alive(&mut self) {
         if let Self::ShutdownReceived { lingering, .. } = *self {
             *self = lingering.map_or(Self::Open, |until| Self::Lingering { until });

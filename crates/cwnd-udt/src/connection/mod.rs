@@ -54,7 +54,7 @@ pub struct Connection {
     /// Packets that may wait to be sent or acknowledged.
     send_buffer: u64,
     keep_alive: Span,
-    dead_after: Span,
+    idle_timeout: Span,
     linger: Span,
     sender: Sender,
     receiver: Receiver,
@@ -96,7 +96,7 @@ impl Connection {
             payload: u64::from(agreed.payload),
             send_buffer: u64::from(settings.send_buffer),
             keep_alive: settings.keep_alive,
-            dead_after: settings.dead_after,
+            idle_timeout: settings.idle_timeout,
             linger: settings.linger,
             sender: Sender::new(settings, agreed, start, now),
             receiver: Receiver::new(settings, agreed, start),
@@ -186,8 +186,8 @@ impl Connection {
         }
         if self.closing.is_running() {
             self.sender.on_timeout(now);
-            if now.since(self.received_at) >= self.dead_after {
-                self.closing.end(Reason::Dead);
+            if now.since(self.received_at) >= self.idle_timeout {
+                self.closing.end(Reason::Timeout);
             }
         }
         let complete = !self.receiver.has_gaps() && self.sender.is_done();
@@ -222,7 +222,7 @@ impl Connection {
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
         let at = if self.closing.is_running() {
-            let life = (self.sent_at + self.keep_alive).min(self.received_at + self.dead_after);
+            let life = (self.sent_at + self.keep_alive).min(self.received_at + self.idle_timeout);
             let waiting = if self.ack2.is_empty() { Time::MAX } else { Time::ZERO };
             life.min(waiting).min(self.sender.next_timeout()).min(self.receiver.next_timeout())
         } else {
@@ -417,8 +417,8 @@ impl Connection {
         }
         // A message may just have been given up.
         let message = self.sender.poll_drop();
-        let silent = now.since(self.sent_at) >= self.keep_alive;
-        message.or(silent.then_some(Message::KeepAlive)).map(Transmit::Message)
+        let idle = now.since(self.sent_at) >= self.keep_alive;
+        message.or(idle.then_some(Message::KeepAlive)).map(Transmit::Message)
     }
 
     /// Packets before `next` have arrived at the peer; whether that can be true.

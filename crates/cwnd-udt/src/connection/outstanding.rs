@@ -1,4 +1,4 @@
-//! The packets sent and not acknowledged, and the state of each, as far as acknowledgements and NAKs tell.
+//! The packets sent and not acknowledged, and the state of each, as far as acknowledgements and NAKs show.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -172,7 +172,7 @@ impl Outstanding {
     }
 
     /// The receiver misses `missing` and has what follows. Packets sent less than `age` ago cannot be meant: the report is
-    /// about what they repeat. `budget` is how many packets it may still ask about. `lose` is told of each that is found lost by it.
+    /// about what they repeat. `budget` is how many packets it may still ask about. `lose` is called for each that is found lost by it.
     pub(super) fn miss(
         &mut self,
         now: Time,

@@ -275,7 +275,7 @@ mod tests {
         packetizer.cut(0).expect("the first packet of the first message");
         let (waiting, lacks) = packetizer.expire(at(10)).expect("half sent");
         assert_eq!((waiting.number.get(), lacks), (1, 2));
-        assert!(packetizer.expire(at(10)).is_none(), "nobody needs to hear of the second");
+        assert!(packetizer.expire(at(10)).is_none(), "no drop request for the second");
         assert_eq!(packetizer.expired(), 1);
         assert_eq!((packetizer.packets(), packetizer.cut_to()), (1, 300));
         assert_eq!(packetizer.cut(3).map(|cut| (cut.bytes, cut.message.get())), Some((300..350, 3)));

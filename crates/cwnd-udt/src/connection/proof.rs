@@ -1,8 +1,8 @@
 //! Proof that what a peer acknowledges has arrived.
 //!
 //! A receiver that acknowledges what it has not received makes its sender faster than the path is, and nothing in an acknowledgement
-//! shows that. So a packet is withheld now and then: its number is used, and packets after it are sent. Whoever receives those
-//! misses it, says so, and gets it then. Whoever acknowledges it has lied. Which one is withheld cannot be guessed. Any receiver of UDT
+//! shows that. So a packet is withheld now and then: its number is used, and packets after it are sent. A receiver of those
+//! reports it missing, and is sent it then. A receiver that acknowledges it has acknowledged what it did not receive. Which one is withheld cannot be guessed. Any receiver of UDT
 //! answers like that, libudt's too; to it the packet is one that was lost.
 //!
 //! Sherwood, Bhattacharjee and Braud, "Misbehaving TCP receivers can cause Internet-wide congestion collapse", ACM CCS 2005: randomly

@@ -249,7 +249,7 @@ impl Receiver {
     pub(super) fn consume(&mut self, now: Time, packets: u64) {
         self.buffer.consume(packets);
         let quarter = self.room() / 4;
-        // A sender that was granted little room is told at once that there is much more.
+        // A sender that was granted little room gets an acknowledgement at once when there is much more.
         if self.granted <= self.buffer.next() + quarter && self.window_end() >= self.granted + quarter {
             self.ack_due = true;
             self.clock = now;

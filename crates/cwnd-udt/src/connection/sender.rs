@@ -61,7 +61,7 @@ pub(super) struct Sender {
     proof: Proof,
     /// While acknowledgements wait for a packet that was withheld and reported.
     assumption: Option<Box<Assumption>>,
-    /// Packets below this number have been acknowledged or assumed to have arrived: the algorithm has been told of them.
+    /// Packets below this number have been acknowledged or assumed to have arrived: they have been reported to the algorithm.
     credited: u64,
     /// For algorithms that ask for samples.
     samples: Option<Box<Samples>>,
@@ -240,7 +240,7 @@ impl Sender {
         self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
     }
 
-    /// Packets below `upto` have arrived: how many of them the algorithm has not been told of, and their sample if it asks for samples.
+    /// Packets below `upto` have arrived: how many of them have not been reported to the algorithm, and their sample if it asks for samples.
     fn credit(&mut self, now: Time, upto: u64) -> (u32, Option<RateSample>) {
         let min_rtt = self.rtt().get().map(|rtt| rtt.min);
         let sample = self.samples.as_mut().and_then(|samples| samples.acknowledge(now, upto, min_rtt));
@@ -249,7 +249,7 @@ impl Sender {
         (newly, sample)
     }
 
-    /// Tells the algorithm of `lost` packets that a NAK found lost, the first of them `first`: of each by itself where samples are taken.
+    /// Reports `lost` packets that a NAK found lost, the first of them `first`, to the algorithm: one by one where samples are taken.
     fn report_loss(&mut self, mut moment: Moment, first: u64, lost: u64) {
         let Some(samples) = &mut self.samples else {
             let lost = u32::try_from(lost).unwrap_or(u32::MAX);
@@ -280,7 +280,7 @@ impl Sender {
             self.host.facts.counts.timeouts += 1;
             let first = self.outstanding.acked();
             let (lost, sample) = self.mark_lost(EXP_PACKETS);
-            // A peer without room drops packets, so that its silence is no sign of congestion.
+            // A peer without room drops packets, so that a timeout is no sign of congestion.
             if self.peer_window > MIN_WINDOW {
                 let lost = u32::try_from(lost).unwrap_or(u32::MAX);
                 let event = Congestion { lost, sample, ..Congestion::timeout(first, self.stalled) };
@@ -292,7 +292,7 @@ impl Sender {
             self.slow_start_until = self.recover;
             self.exp_count = self.exp_count.saturating_add(1);
             self.exp_at = now + exp_interval(self.rtt(), u64::from(self.exp_count.min(MAX_EXP_COUNT)) + 1);
-            // A peer that is alive, but did not receive the retransmissions, is not silent.
+            // A peer that did not receive the retransmissions has not timed out for that.
             self.probe_at = now + probe_interval(self.rtt(), self.exp_count);
         } else if self.probe_at <= now {
             self.assumption = None;

@@ -64,8 +64,6 @@ pub enum Event {
 pub enum Reason {
     /// This end aborted it.
     Aborted,
-    /// Nothing was received from the peer for too long.
-    Dead,
     /// The peer acknowledged a packet that had not been sent.
     FalseAck,
     /// This end finished it, and everything it wrote has arrived.
@@ -76,4 +74,6 @@ pub enum Reason {
     PeerFinished,
     /// The peer aborted it: data of one direction or the other is lost.
     PeerAborted,
+    /// Nothing was received from the peer for [`idle_timeout`](crate::Settings::idle_timeout).
+    Timeout,
 }

@@ -129,7 +129,7 @@ fn answer(endpoint: &mut Endpoint, now: Time) -> Option<Handshake> {
 }
 
 /// What a server answers to a client that brings its cookie back.
-fn knock(server: &mut Endpoint, now: Time, client: u32, change: impl Fn(&mut Handshake)) -> Option<Handshake> {
+fn connect_from(server: &mut Endpoint, now: Time, client: u32, change: impl Fn(&mut Handshake)) -> Option<Handshake> {
     server.handle(arrived(now), address(9), &request(client, Request::Regular, 0, &change));
     let cookie = answer(server, now).expect("a challenge").cookie;
     server.handle(arrived(now), address(9), &request(client, Request::Response, cookie, &change));
@@ -196,7 +196,7 @@ fn a_host_that_wakes_late_sends_once() {
 }
 
 #[test]
-fn a_refusal_is_told_as_one() {
+fn a_refusal_is_reported_as_one() {
     let messages = Settings { mode: Mode::Messages, ..Settings::default() };
     let mut net = Net::new(vec![endpoint(1), listening(2, &messages, 1)], all_arrive);
     net.end(0).connect(at(0), address(2), Settings::default()).unwrap();
@@ -208,24 +208,25 @@ fn a_refusal_is_told_as_one() {
 #[test]
 fn the_backlog_counts_connections_that_nobody_has_taken() {
     let mut server = listening(2, &Settings::default(), 2);
-    let knock = |server: &mut Endpoint, client| knock(server, at(0), client, |_| ()).unwrap().request;
-    assert_eq!(knock(&mut server, 1), Request::Response);
+    let connect_from = |server: &mut Endpoint, client| connect_from(server, at(0), client, |_| ()).unwrap().request;
+    assert_eq!(connect_from(&mut server, 1), Request::Response);
     let (first, _) = server.poll_event().unwrap();
-    assert_eq!(knock(&mut server, 2), Request::Response);
-    assert_eq!(knock(&mut server, 3), Request::Rejected);
+    assert_eq!(connect_from(&mut server, 2), Request::Response);
+    assert_eq!(connect_from(&mut server, 3), Request::Rejected);
     server.accept(first);
     server.accept(first);
-    assert_eq!(knock(&mut server, 3), Request::Response);
-    assert_eq!(knock(&mut server, 4), Request::Rejected);
+    assert_eq!(connect_from(&mut server, 3), Request::Response);
+    assert_eq!(connect_from(&mut server, 4), Request::Rejected);
     server.remove(server.table.handle(1));
-    assert_eq!(knock(&mut server, 4), Request::Response);
+    assert_eq!(connect_from(&mut server, 4), Request::Response);
 }
 
 #[test]
 fn connections_end_where_the_host_wants() {
     let mut server = Endpoint::new(&EndpointConfig { max_connections: 2, ..EndpointConfig::new([2; 32]) });
     server.listen(Settings::default(), 100).unwrap();
-    let requests: Vec<_> = (1..4).map(|client| knock(&mut server, at(0), client, |_| ()).unwrap().request).collect();
+    let requests: Vec<_> =
+        (1..4).map(|client| connect_from(&mut server, at(0), client, |_| ()).unwrap().request).collect();
     assert_eq!(requests, [Request::Response, Request::Response, Request::Rejected]);
     assert_eq!(server.connect(at(0), address(3), Settings::default()), Err(OpenError::Full));
 }
@@ -235,7 +236,7 @@ fn an_address_has_so_many_connections_and_no_more() {
     let config = EndpointConfig { max_clients: 5, max_clients_per_address: 3, ..EndpointConfig::new([2; 32]) };
     let mut server = Endpoint::new(&config);
     server.listen(Settings::default(), 100).unwrap();
-    let mut knock = |from: SocketAddr, client| {
+    let mut connect_from = |from: SocketAddr, client| {
         server.handle(arrived(at(0)), from, &request(client, Request::Regular, 0, |_| ()));
         let cookie = answer(&mut server, at(0)).unwrap().cookie;
         server.handle(arrived(at(0)), from, &request(client, Request::Response, cookie, |_| ()));
@@ -243,16 +244,24 @@ fn an_address_has_so_many_connections_and_no_more() {
         (accepted, server.connections())
     };
     let greedy = |port| SocketAddr::new(address(9).ip(), port);
-    let answers = [knock(greedy(1), 1), knock(greedy(1), 2), knock(greedy(2), 3), knock(greedy(3), 4)];
+    let answers = [
+        connect_from(greedy(1), 1),
+        connect_from(greedy(1), 2),
+        connect_from(greedy(2), 3),
+        connect_from(greedy(3), 4),
+    ];
     assert_eq!(answers, [(true, 1), (true, 2), (true, 3), (false, 3)]);
-    assert_eq!([knock(address(7), 5), knock(address(6), 6), knock(address(5), 7)], [(true, 4), (true, 5), (false, 5)]);
+    assert_eq!(
+        [connect_from(address(7), 5), connect_from(address(6), 6), connect_from(address(5), 7)],
+        [(true, 4), (true, 5), (false, 5)]
+    );
     server.remove(server.table.handle(1));
     assert_eq!(answer(&mut server, at(0)), None);
     assert_eq!(server.clients.left(address(9).ip()), 1, "a connection that is removed counts no more");
 }
 
 /// Clients at so many addresses send every packet but the first, with `len` bytes each, the farthest ones first.
-fn hoard(addresses: u8, clients: u32, len: usize, memory: u64) -> Endpoint {
+fn server_full_of_gaps(addresses: u8, clients: u32, len: usize, memory: u64) -> Endpoint {
     let config = EndpointConfig { memory, ..EndpointConfig::new([2; 32]) };
     let mut server = Endpoint::new(&config);
     let settings = Settings { backlog: Some(2700), ..Settings::default() };
@@ -280,7 +289,7 @@ fn held(server: &Endpoint, clients: u32) -> Vec<u64> {
 #[test]
 fn what_lies_beyond_the_grant_is_refused() {
     for len in [1, 1456] {
-        let server = hoard(1, 1, len, u64::MAX);
+        let server = server_full_of_gaps(1, 1, len, u64::MAX);
         let connection = server.table.get(0).and_then(Entry::connection).unwrap();
         let stats = connection.stats(at(0));
         assert_eq!((stats.data_segs_in, stats.no_room, stats.missing), (511, 30_000 - 512, 511), "{len} bytes");
@@ -293,14 +302,14 @@ fn the_memory_of_a_peer_an_address_and_a_port_is_bounded() {
     let mib = 1 << 20;
     // By the grant; by a half of the memory of the port; by all of it. Beside that each connection has a block.
     for (addresses, clients, most) in [(1, 1, 512 * 1584), (1, 20, mib / 2), (20, 20, mib)] {
-        let server = hoard(addresses, clients, 1456, mib);
+        let server = server_full_of_gaps(addresses, clients, 1456, mib);
         let held = held(&server, clients);
         let total: u64 = held.iter().sum();
         assert!(total <= most + u64::from(clients) * 64 * 1024, "{clients} at {addresses}: {held:?}");
         assert!(2 * total > most, "{clients} at {addresses}: {held:?}");
         assert!(held.iter().all(|held| *held >= 60_000), "nobody is left without: {held:?}");
     }
-    let mut server = hoard(20, 20, 1456, mib);
+    let mut server = server_full_of_gaps(20, 20, 1456, mib);
     assert!(server.memory.taken() > mib / 2 && server.stats().no_memory > 0);
     for place in 0..20 {
         server.remove(server.table.handle(place));
@@ -308,16 +317,16 @@ fn the_memory_of_a_peer_an_address_and_a_port_is_bounded() {
     assert_eq!(server.memory.taken(), 0);
 }
 
-// A libudt server dies of a largest packet of 44 bytes at its next `send`.
+// A libudt server crashes after a largest packet of 44 bytes at its next `send`.
 #[test]
 fn largest_packets_of_no_use_are_refused() {
     let mut server = listening(2, &Settings::default(), 100);
     for mss in [0, 1, 43, 44, 45, 75, 65_536, 0x8000_0000, u32::MAX] {
-        let answer = knock(&mut server, at(0), 5, |handshake| handshake.mss = mss).unwrap();
+        let answer = connect_from(&mut server, at(0), 5, |handshake| handshake.mss = mss).unwrap();
         assert_eq!(answer.request, Request::Rejected, "{mss}");
     }
     assert_eq!(server.connections(), 0);
-    let smallest = knock(&mut server, at(0), 5, |handshake| handshake.mss = 76).unwrap();
+    let smallest = connect_from(&mut server, at(0), 5, |handshake| handshake.mss = 76).unwrap();
     assert_eq!((smallest.request, smallest.mss), (Request::Response, 76));
     assert_eq!(server.table.get(0).unwrap().open().unwrap().agreed.payload, 32);
 }
@@ -327,12 +336,12 @@ fn largest_packets_of_no_use_are_refused() {
 fn windows_are_bounded() {
     let mut server = listening(2, &Settings::default(), 100);
     for window in [0, 0x8000_0000, u32::MAX] {
-        let answer = knock(&mut server, at(0), 5, |handshake| handshake.window = window).unwrap();
+        let answer = connect_from(&mut server, at(0), 5, |handshake| handshake.window = window).unwrap();
         assert_eq!(answer.request, Request::Rejected, "{window}");
     }
     for (place, (window, granted)) in [(1, 2), (100, 100), (0x7fff_ffff, 1 << 20)].into_iter().enumerate() {
         let client = 10 + place as u32;
-        knock(&mut server, at(0), client, |handshake| handshake.window = window);
+        connect_from(&mut server, at(0), client, |handshake| handshake.window = window);
         assert_eq!(server.table.get(place as u32).unwrap().open().unwrap().agreed.peer_window, granted);
     }
 }
@@ -341,7 +350,7 @@ fn windows_are_bounded() {
 fn other_versions_and_nameless_clients_are_refused() {
     let mut server = listening(2, &Settings::default(), 100);
     for version in [0, 3, 5, u32::MAX] {
-        let answer = knock(&mut server, at(0), 5, |handshake| handshake.version = version).unwrap();
+        let answer = connect_from(&mut server, at(0), 5, |handshake| handshake.version = version).unwrap();
         assert_eq!((answer.request, answer.version), (Request::Rejected, version));
     }
     server.handle(arrived(at(0)), address(9), &request(0, Request::Regular, 0, |_| ()));
@@ -418,7 +427,7 @@ fn so_many_answers_wait_and_so_many_clients_are_remembered() {
 
     let mut server = listening(2, &Settings::default(), 100);
     for client in 0..300 {
-        let answer = knock(&mut server, at(client.into()), client + 1, |_| ()).unwrap();
+        let answer = connect_from(&mut server, at(client.into()), client + 1, |_| ()).unwrap();
         assert_eq!(answer.request, Request::Response);
         let (handle, _) = server.poll_event().unwrap();
         server.remove(handle);
@@ -455,7 +464,7 @@ fn data_before_the_answer_does_not_connect() {
 #[test]
 fn a_server_repeats_its_answer_until_it_hears_from_the_client() {
     let mut server = listening(2, &Settings::default(), 1);
-    let response = knock(&mut server, at(0), 5, |_| ()).unwrap();
+    let response = connect_from(&mut server, at(0), 5, |_| ()).unwrap();
     let (handle, _) = server.poll_event().unwrap();
     let first_two = |server: &mut Endpoint, now| {
         let mut sent = Vec::new();
@@ -473,9 +482,9 @@ fn a_server_repeats_its_answer_until_it_hears_from_the_client() {
     let sent = first_two(&mut server, at(20));
     assert_eq!(sent[0].transmit, Transmit::Handshake(response));
     assert!(matches!(sent[1].transmit, Transmit::Data(_)), "{sent:?}");
-    let mut spoken = Vec::new();
-    Message::KeepAlive.control().encode(response.id, 0, &mut spoken);
-    server.handle(arrived(at(22)), address(9), &spoken);
+    let mut handshakes = Vec::new();
+    Message::KeepAlive.control().encode(response.id, 0, &mut handshakes);
+    server.handle(arrived(at(22)), address(9), &handshakes);
     write(&mut server);
     let sent = std::iter::from_fn(|| server.poll_transmit(at(1000))).next().unwrap();
     assert!(matches!(sent.transmit, Transmit::Data(_)), "{sent:?}");
@@ -503,7 +512,7 @@ fn a_late_request_of_a_client_long_gone_opens_nothing() {
 #[test]
 fn packets_count_from_the_peers_address_only() {
     let mut server = listening(2, &Settings::default(), 1);
-    let response = knock(&mut server, at(0), 5, |_| ()).unwrap();
+    let response = connect_from(&mut server, at(0), 5, |_| ()).unwrap();
     let mut shutdown = Vec::new();
     Message::Shutdown.control().encode(response.id, 0, &mut shutdown);
     let _ = server.poll_event();
@@ -519,7 +528,7 @@ fn packets_count_from_the_peers_address_only() {
     assert!(matches!(server.poll_event(), Some((_, Event::Connection(_)))));
 }
 
-// The reference listener refuses in silence a cookie of the minute before; its own clients fail then.
+// libudt's listener does not answer a cookie of the minute before; its own clients fail then.
 #[test]
 fn a_client_asks_again_for_a_cookie_that_went_stale() {
     let mut client = endpoint(1);
@@ -786,7 +795,7 @@ proptest! {
 
     /// Bytes of any kind, mostly with the ids of connections that exist and handshakes that go on.
     #[test]
-    fn strangers_find_nothing_to_break(
+    fn arbitrary_datagrams_break_nothing(
         datagrams in prop::collection::vec((0..12_u8, any::<[u32; 4]>(), prop::collection::vec(any::<u8>(), 0..64)), 0..60)
     ) {
         let settings = Settings { send_buffer: 64, receive_buffer: 64, ..Settings::default() };

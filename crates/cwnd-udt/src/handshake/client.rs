@@ -72,5 +72,5 @@ impl Client {
     }
 }
 
-/// A second without an answer. libudt's listeners refuse in silence a cookie of the minute before, and its clients then fail.
+/// A second without an answer. libudt's listeners do not answer a cookie of the minute before, and its clients then fail.
 const STALE: u32 = 4;

@@ -13,7 +13,7 @@ use crate::wire::{Handshake, Request};
 /// It sends 0 until it has received a handshake of the other, then -1. It has a connection when it has sent -1 and receives -1 or -2,
 /// or anything that only an end with a connection sends.
 ///
-/// Only the first handshake, 0, is sent without a destination id: from -1 on libudt sends to the id that the first one told. A handshake
+/// Only the first handshake, 0, is sent without a destination id: from -1 on libudt sends to the id in the first one. A handshake
 /// that has our id was therefore sent by somebody who receives at the peer's address, or on the path to it; others may be forged.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendezvous {
@@ -35,7 +35,7 @@ impl Rendezvous {
         Self { offer, peer, opened, deadline, peer_agreed: None, proven: false, objection: None, next: now }
     }
 
-    /// Handles a handshake of the other end, sent to our id or without one; the negotiated values once both know of each other.
+    /// Handles a handshake of the other end, sent to our id or without one; the negotiated values once both have received one.
     pub(crate) fn handle(&mut self, now: Time, theirs: &Handshake, to_our_id: bool) -> Option<Agreed> {
         match theirs.request {
             Request::Rendezvous => {}

@@ -15,7 +15,7 @@ use crate::wire::{Control, DataHeader, DropRequest, FullAck, LossRange, Losses, 
 /// it.
 ///
 /// # Panics
-/// If the connection panics, stores a packet twice, delivers what was not stored, holds more than its buffers, or never comes to rest.
+/// If the connection panics, stores a packet twice, delivers what was not stored, holds more than its buffers, or always has something to do at one instant.
 pub fn check_messages(bytes: &[u8]) {
     let mut host = Host::new();
     let mut input = Input(bytes);
@@ -132,7 +132,7 @@ impl Host {
                 return;
             }
         }
-        panic!("it never rests: {:?} at {}", self.connection.next_timeout(), self.now);
+        panic!("still not idle: {:?} at {}", self.connection.next_timeout(), self.now);
     }
 
     fn check(&mut self) {
@@ -158,5 +158,5 @@ const PEER: SocketId = match SocketId::new(7) {
 };
 /// Packets that may leave at one instant: all buffers, and as many reports.
 const MAX_SENT: usize = 400;
-/// Rounds at one instant before it rests.
+/// Rounds at one instant before it is idle.
 const MAX_ROUNDS: usize = 40;

@@ -1,4 +1,4 @@
-//! Invariants, and packets of strangers. Behind the feature `testing`, for tests, the fuzz targets and the replay of their corpora, and
+//! Invariants, and packets of unknown senders. Behind the feature `testing`, for tests, the fuzz targets and the replay of their corpora, and
 //! measurements.
 
 mod messages;

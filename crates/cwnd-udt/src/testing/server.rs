@@ -1,4 +1,4 @@
-//! A server with its connections, whatever strangers and clients send.
+//! A server with its connections, whatever clients and unknown addresses send.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,7 +18,7 @@ use crate::wire::{Control, FullAck, LossRange, Losses, Message, Request};
 ///
 /// # Panics
 /// If the endpoint panics, has more connections or memory than it may, sends more bytes to an address that has proven nothing than came
-/// from it, or never comes to rest.
+/// from it, or always has something to do at one instant.
 pub fn check_server(bytes: &[u8]) {
     let mut server = Server::new();
     let mut input = Input(bytes);
@@ -168,12 +168,12 @@ impl Server {
                 return;
             }
         }
-        panic!("it never rests: {:?} at {}", self.endpoint.next_timeout(), self.now);
+        panic!("still not idle: {:?} at {}", self.endpoint.next_timeout(), self.now);
     }
 
     fn check(&self) {
         let (clients, others) = (self.clients.len(), self.others.len());
-        assert_eq!(self.endpoint.connections(), clients + others, "a connection that nobody knows");
+        assert_eq!(self.endpoint.connections(), clients + others, "a connection that no client and no other end has");
         assert!(clients <= MAX_CLIENTS && clients + others <= 8, "{clients} clients, {others} others");
         for ip in self.clients.values().map(|from| network(from.ip())) {
             let same = self.clients.values().filter(|from| network(from.ip()) == ip).count();
@@ -200,5 +200,5 @@ const MAX_PER_ADDRESS: usize = 3;
 const MEMORY: u64 = 256 * 1024;
 /// Packets that may leave at one instant.
 const MAX_SENT: usize = 2000;
-/// Rounds at one instant before it rests.
+/// Rounds at one instant before it is idle.
 const MAX_ROUNDS: usize = 40;

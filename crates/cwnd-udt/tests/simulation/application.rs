@@ -26,7 +26,7 @@ pub(crate) struct Application {
     reads: Option<(u64, Span)>,
     read_at: Time,
     write_at: Time,
-    /// Payloads in a ring, which holds no more than the connection said it would take in.
+    /// Payloads in a ring, which holds no more than the receive buffer of the connection.
     stored: Vec<Option<(Slot, Range<u64>)>>,
     pub(crate) read: u64,
     /// One past the last byte of the latest message read that had to be in order.
@@ -202,14 +202,14 @@ impl Application {
         Ok(())
     }
 
-    /// When the application wants to do something of its own accord after `now`. Room to write is told by an event, not by time.
+    /// When the application wants to do something of its own accord after `now`. Room to write is an event, not a time.
     pub(crate) fn next(&self, now: Time, readable: bool) -> Option<Time> {
         let write = (self.written < self.total).then_some(self.write_at);
         let read = readable.then_some(self.read_at);
         write.into_iter().chain(read).filter(|at| *at > now).min()
     }
 
-    /// Messages that did not arrive and were not allowed to die.
+    /// Messages that did not arrive and were not allowed to expire.
     pub(crate) fn undelivered(&self) -> usize {
         self.messages.values().filter(|sent| !sent.delivered && !sent.mortal).count()
     }

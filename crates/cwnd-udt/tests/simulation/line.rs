@@ -12,12 +12,12 @@ pub(crate) struct Line {
     draw: Draw,
     free: Time,
     departures: VecDeque<Time>,
-    pub(crate) met: Met,
+    pub(crate) met: PathCounts,
 }
 
 /// What datagrams met.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Met {
+pub(crate) struct PathCounts {
     pub(crate) carried: u64,
     pub(crate) lost: u64,
     pub(crate) overflowed: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Met {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     Whole,
-    /// With a bit flipped, which the checksum of UDP tells.
+    /// With a bit flipped, which the checksum of UDP finds.
     Corrupt,
     /// As a copy from an address that is not its sender's.
     Foreign,
@@ -42,7 +42,7 @@ pub(crate) enum How {
 
 impl Line {
     pub(crate) fn new(plan: LinePlan, seed: u64) -> Self {
-        Self { plan, draw: Draw::new(seed), free: Time::ZERO, departures: VecDeque::new(), met: Met::default() }
+        Self { plan, draw: Draw::new(seed), free: Time::ZERO, departures: VecDeque::new(), met: PathCounts::default() }
     }
 
     /// When and how a datagram of `size` bytes arrives that leaves now; several times, or never.
@@ -86,7 +86,7 @@ impl Line {
     }
 }
 
-impl Met {
+impl PathCounts {
     /// Adds what another line met.
     pub(crate) fn add(&mut self, other: &Self) {
         self.carried += other.carried;

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use line::Met;
+use line::PathCounts;
 use plan::{FAULTS, Fault, Plan};
 use world::{Ending, Outcome};
 
@@ -88,7 +88,7 @@ fn sweep(seeds: u64) {
 fn report(runs: &[(Plan, Result<Outcome, String>)]) {
     let mut faults: BTreeMap<Fault, u64> = FAULTS.into_iter().map(|fault| (fault, 0)).collect();
     let mut endings: BTreeMap<(Ending, &[String; 2]), u64> = BTreeMap::new();
-    let mut met = Met::default();
+    let mut met = PathCounts::default();
     let (mut datagrams, mut steps, mut retransmitted, mut seconds, mut longest) = (0, 0, 0, 0.0, (0.0, 0));
     for (plan, outcome) in runs {
         plan.faults().into_iter().for_each(|fault| *faults.entry(fault).or_default() += 1);

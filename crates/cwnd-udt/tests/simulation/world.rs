@@ -11,7 +11,7 @@ use cwnd_udt::endpoint::{Event, Stored};
 use cwnd_udt::{Connection, Endpoint, EndpointConfig, Handle, Refusal, Settings};
 
 use crate::application::Application;
-use crate::line::{How, Line, Met};
+use crate::line::{How, Line, PathCounts};
 use crate::plan::{Draw, HostPlan, Plan};
 
 /// How a run ended.
@@ -24,7 +24,7 @@ pub(crate) struct Outcome {
     pub(crate) datagrams: u64,
     pub(crate) steps: u64,
     pub(crate) retransmitted: u64,
-    pub(crate) met: [Met; 2],
+    pub(crate) met: [PathCounts; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -187,9 +187,9 @@ impl World {
             }
             if datagram.to != address(1 - index) {
                 if datagram.handle.is_some() {
-                    return Err(self.state("a packet to a stranger"));
+                    return Err(self.state("a packet to an unknown address"));
                 }
-                // A listener's cookie for whoever it seemed to come from.
+                // A listener's cookie, for the forged address of a handshake.
                 continue;
             }
             let mut bytes = Vec::new();

@@ -60,7 +60,7 @@ pub(crate) fn serve(bench: &Bench) -> Result<String, Error> {
 /// The demo client that sends without end, and the demo server that discards.
 pub(crate) fn without_end(bench: &Bench) -> Result<String, Error> {
     let at = free()?;
-    let here = bench.start(Ours, &format!("dead-after-ms=3000 server {at} receive-all"))?;
+    let here = bench.start(Ours, &format!("idle-timeout-ms=3000 server {at} receive-all"))?;
     let mut client = bench.demo(Demo::AppClient, &format!("127.0.0.1 {}", at.port()))?;
     sleep(Duration::from_secs(2));
     client.kill();

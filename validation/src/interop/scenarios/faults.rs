@@ -21,7 +21,7 @@ use crate::interop::bench::Side::{Ours, Theirs};
 use crate::interop::bench::{Bench, Side, free, retry, timed};
 use crate::interop::scenarios::link;
 
-/// A packet of 44 bytes has no room for data. libudt divides by that room when it sends: the demo server dies.
+/// A packet of 44 bytes has no room for data. libudt divides by that room when it sends: the demo server crashes.
 pub(crate) fn packets_without_room(bench: &Bench) -> Result<String, Error> {
     let at = free()?;
     let mut demo = bench.demo(Demo::SendFile, &at.port().to_string())?;
@@ -40,11 +40,11 @@ pub(crate) fn packets_without_room(bench: &Bench) -> Result<String, Error> {
     expect(!matches!(answer, Answer::Accepted(_)), || format!("here the answer is {answer:?}"))?;
     bench.start(Theirs, &format!("client {at} receive:1000"))?.finish(TIMEOUT)?.succeeded()?;
     server.finish(TIMEOUT)?.succeeded()?;
-    Ok("libudt's server dies of a division by zero; here the next client is served".to_owned())
+    Ok("libudt's server crashes by a division by zero; here the next client is served".to_owned())
 }
 
 /// A window of four million packets costs libudt a list of eight million entries for two handshake packets.
-pub(crate) fn a_window_is_believed(bench: &Bench) -> Result<String, Error> {
+pub(crate) fn a_window_beyond_the_buffer_is_accepted(bench: &Bench) -> Result<String, Error> {
     let grown = |server: &Running, at: SocketAddr| {
         let before = server.memory();
         let answer = Raw::new(at)?.open(&Proposal { window: 4_000_000, ..Proposal::default() })?;

@@ -38,7 +38,7 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "wire-dissected", play: wire::dissected },
     Scenario { name: "capture-simulated", play: capture::simulated },
     Scenario { name: "fault-mss", play: faults::packets_without_room },
-    Scenario { name: "fault-window", play: faults::a_window_is_believed },
+    Scenario { name: "fault-window", play: faults::a_window_beyond_the_buffer_is_accepted },
     Scenario { name: "fault-cookie", play: faults::a_cookie_is_worked_out },
     Scenario { name: "fault-first-ack", play: faults::the_first_ack_is_late },
     Scenario { name: "fault-early-loss", play: faults::an_early_loss_stalls },

@@ -23,7 +23,7 @@ enum Between {
     Numbers(Seq),
 }
 
-/// What one end is told.
+/// One end, and what it does.
 struct End<'a> {
     side: Side,
     options: &'a str,
@@ -38,7 +38,7 @@ const fn messages<'a>(side: Side, steps: &'a str) -> End<'a> {
     End { side, options: "type=message", steps }
 }
 
-/// A server, a client, and what they tell once both have taken all their steps.
+/// A server, a client, and their reports once both have taken all their steps.
 fn play(bench: &Bench, between: &Between, server: &End<'_>, client: &End<'_>) -> Result<[PartnerReport; 2], Error> {
     let at = free()?;
     let serving = bench.start(server.side, &format!("{} server {at} {}", server.options, server.steps))?;
@@ -49,7 +49,7 @@ fn play(bench: &Bench, between: &Between, server: &End<'_>, client: &End<'_>) ->
         Between::Numbers(first) => proxy.insert(Proxy::renumbering(at, *first)?).at(),
     };
     let calling = bench.start(client.side, &format!("{} client {front} {}", client.options, client.steps))?;
-    // Both are heard before one of them is judged.
+    // Both have ended before one of them is judged.
     let report = [serving.finish(TIMEOUT), calling.finish(TIMEOUT)];
     let [serving, calling] = report;
     Ok([serving?.succeeded()?, calling?.succeeded()?])
@@ -188,14 +188,14 @@ pub(crate) fn nobody_there(bench: &Bench) -> Result<String, Error> {
     Ok(format!("given up after {seconds:.2} s"))
 }
 
-/// libudt is killed in the middle of a transfer, without a word; this side is told to take 3 s of silence for death.
+/// libudt is killed in the middle of a transfer; the idle timeout of this side is 3 s.
 pub(crate) fn killed(bench: &Bench) -> Result<String, Error> {
     let mut said = Vec::new();
     for (steps, theirs) in
         [("receive-all", "send-for:60"), ("send-for:60", "receive-all"), ("receive-all", "pause:60000")]
     {
         let at = free()?;
-        let here = bench.start(Ours, &format!("dead-after-ms=3000 server {at} {steps}"))?;
+        let here = bench.start(Ours, &format!("idle-timeout-ms=3000 server {at} {steps}"))?;
         let mut there = bench.start(Theirs, &format!("client {at} {theirs}"))?;
         std::thread::sleep(Duration::from_millis(1000));
         there.kill();
@@ -209,7 +209,7 @@ pub(crate) fn killed(bench: &Bench) -> Result<String, Error> {
 }
 
 /// The last to send gives the other side time to read: a client of libudt that the shutdown overtakes before its first call to
-/// receive is told that the connection is lost, also by a server of libudt. The last to read waits a little less: libudt hands data
+/// receive gets the error that the connection is lost, also by a server of libudt. The last to read waits a little less: libudt hands data
 /// to its reader before it acknowledges them, and a reader that closes at once may prevent that.
 const READ: &str = "pause:500";
 

@@ -101,7 +101,7 @@ fn a_dead_peer_is_noticed_in_ten_seconds() {
             end.line.loses = Box::new(|_, _| true);
         }
         let end = world.run_until(at(60_000), |world| world.ends[0].core.is_closed());
-        assert_eq!(world.ends[0].events.last(), Some(&Event::Closed(Reason::Dead)));
+        assert_eq!(world.ends[0].events.last(), Some(&Event::Closed(Reason::Timeout)));
         assert!(end > at(13_000) && end <= at(15_300), "{end}");
     }
 }

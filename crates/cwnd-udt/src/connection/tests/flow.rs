@@ -122,7 +122,7 @@ fn a_slow_reader_stops_the_sender_and_starts_it_again_at_once() {
     // The buffer is full to its two spare places; nothing was sent beyond it in vain.
     assert_eq!(world.ends[1].core.stats(world.now).data_segs_in, 102);
 
-    // libudt's sender learns of the room with its next retransmission, 300 ms after the last one or later.
+    // libudt's sender is granted the room with its next retransmission, 300 ms after the last one or later.
     world.ends[1].reads = true;
     let said = world.ends[0].said.len();
     world.run(25);

@@ -105,7 +105,7 @@ fn a_nak_names_four_gaps_at_most() {
 }
 
 #[test]
-fn a_lost_retransmission_is_repaired_without_a_silence() {
+fn a_lost_retransmission_is_repaired_without_a_timeout() {
     let mut world = World::new(20, Some(20_000_000));
     let mut copies = 0;
     world.ends[0].line.loses = Box::new(move |_, parcel| {
@@ -128,7 +128,7 @@ fn a_lost_tail_is_probed_after_a_few_round_trips() {
     let last = world.ends[0].core.sender.outstanding.next() + 2;
     world.ends[0].line.loses = lose_first_copy_of(last + 1);
     let took = world.transfer(3 * u64::from(PAYLOAD), 1000);
-    // libudt waits for 300 ms of silence. Here three round trips of 40 ms, their variation, and two ticks pass before the probe.
+    // libudt waits for 300 ms without an acknowledgement. Here three round trips of 40 ms, their variation, and two ticks pass before the probe.
     assert!(took < Span::from_millis(260), "{took}, {:?}", world.ends[0].core.stats(world.now));
     assert_eq!(world.ends[0].core.stats(world.now).timeouts, 0);
     let again: Vec<_> = data(&world).into_iter().filter(|(when, data)| *when >= start && data.retransmission).collect();
@@ -150,7 +150,7 @@ fn a_tail_lost_with_its_beginning_is_named_by_the_receiver() {
 }
 
 #[test]
-fn a_silence_repeats_the_first_packets_and_lowers_the_rate() {
+fn a_timeout_repeats_the_first_packets_and_lowers_the_rate() {
     let mut world = World::new(20, Some(100_000_000));
     world.ends[0].to_write = 40_000_000;
     world.run(1000);

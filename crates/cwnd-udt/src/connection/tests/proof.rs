@@ -30,7 +30,7 @@ fn optimistic(world: &mut World, behind: usize, millis: u64) -> (u64, Option<Eve
     (world.ends[0].core.stats(world.now).bytes_sent, None)
 }
 
-fn deaf(world: &mut World) {
+fn lose_all_data_and_reports(world: &mut World) {
     world.ends[0].line.loses = Box::new(|_, parcel| matches!(parcel, Parcel::Data(_)));
     world.ends[1].line.loses = Box::new(|_, _| true);
 }
@@ -38,15 +38,15 @@ fn deaf(world: &mut World) {
 #[test]
 fn a_peer_that_acknowledges_what_never_arrived_draws_little() {
     // Without a proof it gets as much as the host can send.
-    let mut credulous = World::new(1, None);
-    deaf(&mut credulous);
-    let (sent, end) = optimistic(&mut credulous, 0, 2000);
+    let mut without_proof = World::new(1, None);
+    lose_all_data_and_reports(&mut without_proof);
+    let (sent, end) = optimistic(&mut without_proof, 0, 2000);
     assert!(sent > 100_000_000 && end.is_none(), "{sent} bytes, {end:?}");
 
     let mut all = Vec::new();
     for (seed, behind) in (0..40).zip([0, 1, 5, 20].into_iter().cycle()) {
         let mut world = proving(seed, 1, None);
-        deaf(&mut world);
+        lose_all_data_and_reports(&mut world);
         let (sent, end) = optimistic(&mut world, behind, 2000);
         assert_eq!(end, Some(Event::Closed(Reason::FalseAck)), "seed {seed}, {behind} ms behind: {sent} bytes");
         all.push(sent);
@@ -58,7 +58,7 @@ fn a_peer_that_acknowledges_what_never_arrived_draws_little() {
 }
 
 #[test]
-fn a_peer_that_was_honest_draws_no_more_than_twice_what_it_received() {
+fn a_peer_that_turns_optimistic_draws_no_more_than_twice_what_it_received() {
     for seed in 0..10 {
         let mut world = proving(seed, 5, Some(400_000_000));
         world.ends[0].to_write = u64::MAX / 2;
@@ -66,7 +66,7 @@ fn a_peer_that_was_honest_draws_no_more_than_twice_what_it_received() {
         let received = world.ends[1].core.stats(world.now).bytes_received;
         let before = world.ends[0].core.stats(world.now).bytes_sent;
         assert!(received > 20_000_000, "{received}");
-        deaf(&mut world);
+        lose_all_data_and_reports(&mut world);
         let (sent, end) = optimistic(&mut world, 0, 5000);
         assert_eq!(end, Some(Event::Closed(Reason::FalseAck)), "seed {seed}");
         // And what may be under way when the packet is withheld.
@@ -96,7 +96,7 @@ fn times(settings: &Settings, delay: u64, rate: u64) -> (f64, Vec<f64>) {
 }
 
 #[test]
-fn a_proof_costs_an_honest_peer_no_more_than_three_per_cent() {
+fn a_proof_costs_a_correct_peer_no_more_than_three_per_cent() {
     for algorithm in ["udt", "cubic", "bbr3"] {
         for (delay, rate) in [(1, 1_000_000_000), (25, 100_000_000), (50, 300_000_000)] {
             let settings = Settings::new(cwnd::Spec::parse(algorithm).expect("registered"));
@@ -146,17 +146,17 @@ fn a_packet_that_nobody_reports_comes_all_the_same() {
     let mut world = new();
     world.ends[1].line.loses = first_naks_lost();
     world.transfer(5_000_000, 20_000);
-    let mut silent = new();
-    silent.ends[1].line.loses = Box::new(|_, parcel| matches!(parcel, Parcel::Message(Message::Nak(_))));
-    silent.transfer(5_000_000, 20_000);
-    assert!(silent.ends[0].core.stats(silent.now).tail_probes > 0);
+    let mut without_naks = new();
+    without_naks.ends[1].line.loses = Box::new(|_, parcel| matches!(parcel, Parcel::Message(Message::Nak(_))));
+    without_naks.transfer(5_000_000, 20_000);
+    assert!(without_naks.ends[0].core.stats(without_naks.now).tail_probes > 0);
 }
 
 #[test]
 fn a_window_of_two_packets_avoids_no_proof() {
     let mut world = proving(5, 1, None);
     world.ends[0].to_write = u64::MAX / 2;
-    deaf(&mut world);
+    lose_all_data_and_reports(&mut world);
     for _ in 0..4000 {
         let next = seq(1000) + world.ends[0].core.sender.outstanding.next();
         let ack = FullAck { number: AckNumber::FIRST, next, rtt_us: 1000, rtt_var_us: 1, window: 2, rates: None };
