@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_constant_increase_rests_at_the_root() {
         for p in [1e-5, 1e-4, 1e-3] {
-            let expected = udt::resting_rate(1.0, p);
+            let expected = udt::equilibrium_rate(1.0, p);
             assert!((constant().equilibrium(p) / expected - 1.0).abs() < 1e-9);
             assert!((constant().integrate(10.0, p, 20_000.0, 20_000) / expected - 1.0).abs() < 1e-3);
         }

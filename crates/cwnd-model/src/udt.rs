@@ -66,7 +66,7 @@ pub fn stage_at(capacity: f64, rate: f64, packet: Bytes) -> Stage {
 
 /// The root of `alpha (1 - x p) = b p x^2`, packets per SYN, with UDT's b = 1/9 (daimd eq. 4 at rest).
 #[must_use]
-pub fn resting_rate(alpha: f64, p: f64) -> f64 {
+pub fn equilibrium_rate(alpha: f64, p: f64) -> f64 {
     let linear = alpha * p;
     (-linear + libm::sqrt(linear * linear + 4.0 * alpha * DECREASE * p)) / (2.0 * DECREASE * p)
 }
@@ -76,7 +76,7 @@ pub fn resting_rate(alpha: f64, p: f64) -> f64 {
 pub fn equilibrium(capacity: f64, p: f64, packet: Bytes) -> Equilibrium {
     let at = |index| {
         let stage = stage(capacity, index, packet);
-        let packets_per_syn = resting_rate(stage.increase, p);
+        let packets_per_syn = equilibrium_rate(stage.increase, p);
         let rate = bits_per_second(packets_per_syn, packet);
         let approximation = libm::sqrt(stage.increase / (DECREASE * p));
         Equilibrium { stage, packets_per_syn, approximation, rate, clipped: libm::fmax(rate, stage.from) }

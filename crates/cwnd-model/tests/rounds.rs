@@ -151,7 +151,7 @@ fn a_longer_round_trip_grows_more_slowly() {
 }
 
 #[test]
-fn random_losses_hit_one_flow_at_a_time_and_obey_their_seed() {
+fn random_losses_hit_one_flow_at_a_time_and_follow_their_seed() {
     let setup =
         |seed| Setup { loss: 1e-3, seed, rounds: 2000.0, capacity: Packets(1e9), ..setup("reno", 1.0, &[10.0, 10.0]) };
     let (one, again, other) = (run(&setup(1)).trace, run(&setup(1)).trace, run(&setup(2)).trace);

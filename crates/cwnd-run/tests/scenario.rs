@@ -577,7 +577,7 @@ fn wrong_traffic_is_refused_at_its_key() {
         "test.toml:4:6: `on` cannot be `3s..` after `1s..5s`: accepted is times that follow each other"
     );
     let walk = "[[cbr]]\nrate = \"multiplicative-walk:1mbit,factor=2,step=1s\"\n";
-    assert_eq!(with(walk), "test.toml:4:1: cbr `cbr`: a multiplicative walk dies away: it must have a floor above 0");
+    assert_eq!(with(walk), "test.toml:4:1: cbr `cbr`: a multiplicative walk decays to 0: it must have a floor above 0");
     assert!(with("[[cbr]]\nrate = \"2mbit\"\n").contains("expected a rate, such as `cbr:2mbit`"));
     let arrivals = |keys: &str| with(&format!("[[arrivals]]\nalgorithm = \"reno\"\nsize = \"10p\"\n{keys}"));
     assert_eq!(arrivals(""), "test.toml:4:1: `load` is missing: arrivals have a `load` or a `gap`");

@@ -160,7 +160,7 @@ impl SenderProtocol for Sender {
         self.control.window
     }
 
-    /// Packets that no report tells of yet.
+    /// Packets that have not been reported yet.
     fn in_flight(&self) -> u64 {
         self.next - self.settled
     }

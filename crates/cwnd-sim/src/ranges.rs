@@ -40,7 +40,7 @@ impl Ranges {
         self.all().get(at).copied().filter(|range| range.first <= number)
     }
 
-    /// Adds `first..end` and tells `added` each part that was missing.
+    /// Adds `first..end` and calls `added` with each part that was missing.
     pub(crate) fn insert(&mut self, first: u64, end: u64, mut added: impl FnMut(u64, u64)) {
         if first >= end {
             return;

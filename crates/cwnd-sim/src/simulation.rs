@@ -75,7 +75,7 @@ impl Simulation {
         self.end
     }
 
-    /// The same run, whose packets and samples may use `most` bytes of memory; 4 GiB if nobody says so.
+    /// The same run, whose packets and samples may use `most` bytes of memory, 4 GiB by default.
     pub fn within(self, most: u64) -> Self {
         self.world.budget().set(most);
         self

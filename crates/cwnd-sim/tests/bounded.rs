@@ -62,7 +62,7 @@ fn time_that_stands_still_is_named() {
 #[test]
 fn a_queue_without_a_limit_is_named() {
     let mut setup = reno();
-    // The sender never hears of a loss, and the line takes years.
+    // No loss is ever reported to the sender, and the line takes years.
     for link in &mut setup.links {
         link.queue = QueueLimit::Unlimited;
     }

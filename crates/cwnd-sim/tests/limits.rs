@@ -93,7 +93,7 @@ fn nothing_grows_on_what_it_does_not_use() {
     let mut rows = String::new();
     let mut wrong = Vec::new();
     let mut expect = |holds: bool, what: String| wrong.extend((!holds).then_some(what));
-    // A report in five seconds would not tell it of the source before the end.
+    // With a report in five seconds it would not know of the source before the end.
     let names = ALGORITHMS.iter().map(|entry| if entry.name == "lda" { "lda:interval=200ms" } else { entry.name });
     let behind_a_queue = names.chain(FOLLOW_ARRIVALS).chain(GROW_ON).map(|algorithm| (algorithm, Discipline::DropTail));
     for (algorithm, discipline) in behind_a_queue.chain(routed()) {

@@ -107,7 +107,7 @@ fn adding_a_flow_leaves_the_draws_of_others_alone() {
 }
 
 #[test]
-fn a_stopped_source_falls_silent_and_counts_as_source_limited() {
+fn a_stopped_source_sends_nothing_and_counts_as_source_limited() {
     let bell = Dumbbell::new(10 * MBIT, Span::from_millis(20), QueueLimit::Packets(20));
     let mut setup = bell.setup(&[spec("reno")], Era::MODERN, Span::from_secs(4), Span::ZERO, 1);
     setup.flows[0].stop = Some(Time::ZERO + Span::from_secs(2));

@@ -152,7 +152,7 @@ fn what_a_clocked_source_cannot_send_waits_at_the_sender() {
 }
 
 #[test]
-fn a_paused_flow_is_silent_and_starts_again_with_a_small_window() {
+fn a_paused_flow_sends_nothing_and_starts_again_with_a_small_window() {
     for (era, after) in [(Era::MODERN, 10.0), (Era::LINUX_2_6, 3.0)] {
         let mut setup = clear(Span::from_secs(8));
         setup.flows[0].era = era;
@@ -354,7 +354,7 @@ fn traffic_that_contradicts_itself_is_refused() {
     let walk = RateSchedule::stepping(MBIT, MS, RateChange::MultiplicativeWalk(1.5));
     assert_eq!(
         refused(&|setup| setup.cbr[0].rate = walk),
-        "cbr `cross`: a multiplicative walk dies away: it must have a floor above 0"
+        "cbr `cross`: a multiplicative walk decays to 0: it must have a floor above 0"
     );
     assert_eq!(
         refused(&|setup| setup.cbr[0].to = cwnd_sim::NodeId(0)),

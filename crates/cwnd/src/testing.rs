@@ -11,7 +11,7 @@ use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Remote, Rtt, Sign
 use crate::units::{Packets, Rate, Span, Time};
 use crate::window::{FirstCut, Policy, SlowStart};
 
-/// How a flow begins, and everything its host tells it.
+/// How a flow begins, and every signal from its host.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// How it begins.
@@ -72,7 +72,7 @@ pub fn in_shell(algorithm: &Algorithm) -> bool {
     found
 }
 
-/// Whether a window algorithm follows the delay, and so gives back of its own accord: it shows what it has in queues.
+/// Whether a window algorithm follows the delay, so that its window may fall without congestion: it shows the packets it has in queues.
 fn follows_delay(algorithm: &Algorithm) -> bool {
     let mut found = false;
     algorithm.inspect(&mut |name, _| found |= name == "queued");
@@ -92,8 +92,8 @@ fn check_control(spec: &Spec, control: &Control) {
     assert!(window && pacing && probe, "{}: {control:?}", spec.label());
 }
 
-/// Congestion never opens the window, an acknowledgement never closes it unless the delay does, and congestion told twice is told
-/// once.
+/// Congestion never opens the window, an acknowledgement never closes it unless the delay does, and the second report of one
+/// congestion event changes nothing.
 fn check_shell(spec: &Spec, algorithm: &Algorithm, signal: &Signal, before: Packets, after: Packets) {
     match signal {
         Signal::Congestion(view, event) => {
@@ -271,7 +271,7 @@ impl Host<'_> {
         }
     }
 
-    /// What an honest far end may send, and what it may not.
+    /// A number in a report of the receiver, valid or not.
     fn real(&mut self) -> f64 {
         match self.byte() {
             0 => 0.0,
@@ -289,5 +289,5 @@ impl Host<'_> {
     }
 }
 
-/// More tell nothing new, and a case stays fast.
+/// More signals find no more errors, and a case stays fast.
 pub const MAX_SIGNALS: usize = 200;

@@ -142,9 +142,9 @@ pub(super) fn table_5(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 pub(super) fn window_bound(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let (arrivals, rtt) = (Rate(83_333.0), Span::from_millis(100));
     let lambda: f64 = bench.assumed_as("lambda")?;
-    let resting = (0..1000).fold(Packets(16.0), |w, _| cwnd::rate::udt::window(w, lambda, arrivals, rtt));
+    let fixed = (0..1000).fold(Packets(16.0), |w, _| cwnd::rate::udt::window(w, lambda, arrivals, rtt));
     let expected = arrivals * (cwnd::rate::udt::SYN + rtt);
-    findings.value("fixed point of eq. 21 over AS (SYN + RTT), distance from 1", (resting.0 / expected.0 - 1.0).abs());
+    findings.value("fixed point of eq. 21 over AS (SYN + RTT), distance from 1", (fixed.0 / expected.0 - 1.0).abs());
     let fine = |document: &mut Document| document.sampling = Written::literal("10ms");
     let sampled = runs(bench, &udt(bench, "paper")?, &ROUND_TRIPS[4..5], (WINDOW_BOUND, fine))?;
     findings.value(

@@ -4,7 +4,7 @@ use cwnd::units::BitRate;
 use cwnd_model::fluid::{self, Fluid};
 use cwnd_model::highspeed;
 use cwnd_model::response::{Law, PathParameters};
-use cwnd_model::udt::{self, Sharing, equilibrium, resting_rate, sharing, stage, stage_at};
+use cwnd_model::udt::{self, Sharing, equilibrium, equilibrium_rate, sharing, stage, stage_at};
 
 use super::{PACKET, mbit};
 use crate::model::registered;
@@ -179,7 +179,7 @@ pub(super) fn table_6(_: &Bench<'_>, findings: &mut Findings) -> Result {
         findings.value(format!("HighSpeed: sawtooth mean at p = {text}"), mean("highspeed"));
         for k in 0..3 {
             let alpha = stage(GIGABIT, k, PACKET).increase;
-            let over = resting_rate(alpha, p) / (3.0 * libm::sqrt(alpha / p));
+            let over = equilibrium_rate(alpha, p) / (3.0 * libm::sqrt(alpha / p));
             findings.value(format!("UDT, stage {k}: rate at rest over 3 sqrt(alpha_k/p), p = {text}"), over);
         }
     }
@@ -200,7 +200,7 @@ pub(super) fn equilibria(_: &Bench<'_>, findings: &mut Findings) -> Result {
             value("fluid model at rest", mbit(udt.integrate(1.0, p, 40_000.0, 400_000)));
         }
     }
-    let x = |p: f64| udt::resting_rate(stage(GIGABIT, 0, PACKET).increase, p);
+    let x = |p: f64| udt::equilibrium_rate(stage(GIGABIT, 0, PACKET).increase, p);
     let slope = libm::log(x(1e-4) / x(1e-6)) / libm::log(1e-4 / 1e-6);
     findings.value("slope of log x_0* over log p from 1e-6 to 1e-4", slope);
     let mut constant = MaxError::default();

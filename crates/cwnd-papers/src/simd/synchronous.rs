@@ -20,7 +20,7 @@ fn schemes() -> [(&'static str, Scheme, &'static str); 4] {
     ]
 }
 
-/// The first `events` of two flows under `algorithm` that hear of congestion when their windows add up to `capacity`.
+/// The first `events` of two flows under `algorithm` that are signalled congestion when their windows add up to `capacity`.
 fn events(algorithm: &str, capacity: f64, windows: [f64; 2], clock: Clock, events: usize) -> Vec<Event> {
     let flows = flows(algorithm, &windows);
     run(&Setup { flows, capacity: Packets(capacity), clock, rounds: 1e6, events, ..Setup::default() }).events

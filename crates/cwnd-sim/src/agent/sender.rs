@@ -39,15 +39,15 @@ pub(crate) struct Sender {
     /// Nothing may leave: the timer goes on, but is not looked at until something changes.
     blocked: bool,
     syn_at: Time,
-    silent_at: Time,
-    silence: Span,
+    timeout_at: Time,
+    timeout: Span,
 }
 
 impl Sender {
     pub(super) fn new(setup: &FlowSetup, rule: Agent, (backlog, lists): (Backlog, Lists), now: Time) -> Self {
         let peer_window = setup.max_window.unwrap_or(f64::INFINITY);
         let first_rtt = rule.habits().constants.rtt();
-        let (silent_at, silence) = match rule.habits().constants.silence() {
+        let (timeout_at, timeout) = match rule.habits().constants.timeouts() {
             Some((first, then)) => (now + seconds(first), seconds(then)),
             None => {
                 let every = seconds(2.0 * first_rtt) + udt::SYN;
@@ -69,8 +69,8 @@ impl Sender {
             send_at: now,
             blocked: false,
             syn_at: after_syn(now),
-            silent_at,
-            silence,
+            timeout_at,
+            timeout,
         }
     }
 
@@ -104,8 +104,8 @@ impl Sender {
             self.rule.on_syn();
             self.syn_at = after_syn(now);
         }
-        if self.silent_at <= now {
-            self.on_silence(now);
+        if self.timeout_at <= now {
+            self.on_timeout(now);
         }
         while self.send_at <= now {
             self.send(now, sent);
@@ -124,7 +124,7 @@ impl Sender {
         self.facts.advance_round(acked, self.next);
         let report = Report { acked, arrivals: f64::from(arrivals), capacity: f64::from(capacity) };
         let leaves = self.rule.on_report(&report, self.rtt);
-        self.silent_at = silent_at(now, self.silence);
+        self.timeout_at = expiry(now, self.timeout);
         if leaves {
             self.send_at = now;
         }
@@ -148,35 +148,35 @@ impl Sender {
         let lists = self.rule.habits().lists_numbers;
         // Of a range that begins below, the last packet alone is taken; the part of a list that does not arrive reads as zeros.
         let below = !lists && numbers.first().is_some_and(|first| *first < self.acked);
-        let heeded = if below { &numbers[numbers.len() - 1..] } else { numbers };
+        let accepted = if below { &numbers[numbers.len() - 1..] } else { numbers };
         let zero = (lists && nak.count > numbers.len() as u64).then_some(&0);
         let before = self.lost.len();
-        self.lost.extend(heeded.iter().chain(zero).filter(|number| **number >= self.acked));
+        self.lost.extend(accepted.iter().chain(zero).filter(|number| **number >= self.acked));
         self.facts.counts.lost += (self.lost.len() - before) as u64;
         if self.rule.habits().counts == Counts::InFlight {
-            self.reported.extend(heeded.iter().filter(|number| **number >= self.acked));
+            self.reported.extend(accepted.iter().filter(|number| **number >= self.acked));
             self.highest = self.highest.max(numbers.last().copied());
         }
-        self.silent_at = silent_at(now, self.silence);
+        self.timeout_at = expiry(now, self.timeout);
         if leaves {
             self.send_at = now;
         }
     }
 
-    /// Nothing was heard for long: everything unacknowledged counts as lost.
-    fn on_silence(&mut self, now: Time) {
+    /// No acknowledgement and no NAK came for `timeout`: everything unacknowledged counts as lost.
+    fn on_timeout(&mut self, now: Time) {
         if self.next > self.acked {
             let before = self.lost.len();
             self.lost.extend(self.acked..self.next);
             self.facts.counts.lost += (self.lost.len() - before) as u64;
             self.facts.counts.timeouts += 1;
         }
-        if self.rule.habits().constants.silence().is_some() {
+        if self.rule.habits().constants.timeouts().is_some() {
             self.send_at = now;
         } else {
-            self.silence = seconds(2.0 * self.rtt) + udt::SYN;
+            self.timeout = seconds(2.0 * self.rtt) + udt::SYN;
         }
-        self.silent_at = silent_at(now, self.silence);
+        self.timeout_at = expiry(now, self.timeout);
     }
 
     /// The sending timer is due.
@@ -265,7 +265,7 @@ impl Sender {
                 send_at = self.backlog.due();
             }
         }
-        send_at.min(self.syn_at).min(self.silent_at)
+        send_at.min(self.syn_at).min(self.timeout_at)
     }
 }
 
@@ -300,11 +300,11 @@ impl SenderProtocol for Sender {
     }
 }
 
-/// When a silence that begins at `now` has lasted for `silence`. The early agents wait for 30 ms, and acknowledgements arrive in a raster
+/// When a timer of `timeout` started at `now` expires. The early agents wait for 30 ms, and acknowledgements arrive in a raster
 /// of 10 ms: which of both comes first at one instant is decided in ns-2 by the rounding of times in floating point, and so it is here.
-fn silent_at(now: Time, silence: Span) -> Time {
-    let at = now + silence;
-    let late = now.as_secs_f64() + silence.as_secs_f64() > at.as_secs_f64();
+fn expiry(now: Time, timeout: Span) -> Time {
+    let at = now + timeout;
+    let late = now.as_secs_f64() + timeout.as_secs_f64() > at.as_secs_f64();
     if late { at + Span::from_nanos(1) } else { at }
 }
 

@@ -256,7 +256,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever looks late is told the same, and jitter alone lets nobody overtake.
+        /// Packets leave in the same order however late they are taken, and jitter alone reorders none.
         #[test]
         fn packets_leave_once_and_in_order(
             gaps in proptest::collection::vec(0_u64..20, 1..100),

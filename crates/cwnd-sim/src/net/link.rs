@@ -182,7 +182,7 @@ impl Link {
     }
 
     /// No policer, a queue that decides on arrival, and a far end that holds nothing: what leaves is the [`front`](Self::front). Of another link
-    /// [`take`](Self::take) tells what leaves.
+    /// [`take`](Self::take) returns what leaves.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.plain

@@ -36,7 +36,7 @@ pub enum RateChange {
     Uniform,
     /// B' is U[0, B + D]; D in bit/s. Its mean settles at D wherever it starts.
     AdditiveWalk(u64),
-    /// B' is U[0, m B]; m above 0. Its logarithm drifts by ln m - 1 each step, so that with m below e the rate dies away: there
+    /// B' is U[0, m B]; m above 0. Its logarithm drifts by ln m - 1 each step, so that with m below e the rate decays to 0: there
     /// must be a `floor`.
     MultiplicativeWalk(f64),
 }
@@ -77,7 +77,7 @@ impl RateSchedule {
             RateChange::Square(other) => require(other <= MAX_RATE, part, "its rate must be at most 1 Pbit/s"),
             RateChange::MultiplicativeWalk(factor) => {
                 require(factor > 0.0 && factor.is_finite(), part, "the factor of a multiplicative walk is above 0")?;
-                require(self.floor > 0, part, "a multiplicative walk dies away: it must have a floor above 0")
+                require(self.floor > 0, part, "a multiplicative walk decays to 0: it must have a floor above 0")
             }
             _ => Ok(()),
         }

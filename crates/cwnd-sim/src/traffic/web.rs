@@ -59,7 +59,7 @@ impl Readers {
         Self { pages, seeds, sessions: Vec::new(), free: Vec::new(), thinking: BinaryHeap::new() }
     }
 
-    /// Begins a session and asks for its first page: `ask` is told the session and the size of each object.
+    /// Begins a session and asks for its first page: `ask` is called with the session and the size of each object.
     pub(crate) fn begin(&mut self, sizes: Sizes, ask: impl FnMut(u32, u64)) {
         let mut stream = Stream::seeded(self.seeds.seed());
         let session = Session { pages_left: stream.geometric(self.pages.pages), objects_open: 0, stream };

@@ -13,7 +13,7 @@ fn lose_acks(nths: impl IntoIterator<Item = u64>) -> Vec<Fault> {
 
 #[test]
 fn selective_acknowledgements_survive_the_loss_of_duplicates() {
-    let title = "Packet 14 is lost, and all but the first of its flight's duplicates: counting takes too long, ranges tell at once.";
+    let title = "Packet 14 is lost, and all but the first of its flight's duplicates: counting takes too long, ranges show it at once.";
     let faults = [lose(&[14]), lose_acks(16..30)].concat();
     let [tahoe, reno, newreno, sack] = &recorded("lost-acks", title, 1100, |scheme| setup(scheme, &faults));
     assert_eq!([tahoe, reno, newreno, sack].map(Record::timeouts), [1, 1, 1, 0]);

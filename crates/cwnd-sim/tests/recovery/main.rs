@@ -48,7 +48,7 @@ fn one_loss() {
     let records = recorded("one-loss", title, 1100, losing(&lose(&[14])));
     for record in &records {
         assert_eq!((record.resent_numbers(), record.timeouts()), (vec![14], 0));
-        assert!(record.round_trips() < 0.4, "one retransmission mends it: {}", record.round_trips());
+        assert!(record.round_trips() < 0.4, "one retransmission repairs it: {}", record.round_trips());
     }
     let [tahoe, reno, newreno, sack] = &records;
     assert_eq!(reno.data, newreno.data, "one loss is no difference to them");
@@ -60,7 +60,7 @@ fn one_loss() {
 
 #[test]
 fn two_losses() {
-    let title = "Two losses: 14 and 18. Reno cuts twice, NewReno takes a round trip more, SACK mends both in one.";
+    let title = "Two losses: 14 and 18. Reno cuts twice, NewReno takes a round trip more, SACK repairs both in one.";
     let [tahoe, reno, newreno, sack] = &recorded("two-losses", title, 1200, losing(&lose(&[14, 18])));
     assert!([tahoe, reno, newreno, sack].iter().all(|record| record.timeouts() == 0));
     assert_eq!((reno.cuts(), newreno.cuts()), (vec![8.0, 4.0], vec![8.0]));
@@ -92,7 +92,7 @@ fn three_losses() {
 #[test]
 fn five_losses() {
     let title =
-        "Five losses: 14, 16, 18, 20 and 22. NewReno mends one per round trip, Tahoe sends again what had arrived.";
+        "Five losses: 14, 16, 18, 20 and 22. NewReno repairs one per round trip, Tahoe sends again what had arrived.";
     let holes = [14, 16, 18, 20, 22];
     let [tahoe, reno, newreno, sack] = &recorded("five-losses", title, 1400, losing(&lose(&holes)));
     assert_eq!([tahoe, reno, newreno, sack].map(Record::timeouts), [0, 1, 0, 0]);
@@ -100,7 +100,7 @@ fn five_losses() {
     let sent: Vec<_> = newreno.resent().map(|sent| sent.at).collect();
     assert!(sent.windows(2).all(|pair| (95_000_000..110_000_000).contains(&(pair[1] - pair[0]))), "{sent:?}");
     assert_eq!(newreno.cuts(), [8.0]);
-    assert!(sack.round_trips() < 1.4, "ns-2's pipe is silent for half a round trip: {}", sack.round_trips());
+    assert!(sack.round_trips() < 1.4, "ns-2's pipe sends nothing for half a round trip: {}", sack.round_trips());
     assert!(reno.round_trips() > 6.0, "{}", reno.round_trips());
     assert_eq!(tahoe.cuts(), [1.0]);
     // 23 to 26 arrive twice: four duplicates that ask for 32, which is not lost (ns-2's bugFix_).
@@ -120,7 +120,7 @@ fn a_lost_retransmission_costs_every_scheme_a_timeout() {
     }
 }
 
-/// With proportional reduction instead of ns-2's pipe the holes are mended as acknowledgements come in, all in one round trip.
+/// With proportional reduction instead of ns-2's pipe the losses are repaired as acknowledgements arrive, all in one round trip.
 #[test]
 fn proportional_reduction_mends_five_losses_in_one_round_trip() {
     let mut setup = setup(RecoveryScheme::Sack, &lose(&[14, 16, 18, 20, 22]));
@@ -156,7 +156,7 @@ fn a_loss_right_behind_a_recovery_is_found_by_the_timer_except_in_reno_and_sack(
 
 #[test]
 fn a_receiver_that_keeps_nothing_makes_all_schemes_alike() {
-    let title = "One loss, 14, and a receiver that keeps nothing out of order and does not speak of it: everything comes again.";
+    let title = "One loss, 14, and a receiver that keeps nothing out of order and reports nothing of it: everything is sent again.";
     let go_back = |scheme| {
         let mut setup = setup(scheme, &lose(&[14]));
         setup.flows[0].reassembly = Reassembly::GoBackN;

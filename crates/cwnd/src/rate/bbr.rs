@@ -474,7 +474,7 @@ pub const BBR: Entry<Bbr> = Entry {
     deviations: &[
         "volumes count packets, whole ones in flight; the draft counts bytes",
         "the first round-trip sample sets the first pacing rate anew: the hosts have none when a flow begins (section 4.2.1)",
-        "the recovery after a timeout ends when as much has arrived as was in flight; the host does not tell its end",
+        "the recovery after a timeout ends when as much has arrived as was in flight; the host does not report its end",
         "`idle_start` in section 4.3.4.4 is read as `idle_restart`, which is what section 4.3.5 asks for",
         "ProbeRTT marks packets as limited here, not in the host: from the state they left with",
     ],

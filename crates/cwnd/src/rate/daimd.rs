@@ -334,7 +334,7 @@ pub const DAIMD: Entry<Daimd<Alpha>> = Entry {
     transport: Transport::Reported,
     source: "daimd section II, eqs. 1 and 2",
     deviations: &[
-        "a window of twice the rate times (round trip + interval) stops a sender that hears nothing; the paper has none",
+        "a window of twice the rate times (round trip + interval) stops a sender without feedback; the paper has none",
         "a cut does not go below one packet per second, or nothing would ever come back",
         "an acknowledgement is no positive feedback while application or receiver hold the sender, except in eras of ns-2",
         "section II assumes at most one negative feedback per interval: where a host gives more, only the first cuts",

@@ -2,7 +2,7 @@
 
 use super::random::SplitMix;
 
-/// Which negative feedback cuts the rate. Where an epoch is spoken of, it starts with a cut and ends with the loss of a packet
+/// Which negative feedback cuts the rate. An epoch starts with a cut and ends with the loss of a packet
 /// sent after that cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decrease {

@@ -131,7 +131,7 @@ pub const LDA: Entry<Lda> = Entry {
         "written from the scheme's description and its formulas; where they leave the unit open, rates are packets per second",
         "the rate does not grow while application or receiver hold the sender, except in eras of ns-2",
         "until packet pairs show a capacity the increase doubles with every report without loss",
-        "where no report comes for two intervals or four round trips the rate is halved; the paper says nothing of silence",
+        "where no report comes for two intervals or four round trips the rate is halved; the paper does not treat missing reports",
     ],
     parameters: &[
         Parameter::bit_rate("increase", "additive increase at the start and after a loss; 10 kbit/s if not given"),

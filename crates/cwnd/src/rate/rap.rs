@@ -91,7 +91,7 @@ pub const RAP: Entry<Rap> = Entry {
         "lost packets are sent again; RAP leaves that to the application",
         "losses and time-outs are the transport's; RAP has a timer per packet",
         "no fine-grain adaptation of the gap to the short-term round trip",
-        "a window of twice the rate times the round trip, at least four packets, stops a sender that hears nothing",
+        "a window of twice the rate times the round trip, at least four packets, stops a sender without feedback",
     ],
     parameters: &[
         Parameter::number("alpha", 1.0, "increase per round trip, in packets per round trip").above(0.0).at_most(1e6),

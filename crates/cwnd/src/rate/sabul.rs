@@ -121,7 +121,7 @@ pub const SABUL: Entry<Sabul> = Entry {
     transport: Transport::Reported,
     source: "Gu and Grossman, Journal of Grid Computing 1, 2003; the authors' release of March 2003",
     deviations: &[
-        "a flow starts at the least rate; the release starts at the greatest unless it is told another",
+        "a flow starts at the least rate; the release starts at the greatest unless another is set",
         "the pause of a SYN after the first NAK of an event is a rate of one packet per SYN",
         "packets sent again do not count as sent in the loss rate; a timeout and a mark count as a NAK",
         "a cut may take the rate below the least, but not below a packet a second",

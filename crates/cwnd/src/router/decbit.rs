@@ -21,8 +21,8 @@ pub struct DecBit {
     /// Acknowledgements still to come for packets of the window before (section 4.2.2), and then those that count.
     past: u64,
     left: u64,
-    /// Of those that count: how many came, and how many with the bit.
-    heard: u64,
+    /// Of those that count: how many were received, and how many with the bit.
+    received: u64,
     set: u64,
 }
 
@@ -30,7 +30,7 @@ impl DecBit {
     /// The next decision is over one window of acknowledgements, after `past` acknowledgements of packets sent before.
     fn begin(&mut self, past: u64) {
         (self.past, self.left) = (past, self.window.get().whole());
-        (self.heard, self.set) = (0, 0);
+        (self.received, self.set) = (0, 0);
     }
 
     fn on_bit(&mut self, set: bool, view: &View) {
@@ -38,14 +38,14 @@ impl DecBit {
             self.past -= 1;
             return;
         }
-        self.heard += 1;
+        self.received += 1;
         self.set += u64::from(set);
-        if self.heard < self.left {
+        if self.received < self.left {
             return;
         }
         let before = self.window.get().whole();
         let w = self.window.packets;
-        let congested = self.set as f64 >= self.share * self.heard as f64;
+        let congested = self.set as f64 >= self.share * self.received as f64;
         if congested {
             self.window.set(w * self.keep);
         } else {
@@ -76,7 +76,7 @@ impl CongestionControl for DecBit {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("heard", self.heard as f64);
+        visit("received", self.received as f64);
         visit("set", self.set as f64);
     }
 
@@ -107,7 +107,7 @@ pub const DECBIT: Entry<DecBit> = Entry {
     build: |values, start| {
         let [increase, keep, share] = ["a", "keep", "share"].map(|name| values.number(name));
         let window = Window::new(start);
-        let mut decbit = DecBit { increase, keep, share, window, past: 0, left: 1, heard: 0, set: 0 };
+        let mut decbit = DecBit { increase, keep, share, window, past: 0, left: 1, received: 0, set: 0 };
         decbit.begin(0);
         Ok(decbit)
     },

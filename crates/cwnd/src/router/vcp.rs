@@ -110,7 +110,7 @@ pub const VCP: Entry<Vcp> = Entry {
         "the additive increase scales with the square of the round trip over 100 ms, as in the agent",
         "small windows are not paced; the agent does so at long round trips",
         "no window grows while application or receiver hold the sender, except in eras of ns-2",
-        "where no router tells its load, the increase is additive",
+        "where no router writes its load, the increase is additive",
     ],
     parameters: &[
         Parameter::number("xi", 0.0625, "multiplicative increase per interval at low load").above(0.0).at_most(1.0),

@@ -54,7 +54,7 @@ impl CongestionControl for Xcp {
         }
     }
 
-    /// "XCP reacts to losses as TCP does": a queue along the path does not speak XCP (section 3.2).
+    /// "XCP reacts to losses as TCP does": a queue on the path does not implement XCP (section 3.2).
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
         self.window.on_loss(view, event);
     }
@@ -71,12 +71,12 @@ impl CongestionControl for Xcp {
 /// Registered as `xcp`.
 pub const XCP: Entry<Xcp> = Entry {
     name: "xcp",
-    title: "XCP: routers tell by how much to change the window",
+    title: "XCP: routers write the change of the window on packets",
     family: Family::Named,
     transport: Transport::Routed,
     source: "Katabi, Handley and Rohrs, SIGCOMM 2002",
     deviations: &[
-        "where no router on the path speaks XCP the window grows by a packet per round trip; the paper supposes that all do",
+        "where no router on the path implements XCP the window grows by a packet per round trip; the paper supposes that all do",
         "what routers grant is not added while application or receiver hold the sender, except in eras of ns-2",
         "a sender without a `desired` rate asks for as much as there is",
     ],

@@ -73,18 +73,18 @@ fn one_decrease_per_window_of_data() {
         let first = flow.view.next;
         flow.view.next += 100;
         let before = flow.w();
-        flow.tell(&Congestion::loss(first, 3));
+        flow.on_congestion(&Congestion::loss(first, 3));
         let after = flow.w();
         assert!(after < before, "{name}: {before} to {after}");
         for packet in [first, first + 1, first + 99] {
-            flow.tell(&Congestion::loss(packet, 1));
-            flow.tell(&Congestion::mark(packet));
+            flow.on_congestion(&Congestion::loss(packet, 1));
+            flow.on_congestion(&Congestion::mark(packet));
             assert_eq!(flow.w(), after, "{name}: packet {packet} is of the same window");
         }
         // Westwood+ cuts to what the path delivers: nothing where the window has not grown since.
         flow.round();
         let grown = flow.w();
-        flow.tell(&Congestion::mark(first + 100));
+        flow.on_congestion(&Congestion::mark(first + 100));
         assert!(flow.w() < grown, "{name}: packet {} is of the next window", first + 100);
     }
 }

@@ -98,10 +98,10 @@ impl TestHost {
     /// A packet of the newest window is lost.
     pub(crate) fn lose(&mut self) {
         self.view.next += 1;
-        self.tell(&Congestion::loss(self.view.next - 1, 1));
+        self.on_congestion(&Congestion::loss(self.view.next - 1, 1));
     }
 
-    pub(crate) fn tell(&mut self, event: &Congestion) {
+    pub(crate) fn on_congestion(&mut self, event: &Congestion) {
         self.algorithm.on_congestion(&self.view, event);
     }
 

@@ -153,7 +153,7 @@ fn westwood_keeps_what_the_path_delivers() {
     }
     flow.lose();
     assert_close(flow.w(), 60.9375, 1e-9);
-    flow.tell(&Congestion::timeout(flow.view.next, false));
+    flow.on_congestion(&Congestion::timeout(flow.view.next, false));
     assert_close(flow.internal("ssthresh"), 60.9375, 1e-9);
 }
 
@@ -192,7 +192,7 @@ fn dctcp_filters_the_share_of_marks() {
 fn dctcp_cuts_by_half_of_alpha_for_marks_and_by_half_for_losses() {
     let mut flow = TestHost::avoiding("dctcp", 100.0);
     flow.view.next = 1;
-    flow.tell(&Congestion::mark(0));
+    flow.on_congestion(&Congestion::mark(0));
     assert_eq!(flow.w(), 50.0, "alpha is 1 at first");
     let mut flow = TestHost::avoiding("dctcp:g=1", 100.0);
     flow.view.next = 1;
@@ -203,7 +203,7 @@ fn dctcp_cuts_by_half_of_alpha_for_marks_and_by_half_for_losses() {
     assert_close(flow.internal("alpha"), 2.0 / 18.0, 1e-12);
     let w = flow.w();
     let mut lost = flow.clone();
-    flow.tell(&Congestion::mark(0));
+    flow.on_congestion(&Congestion::mark(0));
     assert_close(flow.w(), w * (1.0 - 1.0 / 18.0), 1e-12);
     lost.lose();
     assert_close(lost.w(), w / 2.0, 1e-12);

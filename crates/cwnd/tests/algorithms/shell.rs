@@ -59,7 +59,7 @@ fn the_first_cut_of_ns2() {
     flow.lose();
     assert_eq!((flow.w(), flow.internal("w0")), (50.0, 50.0), "in avoidance, but the first");
 
-    flow.tell(&Congestion::timeout(flow.view.next, false));
+    flow.on_congestion(&Congestion::timeout(flow.view.next, false));
     flow.ack(24);
     assert_eq!(flow.w(), 25.0);
     flow.ack(1);
@@ -77,14 +77,14 @@ fn the_first_cut_of_ns2() {
 fn a_timeout_starts_over_from_one_packet() {
     let mut flow = TestHost::new("cubic", &start(100.0, Some(10.0), MODERN));
     flow.view.next = 100;
-    flow.tell(&Congestion::timeout(0, false));
+    flow.on_congestion(&Congestion::timeout(0, false));
     // RFC 9438 section 4.8: the threshold is cut by beta_cubic.
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 70.0));
     // RFC 5681 section 3.1: a second expiry for the same packet holds the threshold.
-    flow.tell(&Congestion::timeout(0, true));
+    flow.on_congestion(&Congestion::timeout(0, true));
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 70.0));
     // What was lost before the timeout belongs to it.
-    flow.tell(&Congestion::loss(99, 1));
+    flow.on_congestion(&Congestion::loss(99, 1));
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 70.0));
     // The repair is slow start, whatever the host calls it.
     flow.view.in_recovery = true;
@@ -101,9 +101,9 @@ fn a_timeout_starts_over_from_one_packet() {
 #[test]
 fn a_timeout_of_ns2_halves_at_every_expiry() {
     let mut flow = TestHost::new("cubic", &start(100.0, Some(10.0), NS2));
-    flow.tell(&Congestion::timeout(0, false));
+    flow.on_congestion(&Congestion::timeout(0, false));
     assert_eq!(flow.internal("ssthresh"), 50.0);
-    flow.tell(&Congestion::timeout(0, true));
+    flow.on_congestion(&Congestion::timeout(0, true));
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 2.0));
 }
 
@@ -111,7 +111,7 @@ fn a_timeout_of_ns2_halves_at_every_expiry() {
 fn a_timeout_voids_the_rules_history() {
     let mut flow = TestHost::cut_from("new-aimd", 200.0);
     assert_eq!(flow.internal("base"), 100.0);
-    flow.tell(&Congestion::timeout(flow.view.next, false));
+    flow.on_congestion(&Congestion::timeout(flow.view.next, false));
     let mut undisturbed = flow.clone();
     undisturbed.ack(49);
     assert_eq!((undisturbed.w(), undisturbed.internal("base")), (50.0, 50.0), "where slow start ends");
@@ -122,12 +122,12 @@ fn a_timeout_voids_the_rules_history() {
     assert_eq!((flow.w(), flow.internal("base")), (5.0, 5.0));
 }
 
-/// A host that tells of the second expiry only, of a flow that knew no slow start.
+/// A host that reports only the second timeout, of a flow that was never in slow start.
 #[test]
 fn a_timeout_is_repaired_by_slow_start_in_any_case() {
     let mut flow = TestHost::avoiding("exp-tcp", 40.0);
     flow.ack(1);
-    flow.tell(&Congestion::timeout(0, true));
+    flow.on_congestion(&Congestion::timeout(0, true));
     flow.ack(1);
     assert_eq!((flow.w(), flow.internal("cwnd0")), (2.0, 2.0));
 }
@@ -136,7 +136,7 @@ fn a_timeout_is_repaired_by_slow_start_in_any_case() {
 fn tahoe_cuts_and_starts_over() {
     let mut flow = TestHost::avoiding("reno", 40.0);
     flow.view.next = 40;
-    flow.tell(&Congestion { restart: true, ..Congestion::loss(0, 1) });
+    flow.on_congestion(&Congestion { restart: true, ..Congestion::loss(0, 1) });
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 20.0));
     flow.view.in_recovery = true;
     flow.ack(19);
@@ -148,9 +148,9 @@ fn tahoe_cuts_and_starts_over() {
 fn tahoe_does_not_cut_twice_for_one_window() {
     let mut flow = TestHost::avoiding("reno", 40.0);
     flow.view.next = 40;
-    flow.tell(&Congestion::mark(30));
+    flow.on_congestion(&Congestion::mark(30));
     assert_eq!(flow.w(), 20.0);
-    flow.tell(&Congestion { restart: true, ..Congestion::loss(31, 1) });
+    flow.on_congestion(&Congestion { restart: true, ..Congestion::loss(31, 1) });
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 20.0));
 }
 
@@ -158,10 +158,10 @@ fn tahoe_does_not_cut_twice_for_one_window() {
 fn reno_cuts_again_for_a_loss_it_takes_for_another_event() {
     let mut flow = TestHost::avoiding("reno", 40.0);
     flow.view.next = 40;
-    flow.tell(&Congestion::loss(0, 1));
-    flow.tell(&Congestion::loss(5, 1));
+    flow.on_congestion(&Congestion::loss(0, 1));
+    flow.on_congestion(&Congestion::loss(5, 1));
     assert_eq!(flow.w(), 20.0);
-    flow.tell(&Congestion { separate: true, ..Congestion::loss(5, 1) });
+    flow.on_congestion(&Congestion { separate: true, ..Congestion::loss(5, 1) });
     assert_eq!((flow.w(), flow.internal("ssthresh")), (10.0, 10.0));
 }
 
@@ -173,7 +173,7 @@ fn marks_cut_like_losses_and_marked_acknowledgements_do_not_grow() {
     for cause in [Cause::Mark, Cause::Delay, Cause::Loss] {
         let before = flow.w();
         flow.view.next += 40;
-        flow.tell(&Congestion { cause, ..Congestion::mark(flow.view.next - 1) });
+        flow.on_congestion(&Congestion { cause, ..Congestion::mark(flow.view.next - 1) });
         assert_eq!(flow.w(), before / 2.0, "{cause:?}");
     }
 }
@@ -310,7 +310,7 @@ fn a_spurious_cut_is_undone() {
         grown.ack(50);
         expected.ack(50);
         assert_eq!(grown.w(), expected.w(), "{spec}");
-        flow.tell(&Congestion::loss(flow.view.next - 1, 1));
+        flow.on_congestion(&Congestion::loss(flow.view.next - 1, 1));
         assert!(flow.w() < untouched.w(), "{spec}");
         // There is one event to undo, not two.
         flow.algorithm.on_spurious(&flow.view);
@@ -325,8 +325,8 @@ fn a_spurious_timeout_is_undone_to_before_its_first_expiry() {
     let mut flow = TestHost::cut_from("cubic", 100.0);
     flow.rounds(10);
     let untouched = flow.clone();
-    flow.tell(&Congestion::timeout(flow.view.next - 1, false));
-    flow.tell(&Congestion::timeout(flow.view.next - 1, true));
+    flow.on_congestion(&Congestion::timeout(flow.view.next - 1, false));
+    flow.on_congestion(&Congestion::timeout(flow.view.next - 1, true));
     flow.algorithm.on_spurious(&flow.view);
     assert_eq!(flow.w(), untouched.w());
     assert_eq!(flow.internal("ssthresh"), untouched.internal("ssthresh"));

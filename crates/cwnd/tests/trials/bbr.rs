@@ -172,7 +172,7 @@ fn startup_doubles_until_three_flat_rounds_then_drains_and_probes() {
         let control = round(&mut bbr, n as u64 + 1, delivered, in_flight, false);
         close(rate(&control), pacing);
         close(control.window.0, window);
-        assert_eq!(control.wake, None, "BBR lives on acknowledgements alone");
+        assert_eq!(control.wake, None, "BBR needs no timer");
     }
 }
 

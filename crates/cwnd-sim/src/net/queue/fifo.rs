@@ -35,7 +35,7 @@ pub(crate) enum Early {
     DecBit(Box<DecBit>),
 }
 
-/// A packet was let in.
+/// A packet was enqueued.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admitted {
     pub(crate) marked: bool,

@@ -293,7 +293,7 @@ mod tests {
                 } else {
                     let waited = queue.packets > 0;
                     let pulled = queue.pull(now, &mut dropped);
-                    prop_assert_eq!(pulled.is_some(), waited, "the line never rests");
+                    prop_assert_eq!(pulled.is_some(), waited, "the link is never idle while packets wait");
                     gone.extend(pulled.map(|pulled| label(&pulled.packet)));
                 }
                 prop_assert_eq!(queue.packets, queue.waiting().count() as u64);

@@ -1,6 +1,6 @@
 //! What happens to packets in front of a line.
 //!
-//! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is let in ([`red`], [`rio`], [`pie`]), what is written on
+//! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is enqueued ([`red`], [`rio`], [`pie`]), what is written on
 //! it ([`xcp`], [`vcp`], [`decbit`]) and, by arithmetic, when it leaves. Others keep their packets until the line is free for them
 //! ([`scheduled`]): deficit round robin ([`drr`]), CoDel alone ([`codel`]) and for queues of flows ([`fq_codel`]).
 

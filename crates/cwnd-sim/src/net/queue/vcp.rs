@@ -22,7 +22,7 @@ pub(crate) struct Vcp {
     sample_at: Time,
     queue: f64,
     samples: f64,
-    /// What packets are told.
+    /// The load code written on packets.
     code: u8,
 }
 

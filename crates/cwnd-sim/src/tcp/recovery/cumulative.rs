@@ -25,7 +25,7 @@ pub(crate) trait DuplicateRule: Debug + Sync {
     }
 }
 
-/// A sender's knowledge of its packets, and where it stands with mending losses.
+/// What a sender knows of its packets, and the state of its loss recovery.
 ///
 /// `acked <= resume <= next`. Packets below `resume` are outstanding; from there to `next` they were sent once and count as
 /// lost, after a step back to the first missing one.

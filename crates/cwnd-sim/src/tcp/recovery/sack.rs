@@ -8,7 +8,7 @@ use super::{AckOutcome, Recovery};
 use crate::era::{self, Era};
 use crate::net::packet::Ack;
 
-/// A sender's knowledge of its packets, and where it stands with mending losses.
+/// What a sender knows of its packets, and the state of its loss recovery.
 #[derive(Clone, Debug)]
 pub(crate) struct Sack {
     board: Scoreboard,

@@ -18,7 +18,7 @@ pub const BBR3: Entry<Bbr3> = Entry {
          (section 5.3.3.7)",
         "the gains of every state are those of the table in section 5.6.1; the pseudocode does not assign all of them",
         "what a spurious recovery restores is saved when the recovery begins (section 5.5.11.1), not again in each of its rounds",
-        "the recovery after a timeout ends when as much has arrived as was in flight; the host does not tell its end",
+        "the recovery after a timeout ends when as much has arrived as was in flight; the host does not report its end",
         "a congestion mark is noted as the loss of a packet outside probes is; the draft leaves the response open (section 3.7)",
         "ProbeRTT marks packets as limited here, not in the host: from the state they left with",
     ],

@@ -88,7 +88,7 @@ impl Tfrc {
     }
 
     /// Section 4.4: no report came until `at`.
-    fn hear_nothing(&mut self, at: Time) {
+    fn expire_no_feedback_timer(&mut self, at: Time) {
         let most = self.received.most();
         match self.equation() {
             None => self.rate = allowed(self.rate.0 / 2.0),
@@ -138,7 +138,7 @@ impl CongestionControl for Tfrc {
         while let Some(due) = self.no_feedback_at.filter(|due| *due <= view.now) {
             let keeps = self.may_keep(view);
             if !keeps {
-                self.hear_nothing(due);
+                self.expire_no_feedback_timer(due);
             }
             self.no_feedback_at = Some(if keeps { view.now } else { due } + self.time_out_after(rtt));
         }

@@ -36,7 +36,7 @@ pub const UDT: Entry<Built> = Entry {
          window/(RTT + SYN); libudt goes on with 16 packets/s, which costs seconds",
         "udt4: slow start that ends because the window is full goes on at window/RTT at least; libudt's rate is what arrived while the \
          sender itself was slow",
-        "udt4: the first timeout of a silence halves the rate; libudt sends on as before",
+        "udt4: the first of consecutive timeouts halves the rate; libudt goes on at the same rate",
         "udt4: a capacity is reported from the fourth packet pair on: the gap of a single one may be that of two other packets",
         "udt4: packets that arrive at one instant count as a batch in the arrival rate, which spreads over the gap before it",
         "udt4: packets that come faster than 16 in a SYN share the gaps of the arrival rate; libudt's 16 gaps are one packet's each, and a \

@@ -69,7 +69,7 @@ struct SlowStart {
 }
 
 impl Udt {
-    /// A sender with `choices` that heeds NAKs by `decrease`.
+    /// A sender with `choices` that answers NAKs by `decrease`.
     #[must_use]
     pub fn new(choices: &Choices, decrease: Decrease, start: &Start) -> Self {
         let max_window = bounded_window(start.max_window.0, GREATEST_WINDOW).0;

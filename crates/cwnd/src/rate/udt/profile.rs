@@ -54,7 +54,7 @@ pub struct Habits {
     pub skips_entries: bool,
     /// Sorting the gaps of pairs takes gaps between arrivals for some of them.
     pub mixes_gaps: bool,
-    /// What it starts with, and what silence is.
+    /// What it starts with, and its timeout.
     pub constants: Constants,
 }
 
@@ -231,7 +231,7 @@ impl Habits {
     pub const PAPER: Self = Self { step: Step::Eq8, ..Self::RELEASE_1_1 };
 }
 
-/// What an agent starts with, and what silence is.
+/// What an agent starts with, and its timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constants {
     /// To 2.0.
@@ -268,10 +268,10 @@ impl Constants {
         }
     }
 
-    /// Silence for how long, in seconds, counts as the loss of everything; first, and from then on. None: twice the round trip and a
-    /// SYN from then on, and the timer runs from the time 0.
+    /// Seconds without an acknowledgement or a NAK after which all unacknowledged packets count as lost; at first, and later. None: twice
+    /// the round trip and a SYN, with the timer running from the time 0.
     #[must_use]
-    pub const fn silence(self) -> Option<(f64, f64)> {
+    pub const fn timeouts(self) -> Option<(f64, f64)> {
         match self {
             Self::Early => None,
             Self::Late => Some((1.01, 1.0)),

@@ -35,8 +35,8 @@ impl Episode {
         }
     }
 
-    /// `number` was sent again in vain; whether that was the last suspect.
-    pub(super) fn exonerate(&mut self, number: u64) -> bool {
+    /// The retransmission of `number` was spurious; whether that was the last suspect.
+    pub(super) fn remove_suspect(&mut self, number: u64) -> bool {
         let Some(times) = self.suspects.get_mut(&number) else { return false };
         *times -= 1;
         if *times == 0 {
@@ -73,13 +73,13 @@ mod tests {
     fn all_suspects_must_have_arrived() {
         let mut episode = Episode::default();
         episode.suspect(3);
-        assert!(!episode.exonerate(3), "there is no recovery");
+        assert!(!episode.remove_suspect(3), "there is no recovery");
         episode.begin();
         [4, 6].into_iter().for_each(|number| episode.suspect(number));
-        assert!(!episode.exonerate(6));
-        assert!(!episode.exonerate(6), "once is enough");
-        assert!(episode.exonerate(4));
-        assert!(!episode.exonerate(4), "it was undone");
+        assert!(!episode.remove_suspect(6));
+        assert!(!episode.remove_suspect(6), "once is enough");
+        assert!(episode.remove_suspect(4));
+        assert!(!episode.remove_suspect(4), "it was undone");
     }
 
     #[test]
@@ -87,8 +87,8 @@ mod tests {
         let mut episode = Episode::default();
         episode.begin();
         [4, 4].into_iter().for_each(|number| episode.suspect(number));
-        assert!(!episode.exonerate(4), "the first copy may have been lost, and the third have been in vain");
-        assert!(episode.exonerate(4));
+        assert!(!episode.remove_suspect(4), "the first copy may have been lost, and the third have been spurious");
+        assert!(episode.remove_suspect(4));
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Frto {
             return true;
         }
         *self = match *self {
-            // Step 2a: all that was sent before has arrived, which tells nothing.
+            // Step 2a: all that was sent before has arrived, which proves nothing.
             _ if evidence.acked >= until => Self::Off,
             Self::Repairing { until } if evidence.advanced => Self::Probing { until },
             // Step 3a: what was sent since has arrived, and nothing of before.

@@ -19,7 +19,7 @@ use super::proportional::ProportionalReduction;
 use super::{AckOutcome, Recovery};
 use crate::net::packet::Ack;
 
-/// A sender's knowledge of its packets, and where it stands with mending losses.
+/// What a sender knows of its packets, and the state of its loss recovery.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rack {
     board: Board,
@@ -55,8 +55,8 @@ struct Delivered {
     count: u64,
     /// The first that was sent only once.
     original: Option<u64>,
-    /// Nothing is left of what the recovery took for lost.
-    exonerated: bool,
+    /// The recovery has no suspect left: it was spurious.
+    spurious: bool,
 }
 
 impl Rack {
@@ -83,7 +83,7 @@ impl Rack {
             let echoed = number == first || number >= cumulative || record.resends == 0;
             if echoed && episode::is_late_original(record, ack.echo) {
                 detector.reordering.on_late_original();
-                delivered.exonerated |= episode.exonerate(number);
+                delivered.spurious |= episode.remove_suspect(number);
             }
         });
         delivered
@@ -205,12 +205,12 @@ impl Recovery for Rack {
         outcome.rearm = outcome.advanced;
         self.probe.touch();
 
-        // What a probe repeats in vain says nothing of reordering.
+        // A spurious retransmission by a probe is no sign of reordering.
         let by_probe = self.probe.is_under_way();
         self.detector.reordering.on_ack(acked, next, duplicate.is_some() && !by_probe);
-        let exonerated = duplicate.is_some_and(|number| self.episode.exonerate(number)) || delivered.exonerated;
+        let spurious = duplicate.is_some_and(|number| self.episode.remove_suspect(number)) || delivered.spurious;
         let evidence = Evidence { original: delivered.original, acked, advanced: outcome.advanced, selective, next };
-        if self.frto.on_ack(&evidence) || exonerated {
+        if self.frto.on_ack(&evidence) || spurious {
             self.undo(&mut outcome);
         }
         let answer = self.probe.on_ack(acked, outcome.advanced, duplicate, selective);
