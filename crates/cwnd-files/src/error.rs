@@ -26,7 +26,7 @@ pub enum Malformed {
         length: u32,
     },
     /// The first bytes of the connection are not those of this protocol.
-    #[error("the other side speaks another protocol")]
+    #[error("the other side uses another protocol")]
     Magic,
     /// The name of a file is invalid.
     #[error("{0}")]
@@ -58,7 +58,7 @@ pub enum TransferError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A frame that is not allowed at this point.
-    #[error("the other side does not keep to the protocol: {0}")]
+    #[error("the other side violates the protocol: {0}")]
     Protocol(&'static str),
     /// A client wanted to send to a server that only serves.
     #[error("this server does not receive files")]
@@ -66,8 +66,8 @@ pub enum TransferError {
     /// The other side reports an error of its own.
     #[error("the other side: {}", Printable::new(.0))]
     Refused(String),
-    /// The other side speaks another version of the protocol.
-    #[error("the other side speaks version {0} of the protocol, this one version 1")]
+    /// The other side uses another version of the protocol.
+    #[error("the other side uses version {0} of the protocol, this one version 1")]
     Version(u8),
 }
 

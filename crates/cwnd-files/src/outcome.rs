@@ -48,7 +48,7 @@ pub enum Reason {
     #[error("it cannot be read")]
     Unreadable = 6,
     /// The sender has no file of this name.
-    #[error("there is none")]
+    #[error("there is no such file")]
     Missing = 7,
     /// The name is invalid, see [`BadName`](crate::BadName).
     #[error("its name cannot be used")]

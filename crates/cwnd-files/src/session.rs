@@ -19,7 +19,7 @@ use crate::walk::{Source, Unavailable};
 /// As a client, sends files and folders to a server. `observer` is called with every event, and ends the transfer by `false`.
 ///
 /// # Errors
-/// The connection failed, the server refused or reported an error, one of the two sides does not keep to the protocol, or `observer`
+/// The connection failed, the server refused or reported an error, one of the two sides violates the protocol, or `observer`
 /// returned `false`. A single file that could not be sent is no error: it is counted in the outcome and reported as an event.
 pub fn send<T: Read + Write>(
     connection: T,
@@ -85,7 +85,7 @@ pub fn offer<T: Read + Write>(
     close_client(&mut frames, result)
 }
 
-/// As a server, refuses a client before it has said what it wants, and tells it why.
+/// As a server, refuses a client before its request, with the reason `why`.
 ///
 /// # Errors
 /// The connection failed.
@@ -165,7 +165,7 @@ fn receive_request<T: Read + Write>(frames: &mut Frames<T>) -> Result<BTreeSet<V
     }
 }
 
-/// Ends a server's part with what it tells the client.
+/// Ends a server's part with a result or an error for the client.
 fn close_client<T: Read + Write>(
     frames: &mut Frames<T>,
     result: Result<Outcome, TransferError>,
@@ -195,7 +195,7 @@ fn close<T: Read + Write>(
                 }
                 return result;
             }
-            // The other side can still read, and may not know that this is not what it speaks to.
+            // The other side can still read, and may use another protocol.
             TransferError::Io(error) if error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Malformed>) => {
                 error.to_string()
             }

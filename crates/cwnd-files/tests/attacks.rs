@@ -147,7 +147,7 @@ fn a_fifo_in_the_place_of_the_file_is_refused() {
 struct Raw(UnixStream);
 
 impl Raw {
-    /// A client that greets a server for `folder` as one that sends (1) or receives (2).
+    /// A client that opens a session with a server for `folder` to send (1) or receive (2).
     fn client(
         folder: &Folder,
         options: ServeOptions,

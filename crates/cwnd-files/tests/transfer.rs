@@ -155,7 +155,7 @@ fn a_client_fetches_what_it_names() {
         true
     });
     assert_eq!(outcome.unwrap().completed, 3);
-    assert_eq!(failed, ["none: there is none"]);
+    assert_eq!(failed, ["none: there is no such file"]);
     assert_eq!(server.join().unwrap().unwrap().completed, 3);
     let found: Vec<_> = content(into.path()).into_keys().map(|path| path.display().to_string()).collect();
     assert_eq!(found, ["deep", "deep/er", "deep/er/empty", "deep/er/large", "deep/one group", "small"]);

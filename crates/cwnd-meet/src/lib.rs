@@ -1,4 +1,4 @@
-//! A meeting place for two ends behind address translators: each learns the address at which the other is seen, so that they can
+//! A meeting place for two ends behind address translators: each receives the address at which the other is seen, so that they can
 //! connect directly by a rendezvous of UDT; where that fails, their datagrams pass through.
 //!
 //! What this crate is not: it has no sockets and reads no clock, encrypts nothing, and does not connect. Its callers own the sockets, and
@@ -9,7 +9,7 @@
 //! Every message has 64 bytes ([`Message`]), and every answer is as long as what it answers, so that nobody can use the relay to
 //! send more to a victim than to the relay. Both ends send [`Message::Join`], which names a [`Room`] and a [`Role`]. The relay answers with a
 //! cookie and remembers nothing; only an end that sends the cookie back, and so receives at its address, gets a place
-//! in the room. It then hears that it is alone, or where the other one is.
+//! in the room. The answer then says that it is alone, or names the address of the other one.
 //!
 //! A datagram of a member that is no message goes to the other member of its room, unchanged. So a rendezvous with the address of
 //! the relay is one with the other end.

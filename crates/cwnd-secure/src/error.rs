@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-/// Why two ends do not trust each other, or no longer.
+/// Why a connection is not, or no longer, secure.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SecureError {
@@ -12,7 +12,7 @@ pub enum SecureError {
     #[error("a record was changed, repeated or reordered on its way")]
     Altered,
     /// The first bytes are of no protocol that is known here.
-    #[error("the other side speaks another protocol")]
+    #[error("the other side uses another protocol")]
     Foreign,
     /// The connection failed.
     #[error(transparent)]
@@ -23,13 +23,13 @@ pub enum SecureError {
     /// The other side sends in the clear.
     #[error("the other side does not encrypt")]
     Plain,
-    /// The server refuses, as it says. Nothing proves that the server said so.
+    /// The server refuses. The refusal itself is not authenticated.
     #[error("the other side refuses: {0}")]
     Refused(Refusal),
     /// The connection ended without the final record.
     #[error("the connection was cut off before its end")]
     Truncated,
-    /// The answer does not come from whoever shares the code or has the expected key.
+    /// The answer does not come from an end that has the code or the expected key.
     #[error("the other side has not proven that it has the code or the key")]
     Unproven,
     /// The other side has another version of this protocol.

@@ -102,8 +102,8 @@ impl Initiator {
     /// Reads the server's answer from the connection, and sees whether the server is the right one.
     ///
     /// # Errors
-    /// The connection failed; [`SecureError::Plain`], [`SecureError::Foreign`] or [`SecureError::Version`] if the server speaks something
-    /// else, [`SecureError::Refused`] if it refuses, [`SecureError::Unproven`] if it has not proven itself.
+    /// The connection failed; [`SecureError::Plain`], [`SecureError::Foreign`] or [`SecureError::Version`] if the server uses another
+    /// protocol or none, [`SecureError::Refused`] if it refuses, [`SecureError::Unproven`] if it has not proven itself.
     pub fn finish(mut self, from: &mut impl io::Read) -> Result<Session, SecureError> {
         let status = read_prologue(from)?;
         if status != ACCEPTED {
@@ -129,7 +129,7 @@ impl Hello {
     /// Reads it from the connection.
     ///
     /// # Errors
-    /// The connection failed, or the client speaks something else, as in [`Initiator::finish`].
+    /// The connection failed, or the client uses another protocol, as in [`Initiator::finish`].
     pub fn read(from: &mut impl io::Read) -> Result<Self, SecureError> {
         let proof = read_prologue(from)?;
         let length = match proof {

@@ -51,11 +51,11 @@ pub fn connect<T: Read + Write>(mut inner: T, proof: &Proof) -> Result<SecureStr
     Ok(stream)
 }
 
-/// As a server, lets a client in that proves itself; how it did. `guess` is asked before each look at a proof whether this client may have
-/// it looked at; a client that has failed is reported by the error [`SecureError::Refused`], after it has been told.
+/// As a server, admits a client with a valid proof, which is returned too. `guess` is called before a proof is checked, and returns whether
+/// it may be; for a client without a valid proof the error is [`SecureError::Refused`], after the refusal was sent to it.
 ///
 /// # Errors
-/// The connection failed, the client speaks something else, was refused, or has not confirmed that it is there.
+/// The connection failed, the client uses another protocol, was refused, or has not sent the confirmation.
 pub fn accept<T: Read + Write>(
     mut inner: T,
     access: &Access,

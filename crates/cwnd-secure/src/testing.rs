@@ -27,8 +27,8 @@ impl Write for Said<'_> {
     }
 }
 
-/// Says `bytes` to a server, to a client, and to an established connection as what comes after a true record; the number of records that
-/// were taken for true.
+/// Sends `bytes` to a server, to a client, and to an established connection behind a valid record; the number of records that were
+/// accepted.
 ///
 /// # Panics
 /// If a peer without the secret completes a handshake, or bytes that were never sealed are delivered.
@@ -40,10 +40,10 @@ pub fn conversation(bytes: &[u8]) -> usize {
     for access in
         [Access::by_codes(vec![code.clone()]), Access::by_keys(own.clone(), vec![other.public()]), Access::default()]
     {
-        assert!(accept(said(), &access, || true).is_err(), "a stranger is let in");
+        assert!(accept(said(), &access, || true).is_err(), "a peer without the secret is admitted");
     }
     for proof in [Proof::Code(code.clone()), Proof::Keys { own, server: other.public() }] {
-        assert!(connect(said(), &proof).is_err(), "a stranger is believed");
+        assert!(connect(said(), &proof).is_err(), "a server without the secret is accepted");
     }
 
     let (initiator, hello) = Initiator::new(&Proof::Code(code.clone())).expect("the system has random numbers");

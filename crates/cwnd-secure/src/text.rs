@@ -10,7 +10,7 @@ pub enum TextError {
     #[error("the character {0:?} does not occur in it")]
     Character(char),
     /// The checksum does not fit: a character is wrong, or two are swapped.
-    #[error("it has a slip somewhere: its checksum does not fit")]
+    #[error("it is mistyped: its checksum does not match")]
     Checksum,
     /// Too short or too long.
     #[error("it has {found} characters without the dashes, expected {expected}")]

@@ -412,25 +412,25 @@ fn meet(
 
 #[test]
 fn only_who_has_the_code_or_a_known_key_comes_in() {
-    let [server, friend, stranger] = [(); 3].map(|()| PrivateKey::generate().unwrap());
+    let [server, member, other] = [(); 3].map(|()| PrivateKey::generate().unwrap());
     let keys = |own: &PrivateKey, server: &PrivateKey| Proof::Keys { own: own.clone(), server: server.public() };
     let codes = || Access::by_codes(vec![code(1), code(2)]);
-    let known = || Access::by_keys(server.clone(), vec![stranger.public(), friend.public()]);
+    let known = || Access::by_keys(server.clone(), vec![other.public(), member.public()]);
 
     let (client, proven) = meet(&Proof::Code(code(2)), codes(), true);
     assert_eq!((client.is_ok(), proven.unwrap()), (true, Proven::Code(1)));
-    let (client, proven) = meet(&keys(&friend, &server), known(), true);
+    let (client, proven) = meet(&keys(&member, &server), known(), true);
     assert_eq!((client.is_ok(), proven.unwrap()), (true, Proven::Key(1)));
 
-    let only_friend = Access::by_keys(server.clone(), vec![friend.public()]);
+    let only_friend = Access::by_keys(server.clone(), vec![member.public()]);
     for (proof, access, may_guess, why) in [
         (Proof::Code(code(3)), codes(), true, Refusal::WrongCode),
         (Proof::Code(code(1)), codes(), false, Refusal::Limited),
         (Proof::Code(code(1)), known(), true, Refusal::Proof),
-        (keys(&friend, &server), codes(), true, Refusal::Proof),
-        (keys(&stranger, &server), only_friend, true, Refusal::UnknownKey),
+        (keys(&member, &server), codes(), true, Refusal::Proof),
+        (keys(&other, &server), only_friend, true, Refusal::UnknownKey),
         // The client expects another server than this one.
-        (keys(&friend, &stranger), known(), true, Refusal::UnknownKey),
+        (keys(&member, &other), known(), true, Refusal::UnknownKey),
     ] {
         let (client, proven) = meet(&proof, access, may_guess);
         assert!(matches!(client, Err(SecureError::Refused(said)) if said == why), "{why:?}: {:?}", client.err());

@@ -25,7 +25,7 @@ use std::time::Duration;
 use cwnd_files::{Folder, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, send, serve};
 use cwnd_secure::{Access, Code, Proof, SecureError, accept, connect};
 
-use line::Met;
+use line::PathCounts;
 use plan::Draw;
 use world::{Attack, World};
 
@@ -40,12 +40,12 @@ struct Totals {
     again: u64,
     /// Transfers by what the attacker did, and how many of them were complete nevertheless.
     attacks: BTreeMap<String, (u64, u64)>,
-    met: Met,
+    met: PathCounts,
     seconds: f64,
 }
 
 /// One connection; what the client and the server say.
-fn transfer(from: &Path, to: &Path, seed: u64, attack: Attack) -> ([Ended; 2], Met, f64) {
+fn transfer(from: &Path, to: &Path, seed: u64, attack: Attack) -> ([Ended; 2], PathCounts, f64) {
     let (world, [client, server]) = World::new(seed, attack);
     let (code, inbox) = (Code::from_bits([seed as u8; 16]), Folder::open(to).unwrap());
     let access = Access::by_codes(vec![code.clone()]);
@@ -71,7 +71,7 @@ fn finished(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// An attacked transfer, and then one on the same path that is left alone.
-fn survives(seed: u64) -> (Attack, bool, Met, f64) {
+fn survives(seed: u64) -> (Attack, bool, PathCounts, f64) {
     let mut draw = Draw::new(seed);
     let place = tempfile::tempdir().unwrap();
     let (from, to) = (place.path().join("out"), place.path().join("in"));

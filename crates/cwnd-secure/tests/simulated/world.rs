@@ -12,7 +12,7 @@ use cwnd_udt::endpoint::Event;
 use cwnd_udt::wire::{Control, HEADER, Packet};
 use cwnd_udt::{Endpoint, EndpointConfig, Handle, Mode, SocketId};
 
-use crate::line::{How, Line, Met};
+use crate::line::{How, Line, PathCounts};
 use crate::plan::{Draw, Plan};
 
 /// What somebody on the path does, once, to a packet of data of one direction, with a checksum of UDP that fits: as an error that the
@@ -229,7 +229,7 @@ impl World {
     }
 
     /// Runs until both programs and both connections are done; what packets met on the path, and how many seconds it took.
-    pub(crate) fn run(mut self) -> (Met, f64) {
+    pub(crate) fn run(mut self) -> (PathCounts, f64) {
         let settings = self.plan.settings.clone();
         self.ends[1].endpoint.listen(settings.clone(), 1).unwrap();
         self.ends[0].handle = Some(self.ends[0].endpoint.connect(self.now, address(1), settings).unwrap());
