@@ -72,11 +72,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
     let progress = TimeProgress::start()?;
     progress.announce(scenario.duration());
     let before = peak_memory();
-    let mut told = 0;
+    let mut reported = 0;
     let (trace, wall) = timed(|| {
         cwnd_sim::run_checked(&setup, &mut |now| {
-            let passed = Span::from_nanos(now - told);
-            told = now;
+            let passed = Span::from_nanos(now - reported);
+            reported = now;
             progress.advance(passed);
             progress.should_continue()
         })
@@ -109,7 +109,7 @@ fn cases() -> PossibleValuesParser {
     CASES.iter().map(|case| PossibleValue::new(case.name).help(case.title)).collect::<Vec<_>>().into()
 }
 
-/// The largest resident memory of this process so far, bytes; where the kernel tells it.
+/// The largest resident memory of this process so far, bytes; where the kernel reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

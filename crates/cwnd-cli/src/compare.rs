@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     loss: Written<Loss>,
     #[command(flatten)]
     impairments: Impairments,
-    /// Let packets be marked by a queue with ecn=yes: per-packet tells the sender of every mark, as DCTCP wants it, latch repeats one
+    /// Let packets be marked by a queue with ecn=yes: per-packet reports every mark to the sender, as DCTCP wants it, latch repeats one
     /// until the sender has answered (RFC 3168)
     #[arg(long)]
     ecn: Option<Ecn>,
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Set each algorithm against this one too, with as many flows
     #[arg(long, value_name = "ALGORITHM")]
     versus: Option<Written<Spec>>,
-    /// How senders find and mend losses: tahoe, reno, newreno, sack or rack [default: the era's]
+    /// How senders detect and repair losses: tahoe, reno, newreno, sack or rack [default: the era's]
     #[arg(long)]
     recovery: Option<Written<RecoveryScheme>>,
     /// How slow start grows: standard, limited:N (RFC 3742) or hystart++ (RFC 9406) [default: the era's]

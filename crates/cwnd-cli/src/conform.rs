@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         write("--write-baseline", path, &Baseline::print(&results))?;
     }
     let output = if arguments.json { to_json(&results) } else { printed.join("\n") };
-    if compared.new.is_empty() && compared.mended.is_empty() {
+    if compared.new.is_empty() && compared.fixed.is_empty() {
         return Ok(output);
     }
     crate::print(&output)?;
@@ -97,8 +97,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !compared.new.is_empty() {
         reasons.push(format!("departs: {}", named(&compared.new)));
     }
-    if !compared.mended.is_empty() {
-        reasons.push(format!("meets what the baseline names as departures: {}", named(&compared.mended)));
+    if !compared.fixed.is_empty() {
+        reasons.push(format!("meets what the baseline names as departures: {}", named(&compared.fixed)));
     }
     Err(Failure::Run(reasons.join("; ")))
 }

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Where in simulated time the first event of each file lies
     #[arg(long, value_name = "TIME", default_value = "0s")]
     offset: Written<Span>,
-    /// Payload bytes of a segment, where the file does not tell
+    /// Payload bytes of a segment, where the file has none
     #[arg(long, value_name = "BYTES", default_value_t = 1448, value_parser = whole::<u32>(1..=65_535))]
     mss: u32,
     /// A new folder for report.html, summary.json and the traces [default: out/overlay-DATE-NUMBER]
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         let name = path.display().to_string();
         let text = read(path)?;
         let mut flows = import(&name, &text, arguments.mss).map_err(|error| Failure::Input(error.to_string()))?;
-        // Two files may tell of the same connection.
+        // Two files may have the same connection.
         let file = path.file_name().unwrap_or_default().display();
         flows.iter_mut().for_each(|flow| flow.name = format!("{} in {file}", flow.name));
         kernel.push(flows);

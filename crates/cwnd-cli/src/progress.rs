@@ -16,7 +16,7 @@ pub(crate) struct TimeProgress {
 }
 
 impl TimeProgress {
-    /// Starts a bar that learns of its length as work is announced, and listens to Ctrl-C from now on.
+    /// Starts a bar whose length grows as work is announced; from now on Ctrl-C interrupts.
     pub(crate) fn start() -> Result<Self, Failure> {
         listen()?;
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());

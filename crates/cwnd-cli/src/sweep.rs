@@ -168,7 +168,7 @@ impl Run {
     }
 }
 
-/// Has the Python package do what this process was asked for, with the same arguments and in its place: Dask speaks to Python alone.
+/// Has the Python package do what this process was asked for, with the same arguments and in its place: Dask has an interface for Python alone.
 /// Returns where that cannot be.
 fn in_python() -> Failure {
     let python = env::var_os("CWND_PYTHON").unwrap_or_else(|| "python3".into());

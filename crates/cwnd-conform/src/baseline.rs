@@ -1,4 +1,4 @@
-//! Known departures, so that they fail no build, and mended ones ask to be struck out.
+//! Known departures, so that they fail no build, and fixed ones ask to be struck out.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub struct Compared {
     /// Departures that it does not name: subject and check.
     pub new: Vec<(String, String)>,
     /// What it names and was met: to be struck out.
-    pub mended: Vec<(String, String)>,
+    pub fixed: Vec<(String, String)>,
 }
 
 /// A line that is not a subject and a check.
@@ -58,12 +58,12 @@ impl Baseline {
         text
     }
 
-    /// Compares `results` with it. What was not judged, or is not clear, is neither new nor mended.
+    /// Compares `results` with it. What was not judged, or is not clear, is neither new nor fixed.
     #[must_use]
     pub fn compare(&self, results: &[Conformance]) -> Compared {
         let new = verdicts(results, Verdict::Departs).filter(|found| !self.0.contains(found)).collect();
-        let mended = verdicts(results, Verdict::Meets).filter(|found| self.0.contains(found)).collect();
-        Compared { new, mended }
+        let fixed = verdicts(results, Verdict::Meets).filter(|found| self.0.contains(found)).collect();
+        Compared { new, fixed }
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
         let known = Baseline::parse(&Baseline::print(&results)).expect("its own text");
         assert_eq!(known.compare(&results), Compared::default());
         let reno = Subject::new("quarter", crate::Law::Reno, cwnd::Spec::parse("reno").expect("registered"));
-        assert_eq!(known.compare(&[only("5681-halve").judge(&reno)]).mended.len(), 1);
+        assert_eq!(known.compare(&[only("5681-halve").judge(&reno)]).fixed.len(), 1);
         assert_eq!(Baseline::parse("one two three").map_err(|error| error.line), Err(1));
     }
 }

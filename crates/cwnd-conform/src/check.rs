@@ -172,7 +172,7 @@ impl Level {
 }
 
 impl Looks {
-    /// In a word.
+    /// Its name in tables and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

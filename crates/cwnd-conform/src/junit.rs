@@ -6,7 +6,7 @@ use crate::baseline::Baseline;
 use crate::judge::{Conformance, Verdict};
 use crate::text::line;
 
-/// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a mended one.
+/// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one.
 #[must_use]
 pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
     let compared = baseline.compare(results);
@@ -31,7 +31,7 @@ pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
                     failures += 1;
                     format!("<failure message=\"departs\">{text}\n{}</failure>", escaped(&judged.repeat))
                 }
-                Verdict::Meets if named(&compared.mended, judged.id) => {
+                Verdict::Meets if named(&compared.fixed, judged.id) => {
                     failures += 1;
                     "<failure message=\"meets, but is a known departure: strike it out of the baseline\"/>".to_string()
                 }

@@ -41,7 +41,7 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
 /// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681", "rfc3168"]);
 /// ```
 ///
-/// With a baseline, a file as `cwnd conform --baseline` writes it, known departures do not fail, and mended ones do:
+/// With a baseline, a file as `cwnd conform --baseline` writes it, known departures do not fail, and fixed ones do:
 ///
 /// ```
 /// # use cwnd_conform::{Subject, conform};

@@ -45,14 +45,14 @@ the simulator, a number that is measured on it with each seed, and a range that 
 [listed below](#changed-after-a-result). Its verdict looks at the 95 % Student t interval over the seeds:
 
 * **meets**: the interval lies inside the range;
-* **departs**: it lies outside. Some departures are choices that other documents allow; the word blames nobody;
+* **departs**: it lies outside. Some departures are choices that other documents allow;
 * **unclear**: it lies across an end, or what the check waits for did not happen; the note says what;
 * **not applicable**: the clause is meant for others, or the sender does not show what the check looks at.
 
 A check that looks at the *wire* counts packets at the bottleneck and what is acknowledged, and works for every stack; one that looks at
 the *window* needs a stack that shows it.
 
-With `--baseline FILE` known departures fail nothing, and a mended one fails until it is struck out; `--write-baseline FILE` writes the
+With `--baseline FILE` known departures fail nothing, and a fixed one fails until it is struck out; `--write-baseline FILE` writes the
 file. `--junit FILE` is for services of continuous integration, `--html FILE` is a page with a plot for each check: the window of the
 sender, of this program's sender of the same law, and the formula of the clause where it has one. The command ends with 1 where something
 departs that the baseline does not name.
@@ -74,7 +74,7 @@ alarms that were the checks' and not theirs, and these were changed with those r
 
 | check | before | now | reason |
 |---|---|---|---|
-| `3168-reacts-wire` | at most 1.7, in slow start | at most 0.92, in congestion avoidance | a cut in congestion avoidance can be told from slow start's growth |
+| `3168-reacts-wire` | at most 1.7, in slow start | at most 0.92, in congestion avoidance | a cut in congestion avoidance can be distinguished from slow start's growth |
 | `5681-avoidance` | 0.9 to 1.05 | 0.45 to 1.05 | a peer that acknowledges each second packet halves the growth of a rule that counts acknowledgements |
 | `5681-threshold-floor`, `9438-loss-floor` | the threshold, at least 2 | what it lacks to 2, at most 0 | an infinite threshold has no interval |
 | `5681-duplicates` | at most 0 | at most 5 in a thousand, over a shorter time | QUIC skips packet numbers; slow start filled the queue |

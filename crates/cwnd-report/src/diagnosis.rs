@@ -33,8 +33,8 @@ pub struct Finding {
     pub verdict: Verdict,
     /// What it costs, or allows.
     pub means: String,
-    /// Commands that mend it, those of the system to be run as root. None were run.
-    pub mend: Vec<String>,
+    /// Commands that fix it, those of the system to be run as root. None were run.
+    pub fix: Vec<String>,
 }
 
 /// Whether something holds transfers back.
@@ -61,7 +61,7 @@ impl Finding {
             unit: "",
             verdict: Verdict::Unknown,
             means: why.into(),
-            mend: Vec::new(),
+            fix: Vec::new(),
         }
     }
 }

@@ -31,15 +31,15 @@ pub struct Arrivals {
     pub flows_per_s: Option<Estimate>,
     /// Of these, the share refused because too many were there, 0..=1.
     pub refused_share: Option<Estimate>,
-    /// Bits asked for by flows that were let in, headers included, per second.
+    /// Bits asked for by flows that were admitted, headers included, per second.
     pub requested_bps: Option<Estimate>,
     /// Payload bits that arrived for the first time, per second.
     pub goodput_bps: Option<Estimate>,
-    /// Mean size of the flows let in, packets.
+    /// Mean size of the admitted flows, packets.
     pub size_mean_packets: Option<Estimate>,
     /// Retransmissions as a share of the data packets sent.
     pub retransmission_ratio: Option<Estimate>,
-    /// How long the flows let in took, from the start to the arrival of the last packet, by size.
+    /// How long the admitted flows took, from the start to the arrival of the last packet, by size.
     pub completion: Vec<Completion>,
 }
 

@@ -9,7 +9,7 @@ use cwnd_report::diagnosis::Finding;
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{getsockopt, sockopt};
 
-use super::{DISCARD, PACKET, mend, verdict};
+use super::{DISCARD, PACKET, fix, verdict};
 
 /// The devices that are up, or with a peer the one that leads to it, and the route.
 pub(super) fn check(peer: Option<IpAddr>) -> Vec<Finding> {
@@ -37,11 +37,10 @@ fn device(name: &str) -> Vec<Finding> {
     let Some(mtu) = attribute(name, "mtu").and_then(|mtu| mtu.parse::<u32>().ok()) else {
         return vec![Finding {
             interface: Some(name.to_owned()),
-            ..Finding::unknown("mtu", "the system does not tell")
+            ..Finding::unknown("mtu", "the system does not report it")
         }];
     };
-    let mtu =
-        Finding { interface: Some(name.to_owned()), mend: mend(mtu < PACKET, larger(name)), ..packets("mtu", mtu) };
+    let mtu = Finding { interface: Some(name.to_owned()), fix: fix(mtu < PACKET, larger(name)), ..packets("mtu", mtu) };
     if name == "lo" { vec![mtu] } else { vec![mtu, offload(name)] }
 }
 
@@ -111,7 +110,7 @@ fn finding(name: &str, features: &str) -> Finding {
             (true, false) => "the processor cuts what is sent into datagrams".to_owned(),
             (_, true) => "each datagram that arrives passes the kernel alone".to_owned(),
         },
-        mend: commands.collect(),
+        fix: commands.collect(),
         ..Finding::unknown("device", "")
     }
 }
@@ -129,7 +128,10 @@ fn route(peer: IpAddr) -> (Finding, Option<IpAddr>) {
     // The socket option is that of IPv4.
     let known = if peer.is_ipv4() { getsockopt(&socket, sockopt::IpMtu).ok() } else { None };
     let known = known.and_then(|mtu| u32::try_from(mtu).ok());
-    (known.map_or_else(|| Finding::unknown("route", "the system does not tell"), |mtu| packets("route", mtu)), local)
+    (
+        known.map_or_else(|| Finding::unknown("route", "the system does not report it"), |mtu| packets("route", mtu)),
+        local,
+    )
 }
 
 fn interface_of(local: IpAddr) -> Option<String> {
@@ -175,11 +177,11 @@ mod tests {
     fn what_a_device_can_and_does_not_do_has_a_command() {
         let able = finding("eth0", "Features for eth0:\ntx-udp-segmentation: off\ngeneric-receive-offload: on\n");
         assert_eq!(
-            (able.verdict, able.mend),
+            (able.verdict, able.fix),
             (Verdict::Limits, vec!["ethtool -K eth0 tx-udp-segmentation on".to_owned()])
         );
         let unable = finding("eth0", "tx-udp-segmentation: off [fixed]\ngeneric-receive-offload: off\n");
-        assert_eq!((unable.value, unable.mend), (Some(0.0), vec!["ethtool -K eth0 gro on".to_owned()]));
+        assert_eq!((unable.value, unable.fix), (Some(0.0), vec!["ethtool -K eth0 gro on".to_owned()]));
         assert_eq!(finding("eth0", "tx-udp-segmentation: on\n\tgeneric-receive-offload: on\n").verdict, Verdict::Fine);
     }
 

@@ -11,7 +11,7 @@ use cwnd_net::{UdtListener, UdtStream};
 use cwnd_report::diagnosis::Finding;
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::{Demand, PACKET, mend, rate, verdict};
+use super::{Demand, PACKET, fix, rate, verdict};
 use crate::clock::{Stopwatch, timed};
 use crate::failure::Failure;
 use crate::usage::Usage;
@@ -64,7 +64,7 @@ fn processor(wanted: f64) -> Result<Finding, Failure> {
         unit: "bit/s",
         verdict: verdict(limits),
         means: "about what one connection can carry, both ends sharing this host".to_owned(),
-        mend: mend(saves, "cpupower frequency-set -g performance".to_owned()),
+        fix: fix(saves, "cpupower frequency-set -g performance".to_owned()),
         ..Finding::unknown("processor", "")
     })
 }
@@ -89,7 +89,7 @@ fn timer(wanted: f64) -> Finding {
             "up to {packets:.0} packets leave at once at {}; programs beside are the usual reason",
             rate(wanted)
         ),
-        mend: mend(limits, "renice -n -10 -p $(pgrep -x cwnd)".to_owned()),
+        fix: fix(limits, "renice -n -10 -p $(pgrep -x cwnd)".to_owned()),
         ..Finding::unknown("timer", "")
     }
 }
@@ -114,7 +114,7 @@ fn clock(wanted: f64) -> Finding {
             each * 10.0 * wanted / (f64::from(PACKET) * 8.0) * 100.0,
             rate(wanted)
         ),
-        mend: mend(better, format!("echo tsc > {}", folder.join("current_clocksource").display())),
+        fix: fix(better, format!("echo tsc > {}", folder.join("current_clocksource").display())),
         ..Finding::unknown("clock", "")
     }
 }
@@ -122,7 +122,7 @@ fn clock(wanted: f64) -> Finding {
 /// Sockets and files that a program may have open.
 fn descriptors() -> Finding {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
-        return Finding::unknown("descriptors", "the system does not tell");
+        return Finding::unknown("descriptors", "the system does not report it");
     };
     let limits = soft < NEEDED;
     Finding {
@@ -130,7 +130,7 @@ fn descriptors() -> Finding {
         value: Some(soft as f64),
         verdict: verdict(limits),
         means: format!("a server with 64 clients has some {NEEDED} open"),
-        mend: mend(limits, format!("ulimit -n {}", hard.min(4096))),
+        fix: fix(limits, format!("ulimit -n {}", hard.min(4096))),
         ..Finding::unknown("descriptors", "")
     }
 }

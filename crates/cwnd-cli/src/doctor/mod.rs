@@ -28,7 +28,7 @@ Examples:
   cwnd doctor --rate 10gbit --rtt 200ms   judged by a path that is faster and longer
   cwnd doctor --rtt 100ms --loss 0.005    and that loses packets at random: which congestion control suits it
 Takes some three seconds, and four more with a host, which gets twenty echo requests. Writes a file of 64 MB into the folder and takes it
-away; changes nothing else. Commands that mend what was found are shown and not run; those of the system hold until its next start.")]
+away; changes nothing else. Commands that fix what was found are shown and not run; those of the system hold until its next start.")]
 pub(crate) struct Arguments {
     /// A host that data will go to or come from
     host: Option<String>,
@@ -117,7 +117,7 @@ fn print(diagnosis: &Diagnosis) -> String {
         let interface = finding.interface.as_ref().map_or(String::new(), |name| format!(" {name}"));
         let subject = format!("{}{interface}", finding.check.replace('_', " "));
         text += &format!("{verdict} {subject:<18} {}\n{INDENT}{}\n", finding.measured, finding.means);
-        for command in &finding.mend {
+        for command in &finding.fix {
             text += &format!("{INDENT}# {command}\n");
         }
     }
@@ -136,7 +136,7 @@ fn verdict(limits: bool) -> Verdict {
 }
 
 /// The command that removes a limit, where it is needed.
-fn mend(needed: bool, command: String) -> Vec<String> {
+fn fix(needed: bool, command: String) -> Vec<String> {
     if needed { vec![command] } else { Vec::new() }
 }
 
@@ -178,7 +178,7 @@ mod tests {
         let finding = Finding {
             check: "receive_buffer",
             verdict: Verdict::Limits,
-            mend: vec!["sysctl -w net.core.rmem_max=8388608".to_owned()],
+            fix: vec!["sysctl -w net.core.rmem_max=8388608".to_owned()],
             ..Finding::unknown("", "at 50 ms, 671 Mbit/s")
         };
         let other = Finding { interface: Some("eth0".to_owned()), ..Finding::unknown("mtu", "no such file") };

@@ -7,7 +7,7 @@ use cwnd::{Span, Spec};
 use cwnd_report::diagnosis::Finding;
 use cwnd_sim::{Dumbbell, Era, QueueLimit, Simulation};
 
-use super::{Demand, PACKET, mend, rate, verdict};
+use super::{Demand, PACKET, fix, rate, verdict};
 
 /// What `ping` found of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,7 +91,7 @@ pub(super) fn advise(demand: &Demand) -> Finding {
         unit: "bit/s",
         verdict: verdict(slow),
         means: choice,
-        mend: mend(slow, "cwnd send PATH --path lossy".to_owned()),
+        fix: fix(slow, "cwnd send PATH --path lossy".to_owned()),
         ..Finding::unknown("congestion_control", "")
     }
 }
@@ -156,8 +156,8 @@ mod tests {
         };
         let lossy = advise(&demand(Loss::Bernoulli(0.005), "0.005"));
         assert!(lossy.means.contains("`--path lossy`"), "{lossy:?}");
-        assert!(!lossy.mend.is_empty());
+        assert!(!lossy.fix.is_empty());
         let clean = advise(&demand(Loss::None, "0"));
-        assert!(clean.means.contains("the default will do") && clean.mend.is_empty(), "{clean:?}");
+        assert!(clean.means.contains("the default will do") && clean.fix.is_empty(), "{clean:?}");
     }
 }

@@ -10,7 +10,7 @@ use cwnd_report::diagnosis::Finding;
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{Demand, PACKET, mend, rate, verdict};
+use super::{Demand, PACKET, fix, rate, verdict};
 
 pub(super) fn check(demand: &Demand) -> Vec<Finding> {
     let [receive, send] = buffers(demand)
@@ -63,16 +63,16 @@ fn buffer(
         unit: "bytes",
         verdict: verdict(limits),
         means: means(granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / demand.rtt),
-        mend: mend(limits, format!("sysctl -w net.core.{key}={asked}")),
+        fix: fix(limits, format!("sysctl -w net.core.{key}={asked}")),
         ..Finding::unknown(check, "")
     }
 }
 
 /// Datagrams dropped because their socket was full, since the system was started.
 fn overruns() -> Finding {
-    let told = fs::read_to_string("/proc/net/snmp").ok();
-    let counters = told.as_deref().and_then(|table| counter(table, "InDatagrams").zip(counter(table, "RcvbufErrors")));
-    let Some((received, lost)) = counters else { return Finding::unknown("overruns", "the system does not tell") };
+    let table = fs::read_to_string("/proc/net/snmp").ok();
+    let counters = table.as_deref().and_then(|table| counter(table, "InDatagrams").zip(counter(table, "RcvbufErrors")));
+    let Some((received, lost)) = counters else { return Finding::unknown("overruns", "the system does not report it") };
     let share = lost as f64 / (received + lost).max(1) as f64;
     let limits = share > LOST;
     Finding {
@@ -84,7 +84,7 @@ fn overruns() -> Finding {
         } else {
             "fewer than one in ten thousand".to_owned()
         },
-        mend: mend(limits, format!("sysctl -w net.core.rmem_max={WIDE}")),
+        fix: fix(limits, format!("sysctl -w net.core.rmem_max={WIDE}")),
         ..Finding::unknown("overruns", "")
     }
 }
@@ -104,7 +104,7 @@ fn input_queue() -> Finding {
     let column = |line: &str, at| u64::from_str_radix(line.split_whitespace().nth(at)?, 16).ok();
     let sum = |at| table.as_ref().and_then(|table| table.lines().map(|line| column(line, at)).sum::<Option<u64>>());
     let Some((handled, dropped)) = sum(0).zip(sum(1)) else {
-        return Finding::unknown("input_queue", "the system does not tell");
+        return Finding::unknown("input_queue", "the system does not report it");
     };
     let share = dropped as f64 / (handled + dropped).max(1) as f64;
     let limits = share > LOST;
@@ -113,7 +113,7 @@ fn input_queue() -> Finding {
         value: Some(share),
         verdict: verdict(limits),
         means: "every drop is a loss to its sender".to_owned(),
-        mend: mend(limits, "sysctl -w net.core.netdev_max_backlog=10000".to_owned()),
+        fix: fix(limits, "sysctl -w net.core.netdev_max_backlog=10000".to_owned()),
         ..Finding::unknown("input_queue", "")
     }
 }
@@ -203,10 +203,10 @@ mod tests {
         // 910 packets of 1,500 bytes in 50 ms.
         assert_eq!((short.measured.as_str(), short.means.as_str()), ("1.0 MiB of 8.0 MiB", "218453333"));
         assert_eq!(
-            (short.verdict, short.mend),
+            (short.verdict, short.fix),
             (Verdict::Limits, vec!["sysctl -w net.core.rmem_max=8388608".to_owned()])
         );
         let whole = buffer("receive_buffer", "rmem_max", (8 << 20, 8 << 20), &demand, |_| String::new());
-        assert_eq!((whole.verdict, whole.mend.len()), (Verdict::Fine, 0));
+        assert_eq!((whole.verdict, whole.fix.len()), (Verdict::Fine, 0));
     }
 }

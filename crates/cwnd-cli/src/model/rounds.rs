@@ -49,7 +49,7 @@ pub(crate) struct Rounds {
     /// Round trips that a decrease takes: 0 in simd's model, 1 in New AIMD's
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=10))]
     decrease_rounds: u32,
-    /// Probability per packet of a loss that only its flow hears of
+    /// Probability per packet of a loss that only its flow reacts to
     #[arg(long, default_value = "0", value_parser = arguments::probability)]
     loss: f64,
     /// For these losses

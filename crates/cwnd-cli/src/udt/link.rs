@@ -24,7 +24,7 @@ Examples:
   cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 20mbit --delay 20ms --queue fq_codel:1000p,target=5ms
   cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --delay 10ms --reorder 0.01:2ms --duplicate 0.001
   cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --trace scenarios/traces/swinging.trace --delay 30ms
-Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it tells what it has carried
+Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it prints what it has carried
 and how late it was. What an option says holds for both directions, each drawing for itself. It does not read what it carries:
 --thin-acks finds no acknowledgements of TCP there.")]
 pub(crate) struct Arguments {
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Clients at a time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<usize>(1..=65_535))]
     clients: usize,
-    /// Forget a client after this much silence
+    /// Forget a client from whom nothing came for this long
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = above_zero)]
     idle: Written<Span>,
 }

@@ -22,7 +22,7 @@ impl Server {
         let mut child = cwnd.command(arguments).stderr(Stdio::piped()).spawn().expect("the binary was built");
         let mut says = BufReader::new(child.stderr.take().expect("it is piped"));
         let mut line = String::new();
-        says.read_line(&mut line).expect("it speaks text");
+        says.read_line(&mut line).expect("its output is text");
         let mut words = line.split([' ', ',']).filter_map(|word| word.trim().parse().ok());
         let address = words.next().unwrap_or_else(|| panic!("{line}"));
         // What it says of each client is read, so that it can go on.

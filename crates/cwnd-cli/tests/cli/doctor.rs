@@ -32,7 +32,7 @@ fn checks_of_this_host_change_nothing() {
         assert_eq!(finding["value"].is_null(), verdict == "unknown", "{finding}");
         assert!(!finding["means"].as_str().expect("a sentence").is_empty(), "{finding}");
         // A command is only there for what limits.
-        assert!(verdict == "limits" || finding["mend"] == Value::Array(Vec::new()), "{finding}");
+        assert!(verdict == "limits" || finding["fix"] == Value::Array(Vec::new()), "{finding}");
     }
     let number = |check: &str| named(check).and_then(|finding| finding["value"].as_f64());
     // What no host that runs this lacks: a transfer moves, and 64 MB come to the disk.

@@ -121,23 +121,23 @@ fn flags() {
         ),
         (
             &["algorithms", "xcp", "--card"],
-            "error: `xcp` means nothing under synchronous feedback: it needs what routers",
+            "error: `xcp` is not defined under synchronous feedback: it needs what routers",
         ),
         (
             &["algorithms", "vegas", "--card"],
-            "error: `vegas` means nothing under synchronous feedback: it follows the delay",
+            "error: `vegas` is not defined under synchronous feedback: it follows the delay",
         ),
         (
             &["algorithms", "dctcp", "--card"],
-            "error: `dctcp` means nothing under synchronous feedback: it answers the share",
+            "error: `dctcp` is not defined under synchronous feedback: it answers the share",
         ),
         (
             &["algorithms", "tfrc", "--card"],
-            "error: `tfrc` means nothing under synchronous feedback: it needs the reports",
+            "error: `tfrc` is not defined under synchronous feedback: it needs the reports",
         ),
         (
             &["model", "rounds", "vegas"],
-            "error: `vegas` means nothing under synchronous feedback: it follows the delay",
+            "error: `vegas` is not defined under synchronous feedback: it follows the delay",
         ),
         (
             &["model", "udt", "--capacity", "1e30gbit"],

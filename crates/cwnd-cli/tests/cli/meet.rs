@@ -22,7 +22,7 @@ impl Started {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
         let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut line = String::new();
-        out.read_line(&mut line).expect("it speaks text");
+        out.read_line(&mut line).expect("its output is text");
         let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
         Self { child, out, ready }
     }
@@ -34,7 +34,7 @@ impl Started {
     /// Waits until it ends by itself: its exit code, and what it has said since.
     fn ends(mut self) -> (Option<i32>, String) {
         let mut text = String::new();
-        self.out.read_to_string(&mut text).expect("it speaks text");
+        self.out.read_to_string(&mut text).expect("its output is text");
         (self.child.wait().expect("it ends").code(), text)
     }
 }

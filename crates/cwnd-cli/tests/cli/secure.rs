@@ -33,7 +33,7 @@ impl Sharing {
             .expect("the binary was built");
         let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut line = String::new();
-        out.read_line(&mut line).expect("it speaks text");
+        out.read_line(&mut line).expect("its output is text");
         let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
         Self { child, out, ready }
     }
@@ -62,7 +62,7 @@ impl Sharing {
             }
         });
         let mut text = String::new();
-        self.out.read_to_string(&mut text).expect("it speaks text");
+        self.out.read_to_string(&mut text).expect("its output is text");
         let code = self.child.wait().expect("it ends").code();
         let _ = ended.send(());
         killer.join().expect("it only waits");
@@ -79,7 +79,7 @@ impl Sharing {
 
     fn errors(&mut self) -> String {
         let mut text = String::new();
-        self.child.stderr.take().expect("it is piped").read_to_string(&mut text).expect("it speaks text");
+        self.child.stderr.take().expect("it is piped").read_to_string(&mut text).expect("its output is text");
         text
     }
 }
@@ -205,7 +205,7 @@ fn a_share_ends_after_a_transfer_or_a_time() {
 }
 
 #[test]
-fn known_keys_come_in_with_their_rights_and_strangers_do_not() {
+fn known_keys_are_admitted_with_their_rights_and_others_are_refused() {
     let cwnd = place();
     let keys = ["server", "reader", "writer", "stranger"].map(|name| cwnd.succeed(&["key", name]).trim().to_owned());
     assert_eq!(fs::metadata(cwnd.path().join("reader")).expect("a file").mode() & 0o777, 0o600);
@@ -278,7 +278,7 @@ fn a_writer_with_a_known_key_stays_inside_its_folder() {
     let own = fs::read_to_string(at("writer")).expect("a key").trim().parse().expect("a key");
     let proof = Proof::Keys { own, server: keys[0].parse().expect("a key") };
     let reply = |is_folder, name: &[u8]| announce(address, &proof, is_folder, name);
-    let accepted = reply(false, b"honest").expect("an honest writer comes in");
+    let accepted = reply(false, b"honest").expect("a writer with the code is admitted");
     assert_eq!(accepted.0, ACCEPT);
     let names: [&[u8]; 9] =
         [b"../escape", b"/escape", b"a/../../escape", b"a//b", b"", b".", b"link/escape", b"fifo", b"nul\0"];

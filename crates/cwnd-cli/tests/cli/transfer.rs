@@ -27,7 +27,7 @@ impl Server {
         let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary was built");
         let mut says = BufReader::new(child.stderr.take().expect("it is piped"));
         let mut line = String::new();
-        says.read_line(&mut line).expect("it speaks text");
+        says.read_line(&mut line).expect("its output is text");
         let address = line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
         assert!(address.starts_with("127.0.0.1:"), "{line}");
         Self { child, address, _says: says }
@@ -228,7 +228,7 @@ fn files_are_fetched_sent_and_left_alone() {
 
     for (arguments, code, says) in [
         (&["udt", "recv", address, "../out"][..], 2, "not that of a file below the folder"),
-        (&["udt", "recv", address, "none"], 1, "none: there is none"),
+        (&["udt", "recv", address, "none"], 1, "none: there is no such file"),
         (&["udt", "recv", address, "--dir", "nowhere"], 2, "--dir: nowhere"),
         (&["udt", "send", "nowhere", address], 2, "nowhere: "),
         (&["udt", "send", "out", "127.0.0.1"], 2, "a port is missing"),
@@ -312,7 +312,7 @@ fn resumed_from(lines: &str) -> u64 {
     begun.next_back().and_then(|event| event["from"].as_u64()).expect("it begins")
 }
 
-/// The server hears of it at once, and keeps what has come.
+/// The server notices it at once, and keeps what has come.
 #[test]
 fn an_interrupted_client_resumes_where_it_was() {
     let (cwnd, expected) = place();
@@ -373,7 +373,7 @@ fn ends_after(process: &mut Child) -> Duration {
 
 // It is stopped, and neither sends nor closes anything.
 #[test]
-fn a_server_that_vanished_is_noticed_and_a_client_of_it_ends_when_it_is_told_to() {
+fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     let (cwnd, _) = place();
     let mut server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
     let address = server.address.clone();
@@ -400,7 +400,7 @@ fn a_server_that_vanished_is_noticed_and_a_client_of_it_ends_when_it_is_told_to(
 
 // Its thread waits for what will not come.
 #[test]
-fn a_server_whose_client_vanished_ends_when_it_is_told_to() {
+fn a_signal_ends_a_server_whose_client_vanished() {
     let (cwnd, _) = place();
     let mut server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
     let arguments = ["udt", "send", "out", &server.address, "--rate-limit", "20mbit"];

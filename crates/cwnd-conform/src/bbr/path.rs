@@ -113,7 +113,7 @@ impl PathSetup {
     /// Runs it, twice if something happens on the way: the first run tells when.
     pub(crate) fn run(&self) -> Log {
         let setup = self.setup(std::slice::from_ref(&self.algorithm));
-        let Some((state, nth)) = self.when else { return self.looked_at(&setup, 0.0) };
+        let Some((state, nth)) = self.when else { return self.trace(&setup, 0.0) };
         let mut simulation = Simulation::new(&setup).expect("a valid setup");
         let (mut entered, mut last) = (0, u8::MAX);
         let end = simulation.end();
@@ -127,7 +127,7 @@ impl PathSetup {
         let now = simulation.state().now();
         let next = simulation.state().flow(0).sent() - simulation.state().flow(0).lost();
         let changed = self.changed(setup, now.since(Time::ZERO), next);
-        self.looked_at(&changed, now.as_secs_f64())
+        self.trace(&changed, now.as_secs_f64())
     }
 
     fn changed(&self, mut setup: Setup, now: Span, next: u64) -> Setup {
@@ -163,7 +163,7 @@ impl PathSetup {
         setup
     }
 
-    fn looked_at(&self, setup: &Setup, changed: f64) -> Log {
+    fn trace(&self, setup: &Setup, changed: f64) -> Log {
         let mut simulation = Simulation::new(setup).expect("a valid setup");
         let mut names = Vec::new();
         simulation.state().flow(0).inspect(&mut |name, _| names.push(name));
@@ -173,12 +173,12 @@ impl PathSetup {
         let end = simulation.end();
         simulation.advance(end, |now| {
             let flow = now.flow(0);
-            // Nothing changes but with what is heard or with a restart.
-            let heard = (flow.delivered(), flow.lost(), flow.sent() == flow.delivered() + flow.lost());
-            if heard == seen {
+            // Nothing changes but with an acknowledgement or a restart.
+            let counts = (flow.delivered(), flow.lost(), flow.sent() == flow.delivered() + flow.lost());
+            if counts == seen {
                 return true;
             }
-            seen = heard;
+            seen = counts;
             let mut values = Vec::with_capacity(names.len());
             flow.inspect(&mut |_, value| values.push(value));
             let look = Look {
@@ -262,7 +262,7 @@ impl Log {
 
     /// The flow at the end.
     pub(crate) fn last(&self) -> &Look {
-        self.looks.last().expect("it was looked at")
+        self.looks.last().expect("there is a state at the start")
     }
 
     /// Of the packets sent between two times in seconds, the share found lost.

@@ -329,18 +329,18 @@ fn acks(lab: &Lab<'_>) -> Measured {
 fn persistent(lab: &Lab<'_>) -> Measured {
     let (record, from, to) = outage(lab, 50, 8.0, 20.0)?;
     // QUIC learns of it with the first acknowledgement, which may be many seconds late.
-    let heard = record.between(to, f64::INFINITY).find(|look| look.delivered > record.at(to).delivered);
-    let heard = heard.ok_or_else(|| Unfit::Unclear("nothing arrives after the outage".to_string()))?;
-    record.smallest(from, heard.at + 0.5 * record.rtt)
+    let resumed = record.between(to, f64::INFINITY).find(|look| look.delivered > record.at(to).delivered);
+    let resumed = resumed.ok_or_else(|| Unfit::Unclear("nothing arrives after the outage".to_string()))?;
+    record.smallest(from, resumed.at + 0.5 * record.rtt)
 }
 
 fn persistent_resumes(lab: &Lab<'_>) -> Measured {
     let (record, from, to) = outage(lab, 50, 8.0, 20.0)?;
-    let heard = record.between(to, f64::INFINITY).find(|look| look.delivered > record.at(to).delivered);
-    let heard = heard.ok_or_else(|| Unfit::Unclear("nothing arrives after the outage".to_string()))?.at;
+    let resumed = record.between(to, f64::INFINITY).find(|look| look.delivered > record.at(to).delivered);
+    let resumed = resumed.ok_or_else(|| Unfit::Unclear("nothing arrives after the outage".to_string()))?.at;
     let before = record.sent(from - record.rtt, from);
     need(before > 40, "too little is sent before the outage")?;
-    let after = heard + 25.0 * record.rtt;
+    let after = resumed + 25.0 * record.rtt;
     Ok(record.sent(after, after + record.rtt) as f64 / before as f64)
 }
 

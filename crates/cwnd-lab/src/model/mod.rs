@@ -21,7 +21,7 @@ pub use udt::{DelayRow, EquilibriumRow, StageRow, Stages, Udt, stages};
 
 /// An algorithm needs what synchronous feedback does not have: its numbers would be those of another one.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("`{algorithm}` means nothing under synchronous feedback: {reason}")]
+#[error("`{algorithm}` is not defined under synchronous feedback: {reason}")]
 pub struct Unmodelled {
     /// The algorithm as it was written.
     pub algorithm: String,

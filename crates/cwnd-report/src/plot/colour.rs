@@ -261,8 +261,8 @@ mod tests {
 
     #[test]
     fn every_colour_stands_out_from_its_background() {
-        let strangers = (0..1000).map(|k| format!("mine-{k}"));
-        for name in TABLE.iter().map(|(name, ..)| (*name).to_string()).chain(strangers) {
+        let others = (0..1000).map(|k| format!("mine-{k}"));
+        for name in TABLE.iter().map(|(name, ..)| (*name).to_string()).chain(others) {
             let Colour { light, dark } = of(&name);
             assert!(contrast(&light, "#ffffff") >= 3.0, "{name} on light");
             assert!(contrast(&dark, "#15181c") >= 3.0, "{name} on dark");

@@ -131,7 +131,7 @@ fn delays(document: &Stages) -> Plot {
     let layer = json!({ "mark": { "type": "line", "strokeWidth": 1.6, "color": "var(--algorithm-0)", "point": { "color": "var(--algorithm-0)" } }, "encoding": { "x": x, "y": y, "strokeDash": dash } });
     let caption = format!(
         "Share of what {} equal flows send that is lost, as a fluid without a queue: the longer the round trip, the more is sent \
-         before congestion is heard of. The window of eq. 21 prevents it.",
+         before congestion is signalled. The window of eq. 21 prevents it.",
         document.flows
     );
     let words = ("Round trip and window", "udt", caption.as_str());

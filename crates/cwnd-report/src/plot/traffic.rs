@@ -63,7 +63,8 @@ impl Scene<'_> {
             delivered: &crowd.delivered,
             delivered_bytes: crowd.payload,
         });
-        let caption = "Flows that come and go, together: payload that arrived. Faint: what the flows let in asked for.";
+        let caption =
+            "Flows that come and go, together: payload that arrived. Faint: what the admitted flows asked for.";
         self.streams(
             "arrivals",
             "Arriving flows",
@@ -148,7 +149,7 @@ impl Scene<'_> {
             },
         });
         let caption = "Share of the flows of a size that were complete within this time, from their start to the arrival of the last \
-                       packet; those let in after the warm-up, and complete at the end of the run.";
+                       packet; those admitted after the warm-up, and complete at the end of the run.";
         self.finish("completion", "Completion times", caption, &[layer], table)
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Meeting {
 }
 
 /// The other end.
-pub(super) struct Met {
+pub(super) struct PeerConnection {
     pub(super) stream: UdtStream,
     /// Where it is; where the relay is if everything passes through it.
     pub(super) peer: SocketAddr,
@@ -36,17 +36,17 @@ pub(super) enum MeetError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The meeting place takes no more.
-    #[error("the meeting place has no room for this: a limit of its is reached")]
+    #[error("the meeting place is full: one of its limits is reached")]
     Full,
     /// The name of the meeting place is unknown, or there is no socket.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The other end did not come.
-    #[error("nobody with this code has come to the meeting place within {} s", .0.as_secs())]
+    #[error("nobody with this code connected to the meeting place within {} s", .0.as_secs())]
     Nobody(Duration),
     /// No relay answers.
     #[error("no `cwnd meet` answers there")]
-    Silent,
+    NoAnswer,
     /// Neither way led to the other end.
     #[error(
         "the other side was there, but there is no connection to it, neither directly nor through the meeting place"
@@ -62,12 +62,12 @@ impl Meeting {
     }
 
     /// A connection to the other end, for which this waits `timeout`, or for ever without one.
-    pub(super) fn connect(&self, timeout: Option<Duration>) -> Result<Met, MeetError> {
+    pub(super) fn connect(&self, timeout: Option<Duration>) -> Result<PeerConnection, MeetError> {
         let (socket, relay, peer) = self.find(timeout)?;
         let port = UdtPort::on(socket, &self.options).map_err(ConnectError::Bind)?;
         for (to, relayed) in [(peer, false), (relay, true)] {
             match port.rendezvous(to) {
-                Ok(stream) => return Ok(Met { stream, peer: to, relayed }),
+                Ok(stream) => return Ok(PeerConnection { stream, peer: to, relayed }),
                 Err(ConnectError::Refused { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -80,11 +80,11 @@ impl Meeting {
         for relay in self.place.to_socket_addrs()? {
             match self.ask(relay, timeout) {
                 // A name may have addresses of two families, of which the network has one.
-                Err(MeetError::Silent | MeetError::Io(_)) => {}
+                Err(MeetError::NoAnswer | MeetError::Io(_)) => {}
                 found => return found.map(|(socket, peer)| (socket, relay, peer)),
             }
         }
-        Err(MeetError::Silent)
+        Err(MeetError::NoAnswer)
     }
 
     /// Asks a relay for the other end until it is there.
@@ -98,7 +98,7 @@ impl Meeting {
         loop {
             let now = clock.elapsed();
             if now.saturating_sub(responded_at) >= RESPONSE_TIMEOUT {
-                return Err(MeetError::Silent);
+                return Err(MeetError::NoAnswer);
             }
             if let Some(timeout) = timeout.filter(|timeout| now >= *timeout) {
                 return Err(MeetError::Nobody(timeout));

@@ -11,7 +11,7 @@ use cwnd_meet::Role;
 use cwnd_net::{AcceptError, Bundles, UdtBundle, UdtListener, UdtStream};
 use serde::Serialize;
 
-use super::meeting::{MeetError, Meeting, Met};
+use super::meeting::{MeetError, Meeting, PeerConnection};
 use super::report::{Report, print_line, print_text};
 use super::serve::{POLL, listen_address};
 use super::share::{Rights, Share, ShareOptions};
@@ -154,7 +154,8 @@ impl Offer {
     fn meet(&self, place: &str, meeting: &Meeting) -> Result<(), Failure> {
         let meeting = meeting.clone();
         let stop = || super::interrupted() || self.is_over();
-        let Met { stream, peer, relayed } = match super::unless_stopped(stop, move || meeting.connect(None)) {
+        let PeerConnection { stream, peer, relayed } = match super::unless_stopped(stop, move || meeting.connect(None))
+        {
             None => return Ok(()),
             Some(Ok(met)) => met,
             Some(Err(error @ MeetError::Unreachable)) => {
@@ -171,7 +172,7 @@ impl Offer {
         Ok(())
     }
 
-    /// Whether nobody is let in any more.
+    /// Whether no more clients are admitted.
     fn is_over(&self) -> bool {
         self.share.as_ref().is_some_and(Share::is_over)
     }

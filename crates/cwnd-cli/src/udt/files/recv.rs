@@ -33,7 +33,7 @@ Examples:
   cwnd udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
 The other side is `cwnd send` or `cwnd serve`, which print an address and a code. The code is asked for on the terminal, or taken from
 CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
---libudt, which speaks to the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
+--libudt, for the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
 gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the same command resumes
 from there. libudt's demo supports neither.
 Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.")]

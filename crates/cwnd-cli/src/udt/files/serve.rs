@@ -94,7 +94,7 @@ struct Serving {
     streams: MostStreamsOptions,
 }
 
-/// How clients are spoken to.
+/// The protocol of all clients.
 enum Protocol {
     Secure(Box<Share>),
     Plain,

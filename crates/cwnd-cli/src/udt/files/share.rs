@@ -107,17 +107,18 @@ impl Share {
         self.key
     }
 
-    /// Whether nobody is let in any more.
+    /// Whether no more clients are admitted.
     pub(super) fn is_over(&self) -> bool {
         self.done.load(Ordering::Relaxed) || self.expires.is_some_and(|end| self.clock.elapsed() >= end)
     }
 
-    /// Lets nobody in any more.
+    /// Admits no more clients.
     pub(super) fn end(&self) {
         self.done.store(true, Ordering::Relaxed);
     }
 
-    /// Lets a client in that proves itself; what it may do. Whoever fails is told why, and logged; nothing is left to be done then.
+    /// Admits a client with a valid proof; the connection and what the client may do. A failure is logged, the reason sent to the client, and the
+    /// connection closed.
     pub(super) fn admit(&self, stream: UdtBundle, client: SocketAddr) -> Option<(Channel, Rights)> {
         let address = network(client.ip());
         let guess = || self.lock().may_guess(address, self.clock.elapsed());

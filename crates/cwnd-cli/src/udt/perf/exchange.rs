@@ -44,7 +44,7 @@ pub(super) struct Side {
     pub(super) retransmits: u64,
 }
 
-/// The version of the exchange this program speaks.
+/// The version of the exchange.
 pub(super) const VERSION: u32 = 1;
 
 /// Sends a frame.
@@ -58,11 +58,11 @@ pub(super) fn send(stream: &mut impl Write, what: &impl Serialize) -> io::Result
 pub(super) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<T> {
     let length = length(stream)?;
     if length > MAX_FRAME {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the other end does not speak as `cwnd udt perf` does"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the other end is not `cwnd udt perf`"));
     }
     let mut text = vec![0; length];
     stream.read_exact(&mut text)?;
-    // The error quotes the frame, which a stranger may have sent.
+    // The error quotes the frame, which any host may have sent.
     serde_json::from_slice(&text)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, Printable::new(&error.to_string()).to_string()))
 }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_read_back_and_strangers_are_refused() {
+    fn frames_are_read_back_and_other_bytes_are_refused() {
         let mut wire = Vec::new();
         send(&mut wire, &Request { perf: 1, reverse: true, until: Until::Seconds(2.5) }).unwrap();
         let request: Request = receive(&mut &wire[..]).unwrap();
@@ -214,7 +214,10 @@ mod tests {
         assert!(receive::<Request>(&mut &b"\0\0\0\x02{}"[..]).is_err());
         let long = [&65_537_u32.to_be_bytes()[..], &wire[4..], &[b' '; 70_000]].concat();
         assert_eq!(receive::<Request>(&mut &long[..]).unwrap_err().kind(), io::ErrorKind::InvalidData);
-        assert!(receive::<Request>(&mut &long[..]).unwrap_err().to_string().contains("does not speak"), "too long");
+        assert!(
+            receive::<Request>(&mut &long[..]).unwrap_err().to_string().contains("is not `cwnd udt perf`"),
+            "too long"
+        );
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub(super) struct Sum {
 pub(super) struct End {
     streams: [Pair; 1],
     sum_sent: Sum,
-    /// None if the other end does not tell.
+    /// None if the other end does not report it.
     sum_received: Option<Sum>,
     cpu_utilization_percent: Cpu,
     cpu_seconds_per_gigabyte: PerGigabyte,
@@ -120,7 +120,7 @@ struct PerGigabyte {
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) local: Side,
-    /// None if the other end does not tell.
+    /// None if the other end does not report it.
     pub(super) remote: Option<Side>,
     /// This end sent.
     pub(super) sender: bool,

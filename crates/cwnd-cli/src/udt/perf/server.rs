@@ -67,7 +67,7 @@ fn serve(stream: &UdtStream, arguments: &Arguments, requested: impl FnOnce()) ->
     let request = if arguments.libudt { plain } else { exchange::receive(&mut &*stream)? };
     requested();
     if request.perf != VERSION {
-        return Err(io::Error::other(format!("the other end speaks version {}, this one {VERSION}", request.perf)));
+        return Err(io::Error::other(format!("the other end has version {}, this one {VERSION}", request.perf)));
     }
     let start =
         Start::new(stream.local_addr(), stream.peer_addr(), &request, !arguments.no_gso, stream.stats().as_ref());
