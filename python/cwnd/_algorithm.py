@@ -27,11 +27,11 @@ class _Copied:
 
 
 class CongestionControl(_Copied, ABC):
-    """An algorithm: state and a rule, told what happened and asked what it wants.
+    """An algorithm: state and a rule, called with what happened, and read for its control.
 
     Subclass it, and give the class, or an object of it, wherever an algorithm is named: in a scenario, to
     :func:`cwnd.compare`, to :mod:`cwnd.model`. Each flow gets an object of its own: a new one of a class, a deep copy
-    of an object. It hears the same signals as the built-in algorithms and is asked for its control after each. It
+    of an object. It receives the same signals as the built-in algorithms, and its control is read after each. It
     reads no clock and has no random numbers except from a generator seeded by ``start.seed``, so that equal seeds are
     equal runs.
 

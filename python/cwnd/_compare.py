@@ -52,14 +52,14 @@ def compare(
     loss : str or float
         Random loss at the bottleneck: a probability, or ``periodic:N`` for every Nth packet.
     ecn : str, optional
-        Let packets be marked by a queue with ``ecn=yes``: ``per-packet`` tells the sender of every mark, as DCTCP wants
-        it, ``latch`` repeats one until the sender has answered (RFC 3168).
+        Let packets be marked by a queue with ``ecn=yes``: ``per-packet`` reports every mark to the sender, as DCTCP
+        wants it, ``latch`` repeats one until the sender has answered (RFC 3168).
     flows : int
         Flows of each algorithm.
     versus : algorithm, optional
         Set each algorithm against this one too, with as many flows.
     recovery : str, optional
-        How senders find and mend losses: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``rack``; the era's
+        How senders detect and repair losses: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``rack``; the era's
         if not given.
     slow_start : str, optional
         How slow start grows: ``standard``, ``limited:N`` (RFC 3742) or ``hystart++`` (RFC 9406); the era's if not

@@ -19,8 +19,8 @@ __all__ = ["run"]
 def run(sweeping: _native.Sweeping, client: Client | str, report: Callable[[], None]) -> None:
     """Run a sweep on the workers of a cluster.
 
-    Rows are written here and nowhere else, each chunk's when its task comes back: that a worker dies, or that a task is
-    done twice, can change nothing. Tasks are named after what they compute, so that Dask takes equal ones for one.
+    Rows are written here and nowhere else, each chunk's when its task comes back: that a worker is lost, or that a task
+    is done twice, can change nothing. Tasks are named after what they compute, so that Dask takes equal ones for one.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def run(sweeping: _native.Sweeping, client: Client | str, report: Callable[[], N
             # Not cancelled: that goes by the name, and would end the same work of others, or of the next attempt.
             for _, future in running.values():
                 future.release()
-            # Dask forgets in another thread. The next attempt must not be told what failed in this one.
+            # Dask forgets in another thread. The next attempt must not get the failures of this one.
             with suppress(RuntimeError):
                 connected.sync(sleep, 0)
 
@@ -111,7 +111,7 @@ def _come_back(sweeping: _native.Sweeping, index: int, came: Any) -> None:
     from distributed import KilledWorker  # noqa: PLC0415  (an optional dependency)
 
     if isinstance(came, KilledWorker):
-        sweeping.lose(index, f"its worker died, and those that had it after that one: {came}")
+        sweeping.lose(index, f"its worker was lost, and those that had it after that one: {came}")
     elif isinstance(came, BaseException):
         raise SimulationError(_reason(came)) from came
     else:

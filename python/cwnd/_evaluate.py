@@ -186,7 +186,7 @@ def evaluate(
         Independent runs of each cell, 1 to 1000; 5 if not given, or 2 with `quick`.
     store : path, optional
         A folder in which runs are kept, so that none is done twice; nothing is kept if not given. Runs with an
-        algorithm in Python are never kept: nothing tells whether its code has changed.
+        algorithm in Python are never kept: nothing shows whether its code has changed.
     memory : str, optional
         What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given.
 

@@ -38,14 +38,14 @@ def reporting(
         return sum(counts), counts[2]
 
     if callable(progress):
-        hear = progress
+        notify = progress
         last: list[tuple[int, int]] = []
 
         def report() -> None:
             now = look()
             if last != [now]:
                 last[:] = [now]
-                hear(*now, total)
+                notify(*now, total)
 
         yield report
         report()

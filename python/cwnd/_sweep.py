@@ -156,7 +156,7 @@ class Sweep:
 
     @property
     def id(self) -> str:
-        """What tells it from others, and from itself under a program that would compute something else."""
+        """Its identity: another for another sweep, and for a program whose sources differ in what a run computes."""
         return self._native.id()
 
     def chunks(self, chunk: str = "10s") -> int:

@@ -39,7 +39,7 @@ class Field:
 class Table:
     """Columns of equal length, each with its unit.
 
-    A table speaks Arrow's PyCapsule interface, so that ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    A table has Arrow's PyCapsule interface, so that ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
     ``pandas.DataFrame.from_arrow(table)`` and DuckDB's queries take it as it is, without a copy. Unit and
     description of a column are in the metadata of its field. ``table["name"]`` is a NumPy array.
     """

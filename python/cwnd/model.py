@@ -333,7 +333,7 @@ def convergence(
     algorithms : sequence
         Text such as ``aimd:b=1/8``, or algorithms in Python.
     capacity : float
-        The sum of windows at which both flows hear of congestion, packets.
+        The sum of windows at which both flows are signalled congestion, packets.
     start : tuple of float
         The two windows at the start, packets.
     epsilon : float
@@ -374,14 +374,14 @@ def rounds(
     loss: float = 0,
     seed: int = 1,
 ) -> list[Walk]:
-    """Run algorithms under synchronous feedback: all flows hear of congestion when their windows fill the capacity.
+    """Run algorithms under synchronous feedback: all flows are signalled congestion when their windows fill the path.
 
     Parameters
     ----------
     algorithms : sequence
         Text such as ``aimd:b=1/8``, or algorithms in Python; each is run with one flow per window of `start`.
     capacity : float
-        The sum at which all flows hear of congestion, packets per round trip.
+        The sum at which all flows are signalled congestion, packets per round trip.
     start : sequence of float
         The windows at the start, packets.
     rtt : str
@@ -397,7 +397,7 @@ def rounds(
     decrease_rounds : int
         Round trips that a decrease takes: 0 in the model of SIMD's authors, 1 in New AIMD's.
     loss : float
-        Probability per packet of a loss that only its flow hears of.
+        Probability per packet of a loss that only its flow reacts to.
     seed : int
         For these losses.
 

@@ -84,8 +84,8 @@ def test_the_warm_up_is_found() -> None:
     warmup = found.document["warmup_s"]
     assert 0 <= warmup <= 6
     assert warmup == pytest.approx(round(warmup))  # five intervals of 200 ms
-    told = cwnd.compare(["reno"], warmup=f"{warmup}s", duration="12s", **path)
-    assert dict(told["reno"]) == dict(found["reno"]) == dict(found["Reno"])
+    given = cwnd.compare(["reno"], warmup=f"{warmup}s", duration="12s", **path)
+    assert dict(given["reno"]) == dict(found["reno"]) == dict(found["Reno"])
     with pytest.raises(cwnd.ArgumentError, match=r"warmup: .*longer `duration`"):
         cwnd.compare(["reno"], warmup="auto", duration="1s", **path)
 

@@ -77,7 +77,7 @@ def test_what_a_rule_raises_in_a_model_ends_it_at_once() -> None:
         ({"rtt": "1us"}, "rtt: expected a time from 1ms"),
         ({"flow_rtt": ["1s"]}, "flow_rtt: expected 2 times"),
         ({"steps": 0}, "steps: expected a whole number from 1 to 4096"),
-        ({"algorithms": ["xcp"]}, "algorithms: `xcp` means nothing under synchronous feedback"),
+        ({"algorithms": ["xcp"]}, "algorithms: `xcp` is not defined under synchronous feedback"),
         ({"algorithms": []}, "at least one"),
     ],
 )

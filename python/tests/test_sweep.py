@@ -174,9 +174,9 @@ def test_arguments_that_are_not_accepted(arguments: dict[str, Any], message: str
 
 
 def test_progress_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    heard: list[tuple[int, int, int]] = []
-    cwnd.sweep(SWEEP, store=tmp_path, progress=lambda *counts: heard.append(counts))
-    assert heard[-1] == (16, 0, 16)
+    received: list[tuple[int, int, int]] = []
+    cwnd.sweep(SWEEP, store=tmp_path, progress=lambda *counts: received.append(counts))
+    assert received[-1] == (16, 0, 16)
     cwnd.sweep(SWEEP, store=tmp_path)
     assert capsys.readouterr().err == ""
     cwnd.sweep(cwnd.Sweep(BASE, grid=GRID, seeds=40), store=tmp_path, progress=True)
@@ -256,20 +256,20 @@ def test_points_that_are_the_same_are_one_task(client: Client) -> None:
 
 def test_a_worker_that_is_killed_costs_nothing(client: Client, tmp_path: Path) -> None:
     long = cwnd.Sweep(cwnd.Scenario({**BASE, "duration": "120s"}), grid=GRID)
-    heard: list[int] = []
+    killed: list[int] = []
 
     def kill(done: int, *_: int) -> None:
-        if done and not heard:
+        if done and not killed:
             busy = [worker for worker, tasks in client.processing().items() if tasks]  # type: ignore[no-untyped-call]
             pids = client.run(os.getpid, workers=busy[:1])
-            heard.extend(pids.values())
-            for pid in heard:
+            killed.extend(pids.values())
+            for pid in killed:
                 os.kill(pid, signal.SIGKILL)
 
     # A task per cell, so that both workers are busy when the first rows come back.
     result = cwnd.sweep(long, client=client, store=False, out=tmp_path / "out", chunk="1ms", progress=kill)
-    assert len(heard) == 1
-    assert heard[0] not in client.run(os.getpid).values()
+    assert len(killed) == 1
+    assert killed[0] not in client.run(os.getpid).values()
     assert result.table["cell"].tolist() == list(range(16))
     assert (result.computed, result.failed) == (16, ())
     serial = cwnd.sweep(long, store=False, out=tmp_path / "serial", chunk="1ms")
@@ -292,7 +292,7 @@ def test_a_chunk_that_ends_its_workers_is_given_up(client: Client, tmp_path: Pat
     result = cwnd.SweepResult(real.swept(), None, real.counts())
     # Dask blames what else was waiting at that worker too; the next attempt runs it again.
     assert {"flow.0.count": "2"} in [failed.set for failed in result.failed]
-    assert all("its worker died" in failed.error for failed in result.failed)
+    assert all("its worker was lost" in failed.error for failed in result.failed)
     healed = cwnd.sweep(long, client=client, store=tmp_path, chunk="1ms")
     assert healed.computed == len(result.failed)
     assert (healed.stored + healed.computed, healed.failed) == (6, ())

@@ -37,7 +37,7 @@ impl Environments {
         }
     }
 
-    /// Applies an action per steered flow of each environment, and runs a step in all of them. `ended` tells in which ones it was the last
+    /// Applies an action per steered flow of each environment, and runs a step in all of them. `ended` says in which ones it was the last
     /// of its episode.
     ///
     /// # Panics

@@ -72,7 +72,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// A window is doubled or halved at most, as slow start and Reno do in a round trip. Ten packets tell something of loss.
+    /// A window is doubled or halved at most, as slow start and Reno do in a round trip. With ten packets a loss rate can be measured.
     fn default() -> Self {
         Self {
             gain: 1.0,

@@ -17,7 +17,7 @@ pub(crate) struct SteeredMaker {
     pub(crate) algorithm: Option<Spec>,
 }
 
-/// What the acknowledgements of a steered flow have told since it began.
+/// Sums over the acknowledgements of a steered flow since it began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
     /// Sum of the measured round-trip times, seconds, and their number.

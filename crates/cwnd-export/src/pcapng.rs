@@ -5,7 +5,7 @@
 //! with the length the packet had; its payload is zeros as far as checksums are concerned.
 //!
 //! The simulator has no set-up of connections. One is added in the nanoseconds before a flow's first packet, from which readers learn how
-//! windows are scaled, and that a port speaks UDT.
+//! windows are scaled, and that a port carries UDT.
 
 use std::io::{self, Write};
 

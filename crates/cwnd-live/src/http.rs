@@ -1,4 +1,4 @@
-//! The little of HTTP/1.1 that a page needs, and who is let in.
+//! The little of HTTP/1.1 that a page needs, and which requests are accepted.
 //!
 //! A request has to name this server as its host, by number or as `localhost`, so that no name of a stranger leads a browser here; its
 //! path has to begin with the token; and what is more than reading a page has to come from that page (`Origin`).
@@ -191,7 +191,7 @@ pub(crate) fn close(mut stream: TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether two texts are equal, in a time that does not tell where they differ.
+/// Whether two texts are equal, in a time that does not depend on where they differ.
 fn equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
 }

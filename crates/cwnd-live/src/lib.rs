@@ -4,7 +4,7 @@
 //! network. The page asks for runs over a WebSocket and gets columns of numbers back, the first after one seed. What the page shows is a
 //! scenario; this crate runs it through `cwnd-run` as every command does, and measures nothing itself.
 //!
-//! Start with `session`, which serves one visitor. `message` has what travels, `http` what is let in.
+//! Start with `session`, which serves one visitor. `message` has what travels, `http` which requests are accepted.
 
 mod clock;
 mod columns;

@@ -1,4 +1,4 @@
-//! The server: who is let in, and how many.
+//! The server: which visitors are admitted, and how many.
 
 use std::io;
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -35,7 +35,7 @@ pub enum ServerError {
     Random(getrandom::Error),
 }
 
-/// Who is let in, and who is there.
+/// Which visitors are admitted, and which are connected.
 #[derive(Debug)]
 struct Admission {
     gate: Gate,

@@ -131,14 +131,14 @@ impl Sweeping {
         (now(computed), now(stored), now(failed))
     }
 
-    /// Runs all of it here. `heard` is called now and then, and may end it by an exception.
-    fn run(&self, py: Python<'_>, heard: Py<PyAny>, memory: Option<&str>) -> Result<(), Failure> {
+    /// Runs all of it here. `progressed` is called now and then, and may end it by an exception.
+    fn run(&self, py: Python<'_>, progressed: Py<PyAny>, memory: Option<&str>) -> Result<(), Failure> {
         let memory = work::memory(memory)?;
         let job = |should_continue: &AtomicBool| {
             let watch = Watched { counts: &self.counts, should_continue, memory };
             Ok(run_chunks(&self.sweep, &self.chunks, &self.cells, self.dataset.as_ref(), &watch)?)
         };
-        let rows = work::watched(py, job, |py| heard.call0(py).map(drop))?;
+        let rows = work::watched(py, job, |py| progressed.call0(py).map(drop))?;
         let mut rows = rows.into_iter().peekable();
         let mut kept = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         for chunk in &self.chunks {

@@ -18,8 +18,8 @@ use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use crate::failure::Failure;
 use crate::outside::AlgorithmErrors;
 
-/// Does `job` on a thread of its own, without the interpreter's lock. Its runs may use `memory`, bytes. The calling thread looks for signals meanwhile: Ctrl-C has
-/// `job` hear from its progress that it should end, and becomes `KeyboardInterrupt`.
+/// Does `job` on a thread of its own, without the interpreter's lock. Its runs may use `memory`, bytes. The calling thread checks for signals
+/// meanwhile: at Ctrl-C the progress of `job` asks it to end, and `KeyboardInterrupt` is raised.
 pub(crate) fn in_background<T: Send>(
     py: Python<'_>,
     memory: Option<u64>,

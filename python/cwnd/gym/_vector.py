@@ -28,8 +28,8 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]]):
     num_envs : int
         How many.
     copy : bool
-        Return copies. Without, what is returned is the memory the next step writes to: for those who have taken in
-        what they need by then.
+        Return copies. Without, what is returned is the memory the next step writes to: for callers that need
+        nothing of it by then.
     **options
         Those of :class:`BottleneckEnv`.
     """

@@ -1,4 +1,4 @@
-//! What a host tells an algorithm, as records of Python. Times are seconds, windows packets, rates packets per second.
+//! The signals of a host to an algorithm, as records of Python. Times are seconds, windows packets, rates packets per second.
 
 use cwnd::{Cause, Limit};
 use pyo3::prelude::*;

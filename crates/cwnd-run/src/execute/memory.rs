@@ -3,7 +3,7 @@
 use std::fs;
 
 /// Half of what the machine has, or the container it is in, bytes: what all runs may use together where nobody says otherwise. Where
-/// the system does not tell, 4 GiB.
+/// the system does not report it, 4 GiB.
 #[must_use]
 pub fn default_memory() -> u64 {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));

@@ -1,4 +1,4 @@
-//! What is being written, so that a process that is told to end can take it away.
+//! What is being written, so that a process that is ended by a signal can remove it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -37,7 +37,7 @@ pub struct Document {
     pub first_seed: u64,
     /// The habits of all senders and receivers; a flow may have its own.
     pub era: Written<Era>,
-    /// How senders find and mend losses: `tahoe`, `reno`, `newreno`, `sack` or `rack`; as the era has it if
+    /// How senders detect and repair losses: `tahoe`, `reno`, `newreno`, `sack` or `rack`; as the era has it if
     /// not given. A flow may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
@@ -247,10 +247,10 @@ pub struct FlowGroup {
     /// if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_aggregation: Option<Written<Span>>,
-    /// How these senders find and mend losses; as the scenario says if not given.
+    /// How these senders detect and repair losses; as the scenario says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
-    /// What these receivers do with packets out of order: `sack` keeps them and says so, `go-back-n` drops them without a word;
+    /// What these receivers do with packets out of order: `sack` keeps them and reports them, `go-back-n` drops them;
     /// `sack` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Written<Reassembly>>,

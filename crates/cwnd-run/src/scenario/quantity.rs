@@ -212,7 +212,7 @@ impl Quantity for Era {
 
 impl Quantity for RecoveryScheme {
     const NAME: &'static str = "Recovery";
-    const EXPECTED: &'static str = "how a sender finds and mends losses";
+    const EXPECTED: &'static str = "how a sender detects and repairs losses";
     const EXAMPLES: &'static [&'static str] = &["sack"];
     type Error = WordError;
 

@@ -103,7 +103,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What an override writes lies behind the end of the file, so that its place in an error tells it from the file's.
+    /// What an override writes lies behind the end of the file, so that its place in an error distinguishes it from the file's.
     fn override_span(&self, index: usize) -> Range<usize> {
         let start = self.text.len() + 1 + index;
         start..start + 1
