@@ -295,7 +295,7 @@ struct Watched {
     in_flight: Arc<AtomicU64>,
 }
 
-/// A controller, with the bytes in flight as the stack tells it. Everything else passes through.
+/// A controller, with the bytes in flight as the stack reports them. Everything else passes through.
 #[derive(Debug)]
 struct WatchedController {
     inner: Box<dyn Controller>,

@@ -276,7 +276,7 @@ struct Watched {
     in_flight: Arc<AtomicU64>,
 }
 
-/// A controller, with the bytes in flight as the stack tells it. Everything else passes through.
+/// A controller, with the bytes in flight as the stack reports them. Everything else passes through.
 struct WatchedController {
     inner: Box<dyn Controller>,
     in_flight: Arc<AtomicU64>,

@@ -1,6 +1,6 @@
 //! s2n-quic-core: its congestion controllers alone, behind the simulator's own sender.
 //!
-//! The contract of `cwnd` tells no departures, which these controllers want one by one. They follow from the packets in flight at the next
+//! The contract of `cwnd` reports no departures, which these controllers need one by one. They follow from the packets in flight at the next
 //! signal, and are put as far apart as the controller's pacing rate has them, from the last signal on: a time may be wrong by as much as
 //! two acknowledgements are apart. Without a signal of its own for it, a timeout is what QUIC calls persistent congestion (RFC 9002 section
 //! 7.6, which has it take the place of TCP's timeout).

@@ -4,7 +4,7 @@ mod judging;
 
 use judging::judge;
 
-/// The releases that mended what `known-bad/` has meet the checks that find it there.
+/// The releases that fixed what `known-bad/` has meet the checks that find it there.
 #[test]
 fn the_mended_releases_meet_the_checks_that_find_their_old_faults() {
     judge("quinn:cubic", "9438-beta-second").meets(0.69..0.71);

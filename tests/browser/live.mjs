@@ -97,9 +97,9 @@ async function axe_faults(page) {
 function ask(text) {
   return new Promise((answered, failed) => {
     const socket = createConnection({ port, host: '127.0.0.1' }, () => socket.write(text.replaceAll('\n', '\r\n')));
-    let heard = '';
-    socket.on('data', (data) => { heard += data; });
-    socket.on('close', () => answered(heard.split('\r\n')[0]));
+    let received = '';
+    socket.on('data', (data) => { received += data; });
+    socket.on('close', () => answered(received.split('\r\n')[0]));
     socket.on('error', failed);
     setTimeout(() => socket.destroy(), 3000);
   });
@@ -317,7 +317,7 @@ await check('axe finds nothing (dark, phone), and nothing is wider than the scre
 await check('no error or warning on the console', () => assert(faults.length === 0, faults.join(' | ')));
 await check('no request leaves this host', () => assert(requests.length === 0, requests.join(' | ')));
 
-await check('strangers are refused', async () => {
+await check('foreign requests are refused', async () => {
   const host = `127.0.0.1:${port}`;
   const socket = 'Upgrade: websocket\nConnection: Upgrade\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n';
   const cases = [

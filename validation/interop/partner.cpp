@@ -1,4 +1,4 @@
-// A program on libudt that does what it is told, and tells what came of it as one line of JSON.
+// A program on libudt that carries out the steps of its arguments and reports the results as one line of JSON.
 //
 //   partner [OPTION=VALUE]... (server ADDRESS | client ADDRESS | meet OWN PEER) [STEP]...
 //
@@ -42,8 +42,8 @@ struct Failed {
     int code;
 };
 
-// What is told at the end.
-struct Told {
+// What is reported at the end.
+struct Report {
     double connect_s = 0;
     uint64_t sent = 0;
     uint64_t received = 0;
@@ -124,7 +124,7 @@ UDTSOCKET make(const Options& options) {
 
 class Partner {
 public:
-    Partner(UDTSOCKET socket, Told& told) : socket_(socket), told_(told) {}
+    Partner(UDTSOCKET socket, Report& report) : socket_(socket), report_(report) {}
 
     void step(const std::string& text) {
         const size_t colon = text.find(':');
@@ -145,7 +145,7 @@ public:
             while (since(start) < seconds) {
                 const int taken = UDT::send(socket_, buffer.data(), PIECE, 0);
                 check(taken, "send");
-                told_.sent += static_cast<uint64_t>(taken);
+                report_.sent += static_cast<uint64_t>(taken);
             }
         } else if (name == "receive") {
             receive(static_cast<uint64_t>(number(0)), PIECE, 0);
@@ -166,10 +166,10 @@ public:
         } else {
             throw Failed{"step " + text, 0};
         }
-        told_.transfer_s += since(start);
+        report_.transfer_s += since(start);
         UDT::TRACEINFO counts;
         if (UDT::perfmon(socket_, &counts, false) != UDT::ERROR) {
-            told_.counts = counts;
+            report_.counts = counts;
         }
     }
 
@@ -191,14 +191,14 @@ private:
         while (bytes > 0) {
             const size_t piece = std::min<uint64_t>(bytes, PIECE);
             for (size_t i = 0; i < piece; ++i) {
-                buffer[i] = byte_at(told_.sent + i);
+                buffer[i] = byte_at(report_.sent + i);
             }
             for (size_t done = 0; done < piece;) {
                 const int taken = UDT::send(socket_, buffer.data() + done, static_cast<int>(piece - done), 0);
                 check(taken, "send");
                 done += static_cast<size_t>(taken);
             }
-            told_.sent += piece;
+            report_.sent += piece;
             bytes -= piece;
         }
     }
@@ -217,21 +217,21 @@ private:
 
     void receive(uint64_t bytes, long piece, long pause_ms) {
         std::vector<char> buffer(static_cast<size_t>(piece));
-        const uint64_t until = told_.received + bytes;
-        while (told_.received < until) {
+        const uint64_t until = report_.received + bytes;
+        while (report_.received < until) {
             if (pause_ms > 0) {
                 usleep(static_cast<useconds_t>(pause_ms) * 1000);
             }
-            const size_t taken = take(buffer, std::min<uint64_t>(buffer.size(), until - told_.received));
+            const size_t taken = take(buffer, std::min<uint64_t>(buffer.size(), until - report_.received));
             if (taken == 0) {
                 throw Failed{"the stream ended early", CUDTException::ECONNLOST};
             }
             for (size_t i = 0; i < taken; ++i) {
-                if (buffer[i] != byte_at(told_.received + i)) {
-                    throw Failed{"wrong byte at " + std::to_string(told_.received + i), 0};
+                if (buffer[i] != byte_at(report_.received + i)) {
+                    throw Failed{"wrong byte at " + std::to_string(report_.received + i), 0};
                 }
             }
-            told_.received += taken;
+            report_.received += taken;
         }
     }
 
@@ -243,11 +243,11 @@ private:
                 start = Clock::now();
             }
             const auto second = static_cast<size_t>(since(start));
-            if (second >= told_.received_each_second.size()) {
-                told_.received_each_second.resize(second + 1);
+            if (second >= report_.received_each_second.size()) {
+                report_.received_each_second.resize(second + 1);
             }
-            told_.received_each_second[second] += taken;
-            told_.received += taken;
+            report_.received_each_second[second] += taken;
+            report_.received += taken;
         }
     }
 
@@ -260,7 +260,7 @@ private:
             }
             std::memcpy(buffer.data(), &number, std::min<size_t>(sizeof number, buffer.size()));
             check(UDT::sendmsg(socket_, buffer.data(), static_cast<int>(size), ttl, order), "sendmsg");
-            told_.sent += static_cast<uint64_t>(size);
+            report_.sent += static_cast<uint64_t>(size);
         }
     }
 
@@ -287,16 +287,16 @@ private:
             if (!seen.insert(number).second) {
                 throw Failed{"message " + std::to_string(number) + " came twice", 0};
             }
-            told_.out_of_order += number < highest;
+            report_.out_of_order += number < highest;
             highest = std::max<int64_t>(highest, number);
-            told_.received += static_cast<uint64_t>(size);
-            ++told_.messages;
+            report_.received += static_cast<uint64_t>(size);
+            ++report_.messages;
         }
     }
 
     UDTSOCKET socket_;
     uint32_t next_message_ = 0;
-    Told& told_;
+    Report& report_;
 };
 
 UDTSOCKET connect(const Options& options, const std::string& role, const std::vector<std::string>& addresses) {
@@ -338,18 +338,18 @@ double processor_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-void tell(const Told& told, const Failed* failed) {
-    std::printf("{\"connect_s\":%.6f,\"sent\":%llu,\"received\":%llu,\"messages\":%llu,\"out_of_order\":%llu,", told.connect_s,
-                static_cast<unsigned long long>(told.sent), static_cast<unsigned long long>(told.received),
-                static_cast<unsigned long long>(told.messages), static_cast<unsigned long long>(told.out_of_order));
+void print(const Report& report, const Failed* failed) {
+    std::printf("{\"connect_s\":%.6f,\"sent\":%llu,\"received\":%llu,\"messages\":%llu,\"out_of_order\":%llu,", report.connect_s,
+                static_cast<unsigned long long>(report.sent), static_cast<unsigned long long>(report.received),
+                static_cast<unsigned long long>(report.messages), static_cast<unsigned long long>(report.out_of_order));
     std::printf("\"received_each_second\":[");
-    for (size_t i = 0; i < told.received_each_second.size(); ++i) {
-        std::printf("%s%llu", i ? "," : "", static_cast<unsigned long long>(told.received_each_second[i]));
+    for (size_t i = 0; i < report.received_each_second.size(); ++i) {
+        std::printf("%s%llu", i ? "," : "", static_cast<unsigned long long>(report.received_each_second[i]));
     }
-    const UDT::TRACEINFO& counts = told.counts;
+    const UDT::TRACEINFO& counts = report.counts;
     std::printf("],\"transfer_s\":%.6f,\"cpu_s\":%.6f,\"packets_sent\":%lld,\"retransmitted\":%d,\"losses_reported\":%d,"
                 "\"period_us\":%.3f,\"rtt_ms\":%.3f,\"failed\":",
-                told.transfer_s, processor_seconds(), static_cast<long long>(counts.pktSentTotal), counts.pktRetransTotal,
+                report.transfer_s, processor_seconds(), static_cast<long long>(counts.pktSentTotal), counts.pktRetransTotal,
                 counts.pktSndLossTotal, counts.usPktSndPeriod, counts.msRTT);
     if (failed) {
         std::printf("\"%s\",\"code\":%d}\n", failed->what.c_str(), failed->code);
@@ -362,7 +362,7 @@ void tell(const Told& told, const Failed* failed) {
 }  // namespace
 
 int main(int count, char** words) {
-    Told told;
+    Report report;
     UDT::startup();
     try {
         Options options;
@@ -387,15 +387,15 @@ int main(int count, char** words) {
         }
         const auto start = Clock::now();
         const UDTSOCKET socket = connect(options, role, addresses);
-        told.connect_s = since(start);
-        Partner partner(socket, told);
+        report.connect_s = since(start);
+        Partner partner(socket, report);
         for (; at < count; ++at) {
             partner.step(words[at]);
         }
         UDT::close(socket);
-        tell(told, nullptr);
+        print(report, nullptr);
     } catch (const Failed& failed) {
-        tell(told, &failed);
+        print(report, &failed);
         // The library's own end would wait for what lingers.
         _exit(1);
     }

@@ -66,11 +66,11 @@ pub(crate) enum Error {
     File { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Interop(#[from] interop::Error),
-    #[error("not recorded, for the link was not exact: {0}")]
+    #[error("not recorded, because the link was late: {0}")]
     Late(String),
     #[error("under load: {0}")]
     Load(Box<dyn std::error::Error + Send + Sync>),
-    #[error("{}: no marks of the part `{part}`", path.display())]
+    #[error("{}: no markers of the part `{part}`", path.display())]
     NoPart { path: PathBuf, part: String },
     #[error(transparent)]
     Paper(#[from] cwnd_papers::PaperError),

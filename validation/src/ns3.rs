@@ -1,4 +1,4 @@
-//! The side of ns-3: builds the program, and tells it the same experiment.
+//! The side of ns-3: builds the program, and runs the same experiment with it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -15,7 +15,7 @@ use crate::provenance::Provenance;
 pub(crate) struct Record {
     pub(crate) case: String,
     pub(crate) algorithm: String,
-    /// What it was told, the seed apart: a record of other arguments is of another experiment.
+    /// Its arguments, without the seed: a record of other arguments is of another experiment.
     pub(crate) arguments: String,
     /// Its version.
     pub(crate) version: String,

@@ -58,7 +58,7 @@ fn is_debian(os_release: &str) -> bool {
     value("ID") == "debian" || value("ID_LIKE").split_whitespace().any(|like| like == "debian")
 }
 
-/// The megabytes that are free where `path` is, if `df` tells.
+/// The megabytes that are free where `path` is, if `df` reports them.
 pub(crate) fn free_megabytes(path: &Path) -> Option<u64> {
     let output = Command::new("df").arg("-Pk").arg(path).output().ok().filter(|output| output.status.success())?;
     available(&String::from_utf8_lossy(&output.stdout)).map(|kilobytes| kilobytes / 1024)

@@ -1,4 +1,4 @@
-//! An algorithm with what its contract wants, made from what QUIC stacks tell.
+//! An algorithm with what its contract wants, made from what QUIC stacks report.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -99,7 +99,7 @@ impl Driver {
         self.control = self.algorithm.get().control();
     }
 
-    /// A packet is acknowledged; `number` is none where the stack does not tell. [`Self::on_end_acks`] follows.
+    /// A packet is acknowledged; `number` is none where the stack does not report it. [`Self::on_end_acks`] follows.
     pub(crate) fn on_ack(&mut self, now: Instant, sent: Instant, number: Option<u64>) {
         let (now, sent) = (self.time(now), self.time(sent));
         if self.newly == 0 {
@@ -124,7 +124,7 @@ impl Driver {
         }
     }
 
-    /// The acknowledgement has been taken in; `largest` is the newest packet acknowledged.
+    /// All of the acknowledgement has been reported; `largest` is the newest packet acknowledged.
     pub(crate) fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         let now = self.time(now);
         let Some(sent_at) = self.newest.take() else { return };
@@ -189,7 +189,7 @@ impl Driver {
         self.control = self.algorithm.get().control();
     }
 
-    /// The number of the newest packet that left by `sent`: for stacks that tell times.
+    /// The number of the newest packet that left by `sent`: for stacks that report times.
     pub(crate) fn number_at(&self, sent: Instant) -> u64 {
         let sent = self.time(sent);
         let newest = self.sent.iter().rev().find(|(_, departure)| departure.sent_at <= sent);

@@ -1,11 +1,11 @@
 //! The algorithms of `cwnd` as congestion controllers of QUIC stacks: [`noq::Factory`] and [`quinn::Factory`].
 //!
-//! Either is handed to the stack's `TransportConfig::congestion_controller_factory`. noq's pacer obeys rates, so that algorithms that set
-//! one work there; quinn's does not, and they are refused. A stack tells its controller less than the contract of `cwnd` promises:
+//! Either is handed to the stack's `TransportConfig::congestion_controller_factory`. noq's pacer follows a rate, so that algorithms that set
+//! one work there; quinn's does not, and they are refused. A stack reports less to its controller than the contract of `cwnd` promises:
 //!
 //! - it has no timers, so that a wake-up comes with the next packet that is sent or acknowledged;
 //! - acknowledgements come before the loss that the same packet from the receiver shows;
-//! - quinn tells neither which packets were lost nor which acknowledged, but when the newest of them left.
+//! - quinn reports neither which packets were lost nor which acknowledged, but when the newest of them left.
 
 mod driver;
 pub mod noq;

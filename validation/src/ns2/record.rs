@@ -18,11 +18,11 @@ pub(crate) struct Record {
     pub(crate) side: String,
     /// Of the agent.
     pub(crate) commit: Option<String>,
-    /// What ns-2 was told, the seed apart: a record of another script is of another experiment.
+    /// The script of ns-2, without the seed: a record of another script is of another experiment.
     pub(crate) script: String,
     /// ns-2, as Debian names it.
     pub(crate) ns2: String,
-    /// Ours, that told it.
+    /// Ours, which made the script.
     pub(crate) sources: Provenance,
     pub(crate) date: String,
     pub(crate) runs: Vec<Run>,

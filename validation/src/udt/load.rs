@@ -1,4 +1,4 @@
-//! One port and very many: connections at once, idle ones, strangers, and peers that do not do their part.
+//! One port and very many: connections at once, idle ones, forged handshakes, and peers that do not read.
 //!
 //! Both ends of every connection are in this program, each end on one UDP port.
 
@@ -48,7 +48,7 @@ pub(crate) struct Crowd {
     pub(crate) slowest_s: f64,
 }
 
-/// Handshakes of strangers beside a transfer.
+/// Forged handshakes beside a transfer.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Flood {
@@ -181,7 +181,7 @@ fn flood(sizes: &Sizes, limit_bps: Option<f64>) -> Result<Flood, Failure> {
         let before_bps = rate(sizes.seconds);
         let memory = resident();
         thread::scope(|scope| {
-            scope.spawn(|| strangers(&sockets, transfer.listener.local_addr(), &flooding, &sent));
+            scope.spawn(|| send_forged_handshakes(&sockets, transfer.listener.local_addr(), &flooding, &sent));
             let came = sent.load(Ordering::Relaxed);
             let began = now();
             let during_bps = rate(sizes.seconds);
@@ -199,8 +199,8 @@ fn flood(sizes: &Sizes, limit_bps: Option<f64>) -> Result<Flood, Failure> {
     })
 }
 
-/// First words of clients that do not exist, 100,000 a second as far as one thread can.
-fn strangers(sockets: &[UdpSocket], to: SocketAddr, flooding: &AtomicBool, sent: &AtomicU64) {
+/// First handshakes of clients that do not exist, 100,000 a second as far as one thread can.
+fn send_forged_handshakes(sockets: &[UdpSocket], to: SocketAddr, flooding: &AtomicBool, sent: &AtomicU64) {
     let word = first_handshake();
     let (began, mut count) = (now(), 0_u64);
     while flooding.load(Ordering::Relaxed) {

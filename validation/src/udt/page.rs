@@ -250,7 +250,7 @@ const LOAD: &str = "
 
 Everything in one program, both ends of each connection; a row is a repetition. Every byte of the crowd is compared. Strangers have 500
 addresses of the loopback and never answer; an unbounded transfer takes both cores, so that what they and the flooding thread cost
-shows in its rate. A new client has to get its answer among the strangers'.
+shows in its rate. A new client has to get its answer among those to forged addresses.
 
 Of the memory of many idle connections, 4 KB each are theirs. What there is beyond are pages that glibc's allocator keeps: small blocks
 have moved into what connections gave back when they came to rest.

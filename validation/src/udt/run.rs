@@ -112,7 +112,7 @@ impl Bench {
         Ok(outcome)
     }
 
-    /// What the receiver and the sender tell, and the link between them. `options` are for the sender.
+    /// The reports of the receiver, the sender, and the link between them. `options` are for the sender.
     pub(crate) fn transfer(
         &self,
         plan: &Plan<'_>,
