@@ -111,7 +111,7 @@ impl DeliveryRate {
     }
 
     /// The sample around the newest packet delivered since the last call; none without one. Its interval is empty, so that it has no
-    /// rate, where it would be shorter than `min_rtt`: no path can do that, a packet sent again in vain can.
+    /// rate, where it would be shorter than `min_rtt`: no path can do that, a spurious retransmission can.
     pub fn sample(&mut self, min_rtt: Option<Span>) -> Option<RateSample> {
         if self.delivered > self.limited_until {
             self.limited_until = 0;

@@ -58,8 +58,8 @@ enum Phase {
         /// A new acknowledgement has come, but not the last one.
         partial: bool,
     },
-    /// Slow start from the first missing packet on, until something sent after the step back has arrived. A packet sent again
-    /// in vain makes duplicates too, so they mean nothing meanwhile (ns-2's `bugFix_`, RFC 6582 section 4.1).
+    /// Slow start from the first missing packet on, until something sent after the step back has arrived. A spurious
+    /// retransmission makes duplicates too, so they mean nothing meanwhile (ns-2's `bugFix_`, RFC 6582 section 4.1).
     Restart,
 }
 
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!((sender.in_flight(), sender.resend(Time::ZERO)), (0, Some(2)));
         ack(&mut sender, 6, 1);
         assert_eq!((sender.resend(Time::ZERO), sender.resend(Time::ZERO), sender.in_flight()), (Some(6), Some(7), 2));
-        assert_eq!(ack(&mut sender, 8, 4).lost, 0, "duplicates of packets sent again in vain");
+        assert_eq!(ack(&mut sender, 8, 4).lost, 0, "duplicates of spurious retransmissions");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub enum RecoveryScheme {
     NewReno,
     /// Selective acknowledgements: all losses of a window in about one round trip (RFC 2018, RFC 6675).
     Sack,
-    /// The same with losses found by time, those of packets sent again too (RFC 8985); responses that were in vain are undone.
+    /// The same with losses found by time, those of packets sent again too (RFC 8985); spurious responses are undone.
     Rack,
 }
 
@@ -92,7 +92,7 @@ pub(crate) trait Recovery: Debug + Send {
     }
 
     /// Handles an acknowledgement. A fast recovery that it starts has begun when this returns; one that it ends
-    /// has not ended, unless it was in vain.
+    /// has not ended, unless it was spurious.
     fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome;
 
     /// The algorithm has handled the acknowledgement: whether fast recovery ends with it.

@@ -46,8 +46,8 @@ pub const UDT: Entry<Built> = Entry {
         "udt4: acknowledgements up to half a SYN early count as on time, so that jitter swallows no increase",
         "udt4: nothing grows while application or receiver hold the sender, except in eras of ns-2; libudt grows on, as the other profiles do \
          in every era",
-        "paper and ns2-*: in the simulator both ends are the agent's, and every packet that arrives counts as delivered, also one sent \
-         again in vain, as the author's scripts count",
+        "paper and ns2-*: in the simulator both ends are the agent's, and every packet that arrives counts as delivered, also one retransmitted \
+         spuriously, as the author's scripts count",
         "paper and ns2-*: elsewhere the protocol is the wire's: its acknowledgements, NAKs and estimates, and no delay warnings; a rate \
          does not fall below a packet per second",
         "ns2-2.0 and ns2-2.2: draws come from the seed",

@@ -1,4 +1,4 @@
-//! Whether a loss recovery was in vain: what was taken for lost had only been late.
+//! Whether a loss recovery was spurious: what was taken for lost had only been late.
 //!
 //! Each packet taken for lost since the recovery began is a suspect until the receiver shows that it has arrived as it left first: an
 //! acknowledgement that left before it was sent again covers it (Eifel detection, RFC 3522), or it arrives twice (RFC 3708). If that is
@@ -13,7 +13,7 @@ use super::board::Record;
 /// The newest recovery.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Episode {
-    /// How often each was taken for lost: one that was sent again twice must be shown twice to have been sent in vain, since a single
+    /// How often each was taken for lost: one that was retransmitted twice must be shown to be spurious twice, since a single
     /// duplicate comes also of a lost packet whose retransmission was repeated (RFC 3708 section 3).
     suspects: BTreeMap<u64, u32>,
     /// No suspect was proven lost.

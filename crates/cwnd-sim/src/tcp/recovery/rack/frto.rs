@@ -1,4 +1,4 @@
-//! Whether the retransmission timer expired in vain: F-RTO with selective acknowledgements (RFC 5682 section 3.1).
+//! Whether a retransmission timeout was spurious: F-RTO with selective acknowledgements (RFC 5682 section 3.1).
 
 /// What is known of the newest timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Frto {
         matches!(self, Self::Probing { .. })
     }
 
-    /// Handles an acknowledgement; whether the timeout is known to have been in vain.
+    /// Handles an acknowledgement; whether the timeout is known to have been spurious.
     pub(super) fn on_ack(&mut self, evidence: &Evidence) -> bool {
         let (Self::Repairing { until } | Self::Probing { until }) = *self else { return false };
         if evidence.original.is_some_and(|number| number < until) {

@@ -1,5 +1,5 @@
 //! RACK-TLP: losses found by time (RFC 8985), also those of packets sent again, with tail loss probes, proportional rate reduction
-//! (RFC 9937), F-RTO (RFC 5682), and an undo of what was in vain (RFC 3522, RFC 3708, RFC 4015).
+//! (RFC 9937), F-RTO (RFC 5682), and an undo of spurious responses (RFC 3522, RFC 3708, RFC 4015).
 
 mod board;
 mod detect;
@@ -30,7 +30,7 @@ pub(crate) struct Rack {
     phase: Phase,
     /// Unless open: it lasts until all below, everything sent before the loss was found, has arrived.
     until: u64,
-    /// The acknowledgement at hand has ended a recovery: it was in vain.
+    /// The acknowledgement at hand has ended a recovery: it was spurious.
     undone: bool,
     urgent: bool,
     /// The last packet leaves again, as a probe.

@@ -13,7 +13,7 @@ pub(super) struct Reordering {
     forward: u64,
     /// `RACK.reo_wnd_mult`, in quarters of the shortest round trip.
     quarters: u32,
-    /// Recoveries until the window is narrow again, unless a packet is sent twice in vain before (`RACK.reo_wnd_persist`).
+    /// Recoveries until the window is narrow again, unless a packet is retransmitted spuriously before (`RACK.reo_wnd_persist`).
     persist: u32,
     /// The round in which the window last grew ends when all below have arrived (`RACK.dsack_round`).
     grown_until: Option<u64>,
