@@ -1,6 +1,6 @@
 //! The messages of the protocol: frames of a kind, a length and a payload, every one of them checked before it is used.
 
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
 use crate::error::Malformed;
 use crate::limits::{BUFFER, MAX_NAME, MAX_PAYLOAD, MAX_TEXT};
@@ -244,9 +244,30 @@ impl<T: Read + Write> Frames<T> {
         if self.out.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
+    /// Sends a frame likewise. If that writes, `written` is called with the length of each piece that was accepted.
+    pub(crate) fn send_in_pieces(&mut self, frame: &Frame<'_>, written: impl FnMut(usize)) -> io::Result<()> {
+        frame.encode(&mut self.out);
+        if self.out.len() >= BUFFER { self.flush_in_pieces(written) } else { Ok(()) }
+    }
+
     /// Writes the queued frames.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.io.get_mut().write_all(&self.out)?;
+        self.flush_in_pieces(|_| {})
+    }
+
+    fn flush_in_pieces(&mut self, mut written: impl FnMut(usize)) -> io::Result<()> {
+        let mut at = 0;
+        while at < self.out.len() {
+            match self.io.get_mut().write(&self.out[at..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(length) => {
+                    at += length;
+                    written(length);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
         self.out.clear();
         self.io.get_mut().flush()
     }
@@ -256,11 +277,24 @@ impl<T: Read + Write> Frames<T> {
         self.out.clear();
     }
 
+    /// Whether the next frame is a group of a file. Waits for its first byte; queued frames are written before.
+    pub(crate) fn next_is_group(&mut self) -> io::Result<bool> {
+        self.flush_before_waiting()?;
+        Ok(self.io.fill_buf()?.first() == Some(&GROUP_KIND))
+    }
+
     /// Receives a frame. Queued frames are written first if this may block.
     pub(crate) fn receive(&mut self) -> io::Result<Frame<'_>> {
-        if !self.out.is_empty() && self.io.buffer().is_empty() {
-            self.flush()?;
-        }
+        self.receive_in_pieces(|_| Ok(()))
+    }
+
+    /// Receives a frame likewise. Where it is a group of a file, `arrived` is called with the length of each piece of its payload but the
+    /// last, and an error of it ends this.
+    pub(crate) fn receive_in_pieces<E: From<io::Error>>(
+        &mut self,
+        mut arrived: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<Frame<'_>, E> {
+        self.flush_before_waiting()?;
         let mut header = [0; HEADER];
         self.io.read_exact(&mut header)?;
         let [kind, length @ ..] = header;
@@ -268,20 +302,33 @@ impl<T: Read + Write> Frames<T> {
         if length > max_length(kind).map_err(invalid)? {
             // What begins like a hello and is none: that of the encryption, for example.
             let malformed = if kind == HELLO { Malformed::Magic } else { Malformed::Length { kind, length } };
-            return Err(invalid(malformed));
+            return Err(invalid(malformed).into());
         }
         self.payload.clear();
-        let read = self.io.by_ref().take(u64::from(length)).read_to_end(&mut self.payload)?;
-        if read < length as usize {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        while self.payload.len() < length as usize {
+            let piece = match self.io.fill_buf() {
+                Ok([]) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+                Ok(piece) => &piece[..piece.len().min(length as usize - self.payload.len())],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let size = piece.len();
+            self.payload.extend_from_slice(piece);
+            self.io.consume(size);
+            if kind == GROUP_KIND && self.payload.len() < length as usize {
+                arrived(size)?;
+            }
         }
-        Frame::decode(kind, &self.payload).map_err(invalid)
+        Ok(Frame::decode(kind, &self.payload).map_err(invalid)?)
+    }
+
+    fn flush_before_waiting(&mut self) -> io::Result<()> {
+        if !self.out.is_empty() && self.io.buffer().is_empty() { self.flush() } else { Ok(()) }
     }
 
     /// Whether all received bytes were consumed.
     #[cfg(test)]
     pub(crate) fn is_drained(&mut self) -> bool {
-        use std::io::BufRead;
         self.io.fill_buf().is_ok_and(<[u8]>::is_empty)
     }
 }

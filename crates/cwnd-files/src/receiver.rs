@@ -78,11 +78,18 @@ enum Current {
 
 /// A received frame without its payload.
 enum Message {
-    Total { files: u64, bytes: u64 },
+    Total {
+        files: u64,
+        bytes: u64,
+    },
     Entry(Decision),
     Unavailable(String, Reason),
     BatchEnd,
-    Group(u64),
+    /// Of its bytes some were reported while they arrived, and some of those may be none of the file's.
+    Group {
+        bytes: u64,
+        reported: u64,
+    },
     FileEnd,
     Abort(Reason),
     End,
@@ -106,9 +113,9 @@ impl<T: Read + Write> Receiver<'_, T> {
                 Message::Entry(decision) => self.apply(decision)?,
                 Message::Unavailable(name, reason) => self.report_failed(&name, reason)?,
                 Message::BatchEnd => self.send_replies()?,
-                Message::Group(bytes) => {
+                Message::Group { bytes, reported } => {
                     self.outcome.bytes += bytes;
-                    self.emit(Event::Transferred(bytes))?;
+                    self.emit(Event::Transferred(bytes.saturating_sub(reported)))?;
                 }
                 Message::FileEnd => self.finish_file()?,
                 Message::Abort(reason) => self.abort_file(reason)?,
@@ -124,7 +131,15 @@ impl<T: Read + Write> Receiver<'_, T> {
 
     /// Receives a frame, and does what needs its payload.
     fn receive(&mut self) -> Result<Message, TransferError> {
-        Ok(match self.frames.receive()? {
+        if self.current.is_none() && self.frames.next_is_group()? {
+            self.current = Some(open_next(&mut self.pending, self.folder, &mut self.allowance.wait, self.observer)?);
+        }
+        let (observer, mut reported) = (&mut *self.observer, 0);
+        let frame = self.frames.receive_in_pieces(|piece| {
+            reported += piece as u64;
+            emit(observer, Event::Transferred(piece as u64))
+        })?;
+        Ok(match frame {
             Frame::Total { files, bytes } => Message::Total { files, bytes },
             Frame::Entry(entry) if self.replies.len() < BATCH && self.pending.len() < MAX_PENDING => {
                 Message::Entry(decide(self.folder, self.options, &mut self.allowance, self.observer, &entry))
@@ -133,14 +148,10 @@ impl<T: Read + Write> Receiver<'_, T> {
             Frame::Unavailable { name, reason } => Message::Unavailable(Printable::new(name).to_string(), reason),
             Frame::BatchEnd => Message::BatchEnd,
             Frame::Group { value, bytes } => {
-                if self.current.is_none() {
-                    self.current =
-                        Some(open_next(&mut self.pending, self.folder, &mut self.allowance.wait, self.observer)?);
-                }
                 if let Some(Current::Part(part)) = &mut self.current {
                     part.add(&value, bytes)?;
                 }
-                Message::Group(bytes.len() as u64)
+                Message::Group { bytes: bytes.len() as u64, reported }
             }
             Frame::FileEnd => Message::FileEnd,
             Frame::Abort(reason) => Message::Abort(reason),

@@ -188,10 +188,22 @@ impl<T: Read + Write> Sender<'_, T> {
                 return Ok(Err(if shrunk { Reason::Changed } else { Reason::Unreadable }));
             }
             let value = group_value(index, all, &self.buffer);
-            self.frames.send(&Frame::Group { value, bytes: &self.buffer })?;
+            let mut left = self.buffer.len() as u64;
+            let (observer, mut goes_on) = (&mut *self.observer, true);
+            self.frames.send_in_pieces(&Frame::Group { value, bytes: &self.buffer }, |piece| {
+                let piece = left.min(piece as u64);
+                left -= piece;
+                // A frame that has begun is written to its end.
+                goes_on &= observer(Event::Transferred(piece));
+            })?;
             values.push(value);
             self.outcome.bytes += self.buffer.len() as u64;
-            self.emit(Event::Transferred(self.buffer.len() as u64))?;
+            if left > 0 {
+                goes_on &= observer(Event::Transferred(left));
+            }
+            if !goes_on {
+                return Err(TransferError::Interrupted);
+            }
         }
         if !item.is_still(&file) {
             return Ok(Err(Reason::Changed));

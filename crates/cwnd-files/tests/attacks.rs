@@ -37,14 +37,16 @@ impl Place {
     }
 
     /// Sends the file to a server, which ends the transfer after so many groups.
-    fn transfer(&self, groups: usize) -> Result<Outcome, TransferError> {
+    fn transfer(&self, groups: u64) -> Result<Outcome, TransferError> {
         let (near, far) = UnixStream::pair().unwrap();
         let (folder, source) = (Folder::open(&self.inbox).unwrap(), Source::at(&self.source).unwrap());
         let server = thread::spawn(move || {
             let mut transferred = 0;
             serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
-                transferred += usize::from(matches!(event, Event::Transferred(_)));
-                transferred < groups
+                if let Event::Transferred(bytes) = event {
+                    transferred += bytes;
+                }
+                transferred < groups.saturating_mul(GROUP)
             })
         });
         let _sent = send(near, &[source], &mut |_| true);
@@ -55,7 +57,7 @@ impl Place {
     fn transfer_in_time(self: &Arc<Self>) -> Result<Outcome, TransferError> {
         let (done, result) = mpsc::channel();
         let place = Arc::clone(self);
-        thread::spawn(move || done.send(place.transfer(usize::MAX)));
+        thread::spawn(move || done.send(place.transfer(u64::MAX)));
         result.recv_timeout(Duration::from_secs(30)).expect("the transfer hangs")
     }
 }
@@ -83,7 +85,7 @@ fn an_unfinished_file_is_private_and_a_finished_one_respects_the_umask() {
         fs::set_permissions(place.unfinished("part"), fs::Permissions::from_mode(0o644)).unwrap();
         assert!(place.transfer(2).is_err());
         assert_eq!(mode(&place.unfinished("part")), 0o600, "{bits:o}");
-        place.transfer(usize::MAX).unwrap();
+        place.transfer(u64::MAX).unwrap();
         assert_eq!(mode(&place.inbox.join("file")), under_umask(bits), "{bits:o}");
     }
 }
@@ -246,9 +248,9 @@ fn a_change_of_what_is_kept_of_a_file_is_noticed() {
         assert!(part.metadata().unwrap().len() >= 4 * GROUP, "something is resumed");
         part.write_all_at(b"evil", at).unwrap();
         drop(part);
-        let altered = place.transfer(usize::MAX).unwrap_err();
+        let altered = place.transfer(u64::MAX).unwrap_err();
         assert!(matches!(altered, TransferError::Altered(_)) && altered.is_retryable(), "{altered}");
-        let outcome = place.transfer(usize::MAX).unwrap();
+        let outcome = place.transfer(u64::MAX).unwrap();
         assert_eq!(outcome.bytes, 9 * GROUP - at / GROUP * GROUP, "what is intact is kept");
         assert_eq!(fs::read(place.inbox.join("file")).unwrap(), fs::read(&place.source).unwrap());
     }

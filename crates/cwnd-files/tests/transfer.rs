@@ -304,6 +304,57 @@ fn thousands_of_small_files_take_a_few_round_trips() {
     assert_eq!(content(into.path()), content(place.path()));
 }
 
+/// A connection that takes as much at once as one with encryption does.
+struct Records(UnixStream);
+
+impl Read for Records {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let size = out.len().min(64_000);
+        self.0.read(&mut out[..size])
+    }
+}
+
+impl Write for Records {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(&bytes[..bytes.len().min(64_000)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The bytes of each event of a transfer, none for the beginning of a file.
+fn follow(pieces: &mut Vec<Option<u64>>, event: &Event<'_>) -> bool {
+    match event {
+        Event::Started { .. } => pieces.push(None),
+        Event::Transferred(bytes) => pieces.push(Some(*bytes)),
+        _ => {}
+    }
+    true
+}
+
+/// On a slow path a group takes seconds.
+#[test]
+fn progress_is_that_of_the_bytes_that_pass_and_not_of_whole_groups() {
+    let (_place, from, into) = large(2 * GROUP + 17);
+    let (near, far) = UnixStream::pair().unwrap();
+    let folder = Folder::open(into.path()).unwrap();
+    let serving = ServeOptions::writable(ReceiveOptions::new());
+    let server = thread::spawn(move || {
+        let mut pieces = Vec::new();
+        serve(Records(far), &folder, &serving, &mut |event| follow(&mut pieces, &event)).map(|_| pieces)
+    });
+    let mut sent = Vec::new();
+    send(Records(near), &[Source::at(&from).unwrap()], &mut |event| follow(&mut sent, &event)).unwrap();
+    for pieces in [sent, server.join().unwrap().unwrap()] {
+        assert_eq!(pieces[0], None, "a file begins before its bytes come");
+        let pieces: Vec<u64> = pieces[1..].iter().map(|piece| piece.expect("it begins once")).collect();
+        assert_eq!(pieces.iter().sum::<u64>(), 2 * GROUP + 17);
+        assert!(pieces.iter().all(|bytes| *bytes <= 64_000), "{pieces:?}");
+    }
+}
+
 #[test]
 fn an_interrupted_transfer_leaves_what_it_has() {
     let (_place, from, into) = large(9 * GROUP);
@@ -312,8 +363,10 @@ fn an_interrupted_transfer_leaves_what_it_has() {
     let mut moved = 0;
     let server = thread::spawn(move || {
         serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
-            moved += u64::from(matches!(event, Event::Transferred(_)));
-            moved < 4
+            if let Event::Transferred(bytes) = event {
+                moved += bytes;
+            }
+            moved < 4 * GROUP
         })
     });
     let sent = send(near, &[Source::at(&from).unwrap()], &mut |_| true);
