@@ -17,6 +17,8 @@ mod transfer;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -89,6 +91,17 @@ impl CommandResult {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
+}
+
+/// Waits until something is so. A loaded machine may take long for it: after a minute it counts as wrong.
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..6000 {
+        if is_so() {
+            return;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    panic!("{what}: not so after a minute");
 }
 
 /// A code with its checksum.

@@ -7,10 +7,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::finished::on_a_full_disk;
-use super::{CommandResult, Cwnd};
+use super::{CommandResult, Cwnd, wait_until};
 
 /// A server that is killed when the test is done with it.
 struct Server {
@@ -94,7 +94,7 @@ fn place_with(groups: u32) -> (Cwnd, BTreeMap<PathBuf, Vec<u8>>) {
 fn survives_a_kill(seed: u64) -> String {
     let (cwnd, expected) = place_with(80);
     let draw = |salt: u64| (seed + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
-    // At 400 Mbit/s, a transfer takes some 1.7 s, and some 0.7 s up to the first records of the journal.
+    // At 200 Mbit/s a transfer takes some 3.4 s, and some 1.4 s up to the first records of the journal.
     let (wait, victim, receiving) = (Duration::from_millis(draw(0) % 400), seed % 3, seed / 3 % 2 == 1);
     let (kills_client, kills_server) = (victim != 1, victim != 0);
     let case = format!(
@@ -103,14 +103,14 @@ fn survives_a_kill(seed: u64) -> String {
         ["send", "recv"][usize::from(receiving)]
     );
     // The bound on the rate is one of each connection at a server.
-    let (streams, each) = [("1", "400mbit"), ("3", "133mbit")][(seed / 2 % 2) as usize];
+    let (streams, each) = [("1", "200mbit"), ("3", "67mbit")][(seed / 2 % 2) as usize];
     println!("seed {seed}: {wait:?}, {case}, streams {streams}");
     let serving = if receiving { &["--rate-limit", each][..] } else { &["--dir", "inbox", "--writable"] };
     let mut server = Server::start(&cwnd, serving, "127.0.0.1:0");
     let address = server.address.clone();
     let arguments: &[&str] = match receiving {
         true => &["udt", "recv", &address, "out", "--dir", "inbox", "--json-stream", "--streams", streams],
-        false => &["udt", "send", "out", &address, "--rate-limit", "400mbit", "--json-stream", "--streams", streams],
+        false => &["udt", "send", "out", &address, "--rate-limit", "200mbit", "--json-stream", "--streams", streams],
     };
     let mut client =
         cwnd.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it was built");
@@ -140,9 +140,7 @@ fn wait_for_journal(cwnd: &Cwnd) {
         let journals = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "journal"));
         journals.filter_map(|journal| journal.metadata().ok()).any(|journal| journal.len() > 32)
     };
-    while !records() {
-        sleep(Duration::from_millis(10));
-    }
+    wait_until("records in the journal", records);
 }
 
 #[test]
@@ -170,9 +168,7 @@ fn a_client_waits_for_its_server_to_come_back() {
     let serving = ["--dir", "inbox", "--writable"];
     let mut server = Server::start(&cwnd, &serving, "127.0.0.1:0");
     let address = server.address.clone();
-    let mut command = cwnd.command(&["udt", "send", "out", &address, "--rate-limit", "100mbit", "--json-stream"]);
-    let client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-    sleep(Duration::from_secs(1));
+    let client = start_sending(&cwnd, &address);
     server.kill();
     let server = Server::start(&cwnd, &serving, &address);
     let result = CommandResult::of(&client.wait_with_output().expect("it ends"));
@@ -181,8 +177,9 @@ fn a_client_waits_for_its_server_to_come_back() {
     let events: Vec<serde_json::Value> =
         result.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let named = |name: &str| events.iter().filter(|event| event["event"] == name).count();
-    assert_eq!((named("retry"), named("end")), (1, 1), "{}", result.out);
-    assert!(named("progress") > 1);
+    // Where the machine is busy, the server may miss the first attempt too.
+    assert!((1..=3).contains(&named("retry")) && named("end") == 1, "{}", result.out);
+    assert!(named("progress") > 1, "{}", result.out);
     drop(server);
 }
 
@@ -273,16 +270,14 @@ fn a_full_disk_leaves_no_part_of_a_file_under_its_name() {
     assert_eq!(content(&cwnd.path().join("copy")), expected);
 }
 
-/// Waits until some groups of the large file lie in the inbox.
-fn wait_for_groups(cwnd: &Cwnd) {
-    let deep = cwnd.path().join("inbox/out/deep");
+/// Waits until some groups of the large file lie in this folder.
+fn wait_for_groups(cwnd: &Cwnd, folder: &str) {
+    let folder = cwnd.path().join(folder);
     let unfinished = || {
-        let parts = fs::read_dir(&deep).into_iter().flatten().flatten();
+        let parts = fs::read_dir(&folder).into_iter().flatten().flatten();
         parts.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).max().unwrap_or(0)
     };
-    while unfinished() < 5 << 20 {
-        sleep(Duration::from_millis(10));
-    }
+    wait_until("five groups have arrived", || unfinished() >= 5 << 20);
 }
 
 /// Presses Ctrl-C.
@@ -294,7 +289,7 @@ fn interrupt(process: &Child) {
 fn start_sending(cwnd: &Cwnd, address: &str) -> Child {
     let mut command = cwnd.command(&["udt", "send", "out", address, "--rate-limit", "100mbit", "--json-stream"]);
     let client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-    wait_for_groups(cwnd);
+    wait_for_groups(cwnd, "inbox/out/deep");
     client
 }
 
@@ -377,24 +372,30 @@ fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     let (cwnd, _) = place();
     let mut server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
     let address = server.address.clone();
-    let start = |retries| {
-        let arguments = ["udt", "send", "out", &address, "--rate-limit", "20mbit", "--retries", retries];
+    // What one of them sends, the other would wait for.
+    let start = |what, retries| {
+        let arguments = ["udt", "send", what, &address, "--rate-limit", "20mbit", "--retries", retries];
         cwnd.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary was built")
     };
-    let (mut once, mut patient) = (start("0"), start("9"));
-    sleep(Duration::from_secs(1));
+    let (mut once, mut patient) = (start("out/deep/large", "0"), start("out", "9"));
+    wait_for_groups(&cwnd, "inbox");
+    wait_for_groups(&cwnd, "inbox/out/deep");
     signal("-STOP", &server.child);
     let took = ends_after(&mut once);
     assert!(took < Duration::from_secs(12), "{took:?}");
     let result = CommandResult::of(&once.wait_with_output().expect("it ends"));
     assert!(result.code == Some(1) && result.err.contains("the peer has timed out"), "{}", result.err);
     // Among attempts to connect and pauses between them.
+    let mut says = BufReader::new(patient.stderr.take().expect("it is piped"));
+    let mut said = String::new();
+    while !said.contains("trying again") {
+        assert!(says.read_line(&mut said).expect("it speaks text") > 0, "{said}");
+    }
     sleep(Duration::from_secs(3));
     signal("-TERM", &patient);
     let took = ends_after(&mut patient);
     assert!(took < Duration::from_millis(500), "{took:?}");
-    let result = CommandResult::of(&patient.wait_with_output().expect("it ends"));
-    assert!(result.code == Some(130) && result.err.contains("trying again"), "{}", result.err);
+    assert_eq!(patient.wait().expect("it ends").code(), Some(130));
     server.kill();
 }
 
@@ -406,7 +407,7 @@ fn a_signal_ends_a_server_whose_client_vanished() {
     let arguments = ["udt", "send", "out", &server.address, "--rate-limit", "20mbit"];
     let mut client =
         cwnd.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it was built");
-    sleep(Duration::from_secs(1));
+    wait_for_groups(&cwnd, "inbox/out/deep");
     signal("-STOP", &client);
     sleep(Duration::from_millis(500));
     interrupt(&server.child);
@@ -418,13 +419,15 @@ fn a_signal_ends_a_server_whose_client_vanished() {
 
 /// Standard error is no terminal here: progress comes as lines.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the command's times are those of the system")]
 fn progress_without_a_terminal_is_a_line_every_few_seconds() {
     let (cwnd, _) = place_with(16);
     let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
+    let began = Instant::now();
     let result = cwnd.run(&["udt", "send", "out/deep/large", &server.address, "--rate-limit", "30mbit"]);
     assert_eq!(result.code, Some(0), "{}", result.err);
     let lines: Vec<&str> = result.err.lines().filter(|line| line.contains(" of ") && line.contains("Mbit/s")).collect();
-    assert!((1..=8).contains(&lines.len()), "{}", result.err);
+    assert!((1..=began.elapsed().as_secs() / 3).contains(&(lines.len() as u64)), "{}", result.err);
     assert!(
         lines.iter().all(|line| line.contains("Mbit/s with udt, ") && line.contains("limited by")),
         "{}",
