@@ -22,7 +22,8 @@ use crate::udt::{bind_failure, connect_failure, server_address};
 
 /// Sends files and folders to whoever has the code.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = concat!(
+    "\
 Examples:
   cwnd send photos big.iso                   prints an address and a code, and waits for the other side
   cwnd recv 192.0.2.1:40123                  there; it asks for the code
@@ -33,7 +34,9 @@ Examples:
 Give the other person the code over a call or an encrypted message: whoever has it gets the files. It is new each time, is good for one
 transfer, and goes with this command. Everything is encrypted, names and sizes too. If the connection breaks the other side
 resumes. To send to a server that is there already: `cwnd udt send`.
-Exit codes: 0 if all files are there, 1 if some are not, 2 for a wrong argument, 130 after Ctrl-C.")]
+Exit codes: 0 if all files are there, 1 if some are not, 2 for a wrong argument, 130 after Ctrl-C.",
+    help_on_paths!()
+))]
 pub(crate) struct Arguments {
     /// Files and folders
     #[arg(required = true, value_name = "PATH")]

@@ -14,17 +14,20 @@ use crate::udt::server_address;
 
 /// Sends files and folders.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = concat!(
+    "\
 Examples:
   cwnd udt send big.iso photos 192.0.2.1:9001
   cwnd udt send big.iso 192.0.2.1:9001 --rate-limit 200mbit --json-stream
   cwnd udt send big.iso 192.0.2.1:9001 --path lossy       packets are lost at random: not the default, and much faster there
   cwnd udt send big.iso 192.0.2.1:9001 --streams 4
 The server is `cwnd serve --writable`, whose code to read and write is asked for on the terminal or taken from CWND_CODE. Everything is
-encrypted, unless both sides say --plain. `cwnd send` needs no server: there this side waits for `cwnd recv`. Every file is checked with BLAKE3 as it arrives and gets its name once it is complete.
-What was received of a large file when a transfer ends early is kept: the same command resumes from there. Links and devices are left
-out.
-Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.")]
+encrypted, unless both sides say --plain. `cwnd send` needs no server: there this side waits for `cwnd recv`. Every file is checked with
+BLAKE3 as it arrives and gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the
+same command resumes from there. Links and devices are left out.
+Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.",
+    help_on_paths!()
+))]
 pub(crate) struct Arguments {
     /// Files and folders
     #[arg(required = true, value_name = "PATH")]

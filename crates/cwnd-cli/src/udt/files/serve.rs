@@ -24,7 +24,8 @@ use crate::udt::clients::{Clients, Place, bounded};
 
 /// Serves the files of a folder.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = concat!(
+    "\
 Examples:
   cwnd serve public                              prints an address, and a code to read
   cwnd serve inbox --writable --once             and one to read and write; ends after a transfer
@@ -33,7 +34,9 @@ Examples:
   cwnd serve inbox --writable --authorized friends   for those whose keys are in a file: see `cwnd key`
 Clients are `cwnd recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; links are not
 followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
-write, where there are two). Wrong codes are logged and limited. The server ends with Ctrl-C.")]
+write, where there are two). Wrong codes are logged and limited. The server ends with Ctrl-C.",
+    help_on_paths!()
+))]
 pub(crate) struct TopArguments {
     /// The folder whose files are served
     #[arg(default_value = ".")]
