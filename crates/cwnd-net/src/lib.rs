@@ -114,6 +114,6 @@ pub use listener::{Incoming, UdtListener, UdtMessageListener};
 pub use messenger::UdtMessenger;
 pub use options::Options;
 pub use socket::Socket;
-pub use stats::Stats;
+pub use stats::{Stats, limit_in_words};
 pub use stream::UdtStream;
 pub use udt_port::UdtPort;

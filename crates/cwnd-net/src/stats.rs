@@ -25,12 +25,18 @@ impl Stats {
     /// What limits the sender now, in words.
     #[must_use]
     pub fn limited_by(&self) -> &'static str {
-        match self.udt.limit {
-            Limit::Window => "the congestion window",
-            Limit::Rate => "the congestion control's rate",
-            Limit::Source => "the application, which writes nothing",
-            Limit::Peer => "the peer, which has no room",
-        }
+        limit_in_words(self.udt.limit)
+    }
+}
+
+/// What limits a sender, as a message says it.
+#[must_use]
+pub fn limit_in_words(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Window => "the congestion window",
+        Limit::Rate => "the congestion control's rate",
+        Limit::Source => "the application, which writes nothing",
+        Limit::Peer => "the peer, which has no room",
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Stats {
     pub in_flight: u64,
     /// Bytes written and not sent.
     pub notsent: u64,
+    /// Bytes written, sent or not, and not acknowledged or given up.
+    pub undelivered: u64,
     /// Packets the peer has room for beyond what it acknowledged.
     pub snd_wnd: u64,
     /// Packets there is room for here: what the path and the application need, within the receive buffer.
@@ -97,6 +99,7 @@ impl Stats {
             unacked: sender.outstanding.len(),
             in_flight: sender.outstanding.in_flight(),
             notsent: sender.packetizer.written() - sender.packetizer.cut_to(),
+            undelivered: sender.packetizer.written() - connection.released(),
             snd_wnd: sender.peer_window,
             rcv_space: (receiver.buffer.base() + receiver.room()).saturating_sub(receiver.buffer.next()),
             timeouts: facts.counts.timeouts,

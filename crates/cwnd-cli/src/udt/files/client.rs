@@ -56,7 +56,7 @@ impl Client<'_> {
                 stream.abort();
             }
         })?;
-        let mut report = Report::new(self.json, self.algorithm.map(str::to_owned));
+        let report = Report::new(self.json, self.algorithm.map(str::to_owned));
         let mut failures = 0;
         loop {
             let mut transferred = false;
@@ -69,6 +69,7 @@ impl Client<'_> {
                     super::set_timeouts(&stream);
                     *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream.clone());
                     let result = self.secure(stream.clone()).map(|mut channel| {
+                        let _following = report.follow(&stream);
                         let result = transfer(&mut channel, &mut |event| {
                             transferred |= matches!(event, Event::Transferred(_));
                             report.handle(&event, &stream);

@@ -202,11 +202,13 @@ impl Offer {
         if let Some(before) = before {
             before.abort();
         }
-        let mut report = lock(&self.report);
+        let report = lock(&self.report);
+        let following = report.follow(&stream);
         let result = cwnd_files::offer(&mut channel, &self.sources, &mut |event| {
             report.handle(&event, &stream);
             !super::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
         });
+        drop(following);
         match result {
             Ok(outcome) => {
                 let _closed = channel.close();

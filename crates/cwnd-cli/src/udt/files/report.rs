@@ -2,22 +2,36 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use cwnd::host::Spent;
+use cwnd::{Limit, Span};
 use cwnd_files::{Event, Outcome};
-use cwnd_net::UdtBundle;
+use cwnd_net::{Stats, UdtBundle, UdtStream, limit_in_words};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::clock::Stopwatch;
 
 /// The report of one transfer, over all connections it takes.
-pub(super) struct Report {
+pub(super) struct Report(Arc<Mutex<State>>);
+
+/// Shows progress while it lives, also when nothing happens: what was written last may wait for the path for long.
+pub(super) struct Following {
+    thread: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
+}
+
+struct State {
     json: bool,
     /// The congestion control of this end, if this end sends.
     algorithm: Option<String>,
     bar: ProgressBar,
+    /// Since the first connection on which files were counted.
     clock: Stopwatch,
+    begun: bool,
     /// When progress was last shown, and when it was last printed as a line where there is no terminal.
     shown_at: Duration,
     printed_at: Duration,
@@ -25,6 +39,8 @@ pub(super) struct Report {
     moved: u64,
     finished: u64,
     total: u64,
+    /// What the connection's sender had been limited by until progress was last shown.
+    limited: Spent,
 }
 
 /// One line of `--json-stream`.
@@ -45,6 +61,7 @@ enum Line<'a> {
         seconds_left: Option<f64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         algorithm: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
         limited_by: Option<&'static str>,
     },
     /// A file has arrived.
@@ -63,6 +80,66 @@ enum Line<'a> {
 
 impl Report {
     pub(super) fn new(json: bool, algorithm: Option<String>) -> Self {
+        Self(Arc::new(Mutex::new(State::new(json, algorithm))))
+    }
+
+    /// Handles an event on this connection.
+    pub(super) fn handle(&self, event: &Event<'_>, stream: &UdtBundle) {
+        self.state().handle(event, stream);
+    }
+
+    /// Shows the progress on this connection from time to time.
+    pub(super) fn follow(&self, stream: &UdtBundle) -> Following {
+        let (stop, stopped) = mpsc::channel();
+        let (state, stream) = (Arc::clone(&self.0), stream.clone());
+        let show = move || {
+            while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
+                lock(&state).show_progress(&stream);
+            }
+        };
+        // Without the thread progress is shown with events alone.
+        Following { thread: thread::Builder::new().spawn(show).ok().map(|thread| (stop, thread)) }
+    }
+
+    /// The other side was found at a meeting place: where it is, or where the relay is that everything passes through.
+    pub(super) fn met(&self, peer: SocketAddr, relayed: bool) {
+        let way = if relayed { "through the meeting place at" } else { "directly to" };
+        self.state().print(&Line::Met { peer, relayed }, || Some(format!("connected {way} {peer}")));
+    }
+
+    /// The connection was lost, and another one is tried after `wait`.
+    pub(super) fn retry(&self, wait: Duration, error: &str) {
+        let seconds = wait.as_secs_f64();
+        let text = || Some(format!("{error}; trying again in {seconds:.0} s"));
+        self.state().print(&Line::Retry { seconds, error }, text);
+    }
+
+    /// The connection was lost, and another one is waited for.
+    pub(super) fn lost(&self, why: &str) {
+        self.state().print(&Line::Lost { error: why }, || Some(why.to_owned()));
+    }
+
+    /// The last line.
+    pub(super) fn end(&self, outcome: &Outcome) -> String {
+        self.state().end(outcome)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.0)
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.thread.take() {
+            drop(stop);
+            let _panicked = thread.join();
+        }
+    }
+}
+
+impl State {
+    fn new(json: bool, algorithm: Option<String>) -> Self {
         let target = if json { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(0), target);
         bar.set_style(
@@ -71,13 +148,30 @@ impl Report {
         );
         let clock = Stopwatch::start();
         let (shown_at, printed_at) = (Duration::ZERO, Duration::ZERO);
-        Self { json, algorithm, bar, clock, shown_at, printed_at, moved: 0, finished: 0, total: 0 }
+        Self {
+            json,
+            algorithm,
+            bar,
+            clock,
+            begun: false,
+            shown_at,
+            printed_at,
+            moved: 0,
+            finished: 0,
+            total: 0,
+            limited: Spent::default(),
+        }
     }
 
-    /// Handles an event on this connection.
-    pub(super) fn handle(&mut self, event: &Event<'_>, stream: &UdtBundle) {
+    fn handle(&mut self, event: &Event<'_>, stream: &UdtBundle) {
         match event {
             Event::Total { files, bytes } => {
+                if !self.begun {
+                    // The other side may have come long after this was started.
+                    self.begun = true;
+                    self.clock = Stopwatch::start();
+                    (self.shown_at, self.printed_at) = (Duration::ZERO, Duration::ZERO);
+                }
                 (self.total, self.finished) = (*bytes, 0);
                 self.bar.set_length(*bytes);
                 self.print(&Line::Total { files: *files, bytes: *bytes }, || None);
@@ -107,26 +201,7 @@ impl Report {
         }
     }
 
-    /// The other side was found at a meeting place: where it is, or where the relay is that everything passes through.
-    pub(super) fn met(&self, peer: SocketAddr, relayed: bool) {
-        let way = if relayed { "through the meeting place at" } else { "directly to" };
-        self.print(&Line::Met { peer, relayed }, || Some(format!("connected {way} {peer}")));
-    }
-
-    /// The connection was lost, and another one is tried after `wait`.
-    pub(super) fn retry(&self, wait: Duration, error: &str) {
-        let seconds = wait.as_secs_f64();
-        let text = || Some(format!("{error}; trying again in {seconds:.0} s"));
-        self.print(&Line::Retry { seconds, error }, text);
-    }
-
-    /// The connection was lost, and another one is waited for.
-    pub(super) fn lost(&self, why: &str) {
-        self.print(&Line::Lost { error: why }, || Some(why.to_owned()));
-    }
-
-    /// The last line.
-    pub(super) fn end(&self, outcome: &Outcome) -> String {
+    fn end(&self, outcome: &Outcome) -> String {
         self.bar.finish_and_clear();
         let Outcome { completed: whole, unchanged, failed, .. } = outcome;
         let (seconds, bytes) = (self.clock.elapsed().as_secs_f64(), self.moved);
@@ -153,16 +228,21 @@ impl Report {
 
     fn show_progress(&mut self, stream: &UdtBundle) {
         let now = self.clock.elapsed();
-        if now.saturating_sub(self.shown_at) < PERIOD {
+        if now.saturating_sub(self.shown_at) < PERIOD || self.total == 0 {
             return;
         }
         self.shown_at = now;
-        let bits_per_second = rate(self.moved, now.as_secs_f64());
-        let left = self.total.saturating_sub(self.finished) as f64 * 8.0;
+        let stats: Vec<_> = stream.streams().iter().filter_map(UdtStream::stats).collect();
+        // What waits here for the path is no progress.
+        let waiting = stats.iter().map(|stats| stats.udt.undelivered).sum();
+        let (moved, finished) = (self.moved.saturating_sub(waiting), self.finished.saturating_sub(waiting));
+        let bits_per_second = rate(moved, now.as_secs_f64());
+        let left = self.total.saturating_sub(finished) as f64 * 8.0;
         let seconds_left = (bits_per_second > 0.0).then(|| left / bits_per_second);
-        let limited_by = stream.stats().map(|stats| stats.limited_by());
+        // A receiver sends next to nothing: what holds it back is not known here.
+        let limited_by = self.algorithm.is_some().then(|| self.limited_by(&stats)).flatten();
         if self.json {
-            let (bytes, of) = (self.finished, self.total);
+            let (bytes, of) = (finished, self.total);
             let algorithm = self.algorithm.as_deref();
             print_text(&line(&Line::Progress { bytes, of, bits_per_second, seconds_left, algorithm, limited_by }));
             return;
@@ -173,10 +253,32 @@ impl Report {
         let message = format!("{:.1} Mbit/s{algorithm}{left}{limit}", bits_per_second * 1e-6);
         if self.bar.is_hidden() && now.saturating_sub(self.printed_at) >= LINE_PERIOD {
             self.printed_at = now;
-            print_line(&format!("{} of {}, {message}", HumanBytes(self.finished), HumanBytes(self.total)));
+            print_line(&format!("{} of {}, {message}", HumanBytes(finished), HumanBytes(self.total)));
         }
         self.bar.set_message(message);
-        self.bar.set_position(self.finished);
+        self.bar.set_position(finished);
+    }
+
+    /// What has limited this end for most of the time since progress was last shown, on all connections together.
+    fn limited_by(&mut self, stats: &[Stats]) -> Option<&'static str> {
+        let spent = stats.iter().fold(Spent::default(), |sum, stats| {
+            let Spent { window, rate, source, peer } = stats.udt.limited;
+            Spent {
+                window: sum.window + window,
+                rate: sum.rate + rate,
+                source: sum.source + source,
+                peer: sum.peer + peer,
+            }
+        });
+        let before = std::mem::replace(&mut self.limited, spent);
+        let since = [
+            (Limit::Window, spent.window - before.window),
+            (Limit::Rate, spent.rate - before.rate),
+            (Limit::Source, spent.source - before.source),
+            (Limit::Peer, spent.peer - before.peer),
+        ];
+        let most = since.into_iter().max_by_key(|(_, span)| *span).filter(|(_, span)| *span > Span::ZERO);
+        most.map(|(limit, _)| limit).or_else(|| stats.first().map(|stats| stats.udt.limit)).map(limit_in_words)
     }
 
     /// A line for programs, or one for people where there is any.
@@ -187,6 +289,10 @@ impl Report {
             self.bar.suspend(|| print_line(&text));
         }
     }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Prints text on standard output. A failure is ignored: that nobody reads it must not end the transfer.
