@@ -9,8 +9,8 @@ use std::thread;
 
 use cwnd::{ALGORITHMS, Span, Spec};
 use cwnd_sim::{
-    AckEcho, CoDelSetup, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, Loss, PieSetup, QueueLimit, RecoveryScheme,
-    RedSetup, RioSetup, Setup,
+    AckEcho, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, Loss, PieSetup, QueueLimit,
+    RecoveryScheme, RedSetup, RioSetup, Setup, VcpSetup, XcpSetup,
 };
 
 /// Two flows of an algorithm for ten seconds: queueing loss, random loss, recovery, time-outs. Losses are repaired by RFC 6675, and each
@@ -82,6 +82,28 @@ fn every_queue_runs_as_recorded() {
         ("pie", Discipline::Pie(PieSetup { mark: true, ..PieSetup::default() })),
     ];
     compare("queues.txt", queues.into_iter().map(|(name, discipline)| (name, queue(discipline))));
+}
+
+/// Algorithms that hear of congestion from routers, at theirs: without, they answer losses as Reno does.
+#[test]
+fn every_algorithm_of_a_router_runs_as_recorded_at_its_router() {
+    let step = RedSetup { min: 20.0, max: 20.0, weight: 1.0, mark: true, ..RedSetup::default() };
+    let routers = [
+        ("dctcp", Discipline::Red(step)),
+        ("xcp", Discipline::Xcp(XcpSetup::default())),
+        ("vcp", Discipline::Vcp(VcpSetup::default())),
+        ("decbit", Discipline::DecBit(DecBitSetup::default())),
+    ];
+    let at_its_router = |(name, discipline)| {
+        let mut setup = cell(name, 1);
+        setup.links[0].discipline = discipline;
+        if name == "dctcp" {
+            setup.flows.iter_mut().for_each(|flow| flow.ecn = Some(AckEcho::PerPacket));
+        }
+        assert_ne!(digest(&setup), digest(&cell(name, 1)), "{name} hears nothing of its router");
+        (name, setup)
+    };
+    compare("routers.txt", routers.into_iter().map(at_its_router));
 }
 
 #[test]
