@@ -110,7 +110,7 @@ mod tests {
     use std::process::Command;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -224,7 +224,9 @@ mod tests {
                 }
             });
             let mut answers = [0, 0];
-            for _ in 0..5000 {
+            let begin = Instant::now();
+            // On a busy machine either thread may have no turn for long.
+            while answers.iter().sum::<usize>() < 5000 || (answers.contains(&0) && begin.elapsed().as_secs() < 60) {
                 let mut connection = Connection::receiving(&question("link"));
                 let (_, size) = serve(&mut connection, &served, || ()).unwrap();
                 answers[usize::from(size.is_some())] += 1;
@@ -234,7 +236,7 @@ mod tests {
                 }
             }
             asked.store(true, Ordering::Relaxed);
-            assert!(answers.iter().all(|count| *count > 0), "the link was swapped: {answers:?}");
+            assert!(!answers.contains(&0), "the link was not swapped: {answers:?}");
         });
     }
 
