@@ -112,6 +112,17 @@ pub(crate) const CHECKS: &[Check] = &[
         ..BASE
     },
     Check {
+        id: "9438-increment",
+        section: "4.4, 4.5",
+        level: Level::Must,
+        requirement: "each packet acknowledged adds (target - window) / window packets, and nothing of it is dropped",
+        measured: "growth between 4 and 10 s after K on a path of 1 s over the sum of these increments",
+        accepted: Range::within(0.93, 1.07),
+        basis: "five in a hundred for what a smoothed round trip and whole packets change of the target, and two more; where what exceeds a whole packet is dropped, increments of a fifth to a third of a packet lose an eighth",
+        measure: increment,
+        ..BASE
+    },
+    Check {
         id: "9438-cap",
         section: "4.2",
         level: Level::Step,
@@ -377,13 +388,40 @@ fn show(lab: &Lab<'_>, record: &Record, cut: &Cut) {
     lab.formula(cut.at, end, |at| curve(cut, at - cut.at));
 }
 
-/// The first timeout of a TCP would come before its first acknowledgement on so long a path.
+/// The increments follow from the window that is seen, so that a window that lags behind its target asks for more. Senders begin an epoch at the
+/// cut, or when recovery has ended a round trip later: the one that fits is taken.
+fn increment(lab: &Lab<'_>) -> Measured {
+    let (record, cut) = long(lab, 1000, 18.0)?;
+    let middle = cut.at + k(&cut);
+    need(record.between(middle, f64::INFINITY).count() > 100, "too little is acknowledged")?;
+    let fits = [0.0, record.rtt].map(|late| {
+        let looks: Vec<_> = record.between(middle + late + 4.0, middle + late + 10.0).collect();
+        let due = looks.windows(2).map(|pair| {
+            let window = pair[0].window;
+            let target = curve(&cut, pair[1].at + record.rtt - cut.at - late).clamp(window, 1.5 * window);
+            (pair[1].delivered - pair[0].delivered) as f64 * (target - window) / window
+        });
+        let found = looks.windows(2).map(|pair| pair[1].window - pair[0].window);
+        found.sum::<f64>() / due.sum::<f64>()
+    });
+    show(lab, &record, &cut);
+    Ok(fits.into_iter().min_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs())).expect("there are two"))
+}
+
 fn cap(lab: &Lab<'_>) -> Measured {
-    let at = lab.handshake(2000) + 2.0 * (1.0 + lab.phase());
-    let course = lab.course(1000, 2000, 20_000, at + 28.0).lose(at, 1);
+    let (record, cut) = long(lab, 2000, 20.0)?;
+    growth(&record, cut.at + record.rtt, cut.at + 20.0)
+}
+
+/// A loss in the second flight of slow start on a path so long that windows grow much in a round trip, and so many seconds more. The first
+/// timeout of a TCP would come before its first acknowledgement.
+fn long(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Result<(Record, Cut), Unfit> {
+    let rtt = rtt_ms as f64 / 1e3;
+    let at = lab.handshake(rtt_ms) + rtt * (1.0 + lab.phase());
+    let course = lab.course(1000, rtt_ms, 20_000, at + 4.0 * rtt + seconds).lose(at, 1);
     let record = lab.run(&course.with(|setup| setup.flows[0].era.initial_rto = cwnd::Span::from_secs(6)))?;
     let cut = record.cut(at)?;
-    growth(&record, cut.at + record.rtt, cut.at + 20.0)
+    Ok((record, cut))
 }
 
 fn monotone(lab: &Lab<'_>) -> Measured {
