@@ -1,6 +1,6 @@
 //! Benchmarks, and what their results are compared with.
 //!
-//! `cargo bench -p cwnd-benches --bench table` prints everything `docs/performance.md` speaks of in a few minutes;
+//! `cargo bench -p cwnd-benches --bench table` prints the figures of `docs/performance.md` in a few minutes;
 //! `cargo bench -p cwnd-benches --bench simulate` measures each case more often and keeps the results (criterion).
 
 use cwnd_lab::bench::Case;

@@ -178,7 +178,7 @@ fn bits_per_second(packets_per_syn: f64, packet: Bytes) -> f64 {
 
 /// UDT lengthens its sending period by 1/8.
 pub(crate) const DECREASE: f64 = 1.0 / 9.0;
-/// No capacity below 10^13 bit/s has an increase to speak of beyond.
+/// No capacity below 10^13 bit/s has an increase worth counting beyond.
 const LAST_STAGE: i32 = 13;
 const MAX_INTERVALS: u32 = 1_000_000;
 /// Relative: a sum of hundreds of equal steps is this exact.

@@ -20,7 +20,7 @@ impl Drop for Running {
 fn example(name: &str, arguments: &[&str]) -> Command {
     let tests = std::env::current_exe().unwrap();
     let path = tests.parent().unwrap().with_file_name("examples").join(name);
-    assert!(path.exists(), "{} is built by `cargo test`, unless it is told which targets", path.display());
+    assert!(path.exists(), "{} is built by `cargo test`, unless targets are named", path.display());
     let mut command = Command::new(path);
     command.args(arguments);
     command

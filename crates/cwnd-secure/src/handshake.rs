@@ -34,7 +34,7 @@ pub enum Proof {
     },
 }
 
-/// Whom a server lets in.
+/// Whom a server admits.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     codes: Vec<Code>,

@@ -2,7 +2,7 @@
 //!
 //! What this crate is not: it opens no socket, reads no clock, starts no thread, and never touches a payload byte. It knows
 //! sequence numbers, lengths, offsets in a stream, and instants that its host hands in. The same code therefore runs with phantom
-//! data in the packet simulator and with real data on UDP sockets. It speaks to libudt 4.11; where the Internet draft
+//! data in the packet simulator and with real data on UDP sockets. It interoperates with libudt 4.11; where the Internet draft
 //! (draft-gg-udt-03) and that library differ, it follows the library.
 //!
 //! Where to start: [`wire`] has the packets, as values that cannot be wrong once they are parsed; [`Settings`] is what a user

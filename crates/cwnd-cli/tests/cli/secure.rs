@@ -207,7 +207,7 @@ fn a_share_ends_after_a_transfer_or_a_time() {
 #[test]
 fn known_keys_are_admitted_with_their_rights_and_others_are_refused() {
     let cwnd = place();
-    let keys = ["server", "reader", "writer", "stranger"].map(|name| cwnd.succeed(&["key", name]).trim().to_owned());
+    let keys = ["server", "reader", "writer", "unknown"].map(|name| cwnd.succeed(&["key", name]).trim().to_owned());
     assert_eq!(fs::metadata(cwnd.path().join("reader")).expect("a file").mode() & 0o777, 0o600);
     assert_eq!(cwnd.succeed(&["key", "reader"]).trim(), keys[1], "it is made once");
     cwnd.file("friends", &format!("{} read\n{} write\n", keys[1], keys[2]));
@@ -218,7 +218,7 @@ fn known_keys_are_admitted_with_their_rights_and_others_are_refused() {
         cwnd.run(&[&["udt", "send", "out", server.says("address")], &own[..]].concat())
     };
     for (own, expected, says) in [
-        ("stranger", &keys[0], "does not know your key"),
+        ("unknown", &keys[0], "does not know your key"),
         ("reader", &keys[0], "does not receive files"),
         ("writer", &keys[3], "has another key than you expect"),
     ] {

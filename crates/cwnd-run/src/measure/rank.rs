@@ -75,7 +75,7 @@ mod tests {
         assert!(close(goodput[1].worst, 0.3) && close(goodput[1].mean, 0.1), "{goodput:?}");
         let loss = ranks(&values, Best::Smallest).expect("three environments");
         assert!(close(loss[0].total, 0.3) && close(loss[1].total, 0.2), "{loss:?}");
-        // C <= D <= |E| C, as all the published cells obey.
+        // C <= D <= |E| C, as in all published cells.
         assert!(goodput.iter().all(|rank| rank.worst <= rank.total && rank.total <= 3.0 * rank.worst));
         assert_eq!(ranks(&[], Best::Largest), None);
         assert_eq!(ranks(&[vec![1.0], vec![]], Best::Largest), None);

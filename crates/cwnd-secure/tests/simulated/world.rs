@@ -79,7 +79,7 @@ impl Attack {
     }
 }
 
-/// The stream of a program: what it waits for is told to the world, which goes on while both programs wait.
+/// The stream of a program: it registers what it waits for with the world, which goes on while both programs wait.
 pub(crate) struct Pipe {
     shared: Arc<Shared>,
     end: usize,

@@ -146,7 +146,7 @@ impl<R: WindowRule> Window<R> {
         }
     }
 
-    /// A step of congestion avoidance. What a rule gives back is not for slow start to regain.
+    /// A step of congestion avoidance. The threshold follows a window that a rule reduces, so that slow start does not regain it.
     fn avoid(&mut self, step: f64) {
         self.state.window = self.bounded(self.state.window + step);
         self.state.threshold = self.state.threshold.min(self.state.window);

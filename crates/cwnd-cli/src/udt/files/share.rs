@@ -1,4 +1,4 @@
-//! Whom a server lets in, and to what.
+//! Whom a server admits, and to what.
 
 use std::fs;
 use std::io::Read;
@@ -22,7 +22,7 @@ use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::udt::key;
 
-/// Whom a server lets in, and for how long.
+/// Whom a server admits, and for how long.
 #[derive(Args, Debug)]
 pub(super) struct ShareOptions {
     /// Encrypt nothing, and let everybody in who reaches the address

@@ -119,7 +119,7 @@ fn a_slow_reader_stops_the_sender_and_starts_it_again_at_once() {
     let stats = world.ends[0].core.stats(world.now);
     let spacing = world.ends[0].core.spacing();
     assert_eq!((stats.limit, stats.snd_wnd), (Limit::Peer, 2));
-    // The buffer is full to its two spare places; nothing was sent beyond it in vain.
+    // The buffer is full to its two spare places; nothing was sent that had no room.
     assert_eq!(world.ends[1].core.stats(world.now).data_segs_in, 102);
 
     // libudt's sender is granted the room with its next retransmission, 300 ms after the last one or later.

@@ -101,7 +101,7 @@ pub enum AgentCuts {
 pub enum Counts {
     /// Everything from the first packet that is not acknowledged.
     Unacknowledged,
-    /// Of these, what was neither reported missing nor can be told to have arrived.
+    /// Of these, what was not reported missing and is not known to have arrived.
     InFlight,
 }
 
