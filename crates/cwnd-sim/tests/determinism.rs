@@ -100,7 +100,7 @@ fn every_algorithm_of_a_router_runs_as_recorded_at_its_router() {
         if name == "dctcp" {
             setup.flows.iter_mut().for_each(|flow| flow.ecn = Some(AckEcho::PerPacket));
         }
-        assert_ne!(digest(&setup), digest(&cell(name, 1)), "{name} hears nothing of its router");
+        assert_ne!(digest(&setup), digest(&cell(name, 1)), "{name} gets nothing from its router");
         (name, setup)
     };
     compare("routers.txt", routers.into_iter().map(at_its_router));

@@ -84,8 +84,8 @@ impl Probe {
     /// Section 7.4: all below `acked` have arrived; `duplicate` is a packet that arrived twice; `selective` if others have arrived above.
     pub(super) fn on_ack(&mut self, acked: u64, advanced: bool, duplicate: Option<u64>, selective: bool) -> Answer {
         let Some(end) = self.end.filter(|end| acked >= *end) else { return Answer::None };
-        let in_vain = !self.repeated || duplicate.is_some_and(|number| number + 1 == end);
-        if in_vain {
+        let spurious = !self.repeated || duplicate.is_some_and(|number| number + 1 == end);
+        if spurious {
             self.end = None;
         } else if acked > end {
             self.end = None;
