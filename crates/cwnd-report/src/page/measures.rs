@@ -38,7 +38,7 @@ impl Cell {
     fn of(Estimate { mean, ci95, n }: Estimate, scale: f64, seeds: usize) -> Self {
         Self {
             mean: significant(mean * scale, 4),
-            half: ci95.map(|half| significant(half * scale, 2)),
+            half: ci95.map(|half| half_width(mean, half, scale)),
             seeds: (n < seeds).then_some(n),
         }
     }
@@ -74,10 +74,15 @@ pub(super) fn headline(measures: &Estimates) -> String {
     ];
     let parts = shown.into_iter().filter_map(|(name, estimate, scale, unit)| {
         let estimate = estimate?;
-        let half = estimate.ci95.map_or(String::new(), |half| format!(" ± {}", significant(half * scale, 2)));
+        let half = estimate.ci95.map_or(String::new(), |half| format!(" ± {}", half_width(estimate.mean, half, scale)));
         Some(format!("{name} {}{half}{unit}", significant(estimate.mean * scale, 4)))
     });
     parts.collect::<Vec<_>>().join(", ")
+}
+
+/// Half of an interval around `mean`. What is left of equal numbers by rounding is none.
+fn half_width(mean: f64, half: f64, scale: f64) -> String {
+    significant(if half < 1e-12 * mean.abs() { 0.0 } else { half * scale }, 2)
 }
 
 /// `value` to `digits` significant digits; as a power of ten only where it would be long.
@@ -244,5 +249,7 @@ mod tests {
         let written = |mean: &str, half: &str, seeds| Cell { mean: mean.into(), half: Some(half.into()), seeds };
         assert_eq!(cell(1.0, 3), written("0.5000", "0.012", None));
         assert_eq!(cell(1e3, 5), written("500.0", "12", Some(3)));
+        let equal = Estimate { mean: 97_333_333.333, ci95: Some(2.6e-8), n: 3 };
+        assert_eq!(Cell::of(equal, 1e-6, 3), written("97.33", "0", None));
     }
 }

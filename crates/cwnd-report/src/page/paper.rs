@@ -178,6 +178,28 @@ fn first_figure(run: &PaperRun, palette: &Palette) -> Option<Plot> {
 /// What a comparison can come to, the worst first.
 pub(crate) const DECIDED: [Verdict; 3] = [Verdict::Miss, Verdict::Undecided, Verdict::Match];
 
+/// Over how many rows the reason of each stretches: the same reason stands once for rows that follow each other. None where it stands above.
+pub(crate) fn spans(rows: &[&JudgedRow]) -> Vec<Option<usize>> {
+    stretches(rows.iter().map(|row| row.reason.as_deref()))
+}
+
+fn stretches<'a>(reasons: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<usize>> {
+    let (mut spans, mut above) = (Vec::new(), None);
+    for (index, reason) in reasons.enumerate() {
+        match above {
+            Some((first, known)) if reason == Some(known) => {
+                spans[first] = Some(index + 1 - first);
+                spans.push(None);
+            }
+            _ => {
+                above = reason.map(|reason| (index, reason));
+                spans.push(Some(1));
+            }
+        }
+    }
+    spans
+}
+
 /// The sign of a verdict, so that colour is not all that tells them apart.
 pub(crate) fn sign(verdict: &Verdict) -> &'static str {
     match verdict {
@@ -203,5 +225,18 @@ fn length(scale: Scale) -> &'static str {
     match scale {
         Scale::Quick => "Runs of reduced length: a verdict may differ at full length.",
         Scale::Full => "Runs of the published length.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_stands_once_for_rows_that_follow_each_other() {
+        let spans = |reasons: &[Option<&str>]| stretches(reasons.iter().copied());
+        let (a, b) = (Some("a"), Some("b"));
+        assert_eq!(spans(&[a, a, b, None, None, a]), [Some(2), None, Some(1), Some(1), Some(1), Some(1)]);
+        assert_eq!(spans(&[]), []);
     }
 }
