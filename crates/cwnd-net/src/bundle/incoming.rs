@@ -6,8 +6,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::{CHUNK, CHUNK_HEADER, Fault, until};
+use crate::clock::Deadline;
 use crate::stream::UdtStream;
-use crate::wait::{Notify, lock};
+use crate::wait::{Notify, Wait, lock};
 
 /// What the threads that receive share with the application that reads.
 #[derive(Debug)]
@@ -25,9 +26,10 @@ struct State {
     /// The chunk being read, and how much of it was.
     next: u64,
     at: usize,
-    /// Connections that the peer has not closed.
+    /// Connections that have neither been closed by the peer nor failed.
     open: usize,
-    fault: Option<Fault>,
+    /// Why the first connection that failed has, and until when what the others bring is waited for.
+    fault: Option<(Fault, Deadline)>,
     /// Nobody reads any more.
     closed: bool,
     timeout: Option<Duration>,
@@ -60,6 +62,12 @@ impl Incoming {
         lock(&self.state).chunks.len()
     }
 
+    /// Connections that have not ended.
+    #[cfg(test)]
+    pub(super) fn open(&self) -> usize {
+        lock(&self.state).open
+    }
+
     /// Receives the chunks of one connection until it ends.
     pub(super) fn receive(&self, mut from: UdtStream) {
         loop {
@@ -71,17 +79,19 @@ impl Incoming {
                     while !state.closed && number.saturating_sub(state.next) >= WINDOW {
                         state = self.read.wait(state, until(None)).expect("it waits without a timeout");
                     }
-                    if number < state.next || state.chunks.insert(number, chunk).is_some() {
-                        state.fault.get_or_insert(Fault::Malformed("a chunk came twice"));
+                    let again = number < state.next || state.chunks.insert(number, chunk).is_some();
+                    if again {
+                        state.fail(Fault::Malformed("a chunk came twice"));
                     }
-                    !state.closed && state.fault.is_none()
+                    !state.closed && !again
                 }
                 Ok(None) => {
                     state.open -= 1;
                     false
                 }
                 Err(fault) => {
-                    state.fault.get_or_insert(fault);
+                    state.fail(fault);
+                    state.open -= 1;
                     false
                 }
             };
@@ -115,8 +125,12 @@ impl Incoming {
                 self.read.notify();
                 return Ok(size);
             }
-            if let Some(fault) = state.fault {
-                return Err(fault.into());
+            if let Some((fault, until)) = state.fault {
+                // A peer that closes has sent its last words on any of the connections: an answer that refuses, for example.
+                let waits = state.open > 0 && !state.closed && !matches!(fault, Fault::Malformed(_));
+                let until = if waits { until } else { Deadline::after(Some(Duration::ZERO)) };
+                state = self.arrived.wait(state, Wait::Until(until)).ok_or(fault)?;
+                continue;
             }
             if state.closed {
                 return Ok(0);
@@ -127,6 +141,13 @@ impl Incoming {
             }
             state = self.arrived.wait(state, wait).ok_or(io::ErrorKind::WouldBlock)?;
         }
+    }
+}
+
+impl State {
+    /// A connection has failed.
+    fn fail(&mut self, fault: Fault) {
+        self.fault.get_or_insert_with(|| (fault, Deadline::after(Some(GRACE))));
     }
 }
 
@@ -151,3 +172,6 @@ fn receive_chunk(from: &mut UdtStream) -> Result<Option<(u64, Vec<u8>)>, Fault> 
 
 /// Chunks that may have arrived before the one that is read: 2 MiB. What follows waits in the receive buffers of the connections.
 const WINDOW: u64 = 32;
+
+/// How long the next chunk may still come on other connections once one has failed.
+const GRACE: Duration = Duration::from_secs(1);

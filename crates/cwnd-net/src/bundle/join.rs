@@ -199,4 +199,4 @@ const REQUEST: usize = MAGIC.len() + ID + 2;
 const JOINED: u8 = 0;
 
 /// How long connections of a bundle wait for each other.
-const JOIN_TIMEOUT: Duration = if cfg!(test) { Duration::from_millis(500) } else { Duration::from_secs(10) };
+const JOIN_TIMEOUT: Duration = if cfg!(test) { Duration::from_secs(2) } else { Duration::from_secs(10) };

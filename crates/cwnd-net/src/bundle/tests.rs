@@ -184,6 +184,27 @@ fn what_no_bundle_sends_is_an_error() {
     assert_eq!(beside_zero(two), early());
 }
 
+// A server that refuses answers on one connection, and closes all.
+#[test]
+fn what_is_under_way_on_another_connection_is_waited_for_once_one_has_failed() {
+    let server = Server::new(2);
+    let clients = [0, 1].map(|index| server.connect(&request(index, 2)));
+    let mut joined = server.accept(2).into_iter().find_map(Result::unwrap).unwrap().0;
+    let [failing, mut late] = clients;
+    // Cut off in the middle of a chunk, as one is that the peer aborts.
+    (&failing).write_all(&chunk(1, 3, b"de")).unwrap();
+    failing.close().unwrap();
+    let Bundle::Several(several) = &*joined.0 else { panic!("it has two") };
+    while several.incoming.open() == 2 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    late.write_all(&chunk(0, 3, b"abc")).unwrap();
+    let mut out = Vec::new();
+    let error = joined.read_to_end(&mut out).unwrap_err();
+    assert_eq!((out.as_slice(), error.kind()), (&b"abc"[..], io::ErrorKind::UnexpectedEof));
+    late.abort();
+}
+
 #[test]
 fn a_connection_that_breaks_ends_all() {
     let (client, server) = Server::new(3).bundle(3);
