@@ -435,6 +435,29 @@ fn progress_without_a_terminal_is_a_line_every_few_seconds() {
     );
 }
 
+/// A group of a file takes four seconds here.
+#[test]
+fn progress_on_a_slow_path_moves_at_both_ends_and_the_sender_says_what_limits_it() {
+    let (cwnd, _) = place_with(1);
+    fs::create_dir(cwnd.path().join("copy")).expect("a new folder");
+    let slow = ["--rate-limit", "2mbit"];
+    let server = Server::start(&cwnd, &[&["--dir", "inbox", "--writable"], &slow[..]].concat(), "127.0.0.1:0");
+    let address = server.address.as_str();
+    let send = [&["udt", "send", "out/deep/large", address, "--json-stream"], &slow[..]].concat();
+    let receive = ["udt", "recv", address, "large", "--dir", "copy", "--json-stream"];
+    for (sends, arguments) in [(true, send.as_slice()), (false, &receive)] {
+        let lines = cwnd.succeed(arguments);
+        let events = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        let progress: Vec<_> = events.filter(|event| event["event"] == "progress").collect();
+        let within = |event: &&serde_json::Value| (1..1 << 20).contains(&event["bytes"].as_u64().expect("a number"));
+        let mut moved: Vec<_> = progress.iter().filter(within).map(|event| event["bytes"].as_u64()).collect();
+        assert!(moved.is_sorted(), "{lines}");
+        moved.dedup();
+        assert!(moved.len() >= 3, "{lines}");
+        assert!(progress.iter().all(|event| event.get("limited_by").is_some() == sends), "{lines}");
+    }
+}
+
 #[test]
 fn files_are_transferred_although_nobody_reads_the_output() {
     let (cwnd, expected) = place();

@@ -50,7 +50,9 @@ pub(super) fn code_from_environment() -> Result<Option<Code>, Failure> {
 /// Asks for the code on the terminal, until it has no slip.
 fn ask() -> Result<Code, Failure> {
     let missing = |why: &dyn std::fmt::Display| {
-        Failure::Input(format!("no code: {VARIABLE} is not set, and there is no terminal to ask at: {why}"))
+        // Scripts from before transfers were encrypted.
+        let plain = "--plain, which both sides then need, transfers in the clear and needs none";
+        Failure::Input(format!("no code: {VARIABLE} is not set, and there is no terminal to ask at: {why}; {plain}"))
     };
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|error| missing(&error))?;
     let mut lines = BufReader::new(terminal.try_clone().map_err(|error| missing(&error))?).lines();
