@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -20,6 +21,8 @@ struct Sharing {
     child: Child,
     out: BufReader<ChildStdout>,
     ready: Value,
+    /// Reads what it says of its clients: one that is not read from waits once the pipe is full.
+    said: Option<JoinHandle<String>>,
 }
 
 impl Sharing {
@@ -31,11 +34,17 @@ impl Sharing {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary was built");
+        let mut err = child.stderr.take().expect("it is piped");
+        let said = thread::spawn(move || {
+            let mut text = String::new();
+            err.read_to_string(&mut text).expect("its output is text");
+            text
+        });
         let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut line = String::new();
         out.read_line(&mut line).expect("its output is text");
         let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
-        Self { child, out, ready }
+        Self { child, out, ready, said: Some(said) }
     }
 
     fn says(&self, key: &str) -> &str {
@@ -77,10 +86,9 @@ impl Sharing {
         self.errors()
     }
 
+    /// All that it has said of its clients; it has ended.
     fn errors(&mut self) -> String {
-        let mut text = String::new();
-        self.child.stderr.take().expect("it is piped").read_to_string(&mut text).expect("its output is text");
-        text
+        self.said.take().expect("it is asked once").join().expect("it only reads")
     }
 }
 
