@@ -91,6 +91,15 @@ pub(crate) const LONG: &[Step] = &[
         },
     },
     Step {
+        name: "shares",
+        needs: &[],
+        run: |workspace| {
+            let test =
+                ["test", "--release", "--package", "cwnd-lab", "--test", "compare", "--", "--ignored", "--nocapture"];
+            run(&mut workspace.cargo(&test))
+        },
+    },
+    Step {
         name: "attacked",
         needs: &[],
         run: |workspace| {

@@ -389,7 +389,7 @@ fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     let mut says = BufReader::new(patient.stderr.take().expect("it is piped"));
     let mut said = String::new();
     while !said.contains("trying again") {
-        assert!(says.read_line(&mut said).expect("it speaks text") > 0, "{said}");
+        assert!(says.read_line(&mut said).expect("its output is text") > 0, "{said}");
     }
     sleep(Duration::from_secs(3));
     signal("-TERM", &patient);
