@@ -166,6 +166,17 @@ proptest! {
             simulation.finish(&setup, &mut |_| true).expect("not interrupted")
         });
         let alone = cwnd_sim::run(&setup, &mut |_| true);
+        let in_parts = Simulation::new(&setup).map(|simulation| {
+            let mut simulation = simulation.unobserved();
+            for millis in [1, 350, 500, 1200, 1999] {
+                simulation.proceed(Time::from_nanos(millis * 1_000_000), &setup, &mut |_| true).expect("not interrupted");
+                let whole = &alone.as_ref().expect("the same setup").at;
+                let due = whole.partition_point(|at| *at <= millis * 1_000_000);
+                assert_eq!(simulation.recorded().at, whole[..due], "samples until {millis} ms");
+            }
+            simulation.finish(&setup, &mut |_| true).expect("not interrupted")
+        });
+        prop_assert_eq!(format!("{alone:?}"), format!("{in_parts:?}"), "in parts");
         prop_assert_eq!(format!("{alone:?}"), format!("{looked_at:?}"), "{:?}", twists.iter().map(|at| TWISTS[*at]).collect::<Vec<_>>());
     }
 }

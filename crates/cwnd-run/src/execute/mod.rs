@@ -68,6 +68,12 @@ pub trait Keep: Copy + Send + Sync {
     type Kept: Clone + Send;
     /// Identifies this reduction among others of the same run.
     fn name(&self) -> &'static str;
+    /// How often the run is looked at before its end, at equal distances of simulated time.
+    fn looks(&self) -> u32 {
+        0
+    }
+    /// Looks at what has been recorded of a run so far.
+    fn look(&self, _scenario: &Scenario, _recorded: &Trace) {}
     /// Reduces the trace of a run of the scenario.
     fn reduce(&self, scenario: &Scenario, trace: Trace) -> Self::Kept;
     /// What is stored under `key`.

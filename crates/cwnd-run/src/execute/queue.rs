@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use cwnd::Span;
+use cwnd::{Span, Time};
 use cwnd_sim::Simulation;
 use cwnd_trace::Trace;
 
@@ -232,7 +232,18 @@ impl<'a, K: Keep> Queue<'a, K> {
             self.should_continue()
         };
         let setup = job.scenario.setup(job.seed);
-        let trace = Simulation::of(&setup).within(self.memory).finish(&setup, &mut advance)?;
+        let mut simulation = Simulation::of(&setup).within(self.memory).unobserved();
+        let looks = u64::from(job.keep.looks());
+        for nth in 1..=looks {
+            let at = (setup.duration.as_nanos() as u128 * nth as u128 / (looks + 1) as u128) as u64;
+            simulation.proceed(Time::from_nanos(at), &setup, &mut advance)?;
+            job.keep.look(&job.scenario, simulation.recorded());
+            // Between two looks there may be too few events for a progress.
+            if !self.should_continue() {
+                return Err(Interrupted.into());
+            }
+        }
+        let trace = simulation.finish(&setup, &mut advance)?;
         self.progress.advance(job.scenario.duration() - Span::from_nanos(before));
         Ok(trace)
     }

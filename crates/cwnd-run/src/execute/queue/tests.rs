@@ -232,3 +232,61 @@ impl CongestionControl for Fixed {
         Box::new(self.clone())
     }
 }
+
+/// Keeps the whole trace, and how many samples it had each time that it was looked at.
+#[derive(Clone, Copy)]
+struct Looked<'a> {
+    seen: &'a Mutex<Vec<Trace>>,
+    stop: &'a AtomicBool,
+}
+
+impl Keep for Looked<'_> {
+    type Kept = Trace;
+
+    fn name(&self) -> &'static str {
+        "looked"
+    }
+
+    fn looks(&self) -> u32 {
+        4
+    }
+
+    fn look(&self, _scenario: &Scenario, recorded: &Trace) {
+        let mut seen = self.seen.lock().unwrap();
+        seen.push(recorded.clone());
+        if seen.len() == 6 {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn reduce(&self, _scenario: &Scenario, trace: Trace) -> Trace {
+        trace
+    }
+}
+
+#[test]
+fn a_run_that_is_looked_at_is_the_same_run_and_can_be_ended_at_a_look() {
+    let scenario = scenario(2, 1000);
+    let (seen, counted) = (Mutex::default(), Counted::default());
+    let cells = Cells::default();
+    let executor = Executor::new(&cells, &counted).on(own(1));
+    let job = |seed| Job { scenario: Arc::clone(&scenario), seed, keep: Looked { seen: &seen, stop: &counted.stop } };
+    let looked = executor.run(vec![job(1)]).unwrap().remove(0);
+    let whole = Job { scenario: Arc::clone(&scenario), seed: 1, keep: WholeTrace };
+    let (trace, _) = Executor::new(&cells, &()).run(vec![whole]).unwrap().remove(0);
+    assert_eq!(format!("{looked:?}"), format!("{trace:?}"));
+    // After each fifth of the time.
+    let parts = seen.lock().unwrap().clone();
+    assert_eq!(parts.len(), 4);
+    for (nth, part) in parts.iter().enumerate() {
+        let until = (nth as u64 + 1) * 400_000_000;
+        let rows = trace.at.partition_point(|at| *at <= until);
+        assert_eq!(part.at, trace.at[..rows]);
+        assert_eq!(part.flows[0].window, trace.flows[0].window[..rows]);
+    }
+    assert_eq!(counted.seconds(), [2.0, 2.0]);
+    // The second look of another run asks for its end.
+    let ended = executor.run(vec![job(2)]);
+    assert!(matches!(ended, Err(RunError::Interrupted(_))), "{ended:?}");
+    assert_eq!(seen.lock().unwrap().len(), 6);
+}
