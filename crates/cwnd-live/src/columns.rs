@@ -56,6 +56,7 @@ pub(crate) fn rows(trace: &Trace, bottleneck: usize, from: usize) -> Vec<Vec<f32
         columns.push(flow.srtt[from..].iter().map(|rtt| (rtt * 1e3) as f32).collect());
         columns.push(counts(&flow.lost[from..]));
         columns.push(counts(&flow.timeouts[from..]));
+        columns.push(counts(&flow.retransmitted[from..]));
         columns.extend(internals(flow).map(|(_, values)| plain(&values[from..])));
     }
     if let Some(link) = trace.links.get(bottleneck) {
@@ -71,7 +72,7 @@ pub(crate) fn rows(trace: &Trace, bottleneck: usize, from: usize) -> Vec<Vec<f32
 fn names(trace: &Trace) -> Vec<String> {
     let mut names = vec!["t".to_string()];
     for (index, flow) in trace.flows.iter().take(MAX_SHOWN).enumerate() {
-        let own = ["window", "goodput", "rate", "rtt", "lost", "timeouts"].into_iter();
+        let own = ["window", "goodput", "rate", "rtt", "lost", "timeouts", "retransmitted"].into_iter();
         let all = own.chain(internals(flow).map(|(name, _)| name));
         names.extend(all.map(|name| format!("{index}.{name}")));
     }
@@ -144,6 +145,7 @@ mod tests {
             srtt: vec![f64::NAN, 0.05, 0.06],
             lost: vec![0, 0, 1],
             timeouts: vec![0; 3],
+            retransmitted: vec![0, 0, 1],
             internals: vec![("alpha", vec![0.0; 3]), ("ssthresh", vec![f64::INFINITY, 9.0, 9.0])],
             ..FlowTrace::default()
         };
@@ -171,6 +173,7 @@ mod tests {
         assert_eq!(column("0.goodput"), [8.0, 16.0]);
         assert_eq!(column("0.rtt"), [50.0, 60.0]);
         assert_eq!(column("0.ssthresh"), [9.0, 9.0]);
+        assert_eq!(column("0.retransmitted"), [0.0, 1.0]);
         assert_eq!(column("drops"), [1.0, 2.0]);
         assert_eq!(column("capacity"), [4.0, 4.0]);
     }

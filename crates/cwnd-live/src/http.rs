@@ -44,12 +44,16 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Reads a request from `stream` and checks it.
-    pub(crate) fn request(&self, stream: &mut TcpStream) -> io::Result<Result<Request, Refused>> {
+    /// Reads a request from `stream` and checks it. It has to arrive whole within `limit`, however slowly its bytes come.
+    pub(crate) fn request(&self, stream: &mut TcpStream, limit: Duration) -> io::Result<Result<Request, Refused>> {
         let mut bytes = Vec::new();
         let mut buffer = [0; 4096];
+        let watch = Stopwatch::start();
         loop {
             let read = stream.read(&mut buffer)?;
+            if watch.elapsed() > limit {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             if read == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
@@ -70,7 +74,14 @@ impl Gate {
                     let mut rest = bytes.split_off(length);
                     let have = rest.len().min(body);
                     rest.resize(body, 0);
-                    stream.read_exact(&mut rest[have..])?;
+                    let mut missing = &mut rest[have..];
+                    while !missing.is_empty() {
+                        let read = stream.read(missing)?;
+                        if read == 0 || watch.elapsed() > limit {
+                            return Err(io::ErrorKind::UnexpectedEof.into());
+                        }
+                        missing = &mut missing[read..];
+                    }
                     let text = String::from_utf8(rest).map_err(|_| Refused(400, "Bad Request"));
                     return Ok(text.map(Request::Report));
                 }

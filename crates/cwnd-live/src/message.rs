@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Request {
-    /// Every seed of a scenario.
+    /// Every seed of a scenario; of one whose controls are being moved, the first.
     Run {
         /// The number of the run.
         id: u32,
@@ -16,8 +16,14 @@ pub(crate) enum Request {
         /// Each group of flows alone on the path, instead of all together.
         #[serde(default)]
         apart: bool,
-        /// No more seeds than these, while a control is being moved.
-        most_seeds: Option<u32>,
+        /// Whether a control is being moved.
+        #[serde(default)]
+        moving: bool,
+    },
+    /// The other seeds of the run whose controls were being moved, where they were released.
+    Finish {
+        /// The number of the run.
+        id: u32,
     },
     /// A run that follows the clock.
     Pace {

@@ -51,6 +51,8 @@ fn follow(
     (id, document, speed): (u32, &Value, f64),
 ) -> Result<(), Ended> {
     let wanted = || visitor.wants(generation) && shared.goes_on();
+    let full = || Ended::Failed(format!("{} runs follow the clock already: try again later", shared.limits.clocked));
+    let _place = shared.clocked().ok_or_else(full)?;
     let mut document = document.clone();
     document["duration"] = json!(format!("{LONGEST}s"));
     document["warmup"] = json!("0s");
@@ -67,7 +69,7 @@ fn follow(
         }
         if let Some(rate) = pulled.rate.filter(|rate| bit_rate(rate).is_ok()) {
             pull(&mut document, run.seconds(), &rate);
-            let _turn = shared.turn(wanted).ok_or(Ended::Superseded)?;
+            let _turn = shared.turn(visitor.address, wanted).ok_or(Ended::Superseded)?;
             let until = run.now;
             run = Paced::new(&document, shared)?;
             run.advance(until, shared, &wanted)?;
@@ -77,7 +79,7 @@ fn follow(
         }
         let target = base + watch.elapsed().as_secs_f64() * speed;
         {
-            let _turn = shared.turn(wanted).ok_or(Ended::Superseded)?;
+            let _turn = shared.turn(visitor.address, wanted).ok_or(Ended::Superseded)?;
             // A host too slow for the speed falls behind it, and does not try to make up for that.
             let step = target.min(run.seconds() + speed * SLICE.as_secs_f64() * 2.0);
             run.advance(time(step), shared, &wanted)?;
@@ -119,7 +121,7 @@ impl Paced {
         document["sampling"] = json!(SAMPLING);
         let scenario = scenario("live.toml", &to_toml(&document)?, &document, &[])?;
         let setup = scenario.setup(scenario.document().first_seed);
-        let simulation = Simulation::of(&setup).within(shared.limits.memory);
+        let simulation = Simulation::of(&setup).within(shared.limits.clocked_memory);
         Ok(Self { setup, simulation, bottleneck: scenario.bottleneck(), now: Time::ZERO })
     }
 

@@ -1,6 +1,11 @@
 //! Runs that were asked for: every seed of a scenario, the curves of the first, and measures whose intervals narrow while seeds arrive.
+//!
+//! The first seed is run by itself and shown, in parts if it takes long; the others follow it.
 
+use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use cwnd_model::response::{Law, PathParameters};
 use cwnd_run::cells::Cells;
@@ -15,75 +20,127 @@ use serde_json::{Value, json};
 use crate::clock::Stopwatch;
 use crate::columns::{describe, operating_points, rows};
 use crate::message::Frame;
-use crate::scenario::Prepared;
+use crate::scenario::{POINTS, Prepared};
 use crate::shared::Shared;
 use crate::take;
 use crate::visitor::Visitor;
 
-/// Runs all of it for a visitor, unless something else is asked for meanwhile.
-pub(crate) fn run(visitor: &Visitor, shared: &Shared, generation: u64, id: u32, prepared: &Prepared) {
-    let wanted = || visitor.wants(generation) && shared.goes_on();
-    let Some(_turn) = shared.turn(wanted) else { return };
-    let watch = Stopwatch::start();
-    let Prepared { toml, scenarios } = prepared;
+/// A run whose first seeds are there.
+pub(crate) struct Begun {
+    pub(crate) generation: u64,
+    pub(crate) id: u32,
+    prepared: Prepared,
+    /// For each scenario, those of the seeds that are done.
+    summaries: Vec<Mutex<Vec<Summary>>>,
+    /// What it has taken of the time that a run may take.
+    used: Duration,
+}
+
+/// Runs the first seed of each scenario for a visitor, unless something else is asked for meanwhile. Their curves are what is shown: no other
+/// seed takes time from them.
+pub(crate) fn begin(
+    visitor: &Visitor,
+    shared: &Shared,
+    generation: u64,
+    (id, prepared): (u32, Prepared),
+) -> Option<Begun> {
+    let Prepared { toml, scenarios } = &prepared;
     let labels: Vec<&str> = scenarios.iter().map(|(label, _)| label.as_str()).collect();
-    let seeds = scenarios.first().map_or(0, |(_, scenario)| scenario.seeds().len());
     visitor.send(&Frame::from(json!({
-        "kind": "started", "id": id, "runs": labels, "seeds": seeds, "toml": toml,
-        "command": take::command(scenarios), "responses": responses(scenarios),
+        "kind": "started", "id": id, "runs": labels, "seeds": seeds(scenarios), "toml": toml, "command": take::command(scenarios),
     })));
-    let sink = Sink { visitor, generation, id, summaries: scenarios.iter().map(|_| Mutex::default()).collect() };
-    // The first seed of each first: what is on the screen is theirs.
-    let jobs = (0..seeds).flat_map(|nth| {
+    let summaries = scenarios.iter().map(|_| Mutex::default()).collect();
+    let mut begun = Begun { generation, id, prepared, summaries, used: Duration::ZERO };
+    begun.seeds(visitor, shared, 0..1).then_some(begun)
+}
+
+/// Runs the seeds after the first.
+pub(crate) fn finish(visitor: &Visitor, shared: &Shared, mut begun: Begun) {
+    let all = seeds(&begun.prepared.scenarios);
+    if begun.seeds(visitor, shared, 1..all) {
+        begun.complete(visitor, all);
+    }
+}
+
+impl Begun {
+    /// Tells how many seeds there are, and that no more come.
+    pub(crate) fn complete(&self, visitor: &Visitor, seeds: usize) {
+        let ms = self.used.as_secs_f64() * 1e3;
+        visitor.send(&Frame::from(json!({ "kind": "complete", "id": self.id, "seeds": seeds, "ms": ms })));
+    }
+
+    /// Runs some of the seeds of each scenario. Whether all are done: if they are not, the visitor has been told, or wants them no more.
+    fn seeds(&mut self, visitor: &Visitor, shared: &Shared, which: Range<usize>) -> bool {
+        let wanted = || visitor.wants(self.generation) && shared.goes_on();
+        let Some(_turn) = shared.turn(visitor.address, wanted) else { return false };
+        let threads = NonZeroUsize::new(shared.limits.threads).unwrap_or(NonZeroUsize::MIN);
+        let watch = Stopwatch::start();
+        let sink = Sink { visitor, begun: self, watch, shown: Mutex::default() };
         let sink = &sink;
-        scenarios.iter().take(MAX_RUNS).enumerate().filter_map(move |(run, (_, scenario))| {
-            let seed = scenario.seeds().nth(nth)?;
-            Some(Job { scenario: Arc::clone(scenario), seed, keep: Streamed { sink, run, first: nth == 0 } })
-        })
-    });
-    let progress = Wanted { wanted: &wanted, watch, shared };
-    let threads = std::num::NonZeroUsize::new(shared.limits.threads).unwrap_or(std::num::NonZeroUsize::MIN);
-    let outcome = Executor::new(&Cells::default(), &progress).on(Threads::Own(threads)).run(jobs.collect());
-    let answer = match outcome {
-        Ok(_) => json!({ "kind": "complete", "id": id, "ms": watch.elapsed().as_secs_f64() * 1e3 }),
-        Err(RunError::Interrupted(_)) if !wanted() => return,
-        Err(RunError::Interrupted(_)) => {
-            let limit = shared.limits.time.as_secs();
-            let message = format!("ended after {limit} s: take a shorter duration, a slower link, or fewer seeds");
-            json!({ "kind": "error", "id": id, "message": message })
-        }
-        Err(RunError::Setup(error @ SetupError::Memory { .. })) => {
-            json!({ "kind": "error", "id": id, "message": format!("{error} (or start with a larger `--memory`)") })
-        }
-        Err(error) => json!({ "kind": "error", "id": id, "message": error.to_string() }),
-    };
-    visitor.send(&Frame::from(answer));
+        let jobs = which.flat_map(|nth| {
+            self.prepared.scenarios.iter().take(MAX_RUNS).enumerate().filter_map(move |(run, (_, scenario))| {
+                let seed = scenario.seeds().nth(nth)?;
+                Some(Job { scenario: Arc::clone(scenario), seed, keep: Streamed { sink, run, first: nth == 0 } })
+            })
+        });
+        let jobs: Vec<_> = jobs.collect();
+        // The share of a thread, even if there is but one job: no seed has more than another.
+        let memory = shared.limits.memory / threads.get() as u64 * threads.get().min(jobs.len()) as u64;
+        let progress = Wanted { wanted: &wanted, watch, before: self.used, memory, time: shared.limits.time };
+        let outcome = Executor::new(&Cells::default(), &progress).on(Threads::Own(threads)).run(jobs);
+        let message = match outcome {
+            Ok(_) => {
+                self.used += watch.elapsed();
+                return true;
+            }
+            Err(RunError::Interrupted(_)) if !wanted() => return false,
+            Err(RunError::Interrupted(_)) => {
+                let limit = shared.limits.time.as_secs_f64();
+                format!("ended after {limit} s: take a shorter duration, a slower link, or fewer seeds")
+            }
+            Err(RunError::Setup(error @ SetupError::Memory { .. })) => {
+                format!("{error} (or start with a larger `--memory`)")
+            }
+            Err(error) => error.to_string(),
+        };
+        visitor.send(&Frame::from(json!({ "kind": "error", "id": self.id, "message": message })));
+        false
+    }
+}
+
+/// How many seeds each scenario is run with.
+fn seeds(scenarios: &[(String, Arc<Scenario>)]) -> usize {
+    scenarios.first().map_or(0, |(_, scenario)| scenario.seeds().len())
 }
 
 /// Whether to go on with a run.
 struct Wanted<'a, F> {
     wanted: &'a F,
     watch: Stopwatch,
-    shared: &'a Shared,
+    /// What the run has taken before.
+    before: Duration,
+    /// Of all threads.
+    memory: u64,
+    time: Duration,
 }
 
 impl<F: Fn() -> bool + Sync> Progress for Wanted<'_, F> {
     fn should_continue(&self) -> bool {
-        (self.wanted)() && self.watch.elapsed() < self.shared.limits.time
+        (self.wanted)() && self.before + self.watch.elapsed() < self.time
     }
 
     fn memory(&self) -> Option<u64> {
-        Some(self.shared.limits.memory)
+        Some(self.memory)
     }
 }
 
 /// Where results go as they come.
 struct Sink<'a> {
     visitor: &'a Visitor,
-    generation: u64,
-    id: u32,
-    /// For each scenario, those of the seeds that are done.
-    summaries: Vec<Mutex<Vec<Summary>>>,
+    begun: &'a Begun,
+    watch: Stopwatch,
+    /// When a part of a run was last sent.
+    shown: Mutex<Duration>,
 }
 
 /// Sends what a seed gives, and keeps its measures.
@@ -94,6 +151,24 @@ struct Streamed<'a> {
     first: bool,
 }
 
+impl Streamed<'_> {
+    fn send_curves(&self, scenario: &Scenario, trace: &Trace, is_whole: bool) {
+        let Sink { visitor, begun, .. } = self.sink;
+        let bottleneck = scenario.bottleneck();
+        let mut header = describe(trace, bottleneck);
+        header["kind"] = json!("curves");
+        header["id"] = json!(begun.id);
+        header["run"] = json!(self.run);
+        header["rows"] = json!(trace.at.len());
+        header["whole"] = json!(is_whole);
+        if is_whole {
+            header["operating"] = operating_points(trace);
+            header["responses"] = responses(scenario);
+        }
+        visitor.send(&Frame { header, columns: rows(trace, bottleneck, 0) });
+    }
+}
+
 impl Keep for Streamed<'_> {
     type Kept = ();
 
@@ -102,31 +177,40 @@ impl Keep for Streamed<'_> {
         LIVE[self.run % MAX_RUNS]
     }
 
-    fn reduce(&self, scenario: &Scenario, trace: Trace) {
-        let Self { sink: Sink { visitor, generation, id, summaries }, run, first } = *self;
-        if !visitor.wants(*generation) {
+    fn looks(&self) -> u32 {
+        if self.first { LOOKS } else { 0 }
+    }
+
+    fn look(&self, scenario: &Scenario, recorded: &Trace) {
+        let mut shown = self.sink.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.sink.watch.elapsed();
+        let due = if shown.is_zero() { FIRST_PART } else { *shown + NEXT_PART };
+        if now < due {
             return;
         }
-        let bottleneck = scenario.bottleneck();
-        if first {
-            let mut header = describe(&trace, bottleneck);
-            header["kind"] = json!("curves");
-            header["id"] = json!(id);
-            header["run"] = json!(run);
-            header["rows"] = json!(trace.at.len());
-            header["operating"] = operating_points(&trace);
-            visitor.send(&Frame { header, columns: rows(&trace, bottleneck, 0) });
+        *shown = now;
+        drop(shown);
+        self.send_curves(scenario, recorded, false);
+    }
+
+    fn reduce(&self, scenario: &Scenario, trace: Trace) {
+        let Self { sink: Sink { visitor, begun, .. }, run, first } = *self;
+        if !visitor.wants(begun.generation) {
+            return;
         }
-        let summary = summarise(&trace, bottleneck);
+        if first {
+            self.send_curves(scenario, &trace, true);
+        }
+        let summary = summarise(&trace, scenario.bottleneck());
         let warnings = first.then(|| {
             let (scenario, summaries) = (scenario.clone(), vec![summary.clone()]);
             Runs { scenario, traces: vec![trace], summaries }.warnings()
         });
-        let mut summaries = summaries[run].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut summaries = begun.summaries[run].lock().unwrap_or_else(PoisonError::into_inner);
         summaries.push(summary);
         let measures = Estimates::over(&summaries);
         let mut header = json!({
-            "kind": "measures", "id": id, "run": run, "seeds": summaries.len(), "measures": measures,
+            "kind": "measures", "id": begun.id, "run": run, "seeds": summaries.len(), "measures": measures,
         });
         if let Some(warnings) = warnings {
             header["warnings"] = json!(warnings);
@@ -136,32 +220,34 @@ impl Keep for Streamed<'_> {
     }
 }
 
-/// Windows against loss of the algorithms that have a response in closed form.
-fn responses(scenarios: &[(String, Arc<Scenario>)]) -> Value {
+/// Windows against loss of the algorithms of a scenario that have a response in closed form.
+fn responses(scenario: &Scenario) -> Value {
     let mut curves: Vec<Value> = Vec::new();
-    for (_, scenario) in scenarios {
-        let document = scenario.document();
-        let rtt = document.dumbbell.as_ref().map(|dumbbell| &dumbbell.rtt);
-        let rtt =
-            rtt.or(document.parking_lot.as_ref().map(|lot| &lot.rtt)).map_or(0.1, |rtt| rtt.value().as_secs_f64());
-        let path = PathParameters { rtt, packet: *document.packet.value() };
-        for group in &document.flow {
-            let name = group.algorithm.text();
-            if curves.iter().any(|curve| curve["algorithm"] == name) {
-                continue;
-            }
-            let Some(law) = Law::of(group.algorithm.value()) else { continue };
-            let points = (0..=60).map(|step| 10_f64.powf(-6.5 + 0.1 * f64::from(step)));
-            let points = points.filter_map(|p| law.response(p, path).map(|response| [p, response.mean]));
-            let colour = cwnd_report::plot::colour::of(name);
-            curves.push(json!({
-                "algorithm": name, "light": colour.light, "dark": colour.dark,
-                "points": points.collect::<Vec<_>>(),
-            }));
+    let document = scenario.document();
+    let rtt = document.dumbbell.as_ref().map(|dumbbell| &dumbbell.rtt);
+    let rtt = rtt.or(document.parking_lot.as_ref().map(|lot| &lot.rtt)).map_or(0.1, |rtt| rtt.value().as_secs_f64());
+    let path = PathParameters { rtt, packet: *document.packet.value() };
+    for group in &document.flow {
+        let name = group.algorithm.text();
+        if curves.iter().any(|curve| curve["algorithm"] == name) {
+            continue;
         }
+        let Some(law) = Law::of(group.algorithm.value()) else { continue };
+        let points = (0..=60).map(|step| 10_f64.powf(-6.5 + 0.1 * f64::from(step)));
+        let points = points.filter_map(|p| law.response(p, path).map(|response| [p, response.mean]));
+        let colour = cwnd_report::plot::colour::of(name);
+        curves.push(json!({
+            "algorithm": name, "light": colour.light, "dark": colour.dark, "points": points.collect::<Vec<_>>(),
+        }));
     }
     curves.into()
 }
 
 const MAX_RUNS: usize = 8;
 const LIVE: [&str; MAX_RUNS] = ["live 0", "live 1", "live 2", "live 3", "live 4", "live 5", "live 6", "live 7"];
+/// How often it is asked whether a part of a run is to be sent: at every point of the curves.
+const LOOKS: u32 = POINTS as u32 - 1;
+/// A run that takes longer than this is shown in parts.
+const FIRST_PART: Duration = Duration::from_millis(40);
+/// Between two parts: each has all that was before it.
+const NEXT_PART: Duration = Duration::from_millis(100);

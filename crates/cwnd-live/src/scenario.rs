@@ -48,11 +48,10 @@ impl Refusal {
 
 impl Prepared {
     /// Reads and checks a document of a page. Each group of flows is alone if `apart`; the state is recorded often enough for the page.
-    pub(crate) fn of(document: &Value, apart: bool, most_seeds: Option<u32>) -> Result<Self, Refusal> {
+    pub(crate) fn of(document: &Value, apart: bool) -> Result<Self, Refusal> {
         let toml = to_toml(document)?;
         let whole = scenario(NAME, &toml, document, &[])?;
-        let (interval, seeds) = (sampling(&whole), whole.document().seeds.min(most_seeds.unwrap_or(u32::MAX)).max(1));
-        let overrides = [format!("sampling={interval}ns"), format!("seeds={seeds}")];
+        let overrides = [format!("sampling={}ns", sampling(&whole))];
         let groups = &whole.document().flow;
         if !apart || groups.len() < 2 {
             let scenario = scenario(NAME, &toml, document, &overrides)?;
@@ -128,6 +127,7 @@ fn sampling(scenario: &Scenario) -> u64 {
 
 /// The name of a page's scenario in errors.
 const NAME: &str = "live.toml";
-const POINTS: u64 = 800;
+/// Of a curve.
+pub(crate) const POINTS: u64 = 800;
 /// Each takes two kilobytes before its first packet.
 const MAX_FLOWS: u64 = 1000;

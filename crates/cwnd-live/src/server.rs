@@ -43,6 +43,9 @@ struct Admission {
     open: Mutex<Open>,
 }
 
+/// The place of a connection, which is free again when this is dropped, in a panic too.
+struct Place(Arc<Admission>, u64);
+
 /// The connections there are.
 #[derive(Debug, Default)]
 struct Open {
@@ -107,12 +110,14 @@ impl Admission {
         Some(number)
     }
 
-    fn leave(&self, number: u64) {
-        self.open().connections.retain(|(known, ..)| *known != number);
-    }
-
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.open().connections.retain(|(known, ..)| *known != self.1);
     }
 }
 
@@ -128,34 +133,32 @@ fn accept(listener: &TcpListener, admission: &Arc<Admission>) {
             let _ = refuse(&mut stream, Refused(503, "Service Unavailable"), "too many visitors at this time\n");
             continue;
         };
-        let own = Arc::clone(admission);
-        let spawned = thread::Builder::new().spawn(move || {
+        let place = Place(Arc::clone(admission), number);
+        // Where there is no thread for it, the place is dropped with the rest.
+        let _ = thread::Builder::new().spawn(move || {
             // What a visitor sends, or its leaving, is no fault of the server's.
-            let _ = connection(stream, &own);
-            own.leave(number);
+            let _ = connection(stream, from.ip(), &place.0);
         });
-        if spawned.is_err() {
-            admission.leave(number);
-        }
     }
 }
 
 /// One request, or a session.
-fn connection(mut stream: TcpStream, admission: &Admission) -> io::Result<()> {
-    stream.set_read_timeout(Some(READ_TIMEOUT))?;
+fn connection(mut stream: TcpStream, from: IpAddr, admission: &Admission) -> io::Result<()> {
+    let limit = admission.shared.limits.request;
+    stream.set_read_timeout(Some(limit / 2))?;
     stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
     stream.set_nodelay(true)?;
-    match admission.gate.request(&mut stream)? {
+    match admission.gate.request(&mut stream, limit)? {
         Ok(Request::Page(part)) => send_part(&mut stream, part)?,
         Ok(Request::Slash) => redirect(&mut stream, &admission.gate.token)?,
-        Ok(Request::Report(body)) => match report::report(&body, &admission.shared) {
+        Ok(Request::Report(body)) => match report::report(&body, from, &admission.shared) {
             Ok(html) => send_report(&mut stream, &html)?,
             Err(error) => refuse(&mut stream, Refused(422, "Unprocessable Content"), &error.to_string())?,
         },
         Ok(Request::Socket(key)) => {
             upgrade(&mut stream, &key)?;
-            stream.set_read_timeout(None)?;
-            return session::serve(stream, &admission.shared);
+            stream.set_read_timeout(Some(admission.shared.limits.idle))?;
+            return session::serve(stream, from, &admission.shared);
         }
         Err(refused) => refuse(&mut stream, refused, refused.1)?,
     }
@@ -170,7 +173,5 @@ fn random_token() -> Result<String, ServerError> {
 }
 
 const POLL: Duration = Duration::from_millis(100);
-/// For a request to arrive whole.
-const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// For a visitor to take what is sent.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(10);

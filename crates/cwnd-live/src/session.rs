@@ -1,7 +1,7 @@
 //! A session: one thread reads what its visitor asks for, another runs the newest of it.
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::message::{Frame, Request};
 use crate::presets::PRESETS;
+use crate::run::Begun;
 use crate::scenario::{Prepared, Refusal, read};
 use crate::shared::Shared;
 use crate::socket::split;
@@ -31,24 +32,27 @@ struct Session {
 #[derive(Default)]
 struct State {
     next: Option<(u64, Work)>,
+    /// The run of which all seeds are wanted, after the first.
+    finish: Option<u32>,
     ended: bool,
 }
 
 /// What is run.
 enum Work {
-    Run { id: u32, prepared: Prepared },
+    Run { id: u32, prepared: Prepared, moving: bool },
     Pace { id: u32, document: Value, speed: f64 },
+    Finish(Begun),
 }
 
 /// Serves a visitor until the connection ends.
-pub(crate) fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
+pub(crate) fn serve(stream: TcpStream, address: IpAddr, shared: &Shared) -> io::Result<()> {
     let (mut receiver, sender) = split(stream)?;
-    let session = Session { visitor: Visitor::new(sender), state: Mutex::default(), changed: Condvar::new() };
+    let session = Session { visitor: Visitor::new(address, sender), state: Mutex::default(), changed: Condvar::new() };
     session.visitor.send(&Frame::from(hello()));
     thread::scope(|scope| {
         let working = thread::Builder::new().spawn_scoped(scope, || session.work(shared));
         while working.is_ok() && shared.goes_on() {
-            let Some(text) = receiver.text() else { break };
+            let Some(text) = receiver.text(|| session.visitor.ping()) else { break };
             session.handle(&text);
         }
         session.end();
@@ -67,11 +71,15 @@ impl Session {
             }
         };
         match request {
-            Request::Run { id, document, apart, most_seeds } => match Prepared::of(&document, apart, most_seeds) {
-                Ok(prepared) => self.supersede(Some(Work::Run { id, prepared })),
+            Request::Run { id, document, apart, moving } => match Prepared::of(&document, apart) {
+                Ok(prepared) => self.supersede(Some(Work::Run { id, prepared, moving })),
                 Err(refusal) => self.refuse(id, &refusal),
             },
-            Request::Pace { id, document, speed } => match Prepared::of(&document, false, Some(1)) {
+            Request::Finish { id } => {
+                self.lock().finish = Some(id);
+                self.changed.notify_all();
+            }
+            Request::Pace { id, document, speed } => match Prepared::of(&document, false) {
                 Ok(_) => self.supersede(Some(Work::Pace { id, document, speed })),
                 Err(refusal) => self.refuse(id, &refusal),
             },
@@ -96,6 +104,7 @@ impl Session {
         let mut state = self.lock();
         let generation = self.visitor.supersede();
         state.next = work.map(|work| (generation, work));
+        state.finish = None;
         drop(state);
         self.changed.notify_all();
     }
@@ -107,17 +116,27 @@ impl Session {
 
     /// Runs what is asked for until the visitor leaves.
     fn work(&self, shared: &Shared) {
-        while let Some((generation, work)) = self.next() {
+        let mut begun = None;
+        while let Some((generation, work)) = self.next(&mut begun) {
             match work {
-                Work::Run { id, prepared } => run::run(&self.visitor, shared, generation, id, &prepared),
+                Work::Run { id, prepared, moving } => {
+                    begun = run::begin(&self.visitor, shared, generation, (id, prepared));
+                    if moving {
+                        begun.iter().for_each(|begun| begun.complete(&self.visitor, 1));
+                    } else if let Some(begun) = begun.take() {
+                        run::finish(&self.visitor, shared, begun);
+                    }
+                }
                 Work::Pace { id, document, speed } => {
                     paced::run(&self.visitor, shared, generation, (id, &document, speed));
                 }
+                Work::Finish(begun) => run::finish(&self.visitor, shared, begun),
             }
         }
     }
 
-    fn next(&self) -> Option<(u64, Work)> {
+    /// Waits for what comes next. A run whose first seed is there goes on when that is asked for.
+    fn next(&self, begun: &mut Option<Begun>) -> Option<(u64, Work)> {
         let mut state = self.lock();
         loop {
             if state.ended {
@@ -125,6 +144,9 @@ impl Session {
             }
             if let Some(next) = state.next.take() {
                 return Some(next);
+            }
+            if let Some(begun) = begun.take_if(|begun| state.finish == Some(begun.id)) {
+                return Some((begun.generation, Work::Finish(begun)));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }

@@ -1,7 +1,8 @@
 //! What all visitors share: limits, turns to run, and whether the server goes on.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -12,12 +13,20 @@ pub struct Limits {
     pub connections: usize,
     /// Connections at a time from one address.
     pub connections_per_address: usize,
-    /// Runs at a time, of all visitors; the others wait.
+    /// For a request to arrive whole.
+    pub request: Duration,
+    /// After so long without a message a page is asked whether it is still there, and has as long to answer.
+    pub idle: Duration,
+    /// Runs at a time, of all visitors; the others wait. Of those that wait, the next is one from the address with the fewest runs.
     pub runs: usize,
+    /// Runs that follow the clock, of all visitors; more are refused. They take a turn of [`runs`](Self::runs) for each step.
+    pub clocked: usize,
     /// Threads of a run.
     pub threads: usize,
     /// Memory of a run for packets and samples, bytes.
     pub memory: u64,
+    /// The same for a run that follows the clock.
+    pub clocked_memory: u64,
     /// Wall time of a run that does not follow the clock.
     pub time: Duration,
 }
@@ -27,34 +36,68 @@ pub struct Limits {
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
     ended: AtomicBool,
-    runs: Mutex<usize>,
+    turns: Mutex<Turns>,
     freed: Condvar,
 }
 
+/// Who runs, and who waits for that.
+#[derive(Debug, Default)]
+struct Turns {
+    running: Vec<IpAddr>,
+    /// In the order in which they came.
+    waiting: Vec<(u64, IpAddr)>,
+    next: u64,
+    /// Runs that follow the clock.
+    clocked: usize,
+}
+
 /// A turn to run, which is over when this is dropped.
-pub(crate) struct Turn<'a>(&'a Shared);
+pub(crate) struct Turn<'a>(&'a Shared, IpAddr);
+
+/// A place for a run that follows the clock, which is free again when this is dropped.
+pub(crate) struct Clocked<'a>(&'a Shared);
 
 impl Limits {
-    /// For the user of this host: all processors for every run.
+    /// For the user of this host: all processors for every run. Half of the memory is for runs that follow the clock.
     #[must_use]
     pub fn of_one_user(memory: u64) -> Self {
-        let threads = processors();
-        let time = Duration::from_secs(30);
-        Self { connections: 32, connections_per_address: 32, runs: 4, threads, memory: memory / 4, time }
+        let (runs, clocked) = (4, 4);
+        Self {
+            connections: 32,
+            connections_per_address: 32,
+            request: REQUEST,
+            idle: IDLE,
+            runs,
+            clocked,
+            threads: processors(),
+            memory: memory / 2 / runs as u64,
+            clocked_memory: memory / 2 / clocked as u64,
+            time: Duration::from_secs(30),
+        }
     }
 
-    /// For visitors from elsewhere: a processor each, as many runs at a time as there are processors, and the memory shared by these.
+    /// For visitors from elsewhere: a processor each, and as many runs at a time as there are processors.
     #[must_use]
     pub fn of_many(memory: u64) -> Self {
-        let runs = processors();
-        let memory = memory / runs as u64;
-        Self { connections: 256, connections_per_address: 64, runs, threads: 1, memory, time: Duration::from_secs(10) }
+        let (runs, clocked) = (processors(), 32);
+        Self {
+            connections: 256,
+            connections_per_address: 64,
+            request: REQUEST,
+            idle: IDLE,
+            runs,
+            clocked,
+            threads: 1,
+            memory: memory / 2 / runs as u64,
+            clocked_memory: memory / 2 / clocked as u64,
+            time: Duration::from_secs(10),
+        }
     }
 }
 
 impl Shared {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, ended: AtomicBool::new(false), runs: Mutex::new(0), freed: Condvar::new() }
+        Self { limits, ended: AtomicBool::new(false), turns: Mutex::default(), freed: Condvar::new() }
     }
 
     /// From now on nothing goes on.
@@ -67,24 +110,65 @@ impl Shared {
         !self.ended.load(Ordering::Relaxed)
     }
 
-    /// Waits for a turn to run, while `wanted` returns true.
-    pub(crate) fn turn(&self, wanted: impl Fn() -> bool) -> Option<Turn<'_>> {
-        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        while *runs >= self.limits.runs {
-            if !wanted() {
-                return None;
+    /// Waits for a turn to run for a visitor from `address`, while `wanted` returns true.
+    pub(crate) fn turn(&self, address: IpAddr, wanted: impl Fn() -> bool) -> Option<Turn<'_>> {
+        let mut turns = self.lock();
+        let number = turns.next;
+        turns.next += 1;
+        turns.waiting.push((number, address));
+        loop {
+            let is_wanted = wanted();
+            let is_next = turns.running.len() < self.limits.runs && turns.first() == Some(number);
+            if is_wanted && !is_next {
+                turns = self.freed.wait_timeout(turns, POLL).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
             }
-            runs = self.freed.wait_timeout(runs, POLL).unwrap_or_else(PoisonError::into_inner).0;
+            turns.waiting.retain(|(waiting, _)| *waiting != number);
+            if is_wanted {
+                turns.running.push(address);
+            }
+            drop(turns);
+            // Another one is the next now.
+            self.freed.notify_all();
+            return is_wanted.then(|| Turn(self, address));
         }
-        *runs += 1;
-        Some(Turn(self))
+    }
+
+    /// A place for a run that follows the clock, if one is free.
+    pub(crate) fn clocked(&self) -> Option<Clocked<'_>> {
+        let mut turns = self.lock();
+        let is_free = turns.clocked < self.limits.clocked;
+        turns.clocked += usize::from(is_free);
+        is_free.then(|| Clocked(self))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turns {
+    /// Who is next: of those from the address with the fewest runs, the one that has waited longest.
+    fn first(&self) -> Option<u64> {
+        let runs = |address: &IpAddr| self.running.iter().filter(|running| *running == address).count();
+        self.waiting.iter().min_by_key(|(number, address)| (runs(address), *number)).map(|(number, _)| *number)
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *self.0.runs.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.0.freed.notify_one();
+        let mut turns = self.0.lock();
+        if let Some(at) = turns.running.iter().position(|running| *running == self.1) {
+            turns.running.swap_remove(at);
+        }
+        drop(turns);
+        self.0.freed.notify_all();
+    }
+}
+
+impl Drop for Clocked<'_> {
+    fn drop(&mut self) {
+        self.0.lock().clocked -= 1;
     }
 }
 
@@ -92,5 +176,56 @@ fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+const REQUEST: Duration = Duration::from_secs(10);
+const IDLE: Duration = Duration::from_secs(60);
 /// How often it is asked whether a turn is still wanted.
 const POLL: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_turn_is_for_the_address_with_the_fewest_runs() {
+        let [busy, other] = [1, 2].map(|last| IpAddr::from([192, 0, 2, last]));
+        let mut turns = Turns { running: vec![busy], ..Turns::default() };
+        turns.waiting = vec![(0, busy), (1, busy), (2, other), (3, other)];
+        assert_eq!(turns.first(), Some(2));
+        turns.running.push(other);
+        assert_eq!(turns.first(), Some(0));
+        turns.running = vec![other];
+        assert_eq!(turns.first(), Some(0));
+        turns.waiting.clear();
+        assert_eq!(turns.first(), None);
+    }
+
+    #[test]
+    fn a_turn_that_nobody_wants_any_more_is_not_waited_for() {
+        let shared = Shared::new(Limits { runs: 1, ..Limits::of_one_user(1 << 30) });
+        let address = IpAddr::from([127, 0, 0, 1]);
+        let first = shared.turn(address, || true);
+        assert!(first.is_some());
+        assert!(shared.turn(address, || false).is_none());
+        assert_eq!(shared.lock().running, [address]);
+        drop(first);
+        assert!(shared.turn(address, || true).is_some());
+        assert!(shared.lock().waiting.is_empty() && shared.lock().running.is_empty());
+    }
+
+    #[test]
+    fn places_of_runs_that_follow_the_clock_are_counted() {
+        let shared = Shared::new(Limits { clocked: 1, ..Limits::of_one_user(1 << 30) });
+        let place = shared.clocked();
+        assert!(place.is_some() && shared.clocked().is_none());
+        drop(place);
+        assert!(shared.clocked().is_some());
+    }
+
+    #[test]
+    fn all_runs_together_have_the_memory_that_is_given() {
+        for limits in [Limits::of_one_user(8 << 30), Limits::of_many(8 << 30)] {
+            let whole = limits.runs as u64 * limits.memory + limits.clocked as u64 * limits.clocked_memory;
+            assert!(whole <= 8 << 30 && whole > 7 << 30, "{limits:?}");
+        }
+    }
+}

@@ -28,23 +28,35 @@ pub(crate) fn split(stream: TcpStream) -> io::Result<(Receiver, Sender)> {
 }
 
 impl Receiver {
-    /// The next text; none when the connection has ended.
-    pub(crate) fn text(&mut self) -> Option<String> {
+    /// The next text; none when the connection has ended. `ping` is called when nothing came for as long as the stream waits; one that answers
+    /// nothing for as long again has left without a word.
+    pub(crate) fn text(&mut self, ping: impl Fn()) -> Option<String> {
+        let mut is_asked = false;
         loop {
-            match self.0.read().ok()? {
-                Message::Text(text) => return Some(text.as_str().to_string()),
-                Message::Close(_) => return None,
-                _ => {}
+            match self.0.read() {
+                Ok(Message::Text(text)) => return Some(text.as_str().to_string()),
+                Ok(Message::Close(_)) => return None,
+                Ok(_) => is_asked = false,
+                Err(tungstenite::Error::Io(error)) if is_late(&error) && !is_asked => {
+                    is_asked = true;
+                    ping();
+                }
+                Err(_) => return None,
             }
         }
     }
 }
 
+/// Whether it says that nothing came in time.
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
 impl Sender {
-    /// Sends a binary message. A visitor that takes none for [`WRITE_TIMEOUT`](crate::server::WRITE_TIMEOUT) has left.
-    pub(crate) fn send(&self, message: Vec<u8>) {
+    /// Sends a message. A visitor that takes none for [`WRITE_TIMEOUT`](crate::server::WRITE_TIMEOUT) has left.
+    pub(crate) fn send(&self, message: Message) {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        if socket.send(Message::binary(message)).is_err() {
+        if socket.send(message).is_err() {
             // Wakes the thread that reads, which then ends the session.
             let _ = self.stream.shutdown(Shutdown::Both);
         }

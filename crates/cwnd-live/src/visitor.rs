@@ -1,14 +1,18 @@
 //! A visitor, as what is run for it sees it: whether it is still wanted, where answers go, and what is changed meanwhile.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use tungstenite::{Bytes, Message};
 
 use crate::message::Frame;
 use crate::socket::Sender;
 
 /// One page that is open somewhere.
 pub(crate) struct Visitor {
+    pub(crate) address: IpAddr,
     sender: Sender,
     /// Grows with everything that supersedes a run.
     generation: AtomicU64,
@@ -26,13 +30,18 @@ pub(crate) struct Pulled {
 }
 
 impl Visitor {
-    pub(crate) fn new(sender: Sender) -> Self {
-        Self { sender, generation: AtomicU64::new(0), pulled: Mutex::default(), changed: Condvar::new() }
+    pub(crate) fn new(address: IpAddr, sender: Sender) -> Self {
+        Self { address, sender, generation: AtomicU64::new(0), pulled: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Sends an answer.
     pub(crate) fn send(&self, frame: &Frame) {
-        self.sender.send(frame.encode());
+        self.sender.send(Message::binary(frame.encode()));
+    }
+
+    /// Asks whether it is still there; browsers answer by themselves.
+    pub(crate) fn ping(&self) {
+        self.sender.send(Message::Ping(Bytes::new()));
     }
 
     /// Whether nothing newer is asked for.

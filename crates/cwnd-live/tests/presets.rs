@@ -1,8 +1,10 @@
 //! What each preset claims, in numbers that it gives over its seeds.
 
 use cwnd_live::PRESETS;
+use cwnd_run::measure::Estimates;
 use cwnd_run::run::{Runs, run};
 use cwnd_run::scenario::Scenario;
+use cwnd_trace::Trace;
 
 /// The runs of a preset with overrides.
 fn runs(id: &str, overrides: &[&str]) -> Runs {
@@ -11,6 +13,37 @@ fn runs(id: &str, overrides: &[&str]) -> Runs {
     let scenario =
         Scenario::read(&format!("{id}.toml"), preset.text, &overrides).unwrap_or_else(|error| panic!("{error}"));
     run(vec![scenario], &()).expect("it runs").remove(0)
+}
+
+/// The runs of a preset with one of its groups of flows alone on the path, as the page shows it.
+fn alone(id: &str, group: usize, overrides: &[&str]) -> Runs {
+    let preset = PRESETS.iter().find(|preset| preset.id == id).expect("it is offered");
+    assert!(preset.apart());
+    let overrides: Vec<String> = overrides.iter().map(|one| (*one).to_string()).collect();
+    let scenario = Scenario::read(id, preset.text, &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let mut document = scenario.document().clone();
+    document.flow = vec![document.flow.swap_remove(group)];
+    run(vec![Scenario::check(document).expect("it was one of several")], &()).expect("it runs").remove(0)
+}
+
+/// How far the window has come in the middle of its way from a cut to the next, as a share of that way: 1/2 on a straight line. Of all
+/// such ways in the measured time that are longer than three seconds.
+fn midway(runs: &Runs) -> Vec<f64> {
+    let of = |trace: &Trace| -> Vec<f64> {
+        let (at, windows) = (&trace.at, &trace.flows[0].window);
+        let from = at.partition_point(|at| *at < trace.warmup);
+        let cuts: Vec<usize> =
+            (from + 1..windows.len()).filter(|row| windows[*row] < 0.97 * windows[*row - 1]).collect();
+        let ways = cuts.windows(2).filter(|pair| at[pair[1]] - at[pair[0]] > 3_000_000_000);
+        let share = |pair: &[usize]| {
+            // A cut may take more than one sample.
+            let low = (pair[0]..pair[1]).min_by(|a, b| windows[*a].total_cmp(&windows[*b])).expect("some rows");
+            let high = pair[1] - 1;
+            (windows[usize::midpoint(low, high)] - windows[low]) / (windows[high] - windows[low])
+        };
+        ways.map(share).collect()
+    };
+    runs.traces.iter().flat_map(of).collect()
 }
 
 /// The goodput of each flow over all seeds, Mbit/s.
@@ -118,4 +151,57 @@ fn two_daimd_flows_meet() {
     assert!((goodputs[0] / goodputs[1] - 1.0).abs() < 0.1, "{goodputs:?}");
     let aiad = self::goodputs(&runs("daimd-converges", &["flow.0.algorithm=aiad", "flow.1.algorithm=aiad"]));
     assert!((aiad[0] / aiad[1] - 1.0).abs() > 0.2, "{aiad:?}");
+}
+
+#[test]
+fn simd_grows_with_the_square_of_time_and_aimd_with_time() {
+    let (simd, aimd) = (midway(&alone("simd", 0, &[])), midway(&alone("simd", 1, &[])));
+    assert!(simd.len() > 5 && simd.iter().all(|share| (share - 0.25).abs() < 0.03), "{simd:?}");
+    assert!(aimd.len() > 5 && aimd.iter().all(|share| (share - 0.5).abs() < 0.05), "{aimd:?}");
+}
+
+#[test]
+fn exp_tcp_bends_up_where_cubic_bends_down() {
+    let (exp, cubic) = (midway(&alone("exp-tcp", 0, &[])), midway(&alone("exp-tcp", 1, &[])));
+    assert!(exp.len() > 5 && exp.iter().all(|share| *share < 0.4), "{exp:?}");
+    assert!(!cubic.is_empty() && cubic.iter().all(|share| *share > 0.6), "{cubic:?}");
+}
+
+#[test]
+fn the_increase_of_udt_does_not_wait_for_the_round_trip() {
+    let utilisation = |group: usize, rtt: &str| {
+        let runs = alone("udt", group, &[&format!("dumbbell.rtt={rtt}")]);
+        runs.estimates().utilisation.expect("the bottleneck has a rate").mean
+    };
+    let (near, far) = (utilisation(0, "10ms"), utilisation(0, "200ms"));
+    assert!(near > 0.85 && far > 0.85, "UDT: {near} {far}");
+    let (near, far) = (utilisation(1, "10ms"), utilisation(1, "200ms"));
+    assert!(near > 0.95 && far < 0.5, "Reno: {near} {far}");
+}
+
+#[test]
+fn two_windows_of_new_aimd_come_nearer_to_each_other() {
+    let runs = runs("new-aimd", &[]);
+    // The difference of both windows as a share of their sum, on average between two times.
+    let apart = |trace: &Trace, from: u64, to: u64| {
+        let rows = trace.at.partition_point(|at| *at < from * 1_000_000_000)
+            ..trace.at.partition_point(|at| *at < to * 1_000_000_000);
+        let [first, second] = [0, 1].map(|flow| &trace.flows[flow].window);
+        rows.clone().map(|row| (first[row] - second[row]).abs() / (first[row] + second[row])).sum::<f64>()
+            / rows.len() as f64
+    };
+    let mut pairs: Vec<_> = runs.traces.iter().map(|trace| (apart(trace, 10, 12), apart(trace, 30, 60))).collect();
+    let (early, late) = pairs[0];
+    assert!(late < early / 2.0, "in the first seed, which is shown: {pairs:?}");
+    pairs.sort_by(|a, b| a.1.total_cmp(&b.1));
+    assert!(pairs[2].1 < 0.3 && pairs[4].1 > 0.5, "most come together, and one stays apart: {pairs:?}");
+}
+
+#[test]
+fn aiad_loses_more_than_aimd_for_the_same_goodput() {
+    let [aiad, aimd] = [0, 1].map(|group| alone("aiad", group, &[]).estimates());
+    let goodput = |estimates: &Estimates| estimates.goodput_bps.as_ref().expect("there are flows").mean;
+    assert!((goodput(&aiad) / goodput(&aimd) - 1.0).abs() < 0.05);
+    let loss = |estimates: &Estimates| estimates.loss_rate.as_ref().expect("packets were sent").mean;
+    assert!(loss(&aiad) > 1.3 * loss(&aimd), "{} {}", loss(&aiad), loss(&aimd));
 }

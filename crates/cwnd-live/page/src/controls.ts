@@ -101,7 +101,7 @@ function flowGroup(group: Table, index: number, flows: Table[], hello: Hello, ch
   remove.setAttribute('aria-label', `Remove flows ${index + 1}`);
   remove.className = 'plain';
   const count = number('×', get(group, 'count') ?? 1, 1, 1000, (value) => { set(group, 'count', value === 1 ? undefined : value); changed(false); }, `Number of flows ${index + 1}`);
-  head.append(swatch(), select, count, ...(flows.length > 1 ? [remove] : []));
+  head.append(select, count, ...(flows.length > 1 ? [remove] : []));
   const more = details(`flow-${index}`, 'Parameters and times');
   if (known) more.append(note(`${known.known.title}. ${known.known.source}.`), ...parameters(group, spec.values, known, changed));
   for (const [key, label, hint] of [['start', 'Start', '0s'], ['stop', 'Stop', 'never'], ['extra_rtt', 'Longer round trip by', '0ms'], ['size', 'To deliver', 'no end, or 1MB']] as const) {
@@ -302,12 +302,6 @@ function row(...content: HTMLElement[]): HTMLElement {
   const box = element('div', 'row');
   box.append(...content);
   return box;
-}
-
-function swatch(): HTMLElement {
-  const one = element('span', 'swatch');
-  one.setAttribute('aria-hidden', 'true');
-  return one;
 }
 
 function note(text: string): HTMLElement {

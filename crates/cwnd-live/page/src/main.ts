@@ -1,7 +1,7 @@
 // The page: asks for a run at every change, and draws what comes.
 
 import { build } from './controls';
-import { column, empty, fromFragment, get, happened, lines, set, stateName, toFragment, type Happened, type Line, type Results, type Settings } from './model';
+import { column, empty, fromFragment, get, happened, instants, lines, set, stateName, toFragment, type Happened, type Line, type Results, type Settings } from './model';
 import { Plots } from './plots';
 import { Connection, type Answer, type Columns, type Estimate, type Hello, type Place, type Table } from './protocol';
 import { rate, short, span } from './quantity';
@@ -13,14 +13,15 @@ const $ = <E extends HTMLElement>(selector: string): E => document.querySelector
 const settings: Settings = { document: {}, apart: false, preset: '' };
 const hidden = new Set<string>();
 let hello: Hello | null = null;
-let results: Results = empty();
+let results: Results = empty(0);
 /** What is coming, until its first curves replace what is shown. */
-let coming: Results = empty();
+let coming: Results = empty(0);
 let all: Line[] = [];
 let events: Happened[] = [];
 let theme = colours();
-let asked = { id: 0, at: 0, moving: false, answered: true };
-let again: boolean | null = null;
+/** `settings` are those it was asked with, as text; it is `answered` when the whole of its first seed is there. */
+let asked = { id: 0, at: 0, moving: false, answered: true, settings: '' };
+let again = false;
 let pacing = false;
 let row: number | null = null;
 let dirty = { curves: false, measures: false };
@@ -49,12 +50,25 @@ function changed(moving: boolean): void {
 }
 
 function ask(moving: boolean): void {
-  again = null;
-  asked = { id: asked.id + 1, at: performance.now(), moving, answered: false };
+  again = false;
+  const now = performance.now();
+  const text = JSON.stringify([settings.document, settings.apart]);
+  if (!moving && asked.moving && asked.settings === text) return finish(now);
+  asked = { id: asked.id + 1, at: now, moving, answered: false, settings: text };
   const request: Table = { do: 'run', id: asked.id, document: settings.document, apart: settings.apart };
-  if (moving) request['most_seeds'] = 1;
+  if (moving) request['moving'] = true;
   if (connection.send(request)) status('running');
   if (!moving) keepLink();
+}
+
+/** A control was released where it was asked for last: that run goes on with its other seeds. */
+function finish(now: number): void {
+  asked = { ...asked, at: now, moving: false };
+  if (connection.send({ do: 'finish', id: asked.id })) status('running');
+  if (pictured === asked.id) first_curve();
+  texts_due = planes_due = dirty.measures = true;
+  schedule();
+  keepLink();
 }
 
 let paced_document = '';
@@ -79,9 +93,9 @@ function without_rate(): string {
 
 function pace(): void {
   paced_document = without_rate();
-  asked = { id: asked.id + 1, at: performance.now(), moving: false, answered: false };
+  asked = { id: asked.id + 1, at: performance.now(), moving: false, answered: false, settings: '' };
   connection.send({ do: 'pace', id: asked.id, document: settings.document, speed: speed() });
-  coming = empty();
+  coming = empty(asked.id);
   $('#hold').setAttribute('aria-pressed', 'false');
   status('running by the clock');
 }
@@ -99,6 +113,8 @@ function load(document: Table, apart: boolean, preset: string): void {
   settings.apart = apart;
   settings.preset = preset;
   hidden.clear();
+  // Its text is another one now.
+  $('#toml').blur();
   lesson();
   if (hello) build($('#controls'), settings, hello, changed);
   if (pacing) pace();
@@ -111,22 +127,25 @@ function handleAnswer(answer: Answer, columns: Columns): void {
   if (answer.kind === 'hello') return handleHello(answer);
   if (answer.kind === 'document') {
     message('');
-    $('#toml-error').textContent = '';
     return load(answer.document, false, '');
   }
-  if (answer.kind === 'error' && (answer.id === undefined || answer.id >= asked.id)) return refuse(answer.message, answer.place);
+  if (answer.kind === 'error' && (answer.id === undefined || answer.id >= asked.id)) return refuse(answer.message, answer.id === read_id, answer.place);
   if (answer.kind === 'error' || answer.id !== asked.id) return;
   switch (answer.kind) {
     case 'started':
-      coming = { ...empty(), labels: answer.runs, seeds: answer.seeds, responses: answer.responses, toml: answer.toml, command: answer.command };
+      text_fault('');
+      coming = { ...empty(answer.id), labels: answer.runs, seeds: answer.seeds, toml: answer.toml, command: answer.command };
       message('');
       break;
     case 'curves': {
-      coming.runs[answer.run] = { description: answer, columns, operating: answer.operating, measures: {}, seeds: 0, warnings: [] };
+      coming.runs[answer.run] = { description: answer, columns, operating: answer.operating ?? [], measures: {}, seeds: 0, warnings: [] };
+      coming.responses.push(...(answer.responses ?? []).filter(({ algorithm }) => !coming.responses.some((known) => known.algorithm === algorithm)));
       if (answer.run !== 0 && results !== coming) break;
-      if (results !== coming) results = coming;
-      asked.answered = true;
+      results = coming;
       dirty.curves = true;
+      if (!answer.whole) break;
+      texts_due = true;
+      asked.answered = true;
       if (again) setTimeout(() => { if (again) ask(true); });
       break;
     }
@@ -139,10 +158,10 @@ function handleAnswer(answer: Answer, columns: Columns): void {
       break;
     }
     case 'complete': {
-      const at = performance.now();
-      status(`${coming.seeds === 1 ? 'one seed' : `${coming.seeds} seeds`} in ${Math.round(answer.ms)} ms`);
-      if (!asked.moving) performance.measure('complete', { start: asked.at, end: at });
-      completed = answer.id;
+      // The first seed alone, of a control that was released meanwhile: the others come.
+      if (!asked.moving && answer.seeds < coming.seeds) break;
+      status(`${answer.seeds === 1 ? 'one seed' : `${answer.seeds} seeds`} in ${Math.round(answer.ms)} ms`);
+      if (answer.seeds >= coming.seeds) completed = answer.id;
       dirty.measures = true;
       break;
     }
@@ -171,7 +190,11 @@ function handleHello(said: Hello): void {
     if (linked) load(linked.document, linked.apart, linked.preset);
     else load(preset.document, preset.apart, preset.id);
   } else if (pacing) pace();
-  else ask(false);
+  else {
+    // A server that has been started again knows nothing of the run before.
+    asked.moving = false;
+    ask(false);
+  }
 }
 
 /** New rows of a paced run. */
@@ -211,19 +234,31 @@ function schedule(): void {
       busy += performance.now() - from;
       performance.measure('frame work', { start: performance.now() - busy, duration: busy });
       busy = 0;
-      if (!asked.moving && measured !== asked.id && asked.answered) {
-        measured = asked.id;
-        performance.measure('first curve', { start: asked.at, end: performance.now() });
-      }
-      document.documentElement.dataset['drawn'] = String(asked.id);
+      if (results.runs[0] && !dirty.curves) pictured = results.id;
+      if (!asked.moving && pictured === asked.id) first_curve();
+      document.documentElement.dataset['drawn'] = String(pictured);
       // The last run of which nothing is still to come or to be drawn.
-      if (completed === asked.id && !asked.moving && !scheduled) document.documentElement.dataset['shown'] = String(asked.id);
+      if (completed === asked.id && !asked.moving && !scheduled && shown !== asked.id) {
+        shown = asked.id;
+        performance.measure('complete', { start: asked.at, end: performance.now() });
+        document.documentElement.dataset['shown'] = String(shown);
+      }
     });
   });
 }
 
+/** Measures once per run how long its first curve took, which may be drawn before a control is released. */
+function first_curve(): void {
+  if (measured === asked.id) return;
+  measured = asked.id;
+  performance.measure('first curve', { start: asked.at, end: performance.now() });
+}
+
+/** The last run of which there is a picture, whose first curve was measured, that is complete, that is shown whole. */
+let pictured = 0;
 let measured = 0;
 let completed = 0;
+let shown = 0;
 
 function draw(): void {
   if (dirty.curves) {
@@ -232,7 +267,8 @@ function draw(): void {
     const t = shown_time();
     const end = t[t.length - 1] ?? 1;
     const wide = span.read(String(settings.document['duration'] ?? '60s')) ?? 60;
-    plots.draw(results, all, events, pacing ? [Math.max(0, end - wide), Math.max(wide, end)] : [0, end]);
+    const whole = results.runs[0]?.description.end ?? end;
+    plots.draw(results, all, events, pacing ? [Math.max(0, end - wide), Math.max(wide, end)] : [0, whole]);
     $<HTMLInputElement>('#time').max = String(Math.max(1, t.length - 1));
     // The rest is for the next picture, and while a control moves not for each.
     dirty = { curves: false, measures: true };
@@ -240,7 +276,11 @@ function draw(): void {
     return schedule();
   }
   const now = performance.now();
-  if ((asked.moving || pacing) && now - rested < REST_MS) return;
+  if ((asked.moving || pacing) && now - rested < REST_MS) {
+    clearTimeout(rest);
+    rest = setTimeout(schedule, REST_MS - (now - rested));
+    return;
+  }
   rested = now;
   if (planes_due) {
     planes_due = false;
@@ -250,12 +290,17 @@ function draw(): void {
     return schedule();
   }
   table();
-  if (!asked.moving) slow_parts();
+  if (!asked.moving && texts_due) {
+    texts_due = false;
+    slow_parts();
+  }
   dirty.measures = false;
 }
 
 let planes_due = false;
+let texts_due = false;
 let rested = 0;
+let rest = 0;
 
 /** What need not follow a control while it moves. */
 function slow_parts(): void {
@@ -266,7 +311,7 @@ function slow_parts(): void {
 }
 
 function shown_time(): Float32Array {
-  return results.runs.find((run) => run)?.columns.get('t') ?? new Float32Array(1);
+  return instants(results) ?? new Float32Array(1);
 }
 
 /** The values of all flows at a row, and the cursor there. */
@@ -389,10 +434,12 @@ function digits(mean: number, half: number | null): [string, string | null] {
 
 function list_events(): void {
   const most = 300;
-  const rows = events.slice(0, most).map(({ t, line, text }) => `<tr><td>${t.toFixed(2)}</td><td class="words">${escape(all[line]!.name)}</td><td class="words">${escape(text)}</td></tr>`);
   $('#events summary').textContent = `Events (${events.length}${events.length > most ? `, the first ${most}` : ''})`;
+  if (!$<HTMLDetailsElement>('#events').open) return;
+  const rows = events.slice(0, most).map(({ t, line, text }) => `<tr><td>${t.toFixed(2)}</td><td class="words">${escape(all[line]!.name)}</td><td class="words">${escape(text)}</td></tr>`);
   $('#events table').innerHTML = `<thead><tr><th scope="col">s</th><th scope="col" class="words">Flow</th><th scope="col" class="words">What</th></tr></thead><tbody>${rows.join('')}</tbody>`;
 }
+$('#events').addEventListener('toggle', list_events);
 
 function lesson(): void {
   const preset = hello?.presets.find(({ id }) => id === settings.preset);
@@ -414,17 +461,30 @@ function message(text: string): void {
   box.textContent = text;
 }
 
-function refuse(text: string, place?: Place): void {
-  asked.answered = true;
+/** Says why something is not run. What was read has lines; what the controls make shows its key. */
+function refuse(text: string, was_read: boolean, place?: Place): void {
+  asked = { ...asked, answered: true, settings: '' };
   status('not run', true);
-  const where = place && place.line > 0 ? `line ${place.line}: ` : '';
+  const known = place && place.line > 0 ? place : undefined;
+  const where = known ? (was_read ? `line ${known.line}: ` : `${known.text.trim()}: `) : '';
   message(where + text);
-  const error = $('#toml-error');
-  error.replaceChildren();
-  if (!place) return;
+  if (!was_read) return;
+  text_fault(where + text);
+  if (!known) return;
+  const field = $<HTMLTextAreaElement>('#toml');
   const pre = document.createElement('pre');
-  pre.textContent = `${place.line} | ${place.text}\n${' '.repeat(String(place.line).length)} | ${' '.repeat(place.column - 1)}${'^'.repeat(place.width)}`;
-  error.append(`${where}${text}`, pre);
+  pre.textContent = `${known.line} | ${known.text}\n${' '.repeat(String(known.line).length)} | ${' '.repeat(known.column - 1)}${'^'.repeat(known.width)}`;
+  $('#toml-error').append(pre);
+  const from = field.value.split('\n').slice(0, known.line - 1).reduce((sum, line) => sum + line.length + 1, 0) + known.column - 1;
+  field.focus();
+  field.setSelectionRange(from, from + known.width);
+  field.scrollTop = Math.max(0, known.line - 4) * parseFloat(getComputedStyle(field).lineHeight);
+}
+
+/** Says what is wrong with the text of the scenario. */
+function text_fault(text: string): void {
+  $('#toml-error').textContent = text;
+  $('#toml').setAttribute('aria-invalid', String(text !== ''));
 }
 
 function escape(text: string): string {
@@ -487,8 +547,11 @@ choose($('#theme'), () => {
 });
 new ResizeObserver(() => { if (all.length > 0) { dirty.curves = true; schedule(); } }).observe($('#phase'));
 
+let read_id = 0;
+
 function read_toml(text: string): void {
   asked.id += 1;
+  read_id = asked.id;
   connection.send({ do: 'read', id: asked.id, text });
   $<HTMLTextAreaElement>('#toml').value = text;
 }

@@ -24,9 +24,15 @@ export interface Line {
   dash: number[];
 }
 
-export interface Results { labels: string[]; seeds: number; runs: (Run | undefined)[]; responses: Response[]; toml: string; command: string }
+export interface Results { id: number; labels: string[]; seeds: number; runs: (Run | undefined)[]; responses: Response[]; toml: string; command: string }
 
-export const empty = (): Results => ({ labels: [], seeds: 0, runs: [], responses: [], toml: '', command: '' });
+export const empty = (id: number): Results => ({ id, labels: [], seeds: 0, runs: [], responses: [], toml: '', command: '' });
+
+/** The sampled instants: those of the run that has come furthest, while runs beside each other arrive in parts. */
+export function instants(results: Results): Float32Array | undefined {
+  const all = results.runs.flatMap((run) => run?.columns.get('t') ?? []);
+  return all.reduce<Float32Array | undefined>((longest, t) => (longest && longest.length >= t.length ? longest : t), undefined);
+}
 
 /** The lines of all runs; those of colours that are near to each other differ by their dash. */
 export function lines(results: Results): Line[] {
@@ -48,33 +54,45 @@ export function column(results: Results, line: { run: number; flow: number }, na
   return results.runs[line.run]?.columns.get(`${line.flow}.${name}`);
 }
 
-/** Something that happened to a flow. */
-export interface Happened { row: number; t: number; line: number; what: 'loss' | 'timeout' | 'cut' | 'state'; text: string }
+/** Something that happened to a flow; after a loss, until when it retransmitted what was lost. */
+export interface Happened { row: number; t: number; until: number; line: number; what: 'loss' | 'timeout' | 'cut' | 'state'; text: string }
 
 /** Losses, timeouts, cuts and states, by time. Losses that follow each other closely are one. */
 export function happened(results: Results, all: Line[]): Happened[] {
   const list: Happened[] = [];
   all.forEach((line, index) => {
     const t = results.runs[line.run]?.columns.get('t');
-    const [lost, timeouts, window, state] = ['lost', 'timeouts', 'window', 'state'].map((name) => column(results, line, name));
+    const [lost, timeouts, window, state, again, rtt] = ['lost', 'timeouts', 'window', 'state', 'retransmitted', 'rtt'].map((name) => column(results, line, name));
     if (!t || !lost || !timeouts || !window) return;
     const gap = Math.max(1.5 * line.info.base_rtt * 1e-3, 2 * (t[1] ?? 0));
     let last = -Infinity;
+    let recovery: Happened | null = null;
     for (let row = 1; row < t.length; row += 1) {
       const at = t[row]!;
-      const push = (what: Happened['what'], text: string) => list.push({ row, t: at, line: index, what, text });
+      const push = (what: Happened['what'], text: string) => {
+        const one = { row, t: at, until: at, line: index, what, text };
+        list.push(one);
+        return one;
+      };
       if (timeouts[row]! > timeouts[row - 1]!) push('timeout', 'timeout');
       const dropped = lost[row]! - lost[row - 1]!;
       if (dropped > 0) {
-        if (at - last > gap) push('loss', `loss of ${dropped} packet${dropped > 1 ? 's' : ''}`);
+        if (at - last > gap) recovery = push('loss', `loss of ${dropped} packet${dropped > 1 ? 's' : ''}`);
         last = at;
       } else if (!state && window[row]! < 0.93 * window[row - 1]! && at - last > gap) {
         push('cut', `cut from ${Math.round(window[row - 1]!)} to ${Math.round(window[row]!)} packets`);
         last = at;
       }
+      // Recovery goes on while something is retransmitted, with no pause of more than a round trip and a half.
+      if (recovery && again && again[row]! > again[row - 1]!) {
+        const near = Math.max(gap, 1.5e-3 * (rtt?.[row] || 0));
+        if (at - recovery.until <= near) recovery.until = at;
+        else recovery = null;
+      }
       if (state && state[row] !== state[row - 1]) push('state', stateName(line.info.algorithm, state[row]!));
     }
   });
+  for (const one of list) if (one.until > one.t) one.text += `, retransmits until ${one.until.toFixed(2)} s`;
   return list.sort((a, b) => a.t - b.t);
 }
 

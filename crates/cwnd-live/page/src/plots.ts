@@ -2,7 +2,7 @@
 
 import uPlot from 'uplot';
 import type { Line, Results, Happened } from './model';
-import { column } from './model';
+import { column, instants } from './model';
 import type { Theme } from './theme';
 
 interface Trace { y: Float32Array | null[]; colour: string; dash: number[]; width: number; fill?: string }
@@ -27,12 +27,16 @@ const KINDS: Kind[] = [
       const unit = devicePixelRatio;
       // Cuts by marks may come every round trip: where there are many, they say nothing that the curve does not.
       const many = events.filter(({ what }) => what === 'cut').length > 80;
-      events.forEach(({ t, line, what }) => {
+      events.forEach(({ t, until, line, what }) => {
         if (many && what === 'cut') return;
         const x = plot.valToPos(t, 'x', true);
         if (x < bbox.left || x > bbox.left + bbox.width) return;
         const y = bbox.top + (4 + 7 * (line % FEW)) * unit;
         ctx.fillStyle = ctx.strokeStyle = what === 'timeout' ? theme.drop : colour(all[line]!);
+        if (until > t) {
+          const end = Math.min(plot.valToPos(until, 'x', true), bbox.left + bbox.width);
+          ctx.fillRect(x, y - 3 * unit, end - x, unit);
+        }
         ctx.beginPath();
         if (what === 'timeout') {
           ctx.lineWidth = 1.8 * unit;
@@ -129,14 +133,14 @@ export class Plots {
   draw(results: Results, all: Line[], events: Happened[], range: [number, number]): void {
     [this.results, this.all, this.events, this.range] = [results, all, events, range];
     const shown = all.filter((line) => !this.hidden.has(line.name));
-    const t = results.runs.find((run) => run)?.columns.get('t');
+    const t = instants(results);
     if (!t) return;
     const theme = this.theme();
     for (const kind of KINDS) {
       const traces = kind.traces(results, shown, this.colour, theme);
       const signature = JSON.stringify([theme.dark, theme.text, traces.map(({ colour, dash, width }) => [colour, dash, width])]);
       const known = this.plots.get(kind.id);
-      const data = [t, ...traces.map(({ y }) => (y.length === t.length ? y : new Float32Array(t.length).fill(NaN)))] as unknown as uPlot.AlignedData;
+      const data = [t, ...traces.map(({ y }) => filled(y, t.length))] as unknown as uPlot.AlignedData;
       if (known?.signature === signature) {
         known.plot.setData(data, true);
         continue;
@@ -148,7 +152,7 @@ export class Plots {
 
   /** Puts the cursor at a row. */
   point(row: number): void {
-    const t = this.results?.runs.find((run) => run)?.columns.get('t');
+    const t = this.results && instants(this.results);
     if (!t) return;
     for (const { plot } of this.plots.values()) {
       plot.setCursor({ left: plot.valToPos(t[Math.min(row, t.length - 1)]!, 'x'), top: plot.over.clientHeight / 2 }, false);
@@ -175,7 +179,7 @@ export class Plots {
           y: { range: (_self, _min, max) => [0, roundUp(this.most(plot, max))] },
         },
         axes: [
-          { ...axis, size: 30, gap: 2, values: (_self, splits) => splits.map((value) => `${+value.toFixed(3)} s`) },
+          { ...axis, size: 24, gap: 6, values: (_self, splits) => splits.map((value) => `${+value.toFixed(3)} s`) },
           { ...axis, size: 46, gap: 3 },
         ],
         series: [{}, ...traces.map(({ colour, dash, width, fill }): uPlot.Series => ({
@@ -219,6 +223,14 @@ export class Plots {
   private size(box: HTMLElement): { width: number; height: number } {
     return { width: Math.max(200, box.clientWidth), height: box.clientWidth < 420 ? 170 : 210 };
   }
+}
+
+/** A column as long as that of time: nothing where a run has not come yet. */
+function filled(y: Float32Array | null[], length: number): Float32Array | null[] {
+  if (y.length === length || !(y instanceof Float32Array)) return y;
+  const all = new Float32Array(length).fill(NaN);
+  all.set(y.subarray(0, length));
+  return all;
 }
 
 /** The next of 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten, so that axes move seldom. */

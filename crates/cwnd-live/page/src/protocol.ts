@@ -24,11 +24,12 @@ export interface Response { algorithm: string; light: string; dark: string; poin
 export interface Place { line: number; column: number; width: number; text: string }
 export type Answer =
   | Hello
-  | { kind: 'started'; id: number; runs: string[]; seeds: number; toml: string; command: string; responses: Response[] }
-  | ({ kind: 'curves'; id: number; run: number; operating: { loss: number | null; window: number | null }[] } & Description)
+  | { kind: 'started'; id: number; runs: string[]; seeds: number; toml: string; command: string }
+  /** Of the first seed; what it is measured by comes with the whole of it. */
+  | ({ kind: 'curves'; id: number; run: number; whole: boolean; operating?: { loss: number | null; window: number | null }[]; responses?: Response[] } & Description)
   | ({ kind: 'more'; id: number; from: number } & Description)
   | { kind: 'measures'; id: number; run: number; seeds: number; measures: Record<string, Estimate | null>; warnings?: string[] }
-  | { kind: 'complete'; id: number; ms: number }
+  | { kind: 'complete'; id: number; seeds: number; ms: number }
   | { kind: 'pulled'; id: number; at: number; toml: string }
   | { kind: 'held'; id: number }
   | { kind: 'document'; id: number; document: Table }

@@ -65,7 +65,7 @@ export function chart({ title, x, y, curves, dots = [], texts = [] }: Chart, wid
   parts.push(`<text x="${(left + width - right) / 2}" y="${height - 6}" text-anchor="middle" fill="${theme.text}">${escape(x.label)}</text>`);
   parts.push(`<text transform="translate(12 ${(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle" fill="${theme.text}">${escape(y.label)}</text>`);
   if (title) parts.push(`<text x="${left}" y="15" font-weight="600" fill="${theme.text}">${escape(title)}</text>`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ${font}>${parts.join('')}</svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escape(`${y.label} against ${x.label}`)}" ${font}>${parts.join('')}</svg>`;
 }
 
 /** Round numbers of an axis. */

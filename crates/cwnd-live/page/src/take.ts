@@ -14,7 +14,7 @@ export function download(name: string, text: string, type: string): void {
 
 /** One row for each flow and sampled instant, with the unit in the names of columns. */
 export function csv(results: Results): string {
-  const names = [['window', 'window_packets', 1], ['goodput', 'goodput_mbps', 1], ['rate', 'sent_mbps', 1], ['rtt', 'rtt_ms', 1], ['lost', 'lost_packets', 1], ['timeouts', 'timeouts', 1]] as const;
+  const names = [['window', 'window_packets', 1], ['goodput', 'goodput_mbps', 1], ['rate', 'sent_mbps', 1], ['rtt', 'rtt_ms', 1], ['lost', 'lost_packets', 1], ['timeouts', 'timeouts', 1], ['retransmitted', 'retransmitted_packets', 1]] as const;
   const rows = [['run', 'flow', 'algorithm', 'time_s', ...names.map(([, name]) => name), 'queue_packets', 'drops', 'marks'].join(',')];
   for (const line of lines(results)) {
     const columns = results.runs[line.run]!.columns;
