@@ -1,40 +1,28 @@
 // Drives the page of `cwnd live` in headless Chromium and checks what a visitor would see.
 //
-//   node live.mjs CWND [CHROMIUM]
+//   node live.mjs [--figures] CWND [CHROMIUM]
 //
-// One line per check; exit code 1 if any fails, 2 if the checks could not be run.
+// One line per check; exit code 1 if any fails, 2 if the checks could not be run. With --figures only how fast it is: the times and sizes of
+// docs/live.md, for a machine that does nothing else.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
-import axe from 'axe-core';
-import { assert, check, launch, results } from './checks.mjs';
+import { cpus, loadavg } from 'node:os';
+import { assert, axe_violations, check, launch, overflow, results } from './checks.mjs';
+import { serve } from './server.mjs';
 
-const [program, executablePath = '/usr/bin/chromium'] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const only_figures = given[0] === '--figures' && given.shift() !== undefined;
+const [program, executablePath = '/usr/bin/chromium'] = given;
 if (!program) {
-  console.error('usage: node live.mjs CWND [CHROMIUM]');
+  console.error('usage: node live.mjs [--figures] CWND [CHROMIUM]');
   process.exit(2);
 }
 
 const TOKEN = 'test';
 
-/** Starts a server; its address is in what it prints. */
-function serve(...options) {
-  const child = spawn(program, ['live', '--no-open', '--token', TOKEN, ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const url = new Promise((found, failed) => {
-    let text = '';
-    child.stderr.on('data', (data) => {
-      text += data;
-      const address = /http:\S+/.exec(text);
-      if (address) found(address[0]);
-    });
-    child.on('error', failed);
-    child.on('exit', () => failed(new Error(`the server ended: ${text}`)));
-  });
-  const ended = new Promise((done) => child.on('exit', (code) => done(code)));
-  return { child, url, ended };
-}
-
-let server = serve('--listen', '127.0.0.1:0');
+const start = (...options) => serve(program, '--token', TOKEN, ...options);
+let server = start('--listen', '127.0.0.1:0');
 const url = await server.url.catch((error) => {
   console.error(error.message);
   process.exit(2);
@@ -85,14 +73,6 @@ const ink = (page, id) => page.$eval(`#${id} canvas`, (canvas) => {
   return count;
 });
 
-async function axe_faults(page) {
-  await page.evaluate(axe.source);
-  const { violations, passes } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  const lines = violations.map(({ id, impact, nodes }) => `${id} (${impact}) at ${nodes.slice(0, 3).map(({ target }) => target.join(' ')).join('; ')}`);
-  assert(lines.length === 0, lines.join(' | '));
-  return `${passes.length} rules passed`;
-}
-
 /** The first line of the answer to a request as it is written. */
 function ask(text) {
   return new Promise((answered, failed) => {
@@ -113,6 +93,67 @@ await check('the page is below 300 KB', async () => {
   assert(size < 300_000, `${size} bytes`);
   return `${size} bytes`;
 });
+
+/** Drags the slider of the rate to the left and back, and keeps it. */
+async function drag(steps, pause) {
+  const box = await page.locator('#c-rate').boundingBox();
+  const at = (share) => page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+  await at(0.66);
+  await page.mouse.down();
+  for (let step = 0; step < steps; step += 1) {
+    await at(0.64 + 0.03 * Math.cos(step * 0.7));
+    await page.waitForTimeout(pause);
+  }
+}
+
+/** What the page has measured of one kind since the last call, milliseconds, from the shortest. */
+const measured = (name) => page.evaluate((name) => {
+  const all = performance.getEntriesByName(name, 'measure').map(({ duration }) => duration);
+  performance.clearMeasures(name);
+  return all.sort((a, b) => a - b);
+}, name);
+const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+
+async function figures() {
+  const rounds = 20;
+  await anew(page, () => page.selectOption('#preset', 'two-flows'));
+  const ways = [
+    ['released while it moves', async (nth) => {
+      await drag(8 + (nth % 5), 16);
+      await anew(page, () => page.mouse.up());
+    }],
+    ['released after a rest of 150 ms', async (nth) => {
+      await drag(4 + (nth % 5), 16);
+      await page.waitForTimeout(150);
+      await anew(page, () => page.mouse.up());
+    }],
+    ['by a key', async (nth) => {
+      await page.focus('#c-rate');
+      await anew(page, () => page.keyboard.press(nth % 2 === 0 ? 'ArrowLeft' : 'ArrowRight'));
+    }],
+  ];
+  for (const [name, way] of ways) {
+    for (const kind of ['first curve', 'complete', 'frame work']) await measured(kind);
+    for (let nth = 0; nth < rounds; nth += 1) await way(nth);
+    const [first, complete, work] = [await measured('first curve'), await measured('complete'), await measured('frame work')];
+    const say = (all) => `median ${quantile(all, 0.5).toFixed(0)}, ${all[0]?.toFixed(0)} to ${all.at(-1)?.toFixed(0)} ms`;
+    console.log(`      ${name}, ${first.length} times: first curve ${say(first)}; five seeds complete ${say(complete)}; main thread per picture ${quantile(work, 0.95).toFixed(1)} ms at the 95th percentile of ${work.length}`);
+  }
+  await measured('frame work');
+  await drag(300, 16);
+  const work = await measured('frame work');
+  await anew(page, () => page.mouse.up());
+  console.log(`      while it is dragged: main thread per picture ${quantile(work, 0.95).toFixed(1)} ms at the 95th percentile of ${work.length} in 5 s`);
+  console.log(`      Chromium ${browser.version()}, ${cpus().length} processors, load average ${loadavg()[0].toFixed(1)}`);
+}
+
+if (only_figures) {
+  await figures();
+  await browser.close();
+  server.child.kill('SIGINT');
+  await server.ended;
+  process.exit(results.failed === 0 ? 0 : 1);
+}
 
 const presets = await page.$$eval('#preset option', (all) => all.map(({ value }) => value).filter(Boolean));
 for (const preset of presets) {
@@ -145,26 +186,31 @@ await check('the numbers are those of the command', async () => {
 
 await check('the curves follow a slider while it is dragged', async () => {
   await anew(page, () => page.selectOption('#preset', 'two-flows'));
-  const before = await page.inputValue('#c-rate >> xpath=../input[@type="text"]');
-  const box = await page.locator('#c-rate').boundingBox();
-  await page.evaluate(() => performance.clearMeasures());
-  const drawn = await page.evaluate(() => Number(document.documentElement.dataset.drawn));
-  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
-  await page.mouse.down();
-  for (let step = 0; step <= 30; step += 1) {
-    await page.mouse.move(box.x + box.width * (0.6 - step * 0.008), box.y + box.height / 2);
-    await page.waitForTimeout(30);
-  }
-  const while_dragging = await page.evaluate(() => Number(document.documentElement.dataset.drawn));
-  assert(while_dragging >= drawn + 2, `${while_dragging - drawn} pictures while it was dragged`);
+  const text = () => page.inputValue('#c-rate >> xpath=../input[@type="text"]');
+  const drawn = () => page.evaluate(() => Number(document.documentElement.dataset.drawn));
+  const before = [await text(), await drawn()];
+  await drag(30, 30);
+  const after = [await text(), await drawn()];
+  assert(after[1] >= before[1] + 2, `${after[1] - before[1]} runs were drawn while it was dragged`);
+  assert(after[0] !== before[0], `the rate stays ${after[0]}`);
   await anew(page, () => page.mouse.up());
-  const after = await page.inputValue('#c-rate >> xpath=../input[@type="text"]');
-  assert(after !== before, `the rate stays ${after}`);
-  const times = await page.evaluate(() => performance.getEntriesByType('measure').map(({ name, duration }) => [name, duration]));
-  const of = (name) => times.filter(([known]) => known === name).map(([, duration]) => duration).sort((a, b) => a - b);
-  const work = of('frame work');
-  const p95 = work[Math.min(work.length - 1, Math.floor(work.length * 0.95))];
-  return `${before} to ${after}, ${while_dragging - drawn} pictures; after release first curve ${of('first curve').at(-1)?.toFixed(0)} ms, complete ${of('complete').at(-1)?.toFixed(0)} ms; work per frame ${p95.toFixed(1)} ms at the 95th percentile of ${work.length}`;
+  assert((await text()) === after[0], 'the rate changes by the release');
+  const [[, utilisation]] = await cells(page, '#measures');
+  assert(/±/.test(utilisation), `after the release all seeds are measured: ${utilisation}`);
+  return `${before[0]} to ${after[0]}, ${after[1] - before[1]} runs drawn`;
+});
+
+await check('a control that rests is asked for once: its release adds seeds to the run that is shown', async () => {
+  await drag(10, 30);
+  await page.waitForFunction(() => /^one seed in/.test(document.querySelector('#status').textContent), null, { timeout: 30_000 });
+  const drawn = await page.evaluate(() => Number(document.documentElement.dataset.drawn));
+  await measured('first curve');
+  await anew(page, () => page.mouse.up());
+  assert((await shown(page)) === drawn, `run ${drawn} was drawn, and ${await shown(page)} is shown whole`);
+  const seeds = await page.textContent('#seeds');
+  assert(seeds.includes('over 5 seeds'), seeds);
+  const [first] = await measured('first curve');
+  return `first curve ${first.toFixed(0)} ms after the release`;
 });
 
 await check('a slider moves by keys', async () => {
@@ -301,15 +347,14 @@ await check('a run follows the clock, and its rate is pulled', async () => {
 await check('axe finds nothing (light)', async () => {
   await page.click('#cross > summary');
   await page.click('#events > summary');
-  return axe_faults(page);
+  return axe_violations(page);
 });
 
 await check('axe finds nothing (dark, phone), and nothing is wider than the screen', async () => {
   const phone = await open({ colorScheme: 'dark', viewport: { width: 420, height: 850 } });
   await phone.click('#panel > summary');
-  const detail = await axe_faults(phone);
-  const over = await phone.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  assert(over <= 0, `the page is ${over} pixels wider than the screen`);
+  const detail = await axe_violations(phone);
+  await overflow(phone);
   await phone.close();
   return detail;
 });
@@ -344,7 +389,7 @@ await check('Ctrl-C ends the server, and the page finds it again when it is back
   const code = await server.ended;
   assert(code === 0, `it ended with ${code}`);
   await page.waitForFunction(() => document.querySelector('#status').classList.contains('bad'));
-  server = serve('--listen', `127.0.0.1:${port}`);
+  server = start('--listen', `127.0.0.1:${port}`);
   await server.url;
   await settled(page, before);
   const rows = await cells(page, '#measures');

@@ -8,8 +8,8 @@ use std::{fs, io, thread};
 use crate::python;
 use crate::step::Step;
 use crate::tool::{
-    ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CXX, LIBUDT, NODE, NPM, PAGE_PACKAGES, PYTHON, TCPDUMP, TSHARK,
-    checker, chromium,
+    ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CXX, FIREFOX, LIBUDT, NODE, NPM, PAGE_PACKAGES, PYTHON, TCPDUMP,
+    TSHARK, checker, chromium, firefox,
 };
 use crate::workspace::{TESTED, Workspace, run};
 
@@ -60,7 +60,11 @@ pub(crate) const STEPS: &[Step] = &[
         },
     },
     Step { name: "python", needs: &[&PYTHON], run: python::test },
-    Step { name: "browser", needs: &[&NODE, &NPM, &CHROMIUM, &BROWSER_PACKAGES, &PAGE_PACKAGES], run: browser },
+    Step {
+        name: "browser",
+        needs: &[&NODE, &NPM, &CHROMIUM, &FIREFOX, &BROWSER_PACKAGES, &PAGE_PACKAGES],
+        run: browser,
+    },
 ];
 
 /// The steps that `cargo xtask test --long` adds: what the ordinary tests ignore because it takes long.
@@ -167,7 +171,7 @@ fn tests(workspace: &Workspace) -> Result<(), String> {
     run(tests.args(TESTED))
 }
 
-/// Opens the pages of short runs in a browser, and the page of `cwnd live`.
+/// Opens the pages of short runs in a browser, and the page of `cwnd live` in two.
 fn browser(workspace: &Workspace) -> Result<(), String> {
     let out = workspace.scratch().join("pages");
     match fs::remove_dir_all(&out) {
@@ -191,5 +195,7 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     run(Command::new("npm").args(["run", "--silent", "check"]).current_dir(&page))?;
     run(Command::new("node").args(["build.mjs", "--compare"]).current_dir(&page))?;
     let command = workspace.target().join("release").join("cwnd");
-    run(Command::new("node").arg(workspace.path("tests/browser/live.mjs")).arg(command).arg(program))
+    run(Command::new("node").arg(workspace.path("tests/browser/live.mjs")).arg(&command).arg(program))?;
+    let program = firefox().ok_or("firefox is missing")?;
+    run(Command::new("node").arg(workspace.path("tests/browser/firefox.mjs")).arg(command).arg(program))
 }

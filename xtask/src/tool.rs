@@ -168,6 +168,10 @@ pub(crate) static CHROMIUM: Tool = Tool {
     source: Source::Debian(&["chromium", "fonts-dejavu-core"]),
 };
 
+/// The other browser.
+pub(crate) static FIREFOX: Tool =
+    Tool { name: "firefox", present: |_| firefox().is_some(), source: Source::Debian(&["firefox-esr"]) };
+
 /// The locked packages of the browser test.
 pub(crate) static BROWSER_PACKAGES: Tool = Tool {
     name: "the packages of tests/browser",
@@ -255,14 +259,21 @@ pub(crate) static TSHARK: Tool = Tool {
     source: Source::Debian(&["tshark"]),
 };
 
-/// The browser's program, by the names it has.
+/// Chromium's program, by the names it has.
 pub(crate) fn chromium() -> Option<PathBuf> {
+    program(&["chromium", "chromium-browser", "google-chrome"])
+}
+
+/// Firefox's program, by the names it has.
+pub(crate) fn firefox() -> Option<PathBuf> {
+    program(&["firefox-esr", "firefox"])
+}
+
+/// The first of these names that is a program of the search path.
+fn program(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<_> = std::env::split_paths(&path).collect();
-    ["chromium", "chromium-browser", "google-chrome"]
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
-        .find(|program| program.is_file())
+    names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|program| program.is_file())
 }
 
 /// Whether the packages that are locked in a folder are installed. npm leaves a copy of the lock file behind; an older copy is of an older
