@@ -131,6 +131,19 @@ async function figures() {
       await page.focus('#c-rate');
       await anew(page, () => page.keyboard.press(nth % 2 === 0 ? 'ArrowLeft' : 'ArrowRight'));
     }],
+    ['by a key, with ten times the rate, which is shown in parts', async (nth) => {
+      if (nth === 0) {
+        const text = page.locator('#c-rate >> xpath=../input[@type="text"]');
+        await anew(page, async () => {
+          await text.fill('1gbit');
+          await text.press('Tab');
+        });
+        await measured('first curve');
+        await measured('complete');
+      }
+      await page.focus('#c-round-trip-time');
+      await anew(page, () => page.keyboard.press(nth % 2 === 0 ? 'ArrowLeft' : 'ArrowRight'));
+    }],
   ];
   for (const [name, way] of ways) {
     for (const kind of ['first curve', 'complete', 'frame work']) await measured(kind);
@@ -139,6 +152,8 @@ async function figures() {
     const say = (all) => `median ${quantile(all, 0.5).toFixed(0)}, ${all[0]?.toFixed(0)} to ${all.at(-1)?.toFixed(0)} ms`;
     console.log(`      ${name}, ${first.length} times: first curve ${say(first)}; five seeds complete ${say(complete)}; main thread per picture ${quantile(work, 0.95).toFixed(1)} ms at the 95th percentile of ${work.length}`);
   }
+  await anew(page, () => page.selectOption('#preset', 'bufferbloat'));
+  await anew(page, () => page.selectOption('#preset', 'two-flows'));
   await measured('frame work');
   await drag(300, 16);
   const work = await measured('frame work');
