@@ -61,11 +61,12 @@ impl Limits {
         *nanos = nanos.wrapping_sub(now.as_nanos());
     }
 
-    /// Time spent so far.
+    /// Time spent so far; none before the sender exists.
     #[must_use]
     pub fn spent(&self, now: Time) -> Spent {
         let elapsed = self.elapsed(now);
-        let under = |limit: Limit| Span::from_nanos(elapsed[limit as usize]);
+        // Below zero before the instant at which the first limit began to hold.
+        let under = |limit: Limit| Span::from_nanos(elapsed[limit as usize].cast_signed().max(0).cast_unsigned());
         Spent {
             window: under(Limit::Window),
             rate: under(Limit::Rate),
@@ -91,6 +92,7 @@ mod tests {
     fn time_is_counted_under_the_limit_that_held() {
         let at = |millis: u64| Time::ZERO + Span::from_millis(7 + millis);
         let mut limits = Limits::new(at(0));
+        assert_eq!(limits.spent(Time::ZERO), Spent::default(), "before its start");
         limits.set(at(10), Limit::Rate);
         limits.set(at(15), Limit::Rate);
         limits.set(at(30), Limit::Peer);
