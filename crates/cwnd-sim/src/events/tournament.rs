@@ -4,70 +4,90 @@ use cwnd::Time;
 
 /// The next time of every component of one kind, by its index, and the earliest of all.
 ///
-/// A complete binary tree: a component's leaf holds its time, every other node the earlier one of its two children. Where one
-/// component's time changes, only the matches on its way to the root are played again. Nothing moves, and nothing is looked for.
+/// A complete tree of matches between four: a component's place in a match of the lowest round holds its time, those of the other rounds hold
+/// the winners of the round below. Where one component's time changes, only the matches on its way to the final are played again. Nothing
+/// moves, and nothing is looked for. With four in a match there are half as many rounds as with two, and the comparisons of a match do
+/// not wait for each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
-    /// Node 1 is the root, those of node `n` are `2 n` and `2 n + 1`, the second half are the leaves.
-    nodes: Vec<Contender>,
-    first: Contender,
+    /// The final is match 0; the winners of the matches `4 n + 1` to `4 n + 4` meet in match `n`.
+    matches: Vec<Match>,
+    /// The first match of the lowest round.
+    lowest: usize,
+    first: (Time, u32),
 }
 
-/// A component and its time. Of equal times the one of the lower index is the earlier, and that is always on the left.
+/// Four that play against each other, by index from the left: of equal times the one of the lowest index is the earliest.
 #[derive(Clone, Copy, Debug)]
-struct Contender {
-    /// Nanoseconds.
-    at: u64,
-    index: u64,
+struct Match {
+    at: [Time; 4],
+    who: [u32; 4],
 }
 
 impl Tournament {
     /// The earliest time, and whose it is: of equal ones the lowest index. [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn first(&self) -> (Time, u32) {
-        (Time::from_nanos(self.first.at), self.first.index as u32)
+        self.first
     }
 
     /// Gives component `index` the time `at`, [`Time::MAX`] for none.
     #[inline]
     pub(crate) fn set(&mut self, index: u32, at: Time) {
-        let nodes = self.nodes.as_mut_slice();
-        let mut node = nodes.len() / 2 + index as usize;
-        if node >= nodes.len() {
+        let (mut number, mut place) = (self.lowest + index as usize / 4, index as usize % 4);
+        let mut winner = (at, index);
+        if number >= self.matches.len() {
             return self.grow(index, at);
         }
-        let mut winner = Contender { at: at.as_nanos(), index: u64::from(index) };
-        while node > 1 {
-            nodes[node] = winner;
-            let other = nodes[node ^ 1];
-            let on_the_right = node % 2 == 1;
-            if other.at < winner.at || on_the_right && other.at == winner.at {
-                winner = other;
+        loop {
+            let now = &mut self.matches[number];
+            (now.at[place], now.who[place]) = winner;
+            winner = now.winner();
+            if number == 0 {
+                self.first = winner;
+                return;
             }
-            node /= 2;
+            (number, place) = ((number - 1) / 4, (number - 1) % 4);
         }
-        self.first = winner;
     }
 
     #[cold]
     fn grow(&mut self, index: u32, at: Time) {
-        let leaves = self.nodes.split_off(self.nodes.len() / 2);
-        *self = Self::of((index as usize + 1).next_power_of_two());
-        for (index, leaf) in (0..).zip(leaves) {
-            self.set(index, Time::from_nanos(leaf.at));
+        let places = self.matches.split_off(self.lowest);
+        *self = Self::of(index as usize + 1);
+        let known = places.iter().flat_map(|places| places.at.into_iter().zip(places.who));
+        for (at, index) in known.filter(|(at, _)| *at < Time::MAX) {
+            self.set(index, at);
         }
         self.set(index, at);
     }
 
-    fn of(leaves: usize) -> Self {
-        let none = Contender { at: Time::MAX.as_nanos(), index: 0 };
-        Self { nodes: vec![none; 2 * leaves], first: none }
+    /// For that many components at least.
+    fn of(components: usize) -> Self {
+        let (mut lowest, mut round) = (0, 1);
+        while 4 * round < components {
+            lowest += round;
+            round *= 4;
+        }
+        let nobody = Match { at: [Time::MAX; 4], who: [0; 4] };
+        Self { matches: vec![nobody; lowest + round], lowest, first: (Time::MAX, 0) }
+    }
+}
+
+impl Match {
+    #[inline(always)]
+    fn winner(&self) -> (Time, u32) {
+        let [a, b, c, d] = self.at;
+        let left = if b < a { (b, 1) } else { (a, 0) };
+        let right = if d < c { (d, 3) } else { (c, 2) };
+        let (at, place) = if right.0 < left.0 { right } else { left };
+        (at, self.who[place])
     }
 }
 
 impl Default for Tournament {
     fn default() -> Self {
-        Self::of(2)
+        Self::of(1)
     }
 }
 
