@@ -21,6 +21,8 @@ pub(crate) struct FqCoDel {
     limit: QueueLimit,
     /// Perturbs the hash.
     perturbation: u64,
+    /// The queues of the flows up to the last one seen.
+    places: Vec<u32>,
     queues: Vec<Queue>,
     /// The queues whose first turn is to come, and those that have had one.
     new: VecDeque<u32>,
@@ -46,12 +48,16 @@ impl FqCoDel {
         let mut queues = Vec::new();
         queues.resize_with(setup.queues as usize, Queue::default);
         let (new, old) = (VecDeque::new(), VecDeque::new());
-        Self { setup, limit, perturbation: stream.seed(), queues, new, old, packets: 0, bytes: 0 }
+        let perturbation = stream.seed();
+        Self { setup, limit, perturbation, places: Vec::new(), queues, new, old, packets: 0, bytes: 0 }
     }
 
     /// The queue of a flow.
-    fn place(&self, flow: u32) -> u32 {
-        Stream::seeded(self.perturbation ^ u64::from(flow)).below(u64::from(self.setup.queues)) as u32
+    fn place(&mut self, flow: u32) -> u32 {
+        let known = self.places.len() as u32;
+        let hash = |flow| Stream::seeded(self.perturbation ^ u64::from(flow)).below(u64::from(self.setup.queues));
+        self.places.extend((known..=flow).map(|flow| hash(flow) as u32));
+        self.places[flow as usize]
     }
 
     /// Drops from the head of the longest queue in bytes, half of its packets, but no more than a batch; of equal queues from the
@@ -260,7 +266,7 @@ mod tests {
     fn a_seed_perturbs_which_flows_share_a_queue() {
         let places = |seed| {
             let setup = FqCoDelSetup { queues: 1000, ..FqCoDelSetup::default() };
-            let queue = FqCoDel::new(setup, QueueLimit::Unlimited, Stream::new(seed, "FQ-CoDel"));
+            let mut queue = FqCoDel::new(setup, QueueLimit::Unlimited, Stream::new(seed, "FQ-CoDel"));
             (0..1000).map(|flow| queue.place(flow)).collect::<Vec<_>>()
         };
         assert_eq!(places(1), places(1));
