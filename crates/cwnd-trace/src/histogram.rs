@@ -16,13 +16,21 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, value: u64) {
         let bucket = bucket_of(value);
-        if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
+        match self.counts.get_mut(bucket) {
+            Some(count) => *count += 1,
+            None => self.grow(bucket),
         }
-        self.counts[bucket] += 1;
         self.count += 1;
         self.sum += u128::from(value);
         self.max = self.max.max(value);
+    }
+
+    /// Counts the first value of a bucket beyond all others.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, bucket: usize) {
+        self.counts.resize(bucket, 0);
+        self.counts.push(1);
     }
 
     /// How many values were counted.

@@ -28,17 +28,15 @@ impl RttEstimator {
     #[inline]
     pub fn on_sample(&mut self, sample: Span, ack_delay: Span) {
         let weighed = |old: Span, new: Span, shares: u64| (old * (shares - 1) + new) / shares;
-        self.rtt = Some(match self.rtt {
-            None => Rtt { latest: sample, smoothed: sample, variation: sample / 2, min: sample, ack_delay },
-            // The deviation is from the mean before the sample (RFC 6298, 2.3).
-            Some(rtt) => Rtt {
-                latest: sample,
-                smoothed: weighed(rtt.smoothed, sample, 8),
-                variation: weighed(rtt.variation, rtt.smoothed.abs_diff(sample), 4),
-                min: rtt.min.min(sample),
-                ack_delay,
-            },
-        });
+        let Some(rtt) = &mut self.rtt else {
+            self.rtt = Some(Rtt { latest: sample, smoothed: sample, variation: sample / 2, min: sample, ack_delay });
+            return;
+        };
+        // The deviation is from the mean before the sample (RFC 6298, 2.3).
+        rtt.variation = weighed(rtt.variation, rtt.smoothed.abs_diff(sample), 4);
+        rtt.smoothed = weighed(rtt.smoothed, sample, 8);
+        rtt.min = rtt.min.min(sample);
+        (rtt.latest, rtt.ack_delay) = (sample, ack_delay);
     }
 
     /// What is known; none before the first sample.
