@@ -10,7 +10,7 @@ use cwnd_stack::StackSpec;
 
 use crate::endpoint::{Receiver, Sender};
 use crate::era::MarkedAtOne;
-use crate::net::packet::{Body, Data, Ecn, Packet};
+use crate::net::packet::{Ack, Body, Data, Ecn, Packet};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
 use crate::protocol::{ReceiverProtocol, SenderConfig, SenderProtocol};
@@ -289,7 +289,7 @@ impl Flow {
     #[inline(always)]
     pub(crate) fn leave_access(&mut self, index: u32, other_bodies: &mut OtherBodies) -> Option<Packet> {
         let (size, capable, body) = match self.access.in_transit.pop_front()?.data {
-            Some(data) => (self.packet, self.ecn && !data.retransmission, Body::Data(data)),
+            Some(data) => return Some(self.data_packet(index, data)),
             None => match other_bodies.take(index)? {
                 body @ Body::Headed(data, _) => (self.packet, self.ecn && !data.retransmission, body),
                 body @ Body::Datagram(datagram) => (Bytes(datagram.bytes), datagram.capable, body),
@@ -298,6 +298,21 @@ impl Flow {
         };
         let ecn = if capable { Ecn::Capable } else { Ecn::NotCapable };
         Some(Packet { due: Time::ZERO, flow: index, hop: self.forward, size, ecn, class: self.class, body })
+    }
+
+    /// The packet with `data` as it leaves the access line; this is flow `index`.
+    #[inline(always)]
+    pub(crate) fn data_packet(&self, index: u32, data: Data) -> Packet {
+        let ecn = if self.ecn && !data.retransmission { Ecn::Capable } else { Ecn::NotCapable };
+        let (size, class, body) = (self.packet, self.class, Body::Data(data));
+        Packet { due: Time::ZERO, flow: index, hop: self.forward, size, ecn, class, body }
+    }
+
+    /// The packet with `ack` as it leaves the receiver; this is flow `index`.
+    #[cold]
+    pub(crate) fn acknowledgement(&self, index: u32, ack: Ack) -> Packet {
+        let (ecn, class, body) = (Ecn::NotCapable, self.class, Body::Ack(ack));
+        Packet { due: Time::ZERO, flow: index, hop: self.reverse, size: self.ack, ecn, class, body }
     }
 
     /// Whether nothing of it is left anywhere: neither packets on their way nor a receiver about to send some.
@@ -318,6 +333,18 @@ impl AccessLine {
         let jitter = Span::from_nanos(self.stream.below(self.jitter));
         self.last = (now + self.delay + jitter).max(self.last);
         self.in_transit.push(Departure { due: self.last, data })
+    }
+
+    /// The packet that leaves next, if it is plain data.
+    #[inline(always)]
+    pub(crate) fn front(&self) -> Option<Data> {
+        self.in_transit.front()?.data
+    }
+
+    /// Takes that packet off the line.
+    #[inline(always)]
+    pub(crate) fn remove_front(&mut self) {
+        self.in_transit.pop_front();
     }
 
     /// When the next packet leaves; [`Time::MAX`] if there is none.

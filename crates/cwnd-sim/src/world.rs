@@ -23,7 +23,7 @@ use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
 use crate::net::setup::Class;
 use crate::net::tap::Tap;
-use crate::protocol::{Received, ReceiverProtocol, SenderProtocol};
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
 use crate::random::Stream;
 use crate::ring::Budget;
 use crate::setup::{FlowSetup, Setup};
@@ -305,6 +305,11 @@ impl World {
 
     #[inline(always)]
     fn leave_access(&mut self, index: u32) {
+        if let Some(link) = self.ahead
+            && self.go_round(link, index)
+        {
+            return;
+        }
         let flow = &mut self.flows[index as usize];
         let Some(mut packet) = flow.leave_access(index, &mut self.other_bodies) else { return };
         self.events.set_access(index, flow.access.next());
@@ -466,7 +471,7 @@ impl World {
     #[inline(always)]
     fn serve(&mut self, index: u32, answer: Option<&Body>) {
         let now = self.now;
-        let Flow { sender, access, armed, answers, .. } = &mut self.flows[index as usize];
+        let Flow { sender, access, answers, .. } = &mut self.flows[index as usize];
         let idle = access.next() == Time::MAX;
         let timers = sender.serve(now, answer, |body| {
             let data = if let Body::Data(data) = body { Some(data) } else { None };
@@ -479,6 +484,13 @@ impl World {
         if idle {
             self.events.set_access(index, access.next());
         }
+        self.arm_sender(index, timers);
+    }
+
+    /// Sees to it that a sender is called when it is to be.
+    #[inline(always)]
+    fn arm_sender(&mut self, index: u32, timers: Timers) {
+        let armed = &mut self.flows[index as usize].armed;
         if timers.release < armed.release {
             armed.release = timers.release;
             self.events.push(timers.release, Component::Release(index));

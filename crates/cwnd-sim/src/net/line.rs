@@ -55,7 +55,7 @@ impl Line {
     }
 
     /// Sends a packet of `size` that came at `now`, as soon as the line is free; when the last bit has left.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, now: Time, size: Bytes) -> Time {
         if self.free < now.as_nanos() {
             self.free = now.as_nanos();
@@ -65,12 +65,10 @@ impl Line {
     }
 
     /// Sends a packet of `size` right behind the one before; when the last bit has left.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn follow(&mut self, size: Bytes) -> Time {
         if self.cached.0 != size {
-            // During an outage the result is of no use: the rate changes before the end.
-            let (bits, rate) = (bit_nanos(size), u128::from(self.rate.max(1)));
-            self.cached = (size, (bits / rate) as u64, (bits % rate) as u64);
+            self.divide(size);
         }
         let (mut free, mut remainder) = (self.free.saturating_add(self.cached.1), self.remainder + self.cached.2);
         if remainder >= self.rate {
@@ -82,6 +80,15 @@ impl Line {
         }
         (self.free, self.remainder) = (free, remainder);
         self.free_at()
+    }
+
+    /// Works out how long a packet of `size` takes.
+    #[cold]
+    #[inline(never)]
+    fn divide(&mut self, size: Bytes) {
+        // During an outage the result is of no use: the rate changes before the end.
+        let (bits, rate) = (bit_nanos(size), u128::from(self.rate.max(1)));
+        self.cached = (size, (bits / rate) as u64, (bits % rate) as u64);
     }
 
     /// Bytes the line could have carried until `now`, if its rate changes.

@@ -136,12 +136,38 @@ impl Link {
     #[inline(always)]
     pub(crate) fn pass(&mut self, now: Time, horizon: Time, packet: &mut Packet) -> Result<Time, Verdict> {
         let Some(left) = self.admit(now, packet) else { return Err(self.drop_offered(packet)) };
+        self.carry(left, horizon, packet.size).ok_or_else(|| self.enter(left, packet))
+    }
+
+    /// The same as [`pass`](Self::pass) for a packet of `size`, where nothing but the room in the queue decides about it: when its last bit
+    /// leaves the line. None, and nothing has changed, where it is full or something else decides. It has not been counted as carried.
+    #[inline(always)]
+    pub(crate) fn pass_to_tail(&mut self, now: Time, size: Bytes) -> Option<Time> {
+        let Server::Fifo(fifo) = &mut self.server else { return None };
+        if !fifo.is_drop_tail() || !matches!(self.loss, RandomLoss::None) {
+            return None;
+        }
+        let admitted = fifo.offer_to_tail(now, size)?;
+        self.counts.offered += 1;
+        self.waits.record(now, admitted.start);
+        Some(admitted.finish)
+    }
+
+    /// When a packet arrives whose last bit left the line at `left`, if that is before `horizon`: it has been counted as carried.
+    #[inline(always)]
+    pub(crate) fn carry(&mut self, left: Time, horizon: Time, size: Bytes) -> Option<Time> {
         let at = left + self.road.delay;
         if at >= horizon {
-            return Err(self.road.enter(left, packet));
+            return None;
         }
-        self.count_carried(packet.size);
-        Ok(at)
+        self.count_carried(size);
+        Some(at)
+    }
+
+    /// Puts such a packet on its way where that is later.
+    #[cold]
+    pub(crate) fn enter(&mut self, left: Time, packet: &Packet) -> Verdict {
+        self.road.enter(left, packet)
     }
 
     /// Takes out the packet at the front if it leaves before `horizon`.

@@ -10,4 +10,4 @@ mod timer;
 pub(crate) use aggregate::Aggregate;
 pub use receiver::{AckEcho, Reassembly};
 pub(crate) use receiver::{Receiver, ReceiverOptions};
-pub(crate) use sender::Sender;
+pub(crate) use sender::{Released, Sender};

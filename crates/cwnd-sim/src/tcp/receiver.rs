@@ -97,18 +97,26 @@ impl Receiver {
     /// to send at once; none if it is for [`on_data`](Self::on_data), which would return the same for a plain one.
     #[inline(always)]
     fn on_plain_data(&mut self, data: &Data, marked: bool) -> Option<Ack> {
-        let in_order = data.number == self.cumulative && self.beyond.is_empty();
-        if !in_order || marked || self.marked || self.delayed.is_some() {
-            return None;
-        }
+        (self.is_plain(data.number) && !marked).then(|| self.answer_plainly(data))
+    }
+
+    /// Whether a packet of this number that has no mark is in order while nothing is missing, held back or marked.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self, number: u64) -> bool {
+        number == self.cumulative && self.beyond.is_empty() && !self.marked && self.delayed.is_none()
+    }
+
+    /// The acknowledgement of such a packet, which leaves at once.
+    #[inline(always)]
+    pub(crate) fn answer_plainly(&mut self, data: &Data) -> Ack {
         self.cumulative += 1;
-        Some(Ack {
+        Ack {
             cumulative: self.cumulative,
             echo: data.sent_at,
             sack: [Block::default(); 3],
             marked: false,
             duplicate: 0,
-        })
+        }
     }
 
     /// Handles a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:

@@ -2,6 +2,7 @@
 //! algorithm.
 
 use std::iter;
+use std::ops::Range;
 
 use cwnd::host::{Facts, Moment};
 use cwnd::{
@@ -59,6 +60,17 @@ pub(crate) struct Sender<R> {
     backlog: Backlog,
 }
 
+/// What an acknowledgement lets leave.
+#[derive(Clone, Debug)]
+pub(crate) enum Released {
+    /// New packets, as if there were nothing to decide about each of them; they count as sent.
+    New(Range<u64>),
+    /// That is to be asked for.
+    Perhaps,
+    /// Nothing, since it is not of the plain kind and has not been handled.
+    Untouched,
+}
+
 impl<R: Recovery> Sender<R> {
     /// A sender that starts at `now`.
     pub(crate) fn new(config: SenderConfig, recovery: R, now: Time) -> Self {
@@ -87,6 +99,35 @@ impl<R: Recovery> Sender<R> {
         } else {
             self.on_other_ack(now, ack);
         }
+    }
+
+    /// Takes in an acknowledgement if it is of the plain kind.
+    #[inline(always)]
+    pub(crate) fn on_plain_ack(&mut self, now: Time, ack: &Ack) -> Released {
+        let Some(newly) = self.recovery.on_plain_ack(now, ack) else { return Released::Untouched };
+        let outcome = AckOutcome { newly, advanced: true, rearm: true, ..AckOutcome::default() };
+        self.on_outcome(now, ack, self.in_flight() + newly, &outcome);
+        let next = self.recovery.next();
+        // The packet that confirms a reaction to a mark is not like the others.
+        if !self.is_unbound(now) || self.confirming >= next {
+            return Released::Perhaps;
+        }
+        let count = self.supply(now);
+        self.recovery.send(now, count);
+        self.facts.counts.sent += count;
+        Released::New(next..next.saturating_add(count))
+    }
+
+    /// When it is to be called without an acknowledgement, once all that may leave has left.
+    #[inline(always)]
+    pub(crate) fn timers(&mut self, now: Time) -> Timers {
+        self.recovery.on_drained(self.facts.limits.current());
+        if self.recovery.is_probe_stale() {
+            // The time until which the timer is known not to expire is not enough.
+            self.timer.settle(&self.facts.rtt);
+            self.recovery.set_probe(now, self.facts.rtt.get(), self.timer.deadline());
+        }
+        Timers { release: self.next_release(), deadline: self.timer.deadline().min(self.recovery.deadline()) }
     }
 
     #[inline(never)]
@@ -226,7 +267,7 @@ impl<R: Recovery> Sender<R> {
     }
 
     /// Nothing but window, source and receiver holds packets back, and the timer runs: there is nothing to decide for each of them.
-    #[inline]
+    #[inline(always)]
     fn is_unbound(&self, now: Time) -> bool {
         self.recovery.is_idle()
             && self.recovery.outstanding() > 0
@@ -363,13 +404,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
             self.on_ack(now, ack);
         }
         self.drain(now, |data| send(Body::Data(data)));
-        self.recovery.on_drained(self.facts.limits.current());
-        if self.recovery.is_probe_stale() {
-            // The time until which the timer is known not to expire is not enough.
-            self.timer.settle(&self.facts.rtt);
-            self.recovery.set_probe(now, self.facts.rtt.get(), self.timer.deadline());
-        }
-        Timers { release: self.next_release(), deadline: self.timer.deadline().min(self.recovery.deadline()) }
+        self.timers(now)
     }
 
     fn on_wake(&mut self, now: Time) {
@@ -420,7 +455,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         self.cached.window
     }
 
-    #[inline]
+    #[inline(always)]
     fn in_flight(&self) -> u64 {
         self.recovery.in_flight()
     }

@@ -1,6 +1,6 @@
 //! First in, first out: drop-tail, alone or behind random early detection or PIE.
 
-use cwnd::Time;
+use cwnd::{Bytes, Time};
 
 use super::decbit::DecBit;
 use super::pie::Pie;
@@ -48,6 +48,9 @@ impl Fifo {
     /// Decides on a packet; none if it is dropped. An idle line takes every packet at once, whatever the limit.
     #[inline(always)]
     pub(crate) fn offer(&mut self, now: Time, packet: &mut Packet) -> Option<Admitted> {
+        if self.is_drop_tail() {
+            return self.offer_to_tail(now, packet.size);
+        }
         self.waiting.advance(now);
         let start = self.line.next_start(now);
         let busy = start > now;
@@ -59,7 +62,6 @@ impl Fifo {
             Arriving { now, size: packet.size, capable, packets, bytes, idle_since, full }
         };
         let fate = match &mut self.early {
-            Early::Nothing if full => Fate::Drop,
             Early::Nothing => Fate::Queue,
             Early::Red(red) => red.admit(&arriving()),
             Early::Rio(rio) => rio.admit(&arriving(), packet.class, start),
@@ -75,5 +77,25 @@ impl Fifo {
             self.waiting.push(start, packet.size);
         }
         Some(Admitted { marked: fate == Fate::Mark, start, finish: self.line.send(now, packet.size) })
+    }
+
+    /// Nothing but the length of the queue decides.
+    #[inline]
+    pub(crate) fn is_drop_tail(&self) -> bool {
+        matches!(self.early, Early::Nothing)
+    }
+
+    /// The same as [`offer`](Self::offer) for a packet of `size` where the queue [drops at its tail](Self::is_drop_tail).
+    #[inline(always)]
+    pub(crate) fn offer_to_tail(&mut self, now: Time, size: Bytes) -> Option<Admitted> {
+        self.waiting.advance(now);
+        let start = self.line.next_start(now);
+        if start > now {
+            if self.limit.refuses(self.waiting.packets(), self.waiting.bytes(), size) {
+                return None;
+            }
+            self.waiting.push(start, size);
+        }
+        Some(Admitted { marked: false, start, finish: self.line.send(now, size) })
     }
 }

@@ -13,14 +13,14 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     /// A packet of `size` waits until `start`, not before the one in front of it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, start: Time, size: Bytes) {
         self.starts.push_back((start, size));
         self.bytes += u64::from(size.0);
     }
 
     /// Lets go of the packets whose transmission has begun.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn advance(&mut self, now: Time) {
         while let Some((start, size)) = self.starts.front()
             && *start <= now
@@ -30,12 +30,12 @@ impl Waiting {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn packets(&self) -> u64 {
         self.starts.len() as u64
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -176,7 +176,7 @@ pub(crate) trait Recovery: Debug + Send {
     }
 
     /// Packets sent and not yet acknowledged cumulatively.
-    #[inline]
+    #[inline(always)]
     fn outstanding(&self) -> u64 {
         self.next() - self.acked()
     }

@@ -52,6 +52,7 @@ impl Sack {
         }
     }
 
+    #[inline(always)]
     fn count_sent(&mut self, count: u64) {
         self.urgent = false;
         if let Phase::Recovery(Some(reduction)) = &mut self.phase {
@@ -61,17 +62,17 @@ impl Sack {
 }
 
 impl Recovery for Sack {
-    #[inline]
+    #[inline(always)]
     fn acked(&self) -> u64 {
         self.board.acked()
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&self) -> u64 {
         self.board.next()
     }
 
-    #[inline]
+    #[inline(always)]
     fn in_flight(&self) -> u64 {
         match self.phase {
             // Without limited transmit the first duplicate acknowledgements release nothing: what they stand for still counts.
@@ -81,18 +82,18 @@ impl Recovery for Sack {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn in_recovery(&self) -> bool {
         matches!(self.phase, Phase::Recovery(_))
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_idle(&self) -> bool {
         // An urgent packet leaves at the instant that makes it urgent, so that there is none.
         matches!(self.phase, Phase::Open) && !self.waiting()
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_plain_ack(&mut self, _now: Time, ack: &Ack) -> Option<u64> {
         if matches!(self.phase, Phase::Open) { self.board.on_plain_ack(ack) } else { None }
     }
@@ -116,7 +117,7 @@ impl Recovery for Sack {
         outcome
     }
 
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, _news: &AckOutcome) -> bool {
         if matches!(self.phase, Phase::Open) || self.board.acked() < self.until {
             return false;
@@ -126,7 +127,7 @@ impl Recovery for Sack {
         repaired
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_window(&mut self, outcome: &AckOutcome, window: Packets) {
         if let Phase::Recovery(Some(reduction)) = &mut self.phase {
             let safe = outcome.advanced && outcome.lost == 0;
@@ -146,7 +147,7 @@ impl Recovery for Sack {
         self.urgent
     }
 
-    #[inline]
+    #[inline(always)]
     fn room(&self, window: u64) -> u64 {
         match &self.phase {
             Phase::Recovery(Some(reduction)) => reduction.allowance(),
@@ -154,7 +155,7 @@ impl Recovery for Sack {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn waiting(&self) -> bool {
         self.board.waiting() > 0
     }
@@ -166,7 +167,7 @@ impl Recovery for Sack {
         Some(number)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, _now: Time, count: u64) -> u64 {
         self.count_sent(count);
         self.board.send(count)

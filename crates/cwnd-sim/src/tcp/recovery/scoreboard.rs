@@ -27,23 +27,25 @@ pub(crate) struct Scoreboard {
 
 impl Scoreboard {
     /// All packets below have arrived.
+    #[inline(always)]
     pub(crate) fn acked(&self) -> u64 {
         self.acked
     }
 
     /// The number of the next new packet.
+    #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
     /// Packets taken to be in the network (RFC 6675's pipe).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn in_flight(&self) -> u64 {
         self.fresh + self.resent
     }
 
     /// Lost packets that wait to be sent again.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn waiting(&self) -> u64 {
         self.waiting
     }
@@ -64,7 +66,7 @@ impl Scoreboard {
     }
 
     /// Sends the next `count` new packets. The first of them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, count: u64) -> u64 {
         let first = self.next;
         self.next += count;
@@ -86,7 +88,7 @@ impl Scoreboard {
 
     /// Handles an acknowledgement, if neither it nor any before it reports a hole. How many packets it newly acknowledges; none if
     /// it is for [`on_ack`](Self::on_ack).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_plain_ack(&mut self, ack: &Ack) -> Option<u64> {
         let plain =
             ack.sack[0].end == 0 && self.is_plain() && ack.cumulative > self.acked && ack.cumulative <= self.next;
@@ -120,12 +122,12 @@ impl Scoreboard {
     }
 
     /// Everything outstanding is in flight for the first time, as far as is known.
-    #[inline]
+    #[inline(always)]
     fn is_plain(&self) -> bool {
         self.sacked.is_empty() && self.lost_below <= self.acked
     }
 
-    #[inline]
+    #[inline(always)]
     fn advance_plainly(&mut self, cumulative: u64) -> u64 {
         let newly = cumulative - self.acked;
         self.fresh -= newly;
