@@ -58,9 +58,9 @@ pub(crate) struct Finite {
     /// Packets in all.
     pub(crate) size: u64,
     pub(crate) start: Time,
-    /// How long after the start the last packet had arrived, and all had been acknowledged.
-    pub(crate) arrived: Option<Span>,
-    pub(crate) acknowledged: Option<Span>,
+    /// How long after the start the last packet had arrived, and all had been acknowledged; [`Span::MAX`] while that is to come.
+    arrived: Span,
+    acknowledged: Span,
     /// Its crowd, which is notified of both.
     pub(crate) member: Option<Member>,
 }
@@ -154,7 +154,32 @@ impl FlowPath {
 impl Finite {
     /// A flow of `size` packets that starts at `start`.
     pub(crate) fn new(size: u64, start: Time, member: Option<Member>) -> Self {
-        Self { size, start, arrived: None, acknowledged: None, member }
+        Self { size, start, arrived: Span::MAX, acknowledged: Span::MAX, member }
+    }
+
+    /// How long after the start the last packet had arrived.
+    pub(crate) fn arrived(&self) -> Option<Span> {
+        Some(self.arrived).filter(|arrived| *arrived < Span::MAX)
+    }
+
+    /// How long after the start all had been acknowledged.
+    pub(crate) fn acknowledged(&self) -> Option<Span> {
+        Some(self.acknowledged).filter(|acknowledged| *acknowledged < Span::MAX)
+    }
+
+    /// The last packet has arrived; how long after the start.
+    pub(crate) fn arrive(&mut self, now: Time) -> Span {
+        self.arrived = now.since(self.start);
+        self.arrived
+    }
+
+    /// All has been acknowledged; how long after the start, and whether that is news.
+    pub(crate) fn acknowledge(&mut self, now: Time) -> (Span, bool) {
+        let news = self.acknowledged().is_none();
+        if news {
+            self.acknowledged = now.since(self.start);
+        }
+        (now.since(self.start), news)
     }
 }
 
@@ -200,7 +225,7 @@ impl Flow {
             ),
             Transport::Reported => {
                 if let Algorithm::UdtAgent(rule) = setup.algorithm.start(&algorithm_start) {
-                    let (sender, receiver) = agent::ends(setup, rule, parameters.backlog, parameters.start);
+                    let (sender, receiver) = agent::ends(setup, *rule, parameters.backlog, parameters.start);
                     (Sender::Agent(Box::new(sender)), Receiver::Agent(Box::new(receiver)))
                 } else {
                     let (sender, receiver) = udt::ends(setup, &algorithm_start, parameters.backlog, parameters.start);

@@ -91,8 +91,8 @@ impl Recorder {
         for (column, flow) in self.trace.flows.iter_mut().zip(world.flows) {
             column.log = flow.sender.into_log();
             if let Some(finite) = &flow.finite {
-                column.completed = finite.arrived.map(Span::as_nanos);
-                column.acknowledged = finite.acknowledged.map(Span::as_nanos);
+                column.completed = finite.arrived().map(Span::as_nanos);
+                column.acknowledged = finite.acknowledged().map(Span::as_nanos);
             }
         }
         for (column, crowd) in self.trace.crowds.iter_mut().zip(world.crowds) {

@@ -132,6 +132,58 @@ pub trait CongestionControl: Debug + Send {
     }
 }
 
+impl<A: CongestionControl + ?Sized> CongestionControl for Box<A> {
+    #[inline]
+    fn control(&self) -> Control {
+        (**self).control()
+    }
+
+    #[inline]
+    fn on_ack(&mut self, view: &View, ack: &Ack) {
+        (**self).on_ack(view, ack);
+    }
+
+    fn on_congestion(&mut self, view: &View, event: &Congestion) {
+        (**self).on_congestion(view, event);
+    }
+
+    fn on_fluid(&mut self, view: &View, acked: Packets) {
+        (**self).on_fluid(view, acked);
+    }
+
+    fn on_recovered(&mut self, view: &View) {
+        (**self).on_recovered(view);
+    }
+
+    fn on_wake(&mut self, view: &View) {
+        (**self).on_wake(view);
+    }
+
+    fn on_restart(&mut self, view: &View, idle: Span) {
+        (**self).on_restart(view, idle);
+    }
+
+    fn on_spurious(&mut self, view: &View) {
+        (**self).on_spurious(view);
+    }
+
+    fn wants_samples(&self) -> bool {
+        (**self).wants_samples()
+    }
+
+    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        (**self).inspect(visit);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn CongestionControl> {
+        (**self).boxed_clone()
+    }
+
+    fn apply(&mut self, signal: &Signal) {
+        (**self).apply(signal);
+    }
+}
+
 impl Clone for Box<dyn CongestionControl> {
     fn clone(&self) -> Self {
         self.boxed_clone()

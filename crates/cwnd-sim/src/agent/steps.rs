@@ -181,7 +181,7 @@ fn played(history: &History) -> Vec<String> {
     let Algorithm::UdtAgent(rule) = spec.start(&start) else { panic!("{spec:?} is an agent's") };
     let lists = rule.habits().lists_numbers;
     let begin = Time::ZERO + Span::from_secs_f64(history.start);
-    let (sender, receiver) = super::ends(&flow, rule, Backlog::default(), begin);
+    let (sender, receiver) = super::ends(&flow, *rule, Backlog::default(), begin);
     let mut world = World {
         sender,
         receiver,

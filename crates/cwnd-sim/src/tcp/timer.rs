@@ -11,11 +11,10 @@ use crate::era::Era;
 /// when it really does is worked out once that time has come.
 #[derive(Clone, Debug)]
 pub(crate) struct RetransmissionTimer {
-    granularity: Span,
     min: Span,
     initial: Span,
-    /// The estimate from samples in whole ticks, where the timer has ticks.
-    coarse: Option<Box<RttEstimator>>,
+    /// Where the timer has ticks: one of them, and the estimate from samples in whole ticks.
+    coarse: Option<Box<(Span, RttEstimator)>>,
     /// Doublings since the last sample.
     backoff: u32,
     /// It expired, and nothing has been acknowledged since.
@@ -29,9 +28,8 @@ pub(crate) struct RetransmissionTimer {
 impl RetransmissionTimer {
     /// The timer of an era, without a sample.
     pub(crate) fn new(era: &Era) -> Self {
-        let coarse = (era.granularity > Span::ZERO).then(Box::default);
+        let coarse = (era.granularity > Span::ZERO).then(|| Box::new((era.granularity, RttEstimator::new())));
         Self {
-            granularity: era.granularity,
             min: era.min_rto.min(MAX_TIMEOUT),
             initial: era.initial_rto,
             coarse,
@@ -84,9 +82,9 @@ impl RetransmissionTimer {
     #[inline]
     pub(crate) fn sample(&mut self, rtt: Span) {
         self.backoff = 0;
-        if let Some(coarse) = &mut self.coarse {
-            let ticks = (rtt + self.granularity / 2).as_nanos() / self.granularity.as_nanos();
-            coarse.on_sample(self.granularity * ticks.max(1), Span::ZERO);
+        if let Some((tick, coarse)) = self.coarse.as_deref_mut() {
+            let ticks = (rtt + *tick / 2).as_nanos() / tick.as_nanos();
+            coarse.on_sample(*tick * ticks.max(1), Span::ZERO);
         }
     }
 
@@ -116,9 +114,10 @@ impl RetransmissionTimer {
 
     /// The timeout now.
     fn timeout(&self, exact: &RttEstimator) -> Span {
-        let base = match self.coarse.as_deref().unwrap_or(exact).get() {
+        let (tick, known) = self.coarse.as_deref().map_or((Span::ZERO, exact), |(tick, coarse)| (*tick, coarse));
+        let base = match known.get() {
             None => self.initial,
-            Some(rtt) => rtt.smoothed + (rtt.variation * 4).max(self.granularity),
+            Some(rtt) => rtt.smoothed + (rtt.variation * 4).max(tick),
         };
         (base.max(self.min) * (1 << self.backoff)).min(MAX_TIMEOUT)
     }

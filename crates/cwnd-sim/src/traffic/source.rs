@@ -40,11 +40,15 @@ struct Application {
     until: Time,
     supply: Supply,
     on: bool,
-    /// When the application pauses, goes on, …, stops; the next one last.
-    switches: Vec<Time>,
+    /// None where it never pauses or stops.
+    switches: Option<Box<Switches>>,
     /// Everything sent has been acknowledged since; [`Time::MAX`] while something is outstanding.
     idle_since: Time,
 }
+
+/// When an application pauses, goes on, …, stops; the next one last.
+#[derive(Clone, Debug)]
+struct Switches(Vec<Time>);
 
 #[derive(Clone, Debug)]
 enum Supply {
@@ -102,6 +106,7 @@ impl Backlog {
     }
 
     fn of(supply: Supply, switches: Vec<Time>) -> Self {
+        let switches = (!switches.is_empty()).then(|| Box::new(Switches(switches)));
         let mut application =
             Application { handed: 0, until: Time::MAX, supply, on: true, switches, idle_since: Time::MAX };
         application.update();
@@ -161,8 +166,8 @@ impl Application {
     fn advance(&mut self, now: Time) {
         while self.until <= now {
             let at = self.until;
-            if self.switches.last() == Some(&at) {
-                self.switches.pop();
+            if let Some(switches) = self.switches.as_mut().filter(|switches| switches.0.last() == Some(&at)) {
+                switches.0.pop();
                 self.on = !self.on;
                 if self.on
                     && let Supply::Clock(clock) = &mut self.supply
@@ -178,7 +183,7 @@ impl Application {
 
     /// Updates what there is now, and until when that holds.
     fn update(&mut self) {
-        let switch = self.switches.last().copied().unwrap_or(Time::MAX);
+        let switch = self.switches.as_ref().and_then(|switches| switches.0.last().copied()).unwrap_or(Time::MAX);
         self.until = match &self.supply {
             Supply::Clock(clock) if self.on => clock.due().min(switch),
             _ => switch,

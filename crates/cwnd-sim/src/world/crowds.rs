@@ -53,8 +53,7 @@ impl World {
     #[cold]
     pub(super) fn complete(&mut self, index: u32) {
         let Some(finite) = &mut self.flows[index as usize].finite else { return };
-        let after = self.now.since(finite.start);
-        finite.arrived = Some(after);
+        let after = finite.arrive(self.now);
         if let Some(member) = finite.member {
             self.crowds[member.crowd as usize].complete(self.now, finite.size, after, member);
             self.arm_crowd(member.crowd);
@@ -71,9 +70,7 @@ impl World {
         if flow.sender.acked() < finite.size {
             return;
         }
-        let after = self.now.since(finite.start);
-        let first = finite.acknowledged.is_none();
-        finite.acknowledged.get_or_insert(after);
+        let (after, first) = finite.acknowledge(self.now);
         let (size, Some(member)) = (finite.size, finite.member) else { return };
         let crowd = &mut self.crowds[member.crowd as usize];
         if first {

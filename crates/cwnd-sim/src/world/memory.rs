@@ -54,8 +54,9 @@ fn a_million_flows_fit_in_a_gigabyte() {
     let (bulk, finite) = bytes(RecoveryScheme::Sack);
     assert!(bulk <= 1024, "{bulk} bytes");
     // A finite flow takes two more allocations.
-    assert!(finite <= 1160, "{finite} bytes");
+    assert!(finite <= 1024, "{finite} bytes");
+    println!("{bulk} bytes, {finite} where a flow has an end");
     // RACK keeps twice as much.
     let (bulk, finite) = bytes(RecoveryScheme::Rack);
-    assert!(bulk <= 2048 && finite <= 2176, "{bulk} and {finite} bytes");
+    assert!(bulk <= 1920 && finite <= 2048, "{bulk} and {finite} bytes");
 }

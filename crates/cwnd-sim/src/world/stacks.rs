@@ -37,7 +37,7 @@ impl World {
             flow.delivered = host.delivered();
         }
         let complete = |size| flow.delivered >= size;
-        if flow.finite.as_ref().is_some_and(|finite| finite.arrived.is_none() && complete(finite.size)) {
+        if flow.finite.as_ref().is_some_and(|finite| finite.arrived().is_none() && complete(finite.size)) {
             self.complete(index);
         }
         self.send_back(index, sent);

@@ -63,8 +63,8 @@ pub struct Window<R> {
     initial: f64,
     max_window: f64,
     policy: Policy,
-    /// What the last congestion event changed.
-    undo: Option<(State, R)>,
+    /// What the last congestion event changed. Boxed as well: it is looked at once in a recovery.
+    undo: Option<Box<(State, R)>>,
     /// Boxed since few flows have one, and all of them pay for its place.
     hystart: Option<Box<HyStart>>,
 }
@@ -279,7 +279,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         }
         // A timer that expires again belongs to the same congestion: an undo restores the state before its first expiry.
         if !event.persistent || self.undo.is_none() {
-            self.undo = Some((self.state, self.rule.clone()));
+            self.undo = Some(Box::new((self.state, self.rule.clone())));
         }
         // What the sender may really have had in the network (ns-2's `window()`, whole packets in the truncating eras).
         let before = self.truncated(self.state.window.min(view.peer_window.0).max(MIN_WINDOW));
@@ -323,7 +323,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     }
 
     fn on_spurious(&mut self, _view: &View) {
-        if let Some((state, rule)) = self.undo.take() {
+        if let Some((state, rule)) = self.undo.take().map(|undo| *undo) {
             let factor = mutants::or(Mutant::UndoDoubles, 2.0, 1.0);
             self.state = State { window: self.state.window.max(factor * state.window), ..state };
             self.rule = rule;
