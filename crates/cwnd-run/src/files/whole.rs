@@ -21,9 +21,15 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".partial-{unique:016x}"));
-    fs::create_dir_all(folder)?;
     let partial = Unfinished::begin(folder.join(name));
-    fs::write(partial.path(), bytes)?;
+    // The folder is nearly always there, and a sweep writes a hundred thousand files: it is looked for where it turns out to be missing.
+    match fs::write(partial.path(), bytes) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(folder)?;
+            fs::write(partial.path(), bytes)?;
+        }
+        written => written?,
+    }
     fs::rename(partial.path(), path)?;
     partial.finish();
     Ok(())
