@@ -11,7 +11,7 @@ use crate::tool::{
     ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CXX, FIREFOX, LIBUDT, NODE, NPM, PAGE_PACKAGES, PYTHON, TCPDUMP,
     TSHARK, checker, chromium, firefox,
 };
-use crate::workspace::{TESTED, Workspace, run};
+use crate::workspace::{OPTIONAL, TESTED, Workspace, run};
 
 /// The steps `cargo xtask test` adds to those of `cargo xtask check`.
 pub(crate) const STEPS: &[Step] = &[
@@ -24,21 +24,26 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "parquet",
         needs: &[],
-        // By itself, because Arrow takes longer to build than all the rest: the crate, and the command that has it. The same packages
-        // are named twice, so that both runs share one build.
+        // By itself, because Arrow takes longer to build than all the rest: the crate, and the command that has it. Of the whole workspace,
+        // so that what does not depend on Arrow has the features it has in the step `tests`, and is not compiled again.
         run: |workspace| {
-            let build =
-                ["test", "--package", "cwnd-parquet", "--package", "cwnd-cli", "--features", "cwnd-cli/parquet"];
-            run(workspace.cargo(&build).args(["--lib", "--test", "back"]))?;
-            run(workspace.cargo(&build).args(["--test", "cli", "--", "traces", "sweeps"]))
+            let build = ["test", "--workspace", "--exclude", "cwnd-benches", "--exclude", "cwnd-py"];
+            let test = |words: &[&str]| {
+                let mut command = workspace.cargo(&build);
+                run(command.args(OPTIONAL).args(["--features", "cwnd-cli/parquet"]).args(words))
+            };
+            test(&["--test", "back"])?;
+            test(&["--test", "cli", "--", "traces", "sweeps"])
         },
     },
     Step {
         name: "determinism",
         needs: &[],
-        // The digests recorded by and for debug builds must be those of a release build too.
+        // The digests recorded by and for debug builds must be those of a release build too. The command is named for its features: with
+        // them what is compiled here is what the steps after this one run.
         run: |workspace| {
-            run(&mut workspace.cargo(&["test", "--release", "--package", "cwnd-sim", "--test", "determinism"]))
+            let packages = ["--package", "cwnd-sim", "--package", "cwnd-cli"];
+            run(workspace.cargo(&["test", "--release"]).args(packages).args(["--test", "determinism"]))
         },
     },
     Step { name: "foreign", needs: &[], run: crate::foreign::test },
