@@ -1,12 +1,13 @@
 //! Runs the same experiments here and elsewhere, and writes down how far they agree.
 //!
-//! `cargo xtask validate` starts it. Elsewhere is ns-3, ns-2 ([`ns2`]), or the response functions of `cwnd-model` ([`response`]), or
+//! `cargo xtask validate` starts it. Elsewhere is ns-3, ns-2 ([`ns2`]), htsim ([`htsim`], for its speed alone), or the response functions of `cwnd-model` ([`response`]), or
 //! real sockets ([`udt`]). The cases and their tolerances are data in the folder of the other side
 //! (`validation/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the page `docs/validation.md` is
 //! made from it, and a test compares this side with it without the other.
 
 mod case;
 mod here;
+mod htsim;
 mod interop;
 mod linux;
 mod ns2;
@@ -101,6 +102,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Measures the speed of the simulator beside htsim's, and rewrites a part of docs/performance.md
+    Htsim {
+        /// Measures nothing, and rewrites the page from what is recorded
+        #[arg(long)]
+        recorded: bool,
+    },
     /// Plays scenarios between this project's UDT and libudt
     Interop {
         /// Those whose names begin so; all if none is given
@@ -162,6 +169,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let agrees = match Arguments::parse().command {
+        Command::Htsim { recorded: true } => htsim::rewrite(root()).map(|()| true),
+        Command::Htsim { recorded: false } => htsim::validate(root()).map(|()| true),
         Command::Interop { scenario } => return interop::runner::run(&scenario),
         Command::Model => response::validate(),
         Command::Ns2 { case } => ns2::validate(root(), &case),

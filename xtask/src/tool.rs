@@ -190,6 +190,13 @@ pub(crate) static PAGE_PACKAGES: Tool = Tool {
 pub(crate) static CXX: Tool =
     Tool { name: "g++", present: |_| succeeds(Command::new("g++").arg("--version")), source: Source::Debian(&["g++"]) };
 
+/// Builds what comes with a Makefile.
+pub(crate) static MAKE: Tool = Tool {
+    name: "make",
+    present: |_| succeeds(Command::new("make").arg("--version")),
+    source: Source::Debian(&["make"]),
+};
+
 /// ns-2, and the headers of the libraries it is built on; its own come with its sources.
 pub(crate) static NS2: Tool = Tool {
     name: "ns-2",

@@ -1,11 +1,12 @@
 //! The comparisons with other implementations and with the models: too long for every test run, made anew when one side changes.
 
 use crate::step::Step;
-use crate::tool::{CXX, IP, IPERF3, LIBUDT, NS2, NS3, PYTHON, RENDERER, SRT, renderer};
+use crate::tool::{CXX, IP, IPERF3, LIBUDT, MAKE, NS2, NS3, PYTHON, RENDERER, SRT, renderer};
 use crate::workspace::{Workspace, run};
 
 /// The steps of `cargo xtask validate`.
 pub(crate) const STEPS: &[Step] = &[
+    Step { name: "htsim", needs: &[&CXX, &MAKE], run: |workspace| compare(workspace, "htsim") },
     Step {
         name: "linux",
         needs: &[&IP, &IPERF3, &PYTHON, &RENDERER],

@@ -49,6 +49,25 @@ pub const CASES: &[Case] = &[
         ..CLASSIC
     },
     Case {
+        name: "dozens",
+        title: "64 flows at 10 Gbit/s and 20 ms",
+        flows: 64,
+        rate: "10gbit",
+        rtt: "20ms",
+        duration: "5s",
+        warmup: "2s",
+        ..CLASSIC
+    },
+    Case {
+        name: "thousand",
+        title: "1000 flows at 10 Gbit/s and 50 ms",
+        flows: 1000,
+        rate: "10gbit",
+        duration: "5s",
+        warmup: "2s",
+        ..CLASSIC
+    },
+    Case {
         name: "fast",
         title: "100 Gbit/s, to be simulated in real time",
         flows: 64,
