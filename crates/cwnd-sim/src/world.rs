@@ -241,7 +241,6 @@ impl World {
             }
             Component::Access(_) | Component::Link(_) => {}
         }
-        self.events.settle();
     }
 
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {

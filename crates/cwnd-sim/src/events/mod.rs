@@ -51,8 +51,6 @@ pub(crate) struct EventSet {
     heap: Vec<u128>,
     /// Of the earliest in the heap.
     timer: Time,
-    /// The earliest in the heap is over, and its place is free.
-    vacant: bool,
 }
 
 impl EventSet {
@@ -90,27 +88,13 @@ impl EventSet {
 
     /// Adds the event of a timer.
     pub(crate) fn push(&mut self, at: Time, timer: Component) {
-        let key = pack(at, timer);
-        if std::mem::take(&mut self.vacant) {
-            self.sink(key);
-        } else {
-            self.heap.push(0);
-            self.rise(self.heap.len() - 1, key);
-        }
+        self.heap.push(0);
+        self.rise(self.heap.len() - 1, pack(at, timer));
         self.update_timer();
     }
 
-    /// The earliest event, which is a timer's, is over. Its place is left to the one that is added next, mostly the same timer's: to be
-    /// followed by [`settle`](Self::settle) before the next event is looked for.
+    /// Removes the earliest event, which is a timer's.
     pub(crate) fn pop(&mut self) {
-        self.vacant = true;
-    }
-
-    /// Nothing was added in its place.
-    pub(crate) fn settle(&mut self) {
-        if !std::mem::take(&mut self.vacant) {
-            return;
-        }
         if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
         {
@@ -187,13 +171,7 @@ impl EventSet {
 
 impl Default for EventSet {
     fn default() -> Self {
-        Self {
-            access: Tournament::default(),
-            links: Tournament::default(),
-            heap: Vec::new(),
-            timer: Time::MAX,
-            vacant: false,
-        }
+        Self { access: Tournament::default(), links: Tournament::default(), heap: Vec::new(), timer: Time::MAX }
     }
 }
 
@@ -251,15 +229,6 @@ mod tests {
                         remove_first(&mut ours, first);
                         model.pop_first();
                     }
-                    // A timer that is set anew takes its own place.
-                    (2, Some((first_at, first @ (Component::Release(_) | Component::Deadline(_))))) if index % 2 == 0 => {
-                        let later = Time::from_nanos(first_at.as_nanos() + at.as_nanos());
-                        ours.pop();
-                        ours.push(later, first);
-                        ours.settle();
-                        model.pop_first();
-                        model.insert((later, first));
-                    }
                     (1, Some((first_at, first))) => {
                         let later = Time::from_nanos(first_at.as_nanos() + at.as_nanos());
                         model.pop_first();
@@ -303,10 +272,7 @@ mod tests {
         match component {
             Component::Access(index) => events.set_access(index, Time::MAX),
             Component::Link(index) => events.set_link(index, Time::MAX),
-            _ => {
-                events.pop();
-                events.settle();
-            }
+            _ => events.pop(),
         }
     }
 
