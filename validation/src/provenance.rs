@@ -111,6 +111,7 @@ mod tests {
             return Ok(());
         }
         for file in [
+            "htsim/recorded.json",
             "linux/recorded.json",
             "ns2/recorded.json",
             "ns3/recorded.json",
