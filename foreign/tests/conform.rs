@@ -6,7 +6,7 @@ use judging::judge;
 
 /// The releases that fixed what `known-bad/` has meet the checks that find it there.
 #[test]
-fn the_mended_releases_meet_the_checks_that_find_their_old_faults() {
+fn the_fixed_releases_meet_the_checks_that_find_their_old_faults() {
     judge("quinn:cubic", "9438-beta-second").meets(0.69..0.71);
     judge("noq:bbr3", "survives").meets(0.0..0.001);
     judge("smoltcp:reno", "5681-initial").meets(1.0..11.0);
