@@ -83,7 +83,6 @@ impl Simulation {
 
     /// The same run, of which nothing but [what it has recorded](Self::recorded) is looked at before its end. It takes less work, and its trace is
     /// the same: events that nothing can tell apart are handled before their time, so that [the state](Self::state) is that of no instant.
-    #[must_use]
     pub fn unobserved(mut self) -> Self {
         self.world.allow_ahead(&self.recorder);
         self
