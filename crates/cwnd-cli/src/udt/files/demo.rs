@@ -110,7 +110,7 @@ mod tests {
     use std::process::Command;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::*;
 
@@ -224,7 +224,7 @@ mod tests {
                 }
             });
             let mut answers = [0, 0];
-            let begin = Instant::now();
+            let begin = crate::clock::Stopwatch::start();
             // On a busy machine either thread may have no turn for long.
             while answers.iter().sum::<usize>() < 5000 || (answers.contains(&0) && begin.elapsed().as_secs() < 60) {
                 let mut connection = Connection::receiving(&question("link"));
