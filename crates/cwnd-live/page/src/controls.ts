@@ -120,6 +120,8 @@ function parameters(group: Table, values: [string, string][], { known }: Algorit
       group['algorithm'] = writeSpec({ name: known.name, values });
       changed(false);
     });
+    // Expressions are longer than numbers.
+    box.classList.toggle('wide', known.family === 'own');
     box.append(small(`${help}${unit ? `, in ${unit}` : ''}; ${accepted}`));
     return box;
   });
