@@ -38,11 +38,11 @@ impl Running {
 
     /// A connection from `last` of 127.0.0.0/24.
     fn connect_from(&self, last: u8) -> TcpStream {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-        socket.bind(&SocketAddr::from(([127, 0, 0, last], 0)).into()).unwrap();
-        socket.connect(&self.address.into()).unwrap();
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("the loopback works");
+        socket.bind(&SocketAddr::from(([127, 0, 0, last], 0)).into()).expect("the loopback works");
+        socket.connect(&self.address.into()).expect("the loopback works");
         let stream = TcpStream::from(socket);
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time that is not zero");
         stream
     }
 
@@ -96,11 +96,11 @@ struct Visitor(WebSocket<TcpStream>);
 impl Visitor {
     fn over(mut stream: TcpStream, address: SocketAddr) -> Self {
         let request = format!("GET /token/ws HTTP/1.1\nHost: {address}\nOrigin: http://{address}\n{UPGRADE}\n");
-        stream.write_all(request.replace('\n', "\r\n").as_bytes()).unwrap();
+        stream.write_all(request.replace('\n', "\r\n").as_bytes()).expect("the loopback works");
         let mut head = Vec::new();
         let mut byte = [0];
         while !head.ends_with(b"\r\n\r\n") {
-            stream.read_exact(&mut byte).unwrap();
+            stream.read_exact(&mut byte).expect("the loopback works");
             head.push(byte[0]);
         }
         assert!(head.starts_with(b"HTTP/1.1 101 "), "{}", String::from_utf8_lossy(&head));
@@ -110,7 +110,7 @@ impl Visitor {
     }
 
     fn send(&mut self, request: &Value) {
-        self.0.send(Message::text(request.to_string())).unwrap();
+        self.0.send(Message::text(request.to_string())).expect("the loopback works");
     }
 
     fn run(&mut self, id: u32, document: &Value) {
@@ -149,7 +149,7 @@ impl Visitor {
         loop {
             let (header, _) = self.next();
             match header["kind"].as_str() {
-                Some("error") => return header["message"].as_str().unwrap().to_string(),
+                Some("error") => return header["message"].as_str().expect("a text").to_string(),
                 Some("started" | "curves") => {}
                 _ => panic!("{header}"),
             }
@@ -158,9 +158,9 @@ impl Visitor {
 
     /// Whether nothing comes for a while.
     fn hears_nothing(&mut self) -> bool {
-        self.0.get_ref().set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        self.0.get_ref().set_read_timeout(Some(Duration::from_millis(300))).expect("a time that is not zero");
         let heard = self.0.read();
-        self.0.get_ref().set_read_timeout(Some(PATIENCE)).unwrap();
+        self.0.get_ref().set_read_timeout(Some(PATIENCE)).expect("a time that is not zero");
         matches!(heard, Err(tungstenite::Error::Io(error)) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()))
     }
 
@@ -181,8 +181,8 @@ impl Visitor {
 
 /// The header of an answer, and its columns one after the other.
 fn decode(bytes: &[u8]) -> (Value, Vec<f32>) {
-    let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
-    let header = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+    let length = u32::from_le_bytes(bytes[..4].try_into().expect("four bytes")) as usize;
+    let header = serde_json::from_slice(&bytes[4..4 + length]).expect("a header");
     let (numbers, rest) = bytes[(4 + length).next_multiple_of(4)..].as_chunks::<4>();
     assert!(rest.is_empty());
     (header, numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())

@@ -235,7 +235,7 @@ impl<'a, K: Keep> Queue<'a, K> {
         let mut simulation = Simulation::of(&setup).within(self.memory).unobserved();
         let looks = u64::from(job.keep.looks());
         for nth in 1..=looks {
-            let at = (u128::from(setup.duration.as_nanos()) * u128::from(nth) / u128::from(looks + 1)) as u64;
+            let at = setup.duration.as_nanos() / (looks + 1) * nth;
             simulation.proceed(Time::from_nanos(at), &setup, &mut advance)?;
             job.keep.look(&job.scenario, simulation.recorded());
             // Between two looks there may be too few events for a progress.
