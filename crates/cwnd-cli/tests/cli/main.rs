@@ -73,7 +73,12 @@ impl Cwnd {
         let mut found = Vec::new();
         let mut folders = vec![self.path().to_path_buf()];
         while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).expect("a directory") {
+            let entries = match std::fs::read_dir(&folder) {
+                // A command that still runs has removed it.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                entries => entries.expect("a directory"),
+            };
+            for entry in entries {
                 let path = entry.expect("an entry").path();
                 found.push(path.strip_prefix(self.path()).expect("below it").display().to_string());
                 if path.is_dir() {
