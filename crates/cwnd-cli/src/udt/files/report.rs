@@ -39,6 +39,8 @@ struct State {
     moved: u64,
     finished: u64,
     total: u64,
+    /// The bytes that were last shown.
+    shown: u64,
     /// What the connection's sender had been limited by until progress was last shown.
     limited: Spent,
 }
@@ -159,6 +161,7 @@ impl State {
             moved: 0,
             finished: 0,
             total: 0,
+            shown: 0,
             limited: Spent::default(),
         }
     }
@@ -172,7 +175,7 @@ impl State {
                     self.clock = Stopwatch::start();
                     (self.shown_at, self.printed_at) = (Duration::ZERO, Duration::ZERO);
                 }
-                (self.total, self.finished) = (*bytes, 0);
+                (self.total, self.finished, self.shown) = (*bytes, 0, 0);
                 self.bar.set_length(*bytes);
                 self.print(&Line::Total { files: *files, bytes: *bytes }, || None);
             }
@@ -236,6 +239,9 @@ impl State {
         // What waits here for the path is no progress.
         let waiting = stats.iter().map(|stats| stats.udt.undelivered).sum();
         let (moved, finished) = (self.moved.saturating_sub(waiting), self.finished.saturating_sub(waiting));
+        // What was written last may not be counted as waiting yet: what is shown never goes back on a connection.
+        self.shown = self.shown.max(finished);
+        let finished = self.shown;
         let bits_per_second = rate(moved, now.as_secs_f64());
         let left = self.total.saturating_sub(finished) as f64 * 8.0;
         let seconds_left = (bits_per_second > 0.0).then(|| left / bits_per_second);
