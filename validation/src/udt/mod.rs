@@ -170,16 +170,16 @@ fn gigabit(bench: &Bench, times: &Times) -> Result<Measured, Error> {
 fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
     let [settled, end] = times.lossy_s;
     let mut measured = Measured::new("loss", &bench.sources);
-    let ours = ALGORITHMS.iter().map(|algorithm| Who::Ours { algorithm, offload: true });
-    let all: Vec<Who> = std::iter::once(Who::Theirs).chain(ours).collect();
+    let ours = ALGORITHMS.map(|(algorithm, ends)| (Who::Ours { algorithm, offload: true }, ends));
+    let all: Vec<(Who, &str)> = std::iter::once((Who::Theirs, "")).chain(ours).collect();
     for (p, shown) in LOSSES {
         let loss = if p > 0.0 { Loss::Bernoulli(p) } else { Loss::None };
         let path =
             Emulation { loss, ..Emulation::new(Some(200_000_000), Span::from_millis(25), QueueLimit::Packets(833)) };
         for _ in 0..times.repetitions.div_ceil(2) {
-            for who in &all {
-                let plan = Plan { who: *who, path: Some(&path), ends: "", seconds: end + 1, counted: settled..end };
-                measured.put(&format!("{} at {shown}", who.name()), bench.run(&plan)?);
+            for (who, ends) in &all {
+                let plan = Plan { who: *who, path: Some(&path), ends, seconds: end + 1, counted: settled..end };
+                measured.put(&format!("{} at {shown}", named(&who.name(), ends)), bench.run(&plan)?);
             }
         }
     }
@@ -188,8 +188,25 @@ fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
 
 const LOSSES: [(f64, &str); 3] = [(0.0, "0 %"), (0.001, "0.1 %"), (0.01, "1 %")];
 
-/// UDT as libudt has it and as its paper has it; what TCP does today; two of the papers' window algorithms.
-const ALGORITHMS: [&str; 6] = ["udt", "udt:profile=paper", "cubic", "reno", "simd", "highspeed"];
+/// A sender with what both ends are told besides.
+fn named(who: &str, ends: &str) -> String {
+    if ends.is_empty() { who.to_string() } else { format!("{who}, {ends}") }
+}
+
+/// UDT as libudt has it and as its paper has it; what TCP does today; two of the papers' window algorithms; and BBR, whose delivery rates
+/// depend on how often there is an acknowledgement, with more of them too. Each with further options of both ends.
+const ALGORITHMS: [(&str, &str); 10] = [
+    ("udt", ""),
+    ("udt:profile=paper", ""),
+    ("cubic", ""),
+    ("reno", ""),
+    ("simd", ""),
+    ("highspeed", ""),
+    ("bbr3", ""),
+    ("bbr3", "ack-every=8"),
+    ("bbr", ""),
+    ("bbr", "ack-every=8"),
+];
 
 /// Medians of five say something on a host that does other things too.
 const FULL: Times = Times {

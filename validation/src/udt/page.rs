@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::load::Load;
 use super::record::{Measured, Records, Repetitions};
-use super::{ALGORITHMS, LOSSES, staged};
+use super::{ALGORITHMS, LOSSES, named, staged};
 use crate::Error;
 
 /// Writes the section of a part.
@@ -138,12 +138,15 @@ fn lossy(page: &mut String, measured: &Measured) {
     page.push_str(LOSSY);
     let _ = writeln!(page, "| Mbit/s (link: late by at most, 99 %) | {} |", LOSSES.map(|(_, shown)| shown).join(" | "));
     let _ = writeln!(page, "| --- |{}", " --- |".repeat(LOSSES.len()));
-    for who in std::iter::once("libudt").chain(ALGORITHMS) {
-        let cells = LOSSES.map(|(_, shown)| {
-            let row = measured.row(&format!("{who} at {shown}"));
-            row.map_or_else(String::new, |row| format!("{:.1} ({})", row.goodput() * 1e-6, lateness(row)))
-        });
-        let _ = writeln!(page, "| {who} | {} |", cells.join(" | "));
+    for (who, ends) in std::iter::once(("libudt", "")).chain(ALGORITHMS) {
+        let who = named(who, ends);
+        let rows = LOSSES.map(|(_, shown)| measured.row(&format!("{who} at {shown}")));
+        let cells = rows
+            .map(|row| row.map_or_else(String::new, |row| format!("{:.1} ({})", row.goodput() * 1e-6, lateness(row))));
+        // What was added since the last measurement has no row.
+        if rows.iter().any(Option::is_some) {
+            let _ = writeln!(page, "| {who} | {} |", cells.join(" | "));
+        }
     }
 }
 
