@@ -1,6 +1,6 @@
 //! Section 5.5.10: how loss changes the bounds of the model.
 
-use super::{Bbr, Sample, State};
+use super::{Bbr, Rule, Sample, State};
 use crate::signal::{Congestion, View};
 
 /// The bounds of sections 2.9.1 and 2.9.2, and the state of section 2.10 for responding to congestion.
@@ -90,7 +90,9 @@ impl Bbr {
         if !self.bounds.loss_round_start {
             return;
         }
-        self.adapt_lower_bounds_from_congestion();
+        if self.follows(Rule::ShortTerm) {
+            self.adapt_lower_bounds_from_congestion();
+        }
         self.bounds.is_loss_in_round = false;
     }
 
@@ -157,7 +159,7 @@ impl Bbr {
     fn handle_inflight_too_high(&mut self, view: &View, tx_in_flight: f64, limited: bool) {
         self.cycle.prev_probe_too_high = true;
         self.cycle.is_bw_probe_sample = false;
-        if !limited {
+        if self.follows(Rule::LongTerm) && !(limited && self.follows(Rule::LimitedLoss)) {
             self.bounds.inflight_longterm = tx_in_flight.max(self.target_inflight() * BETA);
         }
         if self.state == State::Up {

@@ -1,7 +1,7 @@
 //! Section 5.6.4: the congestion window.
 
 use super::state::PROBE_RTT_CWND_GAIN;
-use super::{Bbr, State};
+use super::{Bbr, Rule, State};
 use crate::rate::GREATEST_WINDOW;
 use crate::signal::{Congestion, Limit, View};
 use crate::units::Time;
@@ -98,7 +98,9 @@ impl Bbr {
 
     /// Section 5.6.4.4, `OnEnterRTO`, and the packets that the timeout takes for lost (section 5.5.10.2).
     pub(super) fn on_enter_rto(&mut self, view: &View, event: &Congestion) {
-        self.save_state_upon_loss();
+        if !self.window.in_recovery || self.follows(Rule::TimeoutSaves) {
+            self.save_state_upon_loss();
+        }
         self.window.in_recovery = true;
         self.window.rto_ends = Some(view.delivered.saturating_add(u64::from(event.lost)));
         self.window.lose(view.now, event.lost);

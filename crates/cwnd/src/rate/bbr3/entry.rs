@@ -1,6 +1,6 @@
 //! BBRv3 in the registry.
 
-use super::{Bbr3, Settings};
+use super::{Bbr3, Rule, Settings};
 use crate::entry::{Entry, Family, Transport};
 use crate::parameter::Parameter;
 
@@ -42,6 +42,11 @@ pub const BBR3: Entry<Bbr3> = Entry {
             &["recovery", "round"],
             "what a spurious recovery restores is saved when it begins, or in each of its rounds with losses (section 5.5.10.2)",
         ),
+        Parameter::choice(
+            "without",
+            &["nothing", "short-term", "long-term", "limited-loss", "probe-rtt", "patience", "margin", "timeout-saves"],
+            "a rule of the draft that is left out, to see what it causes: docs/bbr.md names them",
+        ),
     ],
     build: |values, start| {
         let settings = Settings {
@@ -49,6 +54,7 @@ pub const BBR3: Entry<Bbr3> = Entry {
             caution_before: values.choice("caution") == "before",
             pace_by_first_rtt: values.choice("first_rate") == "sample",
             save_every_round: values.choice("undo") == "round",
+            without: Rule::ALL.into_iter().find_map(|(name, rule)| (name == values.choice("without")).then_some(rule)),
         };
         Ok(Bbr3::new(settings, start))
     },

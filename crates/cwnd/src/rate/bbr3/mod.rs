@@ -60,11 +60,45 @@ pub struct Settings {
     /// What a spurious recovery restores is saved with each round trip that has losses, not only when the recovery begins (section
     /// 5.5.10.2, `NoteLoss`).
     pub save_every_round: bool,
+    /// A rule of the draft that is left out, to see what it causes.
+    pub without: Option<Rule>,
+}
+
+/// A rule of the draft that can be left out, for runs that show what it causes. None of this is BBR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Loss outside probes lowers `BBR.bw_shortterm` and `BBR.inflight_shortterm` (section 5.5.10.3).
+    ShortTerm,
+    /// High loss sets `BBR.inflight_longterm` (sections 5.5.10.2 and 5.3.1.3). It still ends a probe.
+    LongTerm,
+    /// High loss of a limited sender sets no `BBR.inflight_longterm` (section 5.5.10.2).
+    LimitedLoss,
+    /// ProbeRTT (section 5.3.4).
+    ProbeRtt,
+    /// `PROBE_UP` goes on for two rounds without growth and ends with the third (section 5.3.3.7); without, it ends with the first.
+    Patience,
+    /// Rates are a hundredth below what they are set to (section 5.6.2).
+    Margin,
+    /// A timeout saves what a spurious recovery restores, also where a fast recovery had saved it (section 5.6.4.4, `OnEnterRTO`).
+    TimeoutSaves,
+}
+
+impl Rule {
+    /// All of them, with their names in the registry.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("short-term", Self::ShortTerm),
+        ("long-term", Self::LongTerm),
+        ("limited-loss", Self::LimitedLoss),
+        ("probe-rtt", Self::ProbeRtt),
+        ("patience", Self::Patience),
+        ("margin", Self::Margin),
+        ("timeout-saves", Self::TimeoutSaves),
+    ];
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { offload: 1.0, caution_before: true, pace_by_first_rtt: true, save_every_round: false }
+        Self { offload: 1.0, caution_before: true, pace_by_first_rtt: true, save_every_round: false, without: None }
     }
 }
 
@@ -167,6 +201,10 @@ impl Bbr {
         self.set_pacing_rate(rs.srtt);
         self.set_send_quantum();
         self.set_cwnd(rs.newly_acked, rs.total_delivered);
+    }
+
+    fn follows(&self, rule: Rule) -> bool {
+        self.settings.without != Some(rule)
     }
 
     /// `BBR.bdp` of section 2.9.2, times `gain`; the initial window before the first round-trip sample (section 5.6.4.2, `BDPMultiple`).

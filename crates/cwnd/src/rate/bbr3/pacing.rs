@@ -1,7 +1,7 @@
 //! Sections 5.6.2 and 5.6.3: pacing rate and send quantum.
 
-use super::Bbr;
 use super::state::STARTUP_PACING_GAIN;
+use super::{Bbr, Rule};
 use crate::units::{Bytes, Span};
 
 /// `C.pacing_rate` and `C.send_quantum`.
@@ -46,7 +46,8 @@ impl Bbr {
 
     /// Section 5.6.2, `SetPacingRateWithGain`.
     pub(super) fn set_pacing_rate_with_gain(&mut self, gain: f64) {
-        let rate = gain * self.bw * (1.0 - PACING_MARGIN);
+        let margin = if self.follows(Rule::Margin) { PACING_MARGIN } else { 0.0 };
+        let rate = gain * self.bw * (1.0 - margin);
         if self.full_pipe.reached || rate > self.pace.rate {
             self.pace.rate = rate;
         }

@@ -1,6 +1,6 @@
 //! Section 5.3.4: ProbeRTT.
 
-use super::{Bbr, Sample, State, has_passed};
+use super::{Bbr, Rule, Sample, State, has_passed};
 use crate::units::{Span, Time};
 
 /// What is remembered of a ProbeRTT.
@@ -34,7 +34,8 @@ impl ProbeRtt {
 impl Bbr {
     /// Section 5.3.4.3, `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, rs: &Sample) {
-        if self.state != State::ProbeRtt && self.min_rtt.probe_rtt_expired && !self.idle_restart {
+        let due = self.state != State::ProbeRtt && self.min_rtt.probe_rtt_expired && !self.idle_restart;
+        if due && self.follows(Rule::ProbeRtt) {
             self.state = State::ProbeRtt;
             self.window.save(self.state);
             self.probe_rtt.done_stamp = None;

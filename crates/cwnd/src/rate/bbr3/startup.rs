@@ -1,6 +1,6 @@
 //! Section 5.3.1: Startup, and the estimator of a full pipe.
 
-use super::{Bbr, Sample, State};
+use super::{Bbr, Rule, Sample, State};
 
 /// Section 2.13: the estimator of a full pipe.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +40,7 @@ impl Bbr {
 
     /// Section 5.3.1.2, `CheckFullBWReached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &Sample) {
+        let rounds = if self.state == State::Up && !self.follows(Rule::Patience) { 1 } else { 3 };
         let pipe = &mut self.full_pipe;
         if pipe.now || !self.rounds.start || rs.limited {
             return;
@@ -49,7 +50,7 @@ impl Bbr {
             return;
         }
         pipe.count += 1;
-        pipe.now = pipe.count >= 3;
+        pipe.now = pipe.count >= rounds;
         pipe.reached |= pipe.now;
     }
 
@@ -68,7 +69,9 @@ impl Bbr {
         self.undo.state = Some(State::Startup);
         self.full_pipe.now = true;
         self.full_pipe.reached = true;
-        self.bounds.inflight_longterm = self.bdp(self.bw, 1.0).max(self.bounds.inflight_latest);
+        if self.follows(Rule::LongTerm) {
+            self.bounds.inflight_longterm = self.bdp(self.bw, 1.0).max(self.bounds.inflight_latest);
+        }
     }
 }
 

@@ -424,3 +424,53 @@ fn the_window_is_never_below_four_packets_on_the_smallest_path() {
     }
     close(flow.bbr.0.max_bw.get(), 10.0);
 }
+
+#[test]
+fn a_rule_that_is_left_out_does_nothing() {
+    let without = |state, rule| {
+        let mut flow = Bbr3Harness::probing_until(state);
+        flow.bbr.0.settings.without = Some(rule);
+        flow
+    };
+    let mut flow = without(State::Cruise, Rule::ShortTerm);
+    flow.lose(3, 100);
+    flow.lossy_round(97, 3, 100);
+    assert!(flow.bbr.0.bounds.bw_shortterm.is_infinite() && flow.bbr.0.bounds.inflight_shortterm.is_infinite());
+
+    let mut flow = without(State::Up, Rule::LongTerm);
+    flow.lose(5, 125);
+    assert_eq!(flow.state(), State::Down, "loss ends a probe all the same");
+    assert!(flow.bbr.0.bounds.inflight_longterm.is_infinite());
+
+    for (rule, bounded) in [(Rule::LimitedLoss, true), (Rule::Margin, false)] {
+        let mut flow = without(State::Up, rule);
+        flow.limited = true;
+        flow.lose(5, 125);
+        assert_eq!(flow.bbr.0.bounds.inflight_longterm.is_finite(), bounded, "{rule:?}");
+    }
+
+    let mut flow = without(State::Cruise, Rule::ProbeRtt);
+    while flow.now < Time::ZERO + Span::from_secs(12) {
+        flow.round(100, 150);
+        assert_ne!(flow.state(), State::ProbeRtt);
+    }
+
+    let mut flow = without(State::Up, Rule::Patience);
+    flow.round(100, 150);
+    assert_eq!(flow.state(), State::Down, "one flat round");
+
+    let mut flow = without(State::Cruise, Rule::Margin);
+    flow.round(100, 150);
+    close(flow.rate(), 1000.0);
+
+    for (rule, saved) in [(Rule::TimeoutSaves, Some(State::Up)), (Rule::Margin, None)] {
+        let mut flow = without(State::Up, rule);
+        flow.lose(5, 125);
+        let event = Congestion { lost: 100, ..Congestion::timeout(7, true) };
+        flow.bbr.on_congestion(&flow.view(100), &event);
+        assert_eq!(flow.bbr.0.undo.state, saved, "{rule:?}");
+    }
+    for (name, _) in Rule::ALL {
+        assert!(crate::Spec::parse(&alloc::format!("bbr3:without={name}")).is_ok(), "{name}");
+    }
+}
