@@ -7,7 +7,7 @@ use cwnd::{
 };
 
 use crate::net::packet::{Body, Data, Header, Report};
-use crate::pacer::Pacer;
+use crate::pacer::{Departures, Pacer};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers, collect, collected};
 use crate::traffic::source::Backlog;
 
@@ -43,7 +43,7 @@ impl Sender {
             control: config.algorithm.control(),
             algorithm: config.algorithm,
             facts: Facts::new(now, Packets(config.max_window).whole(), config.packet, config.payload),
-            pacer: Pacer::new(now, false),
+            pacer: Pacer::new(now, Departures::AtOnce),
             backlog: config.backlog,
             next: 0,
             settled: 0,
@@ -116,7 +116,10 @@ impl Sender {
         self.facts.counts.sent += 1;
         let pair = self.pacer.sent(now, self.spacing(), self.control.probe, Some(number));
         let rtt = self.facts.rtt.get().map_or(Span::ZERO, |rtt| rtt.smoothed);
-        Some(Body::Headed(Data { number, sent_at: now, retransmission: false, reacted: false, pair }, Header::Rtt(rtt)))
+        Some(Body::Headed(
+            Data { number, sent_at: now, retransmission: false, reacted: false, pair, spin: false },
+            Header::Rtt(rtt),
+        ))
     }
 
     /// When it wants to be asked again without a report.

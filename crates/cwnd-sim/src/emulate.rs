@@ -208,6 +208,7 @@ fn packet(datagram: &Datagram) -> Packet {
         retransmission: false,
         reacted: false,
         pair: false,
+        spin: false,
     });
     let ecn = if datagram.capable { Ecn::Capable } else { Ecn::NotCapable };
     Packet { due: Time::ZERO, flow: datagram.flow, hop: 0, size: datagram.size, ecn, class: Class::default(), body }

@@ -9,7 +9,7 @@ use cwnd::{Algorithm, Bytes, Packets, Span, Start, Time};
 use cwnd_stack::StackSpec;
 
 use crate::endpoint::{Receiver, Sender};
-use crate::era::MarkedAtOne;
+use crate::era::{Era, MarkedAtOne};
 use crate::net::packet::{Ack, Body, Data, Ecn, Packet};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
@@ -191,7 +191,9 @@ impl Flow {
         parameters: FlowParameters,
         budget: &Arc<Budget>,
     ) -> Self {
-        let era = setup.era;
+        let era = Era { min_rto: setup.host.min_rto.unwrap_or(setup.era.min_rto), ..setup.era };
+        let truncate = era.policy.truncate || setup.host.whole;
+        let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
         let algorithm_start = Start {
             window: Packets(era.initial_window),
             threshold: None,
@@ -199,7 +201,7 @@ impl Flow {
             packet: setup.packet,
             payload: setup.payload,
             seed: parameters.seed,
-            policy: Policy { slow_start: setup.slow_start.unwrap_or(era.policy.slow_start), ..era.policy },
+            policy: Policy { slow_start, truncate, ..era.policy },
         };
         let config = |backlog| SenderConfig {
             algorithm: setup.algorithm.start(&algorithm_start),
@@ -211,12 +213,16 @@ impl Flow {
             packet: setup.packet,
             payload: setup.payload,
             paced: setup.paced,
+            host: setup.host,
         };
         let options = tcp::ReceiverOptions {
             reassembly: setup.reassembly,
             delay: setup.delayed_ack,
             quick: era.quick_acks,
             echo: setup.ecn.unwrap_or(AckEcho::Latch),
+            payload: setup.payload,
+            gro: setup.host.gro,
+            autotune: setup.host.autotune.map(|buffer| tcp::largest_window(buffer, setup.payload)),
         };
         let (sender, receiver) = match setup.algorithm.entry().transport {
             Transport::Acked => (

@@ -208,7 +208,15 @@ fn tcp_bodies(feedback: Feedback, sack: bool) -> Vec<Body> {
         Feedback::All => (5, at(30), 0),
     };
     let first = Block { first: u32::from(end > 0), end };
-    let ack = Ack { cumulative, echo, sack: [first, Block::default(), Block::default()], marked: false, duplicate: 0 };
+    let ack = Ack {
+        cumulative,
+        echo,
+        sack: [first, Block::default(), Block::default()],
+        marked: false,
+        duplicate: 0,
+        window: 0,
+        spin: false,
+    };
     match feedback {
         Feedback::Loss if !sack => vec![Body::Ack(Ack { sack: [Block::default(); 3], ..ack }); 3],
         _ => vec![Body::Ack(ack)],
@@ -253,6 +261,7 @@ fn hosts(spec: &Spec) -> Vec<(&'static str, Protocol, Box<dyn Host>)> {
         packet: start.packet,
         payload: start.payload,
         paced: false,
+        host: crate::LinuxHost::default(),
     };
     let simulated = |sender, bodies| Box::new(Simulated { sender, bodies, deadline: Time::MAX }) as Box<dyn Host>;
     let tcp = |recovery| Sender::tcp(config(recovery), Time::ZERO);

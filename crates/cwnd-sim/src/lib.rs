@@ -47,7 +47,7 @@ pub use net::steps::Schedule;
 pub use setup::{CheckedSetup, CrowdSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};
 pub use simulation::{FlowState, Simulation, State};
 pub use tcp::recovery::RecoveryScheme;
-pub use tcp::{AckEcho, Reassembly};
+pub use tcp::{AckEcho, LinuxHost, Reassembly};
 pub use topology::{Dumbbell, ParkingLot};
 pub use traffic::{CbrSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, Source};
 

@@ -11,20 +11,32 @@ pub(crate) struct Pacer {
     release: Time,
     /// Nothing else held the last packet back.
     holds: bool,
-    /// Every window is spread over the round trip, also where the algorithm does not request it.
-    paced: bool,
+    /// The next packet leaves with the one before, whatever the time.
+    burst: bool,
+    departures: Departures,
+}
+
+/// How windows leave where the algorithm does not request any pacing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Departures {
+    /// As soon as they may.
+    AtOnce,
+    /// Spread over the round trip.
+    Evenly,
+    /// As their sender says for each packet.
+    BySender,
 }
 
 impl Pacer {
     /// A pacer that lets the first packet go.
-    pub(crate) fn new(now: Time, paced: bool) -> Self {
-        Self { release: now, holds: false, paced }
+    pub(crate) fn new(now: Time, departures: Departures) -> Self {
+        Self { release: now, holds: false, burst: false, departures }
     }
 
     /// Whether departures are spaced under `pacing`.
     #[inline]
     pub(crate) fn spaces(&self, pacing: Pacing) -> bool {
-        self.paced || !matches!(pacing, Pacing::Off)
+        self.departures != Departures::AtOnce || !matches!(pacing, Pacing::Off)
     }
 
     /// The time between two packets under `window` and `pacing`, while departures are spaced.
@@ -32,7 +44,7 @@ impl Pacer {
         let gain = match pacing {
             Pacing::At(rate) => return Some(rate.interval()),
             Pacing::Spread { gain } => gain,
-            Pacing::Off if self.paced => 1.0,
+            Pacing::Off if self.departures == Departures::Evenly => 1.0,
             Pacing::Off => return None,
         };
         rtt.get().map(|rtt| rtt.smoothed.mul_f64(1.0 / (gain * window.0)))
@@ -47,13 +59,18 @@ impl Pacer {
     /// Whether the next packet has to wait; that it does is recorded in `limits`.
     #[inline]
     pub(crate) fn holds(&mut self, now: Time, pacing: Pacing, limits: &mut Limits) -> bool {
-        self.holds = self.waits(now);
+        self.holds = self.waits(now) && !self.burst;
         if self.holds {
             // Spreading a window over a round trip is not a limit of its own.
             let limit = if matches!(pacing, Pacing::At(_)) { Limit::Rate } else { Limit::Window };
             limits.set(now, limit);
         }
         self.holds
+    }
+
+    /// Whether the next packet leaves with the one before, as a part of the same segment.
+    pub(crate) fn set_burst(&mut self, burst: bool) {
+        self.burst = burst;
     }
 
     /// Something else held the last packet back, or it was sent.

@@ -6,6 +6,7 @@ use cwnd_udt::Message;
 
 use crate::era::{Era, MarkedAtOne};
 use crate::net::packet::{Body, Data, Header};
+use crate::tcp::LinuxHost;
 use crate::tcp::recovery::RecoveryScheme;
 use crate::traffic::source::Backlog;
 
@@ -21,6 +22,7 @@ pub(crate) struct SenderConfig {
     pub(crate) packet: Bytes,
     pub(crate) payload: Bytes,
     pub(crate) paced: bool,
+    pub(crate) host: LinuxHost,
 }
 
 /// When a sender has something to do without a packet from its receiver; [`Time::MAX`] for never.

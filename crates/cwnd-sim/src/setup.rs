@@ -13,7 +13,7 @@ use crate::error::{SetupError, SetupPart, in_range, require};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::{Class, LinkId, LinkSetup, NodeId, Tap};
 use crate::tcp::recovery::RecoveryScheme;
-use crate::tcp::{AckEcho, Reassembly};
+use crate::tcp::{AckEcho, LinuxHost, Reassembly, largest_window};
 use crate::traffic::{CbrSetup, Gap, Pages, Pause, Sizes, Source};
 
 /// Everything a run needs.
@@ -80,6 +80,8 @@ pub struct FlowSetup {
     pub max_window: Option<f64>,
     /// Spread a window algorithm's packets over the round trip even where the algorithm does not request it.
     pub paced: bool,
+    /// What its hosts do as those of Linux.
+    pub host: LinuxHost,
     /// How slow start grows; none for the era's way.
     pub slow_start: Option<SlowStart>,
     /// Packets are ECN-capable, and how their marks come back.
@@ -255,6 +257,7 @@ impl Setup {
         let accepted = format!("at most a packet, {} bytes", flow.packet.0);
         in_range(flow.payload <= flow.packet, part, "payload", &accepted)?;
         in_range(flow.max_window.is_none_or(|window| window >= 1.0), part, "max_window", "at least 1 packet")?;
+        check_host(flow, part)?;
         flow.source.check(part, flow.start, flow.stop, &flow.pauses, flow.packet)?;
         if flow.algorithm.entry().transport == Transport::Stack {
             let stack = StackSpec::of(&flow.algorithm);
@@ -344,4 +347,19 @@ impl Setup {
             to: node(to),
         })
     }
+}
+
+/// Checks what the hosts of `flow` do as those of Linux.
+fn check_host(flow: &FlowSetup, part: &SetupPart) -> Result<(), SetupError> {
+    let FlowSetup { host, .. } = flow;
+    let entry = flow.algorithm.entry();
+    let fits = *host == LinuxHost::default() || entry.transport == Transport::Acked;
+    in_range(fits, part, "host", &format!("`plain` for `{}`, whose hosts are not those of TCP", entry.name))?;
+    in_range(!(host.fq && flow.paced), part, "paced", "false with `fq`, which paces by itself")?;
+    require(host.gro != Some(Span::ZERO), part, "the time of `gro` must be above zero")?;
+    let Some(buffer) = host.autotune else { return Ok(()) };
+    let most = largest_window(buffer, flow.payload);
+    let accepted = "`autotune` with a buffer of which half holds 1 to 65535 packets";
+    in_range((1..=u64::from(u16::MAX)).contains(&most), part, "host", accepted)?;
+    in_range(flow.max_window.is_none(), part, "max_window", "none with `autotune`, which has a bound of its own")
 }

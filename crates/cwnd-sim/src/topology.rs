@@ -9,7 +9,7 @@ use cwnd::{Bytes, Span, Spec, Time};
 use crate::era::Era;
 use crate::net::setup::{Class, LinkSetup, Loss, NodeId, QueueLimit};
 use crate::setup::{FlowSetup, Sampling, Setup, Variation};
-use crate::tcp::Reassembly;
+use crate::tcp::{LinuxHost, Reassembly};
 use crate::traffic::Source;
 
 /// One bottleneck: senders on the left, receivers on the right, acknowledgements back over a link of the same kind.
@@ -138,6 +138,7 @@ impl FlowSetup {
             ack: Bytes(40),
             max_window: None,
             paced: false,
+            host: LinuxHost::default(),
             slow_start: None,
             ecn: None,
             delayed_ack: era.delayed_ack.filter(|_| transport == Transport::Acked),

@@ -165,6 +165,10 @@ impl CongestionControl for Algorithm {
         dispatch!(self, inner => inner.wants_samples())
     }
 
+    fn slow_start_threshold(&self) -> Option<Packets> {
+        dispatch!(self, inner => inner.slow_start_threshold())
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         dispatch!(self, inner => inner.inspect(visit));
     }

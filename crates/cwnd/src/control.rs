@@ -113,6 +113,12 @@ pub trait CongestionControl: Debug + Send {
         false
     }
 
+    /// The window at which slow start ends, infinite before it is known; none where an algorithm has no slow start. Hosts that pace as
+    /// Linux does send faster below half of it.
+    fn slow_start_threshold(&self) -> Option<Packets> {
+        None
+    }
+
     /// Shows named internals to a trace: `ssthresh`, `w0`, `alpha`, … The names and their order never change during a flow.
     fn inspect(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
 

@@ -240,7 +240,15 @@ mod tests {
     fn of_acknowledgements_that_leave_together_the_newest_of_each_group_goes_on() {
         let mut end = aggregating(Some(3));
         let ack = |flow, cumulative| {
-            let ack = Ack { cumulative, echo: Time::ZERO, sack: [Block::default(); 3], marked: false, duplicate: 0 };
+            let ack = Ack {
+                cumulative,
+                echo: Time::ZERO,
+                sack: [Block::default(); 3],
+                marked: false,
+                duplicate: 0,
+                window: 0,
+                spin: false,
+            };
             Packet { body: Body::Ack(ack), ..packet(flow, 1) }
         };
         end.enter(packet(1, 1));

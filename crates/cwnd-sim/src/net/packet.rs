@@ -130,6 +130,8 @@ pub(crate) struct Data {
     pub(crate) reacted: bool,
     /// It follows its predecessor at once: the second of a probe pair.
     pub(crate) pair: bool,
+    /// The spin bit of the newest acknowledgement: what a receiver measures the round trip by.
+    pub(crate) spin: bool,
 }
 
 /// An acknowledgement.
@@ -146,6 +148,10 @@ pub(crate) struct Ack {
     /// The packet that made the receiver send this had arrived before (DSACK, RFC 2883): its number, relative to `cumulative`, which is
     /// still missing; 0 if it had not. A number too far away to be written is left out.
     pub(crate) duplicate: i32,
+    /// The packets from `cumulative` on for which the receiver has room; 0 where it grants what the setup says.
+    pub(crate) window: u16,
+    /// Inverted once in a round trip by receivers that measure it (as RFC 9000 section 17.4 has it).
+    pub(crate) spin: bool,
 }
 
 impl Ack {

@@ -2,12 +2,18 @@
 //! retransmission timer (RFC 6298).
 
 mod aggregate;
+mod linux;
+mod linux_sender;
+mod merging;
 mod receiver;
 pub(crate) mod recovery;
+mod right_sizing;
 mod sender;
 mod timer;
 
 pub(crate) use aggregate::Aggregate;
+pub use linux::LinuxHost;
+pub(crate) use linux::largest_window;
 pub use receiver::{AckEcho, Reassembly};
 pub(crate) use receiver::{Receiver, ReceiverOptions};
 pub(crate) use sender::{Released, Sender};

@@ -1,7 +1,10 @@
 //! The receiving end: reassembly, acknowledgements, the echo of congestion marks.
 
-use cwnd::{Span, Time};
+use cwnd::{Bytes, Span, Time};
 
+use super::linux::packets_in_segment;
+use super::merging::Merging;
+use super::right_sizing::RightSizing;
 use crate::net::packet::{Ack, Block, Body, Data};
 use crate::protocol::{Received, ReceiverProtocol};
 use crate::ranges::Ranges;
@@ -54,6 +57,12 @@ pub(crate) struct ReceiverOptions {
     /// So many packets are acknowledged at once first.
     pub(crate) quick: u32,
     pub(crate) echo: AckEcho,
+    /// What a data packet carries.
+    pub(crate) payload: Bytes,
+    /// Packets that arrive within this time are taken as one segment.
+    pub(crate) gro: Option<Span>,
+    /// The largest window where it grows with what arrives, packets.
+    pub(crate) autotune: Option<u64>,
 }
 
 /// A receiver that acknowledges every packet, or every second one.
@@ -65,7 +74,11 @@ pub(crate) struct Receiver {
     /// A number in each of the two blocks reported before, newest first (RFC 2018 section 4 requires them to be repeated).
     reported: [u64; 2],
     reassembly: Reassembly,
-    delayed: Option<Span>,
+    /// How long an acknowledgement may wait for a second packet; zero for not at all.
+    delay: Span,
+    /// Nothing stands between a packet in order and its acknowledgement.
+    at_once: bool,
+    linux: Option<Box<LinuxReceiver>>,
     /// So many packets are still acknowledged at once.
     quick: u32,
     /// When the acknowledgement held back is due, [`Time::MAX`] if there is none, and the echo it will carry.
@@ -76,15 +89,29 @@ pub(crate) struct Receiver {
     marked: bool,
 }
 
+/// What a receiver does as those of Linux.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LinuxReceiver {
+    merging: Option<Merging>,
+    sizing: Option<RightSizing>,
+}
+
 impl Receiver {
     /// A receiver of nothing yet.
     pub(crate) fn new(options: ReceiverOptions) -> Self {
+        let linux = LinuxReceiver {
+            merging: options.gro.map(|within| Merging::new(within, packets_in_segment(options.payload))),
+            sizing: options.autotune.map(|most| RightSizing::new(options.payload, most)),
+        };
+        let plain = linux.merging.is_none() && linux.sizing.is_none();
         Self {
             cumulative: 0,
             beyond: Ranges::default(),
             reported: [0; 2],
             reassembly: options.reassembly,
-            delayed: options.delay,
+            delay: options.delay.unwrap_or(Span::ZERO),
+            at_once: options.delay.is_none() && plain,
+            linux: (!plain).then(|| Box::new(linux)),
             quick: if options.delay.is_some() { options.quick } else { 0 },
             due: Time::MAX,
             held_echo: Time::ZERO,
@@ -103,7 +130,7 @@ impl Receiver {
     /// Whether a packet of this number that has no mark is in order while nothing is missing, held back or marked.
     #[inline(always)]
     pub(crate) fn is_plain(&self, number: u64) -> bool {
-        number == self.cumulative && self.beyond.is_empty() && !self.marked && self.delayed.is_none()
+        number == self.cumulative && self.beyond.is_empty() && !self.marked && self.at_once
     }
 
     /// The acknowledgement of such a packet, which leaves at once.
@@ -116,6 +143,8 @@ impl Receiver {
             sack: [Block::default(); 3],
             marked: false,
             duplicate: 0,
+            window: 0,
+            spin: false,
         }
     }
 
@@ -123,14 +152,33 @@ impl Receiver {
     /// as a call it would copy the acknowledgement twice.
     #[inline(always)]
     pub(crate) fn on_data(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
+        let before = self.cumulative;
+        let (new, mut ack) = self.accept(now, data, marked);
+        let newly = self.cumulative - before;
+        if let Some(sizing) = self.sizing() {
+            sizing.on_data(newly, data.spin);
+            ack.iter_mut().for_each(|ack| sizing.grant(ack));
+        }
+        (new, ack)
+    }
+
+    fn merging(&mut self) -> Option<&mut Merging> {
+        self.linux.as_deref_mut()?.merging.as_mut()
+    }
+
+    fn sizing(&mut self) -> Option<&mut RightSizing> {
+        self.linux.as_deref_mut()?.sizing.as_mut()
+    }
+
+    /// The same, but for the window of the acknowledgement.
+    #[inline(always)]
+    fn accept(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
         let in_order = data.number == self.cumulative && self.beyond.is_empty();
-        if let Some(delay) = self.delayed
-            && in_order
-            && self.marks_change(marked)
-        {
+        if in_order && self.marks_change(marked) {
             let earlier = self.acknowledge(data.number, self.held_echo);
             self.cumulative += 1;
-            (self.marked, self.due, self.held_echo) = (marked, now + delay, data.sent_at);
+            self.marked = marked;
+            self.hold_anew(now, data.sent_at);
             return (true, Some(earlier));
         }
         let new = if in_order {
@@ -142,13 +190,17 @@ impl Receiver {
             self.reassemble(data.number)
         };
         self.see_mark(data, marked);
-        if let Some(delay) = self.delayed
+        if self.linux.is_some() && self.merge(now, data, in_order && !marked) {
+            return (new, None);
+        }
+        if self.delay > Span::ZERO
+            && !self.merges()
             && in_order
             && self.due == Time::MAX
             && !marked
             && self.spend_quick()
         {
-            (self.due, self.held_echo) = (now + delay, data.sent_at);
+            (self.due, self.held_echo) = (now + self.delay, data.sent_at);
             return (new, None);
         }
         // A held acknowledgement covers two packets and echoes the older one (RFC 7323 section 4.3).
@@ -164,10 +216,59 @@ impl Receiver {
 
     /// Releases a held acknowledgement that is due.
     pub(crate) fn on_timer(&mut self, now: Time) -> Option<Ack> {
-        (self.due <= now).then(|| {
-            self.due = Time::MAX;
-            self.acknowledge(self.cumulative, self.held_echo)
-        })
+        if self.due > now {
+            return None;
+        }
+        let alone = self.merging().is_some_and(|merging| merging.may_be_delayed());
+        if alone && self.delay > Span::ZERO && self.spend_quick() {
+            self.merging().into_iter().for_each(Merging::delay);
+            self.due = now + self.delay;
+            return None;
+        }
+        self.merging().into_iter().for_each(Merging::acknowledge);
+        self.due = Time::MAX;
+        let mut ack = self.acknowledge(self.cumulative, self.held_echo);
+        self.sizing().into_iter().for_each(|sizing| sizing.grant(&mut ack));
+        Some(ack)
+    }
+
+    /// Whether packets that arrive together are taken as one.
+    #[inline]
+    fn merges(&self) -> bool {
+        self.linux.as_ref().is_some_and(|linux| linux.merging.is_some())
+    }
+
+    /// Adds a packet to the segment that is being merged, if it `fits`; whether the segment waits for more.
+    #[inline(never)]
+    fn merge(&mut self, now: Time, data: &Data, fits: bool) -> bool {
+        let due = self.due;
+        let Some(merging) = self.merging() else { return false };
+        if !fits {
+            merging.acknowledge();
+            return false;
+        }
+        merging.add();
+        let begins = merging.begins().then_some(now + merging.within);
+        let waits = !merging.is_full();
+        if !waits {
+            merging.acknowledge();
+        }
+        if due == Time::MAX {
+            self.held_echo = data.sent_at;
+        }
+        self.due = begins.map_or(due, |end| due.min(end));
+        waits
+    }
+
+    /// What was held has left, and the packet that `sent_at` belongs to is held instead.
+    fn hold_anew(&mut self, now: Time, sent_at: Time) {
+        self.held_echo = sent_at;
+        self.due = now + self.delay;
+        if let Some(merging) = self.merging() {
+            merging.acknowledge();
+            merging.add();
+            self.due = now + merging.within;
+        }
     }
 
     /// Whether no packet is acknowledged at once any more; one less is from now on.
@@ -210,7 +311,7 @@ impl Receiver {
             self.marked = false;
         }
         let sack = if self.beyond.is_empty() { [Block::default(); 3] } else { self.report(number) };
-        Ack { cumulative: self.cumulative, echo, sack, marked, duplicate: 0 }
+        Ack { cumulative: self.cumulative, echo, sack, marked, duplicate: 0, window: 0, spin: false }
     }
 
     #[inline(never)]
@@ -259,7 +360,7 @@ impl ReceiverProtocol for Receiver {
     }
 
     fn answers_at_once(&self) -> bool {
-        self.delayed.is_none()
+        self.at_once
     }
 }
 
@@ -269,11 +370,25 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: ReceiverOptions =
-        ReceiverOptions { reassembly: Reassembly::Selective, delay: None, quick: 0, echo: AckEcho::Latch };
+    const PLAIN: ReceiverOptions = ReceiverOptions {
+        reassembly: Reassembly::Selective,
+        delay: None,
+        quick: 0,
+        echo: AckEcho::Latch,
+        payload: Bytes(1448),
+        gro: None,
+        autotune: None,
+    };
 
     fn data(number: u64) -> Data {
-        Data { number, sent_at: Time::from_nanos(number), retransmission: false, reacted: false, pair: false }
+        Data {
+            number,
+            sent_at: Time::from_nanos(number),
+            retransmission: false,
+            reacted: false,
+            pair: false,
+            spin: false,
+        }
     }
 
     fn receive(receiver: &mut Receiver, number: u64) -> Ack {
@@ -322,6 +437,74 @@ mod tests {
         let mut receiver = Receiver::new(ReceiverOptions { delay, quick: 3, ..PLAIN });
         let acked = (0..8).map(|number| receiver.on_data(Time::ZERO, &data(number), false).1.is_some());
         assert_eq!(acked.collect::<Vec<_>>(), [true, true, true, false, true, false, true, false]);
+    }
+
+    /// At which of these times, in microseconds, the receiver acknowledges how much, its timer included.
+    fn acknowledged(options: ReceiverOptions, arrivals: &[(u64, u64)]) -> Vec<(u64, u64)> {
+        let at = |micros| Time::ZERO + Span::from_micros(micros);
+        let mut receiver = Receiver::new(options);
+        let mut acks = Vec::new();
+        let mut arrivals = arrivals.iter().peekable();
+        loop {
+            let next = arrivals.peek().map_or(Time::MAX, |(micros, _)| at(*micros));
+            let due = receiver.next_timeout();
+            if due == Time::MAX && next == Time::MAX {
+                return acks;
+            }
+            let (now, ack) = if due < next {
+                (due, receiver.on_timer(due))
+            } else {
+                let (_, number) = arrivals.next().expect("it was seen");
+                (next, receiver.on_data(next, &data(*number), false).1)
+            };
+            acks.extend(ack.map(|ack| (now.as_nanos() / 1000, ack.cumulative)));
+        }
+    }
+
+    #[test]
+    fn packets_that_arrive_together_are_acknowledged_as_one() {
+        let gro = ReceiverOptions { gro: Some(Span::from_micros(50)), ..PLAIN };
+        // A burst of four, a packet alone, and 50 packets at once, of which 45 are 64 KiB.
+        let burst = [(0, 0), (12, 1), (24, 2), (36, 3), (200, 4)];
+        assert_eq!(acknowledged(gro, &burst), [(50, 4), (250, 5)]);
+        let many: Vec<_> = (0..50).map(|number| (number / 2, number)).collect();
+        assert_eq!(acknowledged(gro, &many), [(22, 45), (72, 50)]);
+        // What is out of order ends the segment.
+        assert_eq!(acknowledged(gro, &[(0, 0), (12, 1), (24, 3)]), [(24, 2)]);
+    }
+
+    #[test]
+    fn a_segment_of_one_packet_waits_for_a_second_one() {
+        let delay = Some(Span::from_millis(40));
+        let gro = ReceiverOptions { gro: Some(Span::from_micros(50)), delay, ..PLAIN };
+        assert_eq!(acknowledged(gro, &[(0, 0)]), [(40_050, 1)]);
+        assert_eq!(acknowledged(gro, &[(0, 0), (1000, 1)]), [(1050, 2)]);
+        assert_eq!(acknowledged(gro, &[(0, 0), (20, 1), (1000, 2), (1200, 3)]), [(50, 2), (1250, 4)]);
+        let quick = ReceiverOptions { quick: 1, ..gro };
+        assert_eq!(acknowledged(quick, &[(0, 0), (100, 1), (200, 2)]), [(50, 1), (250, 3)]);
+    }
+
+    /// RFC 8257 section 3.2 holds for merged packets too.
+    #[test]
+    fn marked_packets_are_not_merged_with_others() {
+        let gro = Some(Span::from_micros(50));
+        let mut receiver = Receiver::new(ReceiverOptions { gro, echo: AckEcho::PerPacket, ..PLAIN });
+        let mut sent = Vec::new();
+        for (number, marked) in [false, false, true, true, false].into_iter().enumerate() {
+            let (_, ack) = receiver.on_data(Time::ZERO, &data(number as u64), marked);
+            sent.extend(ack.map(|ack| (number, ack.cumulative, ack.marked)));
+        }
+        assert_eq!(sent, [(2, 2, false), (3, 4, true)]);
+        let last = receiver.on_timer(receiver.next_timeout()).map(|ack| (ack.cumulative, ack.marked));
+        assert_eq!(last, Some((5, false)));
+    }
+
+    #[test]
+    fn a_receiver_that_sizes_its_window_says_so_in_each_acknowledgement() {
+        let mut receiver = Receiver::new(ReceiverOptions { autotune: Some(4000), ..PLAIN });
+        let first = receive(&mut receiver, 0);
+        assert_eq!((first.window, first.spin), (45, true));
+        assert_eq!(receive(&mut Receiver::new(PLAIN), 0).window, 0);
     }
 
     /// RFC 8257 figure 1, with acknowledgements for two packets.

@@ -10,11 +10,13 @@ use cwnd::{
     Remote, Span, Time, View, Visitor,
 };
 
+use super::linux::initial_window;
+use super::linux_sender::{LinuxSender, pacing};
 use super::recovery::{AckOutcome, Recovery};
 use super::timer::RetransmissionTimer;
 use crate::era::MarkedAtOne;
 use crate::net::packet::{Ack, Body, Data};
-use crate::pacer::Pacer;
+use crate::pacer::{Departures, Pacer};
 use crate::protocol::{SenderConfig, SenderProtocol, Timers};
 use crate::traffic::source::Backlog;
 
@@ -50,6 +52,8 @@ pub(crate) struct Sender<R> {
     recovery: R,
     timer: RetransmissionTimer,
     pacer: Pacer,
+    /// What it does as senders of Linux.
+    linux: Option<Box<LinuxSender>>,
     /// The number of the packet that carries CWR, which confirms a reaction to a mark; 0 before the first mark.
     confirming: u64,
     marked_at_one: MarkedAtOne,
@@ -74,13 +78,21 @@ pub(crate) enum Released {
 impl<R: Recovery> Sender<R> {
     /// A sender that starts at `now`.
     pub(crate) fn new(config: SenderConfig, recovery: R, now: Time) -> Self {
+        let linux = LinuxSender::of(&config.host, config.payload);
+        let departures = match (&linux, config.paced) {
+            (_, true) => Departures::Evenly,
+            (Some(_), false) => Departures::BySender,
+            (None, false) => Departures::AtOnce,
+        };
+        let granted = config.host.autotune.map_or(u64::MAX, |_| initial_window(config.payload));
         Self {
             cached: CachedControl::of(&config.algorithm),
             algorithm: config.algorithm,
-            facts: Facts::new(now, Packets(config.max_window).whole(), config.packet, config.payload),
+            facts: Facts::new(now, Packets(config.max_window).whole().min(granted), config.packet, config.payload),
             recovery,
             timer: RetransmissionTimer::new(&config.era),
-            pacer: Pacer::new(now, config.paced),
+            pacer: Pacer::new(now, departures),
+            linux,
             confirming: 0,
             marked_at_one: config.marked_at_one,
             held: false,
@@ -92,6 +104,9 @@ impl<R: Recovery> Sender<R> {
     /// Takes in an acknowledgement.
     #[inline(always)]
     fn on_ack(&mut self, now: Time, ack: &Ack) {
+        if ack.window > 0 {
+            self.on_grant(ack);
+        }
         // Nearly all of them are plain ones, for which the compiler leaves out the handling of losses and recovery.
         if let Some(newly) = self.recovery.on_plain_ack(now, ack) {
             let outcome = AckOutcome { newly, advanced: true, rearm: true, ..AckOutcome::default() };
@@ -128,6 +143,15 @@ impl<R: Recovery> Sender<R> {
             self.recovery.set_probe(now, self.facts.rtt.get(), self.timer.deadline());
         }
         Timers { release: self.next_release(), deadline: self.timer.deadline().min(self.recovery.deadline()) }
+    }
+
+    /// The receiver says how much it has room for.
+    #[cold]
+    fn on_grant(&mut self, ack: &Ack) {
+        if ack.cumulative >= self.recovery.acked() {
+            self.facts.peer_window = ack.window.into();
+            self.linux.iter_mut().for_each(|linux| linux.set_spin(ack.spin));
+        }
     }
 
     #[inline(never)]
@@ -249,7 +273,8 @@ impl<R: Recovery> Sender<R> {
             while next < end {
                 // Something is outstanding, so that none of these is packet 0.
                 let reacted = next == self.confirming;
-                let goes_on = send(Data { number: next, sent_at: now, retransmission: false, reacted, pair: false });
+                let goes_on =
+                    send(Data { number: next, sent_at: now, retransmission: false, reacted, pair: false, spin: false });
                 next += 1;
                 if !goes_on {
                     break;
@@ -257,6 +282,8 @@ impl<R: Recovery> Sender<R> {
             }
             self.recovery.send(now, next - first);
             self.facts.counts.sent += next - first;
+        } else if self.linux.is_some() {
+            self.drain_bursts(now, &mut send);
         } else {
             while let Some(data) = self.poll(now) {
                 if !send(data) {
@@ -264,6 +291,67 @@ impl<R: Recovery> Sender<R> {
                 }
             }
         }
+    }
+
+    /// The same in segments as those of Linux: one that is not whole waits for the next acknowledgement.
+    #[inline(never)]
+    fn drain_bursts(&mut self, now: Time, send: &mut dyn FnMut(Data) -> bool) {
+        while !self.waits_for_more(now) {
+            let mut left = self.segment();
+            while left > 0 {
+                let Some(data) = self.poll(now) else {
+                    self.pacer.set_burst(false);
+                    return;
+                };
+                left -= 1;
+                self.pacer.set_burst(left > 0);
+                let next = self.recovery.next();
+                self.linux.iter_mut().for_each(|linux| linux.sent(now, next));
+                if !send(data) {
+                    self.pacer.set_burst(false);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// How many packets leave as one segment.
+    fn segment(&self) -> u64 {
+        let Some(linux) = &self.linux else { return 1 };
+        let quantum = self.algorithm.control().quantum;
+        let payload = u64::from(self.facts.payload().0.max(1));
+        let spacing = self.pacer.spacing(&self.facts.rtt, self.cached.window, self.rate());
+        linux.size(spacing, quantum.map(|quantum| u64::from(quantum.0) / payload))
+    }
+
+    /// How Linux paces where there is a fair queue; also what it makes segments by where there is none.
+    fn rate(&self) -> Pacing {
+        match self.cached.pacing {
+            Pacing::Off => pacing(self.cached.window, self.algorithm.slow_start_threshold()),
+            pacing => pacing,
+        }
+    }
+
+    /// Whether what may leave is less than a segment and than a third of the window (`tcp_tso_win_divisor`), while more is to be sent and
+    /// acknowledgements are about to make room for it.
+    fn waits_for_more(&mut self, now: Time) -> bool {
+        let (acked, rtt) = (self.recovery.acked(), self.facts.rtt.get().map(|rtt| rtt.smoothed));
+        let may_wait = self.linux.as_deref_mut().is_some_and(|linux| linux.may_wait(now, acked, rtt));
+        let repairing = self.recovery.in_recovery() || self.recovery.waiting() || self.recovery.urgent();
+        if !may_wait || self.held || repairing {
+            return false;
+        }
+        let outstanding = self.recovery.outstanding();
+        let room = self.recovery.room(self.cached.allowed);
+        let granted = self.facts.peer_window.saturating_sub(outstanding);
+        let may = room.min(granted);
+        let enough = self.segment().min(self.cached.allowed.min(self.facts.peer_window).div_ceil(3));
+        let waits = (1..enough).contains(&may) && self.backlog.ahead(now, self.recovery.next()) > may;
+        if waits {
+            self.pacer.pass();
+            self.facts.limits.set(now, if room <= granted { Limit::Window } else { Limit::Peer });
+        }
+        waits
     }
 
     /// Nothing but window, source and receiver holds packets back, and the timer runs: there is nothing to decide for each of them.
@@ -336,7 +424,8 @@ impl<R: Recovery> Sender<R> {
         let fresh = (!retransmission).then_some(number);
         let pair = self.pacer.sent(now, self.spacing(), self.cached.probe, fresh);
         let reacted = !retransmission && number > 0 && number == self.confirming;
-        Some(Data { number, sent_at: now, retransmission, reacted, pair })
+        let spin = self.linux.as_deref().is_some_and(LinuxSender::spin);
+        Some(Data { number, sent_at: now, retransmission, reacted, pair, spin })
     }
 
     /// A timer of the recovery scheme has expired.
@@ -461,7 +550,8 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
     }
 
     fn spacing(&self) -> Option<Span> {
-        self.pacer.spacing(&self.facts.rtt, self.cached.window, self.cached.pacing)
+        let paced = self.linux.as_deref().is_some_and(LinuxSender::is_paced);
+        self.pacer.spacing(&self.facts.rtt, self.cached.window, if paced { self.rate() } else { self.cached.pacing })
     }
 }
 
@@ -519,6 +609,7 @@ mod tests {
             packet: Bytes(1500),
             payload: Bytes(1460),
             paced: false,
+            host: crate::LinuxHost::default(),
         };
         Sender::new(config, Sack::new(&era), Time::ZERO)
     }
@@ -530,8 +621,10 @@ mod tests {
         let mut window_after = |cumulative, arrived| {
             while sender.poll(Time::ZERO).is_some() {}
             let sack = [Block { first: u32::from(arrived > 0), end: arrived }, Block::default(), Block::default()];
-            sender
-                .on_ack(Time::from_nanos(1), &Ack { cumulative, echo: Time::ZERO, sack, marked: false, duplicate: 0 });
+            sender.on_ack(
+                Time::from_nanos(1),
+                &Ack { cumulative, echo: Time::ZERO, sack, marked: false, duplicate: 0, window: 0, spin: false },
+            );
             (sender.window(), sender.counts().delivered)
         };
         // Slow start from ten packets. Packet 2 is lost, 3, 4 and 5 arrive: half of twelve.
@@ -553,8 +646,18 @@ mod tests {
                 let sent = std::iter::from_fn(|| sender.poll(now)).map(|data| data.number).last();
                 let cumulative = sent.expect("one may leave") + 1;
                 let arrived = now + rtt;
-                sender
-                    .on_ack(arrived, &Ack { cumulative, echo: now, sack: [Block::default(); 3], marked, duplicate: 0 });
+                sender.on_ack(
+                    arrived,
+                    &Ack {
+                        cumulative,
+                        echo: now,
+                        sack: [Block::default(); 3],
+                        marked,
+                        duplicate: 0,
+                        window: 0,
+                        spin: false,
+                    },
+                );
                 assert_eq!(sender.timer.deadline() < Time::MAX, sender.held, "nothing else is to be waited for");
                 now = arrived;
                 if sender.held {

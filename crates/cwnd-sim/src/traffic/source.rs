@@ -39,16 +39,18 @@ struct Application {
     /// That holds until here.
     until: Time,
     supply: Supply,
-    on: bool,
     /// None where it never pauses or stops.
     switches: Option<Box<Switches>>,
     /// Everything sent has been acknowledged since; [`Time::MAX`] while something is outstanding.
     idle_since: Time,
 }
 
-/// When an application pauses, goes on, …, stops; the next one last.
 #[derive(Clone, Debug)]
-struct Switches(Vec<Time>);
+struct Switches {
+    on: bool,
+    /// When the application pauses, goes on, …, stops; the next one last.
+    times: Vec<Time>,
+}
 
 #[derive(Clone, Debug)]
 enum Supply {
@@ -105,10 +107,9 @@ impl Backlog {
         Self::of(Supply::Store(packets), Vec::new())
     }
 
-    fn of(supply: Supply, switches: Vec<Time>) -> Self {
-        let switches = (!switches.is_empty()).then(|| Box::new(Switches(switches)));
-        let mut application =
-            Application { handed: 0, until: Time::MAX, supply, on: true, switches, idle_since: Time::MAX };
+    fn of(supply: Supply, times: Vec<Time>) -> Self {
+        let switches = (!times.is_empty()).then(|| Box::new(Switches { on: true, times }));
+        let mut application = Application { handed: 0, until: Time::MAX, supply, switches, idle_since: Time::MAX };
         application.update();
         Self(Some(Box::new(application)))
     }
@@ -141,10 +142,9 @@ impl Backlog {
 
     /// The rate at which it hands packets over, bit/s; none where that has no meaning.
     pub(crate) fn rate(&self) -> Option<u64> {
-        match self.0.as_deref() {
-            Some(Application { supply: Supply::Clock(clock), on, .. }) => Some(if *on { clock.rate() } else { 0 }),
-            _ => None,
-        }
+        let application = self.0.as_deref()?;
+        let Supply::Clock(clock) = &application.supply else { return None };
+        Some(if application.is_on() { clock.rate() } else { 0 })
     }
 
     /// Everything sent has been acknowledged.
@@ -162,14 +162,18 @@ impl Backlog {
 }
 
 impl Application {
+    fn is_on(&self) -> bool {
+        self.switches.as_ref().is_none_or(|switches| switches.on)
+    }
+
     #[cold]
     fn advance(&mut self, now: Time) {
         while self.until <= now {
             let at = self.until;
-            if let Some(switches) = self.switches.as_mut().filter(|switches| switches.0.last() == Some(&at)) {
-                switches.0.pop();
-                self.on = !self.on;
-                if self.on
+            if let Some(switches) = self.switches.as_mut().filter(|switches| switches.times.last() == Some(&at)) {
+                switches.times.pop();
+                switches.on = !switches.on;
+                if switches.on
                     && let Supply::Clock(clock) = &mut self.supply
                 {
                     clock.restart(at);
@@ -183,13 +187,14 @@ impl Application {
 
     /// Updates what there is now, and until when that holds.
     fn update(&mut self) {
-        let switch = self.switches.as_ref().and_then(|switches| switches.0.last().copied()).unwrap_or(Time::MAX);
+        let switch = self.switches.as_ref().and_then(|switches| switches.times.last().copied()).unwrap_or(Time::MAX);
+        let on = self.is_on();
         self.until = match &self.supply {
-            Supply::Clock(clock) if self.on => clock.due().min(switch),
+            Supply::Clock(clock) if on => clock.due().min(switch),
             _ => switch,
         };
         if let Supply::Store(packets) = self.supply {
-            self.handed = if self.on { packets } else { 0 };
+            self.handed = if on { packets } else { 0 };
         }
     }
 }

@@ -125,7 +125,8 @@ impl World {
             Released::New(numbers) => {
                 let idle = flow.access.next() == Time::MAX;
                 for number in numbers {
-                    let data = Data { number, sent_at: at, retransmission: false, reacted: false, pair: false };
+                    let data =
+                        Data { number, sent_at: at, retransmission: false, reacted: false, pair: false, spin: false };
                     if !flow.access.offer(at, Some(data)) {
                         break;
                     }

@@ -35,7 +35,7 @@ pub struct Facts {
     pub limits: Limits,
     /// The round-trip time.
     pub rtt: RttEstimator,
-    /// The most whole packets the receiver ever grants; [`u64::MAX`] for no bound.
+    /// The most whole packets the receiver grants; [`u64::MAX`] for no bound.
     pub peer_window: u64,
     /// Round trips so far; see [`View::round`].
     pub round: u64,
@@ -83,6 +83,12 @@ impl Facts {
             self.round += 1;
             self.round_end = next;
         }
+    }
+
+    /// What a packet carries for the application.
+    #[must_use]
+    pub fn payload(&self) -> Bytes {
+        self.payload
     }
 
     /// What the algorithm is shown.

@@ -330,6 +330,10 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         }
     }
 
+    fn slow_start_threshold(&self) -> Option<Packets> {
+        Some(Packets(self.state.threshold))
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("ssthresh", self.state.threshold);
         self.rule.inspect(visit);

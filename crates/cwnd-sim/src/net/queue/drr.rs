@@ -167,7 +167,8 @@ mod tests {
     }
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
-        let data = Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false };
+        let data =
+            Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false, spin: false };
         Packet {
             due: Time::ZERO,
             flow,

@@ -272,7 +272,15 @@ mod tests {
 
     /// An acknowledgement of all below `cumulative`, `times` times; what the last one changed.
     fn ack(sender: &mut Cumulative, cumulative: u64, times: u64) -> AckOutcome {
-        let ack = Ack { cumulative, echo: Time::ZERO, sack: [Block::default(); 3], marked: false, duplicate: 0 };
+        let ack = Ack {
+            cumulative,
+            echo: Time::ZERO,
+            sack: [Block::default(); 3],
+            marked: false,
+            duplicate: 0,
+            window: 0,
+            spin: false,
+        };
         let mut outcome = AckOutcome::default();
         for _ in 0..times {
             outcome = sender.on_ack(Time::ZERO, &ack);

@@ -35,6 +35,12 @@ impl ProportionalReduction {
         }
     }
 
+    /// `lost` more packets were found lost without an acknowledgement that delivered anything: the window stays as it is (RFC 9937 section 6),
+    /// so that as many may leave.
+    pub(crate) fn on_lost(&mut self, lost: u64) {
+        self.allowance += lost;
+    }
+
     /// Packets that may leave now.
     pub(crate) fn allowance(&self) -> u64 {
         self.allowance

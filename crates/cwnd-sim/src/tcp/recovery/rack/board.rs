@@ -33,6 +33,8 @@ pub(super) struct Board {
     resent: u64,
     /// All below have arrived, were found lost or were sent again.
     fresh_from: u64,
+    /// All below left before the newest packet that is known to have arrived, for the first time at least.
+    overtaken: u64,
     /// Packets that were sent again, in the order of their departure. Some are out of date: they arrived, or left once more.
     departures: VecDeque<(Time, u64)>,
 }
@@ -223,19 +225,65 @@ impl Board {
         None
     }
 
+    /// When the last of the packets in flight left that others have overtaken: those before `newest`, in the order of their departure.
+    /// None if there is none. `newest` never goes back.
+    pub(super) fn last_overtaken(&mut self, newest: (Time, u64)) -> Option<Time> {
+        let again = self.last_resent_before(newest);
+        let first = self.first_fresh().filter(|packet| *packet < newest);
+        let fresh = first.map(|(sent_at, number)| self.last_fresh_before(newest, number).unwrap_or(sent_at));
+        again.max(fresh)
+    }
+
+    /// When the last packet left that is in flight for the first time, before `newest` and above `first`.
+    fn last_fresh_before(&mut self, newest: (Time, u64), first: u64) -> Option<Time> {
+        self.overtaken = self.overtaken.max(self.acked);
+        while let Some(record) = self.records.get((self.overtaken - self.acked) as usize) {
+            let fresh = record.resends == 0 && !record.lost;
+            if fresh && (record.sent_at, self.overtaken) >= newest {
+                break;
+            }
+            self.overtaken += 1;
+        }
+        let mut number = self.overtaken;
+        while number > first + 1 {
+            number -= 1;
+            if let Some(range) = self.sacked.covering(number) {
+                number = range.first;
+                continue;
+            }
+            let record = self.records[(number - self.acked) as usize];
+            if record.resends == 0 && !record.lost && (record.sent_at, number) < newest {
+                return Some(record.sent_at);
+            }
+        }
+        None
+    }
+
+    /// When the last packet left that is in flight again and was sent before `newest`.
+    fn last_resent_before(&mut self, newest: (Time, u64)) -> Option<Time> {
+        self.first_resent()?;
+        let before = self.departures.partition_point(|departure| *departure < newest);
+        let current = self.departures.range(..before).rev().find(|departure| self.is_current(**departure));
+        current.map(|(sent_at, _)| *sent_at)
+    }
+
     /// The packet in flight again that left first, and when.
     pub(super) fn first_resent(&mut self) -> Option<(Time, u64)> {
-        while let Some((sent_at, number)) = self.departures.front().copied() {
-            let current = number >= self.acked && self.is_missing(number) && {
-                let record = self.records[(number - self.acked) as usize];
-                !record.lost && record.sent_at == sent_at
-            };
-            if current {
-                return Some((sent_at, number));
+        while let Some(departure) = self.departures.front().copied() {
+            if self.is_current(departure) {
+                return Some(departure);
             }
             self.departures.pop_front();
         }
         None
+    }
+
+    /// Whether `number`, which was sent again at `sent_at`, is in flight since.
+    fn is_current(&self, (sent_at, number): (Time, u64)) -> bool {
+        number >= self.acked && self.is_missing(number) && {
+            let record = self.records[(number - self.acked) as usize];
+            !record.lost && record.sent_at == sent_at
+        }
     }
 
     /// The record of `number`, if it has not arrived.

@@ -15,7 +15,7 @@ pub(super) struct Detector {
     /// The shortest round trip of a packet that was sent once (`RACK.min_RTT`); none before the first.
     min_rtt: Option<Span>,
     pub(super) reordering: Reordering,
-    /// When the first packet that others have overtaken is lost; [`Time::MAX`] if there is none.
+    /// When the last packet that others have overtaken is lost; [`Time::MAX`] if there is none.
     deadline: Time,
 }
 
@@ -63,18 +63,13 @@ impl Detector {
         self.newest = self.newest.max((record.sent_at, number));
     }
 
-    /// Step 5: hands to `found` each packet that is lost now, as it left, and marks it.
-    ///
-    /// The timer runs until the first packet that has been overtaken is lost, not until the last one is: each is found when its own
-    /// wait is over.
+    /// Step 5: hands to `found` each packet that is lost now, as it left, and marks it. The timer then runs until the last of those that
+    /// have been overtaken is lost; acknowledgements find the others before.
     pub(super) fn detect(&mut self, at: &Circumstances, board: &mut Board, mut found: impl FnMut(u64, &Record)) {
         let timeout = self.timeout(at, board);
-        self.deadline = Time::MAX;
         for first in [Board::first_fresh, Board::first_resent] {
             while let Some((sent_at, number)) = first(board).filter(|packet| *packet < self.newest) {
-                let due = sent_at + timeout;
-                if due > at.now {
-                    self.deadline = self.deadline.min(due);
+                if sent_at + timeout > at.now {
                     break;
                 }
                 if let Some(record) = board.record(number).copied() {
@@ -83,6 +78,7 @@ impl Detector {
                 board.mark_lost(number);
             }
         }
+        self.deadline = board.last_overtaken(self.newest).map_or(Time::MAX, |sent_at| sent_at + timeout);
     }
 
     /// What the retransmission timer takes for lost (section 6.3): the first packet, and those that are overdue.

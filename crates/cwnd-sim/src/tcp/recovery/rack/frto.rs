@@ -1,4 +1,7 @@
 //! Whether a retransmission timeout was spurious: F-RTO with selective acknowledgements (RFC 5682 section 3.1).
+//!
+//! As in Linux, an original that arrives before the acknowledgement of what was sent again decides too, and one that arrives with what was
+//! sent since counts for more than that: not all of the window was lost.
 
 /// What is known of the newest timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

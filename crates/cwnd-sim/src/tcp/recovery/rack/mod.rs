@@ -37,6 +37,8 @@ pub(crate) struct Rack {
     repeats_last: bool,
     /// The smoothed round-trip time, as the sender knows it.
     smoothed: Span,
+    /// What was acknowledged when the retransmission timer last expired.
+    acked_at_timeout: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -121,6 +123,7 @@ impl Rack {
             self.phase = Phase::Recovery(Box::new(reduction));
             self.until = self.board.next();
             self.frto = Frto::Off;
+            self.probe.reset();
             self.urgent = true;
             outcome.begun = true;
             outcome.rearm = true;
@@ -189,6 +192,7 @@ impl Recovery for Rack {
             self.detector.on_delivered(now, ack.echo, ack.cumulative - 1, &last);
             self.detector.reordering.on_ack(ack.cumulative, self.board.next(), false);
             self.probe.touch();
+            self.probe.sample();
             newly
         })
     }
@@ -203,7 +207,13 @@ impl Recovery for Rack {
         outcome.newly = delivered.count;
         outcome.advanced = acked > before;
         outcome.rearm = outcome.advanced;
-        self.probe.touch();
+        if outcome.newly > 0 {
+            self.probe.sample();
+        }
+        // Section 7.2: what neither advances nor shows a packet above a missing one does not delay a probe.
+        if outcome.advanced || selective {
+            self.probe.touch();
+        }
 
         // A spurious retransmission by a probe is no sign of reordering.
         let by_probe = self.probe.is_under_way();
@@ -238,14 +248,23 @@ impl Recovery for Rack {
 
     fn on_window(&mut self, outcome: &AckOutcome, window: Packets) {
         if let Phase::Recovery(reduction) = &mut self.phase {
-            let safe = outcome.advanced && outcome.lost == 0;
-            reduction.on_ack(outcome.newly, self.board.in_flight(), window.whole(), safe);
+            if outcome.newly == 0 && !outcome.begun {
+                reduction.on_lost(outcome.lost);
+            } else {
+                let safe = outcome.advanced && outcome.lost == 0;
+                reduction.on_ack(outcome.newly, self.board.in_flight(), window.whole(), safe);
+            }
         }
     }
 
     fn on_timeout(&mut self, now: Time) -> u64 {
         let at = self.circumstances(now);
-        self.frto = Frto::begin(self.board.next());
+        // RFC 5682 section 3.1, step 1: not where losses were being repaired, since what had been sent again could be taken for originals;
+        // but again where the timer expires again for the same packet, as Linux does.
+        let again = self.acked_at_timeout == self.board.acked();
+        let first = matches!(self.phase, Phase::Open) || matches!(self.phase, Phase::AfterTimeout) && again;
+        self.frto = if first { Frto::begin(self.board.next()) } else { Frto::Off };
+        self.acked_at_timeout = self.board.acked();
         self.episode.begin();
         let Self { board, detector, episode, .. } = self;
         let mut lost = 0;
@@ -256,7 +275,7 @@ impl Recovery for Rack {
         self.phase = Phase::AfterTimeout;
         self.until = self.board.next();
         self.urgent = true;
-        self.probe.stop();
+        self.probe.reset();
         lost
     }
 

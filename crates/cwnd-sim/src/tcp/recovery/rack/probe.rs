@@ -14,6 +14,9 @@ pub(super) struct Probe {
     end: Option<u64>,
     /// It repeated the last packet (`TLP.is_retrans`).
     repeated: bool,
+    /// Nothing has been acknowledged for the first time since the last probe, so that there is no new sample of the round-trip time:
+    /// another probe may not be sent (section 7.3).
+    unsampled: bool,
 }
 
 /// What an acknowledgement says of the probe under way.
@@ -27,7 +30,7 @@ pub(super) enum Answer {
 
 impl Default for Probe {
     fn default() -> Self {
-        Self { deadline: Time::MAX, stale: false, end: None, repeated: false }
+        Self { deadline: Time::MAX, stale: false, end: None, repeated: false, unsampled: false }
     }
 }
 
@@ -60,7 +63,7 @@ impl Probe {
     #[inline]
     pub(super) fn set(&mut self, now: Time, may: bool, outstanding: u64, rtt: Option<Rtt>, timeout: Time) {
         self.stale = false;
-        self.deadline = if may && self.end.is_none() && outstanding > 0 {
+        self.deadline = if may && self.end.is_none() && !self.unsampled && outstanding > 0 {
             let wait = rtt.map_or(FIRST, |rtt| {
                 let delayed = if outstanding == 1 { MAX_ACK_DELAY } else { Span::ZERO };
                 rtt.smoothed * 2 + delayed
@@ -71,14 +74,21 @@ impl Probe {
         };
     }
 
-    /// No probe is to be sent: losses are being repaired.
-    pub(super) fn stop(&mut self) {
-        self.deadline = Time::MAX;
+    /// There is a new sample of the round-trip time.
+    #[inline]
+    pub(super) fn sample(&mut self) {
+        self.unsampled = false;
+    }
+
+    /// Losses are being repaired: no probe is to be sent, and the answer to the one under way says nothing (section 7.1).
+    pub(super) fn reset(&mut self) {
+        (self.end, self.repeated, self.deadline) = (None, false, Time::MAX);
     }
 
     /// A probe left; `repeated` if it was the last packet, not a new one. The next new packet is `next`.
     pub(super) fn sent(&mut self, next: u64, repeated: bool) {
         (self.end, self.repeated, self.deadline) = (Some(next), repeated, Time::MAX);
+        self.unsampled = true;
     }
 
     /// Section 7.4: all below `acked` have arrived; `duplicate` is a packet that arrived twice; `selective` if others have arrived above.
@@ -128,6 +138,23 @@ mod tests {
         assert_eq!(due(5, None, at(5000)), at(1010));
         assert_eq!(due(5, rtt(400), at(700)), at(700));
         assert_eq!(due(0, rtt(40), at(1000)), Time::MAX);
+    }
+
+    /// Section 7.3: "a new RTT sample since the last probe"; section 7.1: recovery forgets the probe under way.
+    #[test]
+    fn a_second_probe_needs_a_sample_and_recovery_forgets_the_first() {
+        let mut probe = Probe::default();
+        let due = |probe: &mut Probe| {
+            probe.set(at(10), true, 5, rtt(40), at(1000));
+            probe.deadline()
+        };
+        probe.sent(10, true);
+        assert_eq!(due(&mut probe), Time::MAX, "one is under way");
+        probe.reset();
+        assert_eq!((probe.is_under_way(), due(&mut probe)), (false, Time::MAX));
+        assert_eq!(probe.on_ack(11, true, None, false), Answer::None, "its answer says nothing any more");
+        probe.sample();
+        assert_eq!(due(&mut probe), at(90));
     }
 
     #[test]

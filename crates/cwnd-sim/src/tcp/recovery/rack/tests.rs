@@ -97,7 +97,15 @@ impl Scan {
         self.rtt + window
     }
 
-    fn detect(&mut self, now: Time, repairing: bool, smoothed: Span) {
+    /// When the timer of section 6.2, step 5, expires after [`detect`](Self::detect).
+    fn deadline(&self, timeout: Span) -> Time {
+        let waiting =
+            self.missing().filter(|(number, segment)| !segment.lost && (segment.sent_at, *number) < self.newest);
+        waiting.map(|(_, segment)| segment.sent_at + timeout).max().unwrap_or(Time::MAX)
+    }
+
+    /// When the timer expires next.
+    fn detect(&mut self, now: Time, repairing: bool, smoothed: Span) -> Time {
         let timeout = self.timeout(repairing, smoothed);
         for (number, segment) in (0..).zip(&mut self.segments) {
             let overtaken = (segment.sent_at, number) < self.newest;
@@ -105,6 +113,7 @@ impl Scan {
                 segment.lost = true;
             }
         }
+        self.deadline(timeout)
     }
 }
 
@@ -128,7 +137,7 @@ impl ReceiverModel {
             sack[0] = Block { first: (first - cumulative) as u32, end: (end - cumulative) as u32 };
         }
         let duplicate = if again { (number.cast_signed() - cumulative.cast_signed()) as i32 } else { 0 };
-        Ack { cumulative, echo, sack, marked: false, duplicate }
+        Ack { cumulative, echo, sack, marked: false, duplicate, window: 0, spin: false }
     }
 }
 
@@ -177,24 +186,25 @@ proptest! {
                 // The reordering timer; probes have tests of their own.
                 8 if rack.detector.deadline() <= now => {
                     rack.detect(now, &mut AckOutcome::default());
-                    scan.detect(now, repairing, rack.smoothed);
+                    prop_assert_eq!(rack.detector.deadline(), scan.detect(now, repairing, rack.smoothed));
                 }
                 8 => {}
                 _ if !receiver.in_network.is_empty() => {
                     let ack = receiver.deliver(usize::from(pick) % receiver.in_network.len().min(6));
                     scan.on_ack(now, &ack);
-                    let outcome = if plain && let Some(newly) = rack.on_plain_ack(now, &ack) {
+                    let (outcome, detects) = if plain && let Some(newly) = rack.on_plain_ack(now, &ack) {
                         // Nothing else is outstanding that could be found lost.
-                        AckOutcome { newly, advanced: true, ..AckOutcome::default() }
+                        (AckOutcome { newly, advanced: true, ..AckOutcome::default() }, false)
                     } else {
-                        rack.on_ack(now, &ack)
+                        (rack.on_ack(now, &ack), true)
                     };
                     if outcome.spurious {
                         for segment in scan.segments.iter_mut().filter(|segment| !segment.arrived) {
                             segment.lost &= segment.resends > 0;
                         }
                     }
-                    scan.detect(now, repairing && !outcome.spurious, rack.smoothed);
+                    let deadline = scan.detect(now, repairing && !outcome.spurious, rack.smoothed);
+                    prop_assert!(!detects || rack.detector.deadline() == deadline);
                     let undone = repairing && outcome.spurious;
                     rack.leave(&outcome);
                     if undone || repairing && rack.is_open() {
@@ -217,4 +227,58 @@ proptest! {
 #[test]
 fn a_record_stays_small() {
     assert_eq!(size_of::<board::Record>(), 16);
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Span::from_millis(millis)
+}
+
+/// An acknowledgement of all below `cumulative` and of `above`, for the packet that left at `echo`.
+fn ack(cumulative: u64, above: std::ops::Range<u64>, echo: Time) -> Ack {
+    let offset = |number: u64| (number - cumulative.min(number)) as u32;
+    let first = Block { first: offset(above.start), end: offset(above.end) };
+    let sack = [first, Block::default(), Block::default()];
+    Ack { cumulative, echo, sack, marked: false, duplicate: 0, window: 0, spin: false }
+}
+
+/// Section 6.2, step 5: one timer, for the last of the packets that others have overtaken.
+#[test]
+fn the_timer_waits_for_the_last_packet_that_was_overtaken() {
+    let mut rack = Rack { smoothed: Span::from_millis(40), ..Rack::default() };
+    for millis in [0, 1, 2, 3] {
+        rack.send(at(millis), 1);
+    }
+    assert_eq!(rack.on_ack(at(43), &ack(0, 3..4, at(3))).lost, 0);
+    assert_eq!(rack.deadline(), at(2 + 40 + 10));
+    assert_eq!(rack.on_deadline(at(52), false).lost, 3);
+}
+
+/// RFC 9937: what is found lost by time leaves at once, since the window stays and the network holds less.
+#[test]
+fn what_is_found_lost_by_time_may_leave() {
+    let mut reduction = ProportionalReduction::new(10);
+    reduction.on_ack(1, 9, 5, false);
+    reduction.sent(reduction.allowance());
+    assert_eq!(reduction.allowance(), 0);
+    reduction.on_lost(3);
+    assert_eq!(reduction.allowance(), 3);
+}
+
+/// RFC 5682 section 3.1, step 1.
+#[test]
+fn f_rto_is_not_used_in_the_midst_of_repairs() {
+    let mut open = Rack { smoothed: Span::from_millis(40), ..Rack::default() };
+    open.send(at(0), 10);
+    let mut repairing = open.clone();
+    open.on_timeout(at(1000));
+    assert_eq!(open.frto, Frto::begin(10));
+    open.on_timeout(at(3000));
+    assert_eq!(open.frto, Frto::begin(10), "again for the same packet");
+    assert_eq!(open.resend(at(3000)), Some(0));
+    open.on_ack(at(3040), &ack(1, 1..1, at(3000)));
+    open.on_timeout(at(5000));
+    assert_eq!(open.frto, Frto::Off, "some of it was repaired");
+    assert!(repairing.on_ack(at(40), &ack(0, 3..9, at(0))).begun);
+    repairing.on_timeout(at(1000));
+    assert_eq!(repairing.frto, Frto::Off);
 }
