@@ -25,6 +25,7 @@ def compare(
     flows: int = 2,
     versus: Algorithm | None = None,
     recovery: str | None = None,
+    host: str | None = None,
     slow_start: str | None = None,
     era: str = "modern",
     duration: str = "60s",
@@ -61,6 +62,9 @@ def compare(
     recovery : str, optional
         How senders detect and repair losses: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``rack``; the era's
         if not given.
+    host : str, optional
+        What the hosts of TCP flows do as those of Linux: some of ``tso``, ``fq``, ``gro=TIME``, ``autotune=SIZE``, ``whole``
+        and ``min_rto=TIME`` with commas between, such as ``tso,gro=50us``; nothing if not given.
     slow_start : str, optional
         How slow start grows: ``standard``, ``limited:N`` (RFC 3742) or ``hystart++`` (RFC 9406); the era's if not
         given.
@@ -119,6 +123,7 @@ def compare(
     }
     others = {
         "recovery": (recovery, "sack"),
+        "host": (host, "tso,gro=50us"),
         "slow_start": (slow_start, "standard"),
         "ecn": (ecn, "per-packet"),
         "warmup": (warmup, "10s"),

@@ -80,6 +80,7 @@ BAD: list[tuple[Callable[..., object], str, list[Any]]] = [
     (compare, "ecn", [True, "always"]),
     (compare, "recovery", [1, "renoo"]),
     (compare, "slow_start", [1, "fast"]),
+    (compare, "host", [1, "tsoo", "gro=0s"]),
     (compare, "era", [2001, "modren"]),
     (compare, "duration", [3, "0s"]),
     (compare, "warmup", [1, "9s"]),

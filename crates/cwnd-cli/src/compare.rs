@@ -11,7 +11,7 @@ use cwnd_run::files::to_json;
 use cwnd_run::measure::Until;
 use cwnd_run::run::run as run_all;
 use cwnd_run::scenario::{Document, Dumbbell, Ecn, MAX_FLOWS, MAX_SEEDS, Queue, Written, default_warmup};
-use cwnd_sim::{Era, Loss, RecoveryScheme};
+use cwnd_sim::{Era, LinuxHost, Loss, RecoveryScheme};
 
 use crate::arguments::whole;
 use crate::failure::Failure;
@@ -28,6 +28,7 @@ Examples:
   cwnd compare simd exp-tcp --versus reno --flows 4
   cwnd compare reno cubic --loss 1e-4 --json > result.json
   cwnd compare reno cubic --reorder 0.02:15ms --aggregate 4ms
+  cwnd compare reno cubic --host tso,gro=50us --queue droptail:20p
   cwnd compare dctcp reno --queue red:1bdp,min=20p,max=20p,weight=1,ecn=yes --ecn per-packet
 Impairments are the bottleneck's; --aggregate and --thin-acks are those of the way back too.
 Cells are means over the seeds with half the width of their 95 % Student t interval. A star marks the best of a column
@@ -64,6 +65,10 @@ pub(crate) struct Arguments {
     /// How senders detect and repair losses: tahoe, reno, newreno, sack or rack [default: the era's]
     #[arg(long)]
     recovery: Option<Written<RecoveryScheme>>,
+    /// What the hosts of TCP flows do as those of Linux: some of tso, fq, gro=TIME, autotune=SIZE, whole and min_rto=TIME with commas
+    /// between [default: nothing]
+    #[arg(long)]
+    host: Option<Written<LinuxHost>>,
     /// How slow start grows: standard, limited:N (RFC 3742) or hystart++ (RFC 9406) [default: the era's]
     #[arg(long)]
     slow_start: Option<Written<SlowStart>>,
@@ -173,6 +178,7 @@ impl Arguments {
             seeds: self.seeds,
             era: self.era.clone(),
             recovery: self.recovery.clone(),
+            host: self.host.clone(),
             slow_start: self.slow_start.clone(),
             dumbbell: Some(Dumbbell {
                 rate: self.rate.clone(),

@@ -189,6 +189,7 @@ fn document(settings: &Settings) -> Result<Document, Failure> {
         duration,
         era: read(settings, "era")?.unwrap_or(base.era),
         recovery: read(settings, "recovery")?,
+        host: read(settings, "host")?,
         slow_start: read(settings, "slow_start")?,
         dumbbell: Some(Dumbbell {
             rate: read(settings, "rate")?.unwrap_or(path.rate),

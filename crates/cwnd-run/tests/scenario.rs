@@ -4,8 +4,9 @@ use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span, Time};
 use cwnd_run::scenario::{Direction, Document, Dumbbell, FlowGroup, Scenario, Written};
 use cwnd_sim::{
-    AckEcho, Class, Discipline, DrrSetup, Era, Gap, GilbertElliott, HoldBack, Impairments, Loss, NodeId, Pages, Pause,
-    QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, Reordering, Setup, Sizes, Source, TokenBucket,
+    AckEcho, Class, Discipline, DrrSetup, Era, Gap, GilbertElliott, HoldBack, Impairments, LinuxHost, Loss, NodeId,
+    Pages, Pause, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, Reordering, Setup, Sizes, Source,
+    TokenBucket,
 };
 
 fn setup(text: &str) -> Setup {
@@ -48,6 +49,7 @@ fn every_key_of_a_flow_arrives() {
     let text = r#"
         era = "ns2-2001"
         recovery = "tahoe"
+        host = "tso"
         slow_start = "hystart++"
         [dumbbell]
         rtt = "100ms"
@@ -59,18 +61,19 @@ fn every_key_of_a_flow_arrives() {
         algorithm = "aimd:b=1/8"
         name = "old"
         count = 2
+        paced = true
         [[flow]]
         algorithm = "reno"
         start = "1s"
         stop = "2s"
         direction = "reverse"
         extra_rtt = "30ms"
-        paced = true
         slow_start = "limited:100"
         ecn = "per-packet"
         delayed_ack = "40ms"
         ack_aggregation = "5ms"
         recovery = "newreno"
+        host = "fq,gro=50us"
         receiver = "go-back-n"
         max_window = 64
         era = "modern"
@@ -87,7 +90,9 @@ fn every_key_of_a_flow_arrives() {
     assert_eq!((third.from, third.to), (NodeId(1), NodeId(0)));
     assert_eq!((third.start.as_secs_f64(), third.stop.map(Time::as_secs_f64)), (1.0, Some(2.0)));
     assert_eq!(third.access_rtt, Span::from_millis(80));
-    assert!(third.paced);
+    assert_eq!((first.paced, third.paced), (true, false));
+    assert_eq!(first.host, LinuxHost { tso: true, ..LinuxHost::default() });
+    assert_eq!(third.host, LinuxHost { fq: true, gro: Some(Span::from_micros(50)), ..LinuxHost::default() });
     assert_eq!(third.slow_start, Some(SlowStart::Limited { max_threshold: 100 }));
     assert_eq!(first.slow_start, Some(SlowStart::HyStart));
     assert_eq!(third.ecn, Some(AckEcho::PerPacket));
@@ -218,6 +223,19 @@ fn every_error_names_its_place_and_what_is_accepted() {
         (top("era = \"2001\""), "1:7: unknown value `2001`"),
         (top("recovery = \"vegas\""), "1:12: unknown value `vegas` (accepted: tahoe, reno, newreno, sack, rack)"),
         (flow("receiver = \"sakc\""), "4:12: unknown value `sakc`"),
+        (flow("host = \"tsoo\""), "4:8: cannot read `tsoo`: expected what hosts do as those of Linux"),
+        (
+            flow("host = \"fq\"\npaced = true"),
+            "5:9: `paced` cannot be true: accepted is false with `fq`, which paces by itself",
+        ),
+        (
+            flow("host = \"autotune=1kB\""),
+            "4:8: `host` cannot be `autotune=1kB`: accepted is `autotune` with a buffer of which half holds 1 to 65535 packets",
+        ),
+        (
+            flow("host = \"autotune=6MB\"\nmax_window = 64"),
+            "5:14: `max_window` cannot be 64: accepted is none with `autotune`, which has a bound of its own",
+        ),
         (top("packet = \"4GB\""), "1:10: `packet` cannot be 4GB: accepted is at most 65535B, the longest IP packet"),
         (top("ack = \"66kB\""), "1:7: `ack` cannot be 66kB: accepted is at most 65535B"),
         (top("payload = \"2kB\""), "1:11: `payload` cannot be 2kB: accepted is at most a packet, 1500 bytes"),

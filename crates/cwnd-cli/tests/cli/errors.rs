@@ -86,6 +86,10 @@ fn flags() {
             "error: --queue: cannot be `red:1bdp,min=0.5,max=0.2`: accepted is a min of at most max: here they are 208.3 and 83.3 packets",
         ),
         (
+            &["compare", "reno", "--host", "autotune=1kB"],
+            "error: --host: cannot be `autotune=1kB`: accepted is `autotune` with a buffer of which half holds 1 to 65535 packets",
+        ),
+        (
             &["compare", "xcp", "--queue", "xcp:1bdp", "--recovery", "reno"],
             "error: --recovery: cannot be `reno`: accepted is `sack` for `xcp`, whose acknowledgements carry",
         ),

@@ -179,6 +179,7 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         ack: *document.ack.value(),
         max_window: group.max_window,
         paced: group.paced,
+        host: cross::host(group.host.as_ref(), document, group.algorithm.value()),
         slow_start: group.slow_start.as_ref().or(document.slow_start.as_ref()).map(|growth| *growth.value()),
         ecn: group.ecn.map(Into::into),
         class: group.class.into(),

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use cwnd::{Span, Time};
-use cwnd_sim::{CbrSetup, CrowdSetup, FlowSetup, Gap, Pages, Pause, Source};
+use cwnd::registry::Transport;
+use cwnd::{Span, Spec, Time};
+use cwnd_sim::{CbrSetup, CrowdSetup, FlowSetup, Gap, LinuxHost, Pages, Pause, Source};
 
 use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
@@ -64,6 +65,12 @@ pub(super) fn times(
     Ok(Times { start: at(first.value().from), stop: stop.map(at), pauses: pauses.collect::<Result<_, _>>()? })
 }
 
+/// What the hosts of flows of `algorithm` do as those of Linux: what they have of their own, or, for TCP, what the scenario says.
+pub(super) fn host(own: Option<&Written<LinuxHost>>, document: &Document, algorithm: &Spec) -> LinuxHost {
+    let common = document.host.as_ref().filter(|_| algorithm.entry().transport == Transport::Acked);
+    own.or(common).map_or_else(LinuxHost::default, |host| *host.value())
+}
+
 /// The flows of a `[[cbr]]`.
 pub(super) fn cbr(document: &Document, topology: &Topology, group: &Cbr, key: &str) -> Result<Vec<CbrSetup>, Located> {
     if group.count == 0 {
@@ -111,6 +118,7 @@ pub(super) fn crowd(
             packet: *document.packet.value(),
             payload: *document.payload.value(),
             ack: *document.ack.value(),
+            host: host(None, document, group.algorithm.value()),
             slow_start: document.slow_start.as_ref().map(|growth| *growth.value()),
             ecn: group.ecn.map(Into::into),
             class: group.class.into(),

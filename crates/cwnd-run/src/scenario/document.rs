@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{Era, Loss, RateSchedule, Reassembly, RecoveryScheme};
+use cwnd_sim::{Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,10 @@ pub struct Document {
     /// not given. A flow may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
+    /// What the hosts of TCP flows do as those of Linux: bursts of segmentation offload (`tso`), pacing (`fq`), merged arrivals (`gro`),
+    /// receive windows that grow (`autotune`), cuts to whole packets (`whole`), the smallest timeout (`min_rto`); nothing if not given. A flow may have its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Written<LinuxHost>>,
     /// How slow start grows, and whether the delay ends it; as the era has it if not given. A flow may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Written<SlowStart>>,
@@ -250,6 +254,9 @@ pub struct FlowGroup {
     /// How these senders detect and repair losses; as the scenario says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
+    /// What their hosts do as those of Linux; as the scenario says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Written<LinuxHost>>,
     /// What these receivers do with packets out of order: `sack` keeps them and reports them, `go-back-n` drops them;
     /// `sack` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -290,6 +297,7 @@ impl FlowGroup {
             delayed_ack: None,
             ack_aggregation: None,
             recovery: None,
+            host: None,
             receiver: None,
             class: Class::Out,
             max_window: None,
@@ -346,6 +354,7 @@ impl Default for Document {
             first_seed: 1,
             era: Written::literal("modern"),
             recovery: None,
+            host: None,
             slow_start: None,
             packet: Written::literal("1500B"),
             payload: Written::literal("1460B"),

@@ -9,7 +9,7 @@ use cwnd::quantity::{self, QuantityError};
 use cwnd::registry;
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{Era, GilbertElliott, Loss, Reassembly, RecoveryScheme};
+use cwnd_sim::{Era, GilbertElliott, LinuxHost, Loss, Reassembly, RecoveryScheme};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -240,6 +240,48 @@ impl Quantity for Reassembly {
     }
 }
 
+impl Quantity for LinuxHost {
+    const NAME: &'static str = "Host";
+    const EXPECTED: &'static str = "what hosts do as those of Linux: `plain` for nothing, or some of `tso`, `fq`, `gro=TIME`, \
+         `autotune=SIZE`, `whole` and `min_rto=TIME` with commas between, such as `tso,gro=50us,autotune=6MB`";
+    const EXAMPLES: &'static [&'static str] =
+        &["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        if text.trim() == "plain" {
+            return Ok(Self::default());
+        }
+        let mut host = Self::default();
+        for word in text.split(',').map(str::trim) {
+            let part = match word.split_once('=') {
+                None if word == "tso" => Self { tso: true, ..host },
+                None if word == "fq" => Self { fq: true, ..host },
+                None if word == "whole" => Self { whole: true, ..host },
+                Some(("gro", time)) => Self { gro: Some(above_zero(text, time)?), ..host },
+                Some(("autotune", size)) => Self { autotune: Some(quantity::bytes(size)?), ..host },
+                Some(("min_rto", time)) => Self { min_rto: Some(above_zero(text, time)?), ..host },
+                _ => return Err(refused(text, Self::EXPECTED)),
+            };
+            if part == host {
+                return Err(refused(text, "each word at most once"));
+            }
+            host = part;
+        }
+        Ok(host)
+    }
+}
+
+/// A time in the host that `text` is.
+fn above_zero(text: &str, time: &str) -> Result<Span, QuantityError> {
+    let span = quantity::span(time)?;
+    if span > Span::ZERO {
+        Ok(span)
+    } else {
+        Err(refused(text, "times above zero for `gro` and `min_rto`, such as `gro=50us`"))
+    }
+}
+
 impl Quantity for Loss {
     const NAME: &'static str = "Loss";
     const EXPECTED: &'static str = "the probability of losing a packet, at least 0 and below 1, such as `0.001`, or \
@@ -431,6 +473,38 @@ mod tests {
     }
 
     #[test]
+    fn hosts_are_words_in_any_order() {
+        let read = |text| LinuxHost::read(text).map_err(|error| error.to_string());
+        let all = LinuxHost {
+            tso: true,
+            fq: true,
+            gro: Some(Span::from_micros(50)),
+            autotune: Some(Bytes(6_000_000)),
+            whole: true,
+            min_rto: Some(Span::from_millis(200)),
+        };
+        assert_eq!(read("autotune=6MB, fq ,gro=50us,whole,min_rto=200ms,tso"), Ok(all));
+        assert_eq!(
+            (read("plain"), read("fq")),
+            (Ok(LinuxHost::default()), Ok(LinuxHost { fq: true, ..LinuxHost::default() }))
+        );
+        for (text, expected) in [
+            ("", "what hosts do as those of Linux"),
+            ("tsoo", "what hosts do as those of Linux"),
+            ("tso=yes", "what hosts do as those of Linux"),
+            ("gro", "what hosts do as those of Linux"),
+            ("plain,tso", "what hosts do as those of Linux"),
+            ("tso,tso", "at most once"),
+            ("gro=0s", "times above zero for `gro`"),
+            ("min_rto=0s", "times above zero for `gro`"),
+            ("gro=50", "a time with its unit"),
+            ("autotune=big", "a size with its unit"),
+        ] {
+            assert!(read(text).is_err_and(|error| error.contains(expected)), "{text}: {:?}", read(text));
+        }
+    }
+
+    #[test]
     fn every_example_is_accepted() {
         fn check<Q: Quantity>() {
             for example in Q::EXAMPLES {
@@ -443,6 +517,7 @@ mod tests {
         check::<Spec>();
         check::<Era>();
         check::<RecoveryScheme>();
+        check::<LinuxHost>();
         check::<Reassembly>();
         check::<Queue>();
         check::<Loss>();
