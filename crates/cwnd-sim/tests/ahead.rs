@@ -3,10 +3,12 @@
 
 use std::num::NonZeroU32;
 
+use cwnd::registry::Transport;
 use cwnd::{ALGORITHMS, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, CbrSetup, Class, CoDelSetup, CrowdSetup, Discipline, Dumbbell, Era, Fault, Gap, LinkId, Loss, ParkingLot,
-    QueueLimit, RateSchedule, RedSetup, Sampling, Schedule, Setup, Simulation, Sizes, Source, Tap,
+    AckEcho, CbrSetup, Class, CoDelSetup, CrowdSetup, Discipline, Dumbbell, Era, Fault, FlowSetup, Gap, LinkId,
+    LinuxHost, Loss, ParkingLot, QueueLimit, RateSchedule, RedSetup, Sampling, Schedule, Setup, Simulation, Sizes,
+    Source, Tap,
 };
 use proptest::prelude::*;
 
@@ -34,9 +36,11 @@ enum Twist {
     PacketLog,
     SlowBack,
     Chain,
+    LinuxSenders,
+    LinuxReceivers,
 }
 
-const TWISTS: [Twist; 21] = [
+const TWISTS: [Twist; 23] = [
     Twist::Nothing,
     Twist::LossThere,
     Twist::LossBack,
@@ -58,6 +62,8 @@ const TWISTS: [Twist; 21] = [
     Twist::PacketLog,
     Twist::SlowBack,
     Twist::Chain,
+    Twist::LinuxSenders,
+    Twist::LinuxReceivers,
 ];
 
 fn cbr(from: cwnd_sim::NodeId, to: cwnd_sim::NodeId) -> CbrSetup {
@@ -73,6 +79,12 @@ fn cbr(from: cwnd_sim::NodeId, to: cwnd_sim::NodeId) -> CbrSetup {
         rate: RateSchedule::constant(1_000_000),
         class: Class::Out,
     }
+}
+
+/// Changes the flows that have hosts of TCP.
+fn over_tcp(setup: &mut Setup, change: impl Fn(&mut FlowSetup)) {
+    let tcp = |flow: &&mut FlowSetup| flow.algorithm.entry().transport == Transport::Acked;
+    setup.flows.iter_mut().filter(tcp).for_each(change);
 }
 
 impl Twist {
@@ -114,7 +126,7 @@ impl Twist {
             Self::FlowBack => (setup.flows[0].from, setup.flows[0].to) = (right, left),
             Self::DelayedAcks => setup.flows[0].delayed_ack = Some(Span::from_millis(100)),
             Self::Aggregation => setup.flows[0].ack_aggregation = Some(Span::from_millis(3)),
-            Self::Paced => setup.flows.iter_mut().for_each(|flow| flow.paced = true),
+            Self::Paced => setup.flows.iter_mut().for_each(|flow| flow.paced = !flow.host.fq),
             Self::Pauses => {
                 let (from, to) = (Time::from_nanos(500_000_000), Time::from_nanos(800_000_000));
                 setup.flows[0].pauses = vec![cwnd_sim::Pause { from, to }];
@@ -136,6 +148,13 @@ impl Twist {
                 (setup.nodes, setup.links) = (lot.nodes(), lot.links());
                 setup.flows[0].to = cwnd_sim::NodeId(2);
             }
+            Self::LinuxSenders => over_tcp(setup, |flow| {
+                flow.host = LinuxHost { tso: true, fq: !flow.paced, ..flow.host };
+            }),
+            Self::LinuxReceivers => over_tcp(setup, |flow| {
+                let (gro, autotune) = (Some(Span::from_millis(3)), Some(cwnd::Bytes(300_000)));
+                flow.host = LinuxHost { gro, autotune, ..flow.host };
+            }),
         }
     }
 }

@@ -32,7 +32,12 @@ pub(super) struct Cases {
 pub(super) struct Variant {
     /// The algorithm that differs.
     pub(super) of: String,
-    pub(super) algorithm: String,
+    /// As it is then; the same if not given.
+    #[serde(default)]
+    algorithm: Option<String>,
+    /// What the hosts of the simulator do besides, as in a scenario.
+    #[serde(default)]
+    host: Option<String>,
     /// What it changes.
     pub(super) change: String,
 }
@@ -70,6 +75,8 @@ pub(super) struct Experiment<'a> {
     pub(super) path: PathCase,
     pub(super) seconds: u64,
     pub(super) warmup: u64,
+    /// Of the simulator; see [`Variant`].
+    host: Option<&'a str>,
 }
 
 impl Cases {
@@ -89,6 +96,7 @@ impl Cases {
                 path: path.clone(),
                 seconds: self.seconds,
                 warmup: self.warmup,
+                host: None,
             })
         })
     }
@@ -116,11 +124,19 @@ impl PathCase {
     }
 }
 
-impl<'a> Experiment<'a> {
-    /// The same with another algorithm in the simulator.
-    pub(super) fn with(&self, algorithm: &'a str) -> Self {
-        let Self { name, judged, path, seconds, warmup, .. } = self;
-        Self { name: name.clone(), algorithm, judged: *judged, path: path.clone(), seconds: *seconds, warmup: *warmup }
+impl Variant {
+    /// `experiment` with this change in the simulator.
+    pub(super) fn applied<'a>(&'a self, experiment: &Experiment<'a>) -> Experiment<'a> {
+        let Experiment { name, judged, path, seconds, warmup, .. } = experiment;
+        let algorithm = self.algorithm.as_deref().unwrap_or(experiment.algorithm);
+        let (name, path, host) = (name.clone(), path.clone(), self.host.as_deref());
+        Experiment { name, algorithm, judged: *judged, path, seconds: *seconds, warmup: *warmup, host }
+    }
+
+    /// As it is written in a scenario.
+    pub(super) fn label(&self) -> String {
+        let host = self.host.as_ref().map(|host| format!("host = {host}"));
+        self.algorithm.iter().cloned().chain(host).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -128,13 +144,14 @@ impl Experiment<'_> {
     /// The same for the simulator, with what the kernel has by default: segments of 1448 bytes with timestamps, acknowledgements of 52
     /// bytes, and no pacing, for there is no fair queue in front of the device.
     pub(super) fn scenario(&self, repeats: u32) -> Result<Scenario, Error> {
-        let Self { algorithm, path, seconds, warmup, .. } = self;
+        let Self { algorithm, path, seconds, warmup, host, .. } = self;
         let text = format!(
             "duration = \"{}s\"\nwarmup = \"{warmup}s\"\nseeds = {repeats}\npacket = \"1500B\"\npayload = \"1448B\"\nack = \"52B\"\n\
-             [variation]\nstart = \"0ms\"\nrtt = 0.0\njitter = 0.0\n\
+             host = \"{}\"\n[variation]\nstart = \"0ms\"\nrtt = 0.0\njitter = 0.0\n\
              [dumbbell]\nrate = \"{}\"\nrtt = \"{}\"\nqueue = \"{}p\"\nreverse_queue = \"{}p\"\nloss = \"{}\"\n\
              [[flow]]\nalgorithm = \"{algorithm}\"\ncount = {}\n",
             seconds + warmup,
+            host.unwrap_or("plain"),
             path.rate,
             path.rtt,
             format_args!("droptail:{}", path.queue_limit()),

@@ -91,11 +91,12 @@ pub(super) fn write(
 /// Where an algorithm differs, the same with its variants.
 fn variants(cases: &Cases, differing: &[(&Experiment<'_>, &[&Measured])]) -> Result<String, Error> {
     let mut text = String::new();
-    for Variant { of, algorithm, change } in &cases.variant {
+    for variant in &cases.variant {
+        let Variant { of, change, .. } = variant;
         let (changed, runs): (Vec<_>, Vec<_>) = differing
             .iter()
             .filter(|(experiment, _)| experiment.algorithm == *of)
-            .map(|(experiment, runs)| (experiment.with(algorithm), *runs))
+            .map(|(experiment, runs)| (variant.applied(experiment), *runs))
             .unzip();
         if changed.is_empty() {
             continue;
@@ -103,7 +104,8 @@ fn variants(cases: &Cases, differing: &[(&Experiment<'_>, &[&Measured])]) -> Res
         let simulated = simulate(&changed.iter().collect::<Vec<_>>(), cases.repeats)?;
         let _ = writeln!(
             text,
-            "\nThe cases in which `{of}` differs, with `{algorithm}` in the simulator: {change}.\n\n{VARIED}"
+            "\nThe cases in which `{of}` differs, with `{}` in the simulator: {change}.\n\n{VARIED}",
+            variant.label()
         );
         for ((experiment, runs), ours) in changed.iter().zip(runs).zip(&simulated) {
             for judged in judge(cases, experiment, runs, ours) {
