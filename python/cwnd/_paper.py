@@ -82,6 +82,8 @@ class PaperRow:
         ``match``, ``miss``, ``undecided``, ``not reproducible`` or ``illustration``.
     reason : str or None
         Why it is not a match.
+    ns2 : str or None
+        What the author's own code gives in ns-2, with its release and the 95 % interval.
     """
 
     paper: str
@@ -95,6 +97,7 @@ class PaperRow:
     tolerance: str | None
     verdict: str
     reason: str | None
+    ns2: str | None
 
 
 class PaperRows(Sequence[PaperRow]):

@@ -34,6 +34,8 @@ pub struct JudgedRow {
     pub verdict: Verdict,
     /// Why it is not a match; null for matches.
     pub reason: Option<String>,
+    /// What the author's own code gives in ns-2, with its release and the 95 % interval; null where that was not run.
+    pub ns2: Option<String>,
 }
 
 impl JudgedRow {
@@ -70,6 +72,7 @@ impl JudgedRow {
             tolerance: listed.tolerance.as_ref().map(ToString::to_string),
             verdict,
             reason,
+            ns2: None,
         }
     }
 
@@ -96,6 +99,7 @@ impl JudgedRow {
                 Kind::Compared => "reported beside what is compared".to_string(),
                 _ => result.why.clone().unwrap_or_default(),
             }),
+            ns2: None,
         }
     }
 

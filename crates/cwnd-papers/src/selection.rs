@@ -6,6 +6,7 @@ use std::thread;
 use super::bench::{Bench, RunLog};
 use super::error::{PaperError, Result};
 use super::findings::{Figure, Findings};
+use super::ns2::InNs2;
 use super::published::{Published, PublishedResult};
 use super::reproduction::Reproduction;
 use super::row::JudgedRow;
@@ -186,9 +187,11 @@ fn result(
     if let Some((row, _)) = findings.values.iter().find(|(row, _)| listed(row) != 1 || given(row) != 1) {
         return Err(PaperError::Unlisted { place: format!("{id} {}", result.id), row: row.clone() });
     }
+    let in_ns2 = (*id == daimd::PAPER.id()).then(InNs2::recorded).transpose()?;
     let judged = result.rows.iter().map(|listed| {
         let ours = findings.values.iter().find(|(row, _)| *row == listed.id).map(|(_, ours)| ours);
-        JudgedRow::judged(id, result, listed, ours)
+        let ns2 = in_ns2.as_ref().and_then(|recorded| recorded.entry(&result.id, &listed.id)).map(str::to_string);
+        JudgedRow { ns2, ..JudgedRow::judged(id, result, listed, ours) }
     });
     let extra = findings.extra.iter().map(|(row, unit, value)| JudgedRow::extra(id, result, row, unit, value));
     let mut rows: Vec<JudgedRow> = judged.chain(extra).collect();

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use cwnd_papers::Selection;
-use cwnd_run::run::run as run_all;
+use cwnd_papers::{InNs2, Selection};
+use cwnd_run::cells::Cells;
+use cwnd_run::execute::{Executor, Job};
 use serde::Deserialize;
 
 use super::output::{Quantity, Run};
@@ -17,10 +19,10 @@ use cwnd_run::measure::Estimate;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Agents {
-    /// Cases that are asked for and have no record yet.
+    /// Experiments that are asked for and have no record yet, as `CASE, SIDE`.
     pub(crate) unrecorded: Vec<String>,
-    pub(crate) agent: Vec<Agent>,
-    pub(crate) table: Vec<Table>,
+    agent: Vec<Agent>,
+    table: Vec<Table>,
 }
 
 /// A release of UDT with the agent of its time.
@@ -38,6 +40,13 @@ pub(crate) struct Agent {
 impl Agent {
     fn profile(&self) -> Option<&str> {
         self.profile.as_deref()
+    }
+
+    /// The rows of the paper beside which a number of this release stands: those of its profile, and of `paper` if that takes from this
+    /// release what the paper leaves open.
+    fn rows(&self, id: &str) -> Vec<String> {
+        let fills_gaps = (self.release == FILLS_GAPS).then_some("paper");
+        self.profile().into_iter().chain(fills_gaps).map(|profile| format!("{profile}: {id}")).collect()
     }
 }
 
@@ -74,6 +83,8 @@ struct Point {
     set: Vec<String>,
 }
 
+/// The release from which profile `paper` takes what the paper leaves open.
+const FILLS_GAPS: &str = "1.1";
 /// The side that is ns-2's own TCP.
 const TCP: &str = "Sack1";
 
@@ -102,9 +113,10 @@ impl Table {
             let udt = groups.filter(|(_, group)| group.algorithm.value().entry().name == "udt");
             set.extend(udt.map(|(at, _)| format!("flow.{at}.algorithm=udt:profile={profile}")));
         }
-        let runs = run_all(vec![scenario(root, &self.scenario, &set)?], &())?.remove(0);
-        let seeds = runs.scenario.seeds().zip(&runs.traces);
-        Ok(seeds.map(|(seed, trace)| Run::ours(seed, &runs.scenario, trace)).collect())
+        let scenario = Arc::new(scenario(root, &self.scenario, &set)?);
+        let job = |seed| Job { scenario: Arc::clone(&scenario), seed, keep: Run::KEPT };
+        let kept = Executor::new(&Cells::of_user(), &()).run(scenario.seeds().map(job).collect())?;
+        Ok(scenario.seeds().zip(&kept).filter_map(|(seed, kept)| Run::of_kept(seed, kept)).collect())
     }
 
     fn case(&self, point: &Point) -> String {
@@ -116,6 +128,11 @@ impl Agents {
     /// Reads `agents.toml`.
     pub(crate) fn read(root: &Path) -> Result<Self, Error> {
         read(&root.join("validation/ns2/agents.toml"))
+    }
+
+    /// Whether an experiment is listed as having no record.
+    pub(crate) fn is_unrecorded(&self, experiment: &Experiment<'_>) -> bool {
+        self.unrecorded.contains(&experiment.name())
     }
 
     /// All runs of all tables.
@@ -134,12 +151,13 @@ impl Agents {
     }
 
     /// The tables for the page, after runs on this side: what was printed, what ns-2 gave, and what the profiles give at the same
-    /// settings; and how many cells of each release are inside.
-    pub(crate) fn page(&self, root: &Path, runs: &dyn Fn(&str, &str) -> Vec<Run>) -> Result<String, Error> {
+    /// settings; how many cells of each release are inside; and what ns-2 gave for rows of the paper.
+    pub(crate) fn page(&self, root: &Path, runs: &dyn Fn(&str, &str) -> Vec<Run>) -> Result<(String, InNs2), Error> {
         let selection = Selection::of(Some("daimd"), None)?;
         let (published, _) = selection.papers().next().expect("`daimd` is a paper");
         let mut text = String::new();
         let mut inside: BTreeMap<&str, Inside> = BTreeMap::new();
+        let mut in_ns2 = InNs2::default();
         for table in &self.table {
             let result = published.result.iter().find(|result| result.id == table.result);
             let title = result.map_or("", |result| result.title.as_str());
@@ -175,6 +193,14 @@ impl Agents {
                         Estimate::over(&values.collect::<Vec<f64>>())
                     };
                     let theirs: Vec<Option<Estimate>> = theirs.iter().map(of).collect();
+                    for ((side, agent), estimate) in sides.iter().zip(&theirs) {
+                        let Some(estimate) = estimate else { continue };
+                        for row in agent.map_or_else(|| vec![id.clone()], |agent| agent.rows(&id)) {
+                            if row_of(&row).is_some() {
+                                in_ns2.put(&table.result, row, format!("{side}: {}", shown(estimate)));
+                            }
+                        }
+                    }
                     for estimate in &theirs {
                         cells.push(estimate.as_ref().map_or("not run yet".to_owned(), shown));
                     }
@@ -197,7 +223,7 @@ impl Agents {
         }
         let counts: String = inside.iter().map(|(profile, inside)| inside.sentence(profile)).collect();
         print!("{counts}");
-        Ok(format!("\n{counts}{text}"))
+        Ok((format!("\n{counts}{text}"), in_ns2))
     }
 }
 

@@ -70,6 +70,9 @@ struct Note {
     sides: Vec<String>,
     measures: Vec<Measure>,
     text: String,
+    /// What was tried does not explain it.
+    #[serde(default)]
+    open: bool,
 }
 
 /// What is compared, at the bottleneck or of all flows.
@@ -144,7 +147,7 @@ impl Cases {
                     let note = self.note.iter().find(concerns).filter(|_| !agrees);
                     judged += 1;
                     outside += usize::from(!agrees);
-                    unexplained += usize::from(!agrees && note.is_none());
+                    unexplained += usize::from(!agrees && note.is_none_or(|note| note.open));
                     let verdict = match note {
                         _ if agrees => "agrees",
                         None => "**differs**; undecided: no experiment yet",
@@ -189,7 +192,7 @@ impl Pair {
     /// As tables and records call it.
     fn name(&self) -> String {
         let changes = self.switches.iter().map(|switch| format!("ns-2: {switch}"));
-        let changes = changes.chain(self.set.iter().map(|set| format!("cwnd: {set}")));
+        let changes = changes.chain(self.set.iter().map(|set| format!("both: {set}")));
         [self.recovery.clone()].into_iter().chain(changes).collect::<Vec<_>>().join(", ")
     }
 }

@@ -55,6 +55,11 @@ impl<'a> Experiment<'a> {
         (&self.case, &self.side) == (&record.case, &record.side)
     }
 
+    /// The case and the side, as tables of `agents.toml` and words of the command line name it.
+    fn name(&self) -> String {
+        format!("{}, {}", self.case, self.side)
+    }
+
     /// Runs all seeds, as many at a time as there are cores.
     fn run(&self, root: &Path) -> Result<Vec<Run>, Error> {
         let library = self.agent.map(|agent| build::build(root, agent)).transpose()?;
@@ -68,8 +73,9 @@ impl<'a> Experiment<'a> {
     }
 }
 
-/// Runs the cases whose names start with a chosen word; without one, what has no record or one of other settings. Writes the page
-/// once all have records but those that are listed as unrecorded; whether that is so, and every difference is within its tolerance or explained.
+/// Runs the experiments whose names, `CASE, SIDE`, start with a chosen word; without one, what has no record or one of other settings.
+/// Writes the page once all have records but those that are listed as unrecorded; whether that is so, and every difference is within
+/// its tolerance or explained.
 pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
     // Before the runs, during which the sources may change.
     let (sources, date, version) = (Provenance::of_record(root)?, today()?, build::version()?);
@@ -79,7 +85,7 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
         agents.experiments(root)?.into_iter().chain(cases.experiments(root)?).collect();
     let mut records = Records::read(root)?;
     for experiment in &experiments {
-        let asked = chosen.iter().any(|word| experiment.case.starts_with(word.as_str()));
+        let asked = chosen.iter().any(|word| experiment.name().starts_with(word.as_str()));
         if !asked && (!chosen.is_empty() || records.of(experiment).is_some()) {
             continue;
         }
@@ -98,7 +104,7 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
         };
         records.put(record, &experiments)?;
     }
-    let missing = experiments.iter().filter(|experiment| !agents.unrecorded.contains(&experiment.case));
+    let missing = experiments.iter().filter(|experiment| !agents.is_unrecorded(experiment));
     let missing = missing.filter(|experiment| records.of(experiment).is_none()).count();
     if missing > 0 {
         println!(
@@ -111,7 +117,10 @@ pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
         let of = |record: &&Record| record.case == case && record.side == side;
         records.records.iter().find(of).map(|record| record.runs.clone()).unwrap_or_default()
     };
-    put(root, "ns2", &format!("{}{}", preface(&records, &sources), agents.page(root, &runs)?))?;
+    let (tables, in_ns2) = agents.page(root, &runs)?;
+    put(root, "ns2", &format!("{}{tables}", preface(&records, &sources)))?;
+    let path = root.join("papers/daimd/ns2.toml");
+    std::fs::write(&path, in_ns2.to_toml()).map_err(|source| Error::File { path, source })?;
     // Needs runs on this side.
     let (compared, unexplained) = cases.page(root, &runs)?;
     put(root, "ns2-tcp", &format!("Written by `cargo xtask validate ns2` with `cwnd` at {sources}.\n\n{compared}"))?;
@@ -171,17 +180,23 @@ mod tests {
             agents.experiments(root())?.into_iter().chain(cases.experiments(root())?).collect();
         let known = |record: &Record| experiments.iter().any(|experiment| experiment.is_of(record));
         assert!(records.records.iter().all(known), "records of what is run no more");
-        for case in &agents.unrecorded {
-            assert!(experiments.iter().any(|experiment| experiment.case == *case), "no case `{case}`");
+        for name in &agents.unrecorded {
+            let of = |experiment: &&Experiment<'_>| experiment.name() == *name;
+            let experiment = experiments.iter().find(of).unwrap_or_else(|| panic!("no experiment `{name}`"));
+            assert!(records.of(experiment).is_none(), "{name} has a record");
         }
         for experiment in &experiments {
-            let place = format!("{}, {}", experiment.case, experiment.side);
             let Some(record) = records.of(experiment) else {
-                assert!(agents.unrecorded.contains(&experiment.case), "{place}: no record of these settings");
+                assert!(agents.is_unrecorded(experiment), "{}: no record of these settings", experiment.name());
                 continue;
             };
-            assert_eq!(record.commit.as_deref(), experiment.agent.map(|agent| agent.commit.as_str()), "{place}");
-            assert!(!record.ns2.is_empty() && !record.date.is_empty(), "{place}");
+            assert_eq!(
+                record.commit.as_deref(),
+                experiment.agent.map(|agent| agent.commit.as_str()),
+                "{}",
+                experiment.name()
+            );
+            assert!(!record.ns2.is_empty() && !record.date.is_empty(), "{}", experiment.name());
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What `network.tcl` prints, and what is measured of it.
 
 use cwnd_run::measure::{Curve, Window, jain, mean, stability_index, summarise};
+use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::Scenario;
 use cwnd_trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,28 @@ impl Run {
         }
     }
 
+    /// What is stored of a run on this side. The sources of [`ours`](Self::ours) are no part of a stored cell's key: who changes what it
+    /// computes changes the name.
+    pub(crate) const KEPT: Probe =
+        Probe { name: "ns-2 run", of: |scenario, trace| Self::ours(0, scenario, trace).kept() };
+
+    fn kept(&self) -> Kept {
+        let mut kept = Kept::default();
+        kept.keep("packets_per_s", self.packets_per_s.clone());
+        kept.keep("stability", self.stability.into_iter().collect());
+        let Link { bits_per_s, loss_rate, mark_rate, queue_delay_s } = self.bottleneck;
+        kept.keep("bottleneck", vec![bits_per_s, loss_rate, mark_rate, queue_delay_s]);
+        kept
+    }
+
+    /// The run of which this was kept.
+    pub(crate) fn of_kept(seed: u64, kept: &Kept) -> Option<Self> {
+        let [bits_per_s, loss_rate, mark_rate, queue_delay_s] = *kept.all("bottleneck") else { return None };
+        let bottleneck = Link { bits_per_s, loss_rate, mark_rate, queue_delay_s };
+        let packets_per_s = kept.all("packets_per_s").to_vec();
+        Some(Self { seed, packets_per_s, stability: kept.one("stability"), bottleneck, wall_s: 0.0 })
+    }
+
     /// A quantity of the flows; `packet` in bits.
     pub(crate) fn quantity(&self, what: Quantity, packet: f64) -> Option<f64> {
         let mbit = |rate: &f64| rate * packet / 1e6;
@@ -149,6 +172,15 @@ mod tests {
         assert_eq!(of(Quantity::Ratio), Some(3.0));
         assert!(of(Quantity::Jain).is_some_and(|given| (given - 0.8).abs() < 1e-12));
         assert_eq!(of(Quantity::Rate(2)), None);
+    }
+
+    #[test]
+    fn what_is_stored_of_a_run_is_the_run() {
+        let run = Run::read(3, 0.0, PRINTED).expect("as printed by ns-2");
+        assert_eq!(Run::of_kept(3, &run.kept()), Some(run.clone()));
+        let alone = Run { stability: None, ..run };
+        assert_eq!(Run::of_kept(3, &alone.kept()), Some(alone));
+        assert_eq!(Run::of_kept(3, &Kept::default()), None);
     }
 
     #[test]

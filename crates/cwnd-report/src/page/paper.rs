@@ -102,6 +102,11 @@ struct Counted {
     plot: Option<Plot>,
 }
 
+/// Whether the author's own code was run in ns-2 for any of these rows.
+pub(crate) fn has_ns2(rows: &[&JudgedRow]) -> bool {
+    rows.iter().any(|row| row.ns2.is_some())
+}
+
 /// A result with its plots and rows.
 struct ResultSection<'a> {
     id: &'a str,
