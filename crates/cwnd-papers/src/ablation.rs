@@ -34,12 +34,18 @@ pub struct Variant {
     pub profile: String,
     /// The parameter that is changed, as `naks=once`; empty for the profile as it is.
     pub change: String,
-    /// By result: of the rows whose number is printed, how many match, miss and are undecided.
+    /// By result: of the rows whose number is printed, or of all where none is, how many match, miss and are undecided.
     #[serde(default)]
     pub counts: BTreeMap<String, [usize; 3]>,
     /// By result: the mean relative distance from the printed numbers.
     #[serde(default)]
     pub distance: BTreeMap<String, f64>,
+    /// By result: the rows that miss.
+    #[serde(default)]
+    pub misses: BTreeMap<String, Vec<String>>,
+    /// By result: the rows that are undecided.
+    #[serde(default)]
+    pub undecided: BTreeMap<String, Vec<String>>,
 }
 
 /// Every profile as it is, and with each of its rules changed to each of the others.
@@ -50,6 +56,8 @@ pub fn variants() -> Vec<Variant> {
         change,
         counts: BTreeMap::new(),
         distance: BTreeMap::new(),
+        misses: BTreeMap::new(),
+        undecided: BTreeMap::new(),
     };
     let mut all = Vec::new();
     for profile in PROFILES {
@@ -87,12 +95,33 @@ impl Ablation {
         format!("{HEAD}\n{}", toml::to_string(self).expect("words and numbers"))
     }
 
+    /// The rows of a profile that miss in what was run, with the changes by which they match: result, row, changes.
+    #[must_use]
+    pub fn turned(&self, profile: &str) -> Vec<(&str, &str, Vec<&str>)> {
+        let of = |variant: &&Variant| variant.profile == profile;
+        let Some(whole) = self.variant.iter().filter(of).find(|variant| variant.change.is_empty()) else {
+            return Vec::new();
+        };
+        let missing = whole.misses.iter().flat_map(|(result, rows)| rows.iter().map(move |row| (result, row)));
+        let turned = missing.map(|(result, row)| {
+            let matches = |variant: &&Variant| {
+                let lists = [&variant.misses, &variant.undecided];
+                lists.iter().all(|list| list.get(result).is_some_and(|rows| !rows.contains(row)))
+            };
+            let changes = self.variant.iter().filter(of).filter(matches).map(|variant| &*variant.change);
+            (&**result, &**row, changes.collect())
+        });
+        turned.collect()
+    }
+
     /// Puts what was found of a variant in place of what was known of the same results.
     pub fn put(&mut self, found: Variant) {
         let known = |variant: &&mut Variant| (&variant.profile, &variant.change) == (&found.profile, &found.change);
         if let Some(variant) = self.variant.iter_mut().find(known) {
             variant.counts.extend(found.counts);
             variant.distance.extend(found.distance);
+            variant.misses.extend(found.misses);
+            variant.undecided.extend(found.undecided);
         } else {
             self.variant.push(found);
         }
@@ -120,21 +149,27 @@ impl Variant {
     pub fn run(&mut self, result: &str, cells: &Cells, progress: &dyn Progress) -> Result {
         let settings = Settings { scale: Scale::Quick, assumptions: Vec::new(), variant: Some(self.algorithm()) };
         let runs = Selection::of(Some("daimd"), Some(result))?.run(&settings, cells, progress)?;
-        let rows: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).collect();
-        let printed = |row: &&&JudgedRow| row.basis == Basis::Printed && row.ours.is_some();
-        let printed: Vec<&&JudgedRow> =
-            rows.iter().filter(printed).filter(|row| row.row.starts_with("paper: ")).collect();
-        let count = |verdict| printed.iter().filter(|row| row.verdict == verdict).count();
+        let of_variant = |row: &JudgedRow| row.row.strip_prefix(OF_VARIANT).map(str::to_string);
+        let compared = |row: &&JudgedRow| row.tolerance.is_some() && row.ours.is_some() && of_variant(row).is_some();
+        let all: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).filter(compared).collect();
+        let printed: Vec<&JudgedRow> = all.iter().copied().filter(|row| row.basis == Basis::Printed).collect();
+        let rows = if printed.is_empty() { all } else { printed };
+        let named = |verdict| {
+            let of = rows.iter().filter(|row| row.verdict == verdict);
+            of.filter_map(|row| of_variant(row)).collect::<Vec<String>>()
+        };
+        let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
         let counts = [Verdict::Match, Verdict::Miss, Verdict::Undecided].map(count);
         let number = |value: &Option<Value>| value.as_ref().and_then(Value::number);
-        let distances: Vec<f64> = printed
+        let distances: Vec<f64> = rows
             .iter()
-            .filter(|row| row.tolerance.is_some())
             .filter_map(|row| {
                 Some((number(&row.ours)? / number(&row.published).filter(|one| *one != 0.0)? - 1.0).abs())
             })
             .collect();
         self.counts.insert(result.to_string(), counts);
+        self.misses.insert(result.to_string(), named(Verdict::Miss));
+        self.undecided.insert(result.to_string(), named(Verdict::Undecided));
         if let Some(mean) = cwnd_run::measure::mean(&distances) {
             self.distance.insert(result.to_string(), libm::round(mean * 1e4) / 1e4);
         }
@@ -149,6 +184,8 @@ impl Variant {
     }
 }
 
+/// How rows of the algorithm that stands in place of the paper's begin.
+const OF_VARIANT: &str = "paper: ";
 /// The profiles on the endpoints of the author's agents.
 const PROFILES: [&str; 4] = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2"];
 /// The rules that can be chosen, and all that each can be.

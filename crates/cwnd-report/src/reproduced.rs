@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use cwnd_papers::{
-    Ablation, Basis, Counts, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded, RecordedRow,
-    Scale, Verdict,
+    Ablation, Basis, Counts, InNs2, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded,
+    RecordedRow, Scale, Verdict,
 };
 
 /// `docs/papers.md` with its tables made anew.
@@ -19,7 +19,12 @@ pub fn papers() -> Result<String, PaperError> {
     for paper in PAPERS {
         let published = paper.published()?;
         count(&mut summary, &published, &records);
-        page = replaced(&page, paper.id(), &tables(&published, &records));
+        let is_daimd = paper.id() == "daimd";
+        let in_ns2 = if is_daimd { InNs2::recorded()? } else { InNs2::default() };
+        page = replaced(&page, paper.id(), &tables(&published, &records, &in_ns2));
+        if let Some(result) = published.result("fig-14").filter(|_| is_daimd) {
+            page = replaced(&page, "fig-14", &over_queues(&published.paper.id, result, &records));
+        }
     }
     summary.push('\n');
     page = replaced(&page, "ablation", &ablation(&Ablation::recorded()?));
@@ -56,7 +61,7 @@ fn count(out: &mut String, published: &Published, records: &[Recorded; 2]) {
 }
 
 /// The counts of each result, then every row that is not a match.
-fn tables(published: &Published, records: &[Recorded; 2]) -> String {
+fn tables(published: &Published, records: &[Recorded; 2], in_ns2: &InNs2) -> String {
     let paper = &published.paper.id;
     let mut text = format!("\n| result | what |{}", header(2));
     for result in &published.result {
@@ -68,13 +73,15 @@ fn tables(published: &Published, records: &[Recorded; 2]) -> String {
     for (result, row) in rows(published) {
         let entry = entry(records, paper, &result.id, &row.id);
         if let Some(entry) = entry.filter(|entry| matches!(entry.verdict, Verdict::Miss | Verdict::Undecided)) {
-            exception(&mut exceptions, result, row, entry);
+            exception(&mut exceptions, result, row, (entry, in_ns2));
         }
     }
     if !exceptions.is_empty() {
+        let column = if in_ns2.rows().next().is_some() { " in ns-2 |" } else { "" };
         let _ = write!(
             text,
-            "\nRows that do not match:\n\n| result | row | published | ours | tolerance | verdict | reason |\n|---|---|---|---|---|---|---|\n{exceptions}"
+            "\nRows that do not match:\n\n| result | row | published |{column} ours | tolerance | verdict | reason |\n|{}\n{exceptions}",
+            "---|".repeat(7 + usize::from(!column.is_empty()))
         );
     }
     text.push('\n');
@@ -97,6 +104,39 @@ fn ablation(recorded: &Ablation) -> String {
         };
         let cells: String = results.iter().map(cell).collect();
         let _ = writeln!(text, "| `{}` | {change} |{cells}", variant.profile);
+    }
+    text.push_str(
+        "\nPrinted numbers that profile `paper` misses there, and the changes of one rule by which they match:\n\n",
+    );
+    text.push_str("| result | row | matches with |\n|---|---|---|\n");
+    for (result, row, changes) in recorded.turned("paper") {
+        let changes: Vec<String> = changes.iter().map(|change| format!("`{change}`")).collect();
+        let changes = if changes.is_empty() { "no change of one rule".to_string() } else { changes.join(", ") };
+        let _ = writeln!(text, "| `{result}` | {row} | {changes} |");
+    }
+    text.push('\n');
+    text
+}
+
+/// The ratios of Fig. 14 over the size of the queue, as a table: rows whose names end with it.
+fn over_queues(paper: &str, result: &PublishedResult, records: &[Recorded; 2]) -> String {
+    let mut queues: Vec<&str> = Vec::new();
+    let mut columns: Vec<&str> = Vec::new();
+    for (column, queue) in result.rows.iter().filter_map(|row| row.id.split_once(", queue of ")) {
+        if !queues.contains(&queue) {
+            queues.push(queue);
+        }
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    let mut text = format!("\n| queue | {} |\n|{}\n", columns.join(" | "), "---|".repeat(columns.len() + 1));
+    for queue in queues {
+        let cells = columns.iter().map(|column| {
+            let row = format!("{column}, queue of {queue}");
+            entry(records, paper, &result.id, &row).map_or("", |entry| &*entry.ours)
+        });
+        let _ = writeln!(text, "| {queue} | {} |", cells.collect::<Vec<&str>>().join(" | "));
     }
     text.push('\n');
     text
@@ -121,16 +161,21 @@ fn cells(counts: Counts) -> String {
     format!("{}{left}", Basis::ALL.map(verdicts).concat())
 }
 
-fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, entry: &RecordedRow) {
+fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, (entry, in_ns2): (&RecordedRow, &InNs2)) {
     let published = row.published.as_ref().map_or_else(|| "–".to_string(), ToString::to_string);
     let tolerance = row.tolerance.as_ref().map(ToString::to_string).unwrap_or_default();
-    let reason = match entry.verdict {
-        Verdict::Miss => row.reason.as_deref().unwrap_or_default(),
-        _ => "the interval reaches across the edge",
+    let reason = match (row.reason.as_deref(), entry.verdict) {
+        (Some(reason), _) => reason,
+        (None, Verdict::Miss) => "",
+        (None, _) => "the interval reaches across the edge",
     };
     let RecordedRow { verdict, ours } = entry;
-    let cells = [&result.id, &row.id, &published, ours, &tolerance, &verdict.to_string(), reason];
-    let cells = cells.map(|cell| cell.replace('|', "\\|"));
+    let verdict = verdict.to_string();
+    let mut cells = vec![&*result.id, &*row.id, &*published, &**ours, &*tolerance, &*verdict, reason];
+    if in_ns2.rows().next().is_some() {
+        cells.insert(3, in_ns2.entry(&result.id, &row.id).unwrap_or_default());
+    }
+    let cells: Vec<String> = cells.into_iter().map(|cell| cell.replace('|', "\\|")).collect();
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
