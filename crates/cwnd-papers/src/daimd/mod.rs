@@ -16,7 +16,7 @@ use super::files::paper_files;
 use super::reproduction::Reproduction;
 
 pub(super) const PAPER: Reproduction = Reproduction {
-    files: paper_files!("daimd": "alone", "beside-tcp", "chain", "delay", "pairs", "pairs-many", "pairs-crossed", "round-trips", "testbed", "tree", "two"),
+    files: paper_files!("daimd": "alone", "beside-tcp", "chain", "coalesced", "delay", "pairs", "pairs-many", "pairs-crossed", "round-trips", "testbed", "tree", "two"),
     runners: &[
         ("fig-1", stages::figure_1),
         ("fig-2", stages::figure_2),

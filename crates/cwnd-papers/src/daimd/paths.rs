@@ -4,7 +4,7 @@ use cwnd::{Span, quantity};
 
 use super::{profiles, udt};
 use crate::change::{self, set_algorithm};
-use crate::{Bench, Computed, Curve, Figure, Findings, Result};
+use crate::{Bench, Computed, Curve, Figure, Findings, Result, Scale};
 use cwnd_run::measure::{jain, spearman};
 use cwnd_run::probe::Kept;
 use cwnd_run::probe::stages::STAGES;
@@ -107,15 +107,18 @@ pub(super) fn table_3(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 pub(super) fn figure_14(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let capacities: Vec<String> = bench.assumed_as("grid-capacities")?;
     let round_trips: Vec<String> = bench.assumed_as("grid-round-trips")?;
+    let least_queue: u64 = bench.assumed_as("grid-queue")?;
     for &profile in profiles(bench) {
         let algorithm = udt(bench, profile)?;
         let mut curves = Vec::new();
         let mut lowest = Vec::new();
         for capacity in &capacities {
-            let scenarios = round_trips.iter().map(|rtt| beside_tcp(bench, &algorithm, capacity, rtt));
+            let scenarios = round_trips.iter().map(|rtt| {
+                let queue = least_queue.max(libm::round(product(capacity, rtt)?) as u64);
+                beside_tcp(bench, &algorithm, (capacity, rtt), queue)
+            });
             let runs = bench.run_all(scenarios, STAGES)?;
-            let ratio = |kept: &Kept| rates::<2>(kept).map(|[udt, tcp]| udt / tcp);
-            let ratios: Vec<Computed> = runs.iter().map(|runs| Computed::over(runs, ratio)).collect();
+            let ratios: Vec<Computed> = runs.iter().map(|runs| ratio(runs)).collect();
             for (names, pair) in round_trips.windows(2).zip(ratios.windows(2)) {
                 let rise = pair[1].minus(&pair[0]);
                 findings.value(format!("{profile}: ratio at {} less that at {}, {capacity}", names[1], names[0]), rise);
@@ -145,19 +148,60 @@ pub(super) fn figure_14(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             log: (true, true),
             curves,
         });
+        // Of release 2.2 at full length only, since it takes long.
+        if bench.variant().is_none() && (profile == "paper" || bench.scale() == Scale::Full) {
+            over_queues(bench, profile, &round_trips, findings)?;
+        }
     }
     Ok(())
 }
 
-fn beside_tcp(bench: &Bench<'_>, algorithm: &str, capacity: &str, rtt: &str) -> Result<Scenario> {
-    let (rate, span) = (quantity::bit_rate(capacity)?, quantity::span(rtt)?);
-    let least: u64 = bench.assumed_as("grid-queue")?;
-    let product = rate.0 * span.as_secs_f64() / super::PACKET.bits();
+/// UDT's throughput over TCP's.
+fn ratio(runs: &[Kept]) -> Computed {
+    Computed::over(runs, |kept| rates::<2>(kept).map(|[udt, tcp]| udt / tcp))
+}
+
+/// The ratio at 100 Mbit/s over the size of the queue, a curve for each round trip.
+fn over_queues(bench: &Bench<'_>, profile: &str, round_trips: &[String], findings: &mut Findings) -> Result {
+    let algorithm = udt(bench, profile)?;
+    let queues: Vec<u64> = bench.assumed_as("grid-queues")?;
+    let mut curves = Vec::new();
+    for rtt in round_trips {
+        let scenarios = queues.iter().map(|queue| beside_tcp(bench, &algorithm, ("100mbit", rtt), *queue));
+        let runs = bench.run_all(scenarios, STAGES)?;
+        let mut points = Vec::new();
+        for (queue, runs) in queues.iter().zip(&runs) {
+            let ratio = ratio(runs);
+            points.extend(ratio.value().map(|ratio| (*queue as f64, ratio)));
+            findings.value(format!("{profile}: ratio at {rtt}, 100mbit, queue of {queue} packets"), ratio);
+        }
+        curves.push(Curve::new(rtt.clone(), points));
+    }
+    findings.figure(Figure {
+        title: "UDT over TCP by the queue",
+        caption: format!(
+            "Throughput of one flow over that of the other on 100 Mbit/s, by round trip, profile {profile}; means over runs."
+        ),
+        x: "Queue, packets",
+        y: "Ratio",
+        log: (true, true),
+        curves,
+    });
+    Ok(())
+}
+
+/// Packets that fill a path.
+fn product(capacity: &str, rtt: &str) -> Result<f64> {
+    Ok(quantity::bit_rate(capacity)?.0 * quantity::span(rtt)?.as_secs_f64() / super::PACKET.bits())
+}
+
+fn beside_tcp(bench: &Bench<'_>, algorithm: &str, (capacity, rtt): (&str, &str), queue: u64) -> Result<Scenario> {
+    let span = quantity::span(rtt)?;
     bench.scenario("beside-tcp", |document| {
         let link = &mut document.link[0];
         link.rate = Some(capacity.parse()?);
         link.delay = change::span(Span::from_nanos(span.as_nanos() / 2))?;
-        link.queue = Some(format!("droptail:{}p", least.max(libm::round(product) as u64)).parse()?);
+        link.queue = Some(format!("droptail:{queue}p").parse()?);
         set_algorithm(&mut document.flow[..1], algorithm)
     })
 }
