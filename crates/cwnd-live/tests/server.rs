@@ -1,7 +1,5 @@
 //! The server as its visitors meet it: who is admitted, what each may use, and when a run ends.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
-
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
