@@ -32,6 +32,7 @@ macro_rules! conform_suite {
             rfc9438_plateau "9438-plateau"
             rfc9438_convex "9438-convex"
             rfc9438_c "9438-c"
+            rfc9438_increment "9438-increment"
             rfc9438_cap "9438-cap"
             rfc9438_monotone "9438-monotone"
             rfc9438_limited_clock "9438-limited-clock"

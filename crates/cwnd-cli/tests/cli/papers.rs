@@ -30,8 +30,20 @@ fn a_result_is_compared_row_by_row() {
     let rows: Value = serde_json::from_str(&cwnd.succeed(&["paper", "newaimd", "example", "--json"])).expect("JSON");
     let first = &rows[0];
     let keys: BTreeSet<&str> = first.as_object().expect("an object per row").keys().map(String::as_str).collect();
-    let wanted =
-        ["basis", "ci95", "ours", "paper", "published", "reason", "result", "row", "tolerance", "unit", "verdict"];
+    let wanted = [
+        "basis",
+        "ci95",
+        "ns2",
+        "ours",
+        "paper",
+        "published",
+        "reason",
+        "result",
+        "row",
+        "tolerance",
+        "unit",
+        "verdict",
+    ];
     assert_eq!(keys, BTreeSet::from(wanted));
     assert_eq!((first["published"].as_f64(), first["ours"].as_f64()), (Some(225.0), Some(225.0)));
     assert_eq!(first["verdict"], "match");

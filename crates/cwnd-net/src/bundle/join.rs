@@ -110,6 +110,12 @@ impl<T> Bundles<T> {
         }
     }
 
+    /// Connections that wait for the others of their bundles.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.pending).values().map(|bundle| bundle.members.iter().flatten().count()).sum()
+    }
+
     fn join_or_fail(&self, stream: &mut UdtStream, value: T) -> io::Result<Option<(UdtBundle, Vec<T>)>> {
         let request = match read_request(stream)? {
             Ok(request) => request,
@@ -199,4 +205,4 @@ const REQUEST: usize = MAGIC.len() + ID + 2;
 const JOINED: u8 = 0;
 
 /// How long connections of a bundle wait for each other.
-const JOIN_TIMEOUT: Duration = if cfg!(test) { Duration::from_secs(2) } else { Duration::from_secs(10) };
+const JOIN_TIMEOUT: Duration = if cfg!(test) { Duration::from_secs(4) } else { Duration::from_secs(10) };
