@@ -1,4 +1,4 @@
-//! The five papers: what they printed, what is computed here, and whether that is the same.
+//! The papers: what they printed, what is computed here, and whether that is the same.
 //!
 //! `papers/ID/published.toml` has every table, figure and checkable claim of a paper as rows with a tolerance fixed beforehand
 //! ([`Published`]), and the gaps in its description as assumptions. Scenarios lie beside it. A runner computes the values of a
@@ -9,6 +9,7 @@
 
 mod ablation;
 mod aiad;
+mod bbr3;
 mod bench;
 mod change;
 mod computed;

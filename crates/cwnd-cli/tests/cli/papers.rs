@@ -9,9 +9,14 @@ use super::Cwnd;
 #[test]
 fn every_paper_and_result_is_listed() {
     let list = Cwnd::new().succeed(&["paper"]);
-    for wanted in
-        ["daimd: An Analysis", "simd: TCP-friendly", "exptcp: Decoupling", "newaimd: The New", "aiad: The general"]
-    {
+    for wanted in [
+        "daimd: An Analysis",
+        "simd: TCP-friendly",
+        "exptcp: Decoupling",
+        "newaimd: The New",
+        "aiad: The general",
+        "bbr3: BBRv3 beside CUBIC",
+    ] {
         assert!(list.contains(wanted), "{wanted}:\n{list}");
     }
     assert!(list.contains("  table-3"));
