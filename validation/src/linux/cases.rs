@@ -19,6 +19,8 @@ pub(super) struct Cases {
     pub(super) seconds: u64,
     pub(super) warmup: u64,
     algorithms: Vec<String>,
+    /// Recorded, and not compared.
+    #[serde(default)]
     unjudged: Vec<String>,
     pub(super) tolerance: Tolerance,
     path: Vec<PathCase>,
