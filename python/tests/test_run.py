@@ -42,6 +42,14 @@ def test_the_trace_counts_from_the_start() -> None:
     assert trace["srtt_s"][-1] >= 0.02
 
 
+def test_bbr3_shows_its_model() -> None:
+    trace = cwnd.run(short("bbr3"), seed=1).trace
+    # 20 Mbit/s in packets of 1500 bytes, and what a round trip takes without a queue.
+    assert trace["max_bw"][-1] == pytest.approx(20e6 / (8 * 1500), rel=0.02)
+    assert trace["min_rtt"][-1] == pytest.approx(0.02, rel=0.2)
+    assert np.nanmax(trace["state"]) <= 6
+
+
 def test_scenarios_of_the_project_can_be_read() -> None:
     scenario = cwnd.Scenario.from_toml(SCENARIOS / "dumbbell.toml", changes={"seeds": 1, "dumbbell.rate": "7mbit"})
     assert scenario["seeds"] == 1

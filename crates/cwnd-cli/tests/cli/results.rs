@@ -209,19 +209,7 @@ fn an_evaluation_has_every_heading_and_no_verdict() {
     let cwnd = Cwnd::new();
     let arguments = ["evaluate", "aimd:b=1/8", "--quick", "--seeds", "1", "--store", "cells"];
     let document = json(&cwnd.succeed(&[&arguments[..], &["--json"]].concat()));
-    let sections = document["sections"].as_array().expect("a list");
-    let numbers: Vec<&str> = sections.iter().map(|section| section["number"].as_str().expect("text")).collect();
-    let expected = "5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2.1 5.2.2 5.2.3 5.3.1 5.3.2 6.1 6.2 6.3 6.4 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 7.9 \
-                    7.10 7.11";
-    assert_eq!(numbers.join(" "), expected);
-    assert_eq!(document["failed_cells"], 0);
-    for section in sections {
-        let rows = section["rows"].as_array().expect("a list");
-        assert_eq!(section["covered"], !rows.is_empty());
-        // Loss and its harm are without a value where nothing is lost; a late starter may never have its share.
-        let valued = rows.iter().filter(|row| row["algorithm"]["mean"].is_number()).count();
-        assert!(rows.is_empty() || section["number"] == "5.1.4" || 2 * valued > rows.len(), "{section}");
-    }
+    let sections = every_heading(&document);
     let against = |opponent: &str, column: &str| -> f64 {
         let rows = sections[5]["rows"].as_array().expect("a list");
         let wanted = format!("1 flow against 1 of {opponent}");
@@ -243,6 +231,32 @@ fn an_evaluation_has_every_heading_and_no_verdict() {
     let result = cwnd.run(&["evaluate", "rneo", "--quick"]);
     assert_eq!(result.code, Some(2), "{}", result.err);
     assert!(result.err.contains("unknown algorithm `rneo`; did you mean `reno`?"), "{}", result.err);
+}
+
+/// One that sets a rate, and follows what no other baseline does, has all of them too.
+#[test]
+fn bbr3_is_evaluated_under_every_heading() {
+    let cwnd = Cwnd::new();
+    let document = json(&cwnd.succeed(&["evaluate", "bbr3", "--quick", "--seeds", "1", "--no-store", "--json"]));
+    every_heading(&document);
+}
+
+/// The sections of an evaluation, each of which has values for most of what it asks.
+fn every_heading(document: &Value) -> &[Value] {
+    let sections = document["sections"].as_array().expect("a list");
+    let numbers: Vec<&str> = sections.iter().map(|section| section["number"].as_str().expect("text")).collect();
+    let expected = "5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2.1 5.2.2 5.2.3 5.3.1 5.3.2 6.1 6.2 6.3 6.4 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 7.9 \
+                    7.10 7.11";
+    assert_eq!(numbers.join(" "), expected);
+    assert_eq!(document["failed_cells"], 0);
+    for section in sections {
+        let rows = section["rows"].as_array().expect("a list");
+        assert_eq!(section["covered"], !rows.is_empty());
+        // Loss and its harm are without a value where nothing is lost; a late starter may never have its share.
+        let valued = rows.iter().filter(|row| row["algorithm"]["mean"].is_number()).count();
+        assert!(rows.is_empty() || section["number"] == "5.1.4" || 2 * valued > rows.len(), "{section}");
+    }
+    sections
 }
 
 /// Every example is a scenario, and a second of it runs.
