@@ -172,7 +172,7 @@ fn up_plateau(own: &Spec) -> Vec<Condition> {
 }
 
 /// Limited to a fifth of the time as PROBE_UP begins; every tenth packet is lost after those that had left.
-fn up_loss(own: &Spec) -> Vec<Condition> {
+pub(super) fn up_loss(own: &Spec) -> Vec<Condition> {
     let log = PathSetup {
         rate: 100_000_000,
         when: Some((UP, 1)),
@@ -251,7 +251,7 @@ fn down_inflight(own: &Spec) -> Vec<Condition> {
 /// Two waits of two seconds at least, Startup and the probe between them take longer than the five seconds until ProbeRTT over all but short
 /// paths. There the draft's ten percent less, 0.9 of the estimate, drains the queue before the wait has passed, since PROBE_DOWN sends at
 /// 0.891. With twelve it does not.
-fn down_time(own: &Spec) -> Vec<Condition> {
+pub(super) fn down_time(own: &Spec) -> Vec<Condition> {
     let run = |millis, changes: &'static [Change]| {
         let log = PathSetup {
             rate: 50_000_000,
@@ -444,9 +444,14 @@ fn ten_times(own: &Spec) -> Vec<Condition> {
 
 /// 100 to 10 Mbit/s; a queue of half a BDP of the first, so that there is loss.
 fn a_tenth(own: &Spec) -> Vec<Condition> {
+    a_tenth_behind(own, 0.5)
+}
+
+/// The same behind a queue of so many BDP of the first rate.
+pub(super) fn a_tenth_behind(own: &Spec, queue: f64) -> Vec<Condition> {
     let log = PathSetup {
         rate: 100_000_000,
-        queue: 0.5,
+        queue,
         seconds: 25,
         when: Some((CRUISE, 1)),
         changes: &[Change::Rate(0.1)],
@@ -523,7 +528,7 @@ fn spurious_recovery(own: &Spec) -> Vec<Condition> {
 }
 
 /// The path is longer by two seconds for a tenth of one; all packets arrive, and the transport says so after the timeout.
-fn spurious_timeout(own: &Spec) -> Vec<Condition> {
+pub(super) fn spurious_timeout(own: &Spec) -> Vec<Condition> {
     let undone = Undoings::default();
     let log = PathSetup {
         rate: 50_000_000,

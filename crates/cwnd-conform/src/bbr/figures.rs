@@ -9,7 +9,7 @@ use super::path::{CRUISE, Change, PROBE_RTT, PathSetup, UP};
 /// A group of figures.
 pub(crate) struct Figure {
     pub(crate) title: &'static str,
-    pub(crate) conditions: fn() -> Vec<Condition>,
+    pub(crate) conditions: fn(&Spec) -> Vec<Condition>,
 }
 
 /// All of them.
@@ -27,7 +27,7 @@ pub(crate) const FIGURES: [Figure; 9] = [
 
 /// `max_bw` after a few cycles, before a ProbeRTT if there is time for that; at least 20 round trips, for Startup takes as many over the
 /// fastest and longest path. The limit is that a run may deliver twelve million packets: 10 Gbit/s and 1 s would be twice that.
-fn bandwidth() -> Vec<Condition> {
+fn bandwidth(own: &Spec) -> Vec<Condition> {
     let mut conditions = Vec::new();
     for (rate, name) in [
         (64_000, ["64 kbit/s, 1 ms: within 2 %", "64 kbit/s, 30 ms: within 2 %", "64 kbit/s, 1 s: within 2 %"]),
@@ -41,8 +41,7 @@ fn bandwidth() -> Vec<Condition> {
             }
             let seconds = if rate < 1_000_000 { 60 } else { seconds };
             let log =
-                PathSetup { rate, rtt: Span::from_millis(millis), queue: 4.0, seconds, ..PathSetup::of(&spec("bbr3")) }
-                    .run();
+                PathSetup { rate, rtt: Span::from_millis(millis), queue: 4.0, seconds, ..PathSetup::of(own) }.run();
             let share = log.last().get("max_bw") / log.capacity;
             conditions.push(condition(name, (share - 1.0).abs() <= 0.02, format!("{share:.4}")));
         }
@@ -51,7 +50,7 @@ fn bandwidth() -> Vec<Condition> {
 }
 
 /// 10 to 100 Mbit/s at 40 ms, with queues of 1 and 4 BDP of the smaller rate, and where `inflight_longterm` was set before.
-fn ten_times() -> Vec<Condition> {
+fn ten_times(own: &Spec) -> Vec<Condition> {
     [(4.0, "a queue of 4 BDP: 90 % within 20 rounds of PROBE_UP"), (0.2, "a queue of 0.2 BDP: 90 % within 20 rounds")]
         .map(|(queue, text)| {
             let nth = 4;
@@ -60,7 +59,7 @@ fn ten_times() -> Vec<Condition> {
                 seconds: 30,
                 when: Some((CRUISE, nth)),
                 changes: &[Change::Rate(10.0)],
-                ..PathSetup::of(&spec("bbr3"))
+                ..PathSetup::of(own)
             };
             let log = path.run();
             let begun = log.at(log.changed).expect("a change");
@@ -79,7 +78,7 @@ fn ten_times() -> Vec<Condition> {
 }
 
 /// 100 to 10 Mbit/s at 40 ms, with and without loss.
-fn a_tenth() -> Vec<Condition> {
+pub(super) fn a_tenth(own: &Spec) -> Vec<Condition> {
     [(4.0, "a queue of 4 BDP: within 5 % after two cycles"), (0.5, "a queue of 0.5 BDP: within 5 % after two cycles")]
         .map(|(queue, text)| {
             let log = PathSetup {
@@ -88,7 +87,7 @@ fn a_tenth() -> Vec<Condition> {
                 seconds: 30,
                 when: Some((CRUISE, 1)),
                 changes: &[Change::Rate(0.1)],
-                ..PathSetup::of(&spec("bbr3"))
+                ..PathSetup::of(own)
             }
             .run();
             let begun = log.at(log.changed).expect("a change");
@@ -106,22 +105,18 @@ fn a_tenth() -> Vec<Condition> {
 }
 
 /// Thirty seconds after ten, a queue of 1 BDP; the link itself carries `1 - p` of what it is offered.
-fn random_loss() -> Vec<Condition> {
-    let utilisation = |algorithm: &str, p: f64| {
-        let path = PathSetup {
-            rate: 200_000_000,
-            rtt: Span::from_millis(50),
-            queue: 1.0,
-            seconds: 40,
-            ..PathSetup::of(&spec("bbr3"))
-        };
-        let mut setup = path.setup(&[spec(algorithm)]);
+pub(super) fn random_loss(own: &Spec) -> Vec<Condition> {
+    let utilisation = |algorithm: &Spec, p: f64| {
+        let path =
+            PathSetup { rate: 200_000_000, rtt: Span::from_millis(50), queue: 1.0, seconds: 40, ..PathSetup::of(own) };
+        let mut setup = path.setup(std::slice::from_ref(algorithm));
         setup.links[0].loss = Loss::Bernoulli(p);
         let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
         let timeouts = *trace.flows[0].timeouts.last().expect("a sample");
         (delivered(&setup, 10, 40)[0] / path.capacity() / 30.0, timeouts)
     };
-    let runs = [("bbr3", 0.001), ("bbr3", 0.01), ("bbr3", 0.02), ("cubic", 0.01)].map(|(name, p)| utilisation(name, p));
+    let cubic = Spec::parse("cubic").expect("registered");
+    let runs = [(own, 0.001), (own, 0.01), (own, 0.02), (&cubic, 0.01)].map(|(algorithm, p)| utilisation(algorithm, p));
     let met = runs[1].0 >= 0.9;
     let [few, one, two, cubic] = runs.map(|(share, timeouts)| format!("{share:.3}, {timeouts} timeouts"));
     vec![
@@ -130,8 +125,8 @@ fn random_loss() -> Vec<Condition> {
     ]
 }
 
-fn policer() -> Vec<Condition> {
-    let log = policed(&spec("bbr3"), 40).run();
+fn policer(own: &Spec) -> Vec<Condition> {
+    let log = policed(own, 40).run();
     let (share, lost) = (log.share(20.0, 40.0, 0.1 * log.capacity), log.lost_share(20.0, 40.0));
     vec![
         condition("at least 90 % of the tokens", share >= 0.9, format!("{share:.3}")),
@@ -140,9 +135,9 @@ fn policer() -> Vec<Condition> {
 }
 
 /// After the first quarter of a minute.
-fn queueing() -> Vec<Condition> {
-    let path = PathSetup { rate: 50_000_000, seconds: 60, ..PathSetup::of(&spec("bbr3")) };
-    let setup = path.setup(&[spec("bbr3")]);
+pub(super) fn queueing(own: &Spec) -> Vec<Condition> {
+    let path = PathSetup { rate: 50_000_000, seconds: 60, ..PathSetup::of(own) };
+    let setup = path.setup(std::slice::from_ref(own));
     let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
     let wait = trace.links[0].wait.quantile(0.95).expect("packets waited") as f64 / path.rtt.as_nanos() as f64;
     vec![condition(
@@ -153,11 +148,11 @@ fn queueing() -> Vec<Condition> {
 }
 
 /// Of the last ten of the thirty seconds after the second began.
-fn two_flows() -> Vec<Condition> {
+pub(super) fn two_flows(own: &Spec) -> Vec<Condition> {
     [(1.0, "a queue of 1 BDP: Jain at least 0.95"), (4.0, "a queue of 4 BDP: Jain at least 0.95")]
         .map(|(queue, text)| {
-            let path = PathSetup { rate: 50_000_000, queue, seconds: 40, ..PathSetup::of(&spec("bbr3")) };
-            let mut setup = path.setup(&[spec("bbr3"), spec("bbr3")]);
+            let path = PathSetup { rate: 50_000_000, queue, seconds: 40, ..PathSetup::of(own) };
+            let mut setup = path.setup(&[own.clone(), own.clone()]);
             setup.flows[1].start = Time::ZERO + Span::from_secs(10);
             let rates = delivered(&setup, 30, 40);
             let [first, second] = [rates[0], rates[1]].map(|packets| packets / 10.0 / path.capacity());
@@ -169,9 +164,9 @@ fn two_flows() -> Vec<Condition> {
 
 /// A source of 30 Mbit/s on 100 Mbit/s. In the first round trips it waits for the window, and what has come together leaves faster: samples
 /// that are not limited. Section 5.5.4 counts a limited sample above the estimate too, so that the wish that none ever does cannot hold.
-fn limited() -> Vec<Condition> {
+fn limited(own: &Spec) -> Vec<Condition> {
     let source = Source::Rate(RateSchedule::constant(30_000_000));
-    let log = PathSetup { rate: 100_000_000, source, seconds: 20, ..PathSetup::of(&spec("bbr3")) }.run();
+    let log = PathSetup { rate: 100_000_000, source, seconds: 20, ..PathSetup::of(own) }.run();
     let most = log.looks.iter().map(|look| look.get("max_bw")).fold(0.0, f64::max) / log.capacity;
     let settled = log.looks[log.at(1.0).expect("a second")].get("max_bw") / log.capacity;
     vec![
@@ -184,13 +179,13 @@ fn limited() -> Vec<Condition> {
     ]
 }
 
-fn idle() -> Vec<Condition> {
+fn idle(own: &Spec) -> Vec<Condition> {
     let log = PathSetup {
         rate: 50_000_000,
         seconds: 14,
         when: Some((CRUISE, 1)),
         changes: &[Change::Pause(6000)],
-        ..PathSetup::of(&spec("bbr3"))
+        ..PathSetup::of(own)
     }
     .run();
     let resumed = log.changed + 6.0;
@@ -212,8 +207,4 @@ fn delivered(setup: &cwnd_sim::Setup, from: u64, to: u64) -> Vec<f64> {
     });
     let [first, last] = &mut counts;
     last.iter().zip(first).map(|(last, first)| (last - *first) as f64).collect()
-}
-
-fn spec(text: &str) -> Spec {
-    Spec::parse(text).expect("registered")
 }

@@ -1,12 +1,15 @@
 //! BBR on packets: the test cases of draft-ietf-ccwg-bbr appendix A, and how near `bbr3` comes to what it is for.
 //!
-//! `cases.txt` and `figures.txt` show each condition with what was found; a condition that is not met has its reason in docs/bbr.md.
+//! `cases.txt` and `figures.txt` show each condition with what was found; a condition that is not met has its reason in docs/bbr.md, and
+//! `rules.txt` shows what becomes of it without a rule of the draft.
 //! `CWND_BLESS=1 cargo test -p cwnd-conform --lib bbr` records it anew; the diff then shows what changed.
 
 mod cases;
 #[cfg(test)]
 mod figures;
 mod path;
+#[cfg(test)]
+mod rules;
 mod spurious;
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use cwnd::Spec;
 
 use super::cases::{CASES, Condition};
 use super::figures::FIGURES;
+use super::rules::MISSES;
 
 #[test]
 fn the_cases_of_the_draft() {
@@ -24,11 +25,28 @@ fn the_cases_of_the_draft() {
 #[test]
 fn the_figures() {
     let mut table = "What bbr3 is for, in figures.\n".to_string();
+    let own = Spec::parse("bbr3").expect("registered");
     for figure in FIGURES {
         writeln!(table, "\n{}", figure.title).expect("text");
-        show(&mut table, &(figure.conditions)());
+        show(&mut table, &(figure.conditions)(&own));
     }
     compare("figures.txt", &table);
+}
+
+/// What is missed, with one rule of the draft left out at a time.
+#[test]
+fn the_rules_that_misses_come_from() {
+    let mut table = "What bbr3 misses, without one rule of the draft at a time.\n".to_string();
+    for miss in MISSES {
+        writeln!(table, "\n{}", miss.title).expect("text");
+        for rule in ["nothing"].iter().chain(miss.rules) {
+            let own = Spec::parse(&format!("bbr3:without={rule}")).expect("a rule");
+            let what = if *rule == "nothing" { "all rules" } else { &format!("without {rule}") };
+            writeln!(table, "  {what}").expect("text");
+            show(&mut table, &(miss.conditions)(&own));
+        }
+    }
+    compare("rules.txt", &table);
 }
 
 fn show(table: &mut String, conditions: &[Condition]) {
