@@ -77,7 +77,7 @@ pub(super) fn printed(what: &str, stage: usize) -> Option<f64> {
 }
 
 fn simulated(algorithm: &str, seconds: usize) -> Result<Vec<Stage>, Error> {
-    let daimd = PAPERS.iter().find(|paper| paper.id() == "daimd").expect("it is one of the five");
+    let daimd = PAPERS.iter().find(|paper| paper.id() == "daimd").expect("it is listed");
     let (name, text) = daimd.scenario("testbed").expect("Table 1 is run from it");
     let mut changes = vec![
         format!("duration={}s", STAGE_COUNT * seconds),
