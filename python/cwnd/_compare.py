@@ -63,8 +63,8 @@ def compare(
         How senders detect and repair losses: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``rack``; the era's
         if not given.
     host : str, optional
-        What the hosts of TCP flows do as those of Linux: some of ``tso``, ``fq``, ``gro=TIME``, ``autotune=SIZE``, ``whole``
-        and ``min_rto=TIME`` with commas between, such as ``tso,gro=50us``; nothing if not given.
+        What the hosts of TCP flows do as those of Linux: some of ``tso``, ``fq``, ``gro=TIME``, ``autotune=SIZE``,
+        ``whole`` and ``min_rto=TIME`` with commas between, such as ``tso,gro=50us``; nothing if not given.
     slow_start : str, optional
         How slow start grows: ``standard``, ``limited:N`` (RFC 3742) or ``hystart++`` (RFC 9406); the era's if not
         given.

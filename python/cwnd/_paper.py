@@ -147,7 +147,7 @@ def papers() -> list[Paper]:
     --------
     >>> import cwnd
     >>> [paper.name for paper in cwnd.papers()]
-    ['daimd', 'simd', 'exptcp', 'newaimd', 'aiad']
+    ['daimd', 'simd', 'exptcp', 'newaimd', 'aiad', 'bbr3']
     """
     return [
         Paper(
