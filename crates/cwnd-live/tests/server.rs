@@ -155,7 +155,7 @@ impl Visitor {
     }
 
     /// Whether nothing comes for a while.
-    fn hears_nothing(&mut self) -> bool {
+    fn receives_nothing(&mut self) -> bool {
         self.0.get_ref().set_read_timeout(Some(Duration::from_millis(300))).expect("a time that is not zero");
         let heard = self.0.read();
         self.0.get_ref().set_read_timeout(Some(PATIENCE)).expect("a time that is not zero");
@@ -450,7 +450,7 @@ fn runs_at_a_time_are_limited() {
     first.until("curves");
     second.run(1, &short());
     assert_eq!(second.until("started")["id"], 1);
-    assert!(second.hears_nothing(), "it runs beside the one that has the only turn");
+    assert!(second.receives_nothing(), "it runs beside the one that has the only turn");
     first.send(&json!({ "do": "stop" }));
     assert_eq!(second.until("complete")["id"], 1);
 }
@@ -550,7 +550,7 @@ fn a_run_whose_control_is_released_goes_on_with_its_other_seeds() {
     assert_eq!((&complete["seeds"], &first["seeds"]), (&json!(1), &json!(1)));
     // Of a run that is not the last nothing goes on.
     visitor.send(&json!({ "do": "finish", "id": 1 }));
-    assert!(visitor.hears_nothing());
+    assert!(visitor.receives_nothing());
     visitor.send(&json!({ "do": "finish", "id": 2 }));
     let (second, last) = (visitor.until("measures"), visitor.until("measures"));
     assert_eq!((&second["seeds"], &last["seeds"]), (&json!(2), &json!(3)));
