@@ -59,13 +59,13 @@ fn the_shortest_path_alone() {
 }
 
 #[test]
-#[ignore = "minutes in a debug build"]
+#[ignore = "minutes in a debug build: `cargo xtask test --long stacks`"]
 fn algorithms_in_noq_are_like_those_behind_our_senders() {
     is_alike(&["reno", "cubic", "simd", "exp-tcp", "new-aimd", "rap", "bbr3"], &paths(), cwnd_foreign::noq_with);
 }
 
 #[test]
-#[ignore = "minutes in a debug build"]
+#[ignore = "minutes in a debug build: `cargo xtask test --long stacks`"]
 fn algorithms_in_quinn_are_like_those_behind_our_senders() {
     is_alike(&["reno", "cubic", "simd", "exp-tcp", "new-aimd"], &paths(), cwnd_foreign::quinn_with);
 }

@@ -35,7 +35,16 @@ pub fn mean_window(
     let mut lost = move |_| losses.next_u64() < threshold;
     // The call costs more than a packet.
     let stopped = |number: u64| number.is_multiple_of(BETWEEN_CALLS) && !should_continue();
-    mean(spec, &start(spec, p, rtt, seed), packets, rtt, |number| (!stopped(number)).then(|| lost(number)))
+    mean(spec, &start(spec, p, rtt, seed), packets, (rtt, false), |number| (!stopped(number)).then(|| lost(number)))
+}
+
+/// The same where a loss takes time, as in a sender: it is found a round trip after it happened, what is lost in between cuts nothing,
+/// and nothing grows in the round trip of the recovery that follows the cut. Windows are real numbers, and nothing times out.
+#[must_use]
+pub fn mean_window_with_recovery(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> Option<f64> {
+    let mut losses = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let threshold = (p * libm::exp2(64.0)) as u64;
+    mean(spec, &start(spec, p, rtt, seed), packets, (rtt, true), |_| Some(losses.next_u64() < threshold))
 }
 
 /// The mean number of packets per round trip over `packets` packets, of which every `period`-th is lost; `period` at least 1. All
@@ -44,7 +53,7 @@ pub fn mean_window(
 pub fn mean_window_periodic(spec: &Spec, period: u64, packets: u64, rtt: Span) -> Option<f64> {
     let period = period.max(1);
     let start = start(spec, 1.0 / period as f64, rtt, 1);
-    mean(spec, &start, packets, rtt, |number| Some((number + 1).is_multiple_of(period)))
+    mean(spec, &start, packets, (rtt, false), |number| Some((number + 1).is_multiple_of(period)))
 }
 
 /// In congestion avoidance at the mean of the closed form; of TCP where there is none.
@@ -55,8 +64,15 @@ fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
     Start { window, threshold: Some(window), seed, ..Start::default() }
 }
 
-/// Packets per round trip where `lost` decides which packets are lost; none once it returns none.
-fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMut(u64) -> Option<bool>) -> Option<f64> {
+/// Packets per round trip where `lost` decides which packets are lost; none once it returns none. With recovery, a loss is found and
+/// repaired in a round trip each.
+fn mean(
+    spec: &Spec,
+    start: &Start,
+    packets: u64,
+    (rtt, with_recovery): (Span, bool),
+    mut lost: impl FnMut(u64) -> Option<bool>,
+) -> Option<f64> {
     if spec.entry().transport != Transport::Acked || BY_DELAY.contains(&spec.entry().name) {
         return None;
     }
@@ -68,6 +84,9 @@ fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMu
     let mut now = Time::ZERO;
     let forgotten = packets / 10;
     let (mut rounds, mut all_rounds) = (0.0, 0.0);
+    // The packet that was lost, and when that is found; until when nothing grows.
+    let mut unfound: Option<(u64, f64)> = None;
+    let mut recovered = 0.0;
     for number in 0..packets {
         let w = algorithm.control().window.0;
         all_rounds += 1.0 / w;
@@ -76,13 +95,23 @@ fn mean(spec: &Spec, start: &Start, packets: u64, rtt: Span, mut lost: impl FnMu
         }
         now += rtt.mul_f64(1.0 / w);
         facts.round = all_rounds as u64;
+        let counted_lost = facts.counts.lost;
         // A packet has come to an end before the next one leaves: every loss is an event of its own.
         let moment = Moment { now, next: number + 1, in_flight: 1, in_recovery: false };
         if lost(number)? {
             facts.counts.lost += 1;
-            algorithm.on_congestion(&facts.view(&moment), &Congestion::loss(number, 1));
+            if !with_recovery {
+                algorithm.on_congestion(&facts.view(&moment), &Congestion::loss(number, 1));
+            } else if unfound.is_none() {
+                unfound = Some((number, all_rounds + 1.0));
+            }
         } else {
             facts.counts.delivered += 1;
+        }
+        if let Some((first, _)) = unfound.filter(|(_, found)| all_rounds >= *found) {
+            algorithm.on_congestion(&facts.view(&moment), &Congestion::loss(first, 1));
+            (unfound, recovered) = (None, all_rounds + 1.0);
+        } else if facts.counts.lost == counted_lost && all_rounds >= recovered {
             let ack = Ack { acks: 1, newly: 1, marked: 0, sent_at: now, sample: None, remote: Remote::default() };
             algorithm.on_ack(&facts.view(&moment), &ack);
         }
@@ -122,6 +151,22 @@ mod tests {
                 mean_window_periodic(&spec, 1000, 1_000_000, Span::from_millis(100)).expect("a window algorithm");
             assert!((found / expected - 1.0).abs() < 0.002, "{text}: {found} for {expected}");
         }
+    }
+
+    #[test]
+    fn a_recovery_counts_the_window_at_a_loss_once_more() {
+        // Reno: from w/2 a packet per round trip, a round trip more until the loss is found and one in which nothing grows.
+        let reno = Spec::parse("reno").expect("registered");
+        let rtt = Span::from_millis(100);
+        let of = |with: bool| -> f64 {
+            let seeds = (1..=4).filter_map(|seed| match with {
+                true => mean_window_with_recovery(&reno, 1e-2, 2_000_000, rtt, seed),
+                false => mean_window(&reno, 1e-2, 2_000_000, rtt, seed, &|| true),
+            });
+            seeds.sum::<f64>() / 4.0
+        };
+        let ratio = of(true) / of(false);
+        assert!((0.9..1.1).contains(&ratio) && (ratio - 1.0).abs() > 1e-3, "{ratio}");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 mod common;
+#[path = "common/set_on_drop.rs"]
+mod set_on_drop;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, UdpSocket};
@@ -16,6 +18,7 @@ use cwnd_net::UdtStream;
 use cwnd_udt::SocketId;
 use cwnd_udt::testing::{data, handshake};
 use cwnd_udt::wire::{Control, Packet, Request};
+use set_on_drop::SetOnDrop;
 
 /// Tests here measure the memory of the process, and so run one after the other.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -149,9 +152,9 @@ fn what_nobody_acknowledges_is_bounded_for_the_port() {
                     }
                 });
             }
+            let _enough = SetOnDrop(&enough);
             readers.into_iter().for_each(|reader| reader.join().unwrap());
             thread::sleep(Duration::from_millis(500));
-            enough.store(true, Ordering::Relaxed);
         });
         let waiting =
             |stream: &UdtStream| stream.stats().map_or(0, |stats| stats.udt.notsent + stats.udt.unacked * 1456);

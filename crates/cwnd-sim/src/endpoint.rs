@@ -8,7 +8,7 @@ use cwnd_udt::Message;
 use crate::logged::LoggedSender;
 use crate::net::packet::{Body, Data, Header};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
-use crate::tcp::recovery::{Cumulative, NewReno, Rack, Recovery, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
+use crate::tcp::recovery::{Cumulative, NewReno, Rack, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
 use crate::{agent, cbr, datagram, routed, stack, tcp, udt};
 
 /// A sender.
@@ -20,8 +20,10 @@ pub(crate) enum Sender {
     Rack(Box<tcp::Sender<Rack>>),
     /// TCP-like, without.
     Cumulative(tcp::Sender<Cumulative>),
-    /// TCP-like, of an algorithm that asks for delivery-rate samples.
-    Sampled(Box<tcp::Sender<Sampled>>),
+    /// These for an algorithm that asks for delivery-rate samples.
+    SampledSack(Box<tcp::Sender<Sampled<Sack>>>),
+    SampledRack(Box<tcp::Sender<Sampled<Rack>>>),
+    SampledCumulative(Box<tcp::Sender<Sampled<Cumulative>>>),
     /// UDT's.
     Udt(Box<udt::Sender>),
     /// That of the author's ns-2 agents of UDT.
@@ -66,7 +68,9 @@ macro_rules! sender {
             Sender::Sack($inner) => $body,
             Sender::Rack($inner) => $body,
             Sender::Cumulative($inner) => $body,
-            Sender::Sampled($inner) => $body,
+            Sender::SampledSack($inner) => $body,
+            Sender::SampledRack($inner) => $body,
+            Sender::SampledCumulative($inner) => $body,
             Sender::Udt($inner) => $body,
             Sender::Agent($inner) => $body,
             Sender::Routed($inner) => $body,
@@ -119,15 +123,23 @@ impl Sender {
 
     fn sampled(config: SenderConfig, now: Time) -> Self {
         let era = config.era;
-        let cumulative = |rule| (Box::new(Cumulative::new(rule, &era)) as Box<dyn Recovery>, false);
-        let (scheme, selective) = match config.recovery {
-            RecoveryScheme::Tahoe => cumulative(&Tahoe),
-            RecoveryScheme::Reno => cumulative(&Reno),
-            RecoveryScheme::NewReno => cumulative(&NewReno),
-            RecoveryScheme::Sack => (Box::new(Sack::new(&era)) as Box<dyn Recovery>, true),
-            RecoveryScheme::Rack => (Box::new(Rack::default()) as Box<dyn Recovery>, true),
+        let cumulative = |config, rule| {
+            let scheme = Sampled::new(Cumulative::new(rule, &era), false);
+            Self::SampledCumulative(Box::new(tcp::Sender::new(config, scheme, now)))
         };
-        Self::Sampled(Box::new(tcp::Sender::new(config, Sampled::new(scheme, selective), now)))
+        match config.recovery {
+            RecoveryScheme::Tahoe => cumulative(config, &Tahoe),
+            RecoveryScheme::Reno => cumulative(config, &Reno),
+            RecoveryScheme::NewReno => cumulative(config, &NewReno),
+            RecoveryScheme::Sack => {
+                let scheme = Sampled::new(Sack::new(&era), true);
+                Self::SampledSack(Box::new(tcp::Sender::new(config, scheme, now)))
+            }
+            RecoveryScheme::Rack => {
+                let scheme = Sampled::new(Rack::default(), true);
+                Self::SampledRack(Box::new(tcp::Sender::new(config, scheme, now)))
+            }
+        }
     }
 
     /// The same sender with a log of at most `most` packets.
@@ -211,10 +223,13 @@ impl Receiver {
         }
     }
 
-    /// Whether a data packet may make its timers due at once.
+    /// Whether a data packet may have made its timers due at `now`, when it came.
     #[inline(always)]
-    pub(crate) fn is_timed_by_data(&self) -> bool {
-        matches!(self, Self::Udt(_) | Self::Agent(_) | Self::Datagram(_))
+    pub(crate) fn may_be_due(&self, now: Time) -> bool {
+        match self {
+            Self::Udt(receiver) => receiver.next_timeout() <= now,
+            receiver => matches!(receiver, Self::Agent(_) | Self::Datagram(_)),
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Flow {
     pub(crate) ack: Bytes,
     pub(crate) ecn: bool,
     pub(crate) class: Class,
-    /// Its sender handles acknowledgements [ahead of their time](crate::world).
+    /// Its sender handles answers [ahead of their time](crate::world), but those that may end a crowd's flow.
     pub(crate) ahead: bool,
     /// Pending events of its timers; those at other times are out of date.
     pub(crate) armed: Armed,
@@ -155,6 +155,19 @@ impl Finite {
     /// A flow of `size` packets that starts at `start`.
     pub(crate) fn new(size: u64, start: Time, member: Option<Member>) -> Self {
         Self { size, start, arrived: Span::MAX, acknowledged: Span::MAX, member }
+    }
+
+    /// Whether the sender may know that all has arrived once it has handled this answer.
+    #[inline]
+    pub(crate) fn may_end_with(&self, answer: &Body) -> bool {
+        !matches!(answer, Body::Ack(ack) if ack.cumulative < self.size)
+    }
+
+    /// Whether the packet of this number is the last one. Out of the way of flows without an end.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ends_with(&self, number: u64) -> bool {
+        number + 1 >= self.size
     }
 
     /// How long after the start the last packet had arrived.
@@ -307,6 +320,13 @@ impl Flow {
         }
     }
 
+    /// Whether its sender may handle this answer ahead of its time. The end of a crowd's flow makes room for another one, and has to
+    /// come when it does.
+    #[inline(always)]
+    pub(crate) fn may_go_ahead(&self, answer: &Body) -> bool {
+        self.ahead && self.finite.as_ref().is_none_or(|finite| finite.member.is_none() || !finite.may_end_with(answer))
+    }
+
     /// Data packets that have left the sender and not yet come to an end.
     pub(crate) fn in_network(&self) -> u64 {
         if let Sender::Stack(host) = &self.sender {
@@ -324,11 +344,19 @@ impl Flow {
             None => match other_bodies.take(index)? {
                 body @ Body::Headed(data, _) => (self.packet, self.ecn && !data.retransmission, body),
                 body @ Body::Datagram(datagram) => (Bytes(datagram.bytes), datagram.capable, body),
-                body => (self.ack, false, body),
+                body => (self.size_beside_data(&body), false, body),
             },
         };
         let ecn = if capable { Ecn::Capable } else { Ecn::NotCapable };
         Some(Packet { due: Time::ZERO, flow: index, hop: self.forward, size, ecn, class: self.class, body })
+    }
+
+    /// The bytes of a packet beside data, of either end.
+    pub(crate) fn size_beside_data(&self, body: &Body) -> Bytes {
+        match &self.receiver {
+            Receiver::Agent(receiver) => receiver.size(body).unwrap_or(self.ack),
+            _ => self.ack,
+        }
     }
 
     /// The packet with `data` as it leaves the access line; this is flow `index`.

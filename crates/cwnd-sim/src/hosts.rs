@@ -208,15 +208,7 @@ fn tcp_bodies(feedback: Feedback, sack: bool) -> Vec<Body> {
         Feedback::All => (5, at(30), 0),
     };
     let first = Block { first: u32::from(end > 0), end };
-    let ack = Ack {
-        cumulative,
-        echo,
-        sack: [first, Block::default(), Block::default()],
-        marked: false,
-        duplicate: 0,
-        window: 0,
-        spin: false,
-    };
+    let ack = Ack { sack: [first, Block::default(), Block::default()], ..Ack::of(cumulative, echo) };
     match feedback {
         Feedback::Loss if !sack => vec![Body::Ack(Ack { sack: [Block::default(); 3], ..ack }); 3],
         _ => vec![Body::Ack(ack)],

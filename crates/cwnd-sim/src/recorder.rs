@@ -23,6 +23,9 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// A recorder with empty columns.
     pub(crate) fn new(setup: &Setup, world: &World) -> Self {
+        let (warmup, end) = (Time::ZERO + setup.warmup, Time::ZERO + setup.duration);
+        let interval = setup.sampling.map(|sampling| sampling.interval);
+        let rows = rows(interval, end);
         let flows = setup.flows.iter().zip(&world.base_rtts).map(|(flow, base_rtt)| FlowTrace {
             name: flow.name.clone(),
             algorithm: flow.algorithm.label().to_string(),
@@ -32,6 +35,19 @@ impl Recorder {
             stop: flow.stop.map(Time::as_nanos),
             base_rtt: base_rtt.as_nanos(),
             size: if let Source::Packets(size) = flow.source { Some(size) } else { None },
+            sent: column(rows),
+            retransmitted: column(rows),
+            delivered: column(rows),
+            lost: column(rows),
+            dropped: column(rows),
+            marked: column(rows),
+            timeouts: column(rows),
+            source_limited: column(rows),
+            peer_limited: column(rows),
+            window: column(rows),
+            in_flight: column(rows),
+            srtt: column(rows),
+            pacing_rate: column(rows),
             ..FlowTrace::default()
         });
         let cbr = setup.cbr.iter().map(|cbr| CbrTrace {
@@ -50,11 +66,19 @@ impl Recorder {
             name: link.name.clone(),
             rate: link.rate,
             delay: link.delay.as_nanos(),
+            offered: column(rows),
+            dropped: column(rows),
+            lost: column(rows),
+            marked: column(rows),
+            carried: column(rows),
+            carried_bytes: column(rows),
+            queue_packets: column(rows),
+            queue_bytes: column(rows),
             ..LinkTrace::default()
         });
-        let (warmup, end) = (Time::ZERO + setup.warmup, Time::ZERO + setup.duration);
         Self {
             trace: Trace {
+                at: column(rows),
                 warmup: warmup.as_nanos(),
                 end: end.as_nanos(),
                 flows: flows.collect(),
@@ -63,7 +87,7 @@ impl Recorder {
                 links: links.collect(),
                 ..Trace::default()
             },
-            interval: setup.sampling.map(|sampling| sampling.interval),
+            interval,
             internals: setup.sampling.is_some_and(|sampling| sampling.internals),
             next: Time::ZERO,
             warmup,
@@ -181,7 +205,7 @@ impl Sampler for Recorder {
                 let mut at = 0;
                 flow.sender.inspect(&mut |name, value| {
                     if at == column.internals.len() {
-                        column.internals.push((name, Vec::new()));
+                        column.internals.push((name, self::column(self.trace.at.capacity())));
                     }
                     column.internals[at].1.push(value);
                     at += 1;
@@ -206,6 +230,19 @@ impl Sampler for Recorder {
     }
 }
 
+/// For how many samples there is room from the start: at the interval, at the start, at the end of the warm-up, and at the end.
+fn rows(interval: Option<Span>, end: Time) -> usize {
+    let regular = interval.map_or(0, |interval| (end.as_nanos() / interval.as_nanos()) as usize);
+    (regular + 3).min(ROWS)
+}
+
+/// An empty column. Growing them was a tenth of what a short run cost.
+fn column<T>(rows: usize) -> Vec<T> {
+    Vec::with_capacity(rows)
+}
+
+/// Longer columns grow as they are filled, so that a run whose samples would fill the memory fails when they do.
+const ROWS: usize = 1 << 12;
 /// Columns of a flow, of what algorithms usually show of themselves, and of a link.
 const PER_FLOW: u64 = 13;
 const INTERNALS: u64 = 4;

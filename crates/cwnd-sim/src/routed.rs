@@ -63,15 +63,7 @@ impl Sender {
         self.0.on_remote(now, remote);
         let [first, second] = reply.sack;
         let sack = [first, second, Block::default()];
-        Ack {
-            cumulative: reply.cumulative,
-            echo: reply.echo,
-            sack,
-            marked: false,
-            duplicate: 0,
-            window: 0,
-            spin: false,
-        }
+        Ack { sack, ..Ack::of(reply.cumulative, reply.echo) }
     }
 }
 

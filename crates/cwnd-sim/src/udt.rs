@@ -32,6 +32,8 @@ pub(crate) struct Sender {
 pub(crate) struct Receiver {
     core: Connection,
     payload: u32,
+    /// When the core has something to send; an instant that has passed means now.
+    due: Time,
 }
 
 /// Both ends of a flow that starts at `now`.
@@ -58,22 +60,30 @@ pub(crate) fn ends(setup: &FlowSetup, start: &Start, backlog: Backlog, now: Time
     let payload_bytes = u64::from(payload);
     (
         Sender { core: core(), backlog, payload: payload_bytes, written: 0, next: 0, starved: false },
-        Receiver { core: core(), payload },
+        Receiver { core: core(), payload, due: Time::MAX },
     )
 }
 
 impl Sender {
-    /// The next packet to leave now, if one may.
-    fn poll(&mut self, now: Time) -> Option<Body> {
-        // Two ahead: the first packet of a probe pair leaves only if its second is there.
+    /// Hands packets over to the core, two ahead: the first of a probe pair leaves only if its second is there. Of an application that
+    /// always has more it is many at once.
+    fn write(&mut self, now: Time) {
         while self.written < self.next + 2 {
-            self.starved = !self.backlog.has(now, self.written);
+            let packets = match self.backlog.ahead(now, self.written) {
+                u64::MAX => MANY,
+                ahead => ahead.min(1),
+            };
+            self.starved = packets == 0;
             if self.starved {
                 break;
             }
-            self.written += 1;
-            self.core.write(self.payload);
+            self.written += packets;
+            self.core.write(packets * self.payload);
         }
+    }
+
+    /// The next packet to leave now, if one may.
+    fn poll(&mut self, now: Time) -> Option<Body> {
         Some(match self.core.poll_transmit(now)? {
             Transmit::Data(DataPacket { number, retransmission, pair, .. }) => {
                 self.next = self.next.max(number + 1);
@@ -84,11 +94,11 @@ impl Sender {
             Transmit::Handshake(_) => return None,
         })
     }
+}
 
-    /// When it has something to do without a packet from its receiver.
-    fn next_release(&self) -> Time {
-        let due = if self.starved { self.backlog.due() } else { Time::MAX };
-        self.core.next_timeout().unwrap_or(Time::MAX).min(due)
+impl Receiver {
+    fn update_due(&mut self) {
+        self.due = self.core.next_report();
     }
 }
 
@@ -98,12 +108,22 @@ impl SenderProtocol for Sender {
         if let Some(Body::ToSender(message)) = body {
             self.core.handle_message(now, message);
         }
-        while let Some(body) = self.poll(now) {
-            if !send(body) {
-                break;
+        self.write(now);
+        let due = loop {
+            let goes_on = self.poll(now).is_some_and(&mut send);
+            self.write(now);
+            let due = self.core.next_timeout().unwrap_or(Time::MAX);
+            if !goes_on {
+                break due;
             }
-        }
-        Timers { release: self.next_release().max(now), deadline: Time::MAX }
+            if due > now {
+                // Mostly a packet leaves alone.
+                self.core.record_limit(now);
+                break due;
+            }
+        };
+        let supply = if self.starved { self.backlog.due() } else { Time::MAX };
+        Timers { release: due.min(supply).max(now), deadline: Time::MAX }
     }
 
     /// Its core has one time for all timers.
@@ -148,25 +168,34 @@ impl ReceiverProtocol for Receiver {
         };
         let new = self.core.handle_data(Arrived { now, coalesced: false }, &header, self.payload).is_some();
         self.core.consume(now, u64::MAX);
+        self.update_due();
         // Its answers are sent by its timers, which are due at once.
         Received { new, answered: false }
     }
 
     fn handle_message(&mut self, now: Time, message: &Message) {
         self.core.handle_message(now, message);
+        self.update_due();
     }
 
     fn handle_timeout(&mut self, now: Time) -> Option<Body> {
+        // Most packets of data make nothing due.
+        if self.due > now {
+            return None;
+        }
         self.core.handle_timeout(now);
-        match self.core.poll_transmit(now)? {
+        let transmit = self.core.poll_transmit(now);
+        self.update_due();
+        match transmit? {
             Transmit::Message(message) => Some(Body::ToSender(message)),
             // Its application writes nothing, and there is no handshake.
             Transmit::Data(_) | Transmit::Handshake(_) => None,
         }
     }
 
+    #[inline]
     fn next_timeout(&self) -> Time {
-        self.core.next_timeout().unwrap_or(Time::MAX)
+        self.due
     }
 }
 
@@ -180,6 +209,8 @@ const PEER: SocketId = match SocketId::new(1) {
     Some(id) => id,
     None => panic!("1 has 31 bits and is not 0"),
 };
+/// Packets handed over at once.
+const MANY: u64 = 1024;
 /// IPv4, UDP and UDT.
 const HEADERS: u32 = 44;
 /// More packets than a simulated flow ever has outstanding, fewer than half of the numbers there are.

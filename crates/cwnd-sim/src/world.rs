@@ -9,7 +9,7 @@ mod stacks;
 
 use std::sync::Arc;
 
-use cwnd::{Bytes, Span, Time};
+use cwnd::{Span, Time};
 use cwnd_udt::Message;
 
 use crate::crowd::{Crowd, Request};
@@ -293,7 +293,7 @@ impl World {
     fn leave_link(&mut self, index: u32) {
         let link = &mut self.links[index as usize];
         if !link.is_plain() {
-            return self.leave_elaborate_link(index);
+            return self.leave_other_link(index);
         }
         let Some(packet) = link.front() else { return };
         let mut packet = *packet;
@@ -337,13 +337,20 @@ impl World {
         }
     }
 
-    /// The same for a link that is not plain.
+    /// The same for a link that is not plain: out of the way of those that are, and compiled as well as what they do.
     #[cold]
+    fn leave_other_link(&mut self, index: u32) {
+        self.leave_elaborate_link(index);
+    }
+
+    #[inline(never)]
     fn leave_elaborate_link(&mut self, index: u32) {
         let link = &mut self.links[index as usize];
         let packet = link.take(self.now);
         self.events.set_link(index, link.next());
-        self.drop_at(index);
+        if link.has_dropped() {
+            self.drop_at(index);
+        }
         if let Some(mut packet) = packet {
             self.forward(&mut packet);
         }
@@ -389,8 +396,11 @@ impl World {
     fn arrive_at_receiver(&mut self, packet: &mut Packet, data: &Data) {
         self.digest.mix(self.now.as_nanos());
         self.digest.mix(u64::from(packet.flow) << 40 ^ data.number);
-        let flow = &mut self.flows[packet.flow as usize];
         let marked = packet.ecn == Ecn::Congestion;
+        if !marked && self.go_back(packet.flow, data) {
+            return;
+        }
+        let flow = &mut self.flows[packet.flow as usize];
         let Received { new, answered } = flow.receiver.handle_data(self.now, data, marked, &mut packet.body);
         flow.delivered += u64::from(new);
         flow.duplicates += u64::from(!new);
@@ -399,8 +409,9 @@ impl World {
             self.complete(packet.flow);
         }
         if answered {
+            packet.size = self.flows[packet.flow as usize].ack;
             self.answer(packet);
-        } else if self.flows[packet.flow as usize].receiver.is_timed_by_data() {
+        } else if self.flows[packet.flow as usize].receiver.may_be_due(self.now) {
             self.poll_receiver(packet.flow);
         }
         self.arm_receiver(packet.flow);
@@ -422,7 +433,8 @@ impl World {
     fn poll_receiver(&mut self, index: u32) {
         let now = self.now;
         while let Some(body) = self.flows[index as usize].receiver.handle_timeout(now) {
-            let (hop, size, ecn, class) = (0, Bytes(0), Ecn::NotCapable, Class::Out);
+            let size = self.flows[index as usize].size_beside_data(&body);
+            let (hop, ecn, class) = (0, Ecn::NotCapable, Class::Out);
             self.answer(&mut Packet { due: now, flow: index, hop, size, ecn, class, body });
             // Its answer may have gone ahead.
             self.now = now;
@@ -433,21 +445,21 @@ impl World {
     fn arrive_at_sender(&mut self, index: u32, answer: &Body) {
         let flow = &mut self.flows[index as usize];
         flow.answers -= 1;
-        let ends = flow.finite.is_some();
+        let ends = flow.finite.as_ref().is_some_and(|finite| finite.may_end_with(answer));
         self.serve(index, Some(answer));
         if ends {
             self.look_for_end(index);
         }
     }
 
-    /// Sends a packet of a receiver, whose flow and body are given.
+    /// Sends a packet of a receiver, whose flow, size and body are given.
     #[inline(always)]
     fn answer(&mut self, packet: &mut Packet) {
         let flow = &mut self.flows[packet.flow as usize];
         flow.answers += 1;
-        (packet.hop, packet.size, packet.class) = (flow.reverse, flow.ack, flow.class);
+        (packet.hop, packet.class) = (flow.reverse, flow.class);
         packet.ecn = Ecn::NotCapable;
-        let ahead = flow.ahead;
+        let ahead = flow.may_go_ahead(&packet.body);
         match self.routes.step(packet.hop) {
             Step::Link(link) if ahead => self.answer_ahead(link, packet),
             Step::Link(link) => self.offer(link, packet),
@@ -492,7 +504,7 @@ impl World {
         let armed = &mut self.flows[index as usize].armed;
         if timers.release < armed.release {
             armed.release = timers.release;
-            self.events.push(timers.release, Component::Release(index));
+            self.events.set_release(index, timers.release);
         }
         if timers.deadline < armed.deadline {
             armed.deadline = timers.deadline;
@@ -500,13 +512,20 @@ impl World {
         }
     }
 
+    /// The release of a sender is due.
     fn release(&mut self, index: u32) {
-        self.events.pop();
         let flow = &mut self.flows[index as usize];
-        if flow.armed.release == self.now {
-            flow.armed.release = Time::MAX;
-            flow.sender.on_wake(self.now);
-            self.poll_sender(index);
+        flow.armed.release = Time::MAX;
+        flow.sender.on_wake(self.now);
+        self.poll_sender(index);
+        self.clear_release(index);
+    }
+
+    /// Takes back the event of a release that is not set anew.
+    #[inline]
+    fn clear_release(&mut self, index: u32) {
+        if self.flows[index as usize].armed.release == Time::MAX {
+            self.events.set_release(index, Time::MAX);
         }
     }
 

@@ -124,6 +124,24 @@ fn samples_change_no_run_without_losses() {
     }
 }
 
+/// BBR sets its window at each acknowledgement of a recovery: with three packets of a hundred lost it is hardly ever in anything else, and
+/// proportional rate reduction, which sends no more than what arrives, would never let it grow again.
+#[test]
+fn an_algorithm_that_follows_samples_is_not_reduced_proportionally() {
+    for (algorithm, loss) in [("bbr", 0.03), ("bbr3", 0.01)] {
+        let spec = Spec::parse(algorithm).expect("registered");
+        let bell = Dumbbell {
+            loss: Loss::Bernoulli(loss),
+            ..Dumbbell::new(50_000_000, Span::from_millis(40), QueueLimit::Packets(167))
+        };
+        let setup = bell.setup(&[spec], Era::MODERN, Span::from_secs(20), Span::ZERO, 1);
+        let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
+        let delivered = *trace.flows[0].delivered.last().expect("a sample") as f64;
+        let share = delivered * 12_000.0 / (20.0 * 50e6);
+        assert!(share > 0.75, "{algorithm}: {share} of the link");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

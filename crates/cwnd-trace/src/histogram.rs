@@ -29,8 +29,9 @@ impl Histogram {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, bucket: usize) {
-        self.counts.resize(bucket, 0);
-        self.counts.push(1);
+        // To the end of the octave: values grow by little, and there are few octaves.
+        self.counts.resize((bucket + 1).next_multiple_of(LINEAR as usize), 0);
+        self.counts[bucket] = 1;
     }
 
     /// How many values were counted.
@@ -55,10 +56,12 @@ impl Histogram {
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let rank = ((q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
+        // Counted from above: the quantiles that are asked for are high ones, and most buckets lie below them.
+        let above = self.count.checked_sub(rank)?;
         let mut seen = 0;
-        let bucket = self.counts.iter().position(|count| {
+        let bucket = self.counts.iter().rposition(|count| {
             seen += count;
-            seen >= rank
+            seen > above
         })?;
         Some(upper_edge(bucket).min(self.max))
     }

@@ -108,7 +108,8 @@ pub trait CongestionControl: Debug + Send {
     fn on_spurious(&mut self, _view: &View) {}
 
     /// Whether it reads [`Ack::sample`] and [`Congestion::sample`]. Only then does a host take delivery-rate samples; the answer never
-    /// changes during a flow.
+    /// changes during a flow. Such an algorithm sets the window at each acknowledgement of a recovery too, and the host follows it: others
+    /// say where a recovery leads, and TCP hosts approach that by proportional rate reduction (RFC 9937).
     fn wants_samples(&self) -> bool {
         false
     }

@@ -18,7 +18,7 @@ pub(crate) const MISSES: [Miss; 8] = [
     Miss {
         title: "Random loss at 200 Mbit/s and 50 ms",
         conditions: figures::random_loss,
-        rules: &["short-term", "margin"],
+        rules: &["short-term", "short-term-rate", "short-term-volume", "margin"],
     },
     Miss { title: "A tenth of the bandwidth", conditions: figures::a_tenth, rules: &["probe-rtt", "short-term"] },
     Miss { title: "The queue of one flow", conditions: figures::queueing, rules: &["patience", "probe-rtt"] },
@@ -45,6 +45,6 @@ pub(crate) const MISSES: [Miss; 8] = [
     Miss {
         title: "Case 19, Handling Spurious RTO Recovery",
         conditions: cases::spurious_timeout,
-        rules: &["timeout-saves"],
+        rules: &["timeout-saves", "probe-rtt"],
     },
 ];

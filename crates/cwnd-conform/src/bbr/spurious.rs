@@ -109,6 +109,12 @@ impl CongestionControl for Reporting {
         self.inner.on_restart(view, idle);
     }
 
+    /// The host has found out by itself.
+    fn on_spurious(&mut self, view: &View) {
+        self.by_timeout = false;
+        self.undo(view);
+    }
+
     fn wants_samples(&self) -> bool {
         self.inner.wants_samples()
     }

@@ -2,7 +2,8 @@
 //!
 //! They are simpler than the protocol of the wire and keep the habits of their releases, mistakes included, as data
 //! ([`Habits`](udt::Habits)). Their timers run from the time 0, whenever a flow starts, and rates are reported as whole numbers. Every
-//! packet that arrives counts as delivered, because the author's scripts count so. What they send back has the size of an ACK.
+//! packet that arrives counts as delivered, because the author's scripts count so. An ACK has the size of the flow's acknowledgements, and
+//! everything else beside data that of the agents ([`size`]).
 
 mod gaps;
 pub(crate) mod message;
@@ -16,12 +17,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cwnd::rate::udt;
-use cwnd::{Span, Time};
+use cwnd::{Bytes, Span, Time};
 
 pub(crate) use message::Message;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;
 
+use crate::net::packet::Body;
 use crate::setup::FlowSetup;
 use crate::traffic::source::Backlog;
 
@@ -54,6 +56,18 @@ pub(crate) fn ends(setup: &FlowSetup, rule: udt::Agent, backlog: Backlog, now: T
     let lists = Lists::default();
     let receiver = Receiver::new(*rule.habits(), lists.clone());
     (Sender::new(setup, rule, (backlog, lists), now), receiver)
+}
+
+/// The bytes that the agents give a packet beside data; none for an ACK.
+pub(crate) fn size(habits: &udt::Habits, body: &Body) -> Option<Bytes> {
+    const HEADER: u32 = 32;
+    match body {
+        // A byte per number on its list; a number of 4 bytes, or the ends of a range.
+        Body::Agent(Message::Nak { count, .. }) if habits.lists_numbers => Some(Bytes(HEADER + count)),
+        Body::Agent(Message::Nak { count, .. }) => Some(Bytes(HEADER + 4 * (*count).min(2))),
+        Body::Agent(Message::DelayWarning) | Body::ToReceiver(_) => Some(Bytes(HEADER)),
+        _ => None,
+    }
 }
 
 /// The first multiple of a SYN after `now`.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use cwnd::rate::udt::{Acknowledge, Habits, Naks, SYN};
-use cwnd::{Span, Time};
+use cwnd::{Bytes, Span, Time};
 use cwnd_udt::wire::{FullAck, Rates};
 use cwnd_udt::{AckNumber, Message, Seq};
 
@@ -69,6 +69,11 @@ impl Receiver {
             now: Time::ZERO,
             ticked: Time::ZERO,
         }
+    }
+
+    /// The bytes of a packet beside data of either end; none for an ACK.
+    pub(crate) fn size(&self, body: &Body) -> Option<Bytes> {
+        super::size(&self.habits, body)
     }
 
     /// What an acknowledgement would name now.

@@ -48,7 +48,7 @@ impl Sender {
         let peer_window = setup.max_window.unwrap_or(f64::INFINITY);
         let first_rtt = rule.habits().constants.rtt();
         let (timeout_at, timeout) = match rule.habits().constants.timeouts() {
-            Some((first, then)) => (now + seconds(first), seconds(then)),
+            Some((first, _)) => (now + seconds(first), seconds(first)),
             None => {
                 let every = seconds(2.0 * first_rtt) + udt::SYN;
                 (Time::ZERO + every * (now.as_nanos() / every.as_nanos() + 1), every)
@@ -171,7 +171,8 @@ impl Sender {
             self.facts.counts.lost += (self.lost.len() - before) as u64;
             self.facts.counts.timeouts += 1;
         }
-        if self.rule.habits().constants.timeouts().is_some() {
+        if let Some((_, later)) = self.rule.habits().constants.timeouts() {
+            self.timeout = seconds(later);
             self.send_at = now;
         } else {
             self.timeout = seconds(2.0 * self.rtt) + udt::SYN;

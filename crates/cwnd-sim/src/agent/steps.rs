@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use cwnd::rate::udt::Habits;
 use cwnd::window::Policy;
 use cwnd::{Algorithm, Bytes, Packets, Span, Spec, Start, Time};
 use cwnd_udt::Message;
@@ -109,7 +110,7 @@ struct World {
     events: BinaryHeap<Reverse<(Time, usize)>>,
     scheduled: Vec<Event>,
     lost: Vec<u64>,
-    lists: bool,
+    habits: Habits,
 }
 
 impl World {
@@ -120,14 +121,10 @@ impl World {
         }
     }
 
-    /// As many bytes as the agents give it.
     fn size(&self, body: &Body) -> u32 {
         match body {
             Body::Data(_) => 1500,
-            Body::ToSender(_) => 40,
-            Body::Agent(agent::Message::Nak { count, .. }) if self.lists => 32 + count,
-            Body::Agent(agent::Message::Nak { count, .. }) => 32 + 4 * (*count).min(2),
-            _ => 32,
+            body => super::size(&self.habits, body).map_or(40, |size| size.0),
         }
     }
 
@@ -179,7 +176,7 @@ fn played(history: &History) -> Vec<String> {
         policy: Policy::MODERN,
     };
     let Algorithm::UdtAgent(rule) = spec.start(&start) else { panic!("{spec:?} is an agent's") };
-    let lists = rule.habits().lists_numbers;
+    let habits = *rule.habits();
     let begin = Time::ZERO + Span::from_secs_f64(history.start);
     let (sender, receiver) = super::ends(&flow, *rule, Backlog::default(), begin);
     let mut world = World {
@@ -190,7 +187,7 @@ fn played(history: &History) -> Vec<String> {
         events: BinaryHeap::new(),
         scheduled: Vec::new(),
         lost: history.lost.clone(),
-        lists,
+        habits,
     };
     world.at(begin, Event::Sender);
     let end = Time::ZERO + Span::from_secs_f64(history.duration);
@@ -290,4 +287,5 @@ histories! {
     a_full_window_in_2_2: "2.2-full-window";
     the_end_of_slow_start_in_2_2: "2.2-slow-start-ends";
     growth_after_a_nak_in_2_2: "2.2-one-nak-and-on";
+    a_timeout_in_2_2: "2.2-timeout";
 }

@@ -42,14 +42,16 @@ pub(crate) enum Next {
 /// Pending events, earliest first.
 ///
 /// Nearly all events are those of lines, each of which is due again and again: they have a tournament per kind, so that a link
-/// never pays for the number of access lines. Timers are seldom due: they have a heap, with four children per node, each event
-/// packed into one integer.
+/// never pays for the number of access lines. So have the releases of paced senders, one per packet, most of which are passed ahead of
+/// their time: one that is set anew leaves nothing behind. The other timers are seldom due: they have a heap, with four children per
+/// node, each event packed into one integer.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSet {
     access: Tournament,
     links: Tournament,
+    releases: Tournament,
     heap: Vec<u128>,
-    /// Of the earliest in the heap.
+    /// Of the earliest release or timer in the heap.
     timer: Time,
 }
 
@@ -86,7 +88,14 @@ impl EventSet {
         self.links.set(index, at);
     }
 
-    /// Adds the event of a timer.
+    /// Gives a sender the time of its next release, [`Time::MAX`] for none.
+    #[inline]
+    pub(crate) fn set_release(&mut self, index: u32, at: Time) {
+        self.releases.set(index, at);
+        self.update_timer();
+    }
+
+    /// Adds the event of a timer that is no release.
     pub(crate) fn push(&mut self, at: Time, timer: Component) {
         self.heap.push(0);
         self.rise(self.heap.len() - 1, pack(at, timer));
@@ -109,11 +118,16 @@ impl EventSet {
         self.update_timer();
     }
 
-    /// A timer may be due before the lines.
-    #[cold]
+    /// A timer is due before the lines, or with them.
+    #[inline(never)]
     fn timer_or(&self, access: (Time, Component), link: (Time, Component)) -> (Time, Next) {
         let timer = self.heap.first().map_or((Time::MAX, Component::Sample), |key| unpack(*key));
-        let (at, component) = timer.min(access).min(link);
+        let (release_at, release) = self.releases.first();
+        if release_at < timer.0 {
+            // At one instant it comes before the lines.
+            return (release_at, Next::Timer(Component::Release(release)));
+        }
+        let (at, component) = timer.min((release_at, Component::Release(release))).min(access).min(link);
         let next = match component {
             Component::Access(index) => Next::Access(index),
             Component::Link(index) => Next::Link(index),
@@ -122,8 +136,10 @@ impl EventSet {
         (at, next)
     }
 
+    #[inline]
     fn update_timer(&mut self) {
-        self.timer = self.heap.first().map_or(Time::MAX, |key| unpack(*key).0);
+        let in_heap = self.heap.first().map_or(Time::MAX, |key| unpack(*key).0);
+        self.timer = in_heap.min(self.releases.first().0);
     }
 
     /// Places `key` at `hole` or above.
@@ -171,7 +187,13 @@ impl EventSet {
 
 impl Default for EventSet {
     fn default() -> Self {
-        Self { access: Tournament::default(), links: Tournament::default(), heap: Vec::new(), timer: Time::MAX }
+        Self {
+            access: Tournament::default(),
+            links: Tournament::default(),
+            releases: Tournament::default(),
+            heap: Vec::new(),
+            timer: Time::MAX,
+        }
     }
 }
 
@@ -234,8 +256,8 @@ mod tests {
                         model.pop_first();
                         model.insert((later, first));
                         match first {
-                            Component::Access(_) | Component::Link(_) => add(&mut ours, later, first),
-                            _ => ours.postpone_first(later, first),
+                            Component::Deadline(_) => ours.postpone_first(later, first),
+                            _ => add(&mut ours, later, first),
                         }
                     }
                     _ if model.iter().all(|(_, pending)| *pending != component) => {
@@ -264,6 +286,7 @@ mod tests {
         match component {
             Component::Access(index) => events.set_access(index, at),
             Component::Link(index) => events.set_link(index, at),
+            Component::Release(index) => events.set_release(index, at),
             _ => events.push(at, component),
         }
     }
@@ -272,6 +295,7 @@ mod tests {
         match component {
             Component::Access(index) => events.set_access(index, Time::MAX),
             Component::Link(index) => events.set_link(index, Time::MAX),
+            Component::Release(index) => events.set_release(index, Time::MAX),
             _ => events.pop(),
         }
     }

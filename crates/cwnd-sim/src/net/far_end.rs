@@ -166,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::packet::{Ack, Block, Ecn};
+    use crate::net::packet::{Ack, Ecn};
     use crate::net::setup::{Class, Reordering};
 
     /// Of the flow `name`, by which it is told apart.
@@ -240,15 +240,7 @@ mod tests {
     fn of_acknowledgements_that_leave_together_the_newest_of_each_group_goes_on() {
         let mut end = aggregating(Some(3));
         let ack = |flow, cumulative| {
-            let ack = Ack {
-                cumulative,
-                echo: Time::ZERO,
-                sack: [Block::default(); 3],
-                marked: false,
-                duplicate: 0,
-                window: 0,
-                spin: false,
-            };
+            let ack = Ack::of(cumulative, Time::ZERO);
             Packet { body: Body::Ack(ack), ..packet(flow, 1) }
         };
         end.enter(packet(1, 1));

@@ -123,7 +123,7 @@ impl Link {
     /// Offers a packet, which may be marked.
     #[inline(always)]
     pub(crate) fn offer(&mut self, now: Time, packet: &mut Packet) -> Verdict {
-        if self.plain { self.offer_plainly(now, packet) } else { self.offer_elaborately(now, packet) }
+        if self.plain { self.offer_plainly(now, packet) } else { self.offer_otherwise(now, packet) }
     }
 
     /// Whether it is known of a packet offered when it leaves, and that does not depend on the one before.
@@ -216,7 +216,6 @@ impl Link {
 
     /// Takes out the next packet that has left by `now`, which is never before its [`next`](Self::next); its `due` is the instant at which
     /// it did. [`dropped`](Self::dropped) hands over what the queue has dropped until now.
-    #[cold]
     pub(crate) fn take(&mut self, now: Time) -> Option<Packet> {
         self.advance(now);
         self.take_dropped();
@@ -265,6 +264,11 @@ impl Link {
     /// Packets held back so far for others to overtake them.
     pub(crate) fn held_back(&self) -> u64 {
         self.far_end.as_ref().map_or(0, |far_end| far_end.held_back)
+    }
+
+    /// Whether there is a packet to be handed over that was lost or dropped.
+    pub(crate) fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
     }
 
     /// Hands over a packet that was lost or dropped; none if that was the last one.
@@ -324,8 +328,13 @@ impl Link {
         }
     }
 
-    /// Out of the way of plain links.
+    /// Out of the way of plain links, and compiled as well as what they do.
     #[cold]
+    fn offer_otherwise(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+        self.offer_elaborately(now, packet)
+    }
+
+    #[inline(never)]
     fn offer_elaborately(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         if self.policer.as_mut().is_some_and(|policer| !policer.admit(now, packet.size)) {
             self.counts.offered += 1;
@@ -343,10 +352,8 @@ impl Link {
         }
     }
 
-    fn offer_to_scheduled(&mut self, now: Time, packet: &Packet) -> Verdict {
+    fn offer_to_scheduled(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         self.counts.offered += 1;
-        let mut copy = *packet;
-        let packet = &mut copy;
         if self.loss.strikes(now, packet) {
             self.counts.lost += 1;
             return self.drop_offered(packet);
@@ -359,7 +366,7 @@ impl Link {
         if !self.road.packets.reserve(waiting + 1) {
             return self.drop_offered(packet);
         }
-        if let Some(sent) = scheduled.offer(now, *packet) {
+        if let Some(sent) = scheduled.offer(now, packet) {
             self.waits.record(sent.arrived, sent.start);
             verdict = self.road.enter(sent.finish, &sent.packet);
         }
@@ -368,7 +375,6 @@ impl Link {
     }
 
     /// Puts the packets on their way that a queue has sent since it was last looked at.
-    #[cold]
     fn advance(&mut self, now: Time) {
         let Server::Scheduled(scheduled) = &mut self.server else { return };
         while let Some(sent) = scheduled.next(now) {
@@ -387,10 +393,12 @@ impl Link {
     /// Whether such a queue has dropped anything.
     fn take_dropped(&mut self) -> bool {
         let Server::Scheduled(scheduled) = &mut self.server else { return false };
-        let any = !scheduled.dropped.is_empty();
+        if scheduled.dropped.is_empty() {
+            return false;
+        }
         self.counts.dropped += scheduled.dropped.len() as u64;
         self.dropped.append(&mut scheduled.dropped);
-        any
+        true
     }
 }
 

@@ -155,6 +155,13 @@ pub(crate) struct Ack {
 }
 
 impl Ack {
+    /// The acknowledgement of all packets below `cumulative` and of nothing else, for the packet that left at `echo`.
+    #[inline(always)]
+    pub(crate) fn of(cumulative: u64, echo: Time) -> Self {
+        let sack = [Block::default(); 3];
+        Self { cumulative, echo, sack, marked: false, duplicate: 0, window: 0, spin: false }
+    }
+
     /// The packet that arrived twice.
     pub(crate) fn duplicate(&self) -> Option<u64> {
         let number = self.cumulative.checked_add_signed(self.duplicate.into());

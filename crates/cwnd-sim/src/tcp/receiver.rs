@@ -137,15 +137,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn answer_plainly(&mut self, data: &Data) -> Ack {
         self.cumulative += 1;
-        Ack {
-            cumulative: self.cumulative,
-            echo: data.sent_at,
-            sack: [Block::default(); 3],
-            marked: false,
-            duplicate: 0,
-            window: 0,
-            spin: false,
-        }
+        Ack::of(self.cumulative, data.sent_at)
     }
 
     /// Handles a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:
@@ -311,7 +303,7 @@ impl Receiver {
             self.marked = false;
         }
         let sack = if self.beyond.is_empty() { [Block::default(); 3] } else { self.report(number) };
-        Ack { cumulative: self.cumulative, echo, sack, marked, duplicate: 0, window: 0, spin: false }
+        Ack { sack, marked, ..Ack::of(self.cumulative, echo) }
     }
 
     #[inline(never)]

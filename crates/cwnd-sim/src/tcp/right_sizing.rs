@@ -69,22 +69,13 @@ mod tests {
     use cwnd::Time;
 
     use super::*;
-    use crate::net::packet::Block;
 
     const PAYLOAD: Bytes = Bytes(1448);
 
     /// The windows that a receiver grants after round trips with so many packets each, the sender's bit a round trip behind.
     fn windows<const N: usize>(most: u64, rounds: [u64; N]) -> [u16; N] {
         let mut sizing = RightSizing::new(PAYLOAD, most);
-        let mut ack = Ack {
-            cumulative: 0,
-            echo: Time::ZERO,
-            sack: [Block::default(); 3],
-            marked: false,
-            duplicate: 0,
-            window: 0,
-            spin: false,
-        };
+        let mut ack = Ack::of(0, Time::ZERO);
         rounds.map(|packets| {
             // The first packet of a round is the answer to the last acknowledgement of the one before.
             let spin = ack.spin;

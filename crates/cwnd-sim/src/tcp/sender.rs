@@ -621,10 +621,7 @@ mod tests {
         let mut window_after = |cumulative, arrived| {
             while sender.poll(Time::ZERO).is_some() {}
             let sack = [Block { first: u32::from(arrived > 0), end: arrived }, Block::default(), Block::default()];
-            sender.on_ack(
-                Time::from_nanos(1),
-                &Ack { cumulative, echo: Time::ZERO, sack, marked: false, duplicate: 0, window: 0, spin: false },
-            );
+            sender.on_ack(Time::from_nanos(1), &Ack { sack, ..Ack::of(cumulative, Time::ZERO) });
             (sender.window(), sender.counts().delivered)
         };
         // Slow start from ten packets. Packet 2 is lost, 3, 4 and 5 arrive: half of twelve.
@@ -646,18 +643,7 @@ mod tests {
                 let sent = std::iter::from_fn(|| sender.poll(now)).map(|data| data.number).last();
                 let cumulative = sent.expect("one may leave") + 1;
                 let arrived = now + rtt;
-                sender.on_ack(
-                    arrived,
-                    &Ack {
-                        cumulative,
-                        echo: now,
-                        sack: [Block::default(); 3],
-                        marked,
-                        duplicate: 0,
-                        window: 0,
-                        spin: false,
-                    },
-                );
+                sender.on_ack(arrived, &Ack { marked, ..Ack::of(cumulative, now) });
                 assert_eq!(sender.timer.deadline() < Time::MAX, sender.held, "nothing else is to be waited for");
                 now = arrived;
                 if sender.held {

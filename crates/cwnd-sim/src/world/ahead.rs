@@ -23,10 +23,18 @@ use crate::net::route::Step;
 use crate::protocol::{ReceiverProtocol, SenderProtocol};
 use crate::tcp::Released;
 
+/// Where a data packet is that goes on.
+enum Place<'a> {
+    /// At the front of its access line; the link behind that leads to all receivers.
+    Access(u32),
+    /// At its receiver.
+    Receiver(&'a Data),
+}
+
 impl World {
     /// Whether the sender of a new flow may handle answers ahead of time.
     ///
-    /// Not where what it sends would compete with other events of the same instant. Nor is any flow of a crowd, which waits for its end.
+    /// Not where what it sends would compete with other events of the same instant.
     pub(super) fn may_be_ahead(&self, flow: &Flow) -> bool {
         !matches!(flow.receiver, Receiver::Stack(_))
             && flow.access.takes_time()
@@ -75,34 +83,47 @@ impl World {
     /// if not, nothing has changed.
     #[inline(always)]
     pub(super) fn go_round(&mut self, there: u32, index: u32) -> bool {
+        self.go_from(&Place::Access(there), index)
+    }
+
+    /// The same for data without a mark that is at its receiver now, and in the digest already: its acknowledgement goes back.
+    #[inline(never)]
+    pub(super) fn go_back(&mut self, index: u32, data: &Data) -> bool {
+        self.go_from(&Place::Receiver(data), index)
+    }
+
+    #[inline(always)]
+    fn go_from(&mut self, place: &Place<'_>, index: u32) -> bool {
         let flow = &mut self.flows[index as usize];
-        let (Sender::Sack(sender), Receiver::Tcp(receiver), None, Some(data)) =
-            (&mut flow.sender, &mut flow.receiver, &flow.finite, flow.access.front())
-        else {
-            return false;
+        let (Receiver::Tcp(receiver), true) = (&mut flow.receiver, flow.ahead) else { return false };
+        let data = match place {
+            Place::Access(_) => flow.access.front(),
+            Place::Receiver(data) => Some(**data),
         };
-        let Step::Link(back) = self.routes.step(flow.reverse) else { return false };
-        if !flow.ahead || !receiver.is_plain(data.number) {
+        let (Some(data), Step::Link(back)) = (data, self.routes.step(flow.reverse)) else { return false };
+        if !receiver.is_plain(data.number) || flow.finite.as_ref().is_some_and(|finite| finite.ends_with(data.number)) {
             return false;
         }
-        let link = &mut self.links[there as usize];
-        let Some(left) = link.pass_to_tail(self.now, flow.packet) else { return false };
-        flow.access.remove_front();
-        self.events.set_access(index, flow.access.next());
-        let Some(at) = link.carry(left, self.horizon, flow.packet) else {
-            let packet = flow.data_packet(index, data);
-            self.wait_on(there, left, packet);
-            return true;
-        };
-        self.now = at;
-        self.digest.mix(at.as_nanos());
-        self.digest.mix(u64::from(index) << 40 ^ data.number);
-        self.handled += 1;
+        if let Place::Access(there) = *place {
+            let link = &mut self.links[there as usize];
+            let Some(left) = link.pass_to_tail(self.now, flow.packet) else { return false };
+            flow.access.remove_front();
+            self.events.set_access(index, flow.access.next());
+            let Some(at) = link.carry(left, self.horizon, flow.packet) else {
+                let packet = flow.data_packet(index, data);
+                self.wait_on(there, left, packet);
+                return true;
+            };
+            self.now = at;
+            self.digest.mix(at.as_nanos());
+            self.digest.mix(u64::from(index) << 40 ^ data.number);
+            self.handled += 1;
+        }
         flow.delivered += 1;
         let ack = receiver.answer_plainly(&data);
 
         let link = &mut self.links[back as usize];
-        let Some(left) = link.pass_to_tail(at, flow.ack) else {
+        let Some(left) = link.pass_to_tail(self.now, flow.ack) else {
             let mut packet = flow.acknowledgement(index, ack);
             self.answer(&mut packet);
             return true;
@@ -113,12 +134,13 @@ impl World {
             self.wait_on(back, left, packet);
             return true;
         };
-        if flow.armed.release <= at || flow.armed.deadline < at {
+        let timers = flow.armed.release <= at || flow.armed.deadline < at;
+        let (Sender::Sack(sender), false) = (&mut flow.sender, timers) else {
             flow.answers += 1;
             let packet = flow.acknowledgement(index, ack);
             self.arrive_ahead(at, &packet);
             return true;
-        }
+        };
         self.now = at;
         self.handled += 1;
         match sender.on_plain_ack(at, &ack) {
@@ -195,7 +217,7 @@ impl World {
         while let Some(packet) = self.links[index as usize].take_before(self.horizon) {
             let flow = &self.flows[packet.flow as usize];
             // It is on the first link of the way back, which has no other.
-            if flow.ahead && packet.hop == flow.reverse + 1 {
+            if flow.may_go_ahead(&packet.body) && packet.hop == flow.reverse + 1 {
                 self.arrive_ahead(packet.due, &packet);
             } else {
                 others.push(packet);
@@ -218,23 +240,23 @@ impl World {
     }
 
     /// The timers of a sender that are due before an answer that arrives at `until`, in the order of
-    /// [`Component`](crate::events::Component). Their events stay where they are, out of date.
-    #[cold]
+    /// [`Component`](crate::events::Component). The event of a deadline stays where it is, out of date.
+    #[inline(never)]
     fn pass_timers(&mut self, until: Time, index: u32) {
         loop {
             let flow = &mut self.flows[index as usize];
             let (release, deadline) = (flow.armed.release, flow.armed.deadline);
             self.now = release.min(deadline);
             if release <= deadline && release <= until {
-                flow.armed.release = Time::MAX;
-                flow.sender.on_wake(self.now);
+                self.handled += 1;
+                self.release(index);
             } else if deadline < until {
                 flow.armed.deadline = Time::MAX;
                 flow.sender.on_deadline(self.now);
+                self.poll_sender(index);
             } else {
                 return;
             }
-            self.poll_sender(index);
         }
     }
 

@@ -21,7 +21,8 @@ impl World {
             crowd.pass(&mut requests);
             for request in requests.drain(..) {
                 let crowd = &mut self.crowds[index as usize];
-                if let Some(flow) = crowd.open(index, self.now, request, self.now >= self.measure_from) {
+                if let Some(mut flow) = crowd.open(index, self.now, request, self.now >= self.measure_from) {
+                    flow.ahead = self.may_be_ahead(&flow);
                     let place = match self.free.pop() {
                         Some(place) => {
                             self.flows[place as usize] = flow;
@@ -79,8 +80,10 @@ impl World {
         if flow.is_gone() {
             crowd.close(flow);
             flow.finite = None;
-            // Events still pending are out of date.
-            flow.armed = Armed::NONE;
+            // Events in the heap that are still pending are out of date.
+            if std::mem::replace(&mut flow.armed, Armed::NONE).release < Time::MAX {
+                self.events.set_release(index, Time::MAX);
+            }
             self.free.push(index);
         }
     }

@@ -116,8 +116,8 @@ impl Buffer {
     /// Makes room up to `end`, which is at most [`Self::end`].
     pub(super) fn extend(&mut self, end: u64) {
         let missing = Held { tag: Tag::NONE, len: 0, state: State::Missing };
-        if end > self.seen() {
-            self.slots.resize((end - self.base) as usize, missing);
+        for _ in self.seen()..end {
+            self.slots.push_back(missing);
         }
     }
 
@@ -206,7 +206,9 @@ impl Buffer {
         match self.mode {
             Mode::Stream => {
                 let count = packets.min(self.next - self.base);
-                self.cost -= self.slots.drain(..count as usize).map(|held| cost(held.len)).sum::<u64>();
+                for held in (0..count).map_while(|_| self.slots.pop_front()) {
+                    self.cost -= cost(held.len);
+                }
                 self.base += count;
             }
             Mode::Messages => {

@@ -12,6 +12,8 @@ pub(super) struct Host {
     control: Control,
     /// Whole packets that may be in flight: at least one.
     window: u64,
+    /// The time between two packets at the rate it asks for, if it asks for one: worked out once for many packets.
+    interval: Option<Span>,
     pub(super) facts: Facts,
     /// The least time between two packets, by the user's choice.
     least_spacing: Option<Span>,
@@ -26,6 +28,7 @@ impl Host {
             algorithm,
             control,
             window: control.window.whole().max(1),
+            interval: interval(&control),
             facts: Facts::new(now, peer_window.into(), start.packet, start.payload),
             least_spacing: settings.max_rate.map(|rate| rate.to_packets(start.packet).interval()),
         }
@@ -83,7 +86,7 @@ impl Host {
     /// The time between two packets, while departures are spaced.
     pub(super) fn spacing(&self) -> Option<Span> {
         let asked = match self.control.pacing {
-            Pacing::At(rate) => Some(rate.interval()),
+            Pacing::At(_) => self.interval,
             Pacing::Spread { gain } => {
                 let spread = |rtt: Rtt| rtt.smoothed.mul_f64(1.0 / (gain * self.control.window.0.max(1.0)));
                 self.facts.rtt.get().map(spread)
@@ -103,5 +106,10 @@ impl Host {
     fn ask(&mut self) {
         self.control = self.algorithm.control();
         self.window = self.control.window.whole().max(1);
+        self.interval = interval(&self.control);
     }
+}
+
+fn interval(control: &Control) -> Option<Span> {
+    if let Pacing::At(rate) = control.pacing { Some(rate.interval()) } else { None }
 }

@@ -217,6 +217,14 @@ impl Connection {
         transmit
     }
 
+    /// Records what keeps the next packet of data from being sent now, as [`poll_transmit`](Self::poll_transmit) does where it returns none:
+    /// for a host that sees from [`next_timeout`](Self::next_timeout) that it would.
+    pub fn record_limit(&mut self, now: Time) {
+        if self.closing.is_running() {
+            self.sender.record_limit(now);
+        }
+    }
+
     /// When to call [`handle_timeout`](Self::handle_timeout) and [`poll_transmit`](Self::poll_transmit) at the latest; an instant that has
     /// passed means now.
     #[must_use]
@@ -229,6 +237,12 @@ impl Connection {
             Time::MAX
         };
         Some(at.min(self.closing.next_timeout())).filter(|at| *at < Time::MAX)
+    }
+
+    /// When the receiving half has something to send: the part of [`next_timeout`](Self::next_timeout) for a host that sends nothing else.
+    #[must_use]
+    pub fn next_report(&self) -> Time {
+        if self.closing.is_running() { self.receiver.next_timeout() } else { self.closing.next_timeout() }
     }
 
     /// Accepts bytes of a stream: how many of `bytes` there was room for. They become packets when they are sent, filled up with what is

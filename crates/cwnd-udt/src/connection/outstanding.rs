@@ -47,10 +47,14 @@ pub(super) struct Record {
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// In the network.
+    /// In the network; it was sent in its turn, or is a retransmission.
     InFlight,
-    /// Not sent before the receiver reports it missing.
+    /// Not sent before the receiver reports it missing, or it is released.
     Withheld,
+    /// Released, and to be sent: the receiver has not reported it missing.
+    Released,
+    /// In the network since it was released. What was sent before it shows the receiver a gap where it is, whose report says nothing of it.
+    SentLate,
     /// Missing, and to be sent again.
     Lost,
     /// Arrived above a hole.
@@ -85,6 +89,12 @@ pub(super) struct Missing {
 pub(super) struct GivenUp {
     pub(super) message: MessageNumber,
     pub(super) packets: Range<u64>,
+}
+
+impl State {
+    fn is_in_flight(self) -> bool {
+        matches!(self, Self::InFlight | Self::SentLate)
+    }
 }
 
 impl Outstanding {
@@ -159,7 +169,7 @@ impl Outstanding {
     pub(super) fn acknowledge(&mut self, upto: u64) -> Option<Time> {
         let count = usize::try_from(upto.checked_sub(self.acked)?).ok()?;
         let newest = self.records.get(count.checked_sub(1)?)?.sent_at;
-        let in_flight = |record: &Record| record.state == State::InFlight;
+        let in_flight = |record: &Record| record.state.is_in_flight();
         self.in_flight -= self.records.drain(..count).filter(in_flight).count() as u64;
         self.acked = upto;
         self.reported = self.reported.max(upto);
@@ -193,11 +203,13 @@ impl Outstanding {
             let record = &mut self.records[(number - self.acked) as usize];
             match record.state {
                 State::GivenUp => found.given_up = Some(number),
-                State::Withheld => {
+                State::Withheld | State::Released => {
                     record.state = State::Lost;
                     self.lost.insert(number);
                     found.withheld = Some(record.sent_at);
                 }
+                // A further report is one of a loss.
+                State::SentLate => record.state = State::InFlight,
                 State::InFlight if now.since(record.sent_at) < age => {}
                 State::InFlight | State::Arrived => {
                     self.in_flight -= u64::from(record.state == State::InFlight);
@@ -218,7 +230,7 @@ impl Outstanding {
     pub(super) fn set_arrived(&mut self, upto: u64) {
         for number in self.reported..upto {
             let record = &mut self.records[(number - self.acked) as usize];
-            if record.state == State::InFlight {
+            if record.state.is_in_flight() {
                 record.state = State::Arrived;
                 self.in_flight -= 1;
             }
@@ -239,22 +251,30 @@ impl Outstanding {
         let unnamed = |record: &&mut Record| !matches!(record.state, State::Lost | State::GivenUp);
         let Some(record) = self.record_mut(number).filter(unnamed) else { return false };
         let before = std::mem::replace(&mut record.state, State::Lost);
-        self.in_flight -= u64::from(before == State::InFlight);
+        self.in_flight -= u64::from(before.is_in_flight());
         self.lost.insert(number);
-        before != State::Withheld
+        !matches!(before, State::Withheld | State::Released)
+    }
+
+    /// Packet `number`, which is withheld, may be sent without a report.
+    pub(super) fn release(&mut self, number: u64) {
+        if let Some(record) = self.record_mut(number).filter(|record| record.state == State::Withheld) {
+            record.state = State::Released;
+            self.lost.insert(number);
+        }
     }
 
     /// Whether packet `number` is in flight and was last sent before `then`.
     pub(super) fn left_before(&self, number: u64, then: Time) -> bool {
         let record = number.checked_sub(self.acked).and_then(|index| self.records.get(usize::try_from(index).ok()?));
-        record.is_some_and(|record| record.state == State::InFlight && record.sent_at < then)
+        record.is_some_and(|record| record.state.is_in_flight() && record.sent_at < then)
     }
 
-    /// Sends the first lost packet again: its number, and what it was.
+    /// Sends the first lost packet again, or one that was released: its number, and what it was.
     pub(super) fn resend(&mut self, now: Time) -> Option<(u64, Record)> {
         let number = self.lost.pop_first()?;
         let record = self.record_mut(number)?;
-        record.state = State::InFlight;
+        record.state = if record.state == State::Released { State::SentLate } else { State::InFlight };
         record.sent_at = now;
         let record = *record;
         self.in_flight += 1;
@@ -320,7 +340,7 @@ impl Outstanding {
         let mut lost = Ranges::default();
         for number in packets.clone() {
             let Some(record) = self.record_mut(number) else { continue };
-            let in_flight = std::mem::replace(&mut record.state, State::GivenUp) == State::InFlight;
+            let in_flight = std::mem::replace(&mut record.state, State::GivenUp).is_in_flight();
             self.in_flight -= u64::from(in_flight);
         }
         while let Some(number) = self.lost.pop_first() {
@@ -404,6 +424,24 @@ mod tests {
         assert_eq!(outstanding.resend(at(110)).map(|(number, _)| number), Some(7), "3 has arrived");
         assert_eq!(outstanding.acknowledge(10), Some(at(9)));
         assert_eq!((outstanding.in_flight(), outstanding.next()), (0, 10));
+    }
+
+    #[test]
+    fn the_report_of_a_packet_that_was_released_finds_no_loss() {
+        let mut outstanding = sent(2);
+        outstanding.withhold(at(2), &cut(2, Time::MAX));
+        outstanding.send(at(3), &cut(3, Time::MAX));
+        outstanding.release(2);
+        assert!(outstanding.has_lost() && outstanding.in_flight() == 3);
+        assert_eq!(outstanding.resend(at(40)).map(|(number, _)| number), Some(2));
+        assert_eq!(miss(&mut outstanding, 2..3), Missing::default());
+        // 0 and 1 have arrived.
+        assert_eq!(outstanding.in_flight(), 2);
+        assert_eq!(miss(&mut outstanding, 2..3), Missing { first: Some(2), lost: 1, ..Missing::default() });
+        assert_eq!(outstanding.in_flight(), 1);
+        assert_eq!(outstanding.resend(at(120)).map(|(number, _)| number), Some(2));
+        outstanding.acknowledge(4);
+        assert_eq!((outstanding.in_flight(), outstanding.has_lost()), (0, false));
     }
 
     #[test]

@@ -321,9 +321,26 @@ impl Sender {
         if self.packetizer.is_empty()
             && let Some(withheld) = self.proof.release(self.outstanding.next())
         {
-            self.outstanding.mark_lost(withheld);
+            self.outstanding.release(withheld);
         }
         let again = self.outstanding.has_lost() && !self.pacer.in_pair();
+        if self.is_held(now, again) {
+            None
+        } else if again {
+            self.resend(now)
+        } else {
+            self.send(now)
+        }
+    }
+
+    /// Records what keeps the next packet from being sent now, as [`poll`](Self::poll) does where it returns none.
+    pub(super) fn record_limit(&mut self, now: Time) {
+        let again = self.outstanding.has_lost() && !self.pacer.in_pair();
+        self.is_held(now, again);
+    }
+
+    /// Whether something keeps the next packet, sent `again` or new, from being sent now; it is recorded.
+    fn is_held(&mut self, now: Time, again: bool) -> bool {
         if let Some(limit) = self.blocked(again) {
             self.host.facts.limits.set(now, limit);
             if let Some(samples) = &mut self.samples {
@@ -331,13 +348,13 @@ impl Sender {
             }
             let spacing = self.host.spacing();
             self.pacer.break_pair(spacing);
-            return None;
+            return true;
         }
-        if now < self.pacer.release() {
+        let early = now < self.pacer.release();
+        if early {
             self.host.facts.limits.set(now, self.host.limit_of_spacing());
-            return None;
         }
-        if again { self.resend(now) } else { self.send(now) }
+        early
     }
 
     /// The next drop request.

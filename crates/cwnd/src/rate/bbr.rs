@@ -5,10 +5,12 @@
 
 use alloc::boxed::Box;
 
+use super::bbr3::ExtraAcked;
 use super::random::SplitMix;
 use super::{GREATEST_RATE, GREATEST_WINDOW, bounded, bounded_window};
 use crate::control::{CongestionControl, Control, Pacing};
 use crate::entry::{Entry, Family, Transport};
+use crate::parameter::Parameter;
 use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Start, View};
 use crate::units::{Bytes, Span, Time};
 
@@ -56,6 +58,26 @@ struct Model {
     cwnd: f64,
     pacing_rate: f64,
     has_rtt: bool,
+    settings: Settings,
+    extra_acked: ExtraAcked,
+}
+
+/// What came after the draft of 2017, nothing of it by default; and a rule that can be left out, to see what it causes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The window allows what acknowledgements bring beyond the expected (draft-ietf-ccwg-bbr section 5.5.9), at most what the bandwidth
+    /// brings in 100 ms: as Linux describes it since 5.1 (commit 78dc70ebaa38).
+    pub aggregation: bool,
+    /// The share by which rates are below what they are set to; 0.01 in draft-ietf-ccwg-bbr section 5.6.2.
+    pub margin: f64,
+    /// A recovery begins with a round trip in which no more leaves than is delivered (section 4.2.3.4).
+    pub conservation: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { aggregation: false, margin: 0.0, conservation: true }
+    }
 }
 
 /// The states of section 4.3. The numbers are those of the internal `state`.
@@ -101,7 +123,7 @@ fn place(round: u64) -> usize {
 impl Bbr {
     /// Section 4.3.1, `BBRInit`.
     #[must_use]
-    pub fn new(start: &Start) -> Self {
+    pub fn new(settings: Settings, start: &Start) -> Self {
         let max_window = bounded_window(start.max_window.0, GREATEST_WINDOW).0;
         let initial = bounded_window(start.window.0, max_window).0;
         Self(Box::new(Model {
@@ -135,6 +157,8 @@ impl Bbr {
             // Section 4.2.1, `BBRInitPacingRate`.
             pacing_rate: HIGH_GAIN * initial / UNKNOWN_RTT,
             has_rtt: false,
+            settings,
+            extra_acked: ExtraAcked::default(),
         }))
     }
 }
@@ -312,7 +336,7 @@ impl Model {
     }
 
     fn set_pacing_rate_with_gain(&mut self, gain: f64) {
-        let rate = gain * self.btl_bw.value;
+        let rate = gain * self.btl_bw.value * (1.0 - self.settings.margin);
         if self.filled_pipe || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -320,7 +344,7 @@ impl Model {
 
     /// Section 4.2.3.6, `BBRSetCwnd`, and `BBRModulateCwndForRecovery` of section 4.2.3.4.
     fn set_cwnd(&mut self, view: &View, delivered: f64, in_flight: f64) {
-        let target = self.inflight(self.cwnd_gain());
+        let target = self.inflight(self.cwnd_gain()) + self.aggregated();
         if self.in_recovery {
             if self.lost > 0.0 {
                 self.cwnd = (self.cwnd - self.lost).max(1.0);
@@ -342,6 +366,15 @@ impl Model {
             self.cwnd = self.cwnd.min(MIN_PIPE_CWND);
         }
         self.cwnd = self.cwnd.min(GREATEST_WINDOW);
+    }
+
+    /// What acknowledgements bring beyond the expected, as far as the window allows it.
+    fn aggregated(&self) -> f64 {
+        if self.settings.aggregation && self.filled_pipe {
+            self.extra_acked.get().min(self.btl_bw.value * MOST_AGGREGATED)
+        } else {
+            0.0
+        }
     }
 
     /// Section 4.2.3.4, `BBRSaveCwnd`.
@@ -380,6 +413,10 @@ impl CongestionControl for Bbr {
         let delivered = f64::from(ack.newly);
         let in_flight = (view.in_flight as f64 - delivered - bbr.lost).max(0.0);
         bbr.update_btl_bw(view, ack.sample);
+        if bbr.settings.aggregation {
+            let at = (view.now, bbr.round_count);
+            bbr.extra_acked.on_ack(at, delivered, bbr.btl_bw.value, bbr.cwnd, bbr.filled_pipe);
+        }
         bbr.check_cycle_phase(view);
         bbr.check_full_pipe(ack.sample);
         bbr.check_drain(view.now, in_flight);
@@ -402,9 +439,11 @@ impl CongestionControl for Bbr {
             Cause::Loss => {
                 if !view.in_recovery && !bbr.in_recovery {
                     bbr.save_cwnd();
-                    bbr.cwnd = (view.in_flight as f64 - lost).max(0.0) + 1.0;
-                    bbr.packet_conservation = true;
-                    bbr.conserved_until = view.delivered;
+                    if bbr.settings.conservation {
+                        bbr.cwnd = (view.in_flight as f64 - lost).max(0.0) + 1.0;
+                        bbr.packet_conservation = true;
+                        bbr.conserved_until = view.delivered;
+                    }
                 }
                 bbr.lost += lost;
                 bbr.in_recovery = true;
@@ -478,8 +517,33 @@ pub const BBR: Entry<Bbr> = Entry {
         "`idle_start` in section 4.3.4.4 is read as `idle_restart`, which is what section 4.3.5 asks for",
         "ProbeRTT marks packets as limited here, not in the host: from the state they left with",
     ],
-    parameters: &[],
-    build: |_, start| Ok(Bbr::new(start)),
+    parameters: &[
+        Parameter::choice(
+            "aggregation",
+            &["off", "on"],
+            "the window allows what acknowledgements bring beyond the expected: draft-ietf-ccwg-bbr section 5.5.9, as Linux has it since 5.1",
+        ),
+        Parameter::number(
+            "margin",
+            0.0,
+            "the share by which rates are below what they are set to; 0.01 in draft-ietf-ccwg-bbr section 5.6.2",
+        )
+        .at_least(0.0)
+        .at_most(0.5),
+        Parameter::choice(
+            "conservation",
+            &["on", "off"],
+            "a recovery begins with a round trip in which no more leaves than is delivered (section 4.2.3.4); off leaves that out",
+        ),
+    ],
+    build: |values, start| {
+        let settings = Settings {
+            aggregation: values.choice("aggregation") == "on",
+            margin: values.number("margin"),
+            conservation: values.choice("conservation") == "on",
+        };
+        Ok(Bbr::new(settings, start))
+    },
     receiver: None,
 };
 
@@ -495,6 +559,8 @@ const RT_PROP_FILTER_LEN: Span = Span::from_secs(10);
 const PROBE_RTT_DURATION: Span = Span::from_millis(200);
 /// `BBRMinPipeCwnd`, packets.
 const MIN_PIPE_CWND: f64 = 4.0;
+/// As long as the bandwidth may be taken to have been aggregated, seconds.
+const MOST_AGGREGATED: f64 = 0.1;
 /// What a round trip is taken for before the first sample, seconds.
 const UNKNOWN_RTT: f64 = 0.001;
 
@@ -515,8 +581,13 @@ mod tests {
 
     impl BbrHarness {
         fn new() -> Self {
-            let bbr = Bbr::new(&Start { packet: Bytes(1000), seed: 1, ..Start::default() });
+            let bbr = Bbr::new(Settings::default(), &Start { packet: Bytes(1000), seed: 1, ..Start::default() });
             Self { bbr, now: Time::ZERO, delivered: 0, in_recovery: false, limited: false }
+        }
+
+        fn with(settings: Settings) -> Self {
+            let bbr = Bbr::new(settings, &Start { packet: Bytes(1000), seed: 1, ..Start::default() });
+            Self { bbr, ..Self::new() }
         }
 
         fn probing() -> Self {
@@ -641,6 +712,45 @@ mod tests {
         close(flow.cwnd(), before);
         flow.bbr.on_congestion(&flow.view(120), &Congestion { lost: 120, ..Congestion::timeout(7, false) });
         close(flow.cwnd(), 1.0);
+    }
+
+    /// An acknowledgement per round trip brings 100 packets at once where none were expected: as many more may be in flight.
+    #[test]
+    fn aggregation_widens_the_window_where_it_is_asked_for() {
+        for (aggregation, more) in [(false, 0.0), (true, 100.0)] {
+            let mut flow = BbrHarness::with(Settings { aggregation, ..Settings::default() });
+            (0..4).for_each(|_| flow.round(100, 289));
+            (0..6).for_each(|_| flow.round(100, 200));
+            let bbr = &flow.bbr.0;
+            assert_eq!((bbr.btl_bw.value, bbr.state), (1000.0, State::ProbeBw));
+            let plain = bbr.inflight(2.0);
+            close(flow.cwnd() - plain, more);
+        }
+    }
+
+    #[test]
+    fn without_conservation_a_recovery_takes_the_losses_alone_from_the_window() {
+        for (conservation, window) in [(true, 117.0), (false, 203.0)] {
+            let mut flow = BbrHarness::with(Settings { conservation, ..Settings::default() });
+            (0..4).for_each(|_| flow.round(100, 289));
+            (0..4).for_each(|_| flow.round(100, 200));
+            close(flow.cwnd(), 206.0);
+            flow.bbr.on_congestion(&flow.view(120), &Congestion::loss(7, 3));
+            flow.in_recovery = true;
+            flow.bbr.0.set_cwnd(&flow.view(117), 0.0, 117.0);
+            close(flow.cwnd(), window);
+        }
+    }
+
+    #[test]
+    fn a_margin_lowers_the_pacing_rate() {
+        let rate = |margin| {
+            let mut flow = BbrHarness::with(Settings { margin, ..Settings::default() });
+            (0..8).for_each(|_| flow.round(100, 200));
+            flow.rate() / flow.bbr.0.pacing_gain()
+        };
+        close(rate(0.0), 1000.0);
+        close(rate(0.01), 990.0);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use cwnd::{Span, Time};
 
 use super::scheduled::{Held, Pulled, Scheduler};
-use crate::net::packet::Packet;
+use crate::net::packet::{Ecn, Packet};
 use crate::net::setup::{CoDelSetup, QueueLimit};
 
 /// One queue under control.
@@ -45,7 +45,7 @@ impl CoDel {
 }
 
 impl Scheduler for CoDel {
-    fn push(&mut self, now: Time, packet: Packet) {
+    fn push(&mut self, now: Time, packet: &Packet) {
         self.held.push(now, packet);
     }
 
@@ -55,8 +55,9 @@ impl Scheduler for CoDel {
         }
     }
 
-    fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled> {
-        self.control.pull(&self.setup, &mut self.held, now, dropped)
+    fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled<'_>> {
+        let marked = self.control.choose(&self.setup, &mut self.held, now, dropped)?;
+        Some(Pulled { held: &mut self.held, marked })
     }
 
     fn backlog(&self) -> (u64, u64) {
@@ -69,54 +70,53 @@ impl Scheduler for CoDel {
 }
 
 impl Control {
-    /// The packet of `held` to be sent at `now`, after those to be dropped (section 5.5). None only if nothing is held: the last
-    /// packet is never dropped.
-    pub(crate) fn pull(
+    /// The packet of `held` to be sent at `now` is the oldest once those to be dropped are gone (section 5.5): whether it gets a mark. None
+    /// only if nothing is held: the last packet is never dropped.
+    pub(crate) fn choose(
         &mut self,
         setup: &CoDelSetup,
         held: &mut Held,
         now: Time,
         dropped: &mut Vec<Packet>,
-    ) -> Option<Pulled> {
-        let mark = |head| if setup.mark { Pulled::marked(head) } else { None };
-        let (mut head, mut standing) = self.dodequeue(setup, held, now)?;
+    ) -> Option<bool> {
+        let standing = self.judge(setup, held, now)?;
         if standing && !self.dropping {
             self.begin(setup, now);
-            if let Some(marked) = mark(head) {
-                return Some(marked);
+            if can_be_marked(setup, held) {
+                return Some(true);
             }
-            dropped.push(head.1);
-            return self.dodequeue(setup, held, now).map(|(head, _)| Pulled::unmarked(head));
+            drop_oldest(held, dropped);
+            return self.judge(setup, held, now).map(|_| false);
         }
         self.dropping &= standing;
         while self.dropping && now >= self.next {
             self.count += 1;
-            if let Some(marked) = mark(head) {
+            if can_be_marked(setup, held) {
                 self.next += self.pause(setup);
-                return Some(marked);
+                return Some(true);
             }
-            dropped.push(head.1);
-            (head, standing) = self.dodequeue(setup, held, now)?;
-            self.dropping = standing;
-            if standing {
+            drop_oldest(held, dropped);
+            self.dropping = self.judge(setup, held, now)?;
+            if self.dropping {
                 self.next += self.pause(setup);
             }
         }
-        Some(Pulled::unmarked(head))
+        Some(false)
     }
 
-    /// Section 5.6: takes the packet at the head, and says whether it may be dropped.
-    fn dodequeue(&mut self, setup: &CoDelSetup, held: &mut Held, now: Time) -> Option<((Time, Packet), bool)> {
-        let Some(head) = held.pop() else {
+    /// Section 5.6, `dodequeue`: whether the packet at the head may be dropped; none if there is none. It stays in its place.
+    fn judge(&mut self, setup: &CoDelSetup, held: &Held, now: Time) -> Option<bool> {
+        let Some((arrived, packet)) = held.oldest() else {
             (self.standing_from, self.dropping) = (None, false);
             return None;
         };
-        if now.since(head.0) < setup.target || held.bytes() <= u64::from(setup.mtu.0) {
+        let behind = held.bytes() - u64::from(packet.size.0);
+        if now.since(*arrived) < setup.target || behind <= u64::from(setup.mtu.0) {
             self.standing_from = None;
-            return Some((head, false));
+            return Some(false);
         }
         let standing_from = *self.standing_from.get_or_insert(now + setup.interval);
-        Some((head, now >= standing_from))
+        Some(now >= standing_from)
     }
 
     /// Enters the drop state with its first drop. Soon after the last time, the rate of drops that ended that one is where this one
@@ -136,6 +136,16 @@ impl Control {
     }
 }
 
+/// Whether the packet at the head gets a mark where it would be dropped.
+fn can_be_marked(setup: &CoDelSetup, held: &Held) -> bool {
+    setup.mark && held.oldest().is_some_and(|(_, packet)| packet.ecn != Ecn::NotCapable)
+}
+
+#[cold]
+fn drop_oldest(held: &mut Held, dropped: &mut Vec<Packet>) {
+    dropped.extend(held.pop().map(|(_, packet)| packet));
+}
+
 /// Intervals after which the last drop state says nothing of the next (RFC 8289 section 5.5).
 const SOON: u64 = 16;
 
@@ -144,7 +154,8 @@ mod tests {
     use cwnd::Bytes;
 
     use super::*;
-    use crate::net::packet::{Body, Data, Ecn};
+    use crate::net::packet::{Body, Data};
+    use crate::net::queue::scheduled::Sent;
     use crate::net::setup::Class;
 
     fn ms(millis: f64) -> Time {
@@ -163,6 +174,11 @@ mod tests {
         data.number
     }
 
+    /// The packet that is sent at `now`, milliseconds.
+    fn pull(queue: &mut CoDel, now: f64, dropped: &mut Vec<Packet>) -> Option<Sent> {
+        queue.pull(ms(now), dropped)?.take(ms(now), ms(now))
+    }
+
     fn codel(setup: CoDelSetup) -> CoDel {
         CoDel::new(setup, QueueLimit::Unlimited)
     }
@@ -174,10 +190,10 @@ mod tests {
         for step in (from * 100.0) as u64..(to * 100.0) as u64 {
             let now = step as f64 / 100.0;
             while queue.backlog().0 < 10 {
-                queue.push(Time::ZERO, Packet { ecn, ..packet(0) });
+                queue.push(Time::ZERO, &Packet { ecn, ..packet(0) });
             }
             let mut dropped = Vec::new();
-            let pulled = queue.pull(ms(now), &mut dropped).expect("it holds packets");
+            let pulled = pull(queue, now, &mut dropped).expect("it holds packets");
             assert!(dropped.len() + usize::from(pulled.marked) <= 1);
             assert_eq!(pulled.marked, pulled.packet.ecn == Ecn::Congestion);
             if pulled.marked || !dropped.is_empty() {
@@ -191,8 +207,8 @@ mod tests {
     fn relieve(queue: &mut CoDel, now: f64) {
         let old = std::iter::from_fn(|| queue.held.pop()).count();
         assert!(old > 0);
-        queue.push(ms(now), packet(0));
-        assert!(queue.pull(ms(now), &mut Vec::new()).is_some_and(|pulled| !pulled.marked));
+        queue.push(ms(now), &packet(0));
+        assert!(pull(queue, now, &mut Vec::new()).is_some_and(|pulled| !pulled.marked));
     }
 
     #[test]
@@ -243,9 +259,9 @@ mod tests {
         let mut queue = codel(CoDelSetup::default());
         assert_eq!(actions(&mut queue, 10.0, 150.0, Ecn::NotCapable), [110.0]);
         // The line comes back after a pause. Due were 210, 280.7, 338.4, 388.4 and 433.2 ms.
-        (0..20).for_each(|number| queue.push(Time::ZERO, packet(number)));
+        (0..20).for_each(|number| queue.push(Time::ZERO, &packet(number)));
         let mut dropped = Vec::new();
-        assert!(queue.pull(ms(440.0), &mut dropped).is_some());
+        assert!(pull(&mut queue, 440.0, &mut dropped).is_some());
         assert_eq!(dropped.len(), 5);
     }
 
@@ -255,8 +271,8 @@ mod tests {
         let dropped_of = |burst: u64| {
             let mut queue = codel(CoDelSetup::default());
             let (mut dropped, mut left) = (Vec::new(), 0_u32);
-            (0..burst).for_each(|number| queue.push(Time::ZERO, packet(number)));
-            while queue.pull(ms(f64::from(left)), &mut dropped).is_some() {
+            (0..burst).for_each(|number| queue.push(Time::ZERO, &packet(number)));
+            while pull(&mut queue, f64::from(left), &mut dropped).is_some() {
                 left += 1;
             }
             dropped.iter().map(number).collect::<Vec<_>>()
@@ -271,18 +287,18 @@ mod tests {
     fn a_queue_of_one_packet_is_left_alone() {
         let mut queue = codel(CoDelSetup::default());
         // The line is slow: each packet waits for 30 ms with one more behind it.
-        (0..2).for_each(|number| queue.push(Time::ZERO, packet(number)));
+        (0..2).for_each(|number| queue.push(Time::ZERO, &packet(number)));
         let mut dropped = Vec::new();
         for n in 1..100_u64 {
-            assert!(queue.pull(ms(n as f64 * 30.0), &mut dropped).is_some());
-            queue.push(ms((n - 1) as f64 * 30.0), packet(n + 1));
+            assert!(pull(&mut queue, n as f64 * 30.0, &mut dropped).is_some());
+            queue.push(ms((n - 1) as f64 * 30.0), &packet(n + 1));
         }
         assert!(dropped.is_empty());
         // With two behind it the queue stands.
-        queue.push(ms(2970.0), packet(0));
+        queue.push(ms(2970.0), &packet(0));
         for n in 100..110_u64 {
-            queue.pull(ms(n as f64 * 30.0), &mut dropped);
-            (0..=dropped.len() as u64).for_each(|n| queue.push(ms(2970.0), packet(n)));
+            pull(&mut queue, n as f64 * 30.0, &mut dropped);
+            (0..=dropped.len() as u64).for_each(|n| queue.push(ms(2970.0), &packet(n)));
         }
         assert!(!dropped.is_empty());
     }
@@ -292,7 +308,7 @@ mod tests {
         let mut queue = CoDel::new(CoDelSetup::default(), QueueLimit::Packets(2));
         let mut dropped = Vec::new();
         for number in 0..4 {
-            queue.push(Time::ZERO, packet(number));
+            queue.push(Time::ZERO, &packet(number));
             queue.shed(&mut dropped);
         }
         assert_eq!(dropped.iter().map(number).collect::<Vec<_>>(), [2, 3]);

@@ -54,7 +54,7 @@ impl Drr {
         loop {
             let flow = *self.round.front()?;
             let class = &mut self.classes[flow as usize];
-            let size = class.waiting.head().map_or(0, |packet| u64::from(packet.size.0));
+            let size = class.waiting.oldest().map_or(0, |(_, packet)| u64::from(packet.size.0));
             if !self.turn_begun {
                 class.deficit += self.quantum;
                 self.turn_begun = true;
@@ -73,26 +73,25 @@ impl Drr {
         // A walk over the flows that wait: drops are rare beside arrivals.
         let lengths = self.round.iter().map(|flow| self.classes[*flow as usize].waiting.bytes()).enumerate();
         let (place, _) = lengths.rev().max_by_key(|(_, bytes)| *bytes)?;
-        self.remove_head(place, self.round[place]).map(|(_, packet)| packet)
+        self.release_head(place, self.round[place])?.pop().map(|(_, packet)| packet)
     }
 
-    /// Takes the packet at the head of `flow`, which is at `place` in the round.
-    fn remove_head(&mut self, place: usize, flow: u32) -> Option<(Time, Packet)> {
+    /// Counts the packet at the head of `flow`, which is at `place` in the round, as gone: where it has to be taken out.
+    fn release_head(&mut self, place: usize, flow: u32) -> Option<&mut Held> {
         let class = &mut self.classes[flow as usize];
-        let (arrived, packet) = class.waiting.pop()?;
-        self.bytes -= u64::from(packet.size.0);
+        self.bytes -= u64::from(class.waiting.oldest()?.1.size.0);
         self.packets -= 1;
-        if class.waiting.packets() == 0 {
+        if class.waiting.packets() == 1 {
             class.deficit = 0;
             self.round.remove(place);
             self.turn_begun &= place != 0;
         }
-        Some((arrived, packet))
+        Some(&mut class.waiting)
     }
 }
 
 impl Scheduler for Drr {
-    fn push(&mut self, now: Time, packet: Packet) {
+    fn push(&mut self, now: Time, packet: &Packet) {
         let index = packet.flow as usize;
         if index >= self.classes.len() {
             self.classes.resize_with(index + 1, Class::default);
@@ -112,9 +111,9 @@ impl Scheduler for Drr {
         }
     }
 
-    fn pull(&mut self, _: Time, _: &mut Vec<Packet>) -> Option<Pulled> {
+    fn pull(&mut self, _: Time, _: &mut Vec<Packet>) -> Option<Pulled<'_>> {
         let flow = self.take_turn()?;
-        self.remove_head(0, flow).map(Pulled::unmarked)
+        self.release_head(0, flow).map(|held| Pulled { held, marked: false })
     }
 
     fn backlog(&self) -> (u64, u64) {
@@ -144,7 +143,7 @@ mod tests {
 
     impl Tested {
         fn offer(&mut self, now: Time, packet: Packet) -> Option<Sent> {
-            self.0.offer(now, packet)
+            self.0.offer(now, &packet)
         }
 
         fn next(&mut self, now: Time) -> Option<Sent> {

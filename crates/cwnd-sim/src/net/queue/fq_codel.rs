@@ -54,6 +54,9 @@ impl FqCoDel {
 
     /// The queue of a flow.
     fn place(&mut self, flow: u32) -> u32 {
+        if let Some(place) = self.places.get(flow as usize) {
+            return *place;
+        }
         let known = self.places.len() as u32;
         let hash = |flow| Stream::seeded(self.perturbation ^ u64::from(flow)).below(u64::from(self.setup.queues));
         self.places.extend((known..=flow).map(|flow| hash(flow) as u32));
@@ -75,7 +78,7 @@ impl FqCoDel {
 }
 
 impl Scheduler for FqCoDel {
-    fn push(&mut self, now: Time, packet: Packet) {
+    fn push(&mut self, now: Time, packet: &Packet) {
         let place = self.place(packet.flow);
         let queue = &mut self.queues[place as usize];
         queue.held.push(now, packet);
@@ -93,7 +96,7 @@ impl Scheduler for FqCoDel {
         }
     }
 
-    fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled> {
+    fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled<'_>> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -106,12 +109,15 @@ impl Scheduler for FqCoDel {
                 continue;
             }
             let before = (queue.held.packets(), queue.held.bytes());
-            let pulled = queue.control.pull(&self.setup.codel, &mut queue.held, now, dropped);
+            let marked = queue.control.choose(&self.setup.codel, &mut queue.held, now, dropped);
+            // What was dropped, and the packet that is sent.
             self.packets -= before.0 - queue.held.packets();
             self.bytes -= before.1 - queue.held.bytes();
-            if let Some(pulled) = pulled {
-                queue.credits -= i64::from(pulled.packet.size.0);
-                return Some(pulled);
+            if let (Some(marked), Some((_, packet))) = (marked, queue.held.oldest()) {
+                self.packets -= 1;
+                self.bytes -= u64::from(packet.size.0);
+                queue.credits -= i64::from(packet.size.0);
+                return Some(Pulled { held: &mut self.queues[place as usize].held, marked });
             }
             list.pop_front();
             if is_new {
@@ -142,6 +148,7 @@ mod tests {
 
     use super::*;
     use crate::net::packet::{Body, Data, Ecn};
+    use crate::net::queue::scheduled::Sent;
     use crate::net::setup::{Class, CoDelSetup};
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
@@ -170,12 +177,16 @@ mod tests {
 
     fn push(queue: &mut FqCoDel, packets: &[(u32, u64, u32)]) {
         for (flow, number, size) in packets {
-            queue.push(Time::ZERO, packet(*flow, *number, *size));
+            queue.push(Time::ZERO, &packet(*flow, *number, *size));
         }
     }
 
+    fn sent(queue: &mut FqCoDel, now: Time, dropped: &mut Vec<Packet>) -> Option<Sent> {
+        queue.pull(now, dropped)?.take(now, now)
+    }
+
     fn pull(queue: &mut FqCoDel) -> Option<(u32, u64)> {
-        queue.pull(Time::ZERO, &mut Vec::new()).map(|pulled| label(&pulled.packet))
+        sent(queue, Time::ZERO, &mut Vec::new()).map(|sent| label(&sent.packet))
     }
 
     fn drain(queue: &mut FqCoDel) -> Vec<(u32, u64)> {
@@ -293,13 +304,13 @@ mod tests {
             for (number, (gap, step)) in (0..).zip(steps) {
                 now += Span::from_millis(gap);
                 if let Some((flow, size)) = step {
-                    queue.push(now, packet(flow, number, size));
+                    queue.push(now, &packet(flow, number, size));
                     pushed += 1;
                     queue.shed(&mut dropped);
                     prop_assert!(queue.packets <= u64::from(limit) && queue.bytes <= memory);
                 } else {
                     let waited = queue.packets > 0;
-                    let pulled = queue.pull(now, &mut dropped);
+                    let pulled = sent(&mut queue, now, &mut dropped);
                     prop_assert_eq!(pulled.is_some(), waited, "the link is never idle while packets wait");
                     gone.extend(pulled.map(|pulled| label(&pulled.packet)));
                 }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-use cwnd::Time;
+use cwnd::{Bytes, Time};
 
 use crate::net::line::Line;
 use crate::net::packet::{Ecn, Packet};
@@ -24,14 +24,14 @@ pub(crate) struct Scheduled<Q: ?Sized> {
 /// A queue that decides on a packet when the line is free for it.
 pub(crate) trait Scheduler: Debug + Send {
     /// Takes in a packet.
-    fn push(&mut self, now: Time, packet: Packet);
+    fn push(&mut self, now: Time, packet: &Packet);
 
     /// Drops what is too much, after a packet that has to wait.
     fn shed(&mut self, dropped: &mut Vec<Packet>);
 
-    /// The packet to be transmitted from `now` on, which never goes back; what goes in its stead is `dropped`. If something waits,
-    /// something is sent.
-    fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled>;
+    /// The packet to be transmitted from `now` on, which never goes back, still in its place; what goes in its stead is `dropped`. If
+    /// something waits, something is sent.
+    fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled<'_>>;
 
     /// Packets and bytes that wait.
     fn backlog(&self) -> (u64, u64);
@@ -40,12 +40,12 @@ pub(crate) trait Scheduler: Debug + Send {
     fn waiting(&self) -> Box<dyn Iterator<Item = &Packet> + '_>;
 }
 
-/// A packet taken from a queue.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pulled {
-    pub(crate) packet: Packet,
-    pub(crate) arrived: Time,
-    /// It was marked here.
+/// The oldest of some packets, which is to be sent and has to be [taken](Self::take) out.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Pulled<'a> {
+    pub(crate) held: &'a mut Held,
+    /// It is marked here.
     pub(crate) marked: bool,
 }
 
@@ -76,15 +76,15 @@ impl<Q: Scheduler> Scheduled<Q> {
 impl<Q: Scheduler + ?Sized> Scheduled<Q> {
     /// Offers a packet, once [`next`](Self::next) has nothing left at `now`. An idle line takes it at once, whatever the limit of
     /// the queue; else it waits, and what is too much is dropped.
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet) -> Option<Sent> {
+    pub(crate) fn offer(&mut self, now: Time, packet: &Packet) -> Option<Sent> {
         self.queue.push(now, packet);
         if self.line.free_at() > now {
             self.queue.shed(&mut self.dropped);
             return None;
         }
         let pulled = self.queue.pull(now, &mut self.dropped)?;
-        let finish = self.line.send(now, pulled.packet.size);
-        Some(pulled.sent(now, finish))
+        let finish = self.line.send(now, pulled.size()?);
+        pulled.take(now, finish)
     }
 
     /// The next packet whose transmission has begun by `now`.
@@ -94,33 +94,30 @@ impl<Q: Scheduler + ?Sized> Scheduled<Q> {
             return None;
         }
         let pulled = self.queue.pull(start, &mut self.dropped)?;
-        let finish = self.line.follow(pulled.packet.size);
-        Some(pulled.sent(start, finish))
+        let finish = self.line.follow(pulled.size()?);
+        pulled.take(start, finish)
     }
 }
 
-impl Pulled {
-    /// A packet that arrived at `arrived`, as it is.
-    pub(crate) fn unmarked((arrived, packet): (Time, Packet)) -> Self {
-        Self { packet, arrived, marked: false }
+impl Pulled<'_> {
+    fn size(&self) -> Option<Bytes> {
+        self.held.oldest().map(|(_, packet)| packet.size)
     }
 
-    /// A packet that arrived at `arrived`, with a mark; none if its sender does not take part.
-    pub(crate) fn marked((arrived, packet): (Time, Packet)) -> Option<Self> {
-        let marked = Self { packet: Packet { ecn: Ecn::Congestion, ..packet }, arrived, marked: true };
-        (packet.ecn != Ecn::NotCapable).then_some(marked)
-    }
-
-    fn sent(self, start: Time, finish: Time) -> Sent {
-        let Self { packet, arrived, marked } = self;
-        Sent { packet, arrived, marked, start, finish }
+    /// Takes the packet out, which is transmitted from `start` to `finish`.
+    pub(crate) fn take(self, start: Time, finish: Time) -> Option<Sent> {
+        let (arrived, packet) = self.held.oldest()?;
+        let ecn = if self.marked { Ecn::Congestion } else { packet.ecn };
+        let sent = Sent { packet: Packet { ecn, ..*packet }, arrived: *arrived, marked: self.marked, start, finish };
+        self.held.remove_oldest();
+        Some(sent)
     }
 }
 
 impl Held {
-    pub(crate) fn push(&mut self, now: Time, packet: Packet) {
+    pub(crate) fn push(&mut self, now: Time, packet: &Packet) {
         self.bytes += u64::from(packet.size.0);
-        self.packets.push_back((now, packet));
+        self.packets.push_back((now, *packet));
     }
 
     /// Takes the oldest packet.
@@ -130,6 +127,13 @@ impl Held {
         Some(head)
     }
 
+    /// Takes the oldest packet out, which is known.
+    pub(crate) fn remove_oldest(&mut self) {
+        if let Some((_, packet)) = self.packets.pop_front() {
+            self.bytes -= u64::from(packet.size.0);
+        }
+    }
+
     /// Takes the newest packet.
     pub(crate) fn pop_newest(&mut self) -> Option<(Time, Packet)> {
         let tail = self.packets.pop_back()?;
@@ -137,8 +141,9 @@ impl Held {
         Some(tail)
     }
 
-    pub(crate) fn head(&self) -> Option<&Packet> {
-        self.packets.front().map(|(_, packet)| packet)
+    /// The oldest packet, and when it arrived.
+    pub(crate) fn oldest(&self) -> Option<&(Time, Packet)> {
+        self.packets.front()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {

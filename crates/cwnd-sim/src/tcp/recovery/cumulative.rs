@@ -262,7 +262,6 @@ impl Recovery for Cumulative {
 mod tests {
     use super::super::{NewReno, Reno, Tahoe};
     use super::*;
-    use crate::net::packet::Block;
 
     fn sent(rule: &'static dyn DuplicateRule, packets: u64) -> Cumulative {
         let mut sender = Cumulative::new(rule, &Era::MODERN);
@@ -272,15 +271,7 @@ mod tests {
 
     /// An acknowledgement of all below `cumulative`, `times` times; what the last one changed.
     fn ack(sender: &mut Cumulative, cumulative: u64, times: u64) -> AckOutcome {
-        let ack = Ack {
-            cumulative,
-            echo: Time::ZERO,
-            sack: [Block::default(); 3],
-            marked: false,
-            duplicate: 0,
-            window: 0,
-            spin: false,
-        };
+        let ack = Ack::of(cumulative, Time::ZERO);
         let mut outcome = AckOutcome::default();
         for _ in 0..times {
             outcome = sender.on_ack(Time::ZERO, &ack);

@@ -9,13 +9,13 @@ use super::{AckOutcome, Recovery};
 use crate::net::packet::Ack;
 use crate::ranges::Ranges;
 
-/// A scheme, and the state in which each outstanding packet left.
+/// The scheme `S`, and the state in which each outstanding packet left.
 ///
 /// Without selective acknowledgements the rates are estimates, as the draft allows: a duplicate counts as a delivery of a packet that is
 /// not known.
 #[derive(Debug)]
-pub(crate) struct Sampled {
-    scheme: Box<dyn Recovery>,
+pub(crate) struct Sampled<S> {
+    scheme: S,
     /// The scheme reads selective acknowledgements.
     selective: bool,
     rate: DeliveryRate,
@@ -37,9 +37,9 @@ struct Record {
     again: bool,
 }
 
-impl Sampled {
+impl<S: Recovery> Sampled<S> {
     /// Samples what `scheme`, which has sent nothing yet, sends; `selective` if it reads selective acknowledgements.
-    pub(crate) fn new(scheme: Box<dyn Recovery>, selective: bool) -> Self {
+    pub(crate) fn new(scheme: S, selective: bool) -> Self {
         Self {
             scheme,
             selective,
@@ -47,6 +47,16 @@ impl Sampled {
             records: VecDeque::new(),
             beyond: Ranges::default(),
             lost: VecDeque::new(),
+        }
+    }
+
+    /// Counts the next `count` packets, of which none was known to have arrived.
+    #[inline(always)]
+    fn deliver_plainly(&mut self, now: Time, count: u64) {
+        for _ in 0..count {
+            if let Some(record) = self.records.pop_front() {
+                self.rate.on_delivered(now, &record.departure);
+            }
         }
     }
 
@@ -107,7 +117,7 @@ impl Sampled {
     }
 }
 
-impl Recovery for Sampled {
+impl<S: Recovery> Recovery for Sampled<S> {
     fn acked(&self) -> u64 {
         self.scheme.acked()
     }
@@ -127,6 +137,14 @@ impl Recovery for Sampled {
     /// Never: each packet that leaves is recorded with what was in the network before it.
     fn is_idle(&self) -> bool {
         false
+    }
+
+    #[inline(always)]
+    fn on_plain_ack(&mut self, now: Time, ack: &Ack) -> Option<u64> {
+        let from = self.scheme.acked();
+        let newly = self.scheme.on_plain_ack(now, ack)?;
+        self.deliver_plainly(now, self.scheme.acked() - from);
+        Some(newly)
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
@@ -188,8 +206,10 @@ impl Recovery for Sampled {
         self.scheme.urgent()
     }
 
+    /// An algorithm that follows samples decides itself what leaves in a recovery, with its window at each acknowledgement: no proportional
+    /// rate reduction lies between. Without selective acknowledgements what is in the network is an estimate of the scheme's own.
     fn room(&self, window: u64) -> u64 {
-        self.scheme.room(window)
+        if self.selective { window.saturating_sub(self.scheme.in_flight()) } else { self.scheme.room(window) }
     }
 
     fn waiting(&self) -> bool {
@@ -207,9 +227,10 @@ impl Recovery for Sampled {
     fn send(&mut self, now: Time, count: u64) -> u64 {
         let in_flight = self.scheme.in_flight();
         let first = self.scheme.send(now, count);
-        let rate = &mut self.rate;
-        let record = |before| Record { departure: rate.on_send(now, in_flight + before), lost: false, again: false };
-        self.records.extend((0..count).map(record));
+        for before in 0..count {
+            let departure = self.rate.on_send(now, in_flight + before);
+            self.records.push_back(Record { departure, lost: false, again: false });
+        }
         first
     }
 
@@ -238,7 +259,30 @@ impl Recovery for Sampled {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Rack, Sack};
     use super::*;
+    use crate::era::Era;
+    use crate::net::packet::Block;
+
+    #[test]
+    fn in_a_recovery_the_window_decides_what_leaves() {
+        follows_its_window(Rack::default());
+        follows_its_window(Sack::new(&Era::MODERN));
+    }
+
+    /// Ten packets of which the first is lost: nine have arrived and nothing is in the network, so that a window of 16 has room for 16,
+    /// of which proportional rate reduction would release nine.
+    fn follows_its_window(scheme: impl Recovery) {
+        let mut sampled = Sampled::new(scheme, true);
+        sampled.send(Time::ZERO, 10);
+        let sack = [Block { first: 1, end: 10 }, Block::default(), Block::default()];
+        let ack = Ack { sack, ..Ack::of(0, Time::ZERO) };
+        let outcome = sampled.on_ack(Time::ZERO + Span::from_millis(40), &ack);
+        assert!(outcome.begun && sampled.in_recovery(), "{outcome:?}");
+        sampled.on_window(&outcome, Packets(16.0));
+        assert_eq!((sampled.in_flight(), sampled.room(16)), (0, 16));
+        assert!(sampled.scheme.room(16) < 16, "the scheme alone reduces");
+    }
 
     #[test]
     fn a_record_stays_small() {

@@ -194,7 +194,7 @@ mod tests {
         for (slot, (first, end)) in sack.iter_mut().zip(blocks) {
             *slot = Block { first: (first - cumulative) as u32, end: (end - cumulative) as u32 };
         }
-        Ack { cumulative, echo: Time::ZERO, sack, marked: false, duplicate: 0, window: 0, spin: false }
+        Ack { sack, ..Ack::of(cumulative, Time::ZERO) }
     }
 
     fn sent(n: u64) -> Scoreboard {

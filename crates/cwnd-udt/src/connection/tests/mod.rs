@@ -2,6 +2,7 @@
 
 mod closing;
 mod flow;
+mod holes;
 mod long_path;
 mod loss;
 mod messages;

@@ -127,6 +127,20 @@ fn what_ends_with_a_withheld_packet_does_not_wait_for_its_report() {
     }
 }
 
+#[test]
+fn a_packet_released_at_the_end_of_a_burst_is_no_loss() {
+    for (seed, delay) in (0..20).zip([0, 1, 50].into_iter().cycle()) {
+        let mut world = proving(seed, delay, None);
+        for _ in 0..200 {
+            world.ends[0].to_write += 40 * u64::from(super::world::PAYLOAD);
+            world.run(1 + delay / 3);
+        }
+        let (sender, receiver) = (world.ends[0].core.stats(world.now), world.ends[1].core.stats(world.now));
+        assert_eq!((sender.lost, sender.retrans, sender.timeouts), (0, 0, 0), "seed {seed}, {delay} ms: {sender:?}");
+        assert!(receiver.missing > 2, "{} were withheld", receiver.missing);
+    }
+}
+
 /// Loses the first report of each gap: libudt's receiver makes no other.
 fn first_naks_lost() -> Loses {
     let mut seen = std::collections::BTreeSet::new();

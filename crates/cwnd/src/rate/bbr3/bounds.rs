@@ -98,18 +98,23 @@ impl Bbr {
 
     /// Section 5.5.10.3, `AdaptLowerBoundsFromCongestion`, `InitLowerBounds` and `LossLowerBounds`.
     fn adapt_lower_bounds_from_congestion(&mut self) {
+        let [rate, volume] = [Rule::ShortTermRate, Rule::ShortTermVolume].map(|rule| self.follows(rule));
         let bounds = &mut self.bounds;
         if self.state.is_probing_bw() || !bounds.is_loss_in_round {
             return;
         }
-        if bounds.bw_shortterm.is_infinite() {
-            bounds.bw_shortterm = self.max_bw.get();
+        if rate {
+            if bounds.bw_shortterm.is_infinite() {
+                bounds.bw_shortterm = self.max_bw.get();
+            }
+            bounds.bw_shortterm = bounds.bw_latest.max(BETA * bounds.bw_shortterm);
         }
-        if bounds.inflight_shortterm.is_infinite() {
-            bounds.inflight_shortterm = self.window.cwnd;
+        if volume {
+            if bounds.inflight_shortterm.is_infinite() {
+                bounds.inflight_shortterm = self.window.cwnd;
+            }
+            bounds.inflight_shortterm = bounds.inflight_latest.max(BETA * bounds.inflight_shortterm);
         }
-        bounds.bw_shortterm = bounds.bw_latest.max(BETA * bounds.bw_shortterm);
-        bounds.inflight_shortterm = bounds.inflight_latest.max(BETA * bounds.inflight_shortterm);
     }
 
     /// Packets were found lost. The first of a fast recovery starts it (section 5.6.4.4, `OnEnterFastRecovery`).

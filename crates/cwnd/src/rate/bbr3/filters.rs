@@ -26,7 +26,7 @@ pub(super) struct MinRtt {
 
 /// `BBR.extra_acked_filter`: what arrived beyond the expected, the most of each of the last rounds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ExtraAcked {
+pub(in crate::rate) struct ExtraAcked {
     interval_start: Time,
     delivered: f64,
     rounds: [f64; EXTRA_ACKED_FILTER_LEN],
@@ -88,13 +88,33 @@ impl MinRtt {
 
 impl ExtraAcked {
     /// `BBR.extra_acked`, packets.
-    pub(super) fn get(&self) -> f64 {
+    pub(in crate::rate) fn get(&self) -> f64 {
         self.value
     }
 
     /// The interval begins at `now`.
     pub(super) fn restart(&mut self, now: Time) {
         self.interval_start = now;
+    }
+
+    /// Section 5.5.9, `UpdateACKAggregation`: `acked` packets were newly acknowledged at `now`, where `bw` packets per second were expected.
+    /// `round` is the present one.
+    pub(in crate::rate) fn on_ack(
+        &mut self,
+        (now, round): (Time, u64),
+        acked: f64,
+        bw: f64,
+        cwnd: f64,
+        full_bw_reached: bool,
+    ) {
+        let mut expected = bw * now.since(self.interval_start).as_secs_f64();
+        if self.delivered <= expected {
+            self.delivered = 0.0;
+            self.interval_start = now;
+            expected = 0.0;
+        }
+        self.delivered += acked;
+        self.update((self.delivered - expected).min(cwnd), round, full_bw_reached);
     }
 
     /// `round` is the present one; only it is remembered until the pipe was full.
@@ -123,16 +143,8 @@ impl Bbr {
 
     /// Section 5.5.9, `UpdateACKAggregation`.
     pub(super) fn update_ack_aggregation(&mut self, rs: &Sample) {
-        let filter = &mut self.extra_acked;
-        let mut expected = self.bw * rs.now.since(filter.interval_start).as_secs_f64();
-        if filter.delivered <= expected {
-            filter.delivered = 0.0;
-            filter.interval_start = rs.now;
-            expected = 0.0;
-        }
-        filter.delivered += rs.newly_acked;
-        let extra = (filter.delivered - expected).min(self.window.cwnd);
-        filter.update(extra, self.rounds.count, self.full_pipe.reached);
+        let (at, full) = ((rs.now, self.rounds.count), self.full_pipe.reached);
+        self.extra_acked.on_ack(at, rs.newly_acked, self.bw, self.window.cwnd, full);
     }
 }
 

@@ -28,7 +28,8 @@ use alloc::boxed::Box;
 use self::bounds::Bounds;
 use self::cwnd::Window;
 pub use self::entry::BBR3;
-use self::filters::{ExtraAcked, MaxBw, MinRtt};
+pub(super) use self::filters::ExtraAcked;
+use self::filters::{MaxBw, MinRtt};
 use self::pacing::Pace;
 use self::probe_bw::Cycle;
 use self::probe_rtt::ProbeRtt;
@@ -69,6 +70,10 @@ pub struct Settings {
 pub enum Rule {
     /// Loss outside probes lowers `BBR.bw_shortterm` and `BBR.inflight_shortterm` (section 5.5.10.3).
     ShortTerm,
+    /// The first of the two alone.
+    ShortTermRate,
+    /// The second alone.
+    ShortTermVolume,
     /// High loss sets `BBR.inflight_longterm` (sections 5.5.10.2 and 5.3.1.3). It still ends a probe.
     LongTerm,
     /// High loss of a limited sender sets no `BBR.inflight_longterm` (section 5.5.10.2).
@@ -85,8 +90,10 @@ pub enum Rule {
 
 impl Rule {
     /// All of them, with their names in the registry.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 9] = [
         ("short-term", Self::ShortTerm),
+        ("short-term-rate", Self::ShortTermRate),
+        ("short-term-volume", Self::ShortTermVolume),
         ("long-term", Self::LongTerm),
         ("limited-loss", Self::LimitedLoss),
         ("probe-rtt", Self::ProbeRtt),

@@ -437,6 +437,14 @@ fn a_rule_that_is_left_out_does_nothing() {
     flow.lossy_round(97, 3, 100);
     assert!(flow.bbr.0.bounds.bw_shortterm.is_infinite() && flow.bbr.0.bounds.inflight_shortterm.is_infinite());
 
+    for (rule, infinite) in [(Rule::ShortTermRate, [true, false]), (Rule::ShortTermVolume, [false, true])] {
+        let mut flow = without(State::Cruise, rule);
+        flow.lose(3, 100);
+        flow.lossy_round(97, 3, 100);
+        let bounds = &flow.bbr.0.bounds;
+        assert_eq!([bounds.bw_shortterm, bounds.inflight_shortterm].map(f64::is_infinite), infinite, "{rule:?}");
+    }
+
     let mut flow = without(State::Up, Rule::LongTerm);
     flow.lose(5, 125);
     assert_eq!(flow.state(), State::Down, "loss ends a probe all the same");

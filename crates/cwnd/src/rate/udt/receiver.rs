@@ -20,7 +20,14 @@ pub struct Receiver {
     arrivals: ArrivalRate,
     pairs: Pairs,
     /// The newest packet, to see whether the second of a pair follows the first.
-    last: Option<Arrival>,
+    last: Option<Newest>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    at: Time,
+    number: u64,
+    retransmission: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -46,10 +53,11 @@ impl Receiver {
 impl ReceiverSide for Receiver {
     fn on_packet(&mut self, arrival: &Arrival) {
         self.arrivals.on_packet(arrival.at);
-        let first = self.last.replace(*arrival);
-        let follows = |first: &Arrival| first.number.checked_add(1) == Some(arrival.number);
+        let Arrival { at, number, retransmission, .. } = *arrival;
+        let first = self.last.replace(Newest { at, number, retransmission });
+        let follows = |first: &Newest| first.number.checked_add(1) == Some(number);
         if let Some(first) = first.filter(|first| arrival.pair && !first.retransmission && follows(first)) {
-            let gap = arrival.at.since(first.at);
+            let gap = at.since(first.at);
             match &mut self.pairs {
                 Pairs::Ns2(pairs) => pairs.on_pair(gap),
                 Pairs::Udt4(pairs) => pairs.on_pair(gap),

@@ -137,7 +137,7 @@ impl ReceiverModel {
             sack[0] = Block { first: (first - cumulative) as u32, end: (end - cumulative) as u32 };
         }
         let duplicate = if again { (number.cast_signed() - cumulative.cast_signed()) as i32 } else { 0 };
-        Ack { cumulative, echo, sack, marked: false, duplicate, window: 0, spin: false }
+        Ack { sack, duplicate, ..Ack::of(cumulative, echo) }
     }
 }
 
@@ -238,7 +238,7 @@ fn ack(cumulative: u64, above: std::ops::Range<u64>, echo: Time) -> Ack {
     let offset = |number: u64| (number - cumulative.min(number)) as u32;
     let first = Block { first: offset(above.start), end: offset(above.end) };
     let sack = [first, Block::default(), Block::default()];
-    Ack { cumulative, echo, sack, marked: false, duplicate: 0, window: 0, spin: false }
+    Ack { sack, ..Ack::of(cumulative, echo) }
 }
 
 /// Section 6.2, step 5: one timer, for the last of the packets that others have overtaken.
