@@ -5,7 +5,7 @@
 
 use cwnd_lab::bench::Case;
 use cwnd_run::scenario::Scenario;
-use cwnd_sim::{Setup, Trace};
+use cwnd_sim::{Setup, Simulation, Trace};
 
 pub mod yardstick;
 
@@ -18,17 +18,19 @@ pub fn setup(case: &Case, seed: u64) -> Setup {
     Scenario::check(case.document()).expect("every case can be run").setup(seed).into_setup()
 }
 
-/// Runs a setup.
+/// Runs a setup, with all the memory it needs: the packets of a million flows take more than a run may use by default.
 ///
 /// # Panics
 /// If the setup contradicts itself.
 #[must_use]
 pub fn run(setup: &Setup) -> Trace {
-    cwnd_sim::run(setup, &mut |_| true).expect("a valid setup")
+    let simulation = Simulation::new(setup).expect("a valid setup").within(u64::MAX);
+    simulation.finish(setup, &mut |_| true).expect("nothing stops it")
 }
 
 /// Data packets that reached their receivers.
 #[must_use]
 pub fn delivered(trace: &Trace) -> u64 {
-    trace.flows.iter().filter_map(|flow| flow.delivered.last()).sum()
+    let flows = trace.flows.iter().map(|flow| &flow.delivered);
+    flows.chain(trace.crowds.iter().map(|crowd| &crowd.delivered)).filter_map(|delivered| delivered.last()).sum()
 }

@@ -1,6 +1,6 @@
 //! Every number of `docs/performance.md` that depends on the machine: `cargo bench -p cwnd-benches --bench table`.
 //!
-//! `-- --case NAME` runs one case once, for profilers. `-- --ns3 PROGRAM` adds ns-3, with the program that
+//! `-- --case NAME [SECONDS]` runs one case once, for so many simulated seconds, for profilers. `-- --ns3 PROGRAM` adds ns-3, with the program that
 //! `cargo xtask validate` builds (`target/release/ns3-dumbbell`).
 
 use std::process::Command;
@@ -17,18 +17,22 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => table(None),
         ["--ns3", program] => table(Some(program)),
-        ["--case", name] => {
-            let case = Case::find(name).unwrap_or_else(|| panic!("no case `{name}`"));
-            let trace = run(&setup(case, 1));
-            println!(
-                "{} packets delivered in {} events, digest {:016x}",
-                delivered(&trace),
-                trace.events,
-                trace.digest
-            );
+        ["--case", name] => once(&setup(find(name), 1)),
+        ["--case", name, seconds] => {
+            let duration = Span::from_secs_f64(seconds.parse().expect("seconds"));
+            once(&Setup { duration, warmup: duration / 2, ..setup(find(name), 1) });
         }
-        _ => panic!("usage: table [--case NAME | --ns3 PROGRAM]"),
+        _ => panic!("usage: table [--case NAME [SECONDS] | --ns3 PROGRAM]"),
     }
+}
+
+fn find(name: &str) -> &'static Case {
+    Case::find(name).unwrap_or_else(|| panic!("no case `{name}`"))
+}
+
+fn once(setup: &Setup) {
+    let trace = run(setup);
+    println!("{} packets delivered in {} events, digest {:016x}", delivered(&trace), trace.events, trace.digest);
 }
 
 fn table(ns3: Option<&str>) {
@@ -39,7 +43,7 @@ fn table(ns3: Option<&str>) {
     for case in CASES {
         let setup = setup(case, 1);
         // The best of a few runs: what else runs on the machine can only slow them down. The yardstick goes before each.
-        let times = if case.flows < 1_000_000 { 3 } else { 1 };
+        let times = if case.endless() < 1_000_000 { 3 } else { 1 };
         let runs: Vec<_> = (0..times).map(|_| (yardstick_rate(), timed(|| run(&setup)))).collect();
         let yardstick = runs.iter().map(|(rate, _)| *rate).fold(0.0, f64::max);
         let wall = runs.iter().map(|(_, (_, wall))| *wall).fold(f64::INFINITY, f64::min);

@@ -63,6 +63,8 @@ pub(crate) struct Note {
     measures: Vec<Measure>,
     /// The algorithms elsewhere.
     pub(crate) theirs: Vec<String>,
+    /// In place of the tolerance, for each of the scenarios: from where to where the distance may lie.
+    ranges: Vec<[f64; 2]>,
     pub(crate) text: String,
 }
 
@@ -113,11 +115,11 @@ impl Cases {
 }
 
 impl Note {
-    /// Whether it is about this result.
-    pub(crate) fn concerns(&self, case: &Case, measure: Measure, theirs: &str) -> bool {
-        self.scenarios.contains(&case.scenario)
-            && self.measures.contains(&measure)
-            && self.theirs.iter().any(|name| name == theirs)
+    /// Where the distance of this result may lie; none if it is about another.
+    pub(crate) fn range(&self, case: &Case, measure: Measure, theirs: &str) -> Option<[f64; 2]> {
+        let about = self.measures.contains(&measure) && self.theirs.iter().any(|name| name == theirs);
+        let at = self.scenarios.iter().position(|scenario| *scenario == case.scenario).filter(|_| about)?;
+        self.ranges.get(at).copied()
     }
 }
 
@@ -198,6 +200,16 @@ mod tests {
         assert!(agree(Measure::Goodput, 1.149, 1.0) && !agree(Measure::Goodput, 1.151, 1.0));
         assert!(agree(Measure::LossRate, 1.49, 1.0) && agree(Measure::LossRate, 1.0, 1.49));
         assert!(!agree(Measure::LossRate, 1.51, 1.0) && !agree(Measure::LossRate, 1.0, 1.51));
+    }
+
+    #[test]
+    fn every_scenario_of_a_note_has_a_range() -> Result<(), Error> {
+        let cases = Cases::read(&crate::root().join("validation/ns3"))?;
+        for note in &cases.note {
+            assert_eq!(note.ranges.len(), note.scenarios.len(), "{:?}", note.scenarios);
+            assert!(note.ranges.iter().all(|[low, high]| low < high), "{:?}", note.ranges);
+        }
+        Ok(())
     }
 
     #[test]

@@ -19,8 +19,17 @@ pub(crate) struct Judged<'a> {
     pub(crate) theirs: Estimate,
     /// None where no tolerance was fixed.
     pub(crate) agrees: Option<bool>,
-    /// Why the two differ, if they do and the reason is known.
-    pub(crate) note: Option<&'a Note>,
+    /// Why the two differ, if they do and the reason is known, and by how much they may.
+    known: Option<(&'a Note, [f64; 2])>,
+    /// Whether they differ by so much.
+    within: bool,
+}
+
+impl Judged<'_> {
+    /// Whether the two agree, or differ as is known.
+    pub(crate) fn holds(&self) -> bool {
+        self.agrees != Some(false) || self.within
+    }
 }
 
 impl Compared<'_> {
@@ -30,10 +39,12 @@ impl Compared<'_> {
         let judge = |measure: &Measure| {
             let ours = estimate(&self.ours.outcomes, *measure)?;
             let theirs = estimate(&self.theirs.outcomes, *measure)?;
-            let agrees = measure.agrees(measure.distance(ours.mean, theirs.mean), &cases.tolerance);
-            let concerns = |note: &&Note| note.concerns(case, *measure, &self.experiment.pair.theirs);
-            let note = cases.note.iter().find(concerns).filter(|_| agrees == Some(false));
-            Some(Judged { measure: *measure, ours, theirs, agrees, note })
+            let distance = measure.distance(ours.mean, theirs.mean);
+            let agrees = measure.agrees(distance, &cases.tolerance);
+            let range = |note: &'a Note| Some((note, note.range(case, *measure, &self.experiment.pair.theirs)?));
+            let known = cases.note.iter().find_map(range).filter(|_| agrees == Some(false));
+            let within = known.is_some_and(|(_, [low, high])| (low..=high).contains(&distance));
+            Some(Judged { measure: *measure, ours, theirs, agrees, known, within })
         };
         case.measures.iter().filter_map(judge).collect()
     }
@@ -60,7 +71,7 @@ pub(crate) fn write(
         for one in here.iter().flat_map(|compared| compared.judge(cases)) {
             judged += usize::from(one.agrees.is_some());
             outside += usize::from(one.agrees == Some(false));
-            unexplained += usize::from(one.agrees == Some(false) && one.note.is_none());
+            unexplained += usize::from(!one.holds());
         }
         let panels: Vec<Panel<'_>> = here.iter().map(|compared| compared.panel()).collect();
         plot::write(&root.join("out/validation").join(format!("{}.vl.json", case.name())), ["ns-3", "cwnd"], &panels)?;
@@ -124,26 +135,30 @@ fn section(text: &mut String, case: &Case, cases: &Cases, compared: &[&Compared<
     let mut notes: Vec<&Note> = Vec::new();
     for compared in compared {
         for one in compared.judge(cases) {
-            let verdict = match (one.agrees, one.note) {
+            let verdict = match (one.agrees, one.known) {
                 (None, _) => "",
                 (Some(true), _) => "agrees",
                 (Some(false), None) => "**differs**",
-                (Some(false), Some(note)) => {
+                (Some(false), Some((note, _))) => {
                     if !notes.iter().any(|known| std::ptr::eq(*known, note)) {
                         notes.push(note);
                     }
-                    "**differs**, see below"
+                    if one.within { "**differs**, see below" } else { "**differs**, and not as below" }
                 }
             };
+            let own = one
+                .known
+                .map(|(_, [low, high])| format!("; known: {} to {}", one.measure.shown(low), one.measure.shown(high)));
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {} | {} | {} | {verdict} |",
+                "| {} | {} | {} | {} | {} | {}{} | {verdict} |",
                 compared.experiment.pair.name(),
                 one.measure.title(),
                 shown(&one.theirs),
                 shown(&one.ours),
                 one.measure.shown(one.measure.distance(one.ours.mean, one.theirs.mean)),
                 one.measure.tolerance(&cases.tolerance),
+                own.unwrap_or_default(),
             );
         }
     }

@@ -2,12 +2,25 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+
 /// What `work` returns, and how long it took.
 #[expect(clippy::disallowed_methods, reason = "the speed of the simulator is measured in wall time")]
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = work();
     (result, start.elapsed())
+}
+
+/// Processor time that all threads of the process have taken so far; none where the system does not tell.
+pub(crate) fn processor_time() -> Option<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    let of = |time: TimeVal| {
+        let seconds = Duration::from_secs(u64::try_from(time.tv_sec()).ok()?);
+        Some(seconds + Duration::from_micros(u64::try_from(time.tv_usec()).ok()?))
+    };
+    Some(of(usage.user_time())? + of(usage.system_time())?)
 }
 
 /// Tells how long it has been running.

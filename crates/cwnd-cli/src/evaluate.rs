@@ -57,8 +57,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let plan = plan(&arguments.algorithm, Extent::new(arguments.quick, arguments.seeds))
         .map_err(|error| Failure::Input(format!("{}: {}", arguments.algorithm, error.fault)))?;
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };
-    let folder = results.folder("evaluate")?;
+    // Listens to Ctrl-C before there is a folder to remove.
     let progress = CellProgress::start(plan.len())?;
+    let folder = results.folder("evaluate")?;
     let evaluated = plan.run(&arguments.store.cells(), &progress);
     drop(progress);
     let evaluation = evaluated.map_err(|_| {

@@ -1,14 +1,18 @@
 //! `cwnd paper`
 
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+use std::time::Duration;
 
 use clap::Args;
 use cwnd_papers::{
-    Ablation, JudgedRow, PaperError, PaperRun, Recorded, Scale, Selection, Settings, Variant, Verdict, variants,
+    Ablation, Alternatives, Assumption, JudgedRow, Made, PaperError, PaperRun, Provenance, RecordFile, Recorded,
+    ResultRun, Scale, Selection, Settings, Value, Variant, Verdict, alternatives, variants,
 };
 use cwnd_report::write_papers;
 use cwnd_run::files::{read_text, to_json, write_whole};
 
+use crate::clock;
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::TimeProgress;
@@ -31,7 +35,8 @@ pub(crate) struct Arguments {
     paper: Option<String>,
     /// One of its results
     result: Option<String>,
-    /// Reduced length [default with a PAPER]
+    /// Reduced length: fewer and shorter runs, some at a lower rate; rows that need what is left out have no value. What it leaves
+    /// out is printed at the end [default with a PAPER]
     #[arg(long)]
     quick: bool,
     /// The published durations, and at least 10 seeds
@@ -60,6 +65,10 @@ pub(crate) struct Arguments {
     /// RESULT. With --record in papers/daimd/ablation.toml too
     #[arg(long, conflicts_with_all = ["full", "set", "json", "out", "check"])]
     ablate: bool,
+    /// Replace one assumption at a time by each of its alternatives, at reduced length, and show which verdicts change. With --record
+    /// in papers/alternatives.toml too
+    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "out", "check", "ablate"])]
+    alternatives: bool,
     /// Only the profiles of this name
     #[arg(long, requires = "ablate", value_name = "NAME")]
     profile: Option<String>,
@@ -72,6 +81,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.ablate {
         return ablate(arguments);
     }
+    if arguments.alternatives {
+        return replace(arguments);
+    }
     if !arguments.runs() {
         return match arguments.of_runs() {
             None => Ok(list(&selection)),
@@ -83,21 +95,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let settings = arguments.settings()?;
     selection.check(&settings).map_err(|error| arguments.unknown_assumption(error))?;
     let wanted = !(arguments.json || arguments.check || arguments.record);
-    let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
+    // Listens to Ctrl-C before there is a folder to remove.
     let progress = TimeProgress::start()?;
-    let runs = selection.run(&settings, &arguments.store.cells(), &progress)?;
+    let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
+    let (runs, wall) = clock::timed(|| selection.run(&settings, &arguments.store.cells(), &progress));
+    let runs = runs?;
     drop(progress);
+    let times = arguments.store.is_none().then(|| (wall, clock::processor_time()));
     if let Some(folder) = folder {
         files::publish(folder, |path| write_papers(path, &files::command(), &settings, &runs))?;
     }
     if arguments.record {
-        record(settings.scale, &runs)?;
+        record(settings.scale, &runs, times)?;
     }
     if arguments.check {
-        return check(settings.scale, &runs);
+        return check(&settings, &runs);
     }
     let rows: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).collect();
-    Ok(if arguments.json { to_json(&rows) } else { print(&runs, arguments.all) })
+    Ok(if arguments.json { to_json(&rows) } else { print(&runs, arguments.all) + &left_out(&settings, &runs) })
 }
 
 impl Arguments {
@@ -174,13 +189,9 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
         // Kept after each, since all of them take long.
         if arguments.record {
             let name = path.display().to_string();
-            let text = read_text(path).map_err(|error| {
-                Failure::Input(format!("--record: {name}: {error}; run it in the root of the repository"))
-            })?;
-            let mut recorded = Ablation::read(&name, &text).map_err(PaperError::from)?;
+            let mut recorded = Ablation::read(&name, &to_record(path)?).map_err(PaperError::from)?;
             recorded.put(variant);
-            write_whole(path, recorded.to_toml().as_bytes())
-                .map_err(|error| Failure::Run(format!("{name}: {error}")))?;
+            write_record(path, &recorded.to_toml())?;
         }
     }
     if found.variant.is_empty() {
@@ -200,15 +211,67 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
     Ok(format!("{}match/miss/undecided of the printed numbers, and their mean distance from ours\n", table.print()))
 }
 
+/// Runs the alternatives of every assumption.
+fn replace(arguments: &Arguments) -> Result<String, Failure> {
+    let path = Path::new("papers/alternatives.toml");
+    let mut found = Alternatives::default();
+    let progress = TimeProgress::start()?;
+    let of_paper = alternatives()?.into_iter().filter(|(one, _)| arguments.paper.as_ref() == Some(&one.paper));
+    for (mut alternative, results) in of_paper {
+        for result in results.iter().filter(|result| arguments.result.as_ref().is_none_or(|wanted| wanted == *result)) {
+            alternative.run(result, &arguments.store.cells(), &progress)?;
+        }
+        if alternative.result.is_empty() {
+            continue;
+        }
+        found.put(alternative.clone())?;
+        // Kept after each, since all of them take long.
+        if arguments.record {
+            let name = path.display().to_string();
+            let mut recorded = Alternatives::read(&name, &to_record(path)?).map_err(PaperError::from)?;
+            recorded.put(alternative)?;
+            write_record(path, &recorded.to_toml())?;
+        }
+    }
+    drop(progress);
+    if found.alternative.is_empty() {
+        return Err(Failure::Input("--alternatives: no assumption that matters to this has any".to_string()));
+    }
+    let mut table = Table::left();
+    table.row(["assumption", "result", "as assumed", "with it", "row that changes", "verdict, ours"]);
+    let counts = |[matches, misses, undecided]: [usize; 3]| format!("{matches}/{misses}/{undecided}");
+    for alternative in &found.alternative {
+        for (result, outcome) in &alternative.result {
+            let cells = [alternative.set.clone(), result.clone(), counts(outcome.assumed), counts(outcome.counts)];
+            table.row(cells.into_iter().chain([String::new(), String::new()]));
+            for (row, now) in &outcome.changed {
+                table.row(["", "", "", "", row, now]);
+            }
+        }
+    }
+    Ok(format!("{}match/miss/undecided of the rows that are compared\n", table.print()))
+}
+
+/// A file of the record as it lies below the current folder.
+fn to_record(path: &Path) -> Result<String, Failure> {
+    read_text(path).map_err(|error| {
+        Failure::Input(format!("--record: {}: {error}; run it in the root of the repository", path.display()))
+    })
+}
+
+fn write_record(path: &Path, text: &str) -> Result<(), Failure> {
+    write_whole(path, text.as_bytes()).map_err(|error| Failure::Run(format!("{}: {error}", path.display())))
+}
+
 /// Compares the verdicts with those on record.
-fn check(scale: Scale, runs: &[PaperRun]) -> Result<String, Failure> {
-    let differences = Recorded::at(scale).map_err(PaperError::from)?.differences(runs);
+fn check(settings: &Settings, runs: &[PaperRun]) -> Result<String, Failure> {
+    let differences = Recorded::at(settings.scale).map_err(PaperError::from)?.differences(runs);
     let unexplained = runs.iter().flat_map(PaperRun::rows).filter(|row| row.unexplained());
     let unexplained =
         unexplained.map(|row| format!("{} {}, {}: a miss without a `reason`", row.paper, row.result, row.row));
     let faults: Vec<String> = differences.iter().map(ToString::to_string).chain(unexplained).collect();
     if faults.is_empty() {
-        return Ok(counts(runs));
+        return Ok(counts(runs) + &left_out(settings, runs));
     }
     Err(Failure::Run(format!(
         "{} differ from the record:\n  {}\nA verdict changes together with its record: `cwnd paper --record`",
@@ -221,20 +284,41 @@ fn counted(rows: usize) -> String {
     if rows == 1 { "1 row".to_string() } else { format!("{rows} rows") }
 }
 
-/// Writes the verdicts of what was run over those on record.
-fn record(scale: Scale, runs: &[PaperRun]) -> Result<(), Failure> {
+/// Writes the verdicts of what was run over those on record, and what they were made with; `times` are the wall and the processor time
+/// that it took.
+fn record(scale: Scale, runs: &[PaperRun], times: Option<(Duration, Option<Duration>)>) -> Result<(), Failure> {
     let path = Path::new(match scale {
         Scale::Quick => "papers/expected.toml",
         Scale::Full => "papers/full.toml",
     });
     let name = path.display().to_string();
-    let text = read_text(path)
-        .map_err(|error| Failure::Input(format!("--record: {name}: {error}; run it in the root of the repository")))?;
-    let mut recorded = Recorded::read(&name, &text).map_err(PaperError::from)?;
+    let mut recorded = Recorded::read(&name, &to_record(path)?).map_err(PaperError::from)?;
     recorded.update(runs);
-    write_whole(path, recorded.to_toml().as_bytes()).map_err(|error| Failure::Run(format!("{name}: {error}")))?;
-    eprintln!("wrote {name}");
+    let made_path = Path::new("papers/provenance.toml");
+    let made_name = made_path.display().to_string();
+    let mut made = Provenance::read(&made_name, &to_record(made_path)?).map_err(PaperError::from)?;
+    let of_all = Made {
+        revision: cwnd_run::VERSION.to_string(),
+        sources: cwnd_run::cells::SOURCES.to_string(),
+        date: clock::today(),
+        machine: machine(),
+        wall_s: times.map(|(wall, _)| wall.as_secs_f64().round()),
+        processor_s: times.and_then(|(_, processor)| Some(processor?.as_secs_f64().round())),
+        ..Made::default()
+    };
+    made.update(scale, runs, &of_all);
+    write_record(path, &recorded.to_toml())?;
+    write_record(made_path, &made.to_toml())?;
+    eprintln!("wrote {name} and {made_name}");
     Ok(())
+}
+
+/// The processor, and how many of it can be used.
+fn machine() -> String {
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let model = model.map_or(std::env::consts::ARCH, |(_, model)| model.trim());
+    format!("{model}, {} cores", available_parallelism().map_or(1, usize::from))
 }
 
 fn list(selection: &Selection) -> String {
@@ -283,6 +367,42 @@ fn print(runs: &[PaperRun], all: bool) -> String {
 fn counts(runs: &[PaperRun]) -> String {
     let line = |run: &PaperRun| format!("{}: {}\n", run.published.paper.id, run.counts());
     runs.iter().map(line).collect()
+}
+
+/// What `--quick` leaves out of what was run: rows without a value, and what it sets where the user sets nothing.
+fn left_out(settings: &Settings, runs: &[PaperRun]) -> String {
+    if settings.scale != Scale::Quick {
+        return String::new();
+    }
+    let mut text = String::new();
+    for run in runs {
+        let id = &run.published.paper.id;
+        let empty = |value: &Value| matches!(value, Value::Text(text) if text.is_empty());
+        let without = |row: &&JudgedRow| row.verdict == Verdict::Undecided && row.ours.as_ref().is_none_or(empty);
+        let rows = run.rows().filter(without).count();
+        if rows > 0 {
+            text.push_str(&format!("{id}: {} without a value at this length\n", counted(rows)));
+        }
+        let is_set = |key: &str| settings.assumptions.iter().any(|(set, _)| set == key);
+        let matters = |assumption: &&Assumption| {
+            let was_run = |result: &ResultRun| assumption.results.contains(&run.published.result[result.index].id);
+            !is_set(&assumption.key) && run.results.iter().any(was_run)
+        };
+        let values = run.published.assumption.iter().filter(matters).filter_map(|assumption| {
+            let value = assumption.quick.as_ref()?;
+            Some(format!("{}={value} for {}", assumption.key, assumption.value))
+        });
+        let ran = |scenario: &str| {
+            run.results.iter().any(|result| result.log.scenarios.iter().any(|(name, _)| name == scenario))
+        };
+        let scenarios = run.published.quick.iter().filter(|(scenario, _)| ran(scenario));
+        let scenarios = scenarios.map(|(scenario, set)| format!("{scenario}: {}", set.join(", ")));
+        let shortened: Vec<String> = values.chain(scenarios).collect();
+        if !shortened.is_empty() {
+            text.push_str(&format!("{id}: --quick sets {}\n", shortened.join("; ")));
+        }
+    }
+    text
 }
 
 fn table(rows: &[&JudgedRow]) -> String {

@@ -17,6 +17,11 @@ pub(crate) struct Store {
 }
 
 impl Store {
+    /// Whether nothing is stored, and nothing stored is used.
+    pub(crate) fn is_none(&self) -> bool {
+        self.no_store
+    }
+
     pub(crate) fn cells(&self) -> Cells {
         match (&self.store, self.no_store) {
             (_, true) => Cells::default(),

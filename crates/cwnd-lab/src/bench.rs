@@ -1,16 +1,17 @@
 //! The cases on which the speed of the simulator is measured.
 
-use cwnd_run::scenario::{Document, Dumbbell, FlowGroup, Written};
+use cwnd::Span;
+use cwnd_run::scenario::{Arrivals, Document, Dumbbell, FlowGroup, ParkingLot, Written};
 
-/// A dumbbell with a queue of one bandwidth-delay product each way, and nothing recorded over time.
+/// Flows over one bottleneck or a row of them, and nothing recorded over time.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// On the command line.
     pub name: &'static str,
     /// What it is for.
     pub title: &'static str,
-    /// Flows without end, of [`algorithm`](Self::algorithm).
-    pub flows: u32,
+    /// Flows of [`algorithm`](Self::algorithm), or those that come and go, whose number depends on the load.
+    pub flows: Flows,
     /// As written in scenarios.
     pub algorithm: &'static str,
     /// The receivers' windows, packets; none for no bound.
@@ -19,12 +20,30 @@ pub struct Case {
     pub rate: &'static str,
     /// Without queueing.
     pub rtt: &'static str,
+    /// In front of the bottleneck; that of the link back holds one bandwidth-delay product.
+    pub queue: &'static str,
+    /// Bottlenecks in a row. A quarter of the flows crosses all of them, and as many cross each one alone.
+    pub hops: u32,
     /// Simulated time.
     pub duration: &'static str,
     /// Utilisation is measured after this time.
     pub warmup: &'static str,
     /// Senders and receivers are those of the era `modern`; otherwise losses are found by selective acknowledgements, one for each packet.
     pub modern: bool,
+}
+
+/// How many flows there are.
+#[derive(Clone, Copy, Debug)]
+pub enum Flows {
+    /// So many without end.
+    Endless(u32),
+    /// Those that come and go: how much each has to deliver, as written in scenarios, and the share of the bottleneck's rate that they fill.
+    Short {
+        /// Packets.
+        size: &'static str,
+        /// Above 0.
+        load: f64,
+    },
 }
 
 /// Every case.
@@ -37,11 +56,31 @@ pub const CASES: &[Case] = &[
         ..CLASSIC
     },
     Case { name: "cubic", title: "the classic case with CUBIC", algorithm: "cubic", ..CLASSIC },
-    Case { name: "udt", title: "the same with UDT, which reports on a clock", algorithm: "udt", ..CLASSIC },
+    Case {
+        name: "bbr",
+        title: "the classic case with BBR version 1, paced and with delivery-rate samples",
+        algorithm: "bbr",
+        ..CLASSIC
+    },
+    Case { name: "bbr3", title: "the same with BBR version 3", algorithm: "bbr3", ..CLASSIC },
+    Case { name: "udt", title: "the classic case with UDT, which reports on a clock", algorithm: "udt", ..CLASSIC },
+    Case { name: "fq-codel", title: "the classic case behind FQ-CoDel", queue: "fq_codel:10240p", ..CLASSIC },
+    Case {
+        name: "parking-lot",
+        title: "a quarter of the flows over three bottlenecks in a row, the others over one of them",
+        hops: 3,
+        ..CLASSIC
+    },
+    Case {
+        name: "short",
+        title: "flows of thirty packets on average that come and go, at four fifths of 1 Gbit/s",
+        flows: Flows::Short { size: "pareto:30p,shape=1.35", load: 0.8 },
+        ..CLASSIC
+    },
     Case {
         name: "overshoot",
         title: "the slow start of one flow loses half of a window of 80 000 packets",
-        flows: 1,
+        flows: Flows::Endless(1),
         rate: "2.4gbit",
         rtt: "100ms",
         duration: "4s",
@@ -51,7 +90,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "dozens",
         title: "64 flows at 10 Gbit/s and 20 ms",
-        flows: 64,
+        flows: Flows::Endless(64),
         rate: "10gbit",
         rtt: "20ms",
         duration: "5s",
@@ -61,7 +100,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "thousand",
         title: "1000 flows at 10 Gbit/s and 50 ms",
-        flows: 1000,
+        flows: Flows::Endless(1000),
         rate: "10gbit",
         duration: "5s",
         warmup: "2s",
@@ -70,7 +109,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "fast",
         title: "100 Gbit/s, to be simulated in real time",
-        flows: 64,
+        flows: Flows::Endless(64),
         rate: "100gbit",
         rtt: "20ms",
         duration: "2s",
@@ -80,7 +119,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "million",
         title: "a million flows of eight packets per round trip at 1 Tbit/s",
-        flows: 1_000_000,
+        flows: Flows::Endless(1_000_000),
         rate: "1tbit",
         rtt: "100ms",
         duration: "500ms",
@@ -90,7 +129,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "share",
         title: "the same, held at the eight packets by their receivers: no overshoot, no loss",
-        flows: 1_000_000,
+        flows: Flows::Endless(1_000_000),
         max_window: Some(8.0),
         rate: "1tbit",
         rtt: "100ms",
@@ -107,9 +146,34 @@ impl Case {
         CASES.iter().find(|case| case.name == name)
     }
 
+    /// Flows without end; 0 where they come and go.
+    #[must_use]
+    pub fn endless(&self) -> u32 {
+        match self.flows {
+            Flows::Endless(flows) => flows,
+            Flows::Short { .. } => 0,
+        }
+    }
+
     /// Its scenario.
     #[must_use]
     pub fn document(&self) -> Document {
+        let (rate, rtt, queue) =
+            (Written::literal(self.rate), Written::literal(self.rtt), Written::literal(self.queue));
+        let row = self.hops > 1;
+        let (dumbbell, parking_lot) = if row {
+            (None, Some(ParkingLot { hops: self.hops, rate, rtt, queue, ..ParkingLot::default() }))
+        } else {
+            let reverse_queue = Some(Written::literal("droptail:1bdp"));
+            (Some(Dumbbell { rate, rtt, queue, reverse_queue, ..Dumbbell::default() }), None)
+        };
+        let arrivals = match self.flows {
+            Flows::Endless(_) => Vec::new(),
+            Flows::Short { size, load } => {
+                let arrivals = Arrivals::new(Written::literal(self.algorithm), Written::literal(size), load);
+                vec![Arrivals { delayed_ack: self.delayed_ack(), ..arrivals }]
+            }
+        };
         Document {
             title: Some(self.title.to_string()),
             duration: Written::literal(self.duration),
@@ -117,30 +181,47 @@ impl Case {
             seeds: 1,
             sampling: Written::literal("off"),
             recovery: (!self.modern).then(|| Written::literal("sack")),
-            dumbbell: Some(Dumbbell {
-                rate: Written::literal(self.rate),
-                rtt: Written::literal(self.rtt),
-                queue: Written::literal("droptail:1bdp"),
-                ..Dumbbell::default()
-            }),
-            flow: vec![FlowGroup {
-                max_window: self.max_window,
-                delayed_ack: (!self.modern).then(|| Written::literal("0s")),
-                ..FlowGroup::new(Written::literal(self.algorithm), self.flows)
-            }],
+            dumbbell,
+            parking_lot,
+            flow: self.groups(),
+            arrivals,
             ..Document::default()
         }
+    }
+
+    /// The flows without end.
+    fn groups(&self) -> Vec<FlowGroup> {
+        let group = |flows| FlowGroup {
+            max_window: self.max_window,
+            delayed_ack: self.delayed_ack(),
+            ..FlowGroup::new(Written::literal(self.algorithm), flows)
+        };
+        match (self.endless(), self.hops) {
+            (0, _) => Vec::new(),
+            (flows, 1) => vec![group(flows)],
+            (flows, hops) => {
+                let node = |n: u32| Some(format!("r{n}"));
+                let over = |n| FlowGroup { from: node(n), to: node(n + 1), ..group(flows / (hops + 1)) };
+                std::iter::once(group(flows / (hops + 1))).chain((0..hops).map(over)).collect()
+            }
+        }
+    }
+
+    fn delayed_ack(&self) -> Option<Written<Span>> {
+        (!self.modern).then(|| Written::literal("0s"))
     }
 }
 
 const CLASSIC: Case = Case {
     name: "classic",
     title: "16 flows at 1 Gbit/s and 50 ms, as in most papers",
-    flows: 16,
+    flows: Flows::Endless(16),
     algorithm: "reno",
     max_window: None,
     rate: "1gbit",
     rtt: "50ms",
+    queue: "droptail:1bdp",
+    hops: 1,
     duration: "20s",
     warmup: "5s",
     modern: false,

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::error::Result;
 use super::files::paper_file;
 use super::published::Value;
+use super::record_file::RecordFile;
 use super::row::JudgedRow;
 use super::selection::{PaperRun, Selection};
 use super::settings::{Scale, Settings};
 use super::verdict::{Basis, Verdict};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::Progress;
-use cwnd_run::scenario::{ScenarioError, Source};
 
 /// What came of all variants: `papers/daimd/ablation.toml`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -72,30 +72,18 @@ pub fn variants() -> Vec<Variant> {
     all
 }
 
+impl RecordFile for Ablation {
+    const NAME: &'static str = "papers/daimd/ablation.toml";
+    const TEXT: &'static str = paper_file!("daimd/ablation.toml");
+    const HEAD: &'static str = "\
+# What the rules of UDT's profiles do to the printed numbers of daimd, one rule changed at a time, at reduced length. Written by
+# `cwnd paper daimd --ablate --record`; a result that a variant does not name was not run for it.
+";
+}
+
 impl Ablation {
-    /// What is on record.
-    ///
-    /// # Errors
-    /// `papers/daimd/ablation.toml` is no TOML, or a key or value is none of an ablation.
-    pub fn recorded() -> Result<Self, ScenarioError> {
-        Self::read("papers/daimd/ablation.toml", paper_file!("daimd/ablation.toml"))
-    }
-
-    /// Reads the text of a file called `name`.
-    ///
-    /// # Errors
-    /// `text` is no TOML, or a key or value is none of an ablation: the first place, with its line.
-    pub fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
-        Source::read(name, text, &[])?.document()
-    }
-
-    /// The file as text.
-    #[must_use]
-    pub fn to_toml(&self) -> String {
-        format!("{HEAD}\n{}", toml::to_string(self).expect("words and numbers"))
-    }
-
-    /// The rows of a profile that miss in what was run, with the changes by which they match: result, row, changes.
+    /// The rows of a profile that miss in what was run, with the changes by which they match: result, row, changes. A change under which
+    /// a row of the result has no value, as where a flow starves, is not among them.
     #[must_use]
     pub fn turned(&self, profile: &str) -> Vec<(&str, &str, Vec<&str>)> {
         let of = |variant: &&Variant| variant.profile == profile;
@@ -104,9 +92,11 @@ impl Ablation {
         };
         let missing = whole.misses.iter().flat_map(|(result, rows)| rows.iter().map(move |row| (result, row)));
         let turned = missing.map(|(result, row)| {
+            let judged = |variant: &Variant| variant.counts.get(result).map(|counts| counts.iter().sum::<usize>());
             let matches = |variant: &&Variant| {
                 let lists = [&variant.misses, &variant.undecided];
-                lists.iter().all(|list| list.get(result).is_some_and(|rows| !rows.contains(row)))
+                judged(variant) == judged(whole)
+                    && lists.iter().all(|list| list.get(result).is_some_and(|rows| !rows.contains(row)))
             };
             let changes = self.variant.iter().filter(of).filter(matches).map(|variant| &*variant.change);
             (&**result, &**row, changes.collect())
@@ -200,10 +190,6 @@ const SWITCHES: [(&str, &[&str]); 9] = [
     ("at_once", &["never", "nak", "ack-and-nak"]),
     ("delay_warnings", &["on", "off"]),
 ];
-const HEAD: &str = "\
-# What the rules of UDT's profiles do to the printed numbers of daimd, one rule changed at a time, at reduced length. Written by
-# `cwnd paper daimd --ablate --record`; a result that a variant does not name was not run for it.
-";
 
 #[cfg(test)]
 mod tests {
@@ -219,6 +205,23 @@ mod tests {
         }
         // A profile and 17 changes each: 26 values of nine rules, of which one each is its own.
         assert_eq!(all.len(), 4 * 18);
+    }
+
+    #[test]
+    fn a_row_matches_by_a_change_only_where_it_has_a_value() {
+        let variant = |change: &str, counts, misses: &[&str]| Variant {
+            profile: "paper".to_string(),
+            change: change.to_string(),
+            counts: BTreeMap::from([("fig-1".to_string(), counts)]),
+            distance: BTreeMap::new(),
+            misses: BTreeMap::from([("fig-1".to_string(), misses.iter().map(ToString::to_string).collect())]),
+            undecided: BTreeMap::from([("fig-1".to_string(), Vec::new())]),
+        };
+        let whole = variant("", [1, 1, 0], &["b"]);
+        let changes = [("naks=once", [2, 0, 0]), ("counts=in-flight", [1, 0, 0]), ("grows=per-ack", [0, 0, 0])];
+        let changed = changes.map(|(change, counts)| variant(change, counts, &[]));
+        let ablation = Ablation { variant: [vec![whole], changed.to_vec()].concat() };
+        assert_eq!(ablation.turned("paper"), [("fig-1", "b", vec!["naks=once"])]);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct RunLog {
     pub cells: usize,
     /// The seeds of all of them.
     pub seeds: BTreeSet<u64>,
+    /// Simulated time of the shortest and of the longest, seconds.
+    pub length_s: Option<[f64; 2]>,
     /// The scenarios by name, before what the runner varies.
     pub scenarios: Vec<(String, String)>,
 }
@@ -118,6 +120,10 @@ impl<'a> Bench<'a> {
             let mut log = self.log.borrow_mut();
             log.cells += jobs.len();
             log.seeds.extend(jobs.iter().map(|job| job.seed));
+            for length in scenarios.iter().map(|scenario| scenario.duration().as_secs_f64()) {
+                let [shortest, longest] = log.length_s.unwrap_or([length; 2]);
+                log.length_s = Some([shortest.min(length), longest.max(length)]);
+            }
         }
         let mut kept = (self.simulate)(jobs)?.into_iter();
         Ok(scenarios.iter().map(|scenario| kept.by_ref().take(scenario.seeds().len()).collect()).collect())

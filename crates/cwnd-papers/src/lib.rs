@@ -9,6 +9,7 @@
 
 mod ablation;
 mod aiad;
+mod alternatives;
 mod bbr3;
 mod bench;
 mod change;
@@ -22,7 +23,9 @@ mod max_error;
 mod model;
 mod newaimd;
 mod ns2;
+mod provenance;
 mod published;
+mod record_file;
 mod recorded;
 mod reproduction;
 mod row;
@@ -35,11 +38,14 @@ mod tolerance;
 mod verdict;
 
 pub use ablation::{Ablation, Variant, variants};
+pub use alternatives::{Alternative, Alternatives, Outcome, alternatives};
 pub use bench::RunLog;
 pub use error::PaperError;
 pub use findings::{Curve, Figure};
 pub use ns2::InNs2;
+pub use provenance::{Made, Provenance};
 pub use published::{Assumption, Confidence, Kind, Paper, Published, PublishedResult, PublishedRow, Value};
+pub use record_file::RecordFile;
 pub use recorded::{Difference, Recorded, RecordedRow};
 pub use reproduction::Reproduction;
 pub use row::JudgedRow;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::files::paper_file;
-use cwnd_run::scenario::{ScenarioError, Source};
+use super::record_file::RecordFile;
 
 /// By result and row: the release of UDT, or the sender, and its mean over runs with the 95 % t interval. It is kept in
 /// `papers/daimd/ns2.toml`, which `cargo xtask validate ns2` writes.
@@ -13,15 +13,17 @@ use cwnd_run::scenario::{ScenarioError, Source};
 #[serde(transparent)]
 pub struct InNs2(BTreeMap<String, BTreeMap<String, String>>);
 
-impl InNs2 {
-    /// What is on record.
-    ///
-    /// # Errors
-    /// `papers/daimd/ns2.toml` is no TOML, or an entry is no text.
-    pub fn recorded() -> Result<Self, ScenarioError> {
-        Source::read("papers/daimd/ns2.toml", paper_file!("daimd/ns2.toml"), &[])?.document()
-    }
+impl RecordFile for InNs2 {
+    const NAME: &'static str = "papers/daimd/ns2.toml";
+    const TEXT: &'static str = paper_file!("daimd/ns2.toml");
+    const HEAD: &'static str = "\
+# What the author's agents of UDT, and ns-2's TCP, give in ns-2 at the settings of the rows of daimd: the release and its mean with the
+# 95 % t interval. A row of profile `paper` has release 1.1, from which that takes what the paper leaves open. Written by
+# `cargo xtask validate ns2`.
+";
+}
 
+impl InNs2 {
     /// Puts in what came of a row.
     pub fn put(&mut self, result: &str, row: String, text: String) {
         self.0.entry(result.to_string()).or_default().insert(row, text);
@@ -33,23 +35,11 @@ impl InNs2 {
         self.0.get(result)?.get(row).map(String::as_str)
     }
 
-    /// The file as text.
-    #[must_use]
-    pub fn to_toml(&self) -> String {
-        format!("{HEAD}\n{}", toml::to_string(self).expect("words"))
-    }
-
     /// Results and rows, in order.
     pub fn rows(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().flat_map(|(result, rows)| rows.keys().map(move |row| (result.as_str(), row.as_str())))
     }
 }
-
-const HEAD: &str = "\
-# What the author's agents of UDT, and ns-2's TCP, give in ns-2 at the settings of the rows of daimd: the release and its mean with the
-# 95 % t interval. A row of profile `paper` has release 1.1, from which that takes what the paper leaves open. Written by
-# `cargo xtask validate ns2`.
-";
 
 #[cfg(test)]
 mod tests {

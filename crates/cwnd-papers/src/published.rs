@@ -57,6 +57,9 @@ pub struct Assumption {
     /// What `--quick` takes instead, where `value` would take long.
     #[serde(default)]
     pub quick: Option<toml::Value>,
+    /// What else it might be: each is run in its place, and what changes is shown (`cwnd paper ID --alternatives`).
+    #[serde(default)]
+    pub alternatives: Vec<toml::Value>,
     /// The keys it sets, by scenario. None for what a runner reads itself.
     #[serde(default)]
     pub sets: BTreeMap<String, Vec<String>>,

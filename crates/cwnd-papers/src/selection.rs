@@ -8,6 +8,7 @@ use super::error::{PaperError, Result};
 use super::findings::{Figure, Findings};
 use super::ns2::InNs2;
 use super::published::{Published, PublishedResult};
+use super::record_file::RecordFile;
 use super::reproduction::Reproduction;
 use super::row::JudgedRow;
 use super::settings::Settings;

@@ -9,7 +9,10 @@ use cwnd_run::scenario::Scenario;
 use super::bench::Bench;
 use super::files::paper_file;
 use super::findings::Findings;
-use super::{Kind, PAPERS, Published, PublishedResult, PublishedRow, Recorded, Reproduction, Scale, Settings};
+use super::{
+    Kind, PAPERS, Provenance, Published, PublishedResult, PublishedRow, RecordFile, Recorded, Reproduction, Scale,
+    Settings, Verdict,
+};
 use serde::Deserialize;
 
 fn published(paper: &Reproduction) -> Published {
@@ -95,6 +98,40 @@ fn what_is_on_record_reads_back() {
         let recorded = Recorded::at(scale).unwrap_or_else(|error| panic!("{error}"));
         let again = Recorded::read("again", &recorded.to_toml()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(again, recorded);
+    }
+}
+
+#[test]
+fn a_row_that_is_compared_is_not_on_record_as_one_that_cannot_be() {
+    for scale in [Scale::Quick, Scale::Full] {
+        let recorded = Recorded::at(scale).unwrap_or_else(|error| panic!("{error}"));
+        for paper in PAPERS {
+            for result in &published(paper).result {
+                for row in &result.rows {
+                    let Some(entry) = recorded.entry(paper.id(), &result.id, &row.id) else { continue };
+                    let cannot = row.kind.unwrap_or(result.kind) == Kind::NotReproducible;
+                    let place = format!("{} {}: {}, {scale:?}", paper.id(), result.id, row.id);
+                    assert_eq!(entry.verdict == Verdict::NotReproducible, cannot, "{place}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_result_on_record_says_what_it_was_made_with() {
+    let made = Provenance::recorded().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(Provenance::read("again", &made.to_toml()).unwrap_or_else(|error| panic!("{error}")), made);
+    for (scale, text) in [(Scale::Quick, paper_file!("expected.toml")), (Scale::Full, paper_file!("full.toml"))] {
+        let recorded: BTreeMap<String, BTreeMap<String, toml::Value>> = toml::from_str(text).expect("it reads back");
+        for (paper, results) in &recorded {
+            for result in results.keys() {
+                let of = made.of(scale, paper, result);
+                let of = of.unwrap_or_else(|| panic!("papers/provenance.toml lacks {paper} {result}, {scale:?}"));
+                assert!(!of.revision.is_empty() && !of.machine.is_empty(), "{paper} {result}: {of:?}");
+                assert_eq!(of.date.len(), "2026-11-24".len(), "{paper} {result}: {of:?}");
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What `--json` prints and `summary.json` holds. Keys carry their unit; numbers are in base SI units.
 
 use cwnd::registry::{Entry, Family, Transport};
-use cwnd_trace::Trace;
+use cwnd_trace::{CrowdTrace, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -170,7 +170,7 @@ pub struct Bench {
     /// How it came about.
     #[serde(flatten)]
     pub origin: Origin,
-    /// Flows.
+    /// Flows, without those that come and go.
     pub flows: u32,
     /// Time the simulation took, seconds; one run on one core.
     pub wall_s: f64,
@@ -181,7 +181,7 @@ pub struct Bench {
     /// Events handled, per second of wall time.
     pub events_per_s: f64,
     /// Growth of the process's largest resident memory during the run, over the number of flows; null where the system does not
-    /// tell. It contains the packets in the network.
+    /// tell, or all flows come and go. It contains the packets in the network.
     pub bytes_per_flow: Option<f64>,
     /// Share of the bottleneck's rate that was carried after the warm-up, 0..=1.
     pub utilisation: Option<f64>,
@@ -370,7 +370,10 @@ impl Bench {
     pub fn of(scenario: &Scenario, trace: &Trace, wall_s: f64, grown: Option<u64>) -> Self {
         let flows = trace.flows.len() as u32;
         let last = |curve: &[u64]| curve.last().copied().unwrap_or(0);
-        let delivered = trace.flows.iter().map(|flow| last(&flow.delivered)).sum::<u64>();
+        let crowds =
+            |curve: fn(&CrowdTrace) -> &[u64]| trace.crowds.iter().map(|crowd| last(curve(crowd))).sum::<u64>();
+        let delivered =
+            trace.flows.iter().map(|flow| last(&flow.delivered)).sum::<u64>() + crowds(|crowd| &crowd.delivered);
         let per_wall_second = |count: u64| count as f64 / wall_s;
         Self {
             origin: Origin::of(scenario),
@@ -379,11 +382,12 @@ impl Bench {
             real_time_factor: scenario.duration().as_secs_f64() / wall_s,
             delivered_packets_per_s: per_wall_second(delivered),
             events_per_s: per_wall_second(trace.events),
-            bytes_per_flow: grown.map(|grown| grown as f64 / f64::from(flows)),
+            bytes_per_flow: grown.filter(|_| flows > 0).map(|grown| grown as f64 / f64::from(flows)),
             utilisation: summarise(trace, scenario.bottleneck()).utilisation,
             delivered_packets: delivered,
             dropped_packets: trace.links.iter().map(|link| last(&link.dropped) + last(&link.lost)).sum(),
-            retransmitted_packets: trace.flows.iter().map(|flow| last(&flow.retransmitted)).sum(),
+            retransmitted_packets: trace.flows.iter().map(|flow| last(&flow.retransmitted)).sum::<u64>()
+                + crowds(|crowd| &crowd.retransmitted),
             digest: digest(trace),
         }
     }

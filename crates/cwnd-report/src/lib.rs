@@ -10,6 +10,7 @@ pub mod diagnosis;
 mod folder;
 pub mod formats;
 pub mod json;
+mod made;
 pub mod page;
 pub mod plot;
 pub mod reference;

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use cwnd_papers::{
-    Ablation, Basis, Counts, InNs2, PAPERS, PaperError, Published, PublishedResult, PublishedRow, Recorded,
-    RecordedRow, Scale, Verdict,
+    Ablation, Alternatives, Basis, Counts, InNs2, PAPERS, PaperError, Provenance, Published, PublishedResult,
+    PublishedRow, RecordFile, Recorded, RecordedRow, Scale, Verdict,
 };
+
+use crate::made;
 
 /// `docs/papers.md` with its tables made anew.
 ///
@@ -28,6 +30,8 @@ pub fn papers() -> Result<String, PaperError> {
     }
     summary.push('\n');
     page = replaced(&page, "ablation", &ablation(&Ablation::recorded()?));
+    page = replaced(&page, "alternatives", &made::alternatives(&Alternatives::recorded()?));
+    page = replaced(&page, "provenance", &made::provenance(&Provenance::recorded()?));
     Ok(replaced(&page, "all", &summary))
 }
 

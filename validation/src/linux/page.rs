@@ -95,7 +95,7 @@ fn variants(cases: &Cases, differing: &[(&Experiment<'_>, &[&Measured])]) -> Res
         let Variant { of, change, .. } = variant;
         let (changed, runs): (Vec<_>, Vec<_>) = differing
             .iter()
-            .filter(|(experiment, _)| experiment.algorithm == *of)
+            .filter(|(experiment, _)| variant.concerns(experiment))
             .map(|(experiment, runs)| (variant.applied(experiment), *runs))
             .unzip();
         if changed.is_empty() {

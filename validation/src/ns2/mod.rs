@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use cwnd_papers::RecordFile;
 use cwnd_run::scenario::Scenario;
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;

@@ -105,7 +105,7 @@ impl Run {
     fn kept(&self) -> Kept {
         let mut kept = Kept::default();
         kept.keep("packets_per_s", self.packets_per_s.clone());
-        kept.keep("stability", self.stability.into_iter().collect());
+        kept.keep("stability", self.stability);
         let Link { bits_per_s, loss_rate, mark_rate, queue_delay_s } = self.bottleneck;
         kept.keep("bottleneck", vec![bits_per_s, loss_rate, mark_rate, queue_delay_s]);
         kept

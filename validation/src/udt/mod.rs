@@ -29,6 +29,8 @@ use run::{Bench, Plan, Who};
 /// How long everything takes.
 struct Times {
     repetitions: usize,
+    /// Of each algorithm and loss, whose runs are long and many.
+    lossy_repetitions: usize,
     loopback_s: usize,
     /// When a run over a long path has settled, and when it ends.
     gigabit_s: [usize; 2],
@@ -62,9 +64,14 @@ pub(crate) enum Part {
 }
 
 /// Measures the `chosen` parts anew, all if none is named, and writes the records and the page; if `quick`, takes minutes, writes
-/// nothing, and shows that everything works.
-pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool) -> Result<(), Error> {
-    let times = if quick { QUICK } else { FULL };
+/// nothing, and shows that everything works. With `repeats`, everything but files and paths is repeated so often.
+pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool, repeats: Option<usize>) -> Result<(), Error> {
+    let mut times = if quick { QUICK } else { FULL };
+    if let Some(repeats) = repeats {
+        times.repetitions = repeats;
+        times.lossy_repetitions = repeats;
+        times.load.repetitions = repeats;
+    }
     // Before the measurements, during which the sources may change.
     let sources = if quick { Provenance::here(root) } else { Provenance::of_record(root) }?;
     let asked = |part: Part| chosen.is_empty() || chosen.contains(&part);
@@ -176,7 +183,7 @@ fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
         let loss = if p > 0.0 { Loss::Bernoulli(p) } else { Loss::None };
         let path =
             Emulation { loss, ..Emulation::new(Some(200_000_000), Span::from_millis(25), QueueLimit::Packets(833)) };
-        for _ in 0..times.repetitions.div_ceil(2) {
+        for _ in 0..times.lossy_repetitions {
             for (who, ends) in &all {
                 let plan = Plan { who: *who, path: Some(&path), ends, seconds: end + 1, counted: settled..end };
                 measured.put(&format!("{} at {shown}", named(&who.name(), ends)), bench.run(&plan)?);
@@ -211,6 +218,7 @@ const ALGORITHMS: [(&str, &str); 10] = [
 /// Medians of five say something on a host that does other things too.
 const FULL: Times = Times {
     repetitions: 5,
+    lossy_repetitions: 3,
     loopback_s: 8,
     gigabit_s: [10, 20],
     lossy_s: [5, 20],
@@ -221,6 +229,7 @@ const FULL: Times = Times {
 /// A gigabit takes some seconds to recover from the end of its slow start.
 const QUICK: Times = Times {
     repetitions: 1,
+    lossy_repetitions: 1,
     loopback_s: 3,
     gigabit_s: [8, 10],
     lossy_s: [2, 4],

@@ -136,6 +136,8 @@ fn gigabit(page: &mut String, measured: &Measured) {
 
 fn lossy(page: &mut String, measured: &Measured) {
     page.push_str(LOSSY);
+    let repetitions = measured.rows.iter().map(|row| row.outcomes.len()).max().unwrap_or(0);
+    let _ = writeln!(page, "Each cell is the median of {repetitions} runs.\n");
     let _ = writeln!(page, "| Mbit/s (link: late by at most, 99 %) | {} |", LOSSES.map(|(_, shown)| shown).join(" | "));
     let _ = writeln!(page, "| --- |{}", " --- |".repeat(LOSSES.len()));
     for (who, ends) in std::iter::once(("libudt", "")).chain(ALGORITHMS) {

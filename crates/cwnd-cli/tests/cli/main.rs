@@ -15,8 +15,10 @@ mod sweeps;
 mod traces;
 mod transfer;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -89,6 +91,14 @@ impl Cwnd {
         found.sort();
         found
     }
+
+    /// The files of the store `cells`, and how many cells each has.
+    fn stored(&self) -> BTreeMap<String, usize> {
+        let files =
+            self.files().into_iter().filter(|file| file.starts_with("cells/") && file.matches('/').count() == 2);
+        let cells = |file: &str| std::fs::read_to_string(self.path().join(file)).expect("text").lines().skip(1).count();
+        files.map(|file| (file.clone(), cells(&file))).collect()
+    }
 }
 
 impl CommandResult {
@@ -107,6 +117,15 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         sleep(Duration::from_millis(10));
     }
     panic!("{what}: not so after a minute");
+}
+
+/// Sets a flag when it is dropped, in a panic too: a thread of a scope that goes on until then would keep a failed test from ending.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// A code with its checksum.

@@ -68,10 +68,10 @@ fn what_was_run_is_found_again_and_thread_counts_do_not_matter() {
     let together = run(&["--store", "cells"], "4");
     assert_eq!(alone, together);
     // Two patterns, four schemes, five seeds.
-    let cells = |cwnd: &Cwnd| cwnd.files().iter().filter(|file| file.matches('/').count() == 2).count();
-    assert_eq!(cells(&cwnd), 40);
+    let cells = || cwnd.stored().values().sum::<usize>();
+    assert_eq!(cells(), 40);
     assert_eq!(run(&["--store", "cells"], "4"), alone);
-    assert_eq!(cells(&cwnd), 40);
+    assert_eq!(cells(), 40);
 }
 
 #[test]
@@ -89,6 +89,29 @@ fn pages_carry_rows_and_assumptions() {
 }
 
 #[test]
+fn reduced_length_says_what_it_sets_and_leaves_out() {
+    let cwnd = Cwnd::new();
+    let text = cwnd.succeed(&["paper", "newaimd", "table-1", "--store", "cells"]);
+    assert!(text.contains("newaimd: --quick sets dumbbell: seeds="), "{text}");
+    let text = cwnd.succeed(&["paper", "newaimd", "example", "--store", "cells"]);
+    assert!(!text.contains("--quick sets"), "nothing is run for it:\n{text}");
+    let fig = |more: &[&str]| cwnd.succeed(&[&["paper", "aiad", "fig-2", "--store", "cells"], more].concat());
+    assert!(fig(&[]).contains("aiad: --quick sets test-flows=2 for 10"));
+    assert!(!fig(&["--set", "test-flows=1"]).contains("test-flows=2"), "--set prevails");
+}
+
+#[test]
+fn assumptions_are_replaced_by_their_alternatives_one_at_a_time() {
+    let cwnd = Cwnd::new();
+    let text = cwnd.succeed(&["paper", "aiad", "fig-2", "--alternatives", "--store", "cells"]);
+    for wanted in ["era=ns2-2001-precise", "droptail=droptail:0.5bdp", "droptail=droptail:0.1bdp"] {
+        let row = text.lines().find(|line| line.starts_with(wanted));
+        assert!(row.is_some_and(|row| row.contains("fig-2")), "{wanted}:\n{text}");
+    }
+    assert!(!text.contains("red="), "RED is none of its routers:\n{text}");
+}
+
+#[test]
 fn what_is_wrong_is_named_with_what_is_accepted() {
     let cwnd = Cwnd::new();
     for (arguments, code, wanted) in [
@@ -98,6 +121,7 @@ fn what_is_wrong_is_named_with_what_is_accepted() {
         (&["paper", "newaimd", "--set", "floor"], 2, "expected `key=value`"),
         (&["paper", "newaimd", "table-1", "--no-store", "--set", "payload=1"], 2, "--set payload=1"),
         (&["paper", "newaimd", "example", "--record"], 2, "run it in the root of the repository"),
+        (&["paper", "newaimd", "--alternatives"], 2, "no assumption that matters to this has any"),
     ] {
         let result = cwnd.run(arguments);
         assert_eq!(result.code, Some(code), "{arguments:?}: {}", result.err);

@@ -14,7 +14,7 @@ use cwnd_net::UdtStream;
 use cwnd_secure::Proof;
 use serde_json::Value;
 
-use super::{CODE, CommandResult, Cwnd, wait_until};
+use super::{CODE, CommandResult, Cwnd, SetOnDrop, wait_until};
 
 /// `cwnd send` or `cwnd serve` with `--json`, and what it said first.
 struct Sharing {
@@ -319,6 +319,7 @@ fn a_writer_with_a_known_key_stays_inside_its_folder() {
                 let _where_it_is_free = fs::rename(&aside, at("inbox/many"));
             }
         });
+        let _over = SetOnDrop(&over);
         for transfers in 0..100 {
             if transfers >= 5 && swaps.load(Ordering::Relaxed) > 10 {
                 break;
@@ -326,7 +327,6 @@ fn a_writer_with_a_known_key_stays_inside_its_folder() {
             let own = ["--key", "writer", "--server-key", &keys[0], "--retries", "0"];
             let _some_may_fail = cwnd.run(&[&["udt", "send", "many", address], &own[..]].concat());
         }
-        over.store(true, Ordering::Relaxed);
     });
     assert!(swaps.load(Ordering::Relaxed) > 10, "{swaps:?} swaps");
     // Among the swaps all may have failed.
@@ -378,14 +378,14 @@ fn the_code_is_asked_for_on_the_terminal_and_is_no_argument() {
 fn a_flood_of_garbage_costs_others_little() {
     let cwnd = place();
     let server = Sharing::start(&cwnd, &["serve", "out"]);
-    let (stop, sent) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (over, sent) = (AtomicBool::new(false), AtomicU64::new(0));
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a loopback");
     socket.connect(server.says("address")).expect("an address");
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut bytes = [0_u8; 64];
             let mut seed = 28_u64;
-            while !stop.load(Ordering::Relaxed) {
+            while !over.load(Ordering::Relaxed) {
                 for _ in 0..100 {
                     seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     bytes[..8].copy_from_slice(&seed.to_be_bytes());
@@ -399,11 +399,11 @@ fn a_flood_of_garbage_costs_others_little() {
                 thread::sleep(Duration::from_millis(1));
             }
         });
+        let _over = SetOnDrop(&over);
         wait_until("a flood", || sent.load(Ordering::Relaxed) > 5000);
         // Where the server has no processor for a while, its socket is full of the flood, and a client may get no answer within 3 s.
         let mut results = (0..10).map(|_| server.recv(&cwnd, server.says("code")));
         let result = results.find(|result| result.code == Some(0) || !result.err.contains("no answer"));
-        stop.store(true, Ordering::Relaxed);
         let result = result.expect("one of ten clients gets an answer");
         assert_eq!(result.code, Some(0), "{}", result.err);
     });

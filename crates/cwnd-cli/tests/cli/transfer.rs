@@ -394,7 +394,7 @@ fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     sleep(Duration::from_secs(3));
     signal("-TERM", &patient);
     let took = ends_after(&mut patient);
-    assert!(took < Duration::from_millis(500), "{took:?}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
     assert_eq!(patient.wait().expect("it ends").code(), Some(130));
     server.kill();
 }
@@ -412,7 +412,7 @@ fn a_signal_ends_a_server_whose_client_vanished() {
     sleep(Duration::from_millis(500));
     interrupt(&server.child);
     let took = ends_after(&mut server.child);
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
     client.kill().expect("it can be killed");
     client.wait().expect("it ends");
 }

@@ -96,8 +96,8 @@ mod tests {
     fn kept(flows: &[f64], delay: f64, loss: f64) -> Kept {
         let mut kept = Kept::default();
         kept.keep("flow_goodput_bps", flows.to_vec());
-        kept.keep("queue_delay_mean_s", vec![delay]);
-        kept.keep("loss_rate", vec![loss]);
+        kept.keep("queue_delay_mean_s", [delay]);
+        kept.keep("loss_rate", [loss]);
         kept
     }
 

@@ -3,6 +3,7 @@
 //!
 //! Any number of processes may fill it. A file appears whole, and is the same whoever writes it.
 
+use std::fmt::{self, Write};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -288,17 +289,23 @@ fn read_manifest(folder: &Path) -> Option<Manifest> {
 fn csv(columns: &[Column], rows: usize) -> String {
     let mut text = columns.iter().map(|column| quoted(&column.name)).collect::<Vec<_>>().join(",") + "\n";
     for row in 0..rows {
-        let cells = columns.iter().map(|column| match &column.values {
-            Values::Whole(values) => values[row].to_string(),
-            Values::Real(values) if values[row].is_nan() => String::new(),
-            Values::Real(values) => values[row].to_string(),
-            Values::Text(values) => quoted(values[row].as_deref().unwrap_or_default()),
-            Values::Lists(values) => values[row].iter().map(f64::to_string).collect::<Vec<_>>().join(" "),
-        });
-        text.push_str(&cells.collect::<Vec<_>>().join(","));
+        for (nth, column) in columns.iter().enumerate() {
+            let _ = if nth > 0 { text.write_char(',') } else { Ok(()) };
+            let _ = match &column.values {
+                Values::Whole(values) => write!(text, "{}", values[row]),
+                Values::Real(values) if values[row].is_nan() => Ok(()),
+                Values::Real(values) => write!(text, "{}", values[row]),
+                Values::Text(values) => text.write_str(&quoted(values[row].as_deref().unwrap_or_default())),
+                Values::Lists(values) => write_list(&mut text, &values[row]),
+            };
+        }
         text.push('\n');
     }
     text
+}
+
+fn write_list(text: &mut String, values: &[f64]) -> fmt::Result {
+    values.iter().enumerate().try_for_each(|(nth, value)| write!(text, "{}{value}", if nth > 0 { " " } else { "" }))
 }
 
 /// What JSON has no number for is null.

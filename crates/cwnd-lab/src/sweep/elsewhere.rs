@@ -12,7 +12,7 @@ use thiserror::Error;
 use super::run::summary;
 use super::{Cell, CellError, CellOutcome, Chunk, FinishedCell, Sweep};
 use cwnd_run::VERSION;
-use cwnd_run::cells::{Cells, Key, SOURCES};
+use cwnd_run::cells::{CellKey, Cells, Key, SOURCES};
 use cwnd_run::execute::{Executor, Interrupted, Progress, RunError, Threads};
 use cwnd_run::probe::Probe;
 use cwnd_run::scenario::{Scenario, ScenarioError};
@@ -78,7 +78,7 @@ impl Pending {
         for runs in wanted.chunk_by(|a, b| a.point == b.point) {
             let scenario = sweep.scenario(&sweep.points()[runs[0].point]);
             for cell in runs {
-                match cells.find(Key::of(&scenario, cell.seed, Probe::SUMMARY.name)) {
+                match cells.find(CellKey::of(&scenario, cell.seed, Probe::SUMMARY.name)) {
                     Some(kept) => pending.found.push(FinishedCell { cell: *cell, outcome: Ok(kept) }),
                     None => pending.missing.push(*cell),
                 }
@@ -136,7 +136,7 @@ impl Pending {
             let scenario = sweep.scenario(&sweep.points()[runs[0].point]);
             for (cell, outcome) in runs.iter().zip(outcomes.by_ref()) {
                 let outcome = outcome.and_then(|kept| {
-                    let stored = cells.keep(Key::of(&scenario, cell.seed, Probe::SUMMARY.name), &kept);
+                    let stored = cells.keep(CellKey::of(&scenario, cell.seed, Probe::SUMMARY.name), &kept);
                     stored.map(|()| kept).map_err(|error| RunError::from(error).into())
                 });
                 rows.push(FinishedCell { cell: *cell, outcome });

@@ -24,5 +24,7 @@ pub(super) const PAPER: Reproduction = Reproduction {
         ("appendix", appendix::tables),
         ("appendix-claims", appendix::claims),
         ("beyond", schemes::beyond),
+        ("beyond-saw-tooth", pattern::saw_tooths),
+        ("beyond-aild", schemes::by_loss_ratio),
     ],
 };

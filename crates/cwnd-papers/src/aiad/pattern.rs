@@ -5,6 +5,7 @@ use cwnd::Span;
 use super::environment::{Scheme, bits, flows};
 use crate::change::{self, bit_rate, set_algorithm};
 use crate::{Bench, Computed, Findings, Result};
+use cwnd_run::measure::mean;
 use cwnd_run::probe::{Kept, Probe, available};
 use cwnd_run::scenario::{Cbr, Scenario};
 
@@ -19,7 +20,12 @@ struct Pattern {
 impl Pattern {
     /// Fig. 1(a): 1 to 10 Mbit/s in steps of 1 over 5 s, then down.
     fn saw_tooth() -> Self {
-        Self { period: 5000, taken: (1..10).map(|step| (1.0, 0, step * 500)).collect() }
+        Self::tooth(5000, 1.0)
+    }
+
+    /// From `bottom` to 10 Mbit/s in ten even steps over a period of so many milliseconds, then down.
+    fn tooth(period: u64, bottom: f64) -> Self {
+        Self { period, taken: (1..10).map(|step| ((10.0 - bottom) / 9.0, 0, step * period / 10)).collect() }
     }
 
     /// Fig. 1(b): 10 Mbit/s for 4 s, 5 Mbit/s for 1 s.
@@ -79,10 +85,20 @@ pub(super) fn first(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let (tooth, periods) = (Pattern::saw_tooth(), Pattern::high_periods());
     let on_tooth = tooth.runs(bench, &schemes)?;
     let on_a = tooth.goodputs(bench, &on_tooth)?;
-    let on_b = periods.goodputs(bench, &periods.runs(bench, &schemes)?)?;
+    let on_periods = periods.runs(bench, &schemes)?;
+    let on_b = periods.goodputs(bench, &on_periods)?;
     findings.value("goodput on (a), AIMD less AIAD", on_a[0].minus(&on_a[1]));
     findings.value("loss on (a), AIAD less AIMD", loss(&on_tooth[1]).minus(&loss(&on_tooth[0])));
     findings.value("goodput on (b), AIAD less AIMD", on_b[1].minus(&on_b[0]));
+    let [multiplicative, other] = [timeouts(&on_periods[2]), timeouts(&on_periods[3])];
+    let fewer = if multiplicative.value() < other.value() { multiplicative } else { other };
+    findings.value("time-outs on (b), fewer of MIMD and MIAD", fewer);
+    for (scheme, on_tooth) in schemes.iter().zip(&on_tooth) {
+        findings.extra(format!("time-outs on (a), {}", scheme.name), "per flow", timeouts(on_tooth));
+    }
+    for (scheme, on_periods) in schemes.iter().zip(&on_periods) {
+        findings.extra(format!("time-outs on (b), {}", scheme.name), "per flow", timeouts(on_periods));
+    }
     // From rest, so that the first high periods are there to be seen.
     let from_rest = periods.scenario(bench, &schemes[1])?.with_warmup(Span::ZERO)?;
     let windows = bench.run(from_rest, available::WINDOWS)?;
@@ -100,8 +116,16 @@ pub(super) fn first(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 
 pub(super) fn second(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let schemes = Scheme::chosen(bench)?;
-    let goodputs = |pattern: &Pattern| pattern.goodputs(bench, &pattern.runs(bench, &schemes)?);
-    let (rise, steady) = (goodputs(&Pattern::sudden_rise())?, goodputs(&Pattern::steady())?);
+    let (sudden, steady) = (Pattern::sudden_rise(), Pattern::steady());
+    let on_sudden = sudden.runs(bench, &schemes)?;
+    let rise = sudden.goodputs(bench, &on_sudden)?;
+    let steady = steady.goodputs(bench, &steady.runs(bench, &schemes)?)?;
+    let more = |scheme: usize| timeouts(&on_sudden[scheme]).minus(&timeouts(&on_sudden[0]));
+    findings.value("time-outs on (a), AIAD less AIMD", more(1));
+    findings.value("time-outs on (a), MIAD less AIMD", more(3));
+    for (scheme, on_sudden) in schemes.iter().zip(&on_sudden) {
+        findings.extra(format!("time-outs on (a), {}", scheme.name), "per flow", timeouts(on_sudden));
+    }
     findings.value("goodput on (a), AIMD less AIAD", rise[0].minus(&rise[1]));
     findings.value("goodput on (a), AIMD, too slow", rise[0].clone());
     findings.value("goodput on (a), AIAD, too slow", rise[1].clone());
@@ -110,6 +134,28 @@ pub(super) fn second(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     findings.value("goodput on (b), MIMD less the lesser of AIMD and AIAD", steady[2].minus(lesser));
     panels(findings, &[("a", rise), ("b", steady)]);
     Ok(())
+}
+
+/// Fig. 1(a) on saw-tooths of several periods and amplitudes.
+pub(super) fn saw_tooths(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    let schemes: Vec<Scheme> = Scheme::chosen(bench)?.into_iter().take(2).collect();
+    for period in [2000, 5000, 10_000, 20_000] {
+        for bottom in [1.0, 4.0, 7.0] {
+            let pattern = Pattern::tooth(period, bottom);
+            let runs = pattern.runs(bench, &schemes)?;
+            let [aimd, aiad] = [0, 1].map(|scheme| runs[scheme].clone());
+            let goodputs = pattern.goodputs(bench, &[aimd, aiad])?;
+            let place = format!("{} s, {bottom} to 10 Mbit/s", period / 1000);
+            findings.extra(format!("{place}: AIMD less AIAD"), "", goodputs[0].minus(&goodputs[1]));
+            findings.extra(format!("{place}: AIMD"), "", goodputs[0].clone());
+        }
+    }
+    Ok(())
+}
+
+/// Time-outs per flow in the measured time.
+fn timeouts(runs: &[Kept]) -> Computed {
+    Computed::over(runs, |kept| mean(kept.all("flow_timeouts")))
 }
 
 /// Packets that senders found lost, percent of those they sent.

@@ -90,7 +90,6 @@ pub(super) fn table_4(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         for ((name, _), runs) in ROUND_TRIPS.iter().zip(&runs) {
             findings.value(format!("{profile}: EI, {name}"), Computed::over(runs, efficiency));
             findings.value(format!("{profile}: FI, {name}"), Computed::over(runs, fairness));
-            findings.extra(format!("{profile}: SI, {name}"), "", Computed::over(runs, stability));
         }
         for (names, pair) in ROUND_TRIPS.windows(2).zip(runs.windows(2)) {
             let rise = Computed::over(&pair[1], efficiency).minus(&Computed::over(&pair[0], efficiency));
@@ -110,17 +109,23 @@ pub(super) fn table_4(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     Ok(())
 }
 
+pub(super) fn table_4_stability(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    for &profile in profiles(bench) {
+        let runs = runs(bench, &udt(bench, profile)?, &ROUND_TRIPS, (STAGES, |_| ()))?;
+        for ((name, _), runs) in ROUND_TRIPS.iter().zip(&runs) {
+            findings.value(format!("{profile}: SI, {name}"), Computed::over(runs, stability));
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn table_5(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let tcp = runs(bench, "reno", &ROUND_TRIPS, (STAGES, |_| ()))?;
     let of = |runs: &[Kept], index: Index| Computed::over(runs, index);
-    for (n, ((name, _), runs)) in ROUND_TRIPS.iter().zip(&tcp).enumerate() {
+    for ((name, _), runs) in ROUND_TRIPS.iter().zip(&tcp) {
         findings.value(format!("EI, {name}"), of(runs, efficiency));
         findings.value(format!("SI, {name}"), of(runs, stability));
-        if n < 5 {
-            findings.value(format!("FI, {name}"), of(runs, fairness));
-        } else {
-            findings.extra(format!("FI, {name}"), "", of(runs, fairness));
-        }
+        findings.value(format!("FI, {name}"), of(runs, fairness));
     }
     findings.value("EI at 100 ms over that at 10 ms", of(&tcp[4], efficiency).per(&of(&tcp[3], efficiency)));
     findings.value("EI at 1 s over that at 100 ms", of(&tcp[5], efficiency).per(&of(&tcp[4], efficiency)));

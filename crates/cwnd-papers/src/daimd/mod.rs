@@ -16,7 +16,7 @@ use super::files::paper_files;
 use super::reproduction::Reproduction;
 
 pub(super) const PAPER: Reproduction = Reproduction {
-    files: paper_files!("daimd": "alone", "beside-tcp", "chain", "coalesced", "delay", "pairs", "pairs-many", "pairs-crossed", "round-trips", "testbed", "tree", "two"),
+    files: paper_files!("daimd": "alone", "beside-tcp", "chain", "coalesced", "delay", "fast", "pairs", "pairs-many", "pairs-crossed", "round-trips", "testbed", "tree", "two", "xcp"),
     runners: &[
         ("fig-1", stages::figure_1),
         ("fig-2", stages::figure_2),
@@ -27,8 +27,10 @@ pub(super) const PAPER: Reproduction = Reproduction {
         ("text-tcp-recovery", claims::tcp_recovery),
         ("text-tcp-friendly-threshold", claims::friendliness),
         ("text-fairness-index", claims::fairness_index),
+        ("text-utility", claims::utility),
         ("text-equilibrium", stages::equilibria),
         ("table-1", testbed::table_1),
+        ("table-1-flows", testbed::flows),
         ("text-testbed", testbed::claims),
         ("fig-7", testbed::figure_7),
         ("table-2", paths::table_2),
@@ -36,6 +38,7 @@ pub(super) const PAPER: Reproduction = Reproduction {
         ("table-3", paths::table_3),
         ("fig-14", paths::figure_14),
         ("table-4", delay::table_4),
+        ("table-4-si", delay::table_4_stability),
         ("table-5", delay::table_5),
         ("text-window-bound", delay::window_bound),
         ("text-capacity-estimate", errors::estimates),

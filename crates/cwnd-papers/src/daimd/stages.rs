@@ -1,6 +1,7 @@
 //! Increases that fall in stages: Figs. 1 to 4, Table 6, section III.
 
-use cwnd::units::BitRate;
+use cwnd::units::{BitRate, Span};
+use cwnd_model::bernoulli::mean_window_periodic;
 use cwnd_model::fluid::{self, Fluid};
 use cwnd_model::highspeed;
 use cwnd_model::response::{Law, PathParameters};
@@ -168,6 +169,9 @@ pub(super) fn figure_4(_: &Bench<'_>, findings: &mut Findings) -> Result {
 /// 28 pairs.
 const CAPACITIES: [f64; 8] = [1e7, 2e7, 5e7, 1e8, 2e8, 5e8, 9e8, 1e9];
 
+/// How many losses BIC's mean is taken over; the first tenth is forgotten.
+const EPOCHS: u64 = 60;
+
 pub(super) fn table_6(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let path = PathParameters { rtt: 0.1, packet: PACKET };
     for (text, p) in [("1e-4", 1e-4), ("1e-5", 1e-5), ("1e-6", 1e-6)] {
@@ -182,6 +186,12 @@ pub(super) fn table_6(_: &Bench<'_>, findings: &mut Findings) -> Result {
             let over = equilibrium_rate(alpha, p) / (3.0 * libm::sqrt(alpha / p));
             findings.value(format!("UDT, stage {k}: rate at rest over 3 sqrt(alpha_k/p), p = {text}"), over);
         }
+    }
+    // The parameters that the text gives: 32, 1/8 and 0.01 packets.
+    let bic = registered("bic:s_max=32,b=1/8,s_min=0.01");
+    for (text, period) in [("1e4", 10_000_u64), ("1e5", 100_000), ("1e6", 1_000_000)] {
+        let mean = mean_window_periodic(&bic, period, EPOCHS * period, Span::from_millis(100));
+        findings.value(format!("BIC: mean window at one loss in {text} packets"), mean.unwrap_or(f64::NAN));
     }
     Ok(())
 }

@@ -47,11 +47,23 @@ pub(super) fn table_1(bench: &Bench<'_>, findings: &mut Findings) -> Result {
                 findings.extra(format!("{profile}: round trip, stage {n}"), "ms", rtt);
             }
         }
+    }
+    Ok(())
+}
+
+/// The flows with their first and last stages, and what the bottleneck lost in each.
+pub(super) fn flows(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    for &profile in profiles(bench) {
+        let runs = runs(bench, profile)?;
         for (flow, last) in [(1, 7), (2, 6), (3, 5), (4, 4)] {
             for n in flow..=last {
                 let rate = |kept: &Kept| Some(stage(kept, n, "throughput_bps").get(flow - 1)? * 1e-6);
-                findings.extra(format!("{profile}: flow {flow}, stage {n}"), "Mbit/s", Computed::over(&runs, rate));
+                findings.value(format!("{profile}: flow {flow}, stage {n}"), Computed::over(&runs, rate));
             }
+        }
+        for n in 1..=STAGE_COUNT {
+            let lost = Computed::mean(&runs, &format!("stage_{n}_loss"));
+            findings.value(format!("{profile}: loss rate, stage {n}"), lost);
         }
     }
     Ok(())

@@ -147,6 +147,18 @@ pub(super) fn red_bytes(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             Ok(())
         })
     })?;
+    // What the rows of Fig. 2 say that miss.
+    for rate in sweep.points.iter().copied() {
+        let used = |name: &str| sweep.utilisation(name, rate);
+        for other in ["TCP", "HSTCP"] {
+            let row = format!("STCP: utilisation less that of {other}, {rate} Mbit/s");
+            findings.extra(row, "", used("STCP").minus(&used(other)));
+        }
+        let lost = |name: &str| sweep.at(name, rate, drops);
+        let less = lost("TCP").minus(&sweep.extreme("TCP", lost, f64::lt));
+        let row = format!("TCP: drop rate less the smallest of the others, {rate} Mbit/s");
+        findings.extra(row, "%", less.map(|rate| rate * 100.0));
+    }
     sweep.report(findings, |rate| format!("{rate} Mbit/s"));
     Ok(())
 }

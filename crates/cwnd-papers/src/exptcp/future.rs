@@ -1,9 +1,9 @@
 //! What its authors left to the future: round-trip times, several bottlenecks, friendliness, and other algorithms.
 
 use super::sweep::{Load, Sweep, as_it_is, capacities, dumbbell, limit, moderate};
-use super::{algorithms, red, with};
+use super::{algorithms, growth, red, with};
 use crate::change::{self, bit_rate, set_algorithm};
-use crate::{Bench, Figure, Findings, Result};
+use crate::{Bench, Computed, Figure, Findings, Result};
 use cwnd_run::measure::{jain, mean};
 use cwnd_run::probe::Kept;
 use cwnd_run::scenario::{Direction, Written};
@@ -68,23 +68,51 @@ pub(super) fn friendliness(bench: &Bench<'_>, findings: &mut Findings) -> Result
         ("EXP-TCP with the variant", with(&exp, "small_window", "on")?),
     ];
     let points: Vec<f64> = capacities(bench)?.into_iter().filter(|rate| *rate <= future_rate(bench)).collect();
-    // The flows that would go the other way share the bottleneck with those forward.
-    let sweep = Sweep::run(bench, &points, &against, |algorithm, rate| {
-        dumbbell(bench, algorithm, Load::of_capacity(rate), |document| {
-            document.flow[1].direction = Direction::Forward;
-            set_algorithm(&mut document.flow[1..], &tcp)
-        })
-    })?;
+    let sweep = beside(bench, &points, &against, &tcp)?;
     for name in sweep.names() {
         for rate in &points {
-            let over = |kept: &Kept| {
-                let all = kept.all("flow_goodput_bps");
-                Some(mean(all.get(..16)?)? / mean(all.get(16..)?)?)
-            };
             let row = format!("{name}, {rate} Mbit/s: mean goodput over that of as many TCP flows");
-            findings.extra(row, "", sweep.at(name, *rate, over));
+            findings.extra(row, "", over_tcp(&sweep, name, *rate));
         }
     }
+    Ok(())
+}
+
+/// Algorithms beside as many flows of TCP: those that would go the other way share the bottleneck with those forward.
+fn beside(bench: &Bench<'_>, points: &[f64], against: &[(&str, String)], tcp: &str) -> Result<Sweep> {
+    Sweep::run(bench, points, against, |algorithm, rate| {
+        dumbbell(bench, algorithm, Load::of_capacity(rate), |document| {
+            document.flow[1].direction = Direction::Forward;
+            set_algorithm(&mut document.flow[1..], tcp)
+        })
+    })
+}
+
+/// The mean goodput of an algorithm over that of TCP.
+fn over_tcp(sweep: &Sweep, name: &str, rate: f64) -> Computed {
+    sweep.at(name, rate, |kept| {
+        let all = kept.all("flow_goodput_bps");
+        Some(mean(all.get(..16)?)? / mean(all.get(16..)?)?)
+    })
+}
+
+/// What the Appendix says of windows below 16 packets, which flows have at 40 Mbit/s, and the section of large ones.
+pub(super) fn appendix(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    for (nth, name) in [(2, "second"), (5, "fifth")] {
+        let row = format!("with the variant, from 4 packets: growth in the {name} RTT over that in the first");
+        findings.value(row, growth::small_window_growth(nth) / growth::small_window_growth(1));
+    }
+    let [(_, tcp), _, _, (_, exp)] = algorithms(bench)?;
+    let against = [("without", exp.clone()), ("with", with(&exp, "small_window", "on")?)];
+    let sweep = beside(bench, &[40.0, 160.0], &against, &tcp)?;
+    let over = |name: &'static str, rate| over_tcp(&sweep, name, rate);
+    findings.value("without, 40 Mbit/s: mean goodput over that of TCP", over("without", 40.0));
+    findings.value("with the variant, 40 Mbit/s: mean goodput over that of TCP", over("with", 40.0));
+    let row = "mean goodput over that of TCP, 40 Mbit/s: without, with the variant";
+    findings.order(row, ["without", "with"].map(|name| (name, over(name, 40.0))));
+    findings.value("without, 160 Mbit/s: mean goodput over that of TCP", over("without", 160.0));
+    findings.extra("with the variant, 160 Mbit/s: mean goodput over that of TCP", "", over("with", 160.0));
+    findings.value("with the variant, 40 Mbit/s: utilisation", sweep.utilisation("with", 40.0));
     Ok(())
 }
 

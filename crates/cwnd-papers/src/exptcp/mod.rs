@@ -28,6 +28,7 @@ pub(super) const PAPER: Reproduction = Reproduction {
         ("fig-5", staged::figure_5),
         ("fig-6", staged::figure_6),
         ("fig-7", staged::figure_7),
+        ("appendix-friendliness", future::appendix),
         ("beyond-red-bytes", bottleneck::red_bytes),
         ("beyond-pacing", bottleneck::pacing),
         ("beyond-small-window", bottleneck::small_window),

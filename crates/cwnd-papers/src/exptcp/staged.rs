@@ -87,6 +87,13 @@ fn jain_rows(findings: &mut Findings, all: &[Runs], pairs: &[[&str; 2]]) {
     }
 }
 
+fn converges(findings: &mut Findings, all: &[Runs], name: &str) {
+    for runs in named(all, name) {
+        let later = runs.over(|kept| Some(fairness(kept, LATE)? - fairness(kept, EARLY)?));
+        findings.value(format!("{name}: Jain index over 250 to 300 s less that over 200 to 220 s"), later);
+    }
+}
+
 fn staged_report(findings: &mut Findings, all: &[Runs]) {
     for runs in all {
         for flow in 1..=3 {
@@ -111,12 +118,8 @@ pub(super) fn figure_5(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for runs in named(&all, "EXP-TCP") {
         findings.value("EXP-TCP: Jain index, 250 to 300 s", runs.over(|kept| fairness(kept, LATE)));
     }
-    for name in ["TCP", "HSTCP"] {
-        for runs in named(&all, name) {
-            let later = runs.over(|kept| Some(fairness(kept, LATE)? - fairness(kept, EARLY)?));
-            findings.value(format!("{name}: Jain index over 250 to 300 s less that over 200 to 220 s"), later);
-        }
-    }
+    converges(findings, &all, "TCP");
+    converges(findings, &all, "HSTCP");
     staged_report(findings, &all);
     Ok(())
 }
@@ -151,6 +154,10 @@ pub(super) fn figure_6(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         Some(starts.into_iter().find(fair).unwrap_or(400.0) - 200.0)
     };
     order(findings, &all, "time to a Jain index of 0.95 over 10 s", ["EXP-TCP", "HSTCP"], settled);
+    for runs in named(&all, "HSTCP") {
+        findings.value("HSTCP: time to a Jain index of 0.95 over 10 s", runs.over(settled));
+    }
+    converges(findings, &all, "HSTCP");
     for name in ["HSTCP", "EXP-TCP"] {
         for runs in named(&all, name) {
             let last = [300.0, 400.0];

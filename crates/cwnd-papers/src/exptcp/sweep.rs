@@ -70,11 +70,14 @@ impl Sweep {
 
     pub(super) fn figure(&self, findings: &mut Findings, x: &'static str, unit: f64) {
         type Of<'a> = &'a dyn Fn(&str, f64) -> Computed;
-        let (used, waiting): (Of<'_>, Of<'_>) =
-            (&|name, point| self.utilisation(name, point), &|name, point| self.queue(name, point));
-        for (title, y, of) in
-            [("Utilisation", "Utilisation", used), ("Mean queue", "Mean queue over its limit", waiting)]
-        {
+        let used: Of<'_> = &|name, point| self.utilisation(name, point);
+        let waiting: Of<'_> = &|name, point| self.queue(name, point);
+        let dropped: Of<'_> = &|name, point| self.at(name, point, drops).map(|rate| rate * 100.0);
+        for (title, y, of) in [
+            ("Utilisation", "Utilisation", used),
+            ("Mean queue", "Mean queue over its limit", waiting),
+            ("Drops", "Packets dropped, %", dropped),
+        ] {
             findings.figure(Figure {
                 title,
                 caption: "Means over runs.".to_string(),

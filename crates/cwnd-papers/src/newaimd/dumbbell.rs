@@ -14,16 +14,21 @@ fn algorithms(bench: &Bench<'_>) -> Result<Vec<(String, String)>> {
     let floor = bench.assumed("floor")?;
     let variant = |variant: &str| (format!("New AIMD {variant}"), format!("new-aimd:variant={variant},floor={floor}"));
     let floorless = ("New AIMD E without a floor".to_string(), "new-aimd:variant=E,floor=0".to_string());
-    let aimd = ("AIMD".to_string(), "aimd:a=1,b=1/2".to_string());
+    let aimd = ("AIMD".to_string(), AIMD.to_string());
     Ok(vec![variant("E"), variant("C"), variant("P"), floorless, aimd])
 }
 
-/// The dumbbell with so many flows.
+const AIMD: &str = "aimd:a=1,b=1/2";
+
+/// The dumbbell with so many flows of New AIMD.
 pub(super) fn runs(bench: &Bench<'_>, flows: u32) -> Result<Vec<Kept>> {
-    let algorithm = format!("new-aimd:variant={},floor={}", bench.assumed("variant")?, bench.assumed("floor")?);
+    runs_of(bench, flows, &format!("new-aimd:variant={},floor={}", bench.assumed("variant")?, bench.assumed("floor")?))
+}
+
+fn runs_of(bench: &Bench<'_>, flows: u32, algorithm: &str) -> Result<Vec<Kept>> {
     let scenario = bench.scenario("dumbbell", |document| {
         document.flow[0].count = flows;
-        set_algorithm(&mut document.flow, &algorithm)
+        set_algorithm(&mut document.flow, algorithm)
     });
     bench.run(scenario?, Probe::SUMMARY)
 }
@@ -53,6 +58,18 @@ pub(super) fn figures(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         let runs = runs(bench, flows)?;
         findings.value(format!("utilisation, {flows} flows"), Computed::mean(&runs, "utilisation"));
         findings.extra(format!("Jain index, {flows} flows"), "", Computed::mean(&runs, "jain"));
+    }
+    Ok(())
+}
+
+/// The abstract's claim, which the paper does not test: it runs no AIMD.
+pub(super) fn headline(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    for flows in FLOWS {
+        let (new, aimd) = (runs(bench, flows)?, runs_of(bench, flows, AIMD)?);
+        for (what, name) in [("utilisation", "utilisation"), ("Jain index", "jain")] {
+            let less = Computed::mean(&new, name).minus(&Computed::mean(&aimd, name));
+            findings.value(format!("{what}, {flows} flows, less that of AIMD"), less);
+        }
     }
     Ok(())
 }

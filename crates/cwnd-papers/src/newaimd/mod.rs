@@ -17,6 +17,7 @@ pub(super) const PAPER: Reproduction = Reproduction {
         ("example", cycles::example),
         ("table-1", dumbbell::table),
         ("figs-4-7", dumbbell::figures),
+        ("text-headline", dumbbell::headline),
         ("variants", dumbbell::variants),
         ("beyond-capacity", dumbbell::capacity),
         ("beyond-newcomer", dumbbell::newcomer),

@@ -20,6 +20,7 @@ pub(super) const PAPER: Reproduction = Reproduction {
         ("text-alpha", growth::alpha),
         ("text-epochs", synchronous::epochs),
         ("text-intersections", synchronous::intersections),
+        ("text-sqrt", synchronous::sqrt),
         ("fig-5", friendliness::figure_5),
         ("text-recovery", friendliness::recovery),
         ("text-friendly-range", friendliness::range),

@@ -32,7 +32,7 @@ const CONTINUOUS: Clock = Clock::Continuous { steps: 256 };
 pub(super) fn table_1(_: &Bench<'_>, findings: &mut Findings) -> Result {
     for (name, scheme, algorithm) in schemes() {
         let (mut t1, mut delta) = (MaxError::default(), MaxError::default());
-        for (w1, w2) in [(10.0, 40.0), (10.0, 80.0), (30.0, 50.0)] {
+        for (w1, w2) in STARTS {
             let closed = scheme.convergence(Start { capacity: 100.0, w1, w2, epsilon: 1.0 });
             for (what, value) in [("T1", closed.t1), ("Delta", closed.delta), ("T2", closed.t2)] {
                 findings.value(format!("({w1}, {w2}) {name}: {what}"), value);
@@ -243,6 +243,28 @@ pub(super) fn intersections(_: &Bench<'_>, findings: &mut Findings) -> Result {
     Ok(())
 }
 
+/// Footnote 5: SQRT, another binomial algorithm, between AIMD and IIAD.
+pub(super) fn sqrt(_: &Bench<'_>, findings: &mut Findings) -> Result {
+    for (w1, w2) in STARTS {
+        let time = |algorithm: &str| {
+            let events = events(algorithm, 100.0, [w1, w2], Clock::Rounds, LONGEST);
+            let fair = events.iter().find(|event| (event.before[1] - event.before[0]).abs() < 1.0);
+            Computed::Exact(fair.map_or(f64::NAN, |event| event.at))
+        };
+        let parts = [("AIMD", time(AIMD)), ("SQRT", time("sqrt")), ("IIAD", time(IIAD))];
+        findings.order(format!("from ({w1}, {w2}): AIMD, SQRT, IIAD"), parts);
+        // The paper gives no parameters of SQRT.
+        for b in ["1/2", "2/5", "1/3"] {
+            findings.extra(format!("from ({w1}, {w2}): SQRT with b = {b}"), "RTT", time(&format!("sqrt:b={b}")));
+        }
+    }
+    Ok(())
+}
+
+/// The starts for which Table 1 is evaluated.
+const STARTS: [(f64, f64); 3] = [(10.0, 40.0), (10.0, 80.0), (30.0, 50.0)];
+/// Events until the slowest is fair, and as many again.
+const LONGEST: usize = 700;
 const HOST_CAPACITY: f64 = 1e4;
 
 /// A thousand starts x1 < x2, x1 + x2 < 1, spread evenly (a Kronecker sequence with the powers of the plastic number).

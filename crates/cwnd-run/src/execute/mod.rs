@@ -7,6 +7,7 @@
 //!
 //! Where jobs are not all known at the start, [`Executor::serve`] keeps the threads running while others [`ask`](Queue::ask).
 
+mod batch;
 mod memory;
 mod queue;
 
@@ -20,7 +21,7 @@ use cwnd_sim::SetupError;
 use cwnd_trace::Trace;
 use thiserror::Error;
 
-use crate::cells::{Cells, Key, StoreError};
+use crate::cells::{CellKey, Cells, StoreError};
 use crate::measure::{Summary, summarise};
 use crate::probe::{Kept, Probe};
 use crate::scenario::Scenario;
@@ -77,14 +78,14 @@ pub trait Keep: Copy + Send + Sync {
     /// Reduces the trace of a run of the scenario.
     fn reduce(&self, scenario: &Scenario, trace: Trace) -> Self::Kept;
     /// What is stored under `key`.
-    fn find(&self, _cells: &Cells, _key: Key) -> Option<Self::Kept> {
+    fn find(&self, _cells: &Cells, _key: CellKey) -> Option<Self::Kept> {
         None
     }
     /// Stores it, if it is of the kind that is stored.
     ///
     /// # Errors
-    /// The file of the cell cannot be created, written or renamed.
-    fn store(&self, _cells: &Cells, _key: Key, _kept: &Self::Kept) -> Result<(), StoreError> {
+    /// The file of the cell cannot be created or written.
+    fn store(&self, _cells: &Cells, _key: CellKey, _kept: &Self::Kept) -> Result<(), StoreError> {
         Ok(())
     }
 }
@@ -101,11 +102,11 @@ impl Keep for Probe {
         (self.of)(scenario, &trace)
     }
 
-    fn find(&self, cells: &Cells, key: Key) -> Option<Kept> {
+    fn find(&self, cells: &Cells, key: CellKey) -> Option<Kept> {
         cells.find(key)
     }
 
-    fn store(&self, cells: &Cells, key: Key, kept: &Kept) -> Result<(), StoreError> {
+    fn store(&self, cells: &Cells, key: CellKey, kept: &Kept) -> Result<(), StoreError> {
         cells.keep(key, kept)
     }
 }

@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use cwnd::{Span, Time};
 use cwnd_sim::Simulation;
 use cwnd_trace::Trace;
 
+use super::batch::{Asker, Batch};
 use super::{Executor, Found, Interrupted, Job, Keep, Outcome, Progress, RunError, Threads, default_memory};
-use crate::cells::{Cells, Key};
+use crate::cells::{CellKey, Cells};
 
 /// Jobs that wait or are being run.
 pub struct Queue<'a, K: Keep> {
@@ -39,7 +39,7 @@ struct State<K: Keep> {
     waiting: BTreeMap<(u128, Reverse<u64>), (Id, Job<K>)>,
     /// Who waits for each job that waits or is being run.
     askers: BTreeMap<Id, Vec<Asker<K::Kept>>>,
-    remembered: BTreeMap<Key, K::Kept>,
+    remembered: BTreeMap<CellKey, K::Kept>,
     /// How many jobs were submitted.
     asked: u64,
 }
@@ -47,15 +47,9 @@ struct State<K: Keep> {
 /// What equal jobs have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Id {
-    Cell(Key),
+    Cell(CellKey),
     /// No other job is equal: the key does not have all that decides the run.
     Single(u64),
-}
-
-/// Who waits for a job, and its place among those submitted.
-struct Asker<T> {
-    place: usize,
-    sender: Sender<(usize, Outcome<T>)>,
 }
 
 impl<'a, K: Keep> Queue<'a, K> {
@@ -78,11 +72,8 @@ impl<'a, K: Keep> Queue<'a, K> {
     /// # Errors
     /// A job failed, and the others are not waited for, or `progress` returned false.
     pub fn ask(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Kept>, RunError> {
-        let mut kept = vec![None; jobs.len()];
-        for (place, outcome) in self.submit(jobs) {
-            kept[place] = Some(outcome?);
-        }
-        Ok(kept.into_iter().collect::<Option<_>>().ok_or(Interrupted)?)
+        let outcomes = self.submit(jobs, true)?;
+        Ok(outcomes.into_iter().map(|outcome| outcome?.ok()).collect::<Option<_>>().ok_or(Interrupted)?)
     }
 
     /// Waits for jobs, and returns the outcome of each, in their order.
@@ -90,10 +81,7 @@ impl<'a, K: Keep> Queue<'a, K> {
     /// # Errors
     /// `progress` returned false.
     pub fn ask_each(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Kept>>, Interrupted> {
-        let mut outcomes = vec![None; jobs.len()];
-        for (place, outcome) in self.submit(jobs) {
-            outcomes[place] = Some(outcome);
-        }
+        let outcomes = self.submit(jobs, false).map_err(|_| Interrupted)?;
         outcomes.into_iter().collect::<Option<_>>().ok_or(Interrupted)
     }
 
@@ -129,11 +117,14 @@ impl<'a, K: Keep> Queue<'a, K> {
         }
     }
 
-    /// The outcomes as they come, each with its place. The list ends early where the work does.
-    fn submit(&self, jobs: Vec<Job<K>>) -> Receiver<(usize, Outcome<K::Kept>)> {
+    /// Submits jobs, and waits for their outcomes, of which some are missing where the work has ended.
+    ///
+    /// # Errors
+    /// The first of a job, only if `until_error`: then it ends the waiting.
+    fn submit(&self, jobs: Vec<Job<K>>, until_error: bool) -> Result<Vec<Option<Outcome<K::Kept>>>, RunError> {
         self.progress.announce(jobs.iter().fold(Span::ZERO, |sum, job| sum + job.scenario.duration()));
-        let keys: Vec<Option<Key>> = jobs.iter().map(key).collect();
-        let (sender, receiver) = channel();
+        let keys: Vec<Option<CellKey>> = jobs.iter().map(key).collect();
+        let batch = Batch::new(jobs.len(), until_error);
         {
             let mut state = self.lock();
             for (place, (job, key)) in jobs.into_iter().zip(keys).enumerate() {
@@ -141,7 +132,7 @@ impl<'a, K: Keep> Queue<'a, K> {
                     break;
                 }
                 if let Some(kept) = key.and_then(|key| state.remembered.get(&key)) {
-                    let _ = sender.send((place, Ok(kept.clone())));
+                    batch.asker(place).send(Ok(kept.clone()));
                     self.progress.advance(job.scenario.duration());
                     self.progress.done(Found::Stored);
                     continue;
@@ -149,7 +140,7 @@ impl<'a, K: Keep> Queue<'a, K> {
                 state.asked += 1;
                 let number = state.asked;
                 let id = key.map_or(Id::Single(number), Id::Cell);
-                let asker = Asker { place, sender: sender.clone() };
+                let asker = batch.asker(place);
                 if let Some(askers) = state.askers.get_mut(&id) {
                     askers.push(asker);
                     continue;
@@ -158,8 +149,6 @@ impl<'a, K: Keep> Queue<'a, K> {
                 state.waiting.insert((job.scenario.cost(), Reverse(number)), (id, job));
             }
         }
-        // With this one the list of outcomes would never end.
-        drop(sender);
         self.changed.notify_all();
         if self.on_calling_thread {
             loop {
@@ -168,7 +157,7 @@ impl<'a, K: Keep> Queue<'a, K> {
                 self.answer(id, &job);
             }
         }
-        receiver
+        batch.wait()
     }
 
     /// Runs a job, and hands its outcome to all who asked.
@@ -178,21 +167,24 @@ impl<'a, K: Keep> Queue<'a, K> {
             self.close();
             return;
         }
-        let askers = {
+        let mut askers = {
             let mut state = self.lock();
             if let (Id::Cell(key), Ok(kept), true) = (id, &outcome, self.remembers) {
                 state.remembered.insert(key, kept.clone());
             }
             state.askers.remove(&id).unwrap_or_default()
         };
-        for (nth, asker) in askers.into_iter().enumerate() {
+        for nth in 0..askers.len() {
             let first = nth == 0;
             if !first && outcome.is_ok() {
                 self.progress.advance(job.scenario.duration());
             }
             self.progress.done(if found == Found::Computed && !first { Found::Stored } else { found });
-            // Whoever has met an error listens no more.
-            let _ = asker.sender.send((asker.place, outcome.clone()));
+        }
+        let last = askers.pop();
+        askers.into_iter().for_each(|asker| asker.send(outcome.clone()));
+        if let Some(last) = last {
+            last.send(outcome);
         }
     }
 
@@ -273,8 +265,8 @@ impl<K: Keep> Drop for Closing<'_, '_, K> {
 }
 
 /// The key of a job, if it has all that decides the run.
-fn key<K: Keep>(job: &Job<K>) -> Option<Key> {
-    job.scenario.is_its_document().then(|| Key::of(&job.scenario, job.seed, job.keep.name()))
+fn key<K: Keep>(job: &Job<K>) -> Option<CellKey> {
+    job.scenario.is_its_document().then(|| CellKey::of(&job.scenario, job.seed, job.keep.name()))
 }
 
 fn message(payload: &(dyn Any + Send)) -> &str {

@@ -32,7 +32,7 @@ pub const DRAWN: Probe = Probe {
                 changes.push((*at as f64 / 1e9, *rate));
             }
         }
-        let (from, rates) = changes.into_iter().unzip();
+        let (from, rates): (Vec<f64>, Vec<f64>) = changes.into_iter().unzip();
         kept.keep("from_s", from);
         kept.keep("cross_bps", rates);
         kept
@@ -106,7 +106,7 @@ fn windows(_: &Scenario, trace: &Trace) -> Kept {
     if let Some(flow) = trace.flows.first() {
         let ends = (0..trace.end / STEP).map(|k| k * STEP + STEP - SECOND).filter(|at| measured(*at));
         let at = |at: u64| flow.window.get(trace.at.partition_point(|sampled| *sampled <= at).saturating_sub(1));
-        kept.keep("high_end_packets", ends.filter_map(|end| at(end).copied()).collect());
+        kept.keep("high_end_packets", ends.filter_map(|end| at(end).copied()));
     }
     let (mut increment, mut decrement) = (f64::INFINITY, f64::INFINITY);
     for flow in &trace.flows {

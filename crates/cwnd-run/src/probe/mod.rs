@@ -9,7 +9,8 @@ mod rounds;
 pub mod stages;
 pub mod udt;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::ops::Range;
 
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
@@ -26,12 +27,17 @@ pub struct Probe {
 }
 
 /// Named numbers. What a run cannot answer is absent.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept(BTreeMap<String, Vec<f64>>);
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Which of the numbers each name has, by name.
+    names: Vec<(Cow<'static, str>, Range<usize>)>,
+    /// One list of all: a sweep keeps some thirty names of each of a hundred thousand runs.
+    numbers: Vec<f64>,
+}
 
 impl Probe {
     /// The measures of [`Summary`], under the names of its fields; what each flow sent, delivered, and lost in the
-    /// measured time (`flow_sent_packets`, `flow_delivered_packets`, `flow_lost_packets`); what a packet of the first carries
+    /// measured time (`flow_sent_packets`, `flow_delivered_packets`, `flow_lost_packets`), and its time-outs (`flow_timeouts`); what a packet of the first carries
     /// (`payload_bytes`); and of every link the shares lost and marked of what it was offered (`link_loss_rate`,
     /// `link_mark_rate`; 0 where it was offered nothing), the packets dropped (`link_dropped_packets`) and the mean of the sampled
     /// queue (`link_queue_packets`).
@@ -62,21 +68,27 @@ impl Probe {
 
 impl Kept {
     /// Keeps `values` under `name`, which has no tab and no line break.
-    pub fn keep(&mut self, name: impl Into<String>, values: Vec<f64>) {
-        self.0.insert(name.into(), values);
+    pub fn keep(&mut self, name: impl Into<Cow<'static, str>>, values: impl IntoIterator<Item = f64>) {
+        let (name, from) = (name.into(), self.numbers.len());
+        self.numbers.extend(values);
+        let numbers = from..self.numbers.len();
+        match self.place(&name) {
+            Ok(place) => self.names[place].1 = numbers,
+            Err(place) => self.names.insert(place, (name, numbers)),
+        }
     }
 
     /// Keeps a single number, if there is one.
-    pub(crate) fn keep_one(&mut self, name: impl Into<String>, value: Option<f64>) {
-        if let Some(value) = value {
-            self.keep(name, vec![value]);
+    pub(crate) fn keep_one(&mut self, name: impl Into<Cow<'static, str>>, value: Option<f64>) {
+        if value.is_some() {
+            self.keep(name, value);
         }
     }
 
     /// The numbers under `name`; empty if there are none.
     #[must_use]
     pub fn all(&self, name: &str) -> &[f64] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
+        self.place(name).map_or(&[], |place| &self.numbers[self.names[place].1.clone()])
     }
 
     /// The single number under `name`.
@@ -90,7 +102,22 @@ impl Kept {
 
     /// Everything, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[f64])> {
-        self.0.iter().map(|(name, values)| (name.as_str(), values.as_slice()))
+        self.names.iter().map(|(name, numbers)| (&**name, &self.numbers[numbers.clone()]))
+    }
+
+    /// Where a name is, or would be.
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        // Many come in their order.
+        match self.names.last() {
+            Some((last, _)) if **last < *name => Err(self.names.len()),
+            _ => self.names.binary_search_by(|(known, _)| (**known).cmp(name)),
+        }
+    }
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
     }
 }
 
@@ -99,7 +126,7 @@ fn counts(kept: &mut Kept, trace: &Trace) {
     let window = Window::measured(trace);
     for (name, of) in COUNTED {
         let rises = trace.flows.iter().map(|flow| Curve::new(&trace.at, of(flow)).rise(window));
-        kept.keep(name, rises.collect());
+        kept.keep(name, rises);
     }
     kept.keep_one("payload_bytes", trace.flows.first().map(|flow| f64::from(flow.payload)));
 }
@@ -109,16 +136,16 @@ fn links(kept: &mut Kept, trace: &Trace) {
     let window = Window::measured(trace);
     for (name, what) in [("link_loss_rate", LinkCount::Lost), ("link_mark_rate", LinkCount::Marked)] {
         let rate = |link| link_rate(trace, link, what, window).unwrap_or(0.0);
-        kept.keep(name, trace.links.iter().map(rate).collect());
+        kept.keep(name, trace.links.iter().map(rate));
     }
     let dropped = |link: &LinkTrace| Curve::new(&trace.at, &link.dropped).rise(window);
-    kept.keep("link_dropped_packets", trace.links.iter().map(dropped).collect());
+    kept.keep("link_dropped_packets", trace.links.iter().map(dropped));
     let from = trace.at.partition_point(|at| *at < trace.warmup);
     let waiting = |link: &LinkTrace| {
         let samples: Vec<f64> = link.queue_packets[from..].iter().map(|packets| *packets as f64).collect();
         mean(&samples).unwrap_or(0.0)
     };
-    kept.keep("link_queue_packets", trace.links.iter().map(waiting).collect());
+    kept.keep("link_queue_packets", trace.links.iter().map(waiting));
 }
 
 /// A summary by the names of its fields.
@@ -146,7 +173,7 @@ pub(crate) fn summary(summary: &Summary) -> Kept {
         peer_limited_share,
     } = summary;
     let mut kept = Kept::default();
-    kept.keep("flow_goodput_bps", flow_goodput_bps.clone());
+    kept.keep("flow_goodput_bps", flow_goodput_bps.iter().copied());
     for (name, value) in [
         ("utilisation", utilisation),
         ("goodput_bps", goodput_bps),
@@ -210,10 +237,11 @@ fn transfer(scenario: &Scenario, trace: &Trace) -> Kept {
 
 type Column = fn(&FlowTrace) -> &[u64];
 
-const COUNTED: [(&str, Column); 3] = [
+const COUNTED: [(&str, Column); 4] = [
     ("flow_sent_packets", |flow| &flow.sent),
     ("flow_delivered_packets", |flow| &flow.delivered),
     ("flow_lost_packets", |flow| &flow.lost),
+    ("flow_timeouts", |flow| &flow.timeouts),
 ];
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ pub(super) fn over_time(scenario: &Scenario, trace: &Trace) -> Kept {
     for (number, flow) in (1..).zip(trace.flows.iter().take(FLOWS)) {
         let goodput = goodput_series(trace, flow, whole, SHORT_INTERVAL).unwrap_or_default();
         kept.keep(format!("goodput_bps_{number}"), goodput);
-        kept.keep(format!("window_{number}"), ends.iter().map(|sample| flow.window[*sample]).collect());
-        kept.keep(format!("srtt_{number}"), ends.iter().map(|sample| flow.srtt[*sample]).collect());
+        kept.keep(format!("window_{number}"), ends.iter().map(|sample| flow.window[*sample]));
+        kept.keep(format!("srtt_{number}"), ends.iter().map(|sample| flow.srtt[*sample]));
     }
     kept
 }

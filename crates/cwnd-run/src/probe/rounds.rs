@@ -32,7 +32,7 @@ pub(super) fn rounds(trace: &Trace) -> Kept {
         let dropped = (warmed_up..trace.at.len()).find(|sample| link.dropped[*sample] > before);
         dropped.map_or(f64::INFINITY, |sample| clock.since_warmup(sample))
     };
-    kept.keep("link_first_drop_round", trace.links.iter().map(first_drop).collect());
+    kept.keep("link_first_drop_round", trace.links.iter().map(first_drop));
     kept
 }
 

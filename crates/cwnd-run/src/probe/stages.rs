@@ -25,7 +25,7 @@ fn stages(scenario: &Scenario, trace: &Trace) -> Kept {
         let lasts = |flow: &&FlowTrace| flow.start <= window.from && flow.stop.is_none_or(|stop| stop >= window.to);
         let flows: Vec<&FlowTrace> = trace.flows.iter().filter(lasts).collect();
         let name = |what: &str| format!("stage_{}_{what}", n + 1);
-        let rates = |window| flows.iter().filter_map(|flow| throughput(trace, flow, window)).collect();
+        let rates = |window| flows.iter().filter_map(move |flow| throughput(trace, flow, window));
         kept.keep(name("throughput_bps"), rates(window));
         kept.keep(name("late_bps"), rates(late));
         let series: Option<Vec<Vec<f64>>> = flows.iter().map(|flow| series(trace, flow, window)).collect();

@@ -16,6 +16,8 @@ mod source;
 mod topology;
 mod traffic;
 
+use std::sync::OnceLock;
+
 use cwnd::{Span, Time};
 use cwnd_sim::{CheckedSetup, FlowSetup, RateChange, RateSchedule, Source as Traffic};
 
@@ -39,6 +41,8 @@ pub struct Scenario {
     /// How many packets of each flow are logged in the first seed.
     packet_log: Option<usize>,
     bottleneck: usize,
+    /// That of its document, once it was asked for.
+    hash: OnceLock<blake3::Hash>,
 }
 
 impl Scenario {
@@ -66,7 +70,7 @@ impl Scenario {
     pub fn check(document: Document) -> Result<Self, ScenarioError> {
         let (setup, bottleneck) = build::build(&document)
             .map_err(|located| ScenarioError { place: Place::Key(located.key), fault: located.fault })?;
-        Ok(Self { document, setup, packet_log: None, bottleneck })
+        Ok(Self { document, setup, packet_log: None, bottleneck, hash: OnceLock::new() })
     }
 
     /// What the simulator runs for one seed.
@@ -92,7 +96,7 @@ impl Scenario {
     #[must_use]
     pub(crate) fn with_seeds(&self, first: u64, count: u32) -> Self {
         let document = Document { first_seed: first, seeds: count, ..self.document.clone() };
-        Self { document, setup: self.setup.clone(), packet_log: None, ..*self }
+        Self { document, setup: self.setup.clone(), packet_log: None, hash: self.hash.clone(), ..*self }
     }
 
     /// The same scenario, measured after another time, which must be below the duration.
@@ -125,6 +129,15 @@ impl Scenario {
     pub(crate) fn is_its_document(&self) -> bool {
         let follows_trace = self.setup.links.iter().any(|link| link.deliveries.is_some());
         !self.has_outside() && !follows_trace && self.packet_log.is_none()
+    }
+
+    /// A hash of what its document says of a run with a given seed: not what it is called, nor how often it is run.
+    pub(crate) fn hash(&self) -> &[u8; blake3::OUT_LEN] {
+        let hash = || {
+            let run = Document { title: None, seeds: 1, first_seed: 0, ..self.document.clone() };
+            blake3::hash(run.to_toml().as_bytes())
+        };
+        self.hash.get_or_init(hash).as_bytes()
     }
 
     /// What a run may take at most, as the bits that its links can carry, times 1e9.

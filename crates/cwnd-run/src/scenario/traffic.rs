@@ -148,6 +148,36 @@ pub struct Arrivals {
     pub limit: u32,
 }
 
+impl Arrivals {
+    /// Flows of `size` under `algorithm` that fill the share `load` of the rate, everything else as usual.
+    #[must_use]
+    pub fn new(algorithm: Written<Spec>, size: Written<Sizes>, load: f64) -> Self {
+        Self {
+            algorithm,
+            size,
+            load: Some(load),
+            gap: None,
+            web: None,
+            name: None,
+            start: None,
+            stop: None,
+            from: None,
+            to: None,
+            direction: Direction::Forward,
+            via: Vec::new(),
+            via_back: Vec::new(),
+            extra_rtt: None,
+            rtt_spread: None,
+            ecn: None,
+            delayed_ack: None,
+            class: Class::Out,
+            recovery: None,
+            era: None,
+            limit: MANY,
+        }
+    }
+}
+
 /// What a reader asks for. Both numbers are geometric, the time is exponential.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]

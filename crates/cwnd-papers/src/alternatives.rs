@@ -1,0 +1,178 @@
+//! What verdicts depend on: each assumption of which `published.toml` names alternatives is replaced by each of them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::Result;
+use super::files::paper_file;
+use super::record_file::RecordFile;
+use super::recorded::Recorded;
+use super::row::JudgedRow;
+use super::selection::{PAPERS, PaperRun, Selection};
+use super::settings::{Scale, Settings};
+use super::verdict::Verdict;
+use cwnd_run::cells::Cells;
+use cwnd_run::execute::Progress;
+
+/// What came of all of them: `papers/alternatives.toml`.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternatives {
+    /// In the order of [`alternatives`].
+    #[serde(default)]
+    pub alternative: Vec<Alternative>,
+}
+
+/// A paper with one assumption replaced, at reduced length.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternative {
+    /// Its id.
+    pub paper: String,
+    /// As for `--set`: `era=ns2-2001`.
+    pub set: String,
+    /// By result.
+    #[serde(default)]
+    pub result: BTreeMap<String, Outcome>,
+}
+
+/// What came of a result.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outcome {
+    /// The revision it was run at.
+    pub revision: String,
+    /// How many of its rows match, miss and are undecided.
+    pub counts: [usize; 3],
+    /// The same as assumed, on record then.
+    pub assumed: [usize; 3],
+    /// The rows with another verdict than on record: it, and ours.
+    #[serde(default)]
+    pub changed: BTreeMap<String, String>,
+}
+
+/// Every alternative of every assumption, and the results it matters to.
+///
+/// # Errors
+/// A `published.toml` is wrong.
+pub fn alternatives() -> Result<Vec<(Alternative, Vec<String>)>> {
+    let mut all = Vec::new();
+    for paper in PAPERS {
+        for assumption in paper.published()?.assumption {
+            let of = |value: &toml::Value| {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+                let set = format!("{}={text}", assumption.key);
+                (
+                    Alternative { paper: paper.id().to_string(), set, ..Alternative::default() },
+                    assumption.results.clone(),
+                )
+            };
+            all.extend(assumption.alternatives.iter().map(of));
+        }
+    }
+    Ok(all)
+}
+
+impl RecordFile for Alternatives {
+    const NAME: &'static str = "papers/alternatives.toml";
+    const TEXT: &'static str = paper_file!("alternatives.toml");
+    const HEAD: &'static str = "\
+# What the verdicts of --quick become where an assumption is replaced by one of its `alternatives`. Written by
+# `cwnd paper ID --alternatives --record`; a result that an alternative does not name was not run for it. None was adopted for what
+# came of it.
+";
+}
+
+impl Alternatives {
+    /// Puts what came of an alternative in place of what was known of the same results.
+    ///
+    /// # Errors
+    /// A `published.toml` is wrong.
+    pub fn put(&mut self, found: Alternative) -> Result {
+        let same = |one: &&mut Alternative| (&one.paper, &one.set) == (&found.paper, &found.set);
+        match self.alternative.iter_mut().find(same) {
+            Some(known) => known.result.extend(found.result),
+            None => self.alternative.push(found),
+        }
+        let order = alternatives()?;
+        let place = |one: &Alternative| {
+            order.iter().position(|(known, _)| (&known.paper, &known.set) == (&one.paper, &one.set))
+        };
+        self.alternative.retain(|one| place(one).is_some());
+        self.alternative.sort_by_key(place);
+        Ok(())
+    }
+}
+
+impl Alternative {
+    /// Runs a result at reduced length, and compares its verdicts with those on record.
+    ///
+    /// # Errors
+    /// As [`Selection::run`].
+    pub fn run(&mut self, result: &str, cells: &Cells, progress: &dyn Progress) -> Result {
+        let (key, value) = self.set.split_once('=').unwrap_or_default();
+        let assumptions = vec![(key.to_string(), value.to_string())];
+        let settings = Settings { scale: Scale::Quick, assumptions, variant: None };
+        let runs = Selection::of(Some(&self.paper), Some(result))?.run(&settings, cells, progress)?;
+        let recorded = Recorded::at(Scale::Quick)?;
+        let mut outcome = Outcome { revision: cwnd_run::VERSION.to_string(), ..Outcome::default() };
+        for row in runs.iter().flat_map(PaperRun::rows) {
+            let Some(assumed) = recorded.entry(&self.paper, result, &row.row) else { continue };
+            count(&mut outcome.counts, row.verdict);
+            count(&mut outcome.assumed, assumed.verdict);
+            if assumed.verdict != row.verdict {
+                outcome.changed.insert(row.row.clone(), shown(row));
+            }
+        }
+        self.result.insert(result.to_string(), outcome);
+        Ok(())
+    }
+}
+
+fn count(counts: &mut [usize; 3], verdict: Verdict) {
+    if let Some(place) = [Verdict::Match, Verdict::Miss, Verdict::Undecided].iter().position(|one| *one == verdict) {
+        counts[place] += 1;
+    }
+}
+
+fn shown(row: &JudgedRow) -> String {
+    format!("{}, {}", row.verdict, row.ours_text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alternatives_are_accepted_and_differ_from_what_is_assumed() -> Result {
+        for paper in PAPERS {
+            for assumption in paper.published()?.assumption {
+                for value in &assumption.alternatives {
+                    let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+                    assert!(assumption.accepts(&text), "{} {}={text}", paper.id(), assumption.key);
+                    let assumed = [Scale::Quick, Scale::Full].map(|scale| assumption.text(scale));
+                    assert!(!assumed.contains(&text), "{} {}={text} is assumed", paper.id(), assumption.key);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_on_record_is_of_known_alternatives() -> Result {
+        let recorded = Alternatives::recorded()?;
+        let known = alternatives()?;
+        for one in &recorded.alternative {
+            let listed = known.iter().find(|(known, _)| (&known.paper, &known.set) == (&one.paper, &one.set));
+            let results = &listed.unwrap_or_else(|| panic!("{} {} is none", one.paper, one.set)).1;
+            for (result, outcome) in &one.result {
+                assert!(results.contains(result), "{} {}: {result} does not depend on it", one.paper, one.set);
+                assert_eq!(outcome.counts.iter().sum::<usize>(), outcome.assumed.iter().sum::<usize>());
+            }
+        }
+        let again = Alternatives::read("again", &recorded.to_toml())?;
+        assert_eq!(again, recorded);
+        Ok(())
+    }
+}

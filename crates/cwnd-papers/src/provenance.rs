@@ -1,0 +1,116 @@
+//! What the verdicts on record were made with: `papers/provenance.toml`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::files::paper_file;
+use super::record_file::RecordFile;
+use super::selection::PaperRun;
+use super::settings::Scale;
+
+/// How each recorded result was made: by length, paper and result.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    #[serde(default)]
+    quick: Papers,
+    #[serde(default)]
+    full: Papers,
+}
+
+type Papers = BTreeMap<String, BTreeMap<String, Made>>;
+
+/// How a result was made.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Made {
+    /// The version with the revision it was built from, `-dirty` where changes were not committed; or the commit that put it on
+    /// record, where the revision is not known and older.
+    pub revision: String,
+    /// The hash of the sources that decide what a run gives; empty where it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sources: String,
+    /// Such as `2026-11-24`, UTC.
+    pub date: String,
+    /// The processor, and how many of it.
+    pub machine: String,
+    /// How many runs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub runs: usize,
+    /// Simulated time of the shortest and of the longest of them, seconds; 0 without runs.
+    #[serde(default, skip_serializing_if = "no_length")]
+    pub length_s: [f64; 2],
+    /// The first and the last seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<[u64; 2]>,
+    /// Wall time of the command, seconds, with the results it made together; none where runs were taken from a store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_s: Option<f64>,
+    /// Processor time of the command, all threads together, seconds; none as for the wall time, which other work on the machine
+    /// makes longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor_s: Option<f64>,
+    /// How many results the command made.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub together: usize,
+}
+
+impl RecordFile for Provenance {
+    const NAME: &'static str = "papers/provenance.toml";
+    const TEXT: &'static str = paper_file!("provenance.toml");
+    const HEAD: &'static str = "\
+# What the verdicts of expected.toml (`quick`) and full.toml (`full`) were made with, written by `cwnd paper --record`.
+";
+}
+
+impl Provenance {
+    /// How a result was made; none if it is not on record.
+    #[must_use]
+    pub fn of(&self, scale: Scale, paper: &str, result: &str) -> Option<&Made> {
+        self.at(scale).get(paper)?.get(result)
+    }
+
+    /// All results of a paper.
+    pub fn results(&self, scale: Scale, paper: &str) -> impl Iterator<Item = (&String, &Made)> {
+        self.at(scale).get(paper).into_iter().flatten()
+    }
+
+    /// Puts how the results of `runs` were made in place of what was known of them: `of_all` says what they have in common.
+    pub fn update(&mut self, scale: Scale, runs: &[PaperRun], of_all: &Made) {
+        let papers = match scale {
+            Scale::Quick => &mut self.quick,
+            Scale::Full => &mut self.full,
+        };
+        let together = runs.iter().map(|run| run.results.len()).sum();
+        for run in runs {
+            let results = papers.entry(run.published.paper.id.clone()).or_default();
+            for result in &run.results {
+                let seeds = result.log.seeds.first().zip(result.log.seeds.last()).map(|(first, last)| [*first, *last]);
+                let made = Made {
+                    runs: result.log.cells,
+                    length_s: result.log.length_s.unwrap_or_default(),
+                    seeds,
+                    together,
+                    ..of_all.clone()
+                };
+                results.insert(run.published.result[result.index].id.clone(), made);
+            }
+        }
+    }
+
+    fn at(&self, scale: Scale) -> &Papers {
+        match scale {
+            Scale::Quick => &self.quick,
+            Scale::Full => &self.full,
+        }
+    }
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+fn no_length(length: &[f64; 2]) -> bool {
+    *length == [0.0; 2]
+}

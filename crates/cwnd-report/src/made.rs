@@ -1,0 +1,73 @@
+//! What the record of the papers was made with, and what its verdicts depend on: tables of `docs/papers.md`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use cwnd_papers::{Alternatives, Made, PAPERS, Provenance, Scale};
+
+/// A row for each alternative and result, with the rows of the result that change.
+pub(crate) fn alternatives(recorded: &Alternatives) -> String {
+    let mut text = "\n| paper | with | result | as assumed | with it | rows that change |\n|---|---|---|---|---|---|\n"
+        .to_string();
+    let counts = |[matches, misses, undecided]: [usize; 3]| format!("{matches} / {misses} / {undecided}");
+    for one in &recorded.alternative {
+        for (result, outcome) in &one.result {
+            let rows: Vec<String> = outcome.changed.iter().map(|(row, now)| format!("{row}: {now}")).collect();
+            let _ = writeln!(
+                text,
+                "| {} | `{}` | `{result}` | {} | {} | {} |",
+                one.paper,
+                one.set,
+                counts(outcome.assumed),
+                counts(outcome.counts),
+                rows.join("; ").replace('|', "\\|"),
+            );
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// A row for each command that recorded results of a paper.
+pub(crate) fn provenance(recorded: &Provenance) -> String {
+    let mut text =
+        "\n| on record | revision | date | machine | seeds | lengths | wall time | processor time | results |\n|---|---|---|---|---|---|---|---|---|\n"
+            .to_string();
+    for paper in PAPERS {
+        for (scale, length) in [(Scale::Full, "--full"), (Scale::Quick, "--quick")] {
+            let mut commands: BTreeMap<(&str, &str), Vec<(&String, &Made)>> = BTreeMap::new();
+            for (result, made) in recorded.results(scale, paper.id()) {
+                commands.entry((&made.date, &made.revision)).or_default().push((result, made));
+            }
+            for ((date, revision), results) in commands {
+                let made = results.iter().map(|(_, made)| *made);
+                let names: Vec<String> = results.iter().map(|(result, _)| format!("`{result}`")).collect();
+                let _ = writeln!(
+                    text,
+                    "| `cwnd paper {} {length}` | {revision} | {date} | {} | {} | {} | {} | {} | {} |",
+                    paper.id(),
+                    results[0].1.machine,
+                    range(made.clone().filter_map(|made| made.seeds).flatten().map(|seed| seed as f64), ""),
+                    range(made.clone().flat_map(|made| made.length_s).filter(|seconds| *seconds > 0.0), " s"),
+                    range(made.clone().filter_map(|made| made.wall_s), " s"),
+                    range(made.filter_map(|made| made.processor_s), " s"),
+                    names.join(", "),
+                );
+            }
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// The least and the largest; nothing of none.
+fn range(values: impl Iterator<Item = f64>, unit: &str) -> String {
+    let values: Vec<f64> = values.collect();
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    match values.len() {
+        0 => "not recorded".to_string(),
+        _ if least == largest => format!("{least}{unit}"),
+        _ => format!("{least} to {largest}{unit}"),
+    }
+}
