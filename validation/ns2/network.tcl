@@ -71,14 +71,29 @@ proc drr {from to rate delay limit quantum} {
     $ns simplex-link $node($from) $node($to) $rate $delay DRR
 }
 
-# A node of an end system, behind `delay` each way on a link that holds nothing up.
-proc behind {at delay} {
+# Where the delay of a flow's own access links lies: `both` ends, each way, or all of it at the `sender`, on the way of data, as here.
+Class Access
+Access set place_ both
+
+# The nodes of a flow's two end systems, whose own links take `access` of the round trip and hold nothing up.
+proc end_systems {from to access} {
+    global node
+    if {[Access set place_] eq "sender"} {
+        return [list [behind $from $access 0] $node($to)]
+    }
+    set part [expr {$access / 4}]
+    return [list [behind $from $part $part] [behind $to $part $part]]
+}
+
+# A node of an end system, behind links that take `out` from it and `in` to it, seconds.
+proc behind {at out in} {
     global ns node
-    if {$delay <= 0} { return $node($at) }
+    if {$out <= 0} { return $node($at) }
     set host [$ns node]
-    $ns duplex-link $host $node($at) 1000Gb $delay DropTail
-    $ns queue-limit $host $node($at) 1000000
-    $ns queue-limit $node($at) $host 1000000
+    foreach {from to delay} [list $host $node($at) $out $node($at) $host $in] {
+        $ns simplex-link $from $to 1000Gb $delay DropTail
+        $ns queue-limit $from $to 1000000
+    }
     return $host
 }
 
@@ -132,6 +147,9 @@ proc connected {kind from to packet ack window ecn overhead} {
     set receiver [new Agent/[dict get $sinks $kind]]
     $sender set packetSize_ $packet
     $sender set window_ $window
+    # The first threshold is the window at a reset, which only agents that exist when the simulator starts get by themselves. Without it
+    # slow start of later ones ends at 20 packets, the window they are created with.
+    $sender reset
     $sender set ecn_ $ecn
     $sender set overhead_ $overhead
     $receiver set packetSize_ $ack
@@ -145,8 +163,7 @@ proc connected {kind from to packet ack window ecn overhead} {
 # varies by the fraction `vary` both ways. Each packet leaves up to `overhead` late.
 proc tcp {kind from to packet ack window ecn overhead start spread stop access base vary} {
     global draws counters
-    set delay [expr {($access + $base * [$draws uniform -$vary $vary]) / 4}]
-    set ends [list [behind $from $delay] [behind $to $delay]]
+    set ends [end_systems $from $to [expr {$access + $base * [$draws uniform -$vary $vary]}]]
     foreach {sender receiver} [connected $kind [lindex $ends 0] [lindex $ends 1] $packet $ack $window $ecn $overhead] {}
     ftp $sender [expr {$start + [$draws uniform 0 $spread]}] $stop
     # The highest packet that arrived with all before it; -1 before the first.
@@ -156,8 +173,7 @@ proc tcp {kind from to packet ack window ecn overhead start spread stop access b
 # Finite flows of ns-2's TCP that arrive at random, `gap` apart on average, with sizes after Pareto, rounded up. They share the
 # access links of one end system at each end; nothing counts them.
 proc crowd {kind from to packet ack ecn overhead access gap scale shape start stop} {
-    global ns
-    set ends [list [behind $from [expr {$access / 4}]] [behind $to [expr {$access / 4}]]]
+    set ends [end_systems $from $to $access]
     arrival $kind $ends [list $packet $ack $ecn $overhead $gap $scale $shape] $start $stop
 }
 
