@@ -340,12 +340,12 @@ await check('a rule of one’s own runs, and an error in it is shown', async () 
 await check('a run follows the clock, and its rate is pulled', async () => {
   await anew(page, () => page.selectOption('#preset', 'two-flows'));
   await page.click('#pace');
-  await page.waitForFunction(() => Number.parseFloat(document.querySelector('#at').textContent) > 2 && /clock/.test(document.querySelector('#status').textContent), null, { timeout: 15_000 });
+  await page.waitForFunction(() => Number.parseFloat(document.querySelector('#at').textContent) > 2 && /clock/.test(document.querySelector('#status').textContent), null, { timeout: 60_000 });
   const rate = page.locator('#c-rate >> xpath=../input[@type="text"]');
   await rate.fill('20mbit');
   await rate.press('Tab');
   const at = await page.evaluate(() => Number.parseFloat(document.querySelector('#at').textContent));
-  await page.waitForFunction((from) => Number.parseFloat(document.querySelector('#at').textContent) > from + 12, at, { timeout: 15_000 });
+  await page.waitForFunction((from) => Number.parseFloat(document.querySelector('#at').textContent) > from + 12, at, { timeout: 60_000 });
   const total = (await cells(page, '#flows')).reduce((sum, [, , goodput]) => sum + Number(goodput), 0);
   assert(total > 10 && total < 25, `the flows have ${total} Mbit/s`);
   await page.click('#hold');

@@ -40,6 +40,12 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     run(cargo(workspace, COPY, &["test", "--locked"]).env("CWND_COMMAND", command))
 }
 
+/// The step of `test --long`: our algorithms in two stacks of others, beside the same behind our own senders.
+pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
+    let tests = ["test", "--locked", "--release", "--no-default-features", "--test", "ours", "--", "--ignored"];
+    run(&mut cargo(workspace, "foreign", &tests))
+}
+
 /// A cargo command in the folder `program`, whose settings hold only there.
 fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
     let mut command = workspace.cargo(arguments);

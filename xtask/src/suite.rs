@@ -108,6 +108,7 @@ pub(crate) const LONG: &[Step] = &[
             run(&mut workspace.cargo(&test))
         },
     },
+    Step { name: "stacks", needs: &[], run: crate::foreign::test_long },
     Step {
         name: "attacked",
         needs: &[],

@@ -1,7 +1,11 @@
 //! The repository, and running programs in it.
 
+use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// The repository.
 pub(crate) struct Workspace {
@@ -65,16 +69,70 @@ pub(crate) const TESTED: [&str; 9] = [
 /// What no other crate of the workspace turns on, and is to be looked at all the same.
 pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio"];
 
-/// Shows a command and runs it.
+/// Shows a command and runs it. With the variable [`LIMIT`] in the environment, the command is ended after so many minutes, with all it has started.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     println!("$ {}", shown(command));
-    let status = command.status().map_err(|error| format!("`{}` did not start: {error}", shown(command)))?;
-    if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", shown(command))) }
+    let limit = std::env::var(LIMIT).ok().map(|minutes| -> Result<u64, String> {
+        let accepted = minutes.parse().ok().filter(|minutes| (1..=1440).contains(minutes));
+        accepted.ok_or_else(|| format!("{LIMIT}={minutes}: a number of minutes from 1 to 1440 is accepted"))
+    });
+    let started = match limit.transpose()? {
+        None => command.status().map(Some),
+        Some(minutes) => {
+            command.process_group(0).spawn().and_then(|child| within(Duration::from_secs(60 * minutes), child))
+        }
+    };
+    match started.map_err(|error| format!("`{}` did not start: {error}", shown(command)))? {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(format!("`{}` ended with {status}", shown(command))),
+        None => Err(format!("`{}` was ended: it took longer than {LIMIT} says", shown(command))),
+    }
 }
+
+/// Waits for the leader of a process group, which is killed as a whole after `limit`: none then.
+fn within(limit: Duration, mut leader: Child) -> io::Result<Option<ExitStatus>> {
+    let poll = Duration::from_millis(50);
+    let mut waited = Duration::ZERO;
+    loop {
+        if let Some(status) = leader.try_wait()? {
+            return Ok(Some(status));
+        }
+        if waited >= limit {
+            // The shell's own `kill` is there where the program is not.
+            Command::new("sh").args(["-c", &format!("kill -KILL -{}", leader.id())]).status()?;
+            leader.wait()?;
+            return Ok(None);
+        }
+        sleep(poll);
+        waited += poll;
+    }
+}
+
+/// The variable of the environment with the minutes that a command of a step may take. `.ci/run` sets it, so that a test that hangs fails
+/// its step and not the whole run.
+const LIMIT: &str = "XTASK_LIMIT_MINUTES";
 
 /// A command as a person would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_stem().unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_beyond_its_limit_is_ended_with_what_it_has_started() {
+        let start = |script| Command::new("sh").args(["-c", script]).process_group(0).spawn().unwrap();
+        assert!(
+            within(Duration::from_secs(60), start("exit 3")).unwrap().is_some_and(|status| status.code() == Some(3))
+        );
+        let sign = std::env::temp_dir().join(format!("cwnd-xtask-{}", std::process::id()));
+        let hanging = start(&format!("(sleep 2; touch '{}') & wait", sign.display()));
+        assert!(within(Duration::from_millis(200), hanging).unwrap().is_none());
+        sleep(Duration::from_secs(3));
+        assert!(!sign.exists(), "what it had started went on");
+    }
 }
