@@ -4,6 +4,10 @@
 //! clock of 10 ms and, between its ticks, after every 64 packets or as many as the receiver's settings say: a rate is delivered packets
 //! over an interval of at least a round trip that ends with such a report. The longest of a few round trips hides the clock; over paths of a
 //! few milliseconds the packets between two reports are a burst that looks like aggregation.
+//!
+//! A packet that was lost counts as delivered when it is acknowledged, and no sample is taken around it. The packets above the hole that it
+//! filled are delivered in the same instant, and its retransmission left after them: an interval that began with it would be too short
+//! for all that are delivered in it.
 
 use std::collections::VecDeque;
 
@@ -14,41 +18,60 @@ use cwnd::{Limit, RateSample, Span, Time};
 #[derive(Debug, Default)]
 pub(super) struct Samples {
     rate: DeliveryRate,
-    /// From the cumulative acknowledgement to the next new packet, the newest transmission of each.
-    departures: VecDeque<Departure>,
+    /// From the cumulative acknowledgement to the next new packet.
+    packets: VecDeque<Packet>,
     acked: u64,
+    /// Losses of the outstanding packets.
+    losses: u64,
     /// Found lost by the NAK being handled, in order, with what they were then.
     missed: VecDeque<(u64, RateSample)>,
+}
+
+/// An outstanding packet.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    /// Of its newest transmission.
+    departure: Departure,
+    /// How often it was lost.
+    losses: u32,
 }
 
 impl Samples {
     /// Packet `number` leaves, with `in_flight` packets in the network before it.
     pub(super) fn send(&mut self, now: Time, number: u64, in_flight: u64) {
         let departure = self.rate.on_send(now, in_flight);
-        match number.checked_sub(self.acked).and_then(|at| self.departures.get_mut(usize::try_from(at).ok()?)) {
-            Some(known) => *known = departure,
+        match number.checked_sub(self.acked).and_then(|at| self.packets.get_mut(usize::try_from(at).ok()?)) {
+            Some(known) => known.departure = departure,
             None => {
                 // Numbers that no packet ever had, of messages that were given up, are taken for sent with this one.
-                let next = self.acked + self.departures.len() as u64;
-                self.departures.extend((next..=number).map(|_| departure));
+                let next = self.acked + self.packets.len() as u64;
+                self.packets.extend((next..=number).map(|_| Packet { departure, losses: 0 }));
             }
         }
     }
 
-    /// Packets below `upto` have arrived; `min_rtt` is the shortest round trip.
+    /// Packets below `upto` have arrived; `min_rtt` is the shortest round trip. The sample is of the last of them that was never lost.
     pub(super) fn acknowledge(&mut self, now: Time, upto: u64, min_rtt: Option<Span>) -> Option<RateSample> {
-        let count = usize::try_from(upto.saturating_sub(self.acked)).ok()?.min(self.departures.len());
-        for departure in self.departures.drain(..count) {
-            self.rate.on_delivered(now, &departure);
+        let count = usize::try_from(upto.saturating_sub(self.acked)).ok()?.min(self.packets.len());
+        for packet in self.packets.drain(..count) {
+            self.losses -= u64::from(packet.losses);
+            match packet.losses {
+                0 => self.rate.on_delivered(now, &packet.departure),
+                _ => self.rate.on_unnamed(now),
+            }
         }
         self.acked = self.acked.max(upto);
-        self.rate.sample(min_rtt)
+        let sample = self.rate.sample(min_rtt)?;
+        // What is outstanding left after the packet of the sample, so that its losses are none of the packets that left before.
+        Some(RateSample { lost: sample.lost.saturating_sub(self.losses), ..sample })
     }
 
     /// Packet `number` was found lost: the state it left with, and what was delivered and lost since.
     pub(super) fn lose(&mut self, number: u64) -> Option<RateSample> {
-        let departure = self.departures.get(usize::try_from(number.checked_sub(self.acked)?).ok()?)?;
-        Some(self.rate.on_lost(departure))
+        let packet = self.packets.get_mut(usize::try_from(number.checked_sub(self.acked)?).ok()?)?;
+        packet.losses = packet.losses.saturating_add(1);
+        self.losses += 1;
+        Some(self.rate.on_lost(&packet.departure))
     }
 
     /// A NAK found packet `number` lost.
@@ -101,9 +124,46 @@ mod tests {
         let lost = samples.lose(1).expect("it is outstanding");
         assert_eq!((lost.lost, lost.delivered, lost.prior_in_flight), (1, 1, 2));
         assert_eq!(samples.lose(0), None, "it has arrived");
-        // Sent again, it counts from then.
+        // It arrives with the packet above it, which left before: that one's sample counts both, and the loss.
         samples.send(at(41), 1, 1);
         let sample = samples.acknowledge(at(90), 3, None).expect("two packets");
-        assert_eq!((sample.prior_delivered, sample.prior_in_flight), (1, 2));
+        assert_eq!((sample.delivered, sample.lost, sample.prior_delivered, sample.prior_in_flight), (3, 1, 0, 3));
+        assert_eq!(sample.interval, Span::from_millis(90));
+    }
+
+    #[test]
+    fn a_hole_that_is_filled_shows_no_more_than_what_was_sent() {
+        // A packet per millisecond, acknowledged 40 ms later, one by one. The first transmissions of two packets are lost; each is found lost
+        // as the next packet arrives, and sent again at once.
+        const HOLES: [u64; 2] = [100, 120];
+        let mut samples = Samples::default();
+        let mut rates = Vec::new();
+        for millis in 40..300 {
+            (0..40).filter(|_| millis == 40).for_each(|number| samples.send(at(number), number, number));
+            let unfilled = |hole: &u64| millis < hole + 81;
+            let upto = HOLES.into_iter().find(unfilled).map_or(millis - 39, |hole| hole.min(millis - 39));
+            let sample = samples.acknowledge(at(millis), upto, Some(Span::from_millis(40)));
+            rates.extend(sample.and_then(|sample| sample.rate()).map(|rate| rate.0));
+            samples.send(at(millis), millis, 40);
+            for hole in HOLES.into_iter().filter(|hole| hole + 41 == millis) {
+                samples.miss(hole);
+                samples.send(at(millis), hole, 40);
+            }
+        }
+        assert!(rates.iter().all(|rate| *rate <= 1025.0), "{rates:?}");
+    }
+
+    #[test]
+    fn losses_of_what_left_later_are_none_of_the_sample() {
+        let mut samples = Samples::default();
+        (0..4).for_each(|number| samples.send(at(number), number, number));
+        [1, 3].into_iter().for_each(|number| samples.miss(number));
+        let sample = samples.acknowledge(at(50), 1, None).expect("a packet");
+        assert_eq!(sample.lost, 0, "both lost ones are above");
+        samples.send(at(51), 1, 2);
+        let sample = samples.acknowledge(at(100), 3, None).expect("packet 2 was never lost");
+        assert_eq!((sample.lost, sample.delivered, sample.prior_delivered), (1, 3, 0));
+        samples.send(at(101), 3, 0);
+        assert_eq!(samples.acknowledge(at(150), 4, None), None, "no packet that was never lost");
     }
 }

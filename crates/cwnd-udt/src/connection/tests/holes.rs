@@ -1,30 +1,40 @@
 //! What BBR makes of acknowledgements that wait for holes to be filled.
 
-use cwnd::Spec;
+use cwnd::{CongestionControl as _, Spec};
 
 use super::super::*;
 use super::world::{PAYLOAD, Parcel, World, agreed};
 
-/// What a flow has of 200 Mbit/s, headers included, over 50 ms with a queue of one bandwidth-delay product, from the third second to the
-/// twelfth, the mean of three runs. One packet of a thousand is lost, and every eighth acknowledged.
-fn share(algorithm: &str) -> f64 {
+/// The link, headers included.
+const LINK_BPS: u64 = 200_000_000;
+/// The link in packets of 1500 bytes a second.
+const LINK: f64 = LINK_BPS as f64 / 12_000.0;
+
+/// A flow over 50 ms with a queue of one bandwidth-delay product. One packet of `one_in` is lost, and every eighth acknowledged.
+fn path(algorithm: &str, one_in: u64, seed: u64) -> World {
     let settings = Settings { ack_every: 8, ..Settings::new(Spec::parse(algorithm).expect("registered")) };
+    let mut world = World::with(&settings, &agreed(1000, Mode::Stream), 25, Some(LINK_BPS));
+    world.ends.iter_mut().for_each(|end| end.line.queue = 833);
+    let mut state = seed;
+    world.ends[0].line.loses = Box::new(move |_, parcel| {
+        let data = matches!(parcel, Parcel::Data(_));
+        if data {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        }
+        data && state >> 32 < (1 << 32) / one_in
+    });
+    world.ends[0].to_write = u64::MAX;
+    world
+}
+
+/// What a flow that loses one packet of a thousand has of the link from the third second to the twelfth, the mean of three runs.
+fn share(algorithm: &str) -> f64 {
     let shares = [1, 2, 3].map(|seed: u64| {
-        let mut world = World::with(&settings, &agreed(1000, Mode::Stream), 25, Some(200_000_000));
-        world.ends.iter_mut().for_each(|end| end.line.queue = 833);
-        let mut state = seed;
-        world.ends[0].line.loses = Box::new(move |_, parcel| {
-            let data = matches!(parcel, Parcel::Data(_));
-            if data {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            }
-            data && state >> 32 < (1 << 32) / 1000
-        });
-        world.ends[0].to_write = u64::MAX;
+        let mut world = path(algorithm, 1000, seed);
         world.run(3000);
         let before = world.ends[1].read;
         world.run(9000);
-        (world.ends[1].read - before) as f64 / f64::from(PAYLOAD) * 1500.0 * 8.0 / 9.0 / 200e6
+        (world.ends[1].read - before) as f64 / f64::from(PAYLOAD) / 9.0 / LINK
     });
     shares.iter().sum::<f64>() / 3.0
 }
@@ -36,4 +46,25 @@ fn share(algorithm: &str) -> f64 {
 fn rare_holes_stop_a_sender_whose_window_is_what_was_delivered() {
     let [all, without] = ["bbr3", "bbr3:without=short-term-volume"].map(share);
     assert!(all < 0.72 && without > 0.8, "{all} and {without}");
+}
+
+/// An acknowledgement that fills a hole delivers all that waited above it. Divided by an interval that began with the retransmission, that
+/// gave up to nineteen times the link.
+#[test]
+fn the_bandwidth_of_a_path_with_holes_is_that_of_its_link() {
+    for (one_in, seed) in [(1000, 1), (200, 1), (200, 2), (100, 1), (100, 2), (100, 3)] {
+        let mut world = path("bbr3", one_in, seed);
+        let mut most = 0.0_f64;
+        for _ in 0..100 {
+            world.run(100);
+            let mut bandwidth = f64::NAN;
+            world.ends[0].core.algorithm().inspect(&mut |name, value| {
+                if name == "max_bw" {
+                    bandwidth = value;
+                }
+            });
+            most = most.max(bandwidth / LINK);
+        }
+        assert!((0.9..1.5).contains(&most), "one in {one_in}, seed {seed}: {most}");
+    }
 }
