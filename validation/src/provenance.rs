@@ -94,6 +94,8 @@ fn git(root: &Path, arguments: &[&str]) -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::Value;
 
     use super::*;
@@ -129,6 +131,7 @@ mod tests {
                     .map_err(|source| Error::Records { path: path.clone(), source })?;
                 match sources {
                     Provenance::Clean { revision, hash: recorded } => {
+                        git(root(), &["merge-base", "--is-ancestor", &revision, "HEAD"])?;
                         assert_eq!(hash(root(), &revision)?, recorded, "{file}: {revision}");
                     }
                     Provenance::Unknown { committed } => {
@@ -142,20 +145,29 @@ mod tests {
     }
 
     #[test]
-    fn pages_name_only_revisions_that_exist() -> Result<(), Error> {
+    fn every_revision_that_is_named_is_in_the_history() -> Result<(), Error> {
         if !has_history() {
             println!("skipped: there is no git history");
             return Ok(());
         }
-        for page in ["docs/files.md", "docs/performance.md", "docs/udt.md", "docs/validation.md"] {
-            let path = root().join(page);
+        let pages =
+            ["bbr", "files", "papers", "performance", "udt", "validation"].map(|page| format!("docs/{page}.md"));
+        let records = ["papers/alternatives.toml", "papers/changes.toml", "papers/provenance.toml"].map(String::from);
+        let mut named = BTreeMap::new();
+        for file in pages.into_iter().chain(records).chain(["SECURITY.md".to_owned()]) {
+            let path = root().join(&file);
             let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path, source })?;
-            let named = text.split("revision ").skip(1).filter_map(|rest| rest.split([' ', '.', ',', ';', ')']).next());
-            for revision in named.filter(|word| word.chars().take_while(char::is_ascii_hexdigit).count() >= 7) {
-                let exists = git(root(), &["rev-parse", "--verify", &format!("{revision}^{{commit}}")]);
-                assert!(exists.is_ok(), "{page}: {revision}");
+            for before in ["revision ", "\ncommit = \"", "0.1.0 ("] {
+                let words = text.split(before).skip(1).map(|rest| rest.chars().take_while(char::is_ascii_hexdigit));
+                let revisions = words.map(Iterator::collect::<String>).filter(|word| word.len() >= 7);
+                named.extend(revisions.map(|revision| (revision, file.clone())));
             }
         }
+        assert!(named.len() > 10, "{named:?}");
+        let head = git(root(), &["rev-parse", "HEAD"])?;
+        // One that another branch has, or none, is found by its name, but nobody else has it.
+        named.retain(|revision, _| git(root(), &["merge-base", "--is-ancestor", revision, head.trim()]).is_err());
+        assert!(named.is_empty(), "not in the history of HEAD: {named:?}");
         Ok(())
     }
 
