@@ -94,7 +94,7 @@ fn git(root: &Path, arguments: &[&str]) -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use serde_json::Value;
 
@@ -139,6 +139,31 @@ mod tests {
                     }
                     Provenance::Uncommitted => unreachable!("it cannot be read"),
                 }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_ns2_gave_is_of_the_network_and_the_agents_surroundings_as_they_are() -> Result<(), Error> {
+        if !has_history() {
+            println!("skipped: there is no git history");
+            return Ok(());
+        }
+        let path = root().join("validation/ns2/recorded.json");
+        let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
+        let records: Vec<Value> = serde_json::from_str(&text).map_err(|source| Error::Records { path, source })?;
+        let revisions: BTreeSet<&str> =
+            records.iter().filter_map(|record| record["sources"]["clean"]["revision"].as_str()).collect();
+        assert!(!revisions.is_empty(), "no record names a revision");
+        for file in ["validation/ns2/network.tcl", "validation/ns2/agent.cc"] {
+            let now = git(root(), &["hash-object", file])?;
+            for revision in &revisions {
+                let then = git(root(), &["rev-parse", &format!("{revision}:{file}")])?;
+                assert_eq!(
+                    then, now,
+                    "{file} has changed since {revision}: `cargo xtask validate ns2` with `[]` in recorded.json"
+                );
             }
         }
         Ok(())
