@@ -41,7 +41,7 @@ pub struct Alternative {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// The revision it was run at.
+    /// The revision it was run at, or the commit that put it on record, where that is not known and older.
     pub revision: String,
     /// How many of its rows match, miss and are undecided.
     pub counts: [usize; 3],
