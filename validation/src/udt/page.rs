@@ -137,7 +137,12 @@ fn gigabit(page: &mut String, measured: &Measured) {
 fn lossy(page: &mut String, measured: &Measured) {
     page.push_str(LOSSY);
     let repetitions = measured.rows.iter().map(|row| row.outcomes.len()).max().unwrap_or(0);
-    let _ = writeln!(page, "Each cell is the median of {repetitions} runs.\n");
+    match repetitions {
+        1 => page.push_str("Each cell is one run.\n\n"),
+        _ => {
+            let _ = writeln!(page, "Each cell is the median of {repetitions} runs.\n");
+        }
+    }
     let _ = writeln!(page, "| Mbit/s (link: late by at most, 99 %) | {} |", LOSSES.map(|(_, shown)| shown).join(" | "));
     let _ = writeln!(page, "| --- |{}", " --- |".repeat(LOSSES.len()));
     for (who, ends) in std::iter::once(("libudt", "")).chain(ALGORITHMS) {
