@@ -137,12 +137,8 @@ fn gigabit(page: &mut String, measured: &Measured) {
 fn lossy(page: &mut String, measured: &Measured) {
     page.push_str(LOSSY);
     let repetitions = measured.rows.iter().map(|row| row.outcomes.len()).max().unwrap_or(0);
-    match repetitions {
-        1 => page.push_str("Each cell is one run.\n\n"),
-        _ => {
-            let _ = writeln!(page, "Each cell is the median of {repetitions} runs.\n");
-        }
-    }
+    let cell = if repetitions == 1 { "one run".to_owned() } else { format!("the median of {repetitions} runs") };
+    let _ = writeln!(page, "Each cell is {cell}.\n");
     let _ = writeln!(page, "| Mbit/s (link: late by at most, 99 %) | {} |", LOSSES.map(|(_, shown)| shown).join(" | "));
     let _ = writeln!(page, "| --- |{}", " --- |".repeat(LOSSES.len()));
     for (who, ends) in std::iter::once(("libudt", "")).chain(ALGORITHMS) {
