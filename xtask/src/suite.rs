@@ -108,6 +108,15 @@ pub(crate) const LONG: &[Step] = &[
             run(&mut workspace.cargo(&test))
         },
     },
+    Step {
+        name: "holes",
+        needs: &[],
+        // What BBR has over UDT where packets are lost: the table of docs/bbr.md.
+        run: |workspace| {
+            let test = ["test", "--package", "cwnd-udt", "--lib", "holes", "--", "--ignored", "--nocapture"];
+            run(&mut workspace.cargo(&test))
+        },
+    },
     Step { name: "stacks", needs: &[], run: crate::foreign::test_long },
     Step {
         name: "attacked",

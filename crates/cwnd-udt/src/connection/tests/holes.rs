@@ -50,7 +50,7 @@ fn rare_holes_stop_a_sender_whose_window_is_what_was_delivered() {
 
 /// The table of `docs/bbr.md`: the mean over ten runs, the least and the most.
 #[test]
-#[ignore = "takes a minute; `cargo test --release -p cwnd-udt holes -- --ignored --nocapture` prints the table"]
+#[ignore = "takes a minute; `cargo xtask test --long holes`"]
 fn what_holes_leave_of_the_link() {
     for algorithm in
         ["bbr3", "bbr3:without=short-term-volume", "bbr3:without=short-term-rate", "bbr3:without=short-term"]
