@@ -1,14 +1,11 @@
 //! Crowds under way: finite flows that arrive at random, and end when their data has been acknowledged.
 
-use std::sync::Arc;
-
 use cwnd::{Span, Time};
 use cwnd_trace::Histogram;
 
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath, Member};
 use crate::protocol::SenderProtocol;
 use crate::random::Stream;
-use crate::ring::Budget;
 use crate::setup::{CrowdSetup, Setup};
 use crate::traffic::arrivals::Poisson;
 use crate::traffic::source::Backlog;
@@ -26,7 +23,6 @@ pub(crate) struct Crowd {
     /// Its pending event; those at other times are out of date.
     pub(crate) armed: Time,
     pub(crate) tally: Tally,
-    budget: Arc<Budget>,
 }
 
 /// A flow that is requested.
@@ -77,7 +73,7 @@ pub(crate) struct Completions {
 
 impl Crowd {
     /// The crowd that is number `index` of `setup`, and of which no flow has arrived.
-    pub(crate) fn new(setup: &Setup, index: usize, path: FlowPath, budget: &Arc<Budget>) -> Self {
+    pub(crate) fn new(setup: &Setup, index: usize, path: FlowPath) -> Self {
         let stream = |what| Stream::new(setup.seed, &format!("crowd {index}: {what}"));
         let crowd = setup.crowds[index].clone();
         Self {
@@ -89,7 +85,6 @@ impl Crowd {
             armed: Time::MAX,
             tally: Tally::default(),
             setup: crowd,
-            budget: Arc::clone(budget),
         }
     }
 
@@ -138,7 +133,7 @@ impl Crowd {
             seed: draws.seed(),
             jitter: Stream::seeded(draws.seed()),
         };
-        Some(Flow::controlled(&self.setup.flow, &self.path, parameters, &self.budget))
+        Some(Flow::controlled(&self.setup.flow, &self.path, parameters))
     }
 
     /// All packets of a flow of `size` have arrived, `after` its start.

@@ -1,13 +1,11 @@
 //! A flow: its two endpoints and its access line.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
-
 use cwnd::registry::Transport;
 use cwnd::window::Policy;
 use cwnd::{Algorithm, Bytes, Packets, Span, Start, Time};
 use cwnd_stack::StackSpec;
 
+use crate::access::{AccessLine, Departures, OtherBodies};
 use crate::endpoint::{Receiver, Sender};
 use crate::era::{Era, MarkedAtOne};
 use crate::net::packet::{Ack, Body, Data, Ecn, Packet};
@@ -15,7 +13,6 @@ use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
 use crate::protocol::{ReceiverProtocol, SenderConfig, SenderProtocol};
 use crate::random::Stream;
-use crate::ring::{Budget, Ring};
 use crate::setup::{FlowSetup, Setup, Variation};
 use crate::tcp::AckEcho;
 use crate::tcp::recovery::Sack;
@@ -107,30 +104,6 @@ pub(crate) struct Armed {
     pub(crate) deadline: Time,
 }
 
-/// A flow's own part of the path, without a queue: the delay of its access links, both ways in one, and what a host takes to
-/// send a packet.
-#[derive(Debug)]
-pub(crate) struct AccessLine {
-    delay: Span,
-    /// Below this, drawn per packet, nanoseconds.
-    jitter: u64,
-    stream: Stream,
-    last: Time,
-    in_transit: Ring<Departure>,
-}
-
-/// A packet on an access line, less what all of them have in common: on a fast long path half of all packets are here.
-#[derive(Clone, Copy, Debug)]
-struct Departure {
-    due: Time,
-    /// None if it is no plain data: its content is then among the [`OtherBodies`].
-    data: Option<Data>,
-}
-
-/// The contents of packets on access lines that are not plain data, by flow, in order. Few flows have any.
-#[derive(Debug, Default)]
-pub(crate) struct OtherBodies(BTreeMap<u32, VecDeque<Body>>);
-
 impl FlowPath {
     /// The path over `routes` of packets of `packet` bytes.
     pub(crate) fn new(setup: &Setup, all: &Routes, routes: FlowRoutes, packet: Bytes) -> Self {
@@ -198,12 +171,7 @@ impl Finite {
 
 impl Flow {
     /// A flow under congestion control.
-    pub(crate) fn controlled(
-        setup: &FlowSetup,
-        path: &FlowPath,
-        parameters: FlowParameters,
-        budget: &Arc<Budget>,
-    ) -> Self {
+    pub(crate) fn controlled(setup: &FlowSetup, path: &FlowPath, parameters: FlowParameters) -> Self {
         let era = Era { min_rto: setup.host.min_rto.unwrap_or(setup.era.min_rto), ..setup.era };
         let truncate = era.policy.truncate || setup.host.whole;
         let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
@@ -280,21 +248,15 @@ impl Flow {
                 (sender, receiver),
                 path,
                 setup.packet,
-                AccessLine::new(Span::from_secs_f64(delay), path.jitter, parameters.jitter, budget),
+                AccessLine::new(Span::from_secs_f64(delay), path.jitter, parameters.jitter),
             )
         }
     }
 
     /// A flow without congestion control.
-    pub(crate) fn uncontrolled(
-        setup: &CbrSetup,
-        path: &FlowPath,
-        backlog: Backlog,
-        jitter: Stream,
-        budget: &Arc<Budget>,
-    ) -> Self {
+    pub(crate) fn uncontrolled(setup: &CbrSetup, path: &FlowPath, backlog: Backlog, jitter: Stream) -> Self {
         let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog)));
-        let access = AccessLine::new(setup.access_delay, path.jitter, jitter, budget);
+        let access = AccessLine::new(setup.access_delay, path.jitter, jitter);
         Self { class: setup.class, ..Self::new((sender, Receiver::Cbr(cbr::Receiver)), path, setup.packet, access) }
     }
 
@@ -338,8 +300,15 @@ impl Flow {
 
     /// Takes the packet that leaves the access line next; this is flow `index`.
     #[inline(always)]
-    pub(crate) fn leave_access(&mut self, index: u32, other_bodies: &mut OtherBodies) -> Option<Packet> {
-        let (size, capable, body) = match self.access.in_transit.pop_front()?.data {
+    pub(crate) fn leave_access(
+        &mut self,
+        index: u32,
+        departures: &mut Departures,
+        other_bodies: &mut OtherBodies,
+    ) -> Option<Packet> {
+        let data = self.access.front();
+        self.access.remove_front(departures);
+        let (size, capable, body) = match data {
             Some(data) => return Some(self.data_packet(index, data)),
             None => match other_bodies.take(index)? {
                 body @ Body::Headed(data, _) => (self.packet, self.ecn && !data.retransmission, body),
@@ -380,85 +349,7 @@ impl Flow {
     }
 }
 
-impl AccessLine {
-    /// An empty line.
-    pub(crate) fn new(delay: Span, jitter: Span, stream: Stream, budget: &Arc<Budget>) -> Self {
-        Self { delay, jitter: jitter.as_nanos(), stream, last: Time::ZERO, in_transit: Ring::new(budget) }
-    }
-
-    /// Puts a packet on the line, which sets when it leaves; packets stay in order. Whether there was memory for it.
-    #[inline(always)]
-    pub(crate) fn offer(&mut self, now: Time, data: Option<Data>) -> bool {
-        let jitter = Span::from_nanos(self.stream.below(self.jitter));
-        self.last = (now + self.delay + jitter).max(self.last);
-        self.in_transit.push(Departure { due: self.last, data })
-    }
-
-    /// The packet that leaves next, if it is plain data.
-    #[inline(always)]
-    pub(crate) fn front(&self) -> Option<Data> {
-        self.in_transit.front()?.data
-    }
-
-    /// Takes that packet off the line.
-    #[inline(always)]
-    pub(crate) fn remove_front(&mut self) {
-        self.in_transit.pop_front();
-    }
-
-    /// When the next packet leaves; [`Time::MAX`] if there is none.
-    #[inline]
-    pub(crate) fn next(&self) -> Time {
-        self.in_transit.front().map_or(Time::MAX, |packet| packet.due)
-    }
-
-    /// Whether packets take any time on the line.
-    pub(crate) fn takes_time(&self) -> bool {
-        self.delay > Span::ZERO
-    }
-
-    /// Memory for packets, bytes.
-    pub(crate) fn memory(&self) -> u64 {
-        self.in_transit.charged()
-    }
-
-    /// How many packets are on the line.
-    pub(crate) fn in_transit(&self) -> usize {
-        self.in_transit.len()
-    }
-}
-
-impl OtherBodies {
-    /// Adds the content of the next packet of `flow`, which is no plain data.
-    #[cold]
-    pub(crate) fn put(&mut self, flow: u32, body: Body) {
-        self.0.entry(flow).or_default().push_back(body);
-    }
-
-    /// How many packets of `flow` are not data.
-    pub(crate) fn answers(&self, flow: u32) -> u32 {
-        let bodies = self.0.get(&flow).into_iter().flatten();
-        bodies.filter(|body| !body.is_data()).count() as u32
-    }
-
-    #[cold]
-    fn take(&mut self, flow: u32) -> Option<Body> {
-        self.0.get_mut(&flow)?.pop_front()
-    }
-}
-
 impl Armed {
     /// No event pending.
     pub(crate) const NONE: Self = Self { release: Time::MAX, receiver: Time::MAX, deadline: Time::MAX };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_departure_stays_small() {
-        // Two of them in a cache line.
-        assert!(size_of::<Departure>() <= 32, "{} bytes", size_of::<Departure>());
-    }
 }

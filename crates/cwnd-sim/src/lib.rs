@@ -3,6 +3,7 @@
 //! A [`Setup`] is everything a run needs, as plain data; [`run`] turns it into a [`Trace`], and a [`Simulation`] does so in steps. The
 //! same setup gives the same bytes on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
 
+mod access;
 mod agent;
 mod cbr;
 mod crowd;

@@ -57,7 +57,8 @@ impl Budget {
         fits
     }
 
-    fn release(&self, bytes: u64) {
+    /// Gives back `bytes`.
+    pub(crate) fn release(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 }

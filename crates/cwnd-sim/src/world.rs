@@ -12,12 +12,13 @@ use std::sync::Arc;
 use cwnd::{Span, Time};
 use cwnd_udt::Message;
 
+use crate::access::{Departures, OtherBodies};
 use crate::crowd::{Crowd, Request};
 use crate::digest::Digest;
 use crate::endpoint::{Receiver, Sender};
 use crate::error::{SetupError, SetupPart};
 use crate::events::{Component, EventSet, Next};
-use crate::flow::{Finite, Flow, FlowParameters, FlowPath, OtherBodies};
+use crate::flow::{Finite, Flow, FlowParameters, FlowPath};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
@@ -51,6 +52,7 @@ pub(crate) struct World {
     pub(crate) crowds: Vec<Crowd>,
     /// Round-trip times without queueing or transmission of the flows recorded one by one, as drawn.
     pub(crate) base_rtts: Vec<Span>,
+    departures: Departures,
     other_bodies: OtherBodies,
     /// Places in `flows` whose flow has ended.
     free: Vec<u32>,
@@ -83,6 +85,7 @@ impl World {
             flows: Vec::with_capacity(setup.flows.len() + setup.cbr.len()),
             crowds: Vec::with_capacity(setup.crowds.len()),
             base_rtts: Vec::with_capacity(setup.flows.len()),
+            departures: Departures::new(&budget),
             other_bodies: OtherBodies::default(),
             free: Vec::new(),
             stacks: Vec::new(),
@@ -109,7 +112,7 @@ impl World {
         for (index, crowd) in setup.crowds.iter().enumerate() {
             let routes = setup.flow_routes(&mut world.routes, &crowd.flow, SetupPart::Crowd)?;
             let path = FlowPath::new(setup, &world.routes, routes, crowd.flow.packet);
-            world.crowds.push(Crowd::new(setup, index, path, &world.budget));
+            world.crowds.push(Crowd::new(setup, index, path));
             world.arm_crowd(index as u32);
         }
         world.ahead = world.only_way_there();
@@ -168,7 +171,9 @@ impl World {
 
     /// The flow or link with the most memory for packets.
     pub(crate) fn largest(&self, setup: &Setup) -> SetupPart {
-        let flows = (0_u32..).zip(&self.flows).map(|(index, flow)| (flow.access.memory(), index));
+        let flows = (0_u32..)
+            .zip(&self.flows)
+            .map(|(index, flow)| (Departures::cost(flow.access.in_transit(&self.departures)), index));
         let links = self.links.iter().zip(&setup.links).map(|(link, setup)| (link.memory(), setup));
         let flow = flows.max_by_key(|(memory, _)| *memory);
         let link = links.max_by_key(|(memory, _)| *memory);
@@ -262,7 +267,7 @@ impl World {
             seed: draws.seed(),
             jitter: Stream::new(setup.seed, &format!("flow {index}: jitter")),
         };
-        let mut built = Flow::controlled(flow, &path, parameters, &self.budget);
+        let mut built = Flow::controlled(flow, &path, parameters);
         built.ahead = self.may_be_ahead(&built);
         if let Sender::Stack(_) = built.sender {
             self.stacks.push(index);
@@ -283,7 +288,7 @@ impl World {
         let varied = setup.variation.start != Some(Span::ZERO);
         let clock = || (if varied { named("start").unit() } else { 0.0 }, named("rate"));
         let backlog = Backlog::new(&Source::Rate(cbr.rate), (cbr.start, cbr.stop), &cbr.pauses, cbr.packet, clock);
-        let flow = Flow::uncontrolled(cbr, &path, backlog, named("jitter"), &self.budget);
+        let flow = Flow::uncontrolled(cbr, &path, backlog, named("jitter"));
         self.flows.push(flow);
         self.events.push(cbr.start, Component::Start(index));
         Ok(())
@@ -310,7 +315,7 @@ impl World {
             return;
         }
         let flow = &mut self.flows[index as usize];
-        let Some(mut packet) = flow.leave_access(index, &mut self.other_bodies) else { return };
+        let Some(mut packet) = flow.leave_access(index, &mut self.departures, &mut self.other_bodies) else { return };
         self.events.set_access(index, flow.access.next());
         match self.ahead {
             Some(link) => self.offer_ahead(link, &mut packet),
@@ -490,7 +495,7 @@ impl World {
                 *answers += u32::from(!body.is_data());
                 self.other_bodies.put(index, body);
             }
-            access.offer(now, data)
+            access.offer(&mut self.departures, now, data)
         });
         if idle {
             self.events.set_access(index, access.next());

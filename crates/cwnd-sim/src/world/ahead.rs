@@ -107,7 +107,7 @@ impl World {
         if let Place::Access(there) = *place {
             let link = &mut self.links[there as usize];
             let Some(left) = link.pass_to_tail(self.now, flow.packet) else { return false };
-            flow.access.remove_front();
+            flow.access.remove_front(&mut self.departures);
             self.events.set_access(index, flow.access.next());
             let Some(at) = link.carry(left, self.horizon, flow.packet) else {
                 let packet = flow.data_packet(index, data);
@@ -149,7 +149,7 @@ impl World {
                 for number in numbers {
                     let data =
                         Data { number, sent_at: at, retransmission: false, reacted: false, pair: false, spin: false };
-                    if !flow.access.offer(at, Some(data)) {
+                    if !flow.access.offer(&mut self.departures, at, Some(data)) {
                         break;
                     }
                 }

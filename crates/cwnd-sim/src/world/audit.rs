@@ -14,7 +14,7 @@ impl World {
         // Of each flow: data packets, and others.
         let on_access = (0..).zip(&self.flows).map(|(index, flow)| {
             let others = self.other_bodies.answers(index);
-            (flow.access.in_transit() as u64 - u64::from(others), others)
+            (flow.access.in_transit(&self.departures) as u64 - u64::from(others), others)
         });
         let mut in_network: Vec<(u64, u32)> = on_access.collect();
         let on_links = self.links.iter().flat_map(Link::in_transit);

@@ -1,0 +1,347 @@
+//! The access lines of flows, and the packets on them.
+//!
+//! On a fast long path half of all packets are here. Their places lie in one pool for all flows, in blocks of a few: what a run needs is what
+//! is on the way, and not the most that each flow has ever had there.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use cwnd::{Span, Time};
+
+use crate::net::packet::{Body, Data};
+use crate::random::Stream;
+use crate::ring::Budget;
+
+/// A flow's own part of the path, without a queue: the delay of its access links, both ways in one, and what a host takes to
+/// send a packet.
+#[derive(Debug)]
+pub(crate) struct AccessLine {
+    delay: Span,
+    /// Below this, drawn per packet, nanoseconds.
+    jitter: u64,
+    stream: Stream,
+    /// When the packet at the front leaves; [`Time::MAX`] if there is none.
+    next: Time,
+    /// When that one leaves, or the last one left.
+    last: Time,
+    front: Departure,
+    /// The place of the packet behind the front, and the one behind the last packet: equal if there is none.
+    second: u32,
+    end: u32,
+}
+
+/// The packets on all access lines of a run, but the one at the front of each.
+///
+/// A block is [`BLOCK`] places, of which the last one says where the line goes on. A line without such packets has no block.
+#[derive(Debug)]
+pub(crate) struct Departures {
+    places: Vec<Departure>,
+    /// The first block that no line has; each says in its first place which is the next. [`NONE`] at the end.
+    free: u32,
+    budget: Arc<Budget>,
+}
+
+/// A packet on an access line, less what all of them have in common.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    /// The number of the packet, below its [`MARKS`].
+    label: u64,
+    sent_at: Time,
+}
+
+/// The contents of packets on access lines that are not plain data, by flow, in order. Few flows have any.
+#[derive(Debug, Default)]
+pub(crate) struct OtherBodies(BTreeMap<u32, VecDeque<Body>>);
+
+impl AccessLine {
+    /// An empty line.
+    pub(crate) fn new(delay: Span, jitter: Span, stream: Stream) -> Self {
+        let (next, last) = (Time::MAX, Time::ZERO);
+        Self {
+            delay,
+            jitter: jitter.as_nanos(),
+            stream,
+            next,
+            last,
+            front: Departure::new(Time::ZERO, None),
+            second: 0,
+            end: 0,
+        }
+    }
+
+    /// Puts a packet on the line that is sent now; without data its content is among the [`OtherBodies`]. Whether there was memory for it.
+    #[inline(always)]
+    pub(crate) fn offer(&mut self, departures: &mut Departures, now: Time, data: Option<Data>) -> bool {
+        let packet = Departure::new(now, data);
+        if self.next == Time::MAX {
+            self.bring_to_front(packet);
+            return true;
+        }
+        let alone = self.second == self.end;
+        if alone || self.end % BLOCK == BLOCK - 1 {
+            let Some(block) = departures.take_block() else { return false };
+            if alone {
+                self.second = block;
+            } else {
+                departures.places[self.end as usize].label = block.into();
+            }
+            self.end = block;
+        }
+        departures.places[self.end as usize] = packet;
+        self.end += 1;
+        true
+    }
+
+    /// The packet that leaves next, if it is plain data.
+    #[inline(always)]
+    pub(crate) fn front(&self) -> Option<Data> {
+        if self.next < Time::MAX { self.front.data() } else { None }
+    }
+
+    /// Takes that packet off the line.
+    #[inline(always)]
+    pub(crate) fn remove_front(&mut self, departures: &mut Departures) {
+        if self.second == self.end {
+            self.next = Time::MAX;
+            return;
+        }
+        if self.second % BLOCK == BLOCK - 1 {
+            let block = self.second - (BLOCK - 1);
+            self.second = departures.places[self.second as usize].label as u32;
+            departures.give_back(block);
+        }
+        let packet = departures.places[self.second as usize];
+        self.second += 1;
+        if self.second == self.end {
+            departures.give_back((self.end - 1) / BLOCK * BLOCK);
+        }
+        self.bring_to_front(packet);
+    }
+
+    /// When the next packet leaves; [`Time::MAX`] if there is none.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Whether packets take any time on the line.
+    pub(crate) fn takes_time(&self) -> bool {
+        self.delay > Span::ZERO
+    }
+
+    /// How many packets are on the line.
+    pub(crate) fn in_transit(&self, departures: &Departures) -> usize {
+        let (mut place, mut packets) = (self.second, usize::from(self.next < Time::MAX));
+        while place != self.end {
+            if place % BLOCK == BLOCK - 1 {
+                place = departures.places[place as usize].label as u32;
+            }
+            (place, packets) = (place + 1, packets + 1);
+        }
+        packets
+    }
+
+    /// This one leaves next. When is drawn only now: until then nobody asks.
+    #[inline(always)]
+    fn bring_to_front(&mut self, packet: Departure) {
+        let jitter = Span::from_nanos(self.stream.below(self.jitter));
+        self.last = (packet.sent_at + self.delay + jitter).max(self.last);
+        (self.next, self.front) = (self.last, packet);
+    }
+}
+
+impl Departures {
+    /// Of no packets.
+    pub(crate) fn new(budget: &Arc<Budget>) -> Self {
+        Self { places: Vec::new(), free: NONE, budget: Arc::clone(budget) }
+    }
+
+    /// Bytes charged to the budget for so many packets.
+    pub(crate) fn cost(packets: usize) -> u64 {
+        (packets as u64).saturating_mul(COST)
+    }
+
+    #[inline(always)]
+    fn take_block(&mut self) -> Option<u32> {
+        let block = self.free;
+        if block == NONE {
+            return self.add_block();
+        }
+        self.free = self.places[block as usize].label as u32;
+        Some(block)
+    }
+
+    #[inline(always)]
+    fn give_back(&mut self, block: u32) {
+        self.places[block as usize].label = self.free.into();
+        self.free = block;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_block(&mut self) -> Option<u32> {
+        let len = self.places.len();
+        let block = u32::try_from(len).ok().filter(|block| *block < NONE - BLOCK)?;
+        if len == self.places.capacity() {
+            let before = self.places.capacity();
+            let places = (2 * before).max(4 * BLOCK as usize);
+            // Both exist while packets are moved.
+            if !self.budget.take(Self::cost(places)) {
+                return None;
+            }
+            self.places.reserve_exact(places - len);
+            self.budget.release(Self::cost(before));
+        }
+        self.places.resize(len + BLOCK as usize, Departure::new(Time::ZERO, None));
+        Some(block)
+    }
+}
+
+impl Departure {
+    /// A packet sent at `now`.
+    #[inline(always)]
+    fn new(now: Time, data: Option<Data>) -> Self {
+        let label = match data {
+            None => ELSEWHERE << MARKS,
+            Some(Data { number, retransmission: false, reacted: false, pair: false, spin: false, .. }) => number,
+            Some(data) => Self::marked(&data),
+        };
+        Self { label, sent_at: now }
+    }
+
+    /// The label of a packet with flags. Few have any.
+    #[cold]
+    fn marked(data: &Data) -> u64 {
+        let flags = [data.retransmission, data.reacted, data.pair, data.spin];
+        data.number | flags.into_iter().fold(0, |flags, flag| flags << 1 | u64::from(flag)) << MARKS
+    }
+
+    /// Its content, if it is plain data.
+    #[inline(always)]
+    fn data(self) -> Option<Data> {
+        if self.label >> MARKS == 0 { Some(self.unmarked()) } else { self.marked_data() }
+    }
+
+    #[cold]
+    fn marked_data(self) -> Option<Data> {
+        let marks = self.label >> MARKS;
+        let flag = |at: u32| marks >> at & 1 == 1;
+        let (retransmission, reacted, pair, spin) = (flag(3), flag(2), flag(1), flag(0));
+        (marks & ELSEWHERE == 0).then(|| Data { retransmission, reacted, pair, spin, ..self.unmarked() })
+    }
+
+    #[inline(always)]
+    fn unmarked(self) -> Data {
+        Data {
+            number: self.label & ((1 << MARKS) - 1),
+            sent_at: self.sent_at,
+            retransmission: false,
+            reacted: false,
+            pair: false,
+            spin: false,
+        }
+    }
+}
+
+impl OtherBodies {
+    /// Adds the content of the next packet of `flow`, which is no plain data.
+    #[cold]
+    pub(crate) fn put(&mut self, flow: u32, body: Body) {
+        self.0.entry(flow).or_default().push_back(body);
+    }
+
+    /// How many packets of `flow` are not data.
+    pub(crate) fn answers(&self, flow: u32) -> u32 {
+        let bodies = self.0.get(&flow).into_iter().flatten();
+        bodies.filter(|body| !body.is_data()).count() as u32
+    }
+
+    /// Takes the content of the packet of `flow` that leaves now.
+    #[cold]
+    pub(crate) fn take(&mut self, flow: u32) -> Option<Body> {
+        self.0.get_mut(&flow)?.pop_front()
+    }
+}
+
+/// Places of a block, with the one that says where the line goes on: two cache lines.
+const BLOCK: u32 = 8;
+const NONE: u32 = u32::MAX;
+/// Above the number of a packet: whether its content is elsewhere, and the flags of [`Data`].
+const MARKS: u32 = 56;
+const ELSEWHERE: u64 = 1 << 4;
+/// Bytes of a place, with what its sender notes about the packet.
+const COST: u64 = 64;
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn data(number: u64, sent_at: Time, flags: u8) -> Data {
+        let flag = |at: u8| flags >> at & 1 == 1;
+        Data { number, sent_at, retransmission: flag(0), reacted: flag(1), pair: flag(2), spin: flag(3) }
+    }
+
+    #[test]
+    fn a_departure_stays_small() {
+        // Four of them in a cache line.
+        assert!(size_of::<Departure>() <= 16, "{} bytes", size_of::<Departure>());
+    }
+
+    #[test]
+    fn places_are_used_again() {
+        let mut departures = Departures::new(&Arc::new(Budget::new(u64::MAX)));
+        let line = || AccessLine::new(Span::from_millis(1), Span::ZERO, Stream::new(1, "line"));
+        for mut line in iter::repeat_with(line).take(10) {
+            let held = (0..20).take_while(|_| line.offer(&mut departures, Time::ZERO, None)).count();
+            assert_eq!((held, line.in_transit(&departures)), (20, 20));
+            (0..20).for_each(|_| line.remove_front(&mut departures));
+            assert_eq!((line.next(), line.in_transit(&departures)), (Time::MAX, 0));
+        }
+        // 19 packets behind the front need three blocks of seven.
+        assert_eq!(departures.places.len(), 3 * BLOCK as usize);
+    }
+
+    #[test]
+    fn packets_beyond_the_budget_are_refused() {
+        let budget = Arc::new(Budget::new(Departures::cost(100)));
+        let mut departures = Departures::new(&budget);
+        let mut line = AccessLine::new(Span::from_millis(1), Span::ZERO, Stream::new(1, "line"));
+        let held = (0..200).take_while(|_| line.offer(&mut departures, Time::ZERO, None)).count();
+        // The front, and seven in each of the eight blocks of 64 places: 128 are more than there may be.
+        assert!(held == 57 && budget.is_passed(), "{held}");
+    }
+
+    proptest! {
+        /// Two lines that share their places, beside rings of packets whose departures are drawn as they are sent.
+        #[test]
+        fn lines_are_rings(steps in proptest::collection::vec((0_usize..2, 0_u8..3, 0_u64..50, 0_u8..20), 0..300)) {
+            let mut departures = Departures::new(&Arc::new(Budget::new(u64::MAX)));
+            let names = ["one", "two"];
+            let (delay, jitter) = (Span::from_nanos(10), 30);
+            let mut lines = names.map(|name| AccessLine::new(delay, Span::from_nanos(jitter), Stream::new(1, name)));
+            let mut models = names.map(|name| (Stream::new(1, name), Time::ZERO, VecDeque::new()));
+            let mut now = Time::ZERO;
+            for (number, (which, step, wait, flags)) in (0..).zip(steps) {
+                now += Span::from_nanos(wait);
+                let (line, (stream, last, ring)) = (&mut lines[which], &mut models[which]);
+                if step == 0 {
+                    line.remove_front(&mut departures);
+                    ring.pop_front();
+                } else {
+                    let data = (flags < 16).then(|| data(number, now, flags));
+                    prop_assert!(line.offer(&mut departures, now, data));
+                    *last = (now + delay + Span::from_nanos(stream.below(jitter))).max(*last);
+                    ring.push_back((*last, data));
+                }
+                let front = ring.front().copied();
+                prop_assert_eq!(line.next(), front.map_or(Time::MAX, |(due, _)| due));
+                prop_assert_eq!(line.front(), front.and_then(|(_, data)| data));
+                prop_assert_eq!(line.in_transit(&departures), ring.len());
+            }
+        }
+    }
+}
