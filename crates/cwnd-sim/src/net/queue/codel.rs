@@ -45,8 +45,9 @@ impl CoDel {
 }
 
 impl Scheduler for CoDel {
-    fn push(&mut self, now: Time, packet: &Packet) {
+    fn push(&mut self, now: Time, packet: &Packet) -> bool {
         self.held.push(now, packet);
+        self.limit.is_exceeded(self.held.packets(), self.held.bytes())
     }
 
     fn shed(&mut self, dropped: &mut Vec<Packet>) {
@@ -57,7 +58,7 @@ impl Scheduler for CoDel {
 
     fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled<'_>> {
         let marked = self.control.choose(&self.setup, &mut self.held, now, dropped)?;
-        Some(Pulled { held: &mut self.held, marked })
+        Pulled::of(&mut self.held, marked)
     }
 
     fn backlog(&self) -> (u64, u64) {
@@ -259,7 +260,7 @@ mod tests {
         let mut queue = codel(CoDelSetup::default());
         assert_eq!(actions(&mut queue, 10.0, 150.0, Ecn::NotCapable), [110.0]);
         // The line comes back after a pause. Due were 210, 280.7, 338.4, 388.4 and 433.2 ms.
-        (0..20).for_each(|number| queue.push(Time::ZERO, &packet(number)));
+        (0..20).for_each(|number| _ = queue.push(Time::ZERO, &packet(number)));
         let mut dropped = Vec::new();
         assert!(pull(&mut queue, 440.0, &mut dropped).is_some());
         assert_eq!(dropped.len(), 5);
@@ -271,7 +272,7 @@ mod tests {
         let dropped_of = |burst: u64| {
             let mut queue = codel(CoDelSetup::default());
             let (mut dropped, mut left) = (Vec::new(), 0_u32);
-            (0..burst).for_each(|number| queue.push(Time::ZERO, &packet(number)));
+            (0..burst).for_each(|number| _ = queue.push(Time::ZERO, &packet(number)));
             while pull(&mut queue, f64::from(left), &mut dropped).is_some() {
                 left += 1;
             }
@@ -287,7 +288,7 @@ mod tests {
     fn a_queue_of_one_packet_is_left_alone() {
         let mut queue = codel(CoDelSetup::default());
         // The line is slow: each packet waits for 30 ms with one more behind it.
-        (0..2).for_each(|number| queue.push(Time::ZERO, &packet(number)));
+        (0..2).for_each(|number| _ = queue.push(Time::ZERO, &packet(number)));
         let mut dropped = Vec::new();
         for n in 1..100_u64 {
             assert!(pull(&mut queue, n as f64 * 30.0, &mut dropped).is_some());
@@ -298,7 +299,7 @@ mod tests {
         queue.push(ms(2970.0), &packet(0));
         for n in 100..110_u64 {
             pull(&mut queue, n as f64 * 30.0, &mut dropped);
-            (0..=dropped.len() as u64).for_each(|n| queue.push(ms(2970.0), &packet(n)));
+            (0..=dropped.len() as u64).for_each(|n| _ = queue.push(ms(2970.0), &packet(n)));
         }
         assert!(!dropped.is_empty());
     }

@@ -91,7 +91,7 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
-    fn push(&mut self, now: Time, packet: &Packet) {
+    fn push(&mut self, now: Time, packet: &Packet) -> bool {
         let index = packet.flow as usize;
         if index >= self.classes.len() {
             self.classes.resize_with(index + 1, Class::default);
@@ -103,6 +103,7 @@ impl Scheduler for Drr {
         class.waiting.push(now, packet);
         self.packets += 1;
         self.bytes += u64::from(packet.size.0);
+        self.limit.is_exceeded(self.packets, self.bytes)
     }
 
     fn shed(&mut self, dropped: &mut Vec<Packet>) {
@@ -113,7 +114,7 @@ impl Scheduler for Drr {
 
     fn pull(&mut self, _: Time, _: &mut Vec<Packet>) -> Option<Pulled<'_>> {
         let flow = self.take_turn()?;
-        self.release_head(0, flow).map(|held| Pulled { held, marked: false })
+        self.release_head(0, flow).and_then(|held| Pulled::of(held, false))
     }
 
     fn backlog(&self) -> (u64, u64) {

@@ -4,8 +4,6 @@
 //! moment ago come first: a flow that sends less than its share hardly waits. Each queue is under CoDel's control by itself,
 //! exemption of a last packet included (Linux compares the bytes of all queues there).
 
-use std::collections::VecDeque;
-
 use cwnd::Time;
 
 use super::codel::Control;
@@ -25,8 +23,8 @@ pub(crate) struct FqCoDel {
     places: Vec<u32>,
     queues: Vec<Queue>,
     /// The queues whose first turn is to come, and those that have had one.
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    new: Turns,
+    old: Turns,
     packets: u64,
     bytes: u64,
 }
@@ -40,6 +38,15 @@ struct Queue {
     credits: i64,
     /// It is in one of the lists.
     listed: bool,
+    /// The one behind it in its list.
+    next: Option<u32>,
+}
+
+/// A list of queues, whose links are in these.
+#[derive(Debug, Default)]
+struct Turns {
+    first: Option<u32>,
+    last: u32,
 }
 
 impl FqCoDel {
@@ -47,9 +54,18 @@ impl FqCoDel {
     pub(crate) fn new(setup: FqCoDelSetup, limit: QueueLimit, mut stream: Stream) -> Self {
         let mut queues = Vec::new();
         queues.resize_with(setup.queues as usize, Queue::default);
-        let (new, old) = (VecDeque::new(), VecDeque::new());
         let perturbation = stream.seed();
-        Self { setup, limit, perturbation, places: Vec::new(), queues, new, old, packets: 0, bytes: 0 }
+        Self {
+            setup,
+            limit,
+            perturbation,
+            places: Vec::new(),
+            queues,
+            new: Turns::default(),
+            old: Turns::default(),
+            packets: 0,
+            bytes: 0,
+        }
     }
 
     /// The queue of a flow.
@@ -61,6 +77,10 @@ impl FqCoDel {
         let hash = |flow| Stream::seeded(self.perturbation ^ u64::from(flow)).below(u64::from(self.setup.queues));
         self.places.extend((known..=flow).map(|flow| hash(flow) as u32));
         self.places[flow as usize]
+    }
+
+    fn has_too_much(&self) -> bool {
+        self.limit.is_exceeded(self.packets, self.bytes) || self.bytes > self.setup.memory
     }
 
     /// Drops from the head of the longest queue in bytes, half of its packets, but no more than a batch; of equal queues from the
@@ -78,7 +98,7 @@ impl FqCoDel {
 }
 
 impl Scheduler for FqCoDel {
-    fn push(&mut self, now: Time, packet: &Packet) {
+    fn push(&mut self, now: Time, packet: &Packet) -> bool {
         let place = self.place(packet.flow);
         let queue = &mut self.queues[place as usize];
         queue.held.push(now, packet);
@@ -86,45 +106,48 @@ impl Scheduler for FqCoDel {
         self.bytes += u64::from(packet.size.0);
         if !queue.listed {
             (queue.listed, queue.credits) = (true, i64::from(self.setup.quantum.0));
-            self.new.push_back(place);
+            self.new.push_back(&mut self.queues, place);
         }
+        self.has_too_much()
     }
 
     fn shed(&mut self, dropped: &mut Vec<Packet>) {
-        while self.limit.is_exceeded(self.packets, self.bytes) || self.bytes > self.setup.memory {
+        while self.has_too_much() {
             self.evict(dropped);
         }
     }
 
     fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled<'_>> {
         loop {
-            let is_new = !self.new.is_empty();
+            let is_new = self.new.first.is_some();
             let list = if is_new { &mut self.new } else { &mut self.old };
-            let place = *list.front()?;
+            let place = list.first?;
             let queue = &mut self.queues[place as usize];
             if queue.credits <= 0 {
                 queue.credits += i64::from(self.setup.quantum.0);
-                list.pop_front();
-                self.old.push_back(place);
+                list.pop_front(&self.queues);
+                self.old.push_back(&mut self.queues, place);
                 continue;
             }
-            let before = (queue.held.packets(), queue.held.bytes());
+            let earlier = dropped.len();
             let marked = queue.control.choose(&self.setup.codel, &mut queue.held, now, dropped);
-            // What was dropped, and the packet that is sent.
-            self.packets -= before.0 - queue.held.packets();
-            self.bytes -= before.1 - queue.held.bytes();
-            if let (Some(marked), Some((_, packet))) = (marked, queue.held.oldest()) {
+            for packet in &dropped[earlier..] {
                 self.packets -= 1;
                 self.bytes -= u64::from(packet.size.0);
-                queue.credits -= i64::from(packet.size.0);
-                return Some(Pulled { held: &mut self.queues[place as usize].held, marked });
             }
-            list.pop_front();
+            if let (Some(marked), Some((_, packet))) = (marked, queue.held.oldest()) {
+                let size = packet.size;
+                self.packets -= 1;
+                self.bytes -= u64::from(size.0);
+                queue.credits -= i64::from(size.0);
+                return Some(Pulled { held: &mut self.queues[place as usize].held, size, marked });
+            }
+            list.pop_front(&self.queues);
             if is_new {
                 // It would come first again with its next packet, before those that have waited for their turn.
-                self.old.push_back(place);
+                self.old.push_back(&mut self.queues, place);
             } else {
-                queue.listed = false;
+                self.queues[place as usize].listed = false;
             }
         }
     }
@@ -135,6 +158,23 @@ impl Scheduler for FqCoDel {
 
     fn waiting(&self) -> Box<dyn Iterator<Item = &Packet> + '_> {
         Box::new(self.queues.iter().flat_map(|queue| queue.held.iter()))
+    }
+}
+
+impl Turns {
+    /// Adds a queue that is in no list.
+    fn push_back(&mut self, queues: &mut [Queue], place: u32) {
+        queues[place as usize].next = None;
+        match self.first {
+            Some(_) => queues[self.last as usize].next = Some(place),
+            None => self.first = Some(place),
+        }
+        self.last = place;
+    }
+
+    /// Removes the first one.
+    fn pop_front(&mut self, queues: &[Queue]) {
+        self.first = self.first.and_then(|first| queues[first as usize].next);
     }
 }
 
@@ -204,7 +244,9 @@ mod tests {
         );
         assert_eq!(drain(&mut queue), [(1, 0), (1, 1), (2, 0), (1, 2), (2, 1), (1, 3), (2, 2)]);
         assert_eq!(queue.backlog(), (0, 0));
-        assert!(queue.new.is_empty() && queue.old.is_empty() && queue.queues.iter().all(|queue| !queue.listed));
+        assert!(
+            queue.new.first.is_none() && queue.old.first.is_none() && queue.queues.iter().all(|queue| !queue.listed)
+        );
     }
 
     #[test]

@@ -23,10 +23,10 @@ pub(crate) struct Scheduled<Q: ?Sized> {
 
 /// A queue that decides on a packet when the line is free for it.
 pub(crate) trait Scheduler: Debug + Send {
-    /// Takes in a packet.
-    fn push(&mut self, now: Time, packet: &Packet);
+    /// Takes in a packet; whether there is too much now, if it has to wait.
+    fn push(&mut self, now: Time, packet: &Packet) -> bool;
 
-    /// Drops what is too much, after a packet that has to wait.
+    /// Drops what is too much.
     fn shed(&mut self, dropped: &mut Vec<Packet>);
 
     /// The packet to be transmitted from `now` on, which never goes back, still in its place; what goes in its stead is `dropped`. If
@@ -45,6 +45,8 @@ pub(crate) trait Scheduler: Debug + Send {
 #[must_use]
 pub(crate) struct Pulled<'a> {
     pub(crate) held: &'a mut Held,
+    /// Its size.
+    pub(crate) size: Bytes,
     /// It is marked here.
     pub(crate) marked: bool,
 }
@@ -77,13 +79,15 @@ impl<Q: Scheduler + ?Sized> Scheduled<Q> {
     /// Offers a packet, once [`next`](Self::next) has nothing left at `now`. An idle line takes it at once, whatever the limit of
     /// the queue; else it waits, and what is too much is dropped.
     pub(crate) fn offer(&mut self, now: Time, packet: &Packet) -> Option<Sent> {
-        self.queue.push(now, packet);
+        let too_much = self.queue.push(now, packet);
         if self.line.free_at() > now {
-            self.queue.shed(&mut self.dropped);
+            if too_much {
+                self.queue.shed(&mut self.dropped);
+            }
             return None;
         }
         let pulled = self.queue.pull(now, &mut self.dropped)?;
-        let finish = self.line.send(now, pulled.size()?);
+        let finish = self.line.send(now, pulled.size);
         pulled.take(now, finish)
     }
 
@@ -94,22 +98,26 @@ impl<Q: Scheduler + ?Sized> Scheduled<Q> {
             return None;
         }
         let pulled = self.queue.pull(start, &mut self.dropped)?;
-        let finish = self.line.follow(pulled.size()?);
+        let finish = self.line.follow(pulled.size);
         pulled.take(start, finish)
     }
 }
 
-impl Pulled<'_> {
-    fn size(&self) -> Option<Bytes> {
-        self.held.oldest().map(|(_, packet)| packet.size)
+impl<'a> Pulled<'a> {
+    /// The oldest of `held`; none if nothing is.
+    #[inline]
+    pub(crate) fn of(held: &'a mut Held, marked: bool) -> Option<Self> {
+        let size = held.oldest()?.1.size;
+        Some(Self { held, size, marked })
     }
 
     /// Takes the packet out, which is transmitted from `start` to `finish`.
     pub(crate) fn take(self, start: Time, finish: Time) -> Option<Sent> {
-        let (arrived, packet) = self.held.oldest()?;
+        let (arrived, packet) = self.held.packets.front()?;
         let ecn = if self.marked { Ecn::Congestion } else { packet.ecn };
         let sent = Sent { packet: Packet { ecn, ..*packet }, arrived: *arrived, marked: self.marked, start, finish };
-        self.held.remove_oldest();
+        self.held.packets.pop_front();
+        self.held.bytes -= u64::from(self.size.0);
         Some(sent)
     }
 }
@@ -125,13 +133,6 @@ impl Held {
         let head = self.packets.pop_front()?;
         self.bytes -= u64::from(head.1.size.0);
         Some(head)
-    }
-
-    /// Takes the oldest packet out, which is known.
-    pub(crate) fn remove_oldest(&mut self) {
-        if let Some((_, packet)) = self.packets.pop_front() {
-            self.bytes -= u64::from(packet.size.0);
-        }
     }
 
     /// Takes the newest packet.
