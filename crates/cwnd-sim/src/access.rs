@@ -24,6 +24,7 @@ pub(crate) struct AccessLine {
     next: Time,
     /// When that one leaves, or the last one left.
     last: Time,
+    /// Vacant if there is none.
     front: Departure,
     /// The place of the packet behind the front, and the one behind the last packet: equal if there is none.
     second: u32,
@@ -57,23 +58,14 @@ impl AccessLine {
     /// An empty line.
     pub(crate) fn new(delay: Span, jitter: Span, stream: Stream) -> Self {
         let (next, last) = (Time::MAX, Time::ZERO);
-        Self {
-            delay,
-            jitter: jitter.as_nanos(),
-            stream,
-            next,
-            last,
-            front: Departure::new(Time::ZERO, None),
-            second: 0,
-            end: 0,
-        }
+        Self { delay, jitter: jitter.as_nanos(), stream, next, last, front: Departure::VACANT, second: 0, end: 0 }
     }
 
     /// Puts a packet on the line that is sent now; without data its content is among the [`OtherBodies`]. Whether there was memory for it.
     #[inline(always)]
     pub(crate) fn offer(&mut self, departures: &mut Departures, now: Time, data: Option<Data>) -> bool {
         let packet = Departure::new(now, data);
-        if self.next == Time::MAX {
+        if self.front.is_vacant() {
             self.bring_to_front(packet);
             return true;
         }
@@ -95,14 +87,14 @@ impl AccessLine {
     /// The packet that leaves next, if it is plain data.
     #[inline(always)]
     pub(crate) fn front(&self) -> Option<Data> {
-        if self.next < Time::MAX { self.front.data() } else { None }
+        self.front.data()
     }
 
     /// Takes that packet off the line.
     #[inline(always)]
     pub(crate) fn remove_front(&mut self, departures: &mut Departures) {
         if self.second == self.end {
-            self.next = Time::MAX;
+            (self.next, self.front) = (Time::MAX, Departure::VACANT);
             return;
         }
         if self.second % BLOCK == BLOCK - 1 {
@@ -131,7 +123,7 @@ impl AccessLine {
 
     /// How many packets are on the line.
     pub(crate) fn in_transit(&self, departures: &Departures) -> usize {
-        let (mut place, mut packets) = (self.second, usize::from(self.next < Time::MAX));
+        let (mut place, mut packets) = (self.second, usize::from(!self.front.is_vacant()));
         while place != self.end {
             if place % BLOCK == BLOCK - 1 {
                 place = departures.places[place as usize].label as u32;
@@ -181,7 +173,10 @@ impl Departures {
     #[inline(never)]
     fn add_block(&mut self) -> Option<u32> {
         let len = self.places.len();
-        let block = u32::try_from(len).ok().filter(|block| *block < NONE - BLOCK)?;
+        let Some(block) = u32::try_from(len).ok().filter(|block| *block < NONE - BLOCK) else {
+            self.budget.pass();
+            return None;
+        };
         if len == self.places.capacity() {
             let before = self.places.capacity();
             let places = (2 * before).max(4 * BLOCK as usize);
@@ -192,12 +187,20 @@ impl Departures {
             self.places.reserve_exact(places - len);
             self.budget.release(Self::cost(before));
         }
-        self.places.resize(len + BLOCK as usize, Departure::new(Time::ZERO, None));
+        self.places.resize(len + BLOCK as usize, Departure::VACANT);
         Some(block)
     }
 }
 
 impl Departure {
+    /// No packet.
+    const VACANT: Self = Self { label: NOTHING << MARKS, sent_at: Time::ZERO };
+
+    #[inline(always)]
+    fn is_vacant(self) -> bool {
+        self.label == Self::VACANT.label
+    }
+
     /// A packet sent at `now`.
     #[inline(always)]
     fn new(now: Time, data: Option<Data>) -> Self {
@@ -227,7 +230,7 @@ impl Departure {
         let marks = self.label >> MARKS;
         let flag = |at: u32| marks >> at & 1 == 1;
         let (retransmission, reacted, pair, spin) = (flag(3), flag(2), flag(1), flag(0));
-        (marks & ELSEWHERE == 0).then(|| Data { retransmission, reacted, pair, spin, ..self.unmarked() })
+        (marks & (ELSEWHERE | NOTHING) == 0).then(|| Data { retransmission, reacted, pair, spin, ..self.unmarked() })
     }
 
     #[inline(always)]
@@ -266,8 +269,9 @@ impl OtherBodies {
 /// Places of a block, with the one that says where the line goes on: two cache lines.
 const BLOCK: u32 = 8;
 const NONE: u32 = u32::MAX;
-/// Above the number of a packet: whether its content is elsewhere, and the flags of [`Data`].
+/// Above the number of a packet: that there is none, that its content is elsewhere, and the flags of [`Data`].
 const MARKS: u32 = 56;
+const NOTHING: u64 = 1 << 5;
 const ELSEWHERE: u64 = 1 << 4;
 /// Bytes of a place, with what its sender notes about the packet.
 const COST: u64 = 64;
@@ -303,6 +307,16 @@ mod tests {
         }
         // 19 packets behind the front need three blocks of seven.
         assert_eq!(departures.places.len(), 3 * BLOCK as usize);
+    }
+
+    #[test]
+    fn a_packet_stays_on_a_line_without_end() {
+        let mut departures = Departures::new(&Arc::new(Budget::new(u64::MAX)));
+        let mut line = AccessLine::new(Span::MAX, Span::ZERO, Stream::new(1, "line"));
+        for packets in 1..10 {
+            assert!(line.offer(&mut departures, Time::from_nanos(1), None));
+            assert_eq!((line.next(), line.in_transit(&departures)), (Time::MAX, packets));
+        }
     }
 
     #[test]

@@ -52,9 +52,14 @@ impl Budget {
         if fits {
             self.used.store(used, Ordering::Relaxed);
         } else {
-            self.passed.store(true, Ordering::Relaxed);
+            self.pass();
         }
         fits
+    }
+
+    /// There is a limit of another kind, and it was reached.
+    pub(crate) fn pass(&self) {
+        self.passed.store(true, Ordering::Relaxed);
     }
 
     /// Gives back `bytes`.
