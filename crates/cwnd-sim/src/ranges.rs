@@ -109,6 +109,20 @@ impl Ranges {
         inside.map(|range| range.end.min(end) - range.first.max(first)).sum()
     }
 
+    /// Calls `each` with each part of `first..end` that is not in the set, in order.
+    pub(crate) fn gaps_in(&self, first: u64, end: u64, mut each: impl FnMut(u64, u64)) {
+        let mut from = first;
+        for range in self.all()[self.ending_after(first)..].iter().take_while(|range| range.first < end) {
+            if from < range.first {
+                each(from, range.first);
+            }
+            from = range.end;
+        }
+        if from < end {
+            each(from, end);
+        }
+    }
+
     /// The `n`-th largest number, counting from 1; none if there are fewer.
     pub(crate) fn nth_largest(&self, n: u64) -> Option<u64> {
         let mut left = n;
@@ -214,6 +228,9 @@ mod tests {
                 prop_assert_eq!(ranges.is_empty(), model.is_empty());
                 prop_assert_eq!(ranges.front().map(|range| range.first), model.first().copied());
                 prop_assert_eq!(ranges.count_in(10, 40), model.range(10..40).count() as u64);
+                let mut gaps = Vec::new();
+                ranges.gaps_in(10, 40, |first, end| gaps.extend(first..end));
+                prop_assert_eq!(gaps, (10..40).filter(|n| !model.contains(n)).collect::<Vec<_>>());
                 for number in [0, 7, 20, 59] {
                     prop_assert_eq!(ranges.covering(number).is_some(), model.contains(&number));
                     prop_assert_eq!(ranges.gap_from(number), (number..).find(|n| !model.contains(n)).expect("finite set"));

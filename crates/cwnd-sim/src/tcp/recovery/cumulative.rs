@@ -185,7 +185,7 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
-    fn on_ack(&mut self, _now: Time, ack: &Ack) -> AckOutcome {
+    fn process_ack(&mut self, _now: Time, ack: &Ack, _arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let cumulative = ack.cumulative.min(self.next);
         if cumulative > self.acked {
             self.advance(cumulative)

@@ -93,7 +93,13 @@ pub(crate) trait Recovery: Debug + Send {
 
     /// Handles an acknowledgement. A fast recovery that it starts has begun when this returns; one that it ends
     /// has not ended, unless it was spurious.
-    fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome;
+    fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
+        self.process_ack(now, ack, |_, _| ())
+    }
+
+    /// The same. Schemes with selective acknowledgements hand to `arrived` each part `first..end` that has arrived for the first time: what
+    /// is acknowledged cumulatively in order, and then what the ranges name.
+    fn process_ack(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome;
 
     /// The algorithm has handled the acknowledgement: whether fast recovery ends with it.
     fn leave(&mut self, outcome: &AckOutcome) -> bool;

@@ -99,8 +99,8 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn on_ack(&mut self, _now: Time, ack: &Ack) -> AckOutcome {
-        let mut outcome = self.board.on_ack(ack);
+    fn process_ack(&mut self, _now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
+        let mut outcome = self.board.on_ack(ack, arrived);
         outcome.rearm = outcome.advanced;
         if outcome.lost > 0 && self.enters(&outcome) {
             self.phase = Phase::Recovery(match self.rule {

@@ -7,7 +7,6 @@ use cwnd::{Limit, Packets, RateSample, Rtt, Span, Time};
 
 use super::{AckOutcome, Recovery};
 use crate::net::packet::Ack;
-use crate::ranges::Ranges;
 
 /// The scheme `S`, and the state in which each outstanding packet left.
 ///
@@ -21,8 +20,6 @@ pub(crate) struct Sampled<S> {
     rate: DeliveryRate,
     /// From the cumulative acknowledgement to the next new packet.
     records: VecDeque<Record>,
-    /// Arrived above the cumulative acknowledgement.
-    beyond: Ranges,
     /// Found lost last, in order.
     lost: VecDeque<(u64, RateSample)>,
 }
@@ -40,14 +37,7 @@ struct Record {
 impl<S: Recovery> Sampled<S> {
     /// Samples what `scheme`, which has sent nothing yet, sends; `selective` if it reads selective acknowledgements.
     pub(crate) fn new(scheme: S, selective: bool) -> Self {
-        Self {
-            scheme,
-            selective,
-            rate: DeliveryRate::new(),
-            records: VecDeque::new(),
-            beyond: Ranges::default(),
-            lost: VecDeque::new(),
-        }
+        Self { scheme, selective, rate: DeliveryRate::new(), records: VecDeque::new(), lost: VecDeque::new() }
     }
 
     /// Counts the next `count` packets, of which none was known to have arrived.
@@ -56,39 +46,6 @@ impl<S: Recovery> Sampled<S> {
         for _ in 0..count {
             if let Some(record) = self.records.pop_front() {
                 self.rate.on_delivered(now, &record.departure);
-            }
-        }
-    }
-
-    /// Counts what `ack` delivered for the first time; before it, all below `from` had arrived.
-    fn deliver(&mut self, now: Time, ack: &Ack, from: u64, outcome: &AckOutcome) {
-        let Self { scheme, rate, records, beyond, .. } = self;
-        let (cumulative, next) = (scheme.acked(), scheme.next());
-        let passed = cumulative - from;
-        if self.selective {
-            for (number, record) in (from..cumulative).zip(records.drain(..passed as usize)) {
-                if beyond.covering(number).is_none() {
-                    rate.on_delivered(now, &record.departure);
-                }
-            }
-            beyond.remove_below(cumulative);
-            for block in ack.sack.iter().filter(|block| block.end > 0) {
-                let first = (ack.cumulative + u64::from(block.first)).max(cumulative);
-                let end = (ack.cumulative + u64::from(block.end)).min(next);
-                beyond.insert(first, end, |first, end| {
-                    for number in first..end {
-                        rate.on_delivered(now, &records[(number - cumulative) as usize].departure);
-                    }
-                });
-            }
-        } else {
-            let reported = passed.saturating_sub(outcome.newly) as usize;
-            records
-                .drain(..passed as usize)
-                .skip(reported)
-                .for_each(|record| rate.on_delivered(now, &record.departure));
-            if outcome.unnamed {
-                rate.on_unnamed(now);
             }
         }
     }
@@ -147,10 +104,26 @@ impl<S: Recovery> Recovery for Sampled<S> {
         Some(newly)
     }
 
-    fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
-        let from = self.scheme.acked();
-        let outcome = self.scheme.on_ack(now, ack);
-        self.deliver(now, ack, from, &outcome);
+    fn process_ack(&mut self, now: Time, ack: &Ack, mut arrived: impl FnMut(u64, u64)) -> AckOutcome {
+        let Self { scheme, rate, records, .. } = self;
+        let before = scheme.acked();
+        let outcome = scheme.process_ack(now, ack, |first, end| {
+            for record in records.range((first - before) as usize..(end - before) as usize) {
+                rate.on_delivered(now, &record.departure);
+            }
+            arrived(first, end);
+        });
+        let passed = scheme.acked() - before;
+        let gone = records.drain(..passed as usize);
+        if self.selective {
+            drop(gone);
+        } else {
+            let reported = passed.saturating_sub(outcome.newly) as usize;
+            gone.skip(reported).for_each(|record| rate.on_delivered(now, &record.departure));
+            if outcome.unnamed {
+                rate.on_unnamed(now);
+            }
+        }
         if outcome.spurious {
             self.undo_losses();
         }

@@ -1,7 +1,7 @@
 //! What a sender knows of its packets from selective acknowledgements (RFC 6675), without a record per packet.
 //!
 //! A packet is taken for lost once three packets above it have arrived, so the lost ones are just those below one number,
-//! [`lost_below`](Scoreboard::lost_below), that have not arrived themselves; and since lost packets are sent again in order, those
+//! [`lost_below`](Parts::lost_below), that have not arrived themselves; and since lost packets are sent again in order, those
 //! sent again lie below a second number. Counting the packets between these numbers gives RFC 6675's `pipe`, and an
 //! acknowledgement costs what it newly acknowledges, not a scan of the window.
 
@@ -10,19 +10,34 @@ use crate::net::packet::Ack;
 use crate::ranges::Ranges;
 
 /// The packets between the cumulative acknowledgement and the next new packet.
-///
-/// `acked <= resend_from <= lost_below <= next`. Packets that have not arrived are counted in three parts: sent again (below
-/// `resend_from`), lost and waiting (below `lost_below`), in flight for the first time (the rest).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scoreboard {
     acked: u64,
     next: u64,
     sacked: Ranges,
-    lost_below: u64,
+    parts: Parts,
+}
+
+/// The packets that have not arrived, in three parts: sent again (below `resend_from`), lost and waiting (below `lost_below`), in flight
+/// for the first time (the rest). `acked <= resend_from <= lost_below <= next`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Parts {
     resend_from: u64,
+    lost_below: u64,
     resent: u64,
     waiting: u64,
     fresh: u64,
+}
+
+impl Parts {
+    /// The packets `first..end`, of which none had arrived, have arrived.
+    #[inline]
+    fn remove(&mut self, first: u64, end: u64) {
+        let within = |low: u64, high: u64| end.min(high).saturating_sub(first.max(low));
+        self.resent -= within(0, self.resend_from);
+        self.waiting -= within(self.resend_from, self.lost_below);
+        self.fresh -= within(self.lost_below, u64::MAX);
+    }
 }
 
 impl Scoreboard {
@@ -41,28 +56,28 @@ impl Scoreboard {
     /// Packets taken to be in the network (RFC 6675's pipe).
     #[inline(always)]
     pub(crate) fn in_flight(&self) -> u64 {
-        self.fresh + self.resent
+        self.parts.fresh + self.parts.resent
     }
 
     /// Lost packets that wait to be sent again.
     #[inline(always)]
     pub(crate) fn waiting(&self) -> u64 {
-        self.waiting
+        self.parts.waiting
     }
 
     /// Whether `number` is one of these.
     pub(crate) fn is_waiting(&self, number: u64) -> bool {
-        (self.resend_from..self.lost_below).contains(&number) && self.sacked.covering(number).is_none()
+        (self.parts.resend_from..self.parts.lost_below).contains(&number) && self.sacked.covering(number).is_none()
     }
 
     /// Packets that have not arrived, lost or not.
     pub(crate) fn missing(&self) -> u64 {
-        self.fresh + self.waiting + self.resent
+        self.parts.fresh + self.parts.waiting + self.parts.resent
     }
 
     /// Packets in the network as ns-2's `Sack1` counts them: a lost packet until it is acknowledged, and its retransmission besides.
     pub(crate) fn sack1_pipe(&self) -> u64 {
-        self.missing() + self.resent
+        self.missing() + self.parts.resent
     }
 
     /// Sends the next `count` new packets. The first of them.
@@ -70,19 +85,19 @@ impl Scoreboard {
     pub(crate) fn send(&mut self, count: u64) -> u64 {
         let first = self.next;
         self.next += count;
-        self.fresh += count;
+        self.parts.fresh += count;
         first
     }
 
     /// Sends the first lost packet that waits again.
     pub(crate) fn resend(&mut self) -> Option<u64> {
-        if self.waiting == 0 {
+        if self.parts.waiting == 0 {
             return None;
         }
-        let number = self.sacked.gap_from(self.resend_from);
-        self.resend_from = number + 1;
-        self.waiting -= 1;
-        self.resent += 1;
+        let number = self.sacked.gap_from(self.parts.resend_from);
+        self.parts.resend_from = number + 1;
+        self.parts.waiting -= 1;
+        self.parts.resent += 1;
         Some(number)
     }
 
@@ -95,86 +110,83 @@ impl Scoreboard {
         plain.then(|| self.advance_plainly(ack.cumulative))
     }
 
-    /// Takes in an acknowledgement.
+    /// Takes in an acknowledgement, and hands to `arrived` each part `first..end` that has arrived for the first time, in order.
     #[inline]
-    pub(crate) fn on_ack(&mut self, ack: &Ack) -> AckOutcome {
+    pub(crate) fn on_ack(&mut self, ack: &Ack, mut arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let mut outcome = AckOutcome::default();
         let cumulative = ack.cumulative.min(self.next);
         if cumulative > self.acked {
             outcome.advanced = true;
-            outcome.newly = self.advance(cumulative);
+            outcome.newly = self.advance(cumulative, &mut arrived);
         }
         if ack.sack[0].end > 0 {
-            self.take_blocks(ack, &mut outcome);
+            self.take_blocks(ack, &mut outcome, &mut arrived);
         }
         outcome
     }
 
     /// The retransmission timer expired: everything that has not arrived is lost. Returns how many that adds.
     pub(crate) fn lose_all(&mut self) -> u64 {
-        let added = self.fresh + self.resent;
-        self.lost_below = self.next;
-        self.resend_from = self.acked;
-        self.waiting += added;
-        self.fresh = 0;
-        self.resent = 0;
+        let added = self.parts.fresh + self.parts.resent;
+        self.parts.lost_below = self.next;
+        self.parts.resend_from = self.acked;
+        self.parts.waiting += added;
+        self.parts.fresh = 0;
+        self.parts.resent = 0;
         added
     }
 
     /// Everything outstanding is in flight for the first time, as far as is known.
     #[inline(always)]
     fn is_plain(&self) -> bool {
-        self.sacked.is_empty() && self.lost_below <= self.acked
+        self.sacked.is_empty() && self.parts.lost_below <= self.acked
     }
 
     #[inline(always)]
     fn advance_plainly(&mut self, cumulative: u64) -> u64 {
         let newly = cumulative - self.acked;
-        self.fresh -= newly;
-        (self.acked, self.resend_from, self.lost_below) = (cumulative, cumulative, cumulative);
+        self.parts.fresh -= newly;
+        (self.acked, self.parts.resend_from, self.parts.lost_below) = (cumulative, cumulative, cumulative);
         newly
     }
 
-    fn advance(&mut self, cumulative: u64) -> u64 {
+    fn advance(&mut self, cumulative: u64, arrived: &mut impl FnMut(u64, u64)) -> u64 {
         if self.is_plain() {
+            arrived(self.acked, cumulative);
             return self.advance_plainly(cumulative);
         }
-        let missing = |first: u64, end: u64| end.saturating_sub(first) - self.sacked.count_in(first, end.max(first));
-        let resent = missing(self.acked, cumulative.min(self.resend_from));
-        let waiting = missing(self.acked.max(self.resend_from), cumulative.min(self.lost_below));
-        let fresh = missing(self.acked.max(self.lost_below), cumulative);
-        self.resent -= resent;
-        self.waiting -= waiting;
-        self.fresh -= fresh;
+        let mut newly = 0;
+        self.sacked.gaps_in(self.acked, cumulative, |first, end| {
+            self.parts.remove(first, end);
+            newly += end - first;
+            arrived(first, end);
+        });
         self.sacked.remove_below(cumulative);
         self.acked = cumulative;
-        self.resend_from = self.resend_from.max(cumulative);
-        self.lost_below = self.lost_below.max(cumulative);
-        resent + waiting + fresh
+        self.parts.resend_from = self.parts.resend_from.max(cumulative);
+        self.parts.lost_below = self.parts.lost_below.max(cumulative);
+        newly
     }
 
-    fn take_blocks(&mut self, ack: &Ack, outcome: &mut AckOutcome) {
-        let Self { sacked, resend_from, lost_below, resent, waiting, fresh, .. } = self;
-        let within = |first: u64, end: u64, low: u64, high: u64| end.min(high).saturating_sub(first.max(low));
+    fn take_blocks(&mut self, ack: &Ack, outcome: &mut AckOutcome, arrived: &mut impl FnMut(u64, u64)) {
         for block in ack.sack.iter().filter(|block| block.end > 0) {
             let first = (ack.cumulative + u64::from(block.first)).max(self.acked);
             let end = (ack.cumulative + u64::from(block.end)).min(self.next);
-            sacked.insert(first, end, |first, end| {
-                *resent -= within(first, end, 0, *resend_from);
-                *waiting -= within(first, end, *resend_from, *lost_below);
-                *fresh -= within(first, end, *lost_below, u64::MAX);
+            self.sacked.insert(first, end, |first, end| {
+                self.parts.remove(first, end);
                 outcome.newly += end - first;
+                arrived(first, end);
             });
         }
         if let Some(below) = self.sacked.nth_largest(DUPLICATE_THRESHOLD)
-            && below > self.lost_below
+            && below > self.parts.lost_below
         {
-            let arrived = self.sacked.count_in(self.lost_below, below);
-            outcome.lost = below - self.lost_below - arrived;
-            outcome.first_lost = self.sacked.gap_from(self.lost_below);
-            self.fresh -= outcome.lost;
-            self.waiting += outcome.lost;
-            self.lost_below = below;
+            let arrived = self.sacked.count_in(self.parts.lost_below, below);
+            outcome.lost = below - self.parts.lost_below - arrived;
+            outcome.first_lost = self.sacked.gap_from(self.parts.lost_below);
+            self.parts.fresh -= outcome.lost;
+            self.parts.waiting += outcome.lost;
+            self.parts.lost_below = below;
         }
     }
 }
@@ -203,27 +215,32 @@ mod tests {
         board
     }
 
+    fn ignore(_first: u64, _end: u64) {}
+
     #[test]
     fn the_third_packet_above_a_hole_makes_it_lost() {
         let mut board = sent(10);
-        assert_eq!(board.on_ack(&ack(2, &[])), AckOutcome { newly: 2, advanced: true, ..AckOutcome::default() });
-        assert_eq!(board.on_ack(&ack(2, &[(3, 4)])).lost, 0);
-        assert_eq!(board.on_ack(&ack(2, &[(3, 5)])).lost, 0);
+        assert_eq!(
+            board.on_ack(&ack(2, &[]), ignore),
+            AckOutcome { newly: 2, advanced: true, ..AckOutcome::default() }
+        );
+        assert_eq!(board.on_ack(&ack(2, &[(3, 4)]), ignore).lost, 0);
+        assert_eq!(board.on_ack(&ack(2, &[(3, 5)]), ignore).lost, 0);
         assert_eq!(board.in_flight(), 6);
-        let outcome = board.on_ack(&ack(2, &[(3, 6)]));
+        let outcome = board.on_ack(&ack(2, &[(3, 6)]), ignore);
         assert_eq!((outcome.newly, outcome.lost, outcome.first_lost), (1, 1, 2));
-        assert_eq!((board.in_flight(), board.waiting), (4, 1));
+        assert_eq!((board.in_flight(), board.parts.waiting), (4, 1));
         assert_eq!(board.resend(), Some(2));
         assert_eq!(board.resend(), None);
         assert_eq!(board.in_flight(), 5);
-        assert_eq!(board.on_ack(&ack(6, &[])).newly, 1);
+        assert_eq!(board.on_ack(&ack(6, &[]), ignore).newly, 1);
         assert_eq!((board.acked(), board.in_flight()), (6, 4));
     }
 
     #[test]
     fn a_time_out_sends_again_only_what_is_missing() {
         let mut board = sent(8);
-        board.on_ack(&ack(0, &[(2, 3), (5, 6)]));
+        board.on_ack(&ack(0, &[(2, 3), (5, 6)]), ignore);
         assert_eq!(board.lose_all(), 6);
         assert_eq!(board.in_flight(), 0);
         let again: Vec<_> = std::iter::from_fn(|| board.resend()).collect();
@@ -261,7 +278,7 @@ mod tests {
                     }
                     _ if !in_network.is_empty() => {
                         let number = in_network.remove(usize::from(pick) % in_network.len().min(4));
-                        arrived.insert(number);
+                        let new = arrived.insert(number);
                         let cumulative = (0..).find(|n| !arrived.contains(n)).expect("finite");
                         let blocks: Vec<_> = if number > cumulative {
                             let first = (0..=number).rev().take_while(|n| arrived.contains(n)).last().expect("itself");
@@ -273,7 +290,10 @@ mod tests {
                         let ack = ack(cumulative, &blocks);
                         let mut plain = board.clone();
                         let passed = plain.on_plain_ack(&ack);
-                        let outcome = board.on_ack(&ack);
+                        let mut reported = Vec::new();
+                        let outcome = board.on_ack(&ack, |first, end| reported.extend(first..end));
+                        prop_assert_eq!(reported, if new { vec![number] } else { vec![] });
+                        prop_assert_eq!(outcome.newly, u64::from(new));
                         if let Some(newly) = passed {
                             prop_assert_eq!(outcome, AckOutcome { newly, advanced: true, ..AckOutcome::default() });
                             prop_assert_eq!(&plain, &board);
@@ -286,7 +306,7 @@ mod tests {
                 }
                 let missing: Vec<_> = (board.acked()..board.next()).filter(|n| !arrived.contains(n)).collect();
                 let waiting = missing.iter().filter(|n| lost.contains(n) && !resent.contains(n)).count() as u64;
-                prop_assert_eq!(board.waiting, waiting);
+                prop_assert_eq!(board.parts.waiting, waiting);
                 prop_assert_eq!(board.in_flight(), missing.len() as u64 - waiting);
             }
         }

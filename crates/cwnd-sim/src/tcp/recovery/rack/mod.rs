@@ -70,12 +70,13 @@ impl Rack {
         Circumstances { now, repairing: !self.is_open(), smoothed: self.smoothed }
     }
 
-    /// Takes in what `ack` delivers.
-    fn deliver(&mut self, now: Time, ack: &Ack) -> Delivered {
+    /// Takes in what `ack` delivers, and hands each packet of it to `arrived`.
+    fn deliver(&mut self, now: Time, ack: &Ack, mut arrived: impl FnMut(u64, u64)) -> Delivered {
         let Self { board, detector, episode, .. } = self;
         let (first, cumulative) = (board.acked(), ack.cumulative);
         let mut delivered = Delivered::default();
         board.process_ack(ack, |number, record| {
+            arrived(number, number + 1);
             delivered.count += 1;
             detector.on_delivered(now, ack.echo, number, record);
             if record.resends == 0 {
@@ -197,10 +198,10 @@ impl Recovery for Rack {
         })
     }
 
-    fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
+    fn process_ack(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let mut outcome = AckOutcome::default();
         let before = self.board.acked();
-        let delivered = self.deliver(now, ack);
+        let delivered = self.deliver(now, ack, arrived);
         let (acked, next) = (self.board.acked(), self.board.next());
         let duplicate = ack.duplicate();
         let selective = ack.sack[0].end > 0;
