@@ -12,10 +12,18 @@ pub(crate) struct Ranges {
 }
 
 /// The numbers `first..end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) first: u64,
     pub(crate) end: u64,
+}
+
+impl Range {
+    /// Whether `number` is one of them.
+    #[inline]
+    pub(crate) fn contains(self, number: u64) -> bool {
+        self.first <= number && number < self.end
+    }
 }
 
 impl Ranges {
@@ -63,6 +71,12 @@ impl Ranges {
         }
         // Every range that touches `first..end` melts into one.
         let from = self.ending_after(first.saturating_sub(1));
+        if let Some(range) = self.all().get(from)
+            && range.first <= first
+            && end <= range.end
+        {
+            return;
+        }
         let mut merged = Range { first, end };
         let mut missing_from = first;
         let mut to = from;

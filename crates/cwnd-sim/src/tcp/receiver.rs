@@ -7,7 +7,7 @@ use super::merging::Merging;
 use super::right_sizing::RightSizing;
 use crate::net::packet::{Ack, Block, Body, Data};
 use crate::protocol::{Received, ReceiverProtocol};
-use crate::ranges::Ranges;
+use crate::ranges::{Range, Ranges};
 
 /// How a receiver echoes congestion marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -308,22 +308,27 @@ impl Receiver {
 
     #[inline(never)]
     fn report(&mut self, newest: u64) -> [Block; 3] {
-        let mut sack = [Block::default(); 3];
+        let mut ranges = [Range::default(); 3];
         let mut used = 0;
-        let ranges = [newest, self.reported[0], self.reported[1]].map(|number| self.beyond.covering(number));
-        for range in ranges.into_iter().flatten() {
-            // The window of a connection stays far below 2^32 packets.
-            let offset = |number: u64| u32::try_from(number - self.cumulative).unwrap_or(u32::MAX);
-            let block = Block { first: offset(range.first), end: offset(range.end) };
-            if !sack[..used].contains(&block) {
-                sack[used] = block;
+        for number in [newest, self.reported[0], self.reported[1]] {
+            if !ranges[..used].iter().any(|range| range.contains(number))
+                && let Some(range) = self.beyond.covering(number)
+            {
+                ranges[used] = range;
                 used += 1;
             }
         }
-        if ranges[0] != ranges[1] {
+        let again = if ranges[0].contains(newest) {
+            ranges[0].contains(self.reported[0])
+        } else {
+            self.beyond.covering(self.reported[0]).is_none()
+        };
+        if !again {
             self.reported = [newest, self.reported[0]];
         }
-        sack
+        // The window of a connection stays far below 2^32 packets.
+        let offset = |number: u64| u32::try_from(number.saturating_sub(self.cumulative)).unwrap_or(u32::MAX);
+        ranges.map(|range| Block { first: offset(range.first), end: offset(range.end) })
     }
 }
 
