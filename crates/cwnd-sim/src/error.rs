@@ -115,8 +115,14 @@ impl fmt::Display for SetupPart {
     }
 }
 
-/// An error about a field of `part` unless `holds`.
-pub(crate) fn in_range(holds: bool, part: &SetupPart, field: &'static str, accepted: &str) -> Result<(), SetupError> {
+/// An error about a field of `part` unless `holds`. What is accepted is written out only for the error: each flow has a dozen of these checks.
+#[inline]
+pub(crate) fn in_range(
+    holds: bool,
+    part: &SetupPart,
+    field: &'static str,
+    accepted: impl fmt::Display,
+) -> Result<(), SetupError> {
     if holds { Ok(()) } else { Err(SetupError::Range { part: part.clone(), field, accepted: accepted.to_string() }) }
 }
 
