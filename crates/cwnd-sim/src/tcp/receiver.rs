@@ -318,6 +318,7 @@ impl Receiver {
                 used += 1;
             }
         }
+        // A range that grows stays the newest one. A packet that is in none, since it filled the first hole, counts as one of its own.
         let again = if ranges[0].contains(newest) {
             ranges[0].contains(self.reported[0])
         } else {
