@@ -196,8 +196,8 @@ impl Setup {
     pub fn check(&self) -> Result<(), SetupError> {
         let whole = &SetupPart::Setup;
         in_range(self.duration > Span::ZERO, whole, "duration", "any time above zero")?;
-        let accepted = format_args!("less than the duration, {}", self.duration);
-        in_range(self.warmup < self.duration, whole, "warmup", accepted)?;
+        let duration = self.duration;
+        in_range(self.warmup < duration, whole, "warmup", format_args!("less than the duration, {duration}"))?;
         let empty = self.flows.is_empty() && self.cbr.is_empty() && self.crowds.is_empty();
         require(!empty, &SetupPart::Field("flows"), "there must be at least one")?;
         for (field, part) in [("variation.rtt", self.variation.rtt), ("variation.jitter", self.variation.jitter)] {
@@ -254,8 +254,8 @@ impl Setup {
     fn check_flow(&self, flow: &FlowSetup, part: &SetupPart) -> Result<(), SetupError> {
         self.check_ends((flow.from, flow.to), part)?;
         require(flow.packet.0 > 0 && flow.ack.0 > 0, part, "packets must have at least one byte")?;
-        let accepted = format_args!("at most a packet, {} bytes", flow.packet.0);
-        in_range(flow.payload <= flow.packet, part, "payload", accepted)?;
+        let most = flow.packet;
+        in_range(flow.payload <= most, part, "payload", format_args!("at most a packet, {} bytes", most.0))?;
         in_range(flow.max_window.is_none_or(|window| window >= 1.0), part, "max_window", "at least 1 packet")?;
         check_host(flow, part)?;
         flow.source.check(part, flow.start, flow.stop, &flow.pauses, flow.packet)?;
@@ -266,16 +266,15 @@ impl Setup {
         }
         let entry = flow.algorithm.entry();
         let endless = entry.transport != Transport::Datagram || !matches!(flow.source, Source::Packets(_));
-        let accepted = format_args!(
-            "none for `{}`, which sends nothing twice, so that a transfer may never be complete",
-            entry.name
-        );
-        in_range(endless, part, "size", accepted)?;
+        let name = entry.name;
+        let once = "which sends nothing twice, so that a transfer may never be complete";
+        in_range(endless, part, "size", format_args!("none for `{name}`, {once}"))?;
         let plain = entry.transport != Transport::Routed;
-        let carried = format_args!("for `{}`, whose acknowledgements carry what routers wrote", entry.name);
+        let carried = "whose acknowledgements carry what routers wrote";
         let selective = plain || flow.recovery == RecoveryScheme::Sack;
-        in_range(selective, part, "recovery", format_args!("`sack` {carried}"))?;
-        in_range(plain || flow.ack_aggregation.is_none(), part, "ack_aggregation", format_args!("none {carried}"))?;
+        in_range(selective, part, "recovery", format_args!("`sack` for `{name}`, {carried}"))?;
+        let single = plain || flow.ack_aggregation.is_none();
+        in_range(single, part, "ack_aggregation", format_args!("none for `{name}`, {carried}"))?;
         require(flow.delayed_ack != Some(Span::ZERO), part, "the delay of acknowledgements must be above zero")?;
         require(
             flow.ack_aggregation != Some(Span::ZERO),
@@ -357,8 +356,8 @@ fn check_host(flow: &FlowSetup, part: &SetupPart) -> Result<(), SetupError> {
     let FlowSetup { host, .. } = flow;
     let entry = flow.algorithm.entry();
     let fits = *host == LinuxHost::default() || entry.transport == Transport::Acked;
-    let accepted = format_args!("`plain` for `{}`, whose hosts are not those of TCP", entry.name);
-    in_range(fits, part, "host", accepted)?;
+    let name = entry.name;
+    in_range(fits, part, "host", format_args!("`plain` for `{name}`, whose hosts are not those of TCP"))?;
     in_range(!(host.fq && flow.paced), part, "paced", "false with `fq`, which paces by itself")?;
     require(host.gro != Some(Span::ZERO), part, "the time of `gro` must be above zero")?;
     let Some(buffer) = host.autotune else { return Ok(()) };
