@@ -3,9 +3,10 @@
 //! `cargo bench -p cwnd-benches --bench table` prints the figures of `docs/performance.md` in a few minutes;
 //! `cargo bench -p cwnd-benches --bench simulate` measures each case more often and keeps the results (criterion).
 
+use cwnd::Span;
 use cwnd_lab::bench::Case;
 use cwnd_run::scenario::Scenario;
-use cwnd_sim::{Setup, Simulation, Trace};
+use cwnd_sim::{CheckedSetup, Setup, Simulation, Trace};
 
 pub mod yardstick;
 
@@ -14,18 +15,26 @@ pub mod yardstick;
 /// # Panics
 /// Never: a test checks every case.
 #[must_use]
-pub fn setup(case: &Case, seed: u64) -> Setup {
-    Scenario::check(case.document()).expect("every case can be run").setup(seed).into_setup()
+pub fn setup(case: &Case, seed: u64) -> CheckedSetup {
+    Scenario::check(case.document()).expect("every case can be run").setup(seed)
+}
+
+/// The same for another time, half of which is its warm-up.
+///
+/// # Panics
+/// If the time is zero.
+#[must_use]
+pub fn lasting(setup: CheckedSetup, duration: Span) -> CheckedSetup {
+    Setup { duration, warmup: duration / 2, ..setup.into_setup() }.checked().expect("a time above zero")
 }
 
 /// Runs a setup, with all the memory it needs: the packets of a million flows take more than a run may use by default.
 ///
 /// # Panics
-/// If the setup contradicts itself.
+/// Never: nothing stops it.
 #[must_use]
-pub fn run(setup: &Setup) -> Trace {
-    let simulation = Simulation::new(setup).expect("a valid setup").within(u64::MAX);
-    simulation.finish(setup, &mut |_| true).expect("nothing stops it")
+pub fn run(setup: &CheckedSetup) -> Trace {
+    Simulation::of(setup).within(u64::MAX).finish(setup, &mut |_| true).expect("nothing stops it")
 }
 
 /// Data packets that reached their receivers.

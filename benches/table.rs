@@ -1,16 +1,17 @@
 //! Every number of `docs/performance.md` that depends on the machine: `cargo bench -p cwnd-benches --bench table`.
 //!
-//! `-- --case NAME [SECONDS]` runs one case once, for so many simulated seconds, for profilers. `-- --ns3 PROGRAM` adds ns-3, with the program that
-//! `cargo xtask validate` builds (`target/release/ns3-dumbbell`).
+//! `-- --case NAME [SECONDS]` runs one case once, for so many simulated seconds, and `-- --scenario FILE` each seed of a scenario, one after the other:
+//! for profilers. `-- --ns3 PROGRAM` adds ns-3, with the program that `cargo xtask validate` builds (`target/release/ns3-dumbbell`).
 
 use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
 use cwnd::{Span, Time};
-use cwnd_benches::{delivered, run, setup, yardstick};
+use cwnd_benches::{delivered, lasting, run, setup, yardstick};
 use cwnd_lab::bench::{CASES, Case};
-use cwnd_sim::{Setup, Trace};
+use cwnd_run::scenario::Scenario;
+use cwnd_sim::{CheckedSetup, Trace};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -20,9 +21,14 @@ fn main() {
         ["--case", name] => once(&setup(find(name), 1)),
         ["--case", name, seconds] => {
             let duration = Span::from_secs_f64(seconds.parse().expect("seconds"));
-            once(&Setup { duration, warmup: duration / 2, ..setup(find(name), 1) });
+            once(&lasting(setup(find(name), 1), duration));
         }
-        _ => panic!("usage: table [--case NAME [SECONDS] | --ns3 PROGRAM]"),
+        ["--scenario", path] => {
+            let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+            let scenario = Scenario::read(path, &text, &[]).unwrap_or_else(|error| panic!("{path}: {error}"));
+            scenario.seeds().for_each(|seed| once(&scenario.setup(seed)));
+        }
+        _ => panic!("usage: table [--case NAME [SECONDS] | --scenario FILE | --ns3 PROGRAM]"),
     }
 }
 
@@ -30,7 +36,7 @@ fn find(name: &str) -> &'static Case {
     Case::find(name).unwrap_or_else(|| panic!("no case `{name}`"))
 }
 
-fn once(setup: &Setup) {
+fn once(setup: &CheckedSetup) {
     let trace = run(setup);
     println!("{} packets delivered in {} events, digest {:016x}", delivered(&trace), trace.events, trace.digest);
 }
@@ -73,8 +79,8 @@ fn yardstick_rate() -> f64 {
 /// The same seeds one after the other, and on all cores.
 fn scaling() {
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let seeds: Vec<Setup> = (0..4 * threads as u64).map(|seed| setup(&CASES[0], seed)).collect();
-    let digests = |setups: &[Setup]| setups.iter().map(|setup| run(setup).digest).collect::<Vec<_>>();
+    let seeds: Vec<CheckedSetup> = (0..4 * threads as u64).map(|seed| setup(&CASES[0], seed)).collect();
+    let digests = |setups: &[CheckedSetup]| setups.iter().map(|setup| run(setup).digest).collect::<Vec<_>>();
     let (alone, serial) = timed(|| digests(&seeds));
     let (shared, parallel) = timed(|| {
         thread::scope(|scope| {
@@ -88,7 +94,7 @@ fn scaling() {
 
 /// Two seconds of the first case on both sides, in turn.
 fn beside_ns3(program: &str) {
-    let setup = Setup { duration: Span::from_secs(2), warmup: Span::from_secs(1), ..setup(&CASES[0], 1) };
+    let setup = lasting(setup(&CASES[0], 1), Span::from_secs(2));
     let mut command = Command::new(program);
     command
         .args("--algorithm=reno --rate=1000000000 --rtt=0.05 --limit=4166 --loss=0 --flows=16 --duration=2".split(' '));

@@ -139,26 +139,26 @@ mod tests {
             packet: 1250,
             payload: 1000,
             base_rtt: 1,
-            window: vec![1.0, 2.0, 3.0],
-            delivered: vec![0, 100, 300],
-            sent: vec![0, 100, 300],
-            srtt: vec![f64::NAN, 0.05, 0.06],
-            lost: vec![0, 0, 1],
-            timeouts: vec![0; 3],
-            retransmitted: vec![0, 0, 1],
-            internals: vec![("alpha", vec![0.0; 3]), ("ssthresh", vec![f64::INFINITY, 9.0, 9.0])],
+            window: vec![1.0, 2.0, 3.0].into(),
+            delivered: vec![0, 100, 300].into(),
+            sent: vec![0, 100, 300].into(),
+            srtt: vec![f64::NAN, 0.05, 0.06].into(),
+            lost: vec![0, 0, 1].into(),
+            timeouts: vec![0; 3].into(),
+            retransmitted: vec![0, 0, 1].into(),
+            internals: vec![("alpha", vec![0.0; 3].into()), ("ssthresh", vec![f64::INFINITY, 9.0, 9.0].into())],
             ..FlowTrace::default()
         };
         let link = LinkTrace {
             rate: Some(4_000_000),
-            queue_packets: vec![0, 1, 2],
-            dropped: vec![0, 0, 1],
-            lost: vec![0, 1, 1],
-            marked: vec![0; 3],
+            queue_packets: vec![0, 1, 2].into(),
+            dropped: vec![0, 0, 1].into(),
+            lost: vec![0, 1, 1].into(),
+            marked: vec![0; 3].into(),
             ..LinkTrace::default()
         };
-        let at = [0, 100_000_000, 200_000_000].to_vec();
-        Trace { at, end: 200_000_000, flows: vec![flow], links: vec![link], ..Trace::default() }
+        let at = [0, 100_000_000, 200_000_000];
+        Trace { at: at.into(), end: 200_000_000, flows: vec![flow], links: vec![link], ..Trace::default() }
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_link_that_changes_has_the_rate_of_each_interval() {
         let mut trace = trace();
-        trace.links[0].capacity_bytes = vec![0, 50_000, 75_000];
+        trace.links[0].capacity_bytes = vec![0, 50_000, 75_000].into();
         assert_eq!(rows(&trace, 0, 0).pop().unwrap(), [0.0, 4.0, 2.0]);
     }
 }

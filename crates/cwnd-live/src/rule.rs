@@ -130,7 +130,7 @@ mod tests {
         let scenario = Arc::new(Scenario::check(document).unwrap());
         let job = Job { scenario, seed: 1, keep: WholeTrace };
         let kept = Executor::new(&cwnd_run::cells::Cells::default(), &()).run(vec![job]).unwrap();
-        kept[0].0.flows[0].window.clone()
+        kept[0].0.flows[0].window.to_vec()
     }
 
     #[test]

@@ -5,13 +5,13 @@ use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use bytes::Bytes;
 use cwnd_parquet::{About, Tables};
-use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+use cwnd_trace::{Column, FlowTrace, LinkTrace, Trace};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 const ABOUT: About<'static> = About { title: "a test", program: "cwnd 0", command: "cwnd run x.toml" };
 
 fn trace() -> Trace {
-    let counts = vec![0, 4];
+    let counts = Column::from_slice(&[0, 4]);
     let flow = FlowTrace {
         name: "reno".to_string(),
         algorithm: "reno".to_string(),
@@ -26,11 +26,11 @@ fn trace() -> Trace {
         timeouts: counts.clone(),
         source_limited: counts.clone(),
         peer_limited: counts.clone(),
-        window: vec![10.0, 12.5],
+        window: vec![10.0, 12.5].into(),
         in_flight: counts.clone(),
-        srtt: vec![f64::NAN, 0.05],
-        pacing_rate: vec![f64::NAN; 2],
-        internals: vec![("ssthresh", vec![64.0, 32.0])],
+        srtt: vec![f64::NAN, 0.05].into(),
+        pacing_rate: vec![f64::NAN; 2].into(),
+        internals: vec![("ssthresh", vec![64.0, 32.0].into())],
         ..FlowTrace::default()
     };
     let link = LinkTrace {
@@ -46,7 +46,7 @@ fn trace() -> Trace {
         queue_bytes: counts,
         ..LinkTrace::default()
     };
-    Trace { at: vec![0, 1_000], end: 1_000, flows: vec![flow], links: vec![link], ..Trace::default() }
+    Trace { at: vec![0, 1_000].into(), end: 1_000, flows: vec![flow], links: vec![link], ..Trace::default() }
 }
 
 /// Writes a table of two runs, and reads it: the rows, and what the file says of itself.

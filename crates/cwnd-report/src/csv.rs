@@ -128,7 +128,7 @@ mod tests {
     fn a_link_could_have_carried_its_rate_or_its_schedule() {
         let mut link = LinkTrace { rate: Some(100_000_000), ..LinkTrace::default() };
         assert_eq!(capacity_bytes(&link, 1_500_000_000, 0), Some(18_750_000));
-        link.capacity_bytes = vec![0, 7];
+        link.capacity_bytes = vec![0, 7].into();
         assert_eq!(capacity_bytes(&link, 1_500_000_000, 1), Some(7));
         assert_eq!(capacity_bytes(&LinkTrace { rate: None, ..link }, 1_500_000_000, 1), None);
     }

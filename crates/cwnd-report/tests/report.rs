@@ -166,8 +166,8 @@ fn cross_traffic_has_plots_of_its_own() {
     trace.cbr = vec![CbrTrace {
         name: "video".into(),
         packet: 1500,
-        sent: curve(5),
-        delivered: curve(4),
+        sent: curve(5).into(),
+        delivered: curve(4).into(),
         ..CbrTrace::default()
     }];
     let mut class = SizeClass { up_to: 10, ..SizeClass::default() };
@@ -176,8 +176,8 @@ fn cross_traffic_has_plots_of_its_own() {
         name: "web".into(),
         algorithm: "cubic".into(),
         payload: 1460,
-        requested: curve(3),
-        delivered: curve(2),
+        requested: curve(3).into(),
+        delivered: curve(2).into(),
         classes: vec![class],
         ..CrowdTrace::default()
     }];

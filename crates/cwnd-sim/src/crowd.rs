@@ -74,7 +74,7 @@ pub(crate) struct Completions {
 impl Crowd {
     /// The crowd that is number `index` of `setup`, and of which no flow has arrived.
     pub(crate) fn new(setup: &Setup, index: usize, path: FlowPath) -> Self {
-        let stream = |what| Stream::new(setup.seed, &format!("crowd {index}: {what}"));
+        let stream = |what| Stream::new(setup.seed, format_args!("crowd {index}: {what}"));
         let crowd = setup.crowds[index].clone();
         Self {
             path,

@@ -135,7 +135,7 @@ impl EmulatedLink {
         Ok(Self {
             link: Link::new(&setup, seed, Time::ZERO, &Arc::new(Budget::new(u64::MAX))),
             duplicate: threshold(duplication),
-            draws: Stream::new(seed, &format!("link {name}: duplication")),
+            draws: Stream::new(seed, format_args!("link {name}: duplication")),
             copy: None,
             duplicated: 0,
             clock: Time::ZERO,

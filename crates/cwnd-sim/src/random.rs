@@ -3,6 +3,8 @@
 //! Every component draws from a stream of its own, derived from the run's seed and the component's name: adding a link changes
 //! no other component's draws, and two algorithms on the same scenario meet the same draws.
 
+use std::fmt::{self, Display, Write};
+
 use cwnd::random::uniform;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,12 +15,10 @@ pub(crate) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
     /// The stream of the component called `name`.
-    pub(crate) fn new(seed: u64, name: &str) -> Self {
-        // FNV-1a over the name, offset by the seed; the generator's own seeding (SplitMix64) spreads the bits.
-        let hash = name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        Self(Xoshiro256PlusPlus::seed_from_u64(hash))
+    pub(crate) fn new(seed: u64, name: impl Display) -> Self {
+        let mut hash = Fnv(seed ^ 0xcbf2_9ce4_8422_2325);
+        write!(hash, "{name}").expect("a hash takes any text");
+        Self(Xoshiro256PlusPlus::seed_from_u64(hash.0))
     }
 
     /// A stream of something that came into being during the run; `seed` was drawn from a named stream.
@@ -65,6 +65,16 @@ impl Stream {
     }
 }
 
+/// FNV-1a over a text as it is formatted, without a copy of it. The generator's own seeding (SplitMix64) spreads the bits.
+struct Fnv(u64);
+
+impl Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        Ok(())
+    }
+}
+
 /// The threshold of [`Stream::chance`] for probability `p`; the certain event falls short by 2^-64.
 pub(crate) fn threshold(p: f64) -> u64 {
     (p * 2.0_f64.powi(64)) as u64
@@ -80,6 +90,11 @@ mod tests {
         assert_eq!(first(1, "a"), first(1, "a"));
         assert_ne!(first(1, "a"), first(1, "b"));
         assert_ne!(first(1, "a"), first(2, "a"));
+        assert_eq!(
+            Stream::new(1, format_args!("flow {}: jitter", 7)).seed(),
+            first(1, "flow 7: jitter"),
+            "in pieces or whole"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use cwnd::host::Spent;
 use cwnd::{Packets, Span, Time};
-use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
+use cwnd_trace::{CbrTrace, Column, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
 
 use crate::crowd::{CLASSES, Totals};
 use crate::protocol::SenderProtocol;
@@ -237,8 +237,8 @@ fn rows(interval: Option<Span>, end: Time) -> usize {
 }
 
 /// An empty column. Growing them was a tenth of what a short run cost.
-fn column<T>(rows: usize) -> Vec<T> {
-    Vec::with_capacity(rows)
+fn column<T>(rows: usize) -> Column<T> {
+    Column::with_capacity(rows)
 }
 
 /// Longer columns grow as they are filled, so that a run whose samples would fill the memory fails when they do.

@@ -251,10 +251,10 @@ impl World {
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {
         let routes = setup.flow_routes(&mut self.routes, flow, SetupPart::Flow)?;
         let path = FlowPath::new(setup, &self.routes, routes, flow.packet);
-        let mut draws = Stream::new(setup.seed, &format!("flow {index}"));
+        let mut draws = Stream::new(setup.seed, format_args!("flow {index}"));
         let spread = draws.unit();
         let start = flow.start + setup.variation.start.unwrap_or(routes.base_rtt).mul_f64(draws.unit());
-        let clock = || (0.0, Stream::new(setup.seed, &format!("flow {index}: source")));
+        let clock = || (0.0, Stream::new(setup.seed, format_args!("flow {index}: source")));
         let parameters = FlowParameters {
             start,
             backlog: Backlog::new(&flow.source, (start, flow.stop), &flow.pauses, flow.packet, clock),
@@ -265,7 +265,7 @@ impl World {
             spread,
             longer: Span::ZERO,
             seed: draws.seed(),
-            jitter: Stream::new(setup.seed, &format!("flow {index}: jitter")),
+            jitter: Stream::new(setup.seed, format_args!("flow {index}: jitter")),
         };
         let mut built = Flow::controlled(flow, &path, parameters);
         built.ahead = self.may_be_ahead(&built);
@@ -284,7 +284,8 @@ impl World {
         let index = self.flows.len() as u32;
         let routes = setup.cbr_routes(&mut self.routes, cbr)?;
         let path = FlowPath::new(setup, &self.routes, routes, cbr.packet);
-        let named = |what| Stream::new(setup.seed, &format!("cbr {}: {what}", self.flows.len() - setup.flows.len()));
+        let named =
+            |what| Stream::new(setup.seed, format_args!("cbr {}: {what}", self.flows.len() - setup.flows.len()));
         let varied = setup.variation.start != Some(Span::ZERO);
         let clock = || (if varied { named("start").unit() } else { 0.0 }, named("rate"));
         let backlog = Backlog::new(&Source::Rate(cbr.rate), (cbr.start, cbr.stop), &cbr.pauses, cbr.packet, clock);

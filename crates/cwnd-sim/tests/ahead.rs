@@ -191,7 +191,7 @@ proptest! {
                 simulation.proceed(Time::from_nanos(millis * 1_000_000), &setup, &mut |_| true).expect("not interrupted");
                 let whole = &alone.as_ref().expect("the same setup").at;
                 let due = whole.partition_point(|at| *at <= millis * 1_000_000);
-                assert_eq!(simulation.recorded().at, whole[..due], "samples until {millis} ms");
+                assert_eq!(simulation.recorded().at[..], whole[..due], "samples until {millis} ms");
             }
             simulation.finish(&setup, &mut |_| true).expect("not interrupted")
         });

@@ -15,7 +15,7 @@ fn windows(algorithm: &str, era: Era, hold: impl Fn(&mut FlowSetup)) -> Vec<f64>
     let mut setup = bell.setup(&[spec], era, Span::from_secs(20), Span::ZERO, 1);
     setup.sampling = Some(Sampling { interval: Span::from_millis(100), internals: false });
     hold(&mut setup.flows[0]);
-    cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup").flows.remove(0).window
+    cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup").flows.remove(0).window.to_vec()
 }
 
 fn by_the_receiver(flow: &mut FlowSetup) {

@@ -1,6 +1,6 @@
 //! What is recorded of cross traffic.
 
-use crate::Histogram;
+use crate::{Column, Histogram};
 
 /// A flow without congestion control: curves and states have one value per sampled instant.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -10,13 +10,13 @@ pub struct CbrTrace {
     /// Bytes of a packet on the wire.
     pub packet: u32,
     /// Cumulative: packets sent.
-    pub sent: Vec<u64>,
+    pub sent: Column<u64>,
     /// Cumulative: packets that reached the receiver.
-    pub delivered: Vec<u64>,
+    pub delivered: Column<u64>,
     /// Cumulative: packets that queues refused or links lost.
-    pub dropped: Vec<u64>,
+    pub dropped: Column<u64>,
     /// Bit/s on the wire, as scheduled.
-    pub rate: Vec<f64>,
+    pub rate: Column<f64>,
 }
 
 /// Finite flows that come and go, all together: curves have one value per sampled instant.
@@ -31,23 +31,23 @@ pub struct CrowdTrace {
     /// Bytes of a packet that are the application's.
     pub payload: u32,
     /// Cumulative: flows requested.
-    pub arrived: Vec<u64>,
+    pub arrived: Column<u64>,
     /// Cumulative: of those, flows refused because too many were there.
-    pub refused: Vec<u64>,
+    pub refused: Column<u64>,
     /// Cumulative: flows whose last packet has arrived.
-    pub completed: Vec<u64>,
+    pub completed: Column<u64>,
     /// Cumulative: packets the admitted flows have to deliver.
-    pub requested: Vec<u64>,
+    pub requested: Column<u64>,
     /// Cumulative: data packets sent, retransmissions included.
-    pub sent: Vec<u64>,
+    pub sent: Column<u64>,
     /// Cumulative: of those, retransmissions.
-    pub retransmitted: Vec<u64>,
+    pub retransmitted: Column<u64>,
     /// Cumulative: different data packets that reached the receivers.
-    pub delivered: Vec<u64>,
+    pub delivered: Column<u64>,
     /// Cumulative: data packets that queues refused or links lost.
-    pub dropped: Vec<u64>,
+    pub dropped: Column<u64>,
     /// Cumulative: expiries of retransmission timers.
-    pub timeouts: Vec<u64>,
+    pub timeouts: Column<u64>,
     /// Packets per flow, of the flows that were admitted after the warm-up.
     pub sizes: Histogram,
     /// How long these flows took, by size. What was not complete at the end of the run is missing: rather the long times.

@@ -14,11 +14,16 @@ pub use cross::{CbrTrace, CrowdTrace, SizeClass};
 pub use histogram::Histogram;
 pub use packets::{Logged, PacketLog, Protocol, Seen};
 
+use smallvec::SmallVec;
+
+/// One value per sampled instant. The three of a run that is not sampled over time need no allocation.
+pub type Column<T> = SmallVec<[T; 3]>;
+
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// The sampled instants, ascending. The first is 0; the end of the warm-up and the end of the run are among them.
-    pub at: Vec<u64>,
+    pub at: Column<u64>,
     /// The end of the warm-up: measuring starts here.
     pub warmup: u64,
     /// The end of the run.
@@ -61,33 +66,33 @@ pub struct FlowTrace {
     /// From its start until the last of these packets was acknowledged, nanoseconds; none if that did not happen.
     pub acknowledged: Option<u64>,
     /// Cumulative: data packets sent, retransmissions included.
-    pub sent: Vec<u64>,
+    pub sent: Column<u64>,
     /// Cumulative: of those, retransmissions.
-    pub retransmitted: Vec<u64>,
+    pub retransmitted: Column<u64>,
     /// Cumulative: different data packets that reached the receiver.
-    pub delivered: Vec<u64>,
+    pub delivered: Column<u64>,
     /// Cumulative: packets the sender found lost, rightly or not.
-    pub lost: Vec<u64>,
+    pub lost: Column<u64>,
     /// Cumulative: data packets that queues refused or links lost.
-    pub dropped: Vec<u64>,
+    pub dropped: Column<u64>,
     /// Cumulative: data packets that reached the receiver with a congestion mark.
-    pub marked: Vec<u64>,
+    pub marked: Column<u64>,
     /// Cumulative: expiries of the retransmission timer.
-    pub timeouts: Vec<u64>,
+    pub timeouts: Column<u64>,
     /// Cumulative nanoseconds during which the application had nothing to send.
-    pub source_limited: Vec<u64>,
+    pub source_limited: Column<u64>,
     /// Cumulative nanoseconds during which the receiver's window held the sender.
-    pub peer_limited: Vec<u64>,
+    pub peer_limited: Column<u64>,
     /// Packets the algorithm allows in flight.
-    pub window: Vec<f64>,
+    pub window: Column<f64>,
     /// Packets in flight.
-    pub in_flight: Vec<u64>,
+    pub in_flight: Column<u64>,
     /// Smoothed round-trip time, seconds; not a number before the first sample.
-    pub srtt: Vec<f64>,
+    pub srtt: Column<f64>,
     /// Packets per second the sender is paced at; not a number while it is not paced.
-    pub pacing_rate: Vec<f64>,
+    pub pacing_rate: Column<f64>,
     /// Internals of the algorithm by name, where they were recorded.
-    pub internals: Vec<(&'static str, Vec<f64>)>,
+    pub internals: Vec<(&'static str, Column<f64>)>,
     /// Its packets one by one, where a log was requested.
     pub log: PacketLog,
 }
@@ -102,23 +107,23 @@ pub struct LinkTrace {
     /// Propagation delay, nanoseconds, at first if it changes.
     pub delay: u64,
     /// Cumulative: packets offered to the link.
-    pub offered: Vec<u64>,
+    pub offered: Column<u64>,
     /// Cumulative: packets the queue refused or discarded.
-    pub dropped: Vec<u64>,
+    pub dropped: Column<u64>,
     /// Cumulative: packets lost at random.
-    pub lost: Vec<u64>,
+    pub lost: Column<u64>,
     /// Cumulative: packets marked instead of dropped.
-    pub marked: Vec<u64>,
+    pub marked: Column<u64>,
     /// Cumulative: packets that left at the far end.
-    pub carried: Vec<u64>,
+    pub carried: Column<u64>,
     /// Cumulative: bytes of these.
-    pub carried_bytes: Vec<u64>,
+    pub carried_bytes: Column<u64>,
     /// Cumulative: bytes the line could have carried; empty for a constant rate.
-    pub capacity_bytes: Vec<u64>,
+    pub capacity_bytes: Column<u64>,
     /// Packets waiting, without the one being sent.
-    pub queue_packets: Vec<u64>,
+    pub queue_packets: Column<u64>,
     /// Bytes waiting.
-    pub queue_bytes: Vec<u64>,
+    pub queue_bytes: Column<u64>,
     /// How long each packet waited before its transmission began, nanoseconds; packets offered after the warm-up.
     pub wait: Histogram,
     /// Each packet offered to the link, where it is tapped.

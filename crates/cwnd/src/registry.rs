@@ -25,7 +25,7 @@ use crate::signal::Start;
 pub struct Spec {
     entry: &'static Entry<Algorithm>,
     values: Values,
-    text: String,
+    text: Arc<str>,
     origin: Origin,
 }
 
@@ -127,7 +127,7 @@ impl Spec {
             values.given[index] = Some(read);
             typed.push((parameter.name, value));
         }
-        let spec = Self { entry, values, text: text.trim().to_string(), origin: Origin::Registry };
+        let spec = Self { entry, values, text: text.trim().into(), origin: Origin::Registry };
         // A trial start finds the combinations that no single range excludes, so that a spec in hand never fails.
         match (entry.build)(&spec.values, &Start::default()) {
             Ok(_) => Ok(spec),
@@ -143,14 +143,14 @@ impl Spec {
     /// An algorithm that is not in the registry, called `label`: every host takes it where it takes one that is.
     #[must_use]
     pub fn outside(label: &str, maker: Arc<dyn Maker>) -> Self {
-        Self { entry: &OUTSIDE, values: Values::none(&[]), text: label.to_string(), origin: Origin::Maker(maker) }
+        Self { entry: &OUTSIDE, values: Values::none(&[]), text: label.into(), origin: Origin::Maker(maker) }
     }
 
     /// A whole stack called `label`, whose endpoints stand where those of an algorithm would. Hosts that run stacks know the type of
     /// `stack`; the others refuse [`Transport::Stack`].
     #[must_use]
     pub fn stack(label: &str, stack: Arc<dyn Any + Send + Sync>) -> Self {
-        Self { entry: &STACK, values: Values::none(&[]), text: label.to_string(), origin: Origin::Stack(stack) }
+        Self { entry: &STACK, values: Values::none(&[]), text: label.into(), origin: Origin::Stack(stack) }
     }
 
     /// Whether it is one that is not in the registry.

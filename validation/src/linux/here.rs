@@ -1,7 +1,7 @@
 //! The side of the simulator.
 
 use cwnd_run::run::{Runs, run};
-use cwnd_trace::Trace;
+use cwnd_trace::{Column, FlowTrace, Trace};
 
 use super::cases::Experiment;
 use crate::Error;
@@ -44,7 +44,7 @@ fn retransmitted(trace: &Trace) -> f64 {
     let grown = |column: &[u64]| {
         column.get(from).zip(column.last()).map_or(0.0, |(first, last)| last.saturating_sub(*first) as f64)
     };
-    let sum = |of: fn(&cwnd_trace::FlowTrace) -> &Vec<u64>| trace.flows.iter().map(|flow| grown(of(flow))).sum::<f64>();
+    let sum = |of: fn(&FlowTrace) -> &Column<u64>| trace.flows.iter().map(|flow| grown(of(flow))).sum::<f64>();
     sum(|flow| &flow.retransmitted) / sum(|flow| &flow.sent)
 }
 

@@ -12,7 +12,7 @@ use cwnd_run::run::run;
 use cwnd_run::scenario::Scenario;
 use cwnd_sim::QueueLimit;
 use cwnd_sim::emulate::Emulation;
-use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+use cwnd_trace::{Column, FlowTrace, LinkTrace, Trace};
 
 use super::record::Measured;
 use super::run::{Bench, Outcome, Plan, Who};
@@ -91,18 +91,18 @@ fn trace(samples: &[Sample], link: &[LinkSample], like: &Trace) -> Trace {
     let nanos = |unix_s: f64| ((unix_s - first.unix_s) * 1e9).max(0.0) as u64;
     let (flow, line) = (&like.flows[0], &like.links[0]);
     let samples: Vec<&Sample> = samples.iter().filter(|sample| nanos(sample.unix_s) <= like.end).collect();
-    let column = |of: fn(&Sample) -> u64| samples.iter().map(|sample| of(sample)).collect::<Vec<u64>>();
+    let column = |of: fn(&Sample) -> u64| samples.iter().map(|sample| of(sample)).collect::<Column<u64>>();
     let known = |of: fn(&Sample) -> f64| {
         samples
             .iter()
             .map(|sample| Some(of(sample)).filter(|value| *value > 0.0).unwrap_or(f64::NAN))
-            .collect::<Vec<f64>>()
+            .collect::<Column<f64>>()
     };
     let payload = u64::from(flow.payload);
-    let zeros = vec![0; samples.len()];
+    let zeros = Column::from_elem(0, samples.len());
     let at_link = |of: fn(&LinkSample) -> u64| {
         let latest = |sample: &&Sample| link.iter().take_while(|state| state.unix_s <= sample.unix_s).last();
-        samples.iter().map(|sample| latest(sample).map_or(0, of)).collect::<Vec<u64>>()
+        samples.iter().map(|sample| latest(sample).map_or(0, of)).collect::<Column<u64>>()
     };
     let dropped = at_link(|state| state.dropped + state.lost);
     Trace {

@@ -1,6 +1,6 @@
 //! Flows of a kernel in the trace of a simulation.
 
-use cwnd_trace::{FlowTrace, Trace};
+use cwnd_trace::{Column, FlowTrace, Trace};
 
 use super::{KernelFlow, Sample};
 
@@ -18,7 +18,7 @@ pub fn overlay(simulated: &Trace, kernel: &[KernelFlow], shift: u64) -> Trace {
         .map(|flow| TimedFlow::new(flow, on_time, simulated.end))
         .filter(|flow| !flow.at.is_empty())
         .collect();
-    let mut at: Vec<u64> = simulated.at.iter().chain(kernel.iter().flat_map(|flow| &flow.at)).copied().collect();
+    let mut at: Column<u64> = simulated.at.iter().chain(kernel.iter().flat_map(|flow| &flow.at)).copied().collect();
     at.sort_unstable();
     at.dedup();
 
@@ -77,9 +77,9 @@ impl TimedFlow {
             }
         }
         let mss = u64::from(kernel.mss.max(1));
-        let whole = |of: &dyn Fn(&Sample) -> u64| samples.iter().map(|(_, sample)| of(sample)).collect::<Vec<u64>>();
-        let real = |of: &dyn Fn(&Sample) -> f64| samples.iter().map(|(_, sample)| of(sample)).collect::<Vec<f64>>();
-        let none = || vec![0; samples.len()];
+        let whole = |of: &dyn Fn(&Sample) -> u64| samples.iter().map(|(_, sample)| of(sample)).collect::<Column<u64>>();
+        let real = |of: &dyn Fn(&Sample) -> f64| samples.iter().map(|(_, sample)| of(sample)).collect::<Column<f64>>();
+        let none = || Column::from_elem(0, samples.len());
         let algorithm = kernel.algorithm.as_ref().map_or("Linux".to_string(), |name| format!("{name} (Linux)"));
         let packet = kernel.mss.saturating_add(HEADERS);
         let flow = FlowTrace {
@@ -134,7 +134,7 @@ impl Onto<'_> {
     }
 
     /// A cumulative curve: between two samples it grows evenly.
-    fn curve(&self, values: &mut Vec<u64>) {
+    fn curve(&self, values: &mut Column<u64>) {
         self.each(
             values,
             |values, at, index| {
@@ -150,17 +150,17 @@ impl Onto<'_> {
     }
 
     /// A count that stays as it was until the next sample.
-    fn count(&self, values: &mut Vec<u64>) {
+    fn count(&self, values: &mut Column<u64>) {
         self.each(values, |values, _, index| values[index], 0);
     }
 
     /// A state that is known at samples only.
-    fn state(&self, values: &mut Vec<f64>) {
+    fn state(&self, values: &mut Column<f64>) {
         self.each(values, |values, at, index| if self.from[index] == at { values[index] } else { f64::NAN }, f64::NAN);
     }
 
     /// `value` of the column, the instant and the last sample not after it; `before` in front of the first. Empty columns stay so.
-    fn each<T: Copy>(&self, values: &mut Vec<T>, value: impl Fn(&[T], u64, usize) -> T, before: T) {
+    fn each<T: Copy>(&self, values: &mut Column<T>, value: impl Fn(&[T], u64, usize) -> T, before: T) {
         if values.len() != self.from.len() {
             return;
         }

@@ -1,6 +1,6 @@
 //! What recorded runs of a kernel are read as, and what becomes of anything else.
 
-use cwnd_trace::{FlowTrace, Trace};
+use cwnd_trace::{Column, FlowTrace, Trace};
 use proptest::prelude::*;
 
 use super::*;
@@ -108,7 +108,7 @@ proptest! {
 }
 
 fn simulated() -> Trace {
-    let counts = vec![0, 100];
+    let counts = Column::from_slice(&[0, 100]);
     let flow = FlowTrace {
         sent: counts.clone(),
         retransmitted: counts.clone(),
@@ -119,13 +119,13 @@ fn simulated() -> Trace {
         timeouts: counts.clone(),
         source_limited: counts.clone(),
         peer_limited: counts.clone(),
-        in_flight: vec![3, 4],
-        window: vec![10.0, 20.0],
-        srtt: vec![0.1, 0.2],
-        pacing_rate: vec![f64::NAN; 2],
+        in_flight: vec![3, 4].into(),
+        window: vec![10.0, 20.0].into(),
+        srtt: vec![0.1, 0.2].into(),
+        pacing_rate: vec![f64::NAN; 2].into(),
         ..FlowTrace::default()
     };
-    Trace { at: vec![0, 4_000_000_000], end: 4_000_000_000, flows: vec![flow], ..Trace::default() }
+    Trace { at: vec![0, 4_000_000_000].into(), end: 4_000_000_000, flows: vec![flow], ..Trace::default() }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The environments, the measures and the choice of parameters.
 
-use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+use cwnd_trace::{Column, FlowTrace, LinkTrace, Trace};
 
 use super::environment::{Environment, Router, Scheme, Scores, Setting, flows};
 use crate::{Bench, Computed, Findings, Result};
@@ -31,15 +31,15 @@ fn by_hand() -> (Trace, LinkTrace) {
     let flow = |sent, delivered, dropped| FlowTrace {
         packet: 1250,
         payload: 1250,
-        sent: vec![0, sent],
-        delivered: vec![0, delivered],
-        dropped: vec![0, dropped],
+        sent: Column::from_slice(&[0, sent]),
+        delivered: Column::from_slice(&[0, delivered]),
+        dropped: Column::from_slice(&[0, dropped]),
         ..FlowTrace::default()
     };
     let mut link = LinkTrace::default();
     [10, 30].into_iter().for_each(|ms| link.wait.record(ms * 1_000_000));
     let trace = Trace {
-        at: vec![0, 10_000_000_000],
+        at: Column::from_slice(&[0, 10_000_000_000]),
         end: 10_000_000_000,
         flows: vec![flow(390, 375, 15), flow(235, 225, 10)],
         ..Trace::default()

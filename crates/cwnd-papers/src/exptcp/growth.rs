@@ -17,7 +17,7 @@ fn rounds(algorithm: &str, capacity: f64, windows: &[f64], (rounds, events): (f6
     let flows = flows(algorithm, windows);
     let setup = Setup { flows, capacity: Packets(capacity), clock: Clock::Rounds, rounds, events, ..Setup::default() };
     let mut run = run(&setup);
-    (run.events, run.trace.flows.swap_remove(0).window)
+    (run.events, run.trace.flows.swap_remove(0).window.to_vec())
 }
 
 /// What the Appendix's variant adds in the `nth` round trip from four packets.

@@ -46,7 +46,7 @@ impl Column {
             Self::State(of) => Some(of(flow).to_vec()),
             Self::Internal(name) => {
                 let found = flow.internals.iter().find(|(internal, _)| *internal == name);
-                Some(found.map_or_else(|| vec![f64::NAN; flow.sent.len()], |(_, values)| values.clone()))
+                Some(found.map_or_else(|| vec![f64::NAN; flow.sent.len()], |(_, values)| values.to_vec()))
             }
             Self::Link(_) => None,
         }

@@ -257,7 +257,7 @@ mod tests {
             name: "bottleneck".to_string(),
             rate: Some(4_000_000),
             carried_bytes: (0..=40).map(|k| k * 40 * 1250).collect(),
-            queue_packets: vec![3; 41],
+            queue_packets: vec![3; 41].into(),
             ..LinkTrace::default()
         };
         Trace {
@@ -275,7 +275,7 @@ mod tests {
         let trace = trace();
         let run = RunPlots::new(&trace, 0);
         let window = run.series("window_packets", Some(&["simd".to_string()])).expect("a column");
-        assert_eq!(window.lines[0].y, trace.flows[1].window);
+        assert_eq!(window.lines[0].y, trace.flows[1].window[..]);
         assert_eq!((window.title.as_str(), window.warmup, window.lines.len()), ("Window", 1.0, 1));
         let queue = run.series("queue_packets", None).expect("a column");
         assert_eq!((queue.lines[0].name.as_str(), queue.lines[0].y[7]), ("bottleneck", 3.0));

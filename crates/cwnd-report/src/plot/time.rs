@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn rises_are_counted_where_they_happen() {
-        let trace = Trace { at: vec![0, 10, 20, 30, 40], end: 40, ..Trace::default() };
+        let trace = Trace { at: vec![0, 10, 20, 30, 40].into(), end: 40, ..Trace::default() };
         let (times, counts) = rises(&trace, &[0, 0, 3, 3, 4], 4);
         assert_eq!(counts, [3.0, 1.0]);
         assert!((times[0] - 15e-9).abs() < 1e-18 && (times[1] - 35e-9).abs() < 1e-18);

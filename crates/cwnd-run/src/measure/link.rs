@@ -95,11 +95,11 @@ mod tests {
     fn trace() -> Trace {
         let mut link = LinkTrace {
             rate: Some(8_000_000),
-            carried_bytes: vec![0, 0, 0, 50_000, 100_000, 150_000, 250_000, 350_000, 450_000],
-            offered: vec![0, 0, 0, 50, 100, 150, 250, 400, 500],
-            dropped: vec![0, 0, 0, 0, 0, 0, 0, 30, 60],
-            lost: vec![0, 0, 0, 0, 0, 0, 0, 5, 10],
-            marked: vec![0, 0, 0, 0, 0, 0, 0, 7, 14],
+            carried_bytes: vec![0, 0, 0, 50_000, 100_000, 150_000, 250_000, 350_000, 450_000].into(),
+            offered: vec![0, 0, 0, 50, 100, 150, 250, 400, 500].into(),
+            dropped: vec![0, 0, 0, 0, 0, 0, 0, 30, 60].into(),
+            lost: vec![0, 0, 0, 0, 0, 0, 0, 5, 10].into(),
+            marked: vec![0, 0, 0, 0, 0, 0, 0, 7, 14].into(),
             ..LinkTrace::default()
         };
         (1..=100).for_each(|millis| link.wait.record(millis * 1_000_000));
@@ -130,7 +130,7 @@ mod tests {
     fn a_rate_that_changes_is_what_counts() {
         let mut trace = trace();
         // 8 Mbit/s, then nothing from 0.2 to 0.4 s, then 16 Mbit/s.
-        trace.links[0].capacity_bytes = [0, 1, 2, 2, 2, 4, 6, 8, 10].map(|n| n * 100_000).to_vec();
+        trace.links[0].capacity_bytes = [0, 1, 2, 2, 2, 4, 6, 8, 10].map(|n| n * 100_000).into_iter().collect();
         let link = &trace.links[0];
         // 50 kB of 200, then 100 kB of each 200 kB.
         assert_eq!(utilisation(&trace, link, Window::measured(&trace)), Some(0.4375));

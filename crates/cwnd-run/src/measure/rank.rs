@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn a_fraction_of_what_was_there() {
-        let flow = FlowTrace { payload: 1000, delivered: vec![0, 50, 150], ..FlowTrace::default() };
+        let flow = FlowTrace { payload: 1000, delivered: vec![0, 50, 150].into(), ..FlowTrace::default() };
         let trace = Trace {
-            at: vec![0, 1_000_000_000, 2_000_000_000],
+            at: vec![0, 1_000_000_000, 2_000_000_000].into(),
             end: 2_000_000_000,
             flows: vec![flow.clone(), flow],
             ..Trace::default()

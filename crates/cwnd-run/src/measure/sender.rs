@@ -47,16 +47,17 @@ mod tests {
     #[test]
     fn shares_of_packets_and_time() {
         let flow = FlowTrace {
-            sent: vec![0, 100, 300],
-            retransmitted: vec![0, 50, 60],
-            lost: vec![0, 50, 58],
-            source_limited: vec![0, 0, 100_000_000],
-            peer_limited: vec![0, 900_000_000, 1_650_000_000],
+            sent: vec![0, 100, 300].into(),
+            retransmitted: vec![0, 50, 60].into(),
+            lost: vec![0, 50, 58].into(),
+            source_limited: vec![0, 0, 100_000_000].into(),
+            peer_limited: vec![0, 900_000_000, 1_650_000_000].into(),
             ..FlowTrace::default()
         };
-        let idle = FlowTrace { sent: vec![0, 0, 200], retransmitted: vec![0, 0, 0], ..FlowTrace::default() };
+        let idle =
+            FlowTrace { sent: vec![0, 0, 200].into(), retransmitted: vec![0, 0, 0].into(), ..FlowTrace::default() };
         let trace = Trace {
-            at: vec![0, 1_000_000_000, 2_000_000_000],
+            at: vec![0, 1_000_000_000, 2_000_000_000].into(),
             warmup: 1_000_000_000,
             end: 2_000_000_000,
             flows: vec![flow, idle],

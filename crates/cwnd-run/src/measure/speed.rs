@@ -58,7 +58,7 @@ mod tests {
             Some(*sum)
         }));
         let flow = FlowTrace { base_rtt: RTT, delivered: delivered.collect(), ..FlowTrace::default() };
-        let at: Vec<u64> = (0..=per_round.len() as u64).map(|round| round * RTT).collect();
+        let at = (0..=per_round.len() as u64).map(|round| round * RTT).collect();
         Trace { end: per_round.len() as u64 * RTT, at, flows: vec![flow], ..Trace::default() }
     }
 

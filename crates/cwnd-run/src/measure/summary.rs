@@ -173,16 +173,16 @@ mod tests {
             payload: 1000,
             sent: (0..=40).map(|k| k * per_sample).collect(),
             delivered: (0..=40).map(|k| k * per_sample).collect(),
-            retransmitted: vec![0; 41],
+            retransmitted: vec![0; 41].into(),
             source_limited: (0..=40).map(|k| k * TENTH / 10).collect(),
-            peer_limited: vec![0; 41],
+            peer_limited: vec![0; 41].into(),
             ..FlowTrace::default()
         };
         let mut link = LinkTrace {
             rate: Some(4_000_000),
             offered: (0..=40).map(|k| k * 40).collect(),
-            dropped: vec![0; 41],
-            lost: vec![0; 41],
+            dropped: vec![0; 41].into(),
+            lost: vec![0; 41].into(),
             marked: (0..=40).collect(),
             carried_bytes: (0..=40).map(|k| k * 40 * 1250).collect(),
             ..LinkTrace::default()

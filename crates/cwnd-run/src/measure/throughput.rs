@@ -56,12 +56,12 @@ mod tests {
         let flow = FlowTrace {
             packet: 1500,
             payload: 1000,
-            delivered: vec![0, 100, 300, 600],
-            sent: vec![0, 110, 330, 660],
+            delivered: vec![0, 100, 300, 600].into(),
+            sent: vec![0, 110, 330, 660].into(),
             ..FlowTrace::default()
         };
         Trace {
-            at: vec![0, 1_000_000_000, 2_000_000_000, 3_000_000_000],
+            at: vec![0, 1_000_000_000, 2_000_000_000, 3_000_000_000].into(),
             warmup: 1_000_000_000,
             end: 3_000_000_000,
             flows: vec![flow],

@@ -38,14 +38,14 @@ mod tests {
         let scenario = Scenario::read("x.toml", "[dumbbell]\nrate = \"8mbit\"\n[[flow]]\nalgorithm = \"reno\"\n", &[]);
         let flow = FlowTrace {
             payload: 1000,
-            delivered: vec![0, 0, 50, 150, 250],
-            window: vec![1.0, 2.0, 3.0, 4.0, 5.0],
-            srtt: vec![f64::NAN, 0.1, 0.1, 0.2, 0.2],
+            delivered: vec![0, 0, 50, 150, 250].into(),
+            window: vec![1.0, 2.0, 3.0, 4.0, 5.0].into(),
+            srtt: vec![f64::NAN, 0.1, 0.1, 0.2, 0.2].into(),
             ..FlowTrace::default()
         };
         let link = LinkTrace {
             rate: Some(8_000_000),
-            carried_bytes: vec![0, 0, 50_000, 150_000, 250_000],
+            carried_bytes: vec![0, 0, 50_000, 150_000, 250_000].into(),
             ..LinkTrace::default()
         };
         let trace = Trace {

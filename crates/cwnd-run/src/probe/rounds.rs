@@ -98,12 +98,16 @@ mod tests {
 
     #[test]
     fn windows_are_means_over_round_trips_of_both_flows() {
-        let flow = |window: Vec<f64>, srtt: f64| FlowTrace { window, srtt: vec![srtt; 9], ..FlowTrace::default() };
+        let flow = |window: Vec<f64>, srtt: f64| FlowTrace {
+            window: window.into(),
+            srtt: vec![srtt; 9].into(),
+            ..FlowTrace::default()
+        };
         let first = flow(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 0.1);
         let second = flow(vec![9.0, 9.0, 9.0, 9.0, 1.0, 3.0, 5.0, 7.0, 9.0], 0.3);
         let links = vec![
-            LinkTrace { dropped: vec![0, 1, 2, 3, 4, 4, 4, 5, 5], ..LinkTrace::default() },
-            LinkTrace { dropped: vec![7; 9], ..LinkTrace::default() },
+            LinkTrace { dropped: vec![0, 1, 2, 3, 4, 4, 4, 5, 5].into(), ..LinkTrace::default() },
+            LinkTrace { dropped: vec![7; 9].into(), ..LinkTrace::default() },
         ];
         let trace = Trace {
             at: (0..9).map(|k| k * TENTH).collect(),

@@ -68,8 +68,8 @@ mod tests {
             packet: 1250,
             start,
             stop,
-            delivered: delivered.to_vec(),
-            srtt: vec![0.5; 7],
+            delivered: delivered.to_vec().into(),
+            srtt: vec![0.5; 7].into(),
             ..FlowTrace::default()
         };
         let trace = Trace {

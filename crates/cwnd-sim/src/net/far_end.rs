@@ -64,7 +64,7 @@ impl FarEnd {
             jitter,
             reorder,
             by: reordering.map_or(HoldBack::Time(Span::ZERO), |reordering| reordering.by),
-            draws: ["jitter", "reordering"].map(|what| Stream::new(seed, &format!("link {link}: {what}"))),
+            draws: ["jitter", "reordering"].map(|what| Stream::new(seed, format_args!("link {link}: {what}"))),
             last: Time::ZERO,
             held: VecDeque::new(),
             overtaken: VecDeque::new(),

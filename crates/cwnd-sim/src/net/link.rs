@@ -414,7 +414,7 @@ impl Waits {
 
 impl Server {
     fn new(setup: &LinkSetup, rate: u64, seed: u64) -> Self {
-        let stream = |what: &str| Stream::new(seed, &format!("link {}: {what}", setup.name));
+        let stream = |what: &str| Stream::new(seed, format_args!("link {}: {what}", setup.name));
         let line = Line::new(rate, Varying::of(setup, rate));
         let early = match setup.discipline {
             Discipline::DropTail => Early::Nothing,

@@ -38,7 +38,7 @@ pub(crate) struct Bursts {
 impl RandomLoss {
     /// The loss of a link, drawn from a stream of its own.
     pub(crate) fn new(link: &LinkSetup, seed: u64) -> Self {
-        let stream = || Stream::new(seed, &format!("link {}: loss", link.name));
+        let stream = || Stream::new(seed, format_args!("link {}: loss", link.name));
         match link.loss {
             Loss::None => Self::None,
             Loss::Bernoulli(p) => Self::Bernoulli { threshold: threshold(p), stream: stream() },

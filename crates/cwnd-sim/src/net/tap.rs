@@ -30,7 +30,7 @@ impl Tap {
         Self {
             faults: faults.to_vec(),
             struck: vec![0; faults.len()],
-            stream: Stream::new(seed, &format!("link {link}: tap")),
+            stream: Stream::new(seed, format_args!("link {link}: tap")),
             transmissions: BTreeMap::new(),
             acks: BTreeMap::new(),
             passages: Vec::new(),

@@ -281,8 +281,8 @@ fn a_run_that_is_looked_at_is_the_same_run_and_can_be_ended_at_a_look() {
     for (nth, part) in parts.iter().enumerate() {
         let until = (nth as u64 + 1) * 400_000_000;
         let rows = trace.at.partition_point(|at| *at <= until);
-        assert_eq!(part.at, trace.at[..rows]);
-        assert_eq!(part.flows[0].window, trace.flows[0].window[..rows]);
+        assert_eq!(part.at[..], trace.at[..rows]);
+        assert_eq!(part.flows[0].window[..], trace.flows[0].window[..rows]);
     }
     assert_eq!(counted.seconds(), [2.0, 2.0]);
     // The second look of another run asks for its end.
