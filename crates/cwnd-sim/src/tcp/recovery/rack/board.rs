@@ -35,7 +35,7 @@ pub(super) struct Board {
     fresh_from: u64,
     /// All below left before the newest packet that is known to have arrived, for the first time at least.
     overtaken: u64,
-    /// Packets that were sent again, in the order of their departure. Some are out of date: they arrived, or left once more.
+    /// Packets that were sent again, in the order of their departure and of their numbers. Some are out of date: they arrived, or left once more.
     departures: VecDeque<(Time, u64)>,
 }
 
@@ -107,7 +107,7 @@ impl Board {
         let record = &mut self.records[(number - self.acked) as usize];
         *record = Record { sent_at: now, resends: record.resends + 1, lost: false };
         self.resent += 1;
-        self.departures.push_back((now, number));
+        self.record_departure(now, number);
         Some(number)
     }
 
@@ -120,8 +120,15 @@ impl Board {
         let record = &mut self.records[(number - self.acked) as usize];
         *record = Record { sent_at: now, resends: record.resends + 1, lost: false };
         self.resent += 1;
-        self.departures.push_back((now, number));
+        self.record_departure(now, number);
         Some(number)
+    }
+
+    /// Notes that `number` leaves again. Of one instant the lower numbers come first, as in `RACK_sent_after` (RFC 8985 section 6.2); nearly always it is the
+    /// last.
+    fn record_departure(&mut self, now: Time, number: u64) {
+        let later = self.departures.iter().rev().take_while(|departure| **departure > (now, number)).count();
+        self.departures.insert(self.departures.len() - later, (now, number));
     }
 
     /// Handles an acknowledgement that advances to `cumulative` while everything outstanding is in flight for the first time. The last
