@@ -260,7 +260,7 @@ fn what_is_sent_again_at_one_instant_is_in_the_order_of_its_numbers() {
     let mut rack = Rack { smoothed: Span::from_millis(40), ..Rack::default() };
     (0..6).for_each(|millis| _ = rack.send(at(millis), 1));
     rack.on_ack(at(45), &ack(0, 5..6, at(5)));
-    // Packet 4 leaves as a probe, the three before it as they are found lost, all of them at one instant.
+    // Packet 4 leaves as a probe, the four before it as they are found lost, all of them at one instant.
     assert_eq!(rack.board.resend_last(at(60)), Some(4));
     rack.on_deadline(at(60), false);
     assert_eq!(std::iter::from_fn(|| rack.resend(at(60))).collect::<Vec<_>>(), [0, 1, 2, 3]);
