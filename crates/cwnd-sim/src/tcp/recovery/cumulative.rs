@@ -253,8 +253,12 @@ impl Recovery for Cumulative {
         first
     }
 
-    fn is_waiting(&self, number: u64) -> bool {
-        (self.resume..self.next).contains(&number) || self.urgent && number == self.acked
+    fn next_waiting(&self, number: u64) -> Option<u64> {
+        if self.urgent && number <= self.acked {
+            return Some(self.acked);
+        }
+        let first = number.max(self.resume);
+        (first < self.next).then_some(first)
     }
 }
 

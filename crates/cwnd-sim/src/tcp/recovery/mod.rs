@@ -155,8 +155,8 @@ pub(crate) trait Recovery: Debug + Send {
     /// Sends the next `count` new packets. The first of them.
     fn send(&mut self, now: Time, count: u64) -> u64;
 
-    /// Whether `number` was found lost and has not been sent again since.
-    fn is_waiting(&self, number: u64) -> bool;
+    /// The first packet from `number` on that was found lost and has not been sent again since.
+    fn next_waiting(&self, number: u64) -> Option<u64>;
 
     /// Nothing more may leave now, because of `limit`.
     #[inline]

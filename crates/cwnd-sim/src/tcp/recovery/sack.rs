@@ -173,7 +173,7 @@ impl Recovery for Sack {
         self.board.send(count)
     }
 
-    fn is_waiting(&self, number: u64) -> bool {
-        self.board.is_waiting(number)
+    fn next_waiting(&self, number: u64) -> Option<u64> {
+        self.board.next_waiting(number)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cwnd::estimate::{DeliveryRate, Departure};
-use cwnd::{Limit, Packets, RateSample, Rtt, Span, Time};
+use cwnd::{Limit, RateSample, Rtt, Span, Time};
 
 use super::{AckOutcome, Recovery};
 use crate::net::packet::Ack;
@@ -60,16 +60,17 @@ impl<S: Recovery> Sampled<S> {
     fn lose(&mut self, first: u64, count: u64) {
         let acked = self.scheme.acked();
         let mut left = count;
-        for number in first.max(acked)..self.scheme.next() {
-            if left == 0 {
-                return;
-            }
+        let mut from = first.max(acked);
+        while left > 0
+            && let Some(number) = self.scheme.next_waiting(from)
+        {
             let record = &mut self.records[(number - acked) as usize];
-            if !record.lost && self.scheme.is_waiting(number) {
+            if !record.lost {
                 record.lost = true;
                 self.lost.push_back((number, self.rate.on_lost(&record.departure)));
                 left -= 1;
             }
+            from = number + 1;
         }
     }
 }
@@ -108,8 +109,9 @@ impl<S: Recovery> Recovery for Sampled<S> {
         let Self { scheme, rate, records, .. } = self;
         let before = scheme.acked();
         let outcome = scheme.process_ack(now, ack, |first, end| {
-            for record in records.range((first - before) as usize..(end - before) as usize) {
-                rate.on_delivered(now, &record.departure);
+            // Mostly it is one packet, for which an iterator over a part of the ring would take longer.
+            for place in (first - before) as usize..(end - before) as usize {
+                rate.on_delivered(now, &records[place].departure);
             }
             arrived(first, end);
         });
@@ -135,10 +137,6 @@ impl<S: Recovery> Recovery for Sampled<S> {
 
     fn leave(&mut self, outcome: &AckOutcome) -> bool {
         self.scheme.leave(outcome)
-    }
-
-    fn on_window(&mut self, outcome: &AckOutcome, window: Packets) {
-        self.scheme.on_window(outcome, window);
     }
 
     fn on_timeout(&mut self, now: Time) -> u64 {
@@ -180,7 +178,7 @@ impl<S: Recovery> Recovery for Sampled<S> {
     }
 
     /// An algorithm that follows samples decides itself what leaves in a recovery, with its window at each acknowledgement: no proportional
-    /// rate reduction lies between. Without selective acknowledgements what is in the network is an estimate of the scheme's own.
+    /// rate reduction lies between, and none is told of windows. Without selective acknowledgements what is in the network is an estimate of the scheme's own.
     fn room(&self, window: u64) -> u64 {
         if self.selective { window.saturating_sub(self.scheme.in_flight()) } else { self.scheme.room(window) }
     }
@@ -207,8 +205,8 @@ impl<S: Recovery> Recovery for Sampled<S> {
         first
     }
 
-    fn is_waiting(&self, number: u64) -> bool {
-        self.scheme.is_waiting(number)
+    fn next_waiting(&self, number: u64) -> Option<u64> {
+        self.scheme.next_waiting(number)
     }
 
     fn on_drained(&mut self, limit: Limit) {
@@ -232,6 +230,8 @@ impl<S: Recovery> Recovery for Sampled<S> {
 
 #[cfg(test)]
 mod tests {
+    use cwnd::Packets;
+
     use super::super::{Rack, Sack};
     use super::*;
     use crate::era::Era;
@@ -252,7 +252,7 @@ mod tests {
         let ack = Ack { sack, ..Ack::of(0, Time::ZERO) };
         let outcome = sampled.on_ack(Time::ZERO + Span::from_millis(40), &ack);
         assert!(outcome.begun && sampled.in_recovery(), "{outcome:?}");
-        sampled.on_window(&outcome, Packets(16.0));
+        sampled.scheme.on_window(&outcome, Packets(16.0));
         assert_eq!((sampled.in_flight(), sampled.room(16)), (0, 16));
         assert!(sampled.scheme.room(16) < 16, "the scheme alone reduces");
     }

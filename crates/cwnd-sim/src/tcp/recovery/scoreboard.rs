@@ -65,9 +65,10 @@ impl Scoreboard {
         self.parts.waiting
     }
 
-    /// Whether `number` is one of these.
-    pub(crate) fn is_waiting(&self, number: u64) -> bool {
-        (self.parts.resend_from..self.parts.lost_below).contains(&number) && self.sacked.covering(number).is_none()
+    /// The first of these from `number` on.
+    pub(crate) fn next_waiting(&self, number: u64) -> Option<u64> {
+        let first = self.sacked.gap_from(number.max(self.parts.resend_from));
+        (first < self.parts.lost_below).then_some(first)
     }
 
     /// Packets that have not arrived, lost or not.
@@ -181,11 +182,14 @@ impl Scoreboard {
         if let Some(below) = self.sacked.nth_largest(DUPLICATE_THRESHOLD)
             && below > self.parts.lost_below
         {
-            let arrived = self.sacked.count_in(self.parts.lost_below, below);
-            outcome.lost = below - self.parts.lost_below - arrived;
-            outcome.first_lost = self.sacked.gap_from(self.parts.lost_below);
-            self.parts.fresh -= outcome.lost;
-            self.parts.waiting += outcome.lost;
+            // Mostly it has all arrived: the last range has grown.
+            let gap = self.sacked.gap_from(self.parts.lost_below);
+            if gap < below {
+                outcome.lost = below - gap - self.sacked.count_in(gap, below);
+                outcome.first_lost = gap;
+                self.parts.fresh -= outcome.lost;
+                self.parts.waiting += outcome.lost;
+            }
             self.parts.lost_below = below;
         }
     }

@@ -75,9 +75,9 @@ impl Board {
         !self.lost.is_empty()
     }
 
-    /// Whether `number` is one of these.
-    pub(super) fn is_waiting(&self, number: u64) -> bool {
-        self.lost.contains(&number)
+    /// The first of these from `number` on.
+    pub(super) fn next_waiting(&self, number: u64) -> Option<u64> {
+        self.lost.range(number..).next().copied()
     }
 
     /// Everything outstanding is in flight for the first time, as far as is known.

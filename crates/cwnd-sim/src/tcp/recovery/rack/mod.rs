@@ -360,8 +360,8 @@ impl Recovery for Rack {
         self.board.send(now, count)
     }
 
-    fn is_waiting(&self, number: u64) -> bool {
-        self.board.is_waiting(number)
+    fn next_waiting(&self, number: u64) -> Option<u64> {
+        self.board.next_waiting(number)
     }
 }
 
