@@ -510,7 +510,7 @@ impl World {
         let armed = &mut self.flows[index as usize].armed;
         if timers.release < armed.release {
             armed.release = timers.release;
-            self.events.set_release(index, timers.release);
+            self.events.hasten_release(index, timers.release);
         }
         if timers.deadline < armed.deadline {
             armed.deadline = timers.deadline;
@@ -518,21 +518,23 @@ impl World {
         }
     }
 
-    /// The release of a sender is due.
+    /// The event of a release comes up. The release may have been handled ahead of its time, and was counted then: its event stays where it
+    /// is, and moves to the next release only now.
     fn release(&mut self, index: u32) {
+        if self.flows[index as usize].armed.release > self.now {
+            self.handled -= 1;
+        } else {
+            self.wake(index);
+        }
+        self.events.set_release(index, self.flows[index as usize].armed.release);
+    }
+
+    /// A sender may send again, or its algorithm requested a wake-up.
+    fn wake(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
         flow.armed.release = Time::MAX;
         flow.sender.on_wake(self.now);
         self.poll_sender(index);
-        self.clear_release(index);
-    }
-
-    /// Takes back the event of a release that is not set anew.
-    #[inline]
-    fn clear_release(&mut self, index: u32) {
-        if self.flows[index as usize].armed.release == Time::MAX {
-            self.events.set_release(index, Time::MAX);
-        }
     }
 
     /// A deadline moves on with every acknowledgement; its event stays where it was and looks again when it comes up.

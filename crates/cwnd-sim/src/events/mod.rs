@@ -88,8 +88,15 @@ impl EventSet {
         self.links.set(index, at);
     }
 
-    /// Gives a sender the time of its next release, [`Time::MAX`] for none.
+    /// Sees to it that the event of a sender's release is at `at` or earlier.
     #[inline]
+    pub(crate) fn hasten_release(&mut self, index: u32, at: Time) {
+        if at < self.releases.time(index) {
+            self.set_release(index, at);
+        }
+    }
+
+    /// Gives the event of a sender's release its time, [`Time::MAX`] for none.
     pub(crate) fn set_release(&mut self, index: u32, at: Time) {
         self.releases.set(index, at);
         self.update_timer();

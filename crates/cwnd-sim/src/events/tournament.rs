@@ -31,6 +31,13 @@ impl Tournament {
         self.first
     }
 
+    /// The time of component `index`.
+    #[inline]
+    pub(crate) fn time(&self, index: u32) -> Time {
+        let (number, place) = (self.lowest + index as usize / 4, index as usize % 4);
+        self.matches.get(number).map_or(Time::MAX, |places| places.at[place])
+    }
+
     /// Gives component `index` the time `at`, [`Time::MAX`] for none.
     #[inline]
     pub(crate) fn set(&mut self, index: u32, at: Time) {

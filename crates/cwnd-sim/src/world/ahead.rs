@@ -246,11 +246,12 @@ impl World {
         loop {
             let flow = &mut self.flows[index as usize];
             let (release, deadline) = (flow.armed.release, flow.armed.deadline);
-            self.now = release.min(deadline);
             if release <= deadline && release <= until {
+                self.now = release;
                 self.handled += 1;
-                self.release(index);
+                self.wake(index);
             } else if deadline < until {
+                self.now = deadline;
                 flow.armed.deadline = Time::MAX;
                 flow.sender.on_deadline(self.now);
                 self.poll_sender(index);

@@ -80,10 +80,8 @@ impl World {
         if flow.is_gone() {
             crowd.close(flow);
             flow.finite = None;
-            // Events in the heap that are still pending are out of date.
-            if std::mem::replace(&mut flow.armed, Armed::NONE).release < Time::MAX {
-                self.events.set_release(index, Time::MAX);
-            }
+            // Events that are still pending are out of date.
+            flow.armed = Armed::NONE;
             self.free.push(index);
         }
     }
