@@ -285,8 +285,8 @@ impl<R: Recovery> Sender<R> {
         } else if self.linux.is_some() {
             self.drain_bursts(now, &mut send);
         } else {
-            while let Some(data) = self.poll(now) {
-                if !send(data) {
+            while self.may_send(now) {
+                if !send(self.send_next(now)) {
                     return;
                 }
             }
@@ -385,6 +385,12 @@ impl<R: Recovery> Sender<R> {
 
     /// The next packet to leave now, if one may.
     fn poll(&mut self, now: Time) -> Option<Data> {
+        self.may_send(now).then(|| self.send_next(now))
+    }
+
+    /// Whether a packet may leave now; what holds it back is recorded.
+    #[inline(always)]
+    fn may_send(&mut self, now: Time) -> bool {
         self.pacer.pass();
         if self.recovery.prefers_new() && !self.has_new(now) {
             self.recovery.repair_at_once();
@@ -392,22 +398,25 @@ impl<R: Recovery> Sender<R> {
         let urgent = self.recovery.urgent();
         if !urgent && (self.held || self.recovery.room(self.cached.allowed) == 0) {
             self.facts.limits.set(now, Limit::Window);
-            return None;
+            return false;
         }
         if !self.recovery.waiting() {
             if !self.backlog.has(now, self.recovery.next()) {
                 self.facts.limits.set(now, Limit::Source);
-                return None;
+                return false;
             }
             if self.recovery.outstanding() >= self.facts.peer_window {
                 self.facts.limits.set(now, Limit::Peer);
-                return None;
+                return false;
             }
         }
         // Last, since a spread window is no limit of its own: source or receiver are, where they hold the next packet too.
-        if !urgent && self.pacer.holds(now, self.cached.pacing, &mut self.facts.limits) {
-            return None;
-        }
+        urgent || !self.pacer.holds(now, self.cached.pacing, &mut self.facts.limits)
+    }
+
+    /// Sends the next packet.
+    #[inline(never)]
+    fn send_next(&mut self, now: Time) -> Data {
         let waiting = self.recovery.resend(now);
         let retransmission = waiting.is_some();
         let number = waiting.unwrap_or_else(|| {
@@ -425,7 +434,7 @@ impl<R: Recovery> Sender<R> {
         let pair = self.pacer.sent(now, self.spacing(), self.cached.probe, fresh);
         let reacted = !retransmission && number > 0 && number == self.confirming;
         let spin = self.linux.as_deref().is_some_and(LinuxSender::spin);
-        Some(Data { number, sent_at: now, retransmission, reacted, pair, spin })
+        Data { number, sent_at: now, retransmission, reacted, pair, spin }
     }
 
     /// A timer of the recovery scheme has expired.
