@@ -99,6 +99,7 @@ pub(crate) struct FlowParameters {
 /// When each timer's event is pending.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Armed {
+    /// Its event may be earlier, and moves on when it comes up.
     pub(crate) release: Time,
     pub(crate) receiver: Time,
     pub(crate) deadline: Time,

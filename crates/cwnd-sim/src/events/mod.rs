@@ -42,9 +42,9 @@ pub(crate) enum Next {
 /// Pending events, earliest first.
 ///
 /// Nearly all events are those of lines, each of which is due again and again: they have a tournament per kind, so that a link
-/// never pays for the number of access lines. So have the releases of paced senders, one per packet, most of which are passed ahead of
-/// their time: one that is set anew leaves nothing behind. The other timers are seldom due: they have a heap, with four children per
-/// node, each event packed into one integer.
+/// never pays for the number of access lines. So have the releases of paced senders, one per packet, of which an event that is set anew
+/// leaves nothing behind. The other timers are seldom due: they have a heap, with four children per node, each event packed into one
+/// integer.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSet {
     access: Tournament,
@@ -88,7 +88,7 @@ impl EventSet {
         self.links.set(index, at);
     }
 
-    /// Sees to it that the event of a sender's release is at `at` or earlier.
+    /// Moves the event of a sender's release to `at` if it is later.
     #[inline]
     pub(crate) fn hasten_release(&mut self, index: u32, at: Time) {
         if at < self.releases.time(index) {

@@ -178,7 +178,8 @@ impl<S: Recovery> Recovery for Sampled<S> {
     }
 
     /// An algorithm that follows samples decides itself what leaves in a recovery, with its window at each acknowledgement: no proportional
-    /// rate reduction lies between, and none is told of windows. Without selective acknowledgements what is in the network is an estimate of the scheme's own.
+    /// rate reduction lies between, and none is told of windows. Without selective acknowledgements what is in the network is an estimate of
+    /// the scheme's own.
     fn room(&self, window: u64) -> u64 {
         if self.selective { window.saturating_sub(self.scheme.in_flight()) } else { self.scheme.room(window) }
     }
