@@ -110,8 +110,8 @@ impl<S: Recovery> Recovery for Sampled<S> {
         let before = scheme.acked();
         let outcome = scheme.process_ack(now, ack, |first, end| {
             // Mostly it is one packet, for which an iterator over a part of the ring would take longer.
-            for place in (first - before) as usize..(end - before) as usize {
-                rate.on_delivered(now, &records[place].departure);
+            for number in first..end {
+                rate.on_delivered(now, &records[(number - before) as usize].departure);
             }
             arrived(first, end);
         });
