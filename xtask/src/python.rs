@@ -24,9 +24,9 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     workspace.build()?;
     // Each of both uses one processor, and they take about as long.
     thread::scope(|scope| {
-        let stubs = scope.spawn(|| environment.document(&sources).and(environment.check_stubs(&sources)));
+        let checks = scope.spawn(|| environment.document(&sources).and(environment.check_stubs(&sources)));
         let tests = environment.test(&sources, &workspace.program("cwnd")).and(environment.lint(&sources));
-        stubs.join().map_err(|_| "the checks of Python panicked".to_owned())?.and(tests)
+        checks.join().map_err(|_| "the checks of Python panicked".to_owned())?.and(tests)
     })
 }
 

@@ -198,6 +198,7 @@ impl Scoreboard {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::iter;
 
     use cwnd::Time;
     use proptest::prelude::*;
@@ -309,7 +310,10 @@ mod tests {
                     _ => {}
                 }
                 let missing: Vec<_> = (board.acked()..board.next()).filter(|n| !arrived.contains(n)).collect();
-                let waiting = missing.iter().filter(|n| lost.contains(n) && !resent.contains(n)).count() as u64;
+                let waiting: Vec<_> = missing.iter().copied().filter(|n| lost.contains(n) && !resent.contains(n)).collect();
+                let found = iter::successors(board.next_waiting(0), |number| board.next_waiting(number + 1));
+                prop_assert_eq!(found.collect::<Vec<_>>(), &waiting[..]);
+                let waiting = waiting.len() as u64;
                 prop_assert_eq!(board.parts.waiting, waiting);
                 prop_assert_eq!(board.in_flight(), missing.len() as u64 - waiting);
             }
