@@ -118,6 +118,6 @@ impl Log {
 }
 
 fn acknowledgement(cumulative: u64, sack: [Block; 3], echoes: bool) -> Seen {
-    let sack = sack.map(|Block { first, end }| (first, end));
+    let sack = sack.map(|block| if block.is_empty() { (0, 0) } else { (block.first, block.end) });
     Seen::Ack { cumulative, sack, echoes }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use cwnd::{Packets, Remote, Time};
+use cwnd::{Packets, Remote, Span, Time};
 
 use crate::net::packet::{Ack, Block, Body, Data, Header, Reply};
 use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers, collect, collected};
@@ -62,8 +62,11 @@ impl Sender {
         };
         self.0.on_remote(now, remote);
         let [first, second] = reply.sack;
-        let sack = [first, second, Block::default()];
-        Ack { sack, ..Ack::of(reply.cumulative, reply.echo) }
+        let mut ack = Ack { sack: [first, second, Block::default()], ..Ack::of(reply.cumulative, reply.echo) };
+        if second.is_empty() {
+            ack.set_newest(reply.echo + Span::from_nanos(reply.later.into()));
+        }
+        ack
     }
 }
 
@@ -91,7 +94,7 @@ impl Receiver {
     fn reply(&mut self, ack: &Ack) -> Reply {
         let [first, second, _] = ack.sack;
         let feedback = std::mem::replace(&mut self.feedback, f32::NAN);
-        Reply { cumulative: ack.cumulative, echo: ack.echo, sack: [first, second], feedback }
+        Reply { cumulative: ack.cumulative, echo: ack.echo, later: ack.later(), sack: [first, second], feedback }
     }
 }
 

@@ -51,6 +51,10 @@ impl Default for Start {
 }
 
 /// The round-trip time as the host knows it, at full resolution: a coarse retransmission timer never shows here.
+///
+/// A sample is the time from the departure of the newest packet that an acknowledgement is the first to report, to the arrival of that
+/// acknowledgement: the draft of BBR (`RS.rtt` of draft-ietf-ccwg-bbr), RFC 9002 section 5.1, Linux's `ca_rtt_us`. It is not the sample of the
+/// retransmission timer, for which TCP takes the oldest packet that the acknowledgement was held back for (RFC 7323 section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rtt {
     /// The newest sample.

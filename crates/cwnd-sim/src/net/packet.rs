@@ -139,9 +139,10 @@ pub(crate) struct Data {
 pub(crate) struct Ack {
     /// All packets below have arrived.
     pub(crate) cumulative: u64,
-    /// When the packet left that made the receiver send this.
+    /// When the packet left that made the receiver send this, or the oldest of those that it was held back for (RFC 7323 section 4.3).
     pub(crate) echo: Time,
-    /// Up to three ranges above `cumulative` that have arrived, the one with the newest packet first (RFC 2018).
+    /// Up to three ranges above `cumulative` that have arrived, the one with the newest packet first (RFC 2018). Nothing is missing while
+    /// an acknowledgement is held back, so that such a one uses the first at most; its last block then holds [`newest`](Self::newest).
     pub(crate) sack: [Block; 3],
     /// A mark is echoed (ECE, RFC 3168).
     pub(crate) marked: bool,
@@ -162,6 +163,33 @@ impl Ack {
         Self { cumulative, echo, sack, marked: false, duplicate: 0, window: 0, spin: false }
     }
 
+    /// Says that the newest packet acknowledged left at `newest`, which is later than the echo where the acknowledgement was held back.
+    #[inline]
+    pub(crate) fn set_newest(&mut self, newest: Time) {
+        let [_, second, third] = &mut self.sack;
+        debug_assert!(second.is_empty() && third.is_empty(), "nothing was missing while it was held back");
+        // Packets that one acknowledgement waits for leave within seconds of one another.
+        *third = Block { first: u32::try_from(newest.since(self.echo).as_nanos()).unwrap_or(u32::MAX), end: 0 };
+    }
+
+    /// How much later than `echo` the newest packet left that this acknowledges for the first time, nanoseconds.
+    #[inline]
+    pub(crate) fn later(&self) -> u32 {
+        let last = self.sack[2];
+        if last.is_empty() { last.first } else { 0 }
+    }
+
+    /// When the newest packet left that this acknowledges for the first time.
+    #[inline]
+    pub(crate) fn newest(&self) -> Time {
+        self.echo + Span::from_nanos(self.later().into())
+    }
+
+    /// The ranges above `cumulative` that have arrived.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.sack.iter().filter(|block| !block.is_empty())
+    }
+
     /// The packet that arrived twice.
     pub(crate) fn duplicate(&self) -> Option<u64> {
         let number = self.cumulative.checked_add_signed(self.duplicate.into());
@@ -178,6 +206,14 @@ pub(crate) struct Block {
     pub(crate) end: u32,
 }
 
+impl Block {
+    /// Whether it is unused.
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.end == 0
+    }
+}
+
 /// An acknowledgement that brings back what routers wrote.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reply {
@@ -185,6 +221,8 @@ pub(crate) struct Reply {
     pub(crate) cumulative: u64,
     /// When the packet left that made the receiver send this.
     pub(crate) echo: Time,
+    /// How much later than `echo` the newest packet left that this acknowledges for the first time, nanoseconds.
+    pub(crate) later: u32,
     /// Up to two ranges above `cumulative` that have arrived; the headers leave no room for a third.
     pub(crate) sack: [Block; 2],
     /// The sum of XCP's grants or the highest load since the last one; NaN where no router has written.

@@ -84,6 +84,8 @@ pub(crate) struct Receiver {
     /// When the acknowledgement held back is due, [`Time::MAX`] if there is none, and the echo it will carry.
     due: Time,
     held_echo: Time,
+    /// When the newest packet left that it covers.
+    held_newest: Time,
     echo: AckEcho,
     /// A mark is to be echoed.
     marked: bool,
@@ -115,6 +117,7 @@ impl Receiver {
             quick: if options.delay.is_some() { options.quick } else { 0 },
             due: Time::MAX,
             held_echo: Time::ZERO,
+            held_newest: Time::ZERO,
             echo: options.echo,
             marked: false,
         }
@@ -167,7 +170,7 @@ impl Receiver {
     fn accept(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
         let in_order = data.number == self.cumulative && self.beyond.is_empty();
         if in_order && self.marks_change(marked) {
-            let earlier = self.acknowledge(data.number, self.held_echo);
+            let earlier = self.acknowledge_held(data.number);
             self.cumulative += 1;
             self.marked = marked;
             self.hold_anew(now, data.sent_at);
@@ -192,13 +195,19 @@ impl Receiver {
             && !marked
             && self.spend_quick()
         {
-            (self.due, self.held_echo) = (now + self.delay, data.sent_at);
+            self.hold(data.sent_at);
+            self.due = now + self.delay;
             return (new, None);
         }
-        // A held acknowledgement covers two packets and echoes the older one (RFC 7323 section 4.3).
         let held = std::mem::replace(&mut self.due, Time::MAX) != Time::MAX;
-        let echo = if held { self.held_echo } else { data.sent_at };
-        let mut ack = self.acknowledge(data.number, echo);
+        let mut ack = if held {
+            if new {
+                self.held_newest = data.sent_at;
+            }
+            self.acknowledge_held(data.number)
+        } else {
+            self.acknowledge(data.number, data.sent_at)
+        };
         if !new {
             let offset = data.number.cast_signed() - self.cumulative.cast_signed();
             ack.duplicate = i32::try_from(offset).unwrap_or(0);
@@ -219,7 +228,7 @@ impl Receiver {
         }
         self.merging().into_iter().for_each(Merging::acknowledge);
         self.due = Time::MAX;
-        let mut ack = self.acknowledge(self.cumulative, self.held_echo);
+        let mut ack = self.acknowledge_held(self.cumulative);
         self.sizing().into_iter().for_each(|sizing| sizing.grant(&mut ack));
         Some(ack)
     }
@@ -246,21 +255,27 @@ impl Receiver {
             merging.acknowledge();
         }
         if due == Time::MAX {
-            self.held_echo = data.sent_at;
+            self.hold(data.sent_at);
         }
+        self.held_newest = data.sent_at;
         self.due = begins.map_or(due, |end| due.min(end));
         waits
     }
 
     /// What was held has left, and the packet that `sent_at` belongs to is held instead.
     fn hold_anew(&mut self, now: Time, sent_at: Time) {
-        self.held_echo = sent_at;
+        self.hold(sent_at);
         self.due = now + self.delay;
         if let Some(merging) = self.merging() {
             merging.acknowledge();
             merging.add();
             self.due = now + merging.within;
         }
+    }
+
+    /// The acknowledgement of a packet that left at `sent_at` is held back.
+    fn hold(&mut self, sent_at: Time) {
+        (self.held_echo, self.held_newest) = (sent_at, sent_at);
     }
 
     /// Whether no packet is acknowledged at once any more; one less is from now on.
@@ -294,6 +309,14 @@ impl Receiver {
             self.beyond.remove_below(front.end);
         }
         new
+    }
+
+    /// The acknowledgement that was held back. It echoes the oldest packet that it waited for (RFC 7323 section 4.3).
+    #[inline]
+    fn acknowledge_held(&mut self, number: u64) -> Ack {
+        let mut ack = self.acknowledge(number, self.held_echo);
+        ack.set_newest(self.held_newest);
+        ack
     }
 
     #[inline]
@@ -394,7 +417,7 @@ mod tests {
     }
 
     fn blocks(ack: &Ack) -> Vec<(u64, u64)> {
-        let used = ack.sack.iter().filter(|block| block.end > 0);
+        let used = ack.blocks();
         used.map(|block| (ack.cumulative + u64::from(block.first), ack.cumulative + u64::from(block.end))).collect()
     }
 

@@ -140,7 +140,7 @@ impl<R: Recovery> Sender<R> {
         if self.recovery.is_probe_stale() {
             // The time until which the timer is known not to expire is not enough.
             self.timer.settle(&self.facts.rtt);
-            self.recovery.set_probe(now, self.facts.rtt.get(), self.timer.deadline());
+            self.recovery.set_probe(now, self.timer.rtt(&self.facts.rtt).get(), self.timer.deadline());
         }
         Timers { release: self.next_release(), deadline: self.timer.deadline().min(self.recovery.deadline()) }
     }
@@ -168,8 +168,8 @@ impl<R: Recovery> Sender<R> {
             if !outcome.rearm {
                 self.timer.settle(&self.facts.rtt);
             }
-            let sample = now.since(ack.echo);
-            self.timer.sample(sample);
+            let sample = now.since(ack.newest());
+            self.timer.sample(now.since(ack.echo), sample, &self.facts.rtt);
             self.facts.rtt.on_sample(sample, Span::ZERO);
         }
         if outcome.advanced {
@@ -320,7 +320,8 @@ impl<R: Recovery> Sender<R> {
         let Some(linux) = &self.linux else { return 1 };
         let quantum = self.algorithm.control().quantum;
         let payload = u64::from(self.facts.payload().0.max(1));
-        let spacing = self.pacer.spacing(&self.facts.rtt, self.cached.window, self.rate());
+        let rtt = self.timer.rtt(&self.facts.rtt);
+        let spacing = self.pacer.spacing(rtt, self.cached.window, self.rate());
         linux.size(spacing, quantum.map(|quantum| u64::from(quantum.0) / payload))
     }
 
@@ -335,7 +336,8 @@ impl<R: Recovery> Sender<R> {
     /// Whether what may leave is less than a segment and than a third of the window (`tcp_tso_win_divisor`), while more is to be sent and
     /// acknowledgements are about to make room for it.
     fn waits_for_more(&mut self, now: Time) -> bool {
-        let (acked, rtt) = (self.recovery.acked(), self.facts.rtt.get().map(|rtt| rtt.smoothed));
+        let rtt = self.timer.rtt(&self.facts.rtt).get().map(|rtt| rtt.smoothed);
+        let acked = self.recovery.acked();
         let may_wait = self.linux.as_deref_mut().is_some_and(|linux| linux.may_wait(now, acked, rtt));
         let repairing = self.recovery.in_recovery() || self.recovery.waiting() || self.recovery.urgent();
         if !may_wait || self.held || repairing {
@@ -559,8 +561,12 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
     }
 
     fn spacing(&self) -> Option<Span> {
-        let paced = self.linux.as_deref().is_some_and(LinuxSender::is_paced);
-        self.pacer.spacing(&self.facts.rtt, self.cached.window, if paced { self.rate() } else { self.cached.pacing })
+        if self.linux.as_deref().is_some_and(LinuxSender::is_paced) {
+            // Linux paces by the round-trip time of its timer.
+            self.pacer.spacing(self.timer.rtt(&self.facts.rtt), self.cached.window, self.rate())
+        } else {
+            self.pacer.spacing(&self.facts.rtt, self.cached.window, self.cached.pacing)
+        }
     }
 }
 
@@ -574,7 +580,7 @@ impl Visitor for Acknowledged<'_> {
             acks: 1,
             newly: u32::try_from(self.newly).unwrap_or(u32::MAX),
             marked: u32::from(self.ack.marked),
-            sent_at: self.ack.echo,
+            sent_at: self.ack.newest(),
             sample: self.sample,
             remote: Remote::default(),
         };

@@ -13,8 +13,8 @@ use crate::era::Era;
 pub(crate) struct RetransmissionTimer {
     min: Span,
     initial: Span,
-    /// Where the timer has ticks: one of them, and the estimate from samples in whole ticks.
-    coarse: Option<Box<(Span, RttEstimator)>>,
+    /// The estimate by its own samples, once they are others than the algorithm's.
+    own: Option<Box<Own>>,
     /// Doublings since the last sample.
     backoff: u32,
     /// It expired, and nothing has been acknowledged since.
@@ -25,14 +25,23 @@ pub(crate) struct RetransmissionTimer {
     started: Time,
 }
 
+/// An estimate by samples of the timer.
+#[derive(Clone, Debug)]
+struct Own {
+    /// Samples are in whole ticks; zero for none.
+    tick: Span,
+    rtt: RttEstimator,
+}
+
 impl RetransmissionTimer {
     /// The timer of an era, without a sample.
     pub(crate) fn new(era: &Era) -> Self {
-        let coarse = (era.granularity > Span::ZERO).then(|| Box::new((era.granularity, RttEstimator::new())));
+        let tick = era.granularity;
+        let own = (tick > Span::ZERO).then(|| Box::new(Own { tick, rtt: RttEstimator::new() }));
         Self {
             min: era.min_rto.min(MAX_TIMEOUT),
             initial: era.initial_rto,
-            coarse,
+            own,
             backoff: 0,
             expired: false,
             deadline: Time::MAX,
@@ -45,8 +54,8 @@ impl RetransmissionTimer {
         self.deadline
     }
 
-    /// Starts it, or starts it anew. As in all that follows, a timer without ticks goes by what the sender knows of the round-trip
-    /// time, `exact`.
+    /// Starts it, or starts it anew. As in all that follows, a timer without samples of its own goes by what the algorithm knows of
+    /// the round-trip time, `exact`.
     #[inline]
     pub(crate) fn start(&mut self, now: Time, exact: &RttEstimator) {
         self.started = now;
@@ -78,14 +87,27 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Takes in a round-trip sample, and forgets all doublings (Karn).
+    /// Takes in the round-trip time of the oldest packet newly acknowledged (RFC 7323 section 4.3), and forgets all doublings (Karn). The
+    /// algorithm's sample, `newest`, is that of the newest packet, which no delay of the acknowledgement prolongs; `exact` is without it.
     #[inline]
-    pub(crate) fn sample(&mut self, rtt: Span) {
+    pub(crate) fn sample(&mut self, oldest: Span, newest: Span, exact: &RttEstimator) {
         self.backoff = 0;
-        if let Some((tick, coarse)) = self.coarse.as_deref_mut() {
-            let ticks = (rtt + *tick / 2).as_nanos() / tick.as_nanos();
-            coarse.on_sample(*tick * ticks.max(1), Span::ZERO);
+        if self.own.is_some() || oldest != newest {
+            self.sample_apart(oldest, exact);
         }
+    }
+
+    #[inline(never)]
+    fn sample_apart(&mut self, oldest: Span, exact: &RttEstimator) {
+        let Own { tick, rtt } = &mut **self.own.get_or_insert_with(|| Box::new(Own { tick: Span::ZERO, rtt: *exact }));
+        let whole = |tick: Span| tick * ((oldest + tick / 2).as_nanos() / tick.as_nanos()).max(1);
+        rtt.on_sample(if *tick > Span::ZERO { whole(*tick) } else { oldest }, Span::ZERO);
+    }
+
+    /// The round-trip time by RFC 6298, without ticks: what a sender of TCP knows as SRTT.
+    #[inline]
+    pub(crate) fn rtt<'a>(&'a self, exact: &'a RttEstimator) -> &'a RttEstimator {
+        self.own.as_deref().filter(|own| own.tick == Span::ZERO).map_or(exact, |own| &own.rtt)
     }
 
     /// Something has been acknowledged.
@@ -114,7 +136,7 @@ impl RetransmissionTimer {
 
     /// The timeout now.
     fn timeout(&self, exact: &RttEstimator) -> Span {
-        let (tick, known) = self.coarse.as_deref().map_or((Span::ZERO, exact), |(tick, coarse)| (*tick, coarse));
+        let (tick, known) = self.own.as_deref().map_or((Span::ZERO, exact), |own| (own.tick, &own.rtt));
         let base = match known.get() {
             None => self.initial,
             Some(rtt) => rtt.smoothed + (rtt.variation * 4).max(tick),
@@ -141,8 +163,13 @@ mod tests {
         }
 
         fn sample(&mut self, millis: u64) {
-            self.0.sample(Span::from_millis(millis));
-            self.1.on_sample(Span::from_millis(millis), Span::ZERO);
+            self.sample_held(millis, millis);
+        }
+
+        fn sample_held(&mut self, oldest: u64, newest: u64) {
+            let [oldest, newest] = [oldest, newest].map(Span::from_millis);
+            self.0.sample(oldest, newest, &self.1);
+            self.1.on_sample(newest, Span::ZERO);
         }
 
         fn timeout(&self) -> Span {
@@ -189,6 +216,22 @@ mod tests {
         assert_eq!(clock.timeout(), Span::from_millis(680));
         clock.sample(110);
         assert!(clock.timeout() < Span::from_millis(340));
+    }
+
+    /// An acknowledgement held back for the second of two packets prolongs what the timer waits for, and no round trip of the algorithm.
+    #[test]
+    fn the_timer_waits_for_the_oldest_packet() {
+        let mut clock = Clock::of(&Era { min_rto: Span::ZERO, ..Era::MODERN });
+        clock.sample(100);
+        clock.sample_held(180, 100);
+        // As after samples of 100 and 180.
+        assert_eq!(clock.timeout(), Span::from_millis(340));
+        let [timer, algorithm] = [clock.0.rtt(&clock.1), &clock.1].map(|rtt| rtt.get().expect("sampled"));
+        assert_eq!((timer.smoothed, algorithm.smoothed), (Span::from_millis(110), Span::from_millis(100)));
+        assert_eq!(algorithm.latest, Span::from_millis(100));
+        clock.sample(110);
+        // smoothed 110, variation 3/4 * 57.5
+        assert_eq!(clock.timeout(), Span::from_micros(282_500));
     }
 
     #[test]

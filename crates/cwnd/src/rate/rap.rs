@@ -9,7 +9,7 @@ use super::{GREATEST_WINDOW, bounded, bounded_window, cut};
 use crate::control::{CongestionControl, Control, Pacing};
 use crate::entry::{Entry, Family, Transport};
 use crate::parameter::Parameter;
-use crate::signal::{Ack, Cause, Congestion, Limit, Start, View};
+use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
 
 /// RAP's sender.
@@ -20,6 +20,8 @@ pub struct Rap {
     rate: Rate,
     /// When the step ends; none before the first round-trip sample.
     step: Option<Time>,
+    /// The application or the receiver held the sender during the step.
+    underused: bool,
     /// The next new packet at the last decrease: losses before it are of its cluster.
     epoch_from: u64,
     window: Packets,
@@ -29,16 +31,18 @@ pub struct Rap {
 impl Rap {
     /// Ends the steps that have passed: `IPG' = IPG C / (IPG + C)`, which is `alpha` packets per round trip more.
     fn pass(&mut self, view: &View) {
+        self.underused |= view.is_underused();
         let Some(rtt) = view.rtt.map(|rtt| rtt.smoothed.max(SHORTEST)) else { return };
         match self.step {
             // The inter-packet gap begins as a round trip.
             None => self.rate = bounded((Packets(1.0) / rtt).0),
             Some(end) if view.now < end => return,
             // A sender that has nothing to send learns nothing of the path.
-            Some(_) if matches!(view.limit, Limit::Source | Limit::Peer) => {}
+            Some(_) if self.underused => {}
             Some(_) => self.rate = bounded(self.rate.0 + (Packets(self.alpha) / rtt).0),
         }
         self.step = Some(view.now + rtt);
+        self.underused = false;
         self.bound(rtt);
     }
 
@@ -104,7 +108,7 @@ pub const RAP: Entry<Rap> = Entry {
 fn new(alpha: f64, beta: f64, start: &Start) -> Rap {
     let max_window = bounded_window(start.max_window.0, GREATEST_WINDOW).0;
     let window = bounded_window(start.window.0, max_window);
-    Rap { alpha, beta, rate: FIRST_RATE, step: None, epoch_from: 0, window, max_window }
+    Rap { alpha, beta, rate: FIRST_RATE, step: None, underused: false, epoch_from: 0, window, max_window }
 }
 
 /// A packet in two seconds until a round trip is known (ns-2).

@@ -3,11 +3,11 @@
 //! Jin, Wei and Low, "FAST TCP: motivation, architecture, algorithms, performance", INFOCOM 2004, window control: every other
 //! round trip `w <- min{2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha)}`.
 
-use super::vegas::queued;
 use super::{Window, WindowRule};
 use crate::entry::{Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
+use crate::units::Span;
 
 /// The rule: in two round trips `w += gamma (alpha - queued)`, at most `w` itself; `w -= b w` on loss.
 #[derive(Clone, Debug)]
@@ -15,8 +15,14 @@ pub struct Fast {
     alpha: f64,
     gamma: f64,
     decrease: f64,
-    /// Packets in the queue by the last estimate: `w (1 - baseRTT/RTT)`.
+    /// Packets in the queue by the last estimate.
     queued: f64,
+}
+
+/// The packets of a window `w` that wait in queues: `w (1 - baseRTT/RTT)`.
+fn queued(w: f64, view: &View) -> f64 {
+    let Some(rtt) = view.rtt.filter(|rtt| rtt.smoothed > Span::ZERO) else { return 0.0 };
+    (w * (1.0 - rtt.min.as_secs_f64() / rtt.smoothed.as_secs_f64())).max(0.0)
 }
 
 impl WindowRule for Fast {

@@ -86,17 +86,40 @@ fn htcp_keeps_what_is_not_queueing() {
     }
 }
 
+/// A round trip whose samples are `latest`, over a base of 100 ms, and then the change of the window in the next one.
+fn after_a_round_of(flow: &mut TestHost, latest: &[u64]) -> f64 {
+    flow.view.in_recovery = true;
+    flow.view.round += 1;
+    for latest in latest {
+        flow.view.rtt = queueing(100, *latest);
+        flow.ack(1);
+    }
+    flow.view.in_recovery = false;
+    flow.view.round += 1;
+    let before = flow.w();
+    flow.ack(1);
+    (flow.w() - before) * before
+}
+
 /// 20 packets over a base of 100 ms: RTT 110 ms leaves 20 (1 - 100/110) = 1.82 of them in the queue.
 #[test]
 fn vegas_keeps_one_to_three_packets_in_the_queue() {
-    for (latest, per_round) in [(100, 1.0), (105, 1.0), (106, 0.0), (110, 0.0), (117, 0.0), (118, -1.0), (200, -1.0)] {
+    for (least, per_round) in [(100, 1.0), (105, 1.0), (106, 0.0), (110, 0.0), (117, 0.0), (118, -1.0), (200, -1.0)] {
         let mut flow = TestHost::avoiding("vegas", 20.0);
-        flow.view.rtt = queueing(100, latest);
-        assert_close(flow.increase(), per_round, 1e-12);
+        assert_close(after_a_round_of(&mut flow, &[least + 40, least, least + 40]), per_round, 1e-12);
+        assert_close(flow.internal("queued"), 20.0 * (1.0 - 100.0 / least as f64), 1e-12);
     }
     let mut least = TestHost::avoiding("vegas:alpha=0,beta=0", 2.0);
-    least.view.rtt = queueing(100, 200);
-    assert_eq!(least.increase(), 0.0);
+    assert_eq!(after_a_round_of(&mut least, &[200; 3]), 0.0);
+}
+
+/// One or two samples of a round trip may all be of acknowledgements that were held back.
+#[test]
+fn vegas_grows_as_reno_where_it_has_few_samples() {
+    for samples in 0..=2 {
+        let mut flow = TestHost::avoiding("vegas", 20.0);
+        assert_close(after_a_round_of(&mut flow, &[200; 2][..samples]), 1.0, 1e-12);
+    }
 }
 
 #[test]
@@ -108,14 +131,15 @@ fn vegas_doubles_every_other_round_trip_until_a_packet_is_queued() {
         flow.w()
     });
     assert_eq!(windows, [8.0, 8.0, 16.0, 16.0, 32.0]);
-    // 32 (1 - 100/103) = 0.93, 32 (1 - 100/104) = 1.23.
-    flow.view.round = 6;
-    flow.view.rtt = queueing(100, 103);
-    flow.ack(1);
-    assert_eq!(flow.w(), 33.0);
-    flow.view.rtt = queueing(100, 104);
-    flow.ack(1);
-    assert_eq!((flow.w(), flow.internal("ssthresh")), (33.0, 33.0));
+    // 32 (1 - 100/103) = 0.93: slow start goes on. 33 (1 - 100/104) = 1.27: it ends.
+    for (latest, after) in [(103, (33.0, f64::INFINITY)), (104, (33.0, 33.0))] {
+        flow.view.rtt = queueing(100, latest);
+        (0..3).for_each(|_| flow.ack(1));
+        flow.view.round += 1;
+        flow.ack(1);
+        assert_eq!((flow.w(), flow.internal("ssthresh")), after);
+        flow.view.round += 1;
+    }
 }
 
 /// w = 1000, RTT 110 over a base of 100 ms: 90.9 packets wait. Half the way to 200 of them in two round trips.

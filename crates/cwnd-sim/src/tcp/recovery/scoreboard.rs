@@ -170,7 +170,7 @@ impl Scoreboard {
     }
 
     fn take_blocks(&mut self, ack: &Ack, outcome: &mut AckOutcome, arrived: &mut impl FnMut(u64, u64)) {
-        for block in ack.sack.iter().filter(|block| block.end > 0) {
+        for block in ack.blocks() {
             let first = (ack.cumulative + u64::from(block.first)).max(self.acked);
             let end = (ack.cumulative + u64::from(block.end)).min(self.next);
             self.sacked.insert(first, end, |first, end| {

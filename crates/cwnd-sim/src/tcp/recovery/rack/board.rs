@@ -161,7 +161,7 @@ impl Board {
             self.acked += 1;
         }
         self.sacked.remove_below(self.acked);
-        for block in ack.sack.iter().filter(|block| block.end > 0) {
+        for block in ack.blocks() {
             let first = (ack.cumulative + u64::from(block.first)).max(self.acked);
             let end = (ack.cumulative + u64::from(block.end)).min(self.next);
             let mut added = Vec::new();
