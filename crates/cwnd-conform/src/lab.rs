@@ -181,6 +181,21 @@ impl<'a> Lab<'a> {
         Ok(record)
     }
 
+    /// The first of the internals called `names` that the subject shows, at the end of `course`, and the round trip of the path in seconds;
+    /// none if it shows none of them.
+    ///
+    /// # Errors
+    /// The simulator refuses the setup of `course`.
+    pub(crate) fn shown(&self, course: &Course, names: &[&str]) -> Result<Option<(f64, f64)>, Unfit> {
+        let mut simulation = Simulation::new(&course.setup).map_err(|error| Unfit::Unclear(error.to_string()))?;
+        let end = simulation.end();
+        simulation.advance(end, |_| true);
+        let flow = simulation.state().flow(0);
+        let mut found = None;
+        flow.inspect(&mut |name, value| found = if names.contains(&name) { found.or(Some(value)) } else { found });
+        Ok(found.map(|value| (value, flow.base_rtt().as_secs_f64())))
+    }
+
     /// What a formula says between two times in seconds.
     pub(crate) fn formula(&self, from: f64, to: f64, of: impl Fn(f64) -> f64) {
         let time_s: Vec<f64> = (0..=POINTS).map(|n| from + (to - from) * f64::from(n) / f64::from(POINTS)).collect();

@@ -143,6 +143,8 @@ macro_rules! conform_suite {
             bleached "bleached"
             spurious "spurious"
             lossy "lossy"
+            held_acks "held-acks"
+            thin_flow "thin-flow"
         }
     };
     ($suite:tt, $subject:expr, $baseline:expr) => {

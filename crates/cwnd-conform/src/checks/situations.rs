@@ -1,7 +1,7 @@
 //! Situations that have broken stacks before.
 
 use cwnd::{Bytes, Span};
-use cwnd_sim::{HoldBack, Loss, Reordering, Source, TokenBucket};
+use cwnd_sim::{Era, HoldBack, Loss, RateSchedule, Reordering, Setup, Source, TokenBucket};
 
 use super::{Measured, first, marked, need, undone, wide};
 use crate::check::{Applies, Check, Level, Looks, Range, Suite};
@@ -109,6 +109,27 @@ pub(crate) const CHECKS: &[Check] = &[
         measure: lossy,
         ..BASE
     },
+    Check {
+        id: "held-acks",
+        section: "RFC 9002 section 5.1, RFC 9293 section 3.8.6.3",
+        requirement: "a receiver that acknowledges every second packet, or one after 40 ms, looks like a queue to nobody",
+        measured: "goodput from 10 to 30 s of 50 Mbit/s at 40 ms over the one with an acknowledgement for each packet",
+        accepted: Range::within(0.98, 1.02),
+        basis: "the link is full on both sides; where it is not, a sender that takes the older of two packets for its sample reaches two thirds",
+        measure: held_acks,
+        ..BASE
+    },
+    Check {
+        id: "thin-flow",
+        section: "draft-ietf-ccwg-bbr (RS.rtt), RFC 9002 section 5.1",
+        requirement: "what a sender shows as its shortest round trip is no longer where acknowledgements wait: a packet each 20 ms, for 15 s",
+        looks: Looks::Window,
+        measured: "the `min_rtt` or `rt_prop` that it shows over the round trip of the path",
+        accepted: Range::within(0.99, 1.01),
+        basis: "a packet takes 0.1 ms of 40",
+        measure: thin_flow,
+        ..BASE
+    },
 ];
 
 fn loss_spiral(lab: &Lab<'_>) -> Measured {
@@ -171,4 +192,29 @@ fn lossy(lab: &Lab<'_>) -> Measured {
     let course = wide(lab, 50, 24.0).with(|setup| setup.links[0].loss = Loss::Bernoulli(0.001));
     let record = lab.run(&course)?;
     Ok(record.goodput(4.0, 24.0) * record.rtt / (1.22 / 0.001_f64.sqrt()))
+}
+
+/// Acknowledgements as Linux holds them back.
+fn hold_acks(lab: &Lab<'_>, setup: &mut Setup) -> Result<(), Unfit> {
+    if lab.subject().spec().as_stack().is_some() {
+        return Err(Unfit::NotApplicable("its receiver holds acknowledgements back as it chooses"));
+    }
+    setup.flows[0].delayed_ack = Era::MODERN.delayed_ack;
+    Ok(())
+}
+
+fn held_acks(lab: &Lab<'_>) -> Measured {
+    let path = || lab.course(50, 40, 340, 30.0);
+    let mut held = path();
+    hold_acks(lab, &mut held.setup)?;
+    Ok(lab.run(&held)?.goodput(10.0, 30.0) / lab.run(&path())?.goodput(10.0, 30.0))
+}
+
+fn thin_flow(lab: &Lab<'_>) -> Measured {
+    let mut course = lab.course(120, 40, 400, 15.0);
+    hold_acks(lab, &mut course.setup)?;
+    course.setup.flows[0].source = Source::Rate(RateSchedule::constant(584_000));
+    let shown = lab.shown(&course, &["min_rtt", "rt_prop"])?;
+    let (found, path) = shown.ok_or(Unfit::NotApplicable("it shows no shortest round trip"))?;
+    Ok(found / path)
 }

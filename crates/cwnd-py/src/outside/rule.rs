@@ -136,7 +136,7 @@ impl WindowRule for Rule {
         })
     }
 
-    fn fills(&self, w: f64, view: &Seen) -> bool {
+    fn fills(&mut self, w: f64, view: &Seen) -> bool {
         self.methods.fills.is_some()
             && self.ask(false, |py, methods| match &methods.fills {
                 Some(fills) => fills.call1(py, (w, View::from(*view)))?.extract(py),

@@ -42,7 +42,7 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
     }
 
     /// Whether slow start has filled the path, for algorithms that see it in the delay: congestion avoidance begins at `w`.
-    fn fills(&self, _w: f64, _view: &View) -> bool {
+    fn fills(&mut self, _w: f64, _view: &View) -> bool {
         false
     }
 

@@ -20,6 +20,8 @@ pub struct Vegas {
     round: Round,
     /// Packets in the queue by the last estimate.
     queued: f64,
+    /// Slow start ended for the queue, which the window is still to be reduced by.
+    overshot: bool,
 }
 
 /// The samples of a round trip.
@@ -75,11 +77,17 @@ impl WindowRule for Vegas {
         Some(if self.round.doubles() { 1.0 } else { 0.0 })
     }
 
-    fn fills(&self, w: f64, view: &View) -> bool {
-        self.round.begins && self.round.queued(w, view).is_some_and(|queued| queued > self.gamma)
+    fn fills(&mut self, w: f64, view: &View) -> bool {
+        let queued = self.round.queued(w, view).filter(|queued| self.round.begins && *queued > self.gamma);
+        self.overshot = queued.is_some();
+        self.queued = queued.unwrap_or(self.queued);
+        self.overshot
     }
 
     fn grow(&mut self, w: f64, view: &View) -> f64 {
+        if core::mem::take(&mut self.overshot) {
+            return -self.queued;
+        }
         if core::mem::take(&mut self.round.begins) {
             // Too few samples may all be of acknowledgements that were held back: the window grows as Reno's.
             let queued = self.round.queued(w, view);
@@ -94,6 +102,7 @@ impl WindowRule for Vegas {
     }
 
     fn cut(&mut self, w: f64, _view: &View) -> f64 {
+        self.overshot = false;
         w - self.decrease * w
     }
 
@@ -111,6 +120,7 @@ pub const VEGAS: Entry<Window<Vegas>> = Entry {
     source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995, sections III.B and III.C; alpha, beta and gamma of ns-2",
     deviations: &[
         "Actual is the window over the least round-trip time of the last round trip, as in Linux and ns-3; the paper times one packet per round trip.",
+        "Where slow start ends, the window becomes Actual times BaseRTT, as in Linux and ns-3; the paper keeps it.",
         "With fewer than three samples in a round trip the window grows as Reno's, as in Linux and ns-3.",
         "Losses are found as everywhere, not by the paper's finer timers, and the window is then cut by b.",
     ],
@@ -134,7 +144,10 @@ pub const VEGAS: Entry<Window<Vegas>> = Entry {
         if alpha > beta {
             return Err(Refusal::new("beta", "at least alpha"));
         }
-        Ok(Window::new(Vegas { alpha, beta, gamma, decrease, round: Round::FIRST, queued: 0.0 }, start))
+        Ok(Window::new(
+            Vegas { alpha, beta, gamma, decrease, round: Round::FIRST, queued: 0.0, overshot: false },
+            start,
+        ))
     },
     receiver: None,
 };

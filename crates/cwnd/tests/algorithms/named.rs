@@ -140,6 +140,9 @@ fn vegas_doubles_every_other_round_trip_until_a_packet_is_queued() {
         assert_eq!((flow.w(), flow.internal("ssthresh")), after);
         flow.view.round += 1;
     }
+    // Actual times BaseRTT.
+    flow.ack(1);
+    assert_close(flow.w(), 33.0 * 100.0 / 104.0, 1e-12);
 }
 
 /// w = 1000, RTT 110 over a base of 100 ms: 90.9 packets wait. Half the way to 200 of them in two round trips.
