@@ -126,52 +126,14 @@ impl From<rate::tfrc::Tfrc> for Algorithm {
 /// Other names of entries, each with the entry's own.
 pub static ALIASES: &[(&str, &str)] = &[("aimd-fc", "new-aimd")];
 
+macro_rules! in_algorithm {
+    ($mutable:tt $self:ident.$name:ident($($arg:ident),*)) => {
+        dispatch!($self, inner => inner.$name($($arg),*))
+    };
+}
+
 impl CongestionControl for Algorithm {
-    #[inline]
-    fn control(&self) -> Control {
-        dispatch!(self, inner => inner.control())
-    }
-
-    #[inline]
-    fn on_ack(&mut self, view: &View, ack: &Ack) {
-        dispatch!(self, inner => inner.on_ack(view, ack));
-    }
-
-    fn on_congestion(&mut self, view: &View, event: &Congestion) {
-        dispatch!(self, inner => inner.on_congestion(view, event));
-    }
-
-    fn on_fluid(&mut self, view: &View, acked: Packets) {
-        dispatch!(self, inner => inner.on_fluid(view, acked));
-    }
-
-    fn on_recovered(&mut self, view: &View) {
-        dispatch!(self, inner => inner.on_recovered(view));
-    }
-
-    fn on_wake(&mut self, view: &View) {
-        dispatch!(self, inner => inner.on_wake(view));
-    }
-
-    fn on_restart(&mut self, view: &View, idle: Span) {
-        dispatch!(self, inner => inner.on_restart(view, idle));
-    }
-
-    fn on_spurious(&mut self, view: &View) {
-        dispatch!(self, inner => inner.on_spurious(view));
-    }
-
-    fn wants_samples(&self) -> bool {
-        dispatch!(self, inner => inner.wants_samples())
-    }
-
-    fn slow_start_threshold(&self) -> Option<Packets> {
-        dispatch!(self, inner => inner.slow_start_threshold())
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        dispatch!(self, inner => inner.inspect(visit));
-    }
+    for_methods! { forward in_algorithm }
 
     fn boxed_clone(&self) -> Box<dyn CongestionControl> {
         dispatch!(self, inner => inner.boxed_clone())

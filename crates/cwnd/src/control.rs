@@ -67,127 +67,147 @@ impl Control {
     }
 }
 
-/// A congestion-control algorithm: state and a rule, fed with records.
-///
-/// It has no clock, socket, allocation per signal or failure. An algorithm that needs random numbers carries its own
-/// generator, seeded by [`Start::seed`](crate::Start::seed), so that the same signals always give the same control.
-pub trait CongestionControl: Debug + Send {
-    /// What the algorithm requests now. Pure; the host reads it after every signal.
-    fn control(&self) -> Control;
-
-    /// New data was acknowledged: `view.delivered`, `view.rtt` and `view.round` include it; `view.in_flight` and `view.limit` are those
-    /// before the acknowledgement arrived.
-    fn on_ack(&mut self, view: &View, ack: &Ack);
-
-    /// Congestion was found: `view.lost` includes the `event.lost` packets lost by it, and `view.delivered` what the same packet from
-    /// the receiver acknowledged; `view.in_flight`, `view.in_recovery` and `view.limit` are those before the event, also at a timeout.
-    /// Hosts report every loss event and mark; whether to react twice is the algorithm's business.
-    fn on_congestion(&mut self, view: &View, event: &Congestion);
-
-    /// `acked` packets, a real number of them, were acknowledged at once: how a model without packets grows a window. An algorithm
-    /// applies its rule once, as it stands, to all of them, and so grows by the papers' increase per round trip where `acked` is
-    /// its window. `view` is as for [`on_ack`](Self::on_ack). By default the whole packets are passed to `on_ack`.
-    fn on_fluid(&mut self, view: &View, acked: Packets) {
-        let newly = u32::try_from(acked.whole()).unwrap_or(u32::MAX);
-        let ack = Ack { acks: newly, newly, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() };
-        self.on_ack(view, &ack);
-    }
-
-    /// Fast recovery has ended, after the acknowledgement that ended it was passed to [`on_ack`](Self::on_ack): `view.in_flight` is what
-    /// is left in the network, and `view.in_recovery` is false.
-    fn on_recovered(&mut self, _view: &View) {}
-
-    /// The time requested in [`Control::wake`] has come: never early, maybe late. A late wake-up applies every interval missed. `view` is
-    /// the present state.
-    fn on_wake(&mut self, _view: &View) {}
-
-    /// A packet is about to be sent after `idle` without one in flight: `view.in_flight` is 0, and `view.next` does not include it.
-    fn on_restart(&mut self, _view: &View, _idle: Span) {}
-
-    /// The last congestion event was an error: what was taken for lost had been delayed. `view.lost` is not reduced.
-    fn on_spurious(&mut self, _view: &View) {}
-
-    /// Whether it reads [`Ack::sample`] and [`Congestion::sample`]. Only then does a host take delivery-rate samples; the answer never
-    /// changes during a flow. Such an algorithm sets the window at each acknowledgement of a recovery too, and the host follows it: others
-    /// say where a recovery leads, and TCP hosts approach that by proportional rate reduction (RFC 9937).
-    fn wants_samples(&self) -> bool {
-        false
-    }
-
-    /// The window at which slow start ends, infinite before it is known; none where an algorithm has no slow start. Hosts that pace as
-    /// Linux does send faster below half of it.
-    fn slow_start_threshold(&self) -> Option<Packets> {
-        None
-    }
-
-    /// Shows named internals to a trace: `ssthresh`, `w0`, `alpha`, … The names and their order never change during a flow.
-    fn inspect(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
-
-    /// A copy behind a box.
-    fn boxed_clone(&self) -> Box<dyn CongestionControl>;
-
-    /// Calls the method a recorded signal stands for.
-    fn apply(&mut self, signal: &Signal) {
-        match signal {
-            Signal::Ack(view, ack) => self.on_ack(view, ack),
-            Signal::Congestion(view, event) => self.on_congestion(view, event),
-            Signal::Recovered(view) => self.on_recovered(view),
-            Signal::Wake(view) => self.on_wake(view),
-            Signal::Restart(view, idle) => self.on_restart(view, *idle),
-            Signal::Spurious(view) => self.on_spurious(view),
+/// Declares the contract as it is written, and makes a macro of the list of its methods, so that whatever forwards to another algorithm
+/// forwards all of them. `for_methods! { with first }` expands to `with! { first; list }`, where the list has for each method
+/// `[mut] self name(argument: type, ...) -> type;`. `boxed_clone` is not among them: see there.
+macro_rules! contract {
+    ($d:tt $(#[$about:meta])* pub trait $contract:ident: $one:ident + $other:ident { $($methods:tt)* }) => {
+        $(#[$about])*
+        pub trait $contract: $one + $other {
+            $($methods)*
         }
+
+        contract! { @collect $d [] $($methods)* }
+    };
+    (@collect $d:tt [$($list:tt)*] $(#[$doc:meta])* fn boxed_clone(&self) -> $out:ty; $($rest:tt)*) => {
+        contract! { @collect $d [$($list)*] $($rest)* }
+    };
+    (@collect $d:tt [$($list:tt)*] $(#[$doc:meta])*
+        fn $name:ident(&mut $self:ident $(, $arg:ident: $kind:ty)*) $(-> $out:ty)?; $($rest:tt)*) => {
+        contract! { @collect $d [$($list)* [mut] $self $name($($arg: $kind),*) $(-> $out)?;] $($rest)* }
+    };
+    (@collect $d:tt [$($list:tt)*] $(#[$doc:meta])*
+        fn $name:ident(&mut $self:ident $(, $arg:ident: $kind:ty)*) $(-> $out:ty)? $body:block $($rest:tt)*) => {
+        contract! { @collect $d [$($list)* [mut] $self $name($($arg: $kind),*) $(-> $out)?;] $($rest)* }
+    };
+    (@collect $d:tt [$($list:tt)*] $(#[$doc:meta])*
+        fn $name:ident(&$self:ident $(, $arg:ident: $kind:ty)*) $(-> $out:ty)?; $($rest:tt)*) => {
+        contract! { @collect $d [$($list)* [] $self $name($($arg: $kind),*) $(-> $out)?;] $($rest)* }
+    };
+    (@collect $d:tt [$($list:tt)*] $(#[$doc:meta])*
+        fn $name:ident(&$self:ident $(, $arg:ident: $kind:ty)*) $(-> $out:ty)? $body:block $($rest:tt)*) => {
+        contract! { @collect $d [$($list)* [] $self $name($($arg: $kind),*) $(-> $out)?;] $($rest)* }
+    };
+    (@collect $d:tt [$($list:tt)*]) => {
+        macro_rules! for_methods {
+            ($d with:ident $d first:ident) => {
+                $d with! { $d first; $($list)* }
+            };
+        }
+    };
+}
+
+/// Implements every method of `for_methods` by `$reach! { [mut] self.method(arguments) }`.
+macro_rules! forward {
+    ($reach:ident; $([$($mutable:tt)?] $self:ident $name:ident($($arg:ident: $kind:ty),*) $(-> $out:ty)?;)*) => {
+        $(
+            #[doc = concat!("See [`CongestionControl::", stringify!($name), "`].")]
+            #[inline]
+            fn $name(&$($mutable)? $self $(, $arg: $kind)*) $(-> $out)? {
+                $reach! { [$($mutable)?] $self.$name($($arg),*) }
+            }
+        )*
+    };
+}
+
+contract! {
+    $
+    /// A congestion-control algorithm: state and a rule, fed with records.
+    ///
+    /// It has no clock, socket, allocation per signal or failure. An algorithm that needs random numbers carries its own
+    /// generator, seeded by [`Start::seed`](crate::Start::seed), so that the same signals always give the same control.
+    pub trait CongestionControl: Debug + Send {
+        /// What the algorithm requests now. Pure; the host reads it after every signal.
+        fn control(&self) -> Control;
+
+        /// New data was acknowledged: `view.delivered`, `view.rtt` and `view.round` include it; `view.in_flight` and `view.limit` are those
+        /// before the acknowledgement arrived.
+        fn on_ack(&mut self, view: &View, ack: &Ack);
+
+        /// Congestion was found: `view.lost` includes the `event.lost` packets lost by it, and `view.delivered` what the same packet from
+        /// the receiver acknowledged; `view.in_flight`, `view.in_recovery` and `view.limit` are those before the event, also at a timeout.
+        /// Hosts report every loss event and mark; whether to react twice is the algorithm's business.
+        fn on_congestion(&mut self, view: &View, event: &Congestion);
+
+        /// `acked` packets, a real number of them, were acknowledged at once: how a model without packets grows a window. An algorithm
+        /// applies its rule once, as it stands, to all of them, and so grows by the papers' increase per round trip where `acked` is
+        /// its window. `view` is as for [`on_ack`](Self::on_ack). By default the whole packets are passed to `on_ack`.
+        fn on_fluid(&mut self, view: &View, acked: Packets) {
+            let newly = u32::try_from(acked.whole()).unwrap_or(u32::MAX);
+            let ack = Ack { acks: newly, newly, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() };
+            self.on_ack(view, &ack);
+        }
+
+        /// Fast recovery has ended, after the acknowledgement that ended it was passed to [`on_ack`](Self::on_ack): `view.in_flight` is what
+        /// is left in the network, and `view.in_recovery` is false.
+        fn on_recovered(&mut self, _view: &View) {}
+
+        /// The time requested in [`Control::wake`] has come: never early, maybe late. A late wake-up applies every interval missed. `view` is
+        /// the present state.
+        fn on_wake(&mut self, _view: &View) {}
+
+        /// A packet is about to be sent after `idle` without one in flight: `view.in_flight` is 0, and `view.next` does not include it.
+        fn on_restart(&mut self, _view: &View, _idle: Span) {}
+
+        /// The last congestion event was an error: what was taken for lost had been delayed. `view.lost` is not reduced.
+        fn on_spurious(&mut self, _view: &View) {}
+
+        /// Whether it reads [`Ack::sample`] and [`Congestion::sample`]. Only then does a host take delivery-rate samples; the answer never
+        /// changes during a flow. Such an algorithm sets the window at each acknowledgement of a recovery too, and the host follows it: others
+        /// say where a recovery leads, and TCP hosts approach that by proportional rate reduction (RFC 9937).
+        fn wants_samples(&self) -> bool {
+            false
+        }
+
+        /// The window at which slow start ends, infinite before it is known; none where an algorithm has no slow start. Hosts that pace as
+        /// Linux does send faster below half of it.
+        fn slow_start_threshold(&self) -> Option<Packets> {
+            None
+        }
+
+        /// Shows named internals to a trace: `ssthresh`, `w0`, `alpha`, … The names and their order never change during a flow.
+        fn inspect(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
+
+        /// A copy behind a box. A wrapper copies itself, whatever it wraps: this method alone is not forwarded.
+        fn boxed_clone(&self) -> Box<dyn CongestionControl>;
     }
 }
 
+macro_rules! in_box {
+    ($mutable:tt $self:ident.$name:ident($($arg:ident),*)) => {
+        (**$self).$name($($arg),*)
+    };
+}
+
 impl<A: CongestionControl + ?Sized> CongestionControl for Box<A> {
-    #[inline]
-    fn control(&self) -> Control {
-        (**self).control()
-    }
-
-    #[inline]
-    fn on_ack(&mut self, view: &View, ack: &Ack) {
-        (**self).on_ack(view, ack);
-    }
-
-    fn on_congestion(&mut self, view: &View, event: &Congestion) {
-        (**self).on_congestion(view, event);
-    }
-
-    fn on_fluid(&mut self, view: &View, acked: Packets) {
-        (**self).on_fluid(view, acked);
-    }
-
-    fn on_recovered(&mut self, view: &View) {
-        (**self).on_recovered(view);
-    }
-
-    fn on_wake(&mut self, view: &View) {
-        (**self).on_wake(view);
-    }
-
-    fn on_restart(&mut self, view: &View, idle: Span) {
-        (**self).on_restart(view, idle);
-    }
-
-    fn on_spurious(&mut self, view: &View) {
-        (**self).on_spurious(view);
-    }
-
-    fn wants_samples(&self) -> bool {
-        (**self).wants_samples()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        (**self).inspect(visit);
-    }
+    for_methods! { forward in_box }
 
     fn boxed_clone(&self) -> Box<dyn CongestionControl> {
         (**self).boxed_clone()
     }
+}
 
-    fn apply(&mut self, signal: &Signal) {
-        (**self).apply(signal);
+impl Signal {
+    /// Calls the method of `algorithm` that it stands for.
+    pub fn deliver(&self, algorithm: &mut (impl CongestionControl + ?Sized)) {
+        match self {
+            Self::Ack(view, ack) => algorithm.on_ack(view, ack),
+            Self::Congestion(view, event) => algorithm.on_congestion(view, event),
+            Self::Recovered(view) => algorithm.on_recovered(view),
+            Self::Wake(view) => algorithm.on_wake(view),
+            Self::Restart(view, idle) => algorithm.on_restart(view, *idle),
+            Self::Spurious(view) => algorithm.on_spurious(view),
+        }
     }
 }
 

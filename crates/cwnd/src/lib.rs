@@ -13,8 +13,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod builtin;
+#[macro_use]
 pub mod control;
+pub mod builtin;
 mod entry;
 pub mod estimate;
 pub mod host;
@@ -32,9 +33,11 @@ pub mod signal;
 pub mod testing;
 pub mod units;
 pub mod window;
+mod wrapper;
 
 pub use builtin::{Algorithm, Visitor};
 pub use control::{CongestionControl, Control, Pacing, Probe, ReceiverSide, Stamp};
 pub use registry::{ALGORITHMS, Entry, Maker, Spec};
 pub use signal::{Ack, Arrival, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};
 pub use units::{BitRate, Bytes, Packets, Rate, Span, Time};
+pub use wrapper::{Wrapped, Wrapper};

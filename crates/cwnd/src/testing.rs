@@ -2,6 +2,8 @@
 //!
 //! Property tests, the fuzz target and the replay of its corpus all read bytes as a [`Case`] and hand it to [`check`].
 
+mod forwarding;
+
 use alloc::vec::Vec;
 
 use crate::builtin::Algorithm;
@@ -10,6 +12,8 @@ use crate::registry::Spec;
 use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
 use crate::window::{FirstCut, Policy, SlowStart};
+
+pub use forwarding::not_forwarded;
 
 /// How a flow begins, and every signal from its host.
 #[derive(Clone, Debug)]
@@ -47,8 +51,8 @@ pub fn check(spec: &Spec, case: &Case) {
     check_control(spec, &algorithm.control());
     for (at, signal) in case.signals.iter().enumerate() {
         let before = algorithm.control();
-        algorithm.apply(signal);
-        replay.apply(signal);
+        signal.deliver(&mut algorithm);
+        signal.deliver(&mut replay);
         let control = algorithm.control();
         check_control(spec, &control);
         assert_eq!(control, algorithm.control(), "{}: reading the control changed it at {at}", spec.label());
@@ -100,7 +104,7 @@ fn check_shell(spec: &Spec, algorithm: &Algorithm, signal: &Signal, before: Pack
             assert!(after <= before, "{}: congestion took {before:?} to {after:?}", spec.label());
             if event.cause != Cause::Timeout && !event.separate && event.first < view.next {
                 let mut told_again = algorithm.clone();
-                told_again.apply(signal);
+                signal.deliver(&mut told_again);
                 assert_eq!(told_again.control().window, after, "{}: cut twice for one window of data", spec.label());
             }
         }

@@ -42,8 +42,8 @@ proptest! {
         let mut ours = halving().start(&case.start);
         let mut reno = Spec::parse("reno").expect("registered").start(&case.start);
         for signal in &case.signals {
-            ours.apply(signal);
-            reno.apply(signal);
+            signal.deliver(&mut ours);
+            signal.deliver(&mut reno);
             prop_assert_eq!(ours.control(), reno.control());
         }
     }
