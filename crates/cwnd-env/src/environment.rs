@@ -271,7 +271,11 @@ const MIN_MAX_WINDOW: f64 = 64.0;
 
 #[cfg(test)]
 mod tests {
+    use cwnd::registry::Transport;
+    use cwnd_sim::{Dumbbell, Era, LinuxHost};
+
     use super::*;
+    use crate::{CourseError, Options};
 
     #[test]
     fn actions_change_windows_as_in_aurora() {
@@ -282,5 +286,38 @@ mod tests {
         }
         assert!((factor(1.0, 7.0) - 2.0).abs() < 1e-12, "actions are clamped to -1..=1");
         assert!((factor(1.0, f64::NAN) - 1.0).abs() < 1e-12);
+    }
+
+    /// A queue of a fifth of a bandwidth-delay product on 20 Mbit/s and 40 ms.
+    fn path(host: LinuxHost) -> Setup {
+        let bell = Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(13));
+        let reno = Spec::parse("reno").expect("registered");
+        let mut setup = bell.setup(&[reno], Era::MODERN, Span::from_secs(6), Span::ZERO, 1);
+        setup.flows[0].host = host;
+        Setup { sampling: None, ..setup }
+    }
+
+    #[test]
+    fn every_algorithm_sends_in_the_learners_place_what_it_sends_alone() {
+        for entry in cwnd::ALGORITHMS {
+            let algorithm = Spec::parse(entry.name).expect("registered");
+            // The other kind of host reads an algorithm's slow-start threshold.
+            for host in [LinuxHost::default(), LinuxHost { tso: true, fq: true, ..LinuxHost::default() }] {
+                let options = Options { algorithm: Some(algorithm.clone()), steps: u32::MAX, ..Options::default() };
+                let course = Course::new(path(host), vec![0], options);
+                if entry.transport != Transport::Acked {
+                    assert!(matches!(course, Err(CourseError::Algorithm(_))), "{}", entry.name);
+                    continue;
+                }
+                let mut environment = Environment::new(Arc::new(course.expect("a course")), 1);
+                let (mut seen, mut reward) = (vec![0.0; FEATURES.len()], [0.0]);
+                while !environment.step(&[1.0], &mut seen, &mut reward) {}
+                let Environment { simulation, mut setup, .. } = environment;
+                let steered = simulation.finish(&setup, &mut |_| true).expect("a valid setup");
+                setup.flows[0].algorithm = algorithm.clone();
+                let alone = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
+                assert_eq!(steered.digest, alone.digest, "{}, {host:?}", entry.name);
+            }
+        }
     }
 }

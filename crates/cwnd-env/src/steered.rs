@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Control, Maker, Packets, Span, Spec, Start, View};
+use cwnd::{
+    Ack, Algorithm, Congestion, CongestionControl, Control, Maker, Packets, Spec, Start, View, Wrapped, Wrapper,
+};
 
 /// The window that a learner sets, shared by the environment and the flow. Both are on one thread.
 #[derive(Debug, Default)]
@@ -27,17 +29,16 @@ pub(crate) struct Counters {
     pub(crate) marked: f64,
 }
 
+/// A flow's algorithm, with what the environment counts.
 #[derive(Clone, Debug)]
 struct Steered {
-    controller: Controller,
+    inner: Algorithm,
     counters: Counters,
 }
 
+/// Keeps the window that the learner sets.
 #[derive(Clone, Debug)]
-enum Controller {
-    Learner(Arc<SharedWindow>),
-    Algorithm(Box<Algorithm>),
-}
+struct Learner(Arc<SharedWindow>);
 
 impl SharedWindow {
     /// The window, packets.
@@ -68,26 +69,23 @@ impl Counters {
 impl Maker for SteeredMaker {
     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
         self.window.set(start.window.0);
-        let controller = match &self.algorithm {
-            None => Controller::Learner(Arc::clone(&self.window)),
-            Some(spec) => Controller::Algorithm(Box::new(spec.start(start))),
+        let inner = match &self.algorithm {
+            None => Algorithm::Custom(Box::new(Learner(Arc::clone(&self.window)))),
+            Some(spec) => spec.start(start),
         };
-        Box::new(Steered { controller, counters: Counters::default() })
+        Box::new(Wrapped(Steered { inner, counters: Counters::default() }))
     }
 }
 
-impl Steered {
-    fn algorithm(&mut self) -> Option<&mut Algorithm> {
-        if let Controller::Algorithm(algorithm) = &mut self.controller { Some(algorithm) } else { None }
-    }
-}
+impl Wrapper for Steered {
+    type Inner = Algorithm;
 
-impl CongestionControl for Steered {
-    fn control(&self) -> Control {
-        match &self.controller {
-            Controller::Learner(window) => Control::window(Packets(window.get())),
-            Controller::Algorithm(algorithm) => algorithm.control(),
-        }
+    fn inner(&self) -> &Algorithm {
+        &self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut Algorithm {
+        &mut self.inner
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
@@ -96,48 +94,55 @@ impl CongestionControl for Steered {
             self.counters.rtts += 1.0;
         }
         self.counters.marked += f64::from(ack.marked);
-        if let Some(algorithm) = self.algorithm() {
-            algorithm.on_ack(view, ack);
-        }
+        self.inner.on_ack(view, ack);
     }
 
-    fn on_congestion(&mut self, view: &View, event: &Congestion) {
-        if let Some(algorithm) = self.algorithm() {
-            algorithm.on_congestion(view, event);
-        }
-    }
-
-    fn on_recovered(&mut self, view: &View) {
-        if let Some(algorithm) = self.algorithm() {
-            algorithm.on_recovered(view);
-        }
-    }
-
-    fn on_wake(&mut self, view: &View) {
-        if let Some(algorithm) = self.algorithm() {
-            algorithm.on_wake(view);
-        }
-    }
-
-    fn on_restart(&mut self, view: &View, idle: Span) {
-        if let Some(algorithm) = self.algorithm() {
-            algorithm.on_restart(view, idle);
-        }
-    }
-
-    fn on_spurious(&mut self, view: &View) {
-        if let Some(algorithm) = self.algorithm() {
-            algorithm.on_spurious(view);
-        }
-    }
-
+    /// The counters take the place of what the algorithm shows: nothing else reads it in an environment.
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("rtt_sum", self.counters.rtt_sum);
         visit("rtts", self.counters.rtts);
         visit("marked", self.counters.marked);
     }
+}
+
+impl CongestionControl for Learner {
+    fn control(&self) -> Control {
+        Control::window(Packets(self.0.get()))
+    }
+
+    fn on_ack(&mut self, _view: &View, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, _view: &View, _event: &Congestion) {}
 
     fn boxed_clone(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use cwnd::testing::not_forwarded;
+
+    use super::*;
+
+    /// Hands out one algorithm, once.
+    #[derive(Debug)]
+    struct Once(Mutex<Option<Box<dyn CongestionControl>>>);
+
+    impl Maker for Once {
+        fn start(&self, _start: &Start) -> Box<dyn CongestionControl> {
+            self.0.lock().expect("no test panics with it").take().expect("it is started once")
+        }
+    }
+
+    #[test]
+    fn an_algorithm_in_the_learners_place_gets_every_signal() {
+        let missed = not_forwarded(|inner| {
+            let algorithm = Some(Spec::outside("inner", Arc::new(Once(Mutex::new(Some(inner))))));
+            SteeredMaker { window: Arc::default(), algorithm }.start(&Start::default())
+        });
+        assert_eq!(missed, ["inspect"], "the environment's counters are shown instead");
     }
 }

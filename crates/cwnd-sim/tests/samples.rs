@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use cwnd::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Control, Maker, RateSample, Span, Spec, Start, Time, View,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Maker, RateSample, Span, Spec, Start, Time, View, Wrapped,
+    Wrapper,
 };
 use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, RateSchedule, RecoveryScheme, Setup, Source};
 use proptest::prelude::*;
@@ -21,9 +22,15 @@ struct Seen {
     losses: Vec<(View, Congestion)>,
 }
 
-impl CongestionControl for Asking {
-    fn control(&self) -> Control {
-        self.inner.control()
+impl Wrapper for Asking {
+    type Inner = Algorithm;
+
+    fn inner(&self) -> &Algorithm {
+        &self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut Algorithm {
+        &mut self.inner
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
@@ -40,10 +47,6 @@ impl CongestionControl for Asking {
     fn wants_samples(&self) -> bool {
         true
     }
-
-    fn boxed_clone(&self) -> Box<dyn CongestionControl> {
-        Box::new(self.clone())
-    }
 }
 
 #[derive(Debug)]
@@ -51,7 +54,7 @@ struct Asks(Spec, Arc<Mutex<Seen>>);
 
 impl Maker for Asks {
     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
-        Box::new(Asking { inner: self.0.start(start), seen: Arc::clone(&self.1) })
+        Box::new(Wrapped(Asking { inner: self.0.start(start), seen: Arc::clone(&self.1) }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use cwnd::{Ack, Cause, Congestion, CongestionControl, Control, Maker, Span, Spec, Start, View};
+use cwnd::{Ack, Cause, Congestion, CongestionControl, Maker, Spec, Start, View, Wrapped, Wrapper};
 
 use super::path::UP;
 
@@ -73,9 +73,15 @@ impl Reporting {
     }
 }
 
-impl CongestionControl for Reporting {
-    fn control(&self) -> Control {
-        self.inner.control()
+impl Wrapper for Reporting {
+    type Inner = dyn CongestionControl;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut Self::Inner {
+        &mut *self.inner
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
@@ -101,36 +107,17 @@ impl CongestionControl for Reporting {
         self.undo(view);
     }
 
-    fn on_wake(&mut self, view: &View) {
-        self.inner.on_wake(view);
-    }
-
-    fn on_restart(&mut self, view: &View, idle: Span) {
-        self.inner.on_restart(view, idle);
-    }
-
     /// The host has found out by itself.
     fn on_spurious(&mut self, view: &View) {
         self.by_timeout = false;
         self.undo(view);
-    }
-
-    fn wants_samples(&self) -> bool {
-        self.inner.wants_samples()
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.inner.inspect(visit);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn CongestionControl> {
-        Box::new(self.clone())
     }
 }
 
 impl Maker for ReportingMaker {
     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
         let inner = self.0.start(start).boxed_clone();
-        Box::new(Reporting { inner, saved: None, by_timeout: false, ended_probe: false, undone: Arc::clone(&self.1) })
+        let undone = Arc::clone(&self.1);
+        Box::new(Wrapped(Reporting { inner, saved: None, by_timeout: false, ended_probe: false, undone }))
     }
 }
