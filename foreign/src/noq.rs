@@ -309,6 +309,7 @@ impl ControllerFactory for Watched {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "the controller inside does it")]
 impl Controller for WatchedController {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.in_flight.fetch_add(bytes, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! The two ends of a flow, of whatever kind.
 
-use cwnd::host::{Counts, Facts};
+use cwnd::host::{Counts, Facts, Spent};
 use cwnd::{Algorithm, CongestionControl, Packets, Rtt, Span, Time};
 use cwnd_trace::{PacketLog, Protocol};
 use cwnd_udt::Message;
@@ -158,6 +158,7 @@ impl Sender {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "the sender inside does it")]
 impl SenderProtocol for Sender {
     #[inline(always)]
     fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body) -> bool) -> Timers {
@@ -182,6 +183,10 @@ impl SenderProtocol for Sender {
 
     fn counts(&self) -> Counts {
         sender!(self, sender => sender.counts())
+    }
+
+    fn spent(&self, now: Time) -> Spent {
+        sender!(self, sender => sender.spent(now))
     }
 
     fn rtt(&self) -> Option<Rtt> {
@@ -233,6 +238,7 @@ impl Receiver {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "the receiver inside does it")]
 impl ReceiverProtocol for Receiver {
     #[inline(always)]
     fn handle_data(&mut self, now: Time, data: &Data, marked: bool, answer: &mut Body) -> Received {

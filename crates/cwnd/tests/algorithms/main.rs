@@ -2,6 +2,7 @@
 
 mod contract;
 mod corpus;
+mod forwarding;
 mod host;
 mod named;
 mod outside;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cwnd::estimate::{DeliveryRate, Departure};
-use cwnd::{Limit, RateSample, Rtt, Span, Time};
+use cwnd::{Limit, Packets, RateSample, Rtt, Span, Time};
 
 use super::{AckOutcome, Recovery};
 use crate::net::packet::Ack;
@@ -75,6 +75,7 @@ impl<S: Recovery> Sampled<S> {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "the scheme inside does it unless said otherwise here")]
 impl<S: Recovery> Recovery for Sampled<S> {
     fn acked(&self) -> u64 {
         self.scheme.acked()
@@ -103,6 +104,10 @@ impl<S: Recovery> Recovery for Sampled<S> {
         let newly = self.scheme.on_plain_ack(now, ack)?;
         self.deliver_plainly(now, self.scheme.acked() - from);
         Some(newly)
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
+        self.process_ack(now, ack, |_, _| ())
     }
 
     fn process_ack(&mut self, now: Time, ack: &Ack, mut arrived: impl FnMut(u64, u64)) -> AckOutcome {
@@ -138,6 +143,9 @@ impl<S: Recovery> Recovery for Sampled<S> {
     fn leave(&mut self, outcome: &AckOutcome) -> bool {
         self.scheme.leave(outcome)
     }
+
+    /// Nothing: the window itself decides, see [`room`](Self::room).
+    fn on_window(&mut self, _outcome: &AckOutcome, _window: Packets) {}
 
     fn on_timeout(&mut self, now: Time) -> u64 {
         let lost = self.scheme.on_timeout(now);
@@ -226,6 +234,11 @@ impl<S: Recovery> Recovery for Sampled<S> {
 
     fn takes_samples(&self) -> bool {
         true
+    }
+
+    #[inline(always)]
+    fn outstanding(&self) -> u64 {
+        self.scheme.outstanding()
     }
 }
 
