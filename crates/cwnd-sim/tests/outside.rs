@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cwnd::registry::Transport;
 use cwnd::{ALGORITHMS, Ack, Congestion, CongestionControl, Control, Maker, Packets, Span, Spec, Start, View};
-use cwnd_sim::{Dumbbell, Era, QueueLimit, Setup, SetupError};
+use cwnd_sim::{Dumbbell, Era, LinuxHost, QueueLimit, Setup, SetupError};
 
 fn cell(spec: &Spec) -> Setup {
     let bell = Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(60));
@@ -24,10 +24,19 @@ impl Maker for Boxed {
 
 #[test]
 fn a_box_changes_nothing() {
+    let plain = LinuxHost::default();
+    let hosts = [plain, LinuxHost { fq: true, ..plain }, LinuxHost { tso: true, ..plain }];
     for entry in ALGORITHMS.iter().filter(|entry| entry.transport == Transport::Acked) {
         let spec = Spec::parse(entry.name).expect("registered");
-        let run = |spec: &Spec| cwnd_sim::run(&cell(spec), &mut |_| true).expect("a valid setup").digest;
-        assert_eq!(run(&Spec::outside(entry.name, Arc::new(Boxed(spec.clone())))), run(&spec), "{}", entry.name);
+        for host in hosts {
+            let run = |spec: &Spec| {
+                let mut setup = cell(spec);
+                setup.flows.iter_mut().for_each(|flow| flow.host = host);
+                cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup").digest
+            };
+            let boxed = Spec::outside(entry.name, Arc::new(Boxed(spec.clone())));
+            assert_eq!(run(&boxed), run(&spec), "{}, {host:?}", entry.name);
+        }
     }
 }
 
