@@ -40,7 +40,7 @@ def jain(shares: npt.ArrayLike) -> float | None:
     Returns
     -------
     float or None
-        None without flows, or when all of them have nothing.
+        None without flows, when all of them have nothing, or where a share is negative or not finite.
 
     References
     ----------
@@ -66,7 +66,7 @@ def relative_range(shares: npt.ArrayLike) -> float | None:
     Returns
     -------
     float or None
-        None without flows, or when all of them have nothing.
+        None without flows, when all of them have nothing, or where a share is negative or not finite.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def coefficient_of_variation(values: npt.ArrayLike) -> float | None:
     Returns
     -------
     float or None
-        None below two values, or for a mean of zero.
+        None below two values, for a mean that is not above zero, or where a value is not finite.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def stability_index(series: Iterable[npt.ArrayLike]) -> float | None:
     Returns
     -------
     float or None
-        None if no flow is left, or with fewer than two intervals.
+        None if no flow is left, with fewer than two intervals, or where a throughput is negative or not finite.
 
     References
     ----------
@@ -187,7 +187,8 @@ def spearman(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
     Returns
     -------
     float or None
-        -1 to 1; None where the lists differ in length, have fewer than two values, or one of them ranks nothing.
+        -1 to 1; None where the lists differ in length, have fewer than two values, one of them ranks nothing, or a
+        value is NaN.
 
     Examples
     --------
@@ -231,7 +232,7 @@ def estimate(values: npt.ArrayLike) -> Estimate | None:
     Returns
     -------
     Estimate or None
-        None of nothing.
+        None of nothing, or where a value is not finite.
 
     Examples
     --------

@@ -1,6 +1,9 @@
 """Papers, closed forms and metrics."""
 
+import itertools
 from collections.abc import Callable
+from math import inf, isfinite, isnan, nan
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -111,3 +114,54 @@ def test_routes_and_demands_belong_together() -> None:
         cwnd.metrics.max_min([1.0], [[0]], [1.0, 2.0])
     with pytest.raises(cwnd.ArgumentError, match="routes: expected a whole number from 0 to 0, got -1"):
         cwnd.metrics.max_min([1.0], [[-1]])
+
+
+# Of every measure: how it is made of a list of numbers, and between which values it lies.
+MEASURES: dict[str, tuple[Callable[[list[float]], Any], float, float]] = {
+    "coefficient_of_variation": (cwnd.metrics.coefficient_of_variation, 0.0, inf),
+    "estimate": (lambda values: getattr(cwnd.metrics.estimate(values), "mean", None), -inf, inf),
+    "jain": (cwnd.metrics.jain, 0.0, 1.0),
+    "kendall": (lambda values: cwnd.metrics.kendall(values, values[::-1]), -1.0, 1.0),
+    "max_min": (lambda values: max(cwnd.metrics.max_min(values, [[at] for at in range(len(values))])), 0.0, inf),
+    "relative_range": (cwnd.metrics.relative_range, 0.0, inf),
+    "spearman": (lambda values: cwnd.metrics.spearman(values, values[::-1]), -1.0, 1.0),
+    "stability_index": (lambda values: cwnd.metrics.stability_index([values]), 0.0, inf),
+}
+ODD = [-inf, -1e308, -1.0, -5e-324, 0.0, 5e-324, 1e-200, 1.0, 3.0, 1e200, 1.7e308, inf, nan]
+
+
+@pytest.mark.parametrize("name", cwnd.metrics.__all__)
+def test_a_measure_is_none_or_in_its_range(name: str) -> None:
+    measure, least, most = MEASURES[name]
+    for values in itertools.chain.from_iterable(itertools.product(ODD, repeat=count) for count in range(1, 4)):
+        given = list(values)
+        try:
+            found = measure(given)
+        except cwnd.ArgumentError:
+            assert name == "max_min", given
+            assert not min(given) >= 0 or any(map(isnan, given)), given
+            continue
+        if found is None:
+            continue
+        assert least <= found <= most * (1 + 1e-12), f"{given}: {found}"
+        assert name in ("max_min", "kendall", "spearman") or isfinite(found), f"{given}: {found}"
+        if name in ("jain", "relative_range", "stability_index"):
+            assert all(value >= 0 and isfinite(value) for value in given), f"{given}: {found}"
+        if name in ("coefficient_of_variation", "estimate"):
+            assert all(map(isfinite, given)), f"{given}: {found}"
+        assert not any(map(isnan, given)), f"{given}: {found}"
+
+
+@pytest.mark.parametrize("name", ["coefficient_of_variation", "jain", "relative_range", "stability_index"])
+def test_a_measure_of_shares_knows_no_unit(name: str) -> None:
+    measure, _, _ = MEASURES[name]
+    expected = measure([1.0, 2.0, 4.5])
+    for unit in (1e-300, 1e-160, 1e-3, 1e160, 3e307):
+        assert measure([unit, 2 * unit, 4.5 * unit]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_measures_of_nothing_are_none() -> None:
+    nothing: list[float] = []
+    for name in set(MEASURES) - {"max_min"}:
+        assert MEASURES[name][0](nothing) is None, name
+    assert cwnd.metrics.max_min([], []).tolist() == []

@@ -50,5 +50,6 @@ pub(crate) fn kendall(one: Vec<f64>, other: Vec<f64>) -> Option<f64> {
 /// Mean, half the width of its 95 % Student t interval, and count.
 #[pyfunction]
 pub(crate) fn estimate(values: Vec<f64>) -> Option<(f64, Option<f64>, usize)> {
-    measure::Estimate::over(&values).map(|estimate| (estimate.mean, estimate.ci95, estimate.n))
+    let found = measure::Estimate::over(&values).map(|estimate| (estimate.mean, estimate.ci95, estimate.n));
+    found.filter(|(mean, half, _)| mean.is_finite() && half.is_none_or(f64::is_finite))
 }

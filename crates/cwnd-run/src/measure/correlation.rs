@@ -3,10 +3,10 @@
 use super::statistics::mean;
 
 /// Spearman's ρ: the correlation of ranks, equal values sharing the mean of theirs; −1..=1. None where the lists differ in length,
-/// have fewer than two values, or one of them ranks nothing.
+/// have fewer than two values, one of them ranks nothing, or a value is NaN, which has no rank.
 #[must_use]
 pub fn spearman(one: &[f64], other: &[f64]) -> Option<f64> {
-    if one.len() != other.len() {
+    if !have_ranks(one, other) {
         return None;
     }
     let (one, other) = (ranked(one), ranked(other));
@@ -19,30 +19,35 @@ pub fn spearman(one: &[f64], other: &[f64]) -> Option<f64> {
         other_squares += b * b;
     }
     let scale = libm::sqrt(squares * other_squares);
-    (scale > 0.0).then(|| product / scale)
+    (scale > 0.0).then(|| (product / scale).clamp(-1.0, 1.0))
 }
 
 /// Kendall's τ-b: pairs in the same order less pairs in the opposite one, corrected for ties; −1..=1. None as for [`spearman`].
 #[must_use]
 pub fn kendall(one: &[f64], other: &[f64]) -> Option<f64> {
-    if one.len() != other.len() {
+    if !have_ranks(one, other) {
         return None;
     }
     let (mut balance, mut distinct, mut other_distinct) = (0.0, 0.0, 0.0);
     for (j, (a, b)) in one.iter().zip(other).enumerate() {
         for (earlier, other_earlier) in one[..j].iter().zip(other) {
-            let (order, other_order) = (sign(a - earlier), sign(b - other_earlier));
+            let (order, other_order) = (order(*a, *earlier), order(*b, *other_earlier));
             balance += order * other_order;
             distinct += order.abs();
             other_distinct += other_order.abs();
         }
     }
     let scale = libm::sqrt(distinct * other_distinct);
-    (scale > 0.0).then(|| balance / scale)
+    (scale > 0.0).then(|| (balance / scale).clamp(-1.0, 1.0))
 }
 
-fn sign(value: f64) -> f64 {
-    if value == 0.0 { 0.0 } else { value.signum() }
+fn have_ranks(one: &[f64], other: &[f64]) -> bool {
+    one.len() == other.len() && !one.iter().chain(other).any(|value| value.is_nan())
+}
+
+/// 1 where `value` is above `earlier`, -1 below, 0 where they are equal.
+fn order(value: f64, earlier: f64) -> f64 {
+    f64::from(i8::from(value > earlier) - i8::from(value < earlier))
 }
 
 /// The rank of each value, from 1.
@@ -80,5 +85,11 @@ mod tests {
         assert!((tau - 5.0 / (30.0_f64).sqrt()).abs() < 1e-12);
         assert_eq!(spearman(&[1.0, 1.0], &[1.0, 2.0]), None);
         assert_eq!(kendall(&[1.0], &[1.0, 2.0]), None);
+        assert_eq!(spearman(&[1.0, f64::NAN], &[1.0, 2.0]), None);
+        assert_eq!(kendall(&[1.0, 2.0], &[1.0, f64::NAN]), None);
+        // Infinities have a rank, and two of them the same one.
+        let endless = [1.0, f64::INFINITY, f64::INFINITY];
+        assert_eq!(kendall(&endless, &endless), Some(1.0));
+        assert_eq!(spearman(&endless, &endless), Some(1.0));
     }
 }

@@ -1,28 +1,35 @@
 //! How equally flows share.
 
-use super::statistics::mean;
+use super::statistics::{in_unit, mean};
 
 /// Jain's fairness index, (Σx)² / (n Σx²): 1 for equal shares, 1/n when one of n flows has everything (Jain, Chiu, Hawe 1984).
 ///
-/// None without flows or when all of them have nothing.
+/// None without flows, when all of them have nothing, or where a share is negative or not finite.
 #[must_use]
 pub fn jain(shares: &[f64]) -> Option<f64> {
-    let largest = shares.iter().copied().fold(0.0, f64::max);
+    let largest = largest_share(shares)?;
     // Scaling by the largest share first keeps the squares from vanishing or overflowing.
     let scaled = || shares.iter().map(|share| share / largest);
     let (sum, squares) = (scaled().sum::<f64>(), scaled().map(|share| share * share).sum::<f64>());
-    (largest > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+    Some(sum * sum / (shares.len() as f64 * squares))
 }
 
 /// (g_max − g_min) / g_avg: 0 for equal shares (the fairness range of the `aiad` evaluation).
 ///
-/// None without flows or when all of them have nothing.
+/// None without flows, when all of them have nothing, or where a share is negative or not finite.
 #[must_use]
 pub fn relative_range(shares: &[f64]) -> Option<f64> {
-    let average = mean(shares).filter(|average| *average > 0.0)?;
-    let largest = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let largest = largest_share(shares)?;
     let smallest = shares.iter().copied().fold(f64::INFINITY, f64::min);
-    Some((largest - smallest) / average)
+    let (shares, unit) = in_unit(shares);
+    Some((largest * unit - smallest * unit) / mean(&shares)?)
+}
+
+/// The largest share, if there is one above zero and all are shares.
+fn largest_share(shares: &[f64]) -> Option<f64> {
+    let are_shares = shares.iter().all(|share| share.is_finite() && *share >= 0.0);
+    let largest = shares.iter().copied().fold(0.0, f64::max);
+    (are_shares && largest > 0.0).then_some(largest)
 }
 
 #[cfg(test)]
@@ -54,6 +61,10 @@ mod tests {
         assert_eq!(jain(&[1e-200, 1e-200]), Some(1.0));
         assert_eq!(relative_range(&[2.0, 3.0, 7.0]), Some(1.25));
         assert_eq!(relative_range(&[0.0]), None);
+        for no_share in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(jain(&[1.0, no_share]), None, "{no_share}");
+            assert_eq!(relative_range(&[1.0, no_share]), None, "{no_share}");
+        }
     }
 
     proptest! {

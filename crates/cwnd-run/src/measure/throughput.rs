@@ -3,7 +3,7 @@
 use cwnd_trace::{FlowTrace, Trace};
 
 use super::curve::{Curve, Window};
-use super::statistics::{mean, sample_deviation};
+use super::statistics::{in_unit, mean, sample_deviation};
 
 /// Payload bits of different packets that reached the receiver in `window`, per second (goodput in RFC 5166 §2.1).
 #[must_use]
@@ -24,22 +24,30 @@ pub fn goodput_series(trace: &Trace, flow: &FlowTrace, window: Window, interval:
     Some(rates.into_iter().map(|rate| rate * bits(flow.payload)).collect())
 }
 
-/// The standard deviation (m − 1 in the denominator) as a share of the mean; none below two values or for a mean of zero.
+/// The standard deviation (m − 1 in the denominator) as a share of the mean; none below two values, for a mean that is not above zero, or
+/// where a value is not finite.
 ///
 /// Of the throughput of a flow over short intervals it is its roughness: 0 is perfectly smooth (Floyd, Handley, Padhye, Widmer 2000).
 #[must_use]
 pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
-    let mean = mean(values).filter(|mean| *mean > 0.0)?;
-    Some(sample_deviation(values)? / mean)
+    if !values.iter().all(|value| value.is_finite()) {
+        return None;
+    }
+    let (values, _) = in_unit(values);
+    let mean = mean(&values).filter(|mean| *mean > 0.0)?;
+    Some(sample_deviation(&values)? / mean).filter(|ratio| ratio.is_finite())
 }
 
 /// The stability index, SI = (1/n) Σᵢ (1/x̄ᵢ) √(Σⱼ (xᵢ(j) − x̄ᵢ)² / (m − 1)), over m intervals: 0 is perfectly stable (`daimd` eq. 18,
 /// which takes it from FAST TCP: Jin, Wei, Low 2004).
 ///
 /// `series` has one list of per-interval throughputs per flow. Flows that deliver nothing have no such ratio and are left out;
-/// Jain's index shows them. None if no flow is left or m is below 2.
+/// Jain's index shows them. None if no flow is left, m is below 2, or a throughput is negative or not finite.
 #[must_use]
 pub fn stability_index(series: &[Vec<f64>]) -> Option<f64> {
+    if !series.iter().flatten().all(|throughput| throughput.is_finite() && *throughput >= 0.0) {
+        return None;
+    }
     let ratios: Vec<f64> = series.iter().filter_map(|flow| coefficient_of_variation(flow)).collect();
     mean(&ratios)
 }

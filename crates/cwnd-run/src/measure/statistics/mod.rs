@@ -84,9 +84,19 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 /// The standard deviation of a sample, with m − 1 in the denominator; none below two values.
 #[must_use]
 pub fn sample_deviation(values: &[f64]) -> Option<f64> {
-    let mean = mean(values).filter(|_| values.len() > 1)?;
+    let (values, unit) = in_unit(values);
+    let mean = mean(&values).filter(|_| values.len() > 1)?;
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    Some(libm::sqrt(squares / (values.len() - 1) as f64))
+    Some(libm::sqrt(squares / (values.len() - 1) as f64) / unit)
+}
+
+/// The values multiplied by a power of two, and that power: sums of them do not overflow and squares of them do not vanish. As long as
+/// neither would happen without it, a result divided by the power is the same to the last bit.
+pub(super) fn in_unit(values: &[f64]) -> (Vec<f64>, f64) {
+    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let (_, exponent) = libm::frexp(largest);
+    let unit = libm::ldexp(1.0, (-exponent).clamp(-1000, 1000));
+    (values.iter().map(|value| value * unit).collect(), unit)
 }
 
 /// The two-sided quantile of Student's t with `freedom` degrees of freedom, at least 1: P(|T| ≤ t) = `level`, 0 to 1.
