@@ -86,6 +86,17 @@ class CongestionControl(_Copied, ABC):
             What was seen.
         """
 
+    def on_fluid(self, view: View, acked: float) -> None:
+        """Hear that a number of packets was acknowledged at once, in a model without packets (:mod:`cwnd.model`).
+
+        Parameters
+        ----------
+        view : View
+            The state of the connection.
+        acked : float
+            Packets. Unless overridden, the whole ones are passed to :meth:`on_ack`.
+        """
+
     def on_recovered(self, view: View) -> None:
         """Hear that loss recovery has ended.
 
@@ -123,6 +134,29 @@ class CongestionControl(_Copied, ABC):
         view : View
             The state of the connection.
         """
+
+    def wants_samples(self) -> bool:
+        """Say whether the algorithm reads ``Ack.sample`` and ``Congestion.sample``; asked once, after :meth:`start`.
+
+        Returns
+        -------
+        bool
+            True for delivery-rate samples, as BBR needs them. The window then decides what leaves in a recovery too;
+            otherwise proportional rate reduction (RFC 9937) approaches the window after a cut. Each packet that an
+            acknowledgement shows lost is then an event of its own.
+        """
+        return False
+
+    def slow_start_threshold(self) -> float | None:
+        """Say at which window slow start ends; asked after each signal, like :meth:`control`.
+
+        Returns
+        -------
+        float or None
+            Packets, infinite before it is known; None where the algorithm has no slow start. Hosts that pace as Linux
+            does (``host="fq"``) send faster below half of it.
+        """
+        return None
 
     def inspect(self) -> Mapping[str, float]:
         """Show internals to the trace, where they become columns. Always the same names in the same order.
@@ -185,6 +219,25 @@ class WindowRule(_Copied, ABC):
         float
             Packets; below zero where the delay asks for it.
         """
+
+    def grow_by(self, w: float, acked: float, view: View) -> float:
+        """Say the increase for some acknowledged packets at once, each as the first: a step of :mod:`cwnd.model`.
+
+        Parameters
+        ----------
+        w : float
+            The window, packets.
+        acked : float
+            How many, a real number.
+        view : View
+            The state of the connection.
+
+        Returns
+        -------
+        float
+            Packets; `acked` times :meth:`grow` unless overridden.
+        """
+        return acked * self.grow(w, view)
 
     @abstractmethod
     def cut(self, w: float, view: View) -> float:

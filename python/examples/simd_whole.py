@@ -92,6 +92,9 @@ class WholeSimd(cwnd.CongestionControl):
             self.state = replace(self.undo, window=max(self.state.window, self.undo.window))
             self.undo = None
 
+    def slow_start_threshold(self) -> float:
+        return self.state.threshold
+
     def inspect(self) -> dict[str, float]:
         return {"ssthresh": self.state.threshold, "w0": self.state.w0, "alpha": self.state.alpha}
 

@@ -1,5 +1,6 @@
 """Algorithms written in Python."""
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import cwnd
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+from bbr import Bbr
 from simd import Simd
 from simd_whole import WholeSimd
 
@@ -21,6 +23,7 @@ PATHS: list[dict[str, Any]] = [
     {"queue": "red:60p"},
     {"loss": 0.05},
     {"seeds": 3, "flows": 4},
+    {"host": "tso,fq"},
 ]
 
 
@@ -60,6 +63,111 @@ def test_simd_has_the_windows_of_the_built_in_one(algorithm: Any, path: dict[str
     assert ours.digests == theirs.digests
     for column in ("window_packets", "w0", "alpha"):
         assert np.array_equal(ours.trace[column], theirs.trace[column], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *PATHS,
+        {"duration": "25s", "flows": 2},  # with two rounds of ProbeRTT
+        {"duration": "15s", "rtt": "80ms", "recovery": "newreno", "loss": 0.01},  # with timeouts
+        {"duration": "15s", "queue": "fq_codel:1bdp", "loss": 0.2},
+    ],
+    ids=str,
+)
+def test_bbr_sends_what_the_built_in_one_sends(path: dict[str, Any]) -> None:
+    ours, theirs = cwnd.run(scenario(Bbr, **path)), cwnd.run(scenario("bbr", **path))
+    assert ours.digests == theirs.digests
+    for column in ("window_packets", "btl_bw", "rt_prop", "pacing_gain"):
+        assert np.array_equal(ours.trace[column], theirs.trace[column], equal_nan=True)
+
+
+@pytest.mark.parametrize("key", [{"source": "cbr:4mbit"}, {"on": ["0s..3s", "4s..7s", "11s.."]}], ids=str)
+def test_bbr_waits_for_its_application_as_the_built_in_one_does(key: dict[str, Any]) -> None:
+    def limited(algorithm: object) -> cwnd.Scenario:
+        made = scenario(algorithm, duration="15s")
+        made["flow"][0].update(key)
+        return made
+
+    assert cwnd.run(limited(Bbr)).digests == cwnd.run(limited("bbr")).digests
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_samples_are_for_those_that_want_them(wanted: bool) -> None:
+    acks: list[cwnd.Ack] = []
+    losses: list[cwnd.Congestion] = []
+
+    class Asks(Fixed):
+        def wants_samples(self) -> bool:
+            return wanted
+
+        def on_ack(self, view: cwnd.View, ack: cwnd.Ack) -> None:
+            acks.append(ack)
+
+        def on_congestion(self, view: cwnd.View, event: cwnd.Congestion) -> None:
+            losses.append(event)
+
+    cwnd.run(scenario(Asks, loss=0.01))
+    assert len(acks) > 1000
+    assert all((ack.sample is not None) == wanted for ack in acks)
+    found = [event for event in losses if event.cause == "loss"]
+    assert len(found) > 10
+    assert all((event.sample is not None) == wanted for event in found)
+    if wanted:
+        rates = [ack.sample.rate for ack in acks if ack.sample is not None and ack.sample.rate is not None]
+        assert max(rates) <= 20e6 / (8 * 1500) * 1.001  # the line's
+
+
+SOURCES = Path(__file__).parents[2] / "crates" / "cwnd" / "src"
+
+
+def declared(file: str, begin: str, member: str) -> set[str]:
+    """Find the members of a Rust declaration that starts with `begin`."""
+    _, _, rest = (SOURCES / file).read_text().partition(begin)
+    indent = re.match(r"[^\n]*\n( *)", rest)
+    assert indent is not None, begin
+    body = rest[: rest.index("\n" + " " * (len(indent[1]) - 4) + "}")]
+    return set(re.findall(rf"^ *{member}", body, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("file", "begin", "ours", "others"),
+    [
+        # A copy is made by copy.deepcopy.
+        ("control.rs", "pub trait CongestionControl:", cwnd.CongestionControl, {"boxed_clone"}),
+        # It is the attribute `spread`.
+        ("window/shell.rs", "pub trait WindowRule:", cwnd.WindowRule, {"pacing"}),
+    ],
+)
+def test_every_method_of_the_contract_reaches_python(file: str, begin: str, ours: type, others: set[str]) -> None:
+    methods = declared(file, begin, r"fn (\w+)")
+    assert len(methods) > 8
+    assert methods - others - set(vars(ours)) == set()
+    # `start` is the constructor of Rust.
+    assert {name for name in vars(ours) if callable(getattr(ours, name)) and name[0] != "_"} - methods == {"start"}
+
+
+@pytest.mark.parametrize(
+    ("file", "ours", "others"),
+    [
+        # The habits of an era are the window shell's.
+        ("signal.rs", cwnd.Start, {"policy"}),
+        ("signal.rs", cwnd.View, set()),
+        ("signal.rs", cwnd.Rtt, set()),
+        ("signal.rs", cwnd.RateSample, set()),
+        ("signal.rs", cwnd.Remote, set()),
+        ("signal.rs", cwnd.Ack, set()),
+        ("signal.rs", cwnd.Congestion, set()),
+        # `pacing` is `rate` or `spread`, `probe` is `pair_every`; packets of these algorithms have no header for
+        # routers.
+        ("control.rs", cwnd.Control, {"pacing", "probe", "stamp"}),
+    ],
+)
+def test_every_field_of_the_contract_reaches_python(file: str, ours: type, others: set[str]) -> None:
+    fields = declared(file, f"pub struct {ours.__name__} {{", r"pub (\w+):")
+    assert len(fields) > 4
+    assert fields - others - set(vars(ours)) == set()
+    assert others <= fields
 
 
 def test_eras_surround_a_rule_in_python_too() -> None:
@@ -215,6 +323,50 @@ def test_what_cannot_be_asked_is_refused(asked: Any, message: str) -> None:
 
     with pytest.raises((cwnd.ArgumentError, TypeError), match=message):
         cwnd.run(scenario(Asks))
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "message"),
+    [
+        ("wants_samples", "yes", "wants_samples: expected True or False, got 'yes'"),
+        ("slow_start_threshold", "none", "slow_start_threshold: expected a number of packets or None, got 'none'"),
+        ("slow_start_threshold", float("nan"), "slow_start_threshold: expected a number of packets or None, got NaN"),
+        ("slow_start_threshold", -1.0, "slow_start_threshold: expected a number of packets or None, got -1"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(method: str, answer: Any, message: str) -> None:
+    answers: Any = type("Answers", (Fixed,), {method: lambda _: answer})
+    with pytest.raises(cwnd.ArgumentError, match=message):
+        cwnd.run(scenario(answers))
+
+
+def test_models_pass_packets_at_once() -> None:
+    class Counting(Reno):
+        acked = 0.0
+
+        def grow_by(self, w: float, acked: float, view: cwnd.View) -> float:
+            Counting.acked += acked
+            return super().grow_by(w, acked, view)
+
+    ours, theirs = cwnd.model.rounds([Counting, "reno"], events=2)
+    assert [event.before_packets for event in ours.events] == [event.before_packets for event in theirs.events]
+    assert Counting.acked > 100
+
+    class Fluid(Fixed):
+        """Reno without slow start."""
+
+        acked = 0.0
+
+        def on_fluid(self, view: cwnd.View, acked: float) -> None:
+            Fluid.acked += acked
+            self.window += acked / self.window
+
+        def on_congestion(self, view: cwnd.View, event: cwnd.Congestion) -> None:
+            self.window /= 2.0
+
+    (walk,) = cwnd.model.rounds([Fluid], events=3)
+    assert len(walk.events) == 3
+    assert Fluid.acked > 100
 
 
 def test_rules_that_give_no_numbers_are_refused() -> None:

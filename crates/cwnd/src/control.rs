@@ -143,9 +143,7 @@ contract! {
         /// applies its rule once, as it stands, to all of them, and so grows by the papers' increase per round trip where `acked` is
         /// its window. `view` is as for [`on_ack`](Self::on_ack). By default the whole packets are passed to `on_ack`.
         fn on_fluid(&mut self, view: &View, acked: Packets) {
-            let newly = u32::try_from(acked.whole()).unwrap_or(u32::MAX);
-            let ack = Ack { acks: newly, newly, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() };
-            self.on_ack(view, &ack);
+            self.on_ack(view, &Ack::fluid(view, acked));
         }
 
         /// Fast recovery has ended, after the acknowledgement that ended it was passed to [`on_ack`](Self::on_ack): `view.in_flight` is what

@@ -200,6 +200,16 @@ pub struct Ack {
     pub remote: Remote,
 }
 
+impl Ack {
+    /// The whole packets of `acked`, each with an acknowledgement of its own, at the instant of `view`: an acknowledgement in a model
+    /// without packets.
+    #[must_use]
+    pub fn fluid(view: &View, acked: Packets) -> Self {
+        let newly = u32::try_from(acked.whole()).unwrap_or(u32::MAX);
+        Self { acks: newly, newly, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() }
+    }
+}
+
 /// The kind of a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {

@@ -6,7 +6,7 @@ use cwnd::{CongestionControl, Control, Packets, Span, Time};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
-use super::control::asked;
+use super::control::{asked, read, threshold};
 use super::signal::{Ack, Congestion, View};
 use super::{ALGORITHM, AlgorithmErrors, Inert, duplicate, own_method, show};
 use crate::failure::Failure;
@@ -16,9 +16,16 @@ use crate::failure::Failure;
 pub(super) struct Algorithm {
     object: Py<PyAny>,
     methods: Methods,
-    /// What it asked for after the last signal.
-    control: Control,
+    wants_samples: bool,
+    answers: Answers,
     errors: Arc<AlgorithmErrors>,
+}
+
+/// What it asked for after the last signal.
+#[derive(Clone, Copy, Debug)]
+struct Answers {
+    control: Control,
+    slow_start_threshold: Option<Packets>,
 }
 
 #[derive(Debug)]
@@ -26,18 +33,22 @@ struct Methods {
     control: Py<PyAny>,
     on_ack: Py<PyAny>,
     on_congestion: Py<PyAny>,
+    on_fluid: Option<Py<PyAny>>,
     on_recovered: Option<Py<PyAny>>,
     on_wake: Option<Py<PyAny>>,
     on_restart: Option<Py<PyAny>>,
     on_spurious: Option<Py<PyAny>>,
+    slow_start_threshold: Option<Py<PyAny>>,
     inspect: Option<Py<PyAny>>,
 }
 
 impl Algorithm {
     pub(super) fn of(object: &Bound<'_, PyAny>, errors: Arc<AlgorithmErrors>) -> PyResult<Self> {
         let methods = Methods::of(object)?;
-        let control = asked(methods.control.bind(object.py()).call0()?.as_any())?;
-        Ok(Self { object: object.clone().unbind(), methods, control, errors })
+        let answers = methods.ask(object.py())?;
+        let wants_samples = object.call_method0("wants_samples")?;
+        let wants_samples = read("wants_samples", "True or False", &wants_samples)?;
+        Ok(Self { object: object.clone().unbind(), methods, wants_samples, answers, errors })
     }
 
     /// Calls a method of the object and asks it for its control.
@@ -47,11 +58,12 @@ impl Algorithm {
         }
         let result = Python::attach(|py| {
             call(py, &self.methods)?;
-            let control = asked(self.methods.control.bind(py).call0()?.as_any())?;
-            Ok::<_, PyErr>(Control { wake: control.wake.map(|wake| wake.max(now)), ..control })
+            let Answers { control, slow_start_threshold } = self.methods.ask(py)?;
+            let control = Control { wake: control.wake.map(|wake| wake.max(now)), ..control };
+            Ok::<_, PyErr>(Answers { control, slow_start_threshold })
         });
         match result {
-            Ok(control) => self.control = control,
+            Ok(answers) => self.answers = answers,
             Err(error) => self.end(error),
         }
     }
@@ -59,7 +71,7 @@ impl Algorithm {
     /// The run is about to end; until then nothing more is asked.
     fn end(&mut self, error: PyErr) {
         self.errors.record(error);
-        self.control = Control::window(Packets(1.0));
+        self.answers = Answers { control: Control::window(Packets(1.0)), slow_start_threshold: None };
     }
 }
 
@@ -71,18 +83,31 @@ impl Methods {
             control: bound("control")?,
             on_ack: bound("on_ack")?,
             on_congestion: bound("on_congestion")?,
+            on_fluid: own("on_fluid")?,
             on_recovered: own("on_recovered")?,
             on_wake: own("on_wake")?,
             on_restart: own("on_restart")?,
             on_spurious: own("on_spurious")?,
+            slow_start_threshold: own("slow_start_threshold")?,
             inspect: own("inspect")?,
         })
     }
+
+    /// What the object asks for now.
+    fn ask(&self, py: Python<'_>) -> PyResult<Answers> {
+        let control = asked(self.control.bind(py).call0()?.as_any())?;
+        let slow_start_threshold = match &self.slow_start_threshold {
+            Some(method) => threshold(&method.bind(py).call0()?)?,
+            None => None,
+        };
+        Ok(Answers { control, slow_start_threshold })
+    }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "what the contract has, Python has")]
 impl CongestionControl for Algorithm {
     fn control(&self) -> Control {
-        self.control
+        self.answers.control
     }
 
     fn on_ack(&mut self, view: &cwnd::View, ack: &cwnd::Ack) {
@@ -95,6 +120,15 @@ impl CongestionControl for Algorithm {
         });
     }
 
+    fn on_fluid(&mut self, view: &cwnd::View, acked: Packets) {
+        if self.methods.on_fluid.is_some() {
+            let arguments = (View::from(*view), acked.0);
+            self.notify(view.now, |py, methods| call(py, methods.on_fluid.as_ref(), arguments));
+        } else {
+            self.on_ack(view, &cwnd::Ack::fluid(view, acked));
+        }
+    }
+
     fn on_recovered(&mut self, view: &cwnd::View) {
         if self.methods.on_recovered.is_some() {
             self.notify(view.now, |py, methods| call(py, methods.on_recovered.as_ref(), (View::from(*view),)));
@@ -104,7 +138,7 @@ impl CongestionControl for Algorithm {
     fn on_wake(&mut self, view: &cwnd::View) {
         self.notify(view.now, |py, methods| call(py, methods.on_wake.as_ref(), (View::from(*view),)));
         // A host that is asked to wake at the same instant again and again would never leave it.
-        if self.control.wake.is_some_and(|wake| wake <= view.now) {
+        if self.answers.control.wake.is_some_and(|wake| wake <= view.now) {
             let now = view.now.as_secs_f64();
             self.end(
                 Failure::Argument(format!("wake: {now} s is over when on_wake has returned, ask for a later time"))
@@ -126,6 +160,14 @@ impl CongestionControl for Algorithm {
         }
     }
 
+    fn wants_samples(&self) -> bool {
+        self.wants_samples
+    }
+
+    fn slow_start_threshold(&self) -> Option<Packets> {
+        self.answers.slow_start_threshold
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         if let Some(inspect) = self.methods.inspect.as_ref().filter(|_| !self.errors.any()) {
             Python::attach(|py| {
@@ -140,7 +182,8 @@ impl CongestionControl for Algorithm {
         Python::attach(|py| {
             let copy = duplicate(self.object.bind(py)).and_then(|object| {
                 let methods = Methods::of(&object)?;
-                Ok(Self { object: object.unbind(), methods, control: self.control, errors: Arc::clone(&self.errors) })
+                let errors = Arc::clone(&self.errors);
+                Ok(Self { object: object.unbind(), methods, errors, ..*self })
             });
             copy.map(|copy| Box::new(copy) as Box<dyn CongestionControl>).unwrap_or_else(|error| {
                 self.errors.record(error);

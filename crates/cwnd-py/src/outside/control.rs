@@ -97,8 +97,12 @@ impl Control {
     }
 }
 
-/// Reads an argument, whose error names it.
-fn read<'py, T: FromPyObjectOwned<'py>>(name: &str, accepted: &str, value: &Bound<'py, PyAny>) -> Result<T, Failure> {
+/// Reads an argument, or what a method returned; the error names it.
+pub(super) fn read<'py, T: FromPyObjectOwned<'py>>(
+    name: &str,
+    accepted: &str,
+    value: &Bound<'py, PyAny>,
+) -> Result<T, Failure> {
     let shown = || value.repr().map_or_else(|_| "this".to_string(), |shown| shown.to_string());
     value.extract::<T>().map_err(|_| Failure::Argument(format!("{name}: expected {accepted}, got {}", shown())))
 }
@@ -109,6 +113,17 @@ pub(super) fn asked(returned: &Bound<'_, PyAny>) -> Result<Asked, Failure> {
         return Ok(control.get().asked);
     }
     Ok(Asked::window(checked(returned.extract::<f64>()?)?))
+}
+
+/// Where slow start ends, as `slow_start_threshold` returned it.
+pub(super) fn threshold(returned: &Bound<'_, PyAny>) -> Result<Option<Packets>, Failure> {
+    const NAME: &str = "slow_start_threshold";
+    match read::<Option<f64>>(NAME, "a number of packets or None", returned)? {
+        Some(packets) if packets.is_nan() || packets < 0.0 => {
+            Err(Failure::Argument(format!("{NAME}: expected a number of packets or None, got {packets}")))
+        }
+        packets => Ok(packets.map(Packets)),
+    }
 }
 
 /// At least one packet: less is taken for one.

@@ -23,6 +23,7 @@ pub(super) struct Rule {
 #[derive(Debug)]
 struct Methods {
     grow: Py<PyAny>,
+    grow_by: Option<Py<PyAny>>,
     cut: Py<PyAny>,
     cut_for_marks: Option<Py<PyAny>>,
     observe: Option<Py<PyAny>>,
@@ -59,6 +60,7 @@ impl Methods {
         let own = |name: &str| own_method(object, RULE, name);
         Ok(Self {
             grow: object.getattr("grow")?.unbind(),
+            grow_by: own("grow_by")?,
             cut: object.getattr("cut")?.unbind(),
             cut_for_marks: own("cut_for_marks")?,
             observe: own("observe")?,
@@ -89,6 +91,7 @@ impl Methods {
         let optional = |method: &Option<Py<PyAny>>| method.as_ref().map(|method| method.clone_ref(py));
         Self {
             grow: self.grow.clone_ref(py),
+            grow_by: optional(&self.grow_by),
             cut: self.cut.clone_ref(py),
             cut_for_marks: optional(&self.cut_for_marks),
             observe: optional(&self.observe),
@@ -100,9 +103,20 @@ impl Methods {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "what a rule has, Python has")]
 impl WindowRule for Rule {
     fn grow(&mut self, w: f64, view: &Seen) -> f64 {
         self.ask(0.0, |py, methods| number(py, &methods.grow, "grow", (w, View::from(*view))))
+    }
+
+    fn grow_by(&mut self, w: f64, acked: f64, view: &Seen) -> f64 {
+        if self.methods.grow_by.is_none() {
+            return acked * self.grow(w, view);
+        }
+        self.ask(0.0, |py, methods| match &methods.grow_by {
+            Some(grow_by) => number(py, grow_by, "grow_by", (w, acked, View::from(*view))),
+            None => Ok(0.0),
+        })
     }
 
     fn cut(&mut self, w: f64, view: &Seen) -> f64 {
