@@ -1,5 +1,7 @@
 //! Samples the state of a run into columns.
 
+use std::collections::BTreeSet;
+
 use cwnd::host::Spent;
 use cwnd::{Packets, Span, Time};
 use cwnd_trace::{CbrTrace, Column, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
@@ -7,16 +9,18 @@ use cwnd_trace::{CbrTrace, Column, CrowdTrace, FlowTrace, LinkTrace, SizeClass, 
 use crate::crowd::{CLASSES, Totals};
 use crate::protocol::SenderProtocol;
 use crate::setup::Setup;
-use crate::traffic::Source;
+use crate::traffic::{RateChange, RateSchedule, Source};
 use crate::world::{Sampler, World};
 
-/// Takes samples at the start, at the end of the warm-up, at the end of the run, and at an interval between them.
+/// Takes samples at the start, at the end of the warm-up, where flows stop, at the end of the run, and at an interval between them.
 pub(crate) struct Recorder {
     trace: Trace,
     interval: Option<Span>,
     internals: bool,
     next: Time,
     warmup: Time,
+    /// When flows stop, ascending.
+    stops: Vec<Time>,
     end: Time,
 }
 
@@ -26,13 +30,21 @@ impl Recorder {
         let (warmup, end) = (Time::ZERO + setup.warmup, Time::ZERO + setup.duration);
         let interval = setup.sampling.map(|sampling| sampling.interval);
         let rows = rows(interval, end);
-        let flows = setup.flows.iter().zip(&world.base_rtts).map(|(flow, base_rtt)| FlowTrace {
+        let stops: BTreeSet<Time> = setup.flows.iter().filter_map(|flow| flow.stop).collect();
+        let drawn = world.base_rtts.iter().zip(&world.starts).zip(&world.flows);
+        let flows = setup.flows.iter().zip(drawn).map(|(flow, ((base_rtt, start), built))| FlowTrace {
             name: flow.name.clone(),
             algorithm: flow.algorithm.label().to_string(),
             packet: flow.packet.0,
             payload: flow.payload.0,
             start: flow.start.as_nanos(),
+            late: start.since(flow.start).as_nanos(),
             stop: flow.stop.map(Time::as_nanos),
+            links: world.routes.links(built.forward).collect(),
+            demand: match flow.source {
+                Source::Rate(RateSchedule { change: RateChange::Constant, initial, .. }) => Some(initial),
+                _ => None,
+            },
             base_rtt: base_rtt.as_nanos(),
             size: if let Source::Packets(size) = flow.source { Some(size) } else { None },
             sent: column(rows),
@@ -91,6 +103,7 @@ impl Recorder {
             internals: setup.sampling.is_some_and(|sampling| sampling.internals),
             next: Time::ZERO,
             warmup,
+            stops: stops.into_iter().collect(),
             end,
         }
     }
@@ -103,7 +116,7 @@ impl Recorder {
     /// What the samples to come will need, bytes.
     pub(crate) fn memory(&self) -> u64 {
         let Some(interval) = self.interval else { return 0 };
-        let samples = self.end.as_nanos() / interval.as_nanos();
+        let samples = self.end.as_nanos() / interval.as_nanos() + self.stops.len() as u64;
         let flow = if self.internals { PER_FLOW + INTERNALS } else { PER_FLOW };
         let lengths = [(self.trace.flows.len(), flow), (self.trace.cbr.len(), 4), (self.trace.crowds.len(), 9)];
         let columns = lengths.iter().map(|(many, each)| *many as u64 * each).sum::<u64>();
@@ -173,7 +186,8 @@ impl Recorder {
             Time::ZERO + interval * steps
         });
         let warmup = if self.warmup > now { self.warmup } else { Time::MAX };
-        regular.min(warmup).min(self.end)
+        let stop = self.stops.get(self.stops.partition_point(|stop| *stop <= now)).copied().unwrap_or(Time::MAX);
+        regular.min(warmup).min(stop).min(self.end)
     }
 }
 

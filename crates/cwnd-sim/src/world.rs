@@ -52,6 +52,8 @@ pub(crate) struct World {
     pub(crate) crowds: Vec<Crowd>,
     /// Round-trip times without queueing or transmission of the flows recorded one by one, as drawn.
     pub(crate) base_rtts: Vec<Span>,
+    /// When each flow under congestion control starts, as drawn.
+    pub(crate) starts: Vec<Time>,
     departures: Departures,
     other_bodies: OtherBodies,
     /// Places in `flows` whose flow has ended.
@@ -67,7 +69,7 @@ pub(crate) struct World {
     horizon: Time,
     /// The link that data packets pass ahead of their time, if there is one.
     ahead: Option<u32>,
-    routes: Routes,
+    pub(crate) routes: Routes,
     digest: Digest,
     handled: u64,
     budget: Arc<Budget>,
@@ -85,6 +87,7 @@ impl World {
             flows: Vec::with_capacity(setup.flows.len() + setup.cbr.len()),
             crowds: Vec::with_capacity(setup.crowds.len()),
             base_rtts: Vec::with_capacity(setup.flows.len()),
+            starts: Vec::with_capacity(setup.flows.len()),
             departures: Departures::new(&budget),
             other_bodies: OtherBodies::default(),
             free: Vec::new(),
@@ -276,6 +279,7 @@ impl World {
         }
         self.flows.push(built);
         self.base_rtts.push(path.base_rtt(spread));
+        self.starts.push(start);
         self.events.push(start, Component::Start(index));
         Ok(())
     }

@@ -22,7 +22,8 @@ pub type Column<T> = SmallVec<[T; 3]>;
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// The sampled instants, ascending. The first is 0; the end of the warm-up and the end of the run are among them.
+    /// The sampled instants, ascending. The first is 0; the end of the warm-up, the stops of flows and the end of the run are among
+    /// them.
     pub at: Column<u64>,
     /// The end of the warm-up: measuring starts here.
     pub warmup: u64,
@@ -55,8 +56,14 @@ pub struct FlowTrace {
     pub payload: u32,
     /// When it was to start, and its stop if it has one.
     pub start: u64,
+    /// How much later than that it started, as drawn, nanoseconds.
+    pub late: u64,
     /// None: it lasts as long as the run.
     pub stop: Option<u64>,
+    /// The links that its data crosses, in order, as indices of [`Trace::links`].
+    pub links: SmallVec<[u32; 4]>,
+    /// The constant rate at which its application hands packets over, bit/s on the wire; none where it has no such rate.
+    pub demand: Option<u64>,
     /// Its round-trip time without queueing or serialisation, nanoseconds.
     pub base_rtt: u64,
     /// How many packets it has to deliver; none for a flow without end.
@@ -118,7 +125,8 @@ pub struct LinkTrace {
     pub carried: Column<u64>,
     /// Cumulative: bytes of these.
     pub carried_bytes: Column<u64>,
-    /// Cumulative: bytes the line could have carried; empty for a constant rate.
+    /// Cumulative: bytes that could have been carried, by the line and past a shaper or a policer; empty where that is `rate` all the
+    /// time.
     pub capacity_bytes: Column<u64>,
     /// Packets waiting, without the one being sent.
     pub queue_packets: Column<u64>,

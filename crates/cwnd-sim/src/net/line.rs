@@ -35,6 +35,18 @@ pub(crate) enum Varying {
     Deliveries(Deliveries),
 }
 
+/// What a link can carry over time: what its line can, or less where a policer in front of it lets less pass. Tokens that a policer has
+/// saved are left out.
+#[derive(Debug)]
+pub(crate) struct Capacity {
+    /// Of the line or of the policer, whichever is slower, bit/s.
+    rate: u64,
+    varying: Option<Varying>,
+    /// `u64::MAX` without one.
+    policer: u64,
+    line: u64,
+}
+
 impl Line {
     /// An idle line of `rate` bit/s, unless something varies.
     pub(crate) fn new(rate: u64, varying: Option<Varying>) -> Self {
@@ -89,11 +101,6 @@ impl Line {
         // During an outage the result is of no use: the rate changes before the end.
         let (bits, rate) = (bit_nanos(size), u128::from(self.rate.max(1)));
         self.cached = (size, (bits / rate) as u64, (bits % rate) as u64);
-    }
-
-    /// Bytes the line could have carried until `now`, if its rate changes.
-    pub(crate) fn capacity(&self, now: Time) -> Option<u64> {
-        self.varying.as_ref().map(|varying| varying.capacity(self.rate, now))
     }
 
     /// The same as [`follow`](Self::follow) for a line that varies.
@@ -160,34 +167,53 @@ impl Varying {
         let deliveries = || link.deliveries.as_ref().map(|trace| Self::Deliveries(Deliveries::new(Arc::clone(trace))));
         Steps::new(rate, &link.rate_steps).map(Self::Steps).or_else(shaper).or_else(deliveries)
     }
+}
 
-    /// Bytes that a line of `rate` bit/s could have carried until `now`.
-    pub(crate) fn capacity(&self, rate: u64, now: Time) -> u64 {
-        let bytes = |bit_nanos: u128| (bit_nanos / self::bit_nanos(Bytes(1))) as u64;
-        match self {
-            Self::Steps(steps) => bytes(steps.integral(now.as_nanos())),
-            Self::Shaper(bucket) => bytes(bucket.integral(now).min(u128::from(rate) * u128::from(now.as_nanos()))),
-            Self::Deliveries(deliveries) => deliveries.trace.capacity(now),
+impl Capacity {
+    /// That of a link as set up; none of a link of pure delay.
+    pub(crate) fn of(link: &LinkSetup) -> Option<Self> {
+        let line = link.rate?;
+        let policer = link.impairments.policer.map_or(u64::MAX, |bucket| bucket.rate);
+        let varying = match Varying::of(link, line) {
+            Some(Varying::Steps(steps)) => Some(Varying::Steps(steps.limited(policer))),
+            other => other,
+        };
+        Some(Self { rate: line.min(policer), varying, policer, line })
+    }
+
+    /// Bytes until `now`; none where it is the rate of the line all the time.
+    pub(crate) fn bytes(&self, now: Time) -> Option<u64> {
+        let constant = self.varying.is_none() && self.rate == self.line;
+        (!constant).then(|| (self.integral(now) / bit_nanos(Bytes(1))) as u64)
+    }
+
+    /// Bits per second times nanoseconds until `now`.
+    fn integral(&self, now: Time) -> u128 {
+        let at = |rate: u64| u128::from(rate) * u128::from(now.as_nanos());
+        match &self.varying {
+            None => at(self.rate),
+            Some(Varying::Steps(steps)) => steps.integral(now.as_nanos()),
+            Some(Varying::Shaper(bucket)) => bucket.integral(now).min(at(self.rate)),
+            Some(Varying::Deliveries(deliveries)) => {
+                (u128::from(deliveries.trace.capacity(now)) * bit_nanos(Bytes(1))).min(at(self.policer))
+            }
         }
     }
 }
 
 impl LinkSetup {
-    /// The mean rate over a span of time, bit/s; none for a link of pure delay.
+    /// What the link can carry on average over a span of time, bit/s: the rate of its line, that of a shaper or a policer where it is
+    /// less. None for a link of pure delay.
     #[must_use]
     pub fn mean_rate(&self, from: Time, to: Time) -> Option<f64> {
-        let rate = self.rate?;
-        let Some(varying) = Varying::of(self, rate) else { return Some(rate as f64) };
+        let capacity = Capacity::of(self)?;
         let (begin, end) = (from.as_nanos(), to.as_nanos());
-        Some(match varying {
-            Varying::Steps(steps) if end > begin => {
-                steps.integral(end).saturating_sub(steps.integral(begin)) as f64 / (end - begin) as f64
+        Some(match &capacity.varying {
+            Some(_) if end > begin => {
+                capacity.integral(to).saturating_sub(capacity.integral(from)) as f64 / (end - begin) as f64
             }
-            Varying::Steps(steps) => steps.at(begin).0 as f64,
-            _ if end > begin => {
-                (varying.capacity(rate, to) - varying.capacity(rate, from)) as f64 * 8e9 / (end - begin) as f64
-            }
-            _ => rate as f64,
+            Some(Varying::Steps(steps)) => steps.at(begin).0 as f64,
+            _ => capacity.rate as f64,
         })
     }
 }
@@ -207,7 +233,7 @@ mod tests {
 
     use super::*;
     use crate::net::delivery::DeliveryTrace;
-    use crate::net::setup::TokenBucket;
+    use crate::net::setup::{NodeId, QueueLimit, TokenBucket};
     use crate::net::steps::Schedule;
 
     fn line(rate: u64, steps: &[(u64, u64)], repeat: Option<u64>) -> Line {
@@ -277,12 +303,35 @@ mod tests {
     fn a_shaper_lets_a_burst_pass_at_the_rate_of_the_line() {
         // 1000 bytes take 1 ms on the line; two of them are in the bucket, which takes 4 ms for each further one.
         let bucket = TokenBucket { rate: 2_000_000, burst: Bytes(2000) };
-        let mut line = Line::new(8_000_000, Some(Varying::Shaper(Bucket::new(bucket))));
+        let shaper = || Some(Varying::Shaper(Bucket::new(bucket)));
+        let mut line = Line::new(8_000_000, shaper());
         let left: Vec<_> = (0..5).map(|_| line.send(Time::ZERO, Bytes(1000)).as_nanos() / 1_000_000).collect();
         // At 2 ms half a packet has come into the bucket: the third goes at 4 ms.
         assert_eq!(left, [1, 2, 5, 9, 13]);
-        assert_eq!(line.capacity(Time::from_nanos(8_000_000)), Some(4000), "2000 and 8 ms of 2 Mbit/s");
-        assert_eq!(line.capacity(Time::from_nanos(1_000_000)), Some(1000), "not more than the line carries");
+        let capacity = Capacity { rate: 8_000_000, varying: shaper(), policer: u64::MAX, line: 8_000_000 };
+        assert_eq!(capacity.bytes(Time::from_nanos(8_000_000)), Some(4000), "2000 and 8 ms of 2 Mbit/s");
+        assert_eq!(capacity.bytes(Time::from_nanos(1_000_000)), Some(1000), "not more than the line carries");
+    }
+
+    #[test]
+    fn what_a_policer_lets_pass_is_the_capacity() {
+        let at = |millis: u64| Time::ZERO + Span::from_millis(millis);
+        let policed = |steps: &[(u64, u64)]| {
+            let mut link = LinkSetup::new(String::new(), (NodeId(0), NodeId(1)), Some(8_000_000), Span::ZERO, QueueLimit::Unlimited);
+            link.rate_steps.steps = steps.iter().map(|(millis, rate)| (Span::from_millis(*millis), *rate)).collect();
+            link.impairments.policer = Some(TokenBucket { rate: 4_000_000, burst: Bytes(9000) });
+            link
+        };
+        let capacity = |link: &LinkSetup, millis| Capacity::of(link).and_then(|capacity| capacity.bytes(at(millis)));
+        assert_eq!(capacity(&policed(&[]), 10), Some(5000));
+        assert_eq!(policed(&[]).mean_rate(at(0), at(10)), Some(4e6));
+        // 4 Mbit/s, and from 10 ms on 2 Mbit/s, which the line does not carry faster for what the policer kept back before.
+        let slower = policed(&[(10, 2_000_000)]);
+        assert_eq!(capacity(&slower, 20), Some(7500));
+        assert_eq!(slower.mean_rate(at(10), at(20)), Some(2e6));
+        let mut loose = policed(&[]);
+        loose.impairments.policer = Some(TokenBucket { rate: 9_000_000, burst: Bytes(9000) });
+        assert_eq!((capacity(&loose, 10), loose.mean_rate(at(0), at(10))), (None, Some(8e6)));
     }
 
     #[test]

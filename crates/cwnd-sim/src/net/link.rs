@@ -12,7 +12,7 @@ use cwnd_trace::Histogram;
 
 use super::bucket::Bucket;
 use super::far_end::FarEnd;
-use super::line::{Line, Varying};
+use super::line::{Capacity, Line, Varying};
 use super::loss::RandomLoss;
 use super::packet::{Ecn, Packet};
 use super::queue::codel::CoDel;
@@ -39,6 +39,8 @@ pub(crate) struct Link {
     /// No policer, a queue that decides on arrival, and a far end that holds nothing.
     plain: bool,
     policer: Option<Box<Bucket>>,
+    /// None of a link of pure delay.
+    capacity: Option<Box<Capacity>>,
     road: Road,
     far_end: Option<Box<FarEnd>>,
     pub(crate) loss: RandomLoss,
@@ -106,6 +108,7 @@ impl Link {
         Self {
             plain: policer.is_none() && far_end.is_none() && !matches!(server, Server::Scheduled(_)),
             policer,
+            capacity: Capacity::of(setup).map(Box::new),
             server,
             far_end,
             road: Road {
@@ -292,13 +295,9 @@ impl Link {
         }
     }
 
-    /// Bytes the line could have carried until `now`, if its rate changes.
+    /// Bytes it could have carried until `now`; none where that is the rate of its line all the time.
     pub(crate) fn capacity(&self, now: Time) -> Option<u64> {
-        match &self.server {
-            Server::None => None,
-            Server::Fifo(fifo) => fifo.line.capacity(now),
-            Server::Scheduled(scheduled) => scheduled.line.capacity(now),
-        }
+        self.capacity.as_deref().and_then(|capacity| capacity.bytes(now))
     }
 
     /// Memory for packets, bytes.

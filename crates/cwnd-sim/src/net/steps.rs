@@ -57,6 +57,13 @@ impl<T: Copy> Steps<T> {
 }
 
 impl Steps<u64> {
+    /// The same, at most `most` at any time.
+    pub(crate) fn limited(mut self, most: u64) -> Self {
+        self.initial = self.initial.min(most);
+        self.steps.iter_mut().for_each(|(_, rate)| *rate = most.min(*rate));
+        self
+    }
+
     /// The integral of the rate from time 0, in bits per second times nanoseconds.
     pub(crate) fn integral(&self, until: u64) -> u128 {
         let (whole, rest) = match self.cycle() {
