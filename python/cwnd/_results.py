@@ -79,13 +79,15 @@ class Estimates(Mapping[str, Estimate]):
 
     __slots__ = ("_measures", "flow_goodput_bps")
 
-    flow_goodput_bps: tuple[Estimate, ...]
-    """Payload of each flow that arrived for the first time, bit/s, in the order of the scenario."""
+    flow_goodput_bps: tuple[Estimate | None, ...]
+    """Payload of each flow that arrived for the first time, bit/s, in the order of the scenario; None for one that was not there."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         found = {name: document.get(name) for name, _, _ in _MEASURES}
         self._measures = {name: Estimate(**value) for name, value in found.items() if value is not None}
-        self.flow_goodput_bps = tuple(Estimate(**value) for value in document.get("flow_goodput_bps", ()))
+        self.flow_goodput_bps = tuple(
+            None if value is None else Estimate(**value) for value in document.get("flow_goodput_bps", ())
+        )
 
     def __getitem__(self, measure: str) -> Estimate:
         return self._measures[measure]

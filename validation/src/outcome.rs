@@ -26,7 +26,7 @@ impl Outcome {
         Self {
             seed,
             goodput_bps: or_nan(summary.goodput_bps),
-            flow_goodput_bps: summary.flow_goodput_bps.clone(),
+            flow_goodput_bps: summary.flow_goodput_bps.iter().copied().map(or_nan).collect(),
             utilisation: or_nan(summary.utilisation),
             loss_rate: or_nan(summary.loss_rate),
             queue_delay_mean_s: or_nan(summary.queue_delay_mean_s),

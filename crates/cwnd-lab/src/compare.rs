@@ -198,8 +198,9 @@ impl Versus {
     fn of(runs: Runs) -> Self {
         let flows = runs.scenario.document().flow[0].count as usize;
         let halves = runs.summaries.iter().map(|summary| summary.flow_goodput_bps.split_at_checked(flows));
+        let among = |half: &[Option<f64>]| mean(&half.iter().flatten().copied().collect::<Vec<_>>());
         let means: Vec<(f64, f64)> =
-            halves.filter_map(|halves| halves.and_then(|(own, other)| Some((mean(own)?, mean(other)?)))).collect();
+            halves.filter_map(|halves| halves.and_then(|(own, other)| Some((among(own)?, among(other)?)))).collect();
         let over = |of: fn(&(f64, f64)) -> f64| {
             Estimate::over(&means.iter().map(of).filter(|value| value.is_finite()).collect::<Vec<_>>())
         };

@@ -48,7 +48,7 @@ fn midway(runs: &Runs) -> Vec<f64> {
 
 /// The goodput of each flow over all seeds, Mbit/s.
 fn goodputs(runs: &Runs) -> Vec<f64> {
-    runs.estimates().flow_goodput_bps.iter().map(|estimate| estimate.mean * 1e-6).collect()
+    runs.estimates().flow_goodput_bps.iter().flatten().map(|estimate| estimate.mean * 1e-6).collect()
 }
 
 fn delay_ms(runs: &Runs) -> f64 {

@@ -157,18 +157,20 @@ type FlowMeasure = (&'static str, &'static str, &'static str, fn(&Trace, &FlowTr
 pub(crate) type Measure = (&'static str, &'static str, &'static str, fn(&Summary) -> Option<f64>);
 
 const FLOW_MEASURES: [FlowMeasure; 5] = [
-    ("goodput_bps", "bit/s", "payload that arrived for the first time", goodput),
-    ("loss_rate", "", "packets the sender found lost as a share of those it sent", flow_loss_rate),
+    ("goodput_bps", "bit/s", "payload that arrived for the first time, over its life after the warm-up", goodput),
+    ("loss_rate", "", "packets the sender found lost as a share of those whose fate it learnt", flow_loss_rate),
     ("retransmission_ratio", "", "retransmissions as a share of the data packets sent", |trace, flow, window| {
         retransmission_ratio(trace, std::slice::from_ref(flow), window)
     }),
-    ("source_limited_share", "", "share of the time without data to send", source_limited_share),
-    ("peer_limited_share", "", "share of the time held by the receiver's window", peer_limited_share),
+    ("source_limited_share", "", "share of its life without data to send", source_limited_share),
+    ("peer_limited_share", "", "share of its life held by the receiver's window", peer_limited_share),
 ];
 
 pub(crate) const MEASURES: [Measure; 17] = [
-    ("utilisation", "", "share of the bottleneck's rate that was carried", |run| run.utilisation),
-    ("goodput_bps", "bit/s", "payload of all flows that arrived for the first time", |run| run.goodput_bps),
+    ("utilisation", "", "share of the bottleneck's capacity that was carried", |run| run.utilisation),
+    ("goodput_bps", "bit/s", "payload of all flows that arrived for the first time, while any is there", |run| {
+        run.goodput_bps
+    }),
     ("jain", "", "Jain's index of the flows' goodputs", |run| run.jain),
     ("goodput_range", "", "(max - min) / mean of the flows' goodputs", |run| run.goodput_range),
     ("efficiency_index_bps", "bit/s", "sum over flows of the mean goodput per second", |run| run.efficiency_index_bps),

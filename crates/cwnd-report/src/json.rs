@@ -8,7 +8,7 @@ use serde::Serialize;
 pub use super::traffic::{Arrivals, Cbr, Completion};
 use cwnd_lab::compare::{self, COLUMNS, Compared};
 use cwnd_run::measure::{
-    Estimate, Estimates, Window, flow_loss_rate, goodput, peer_limited_share, retransmission_ratio,
+    Estimate, Estimates, Window, fair_shares, flow_loss_rate, goodput, mean, peer_limited_share, retransmission_ratio,
     source_limited_share, summarise,
 };
 use cwnd_run::run::Runs;
@@ -124,22 +124,23 @@ pub struct FlowResult {
     pub flow: String,
     /// Its algorithm as it was written.
     pub algorithm: String,
-    /// Payload bits that arrived for the first time, per second.
+    /// Payload bits that arrived for the first time, per second of its life after the warm-up. Runs in which that is less than a round
+    /// trip are left out, here and below.
     pub goodput_bps: Option<Estimate>,
     /// Packets it had to deliver; null for a flow without end.
     pub size_packets: Option<u64>,
     /// Time from its start to the arrival of the last of them, seconds. Runs that ended before are left out.
     pub completion_time_s: Option<Estimate>,
-    /// What max-min fairness would give it if all flows of this list were there all the time and no others, payload bits per
-    /// second; null if nothing limits it.
+    /// What max-min fairness would give it among the flows of this list that are there at each time of its life, and no others, payload
+    /// bits per second, mean over the seeds; null if nothing limits it.
     pub fair_share_bps: Option<f64>,
-    /// Packets the sender found lost as a share of those it sent.
+    /// Packets the sender found lost as a share of those whose fate it learnt; of all of them where it has delivered all.
     pub loss_rate: Option<Estimate>,
-    /// Retransmissions as a share of the data packets sent.
+    /// Retransmissions as a share of the data packets sent; of all of them where it has delivered all.
     pub retransmission_ratio: Option<Estimate>,
-    /// Share of the time during which its application had nothing to send, 0..=1.
+    /// Share of its life during which its application had nothing to send, 0..=1.
     pub source_limited_share: Option<Estimate>,
-    /// Share of the time during which the receiver's window held it, 0..=1.
+    /// Share of its life during which the receiver's window held it, 0..=1.
     pub peer_limited_share: Option<Estimate>,
 }
 
@@ -150,7 +151,7 @@ pub struct Link {
     pub link: String,
     /// Its rate, bit/s; null for a link of pure delay.
     pub rate_bps: Option<u64>,
-    /// Share of its rate that was carried, 0..=1.
+    /// Share of its capacity that was carried, 0..=1: of its rate, or of that of a shaper or a policer where it is less.
     pub utilisation: Option<Estimate>,
     /// Packets dropped or lost at random as a share of those offered.
     pub loss_rate: Option<Estimate>,
@@ -183,7 +184,7 @@ pub struct Bench {
     /// Growth of the process's largest resident memory during the run, over the number of flows; null where the system does not
     /// tell, or all flows come and go. It contains the packets in the network.
     pub bytes_per_flow: Option<f64>,
-    /// Share of the bottleneck's rate that was carried after the warm-up, 0..=1.
+    /// Share of the bottleneck's capacity that was carried after the warm-up, 0..=1.
     pub utilisation: Option<f64>,
     /// Data packets that reached their receivers.
     pub delivered_packets: u64,
@@ -307,8 +308,10 @@ impl Run {
     #[must_use]
     pub fn of(runs: &Runs) -> Option<Self> {
         let first = runs.traces.first()?;
-        let shares = runs.scenario.fair_shares().into_iter().enumerate();
-        let flows = shares.map(|(index, share)| FlowResult::of(runs, first, index, share));
+        let shares: Vec<Vec<Option<f64>>> =
+            runs.traces.iter().map(|trace| fair_shares(trace, Window::measured(trace))).collect();
+        let share = |index: usize| mean(&shares.iter().filter_map(|run| run[index]).collect::<Vec<_>>());
+        let flows = (0..first.flows.len()).map(|index| FlowResult::of(runs, first, index, share(index)));
         let links = (0..first.links.len()).map(|index| Link::of(runs, first, index));
         Some(Self {
             origin: Origin::of(&runs.scenario),
@@ -325,7 +328,7 @@ impl Run {
 }
 
 impl FlowResult {
-    fn of(runs: &Runs, first: &Trace, index: usize, fair_share: f64) -> Self {
+    fn of(runs: &Runs, first: &Trace, index: usize, fair_share_bps: Option<f64>) -> Self {
         let over = |of: fn(&Trace, usize, Window) -> Option<f64>| {
             let values = runs.traces.iter().filter_map(|trace| of(trace, index, Window::measured(trace)));
             Estimate::over(&values.collect::<Vec<_>>())
@@ -336,7 +339,7 @@ impl FlowResult {
             goodput_bps: over(|trace, at, window| goodput(trace, &trace.flows[at], window)),
             size_packets: first.flows[index].size,
             completion_time_s: over(|trace, at, _| trace.flows[at].completed.map(|nanos| nanos as f64 * 1e-9)),
-            fair_share_bps: Some(fair_share).filter(|share| share.is_finite()),
+            fair_share_bps,
             loss_rate: over(|trace, at, window| flow_loss_rate(trace, &trace.flows[at], window)),
             retransmission_ratio: over(|trace, at, window| {
                 retransmission_ratio(trace, std::slice::from_ref(&trace.flows[at]), window)

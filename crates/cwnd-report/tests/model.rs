@@ -109,7 +109,7 @@ fn ratio(udt: &str, error: f64, rtt: &str) -> f64 {
     );
     let scenario = Scenario::read("error.toml", &text, &[]).expect("a scenario");
     let runs = run(vec![scenario], &()).expect("it runs").remove(0);
-    let flows: Vec<f64> = runs.estimates().flow_goodput_bps.iter().map(|flow| flow.mean).collect();
+    let flows: Vec<f64> = runs.estimates().flow_goodput_bps.iter().flatten().map(|flow| flow.mean).collect();
     flows[0].max(flows[1]) / flows[0].min(flows[1])
 }
 

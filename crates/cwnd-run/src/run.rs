@@ -126,7 +126,26 @@ impl Runs {
         let routers = routed.map(|name| {
             format!("no router on the path writes on packets for `{name}`, which then reacts to losses alone: it needs a queue `{name}:`")
         });
-        held.chain(grew).chain(marks).chain(routers).collect()
+        held.chain(grew).chain(marks).chain(routers).chain(self.left_out()).collect()
+    }
+
+    /// Why flows have no measures of their own.
+    fn left_out(&self) -> Option<String> {
+        let lacks = |index: &usize| {
+            let of = |run: &Summary| run.flow_goodput_bps.get(*index).is_some_and(Option::is_none);
+            self.summaries.iter().any(of)
+        };
+        let mut flows = (0..self.traces.first()?.flows.len()).filter(lacks);
+        let first = &self.traces[0].flows[flows.next()?].name;
+        let more = match flows.count() {
+            0 => String::new(),
+            1 => " and 1 more flow".to_string(),
+            more => format!(" and {more} more flows"),
+        };
+        Some(format!(
+            "no goodput, loss or share of `{first}`{more} in some or all seeds: less than a round trip of the measured time lies \
+             between start and end"
+        ))
     }
 
     /// The measures over all seeds.

@@ -134,7 +134,7 @@ class RunCharts:
         return _chart(of_run(self._runs, "utilisation", seed, interval=interval)[1])
 
     def fairness(self, *, interval: float = 1.0, seed: int | None = None) -> altair.LayerChart:
-        """Chart Jain's index of the goodputs of all flows over time.
+        """Chart Jain's index of the goodputs of the flows that are there over time.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class RunCharts:
         Returns
         -------
         altair.LayerChart
-            Dashed: equal shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
+            Dashed: max-min fair shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
         """
         return _chart(of_run(self._runs, "phase", seed, flows=flows, interval=interval)[1])
 

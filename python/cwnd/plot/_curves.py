@@ -121,15 +121,15 @@ class Curves:
 
 @dataclass(frozen=True)
 class Phase:
-    """The goodput of one flow against that of another, Mbit/s; their sum at a full bottleneck is `full`."""
+    """The goodput of one flow against that of another, Mbit/s; their sum at a full bottleneck is `full`, max-min fair shares lead to `fair`."""
 
     x: Axis
     y: Axis
     first: Numbers
     second: Numbers
     colour: str
-    largest: float
     full: float | None
+    fair: tuple[float, float]
 
     @staticmethod
     def of(numbers: str) -> Phase:
@@ -138,7 +138,8 @@ class Phase:
         x, y = Axis.of(loaded["x"]), Axis.of(loaded["y"])
         first, second = x.scaled(loaded["first_bps"]), y.scaled(loaded["second_bps"])
         full = None if loaded["full_bps"] is None else loaded["full_bps"] * x.scale
-        return Phase(x, y, first, second, loaded["colour"], loaded["largest_bps"] * x.scale, full)
+        fair = (loaded["fair_bps"][0] * x.scale, loaded["fair_bps"][1] * y.scale)
+        return Phase(x, y, first, second, loaded["colour"], full, fair)
 
 
 @dataclass(frozen=True)

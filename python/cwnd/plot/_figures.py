@@ -205,7 +205,7 @@ class RunPlots:
         return _curves(of_run(self._runs, "utilisation", seed, interval=interval), ax)
 
     def fairness(self, *, interval: float = 1.0, seed: int | None = None, ax: Axes | None = None) -> Axes:
-        """Draw Jain's index of the goodputs of all flows over time.
+        """Draw Jain's index of the goodputs of the flows that are there over time.
 
         Parameters
         ----------
@@ -247,12 +247,12 @@ class RunPlots:
         Returns
         -------
         matplotlib.axes.Axes
-            Dashed: equal shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
+            Dashed: max-min fair shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
         """
         phase = Phase.of(of_run(self._runs, "phase", seed, flows=flows, interval=interval)[0])
         axes = _axes(ax, (4, 4))
-        ends = [0.0, phase.largest]
-        axes.plot(ends, ends, color=MUTED, linewidth=1, dashes=(6, 4), label="equal shares")
+        x, y = phase.fair
+        axes.plot([0.0, x], [0.0, y], color=MUTED, linewidth=1, dashes=(6, 4), label="fair shares")
         if phase.full is not None:
             axes.plot(
                 [0, phase.full], [phase.full, 0], color=MUTED, linewidth=1, dashes=(2, 3), label="bottleneck full"

@@ -10,7 +10,7 @@ pub(super) enum Measure {
     Kept(&'static str),
     /// The goodput of the contender's flows as a share of that of all; the first so many flows are its own.
     Share(usize),
-    /// The goodput of the worst-off flow over an equal share.
+    /// The goodput of the worst-off flow over its max-min fair share.
     Least,
     /// Harm (Ware et al. 2019) to the goodput of the others: what they lose against having only themselves there, as a share. The
     /// first run is the mixture with so many flows of the contender, the second is theirs alone.
@@ -39,8 +39,8 @@ impl Measure {
             Self::Kept(name) => first.one(name),
             Self::Share(own) => Some(goodput.get(..own)?.iter().sum::<f64>() / total),
             Self::Least => {
-                let least = goodput.iter().copied().reduce(f64::min)?;
-                Some(least * goodput.len() as f64 / total)
+                let shares = first.all("flow_fair_share_bps");
+                goodput.iter().zip(shares).map(|(rate, share)| rate / share).reduce(f64::min)
             }
             Self::GoodputHarm(own) => {
                 let (with, without) = (mean(goodput.get(own..)?)?, mean(runs.get(1)?.all("flow_goodput_bps"))?);
@@ -70,7 +70,7 @@ impl Measure {
             Self::Kept("time_to_90_utilisation_s") => "time to 90 % utilisation",
             Self::Kept(name) => name,
             Self::Share(_) => "share of the goodput",
-            Self::Least => "worst-off flow over an equal share",
+            Self::Least => "worst-off flow over its fair share",
             Self::GoodputHarm(_) => "harm to goodput",
             Self::DelayHarm => "harm to delay",
             Self::LossHarm => "harm to loss",
@@ -96,6 +96,7 @@ mod tests {
     fn kept(flows: &[f64], delay: f64, loss: f64) -> Kept {
         let mut kept = Kept::default();
         kept.keep("flow_goodput_bps", flows.to_vec());
+        kept.keep("flow_fair_share_bps", flows.iter().map(|_| 8.0 / flows.len() as f64));
         kept.keep("queue_delay_mean_s", [delay]);
         kept.keep("loss_rate", [loss]);
         kept

@@ -106,7 +106,7 @@ const COLUMNS: &[Column] = &[
         key: "utilisation",
         scale: 1.0,
         of: |estimates| estimates.utilisation,
-        meaning: "Bits carried by the bottleneck as a share of what it could carry.",
+        meaning: "Bits carried by the bottleneck as a share of what it could carry: its rate, or that of a shaper or a policer where it is less.",
     },
     Column {
         title: "Goodput",
@@ -114,7 +114,7 @@ const COLUMNS: &[Column] = &[
         key: "goodput_bps",
         scale: 1e-6,
         of: |estimates| estimates.goodput_bps,
-        meaning: "Payload of all flows together that arrived for the first time, per second.",
+        meaning: "Payload of all flows together that arrived for the first time, per second in which at least one of them was there.",
     },
     Column {
         title: "Jain’s index",
@@ -122,7 +122,7 @@ const COLUMNS: &[Column] = &[
         key: "jain",
         scale: 1.0,
         of: |estimates| estimates.jain,
-        meaning: "(Σx)²/(nΣx²) of the flows’ goodputs: 1 is equal, 1/n is one flow having all.",
+        meaning: "(Σx)²/(nΣx²) of the goodputs of the flows that were there, each over its life: 1 is equal, 1/n is one flow having all.",
     },
     Column {
         title: "Range",
@@ -218,7 +218,7 @@ const COLUMNS: &[Column] = &[
         key: "convergence_time_s",
         scale: 1.0,
         of: |estimates| estimates.convergence_time_s,
-        meaning: "From the last start until that flow had an equal share to within 10 % for 1 s.",
+        meaning: "From the last start until that flow had its fair share to within 10 % for 1 s.",
     },
 ];
 

@@ -7,7 +7,7 @@ use super::error::PlotError;
 /// Whose column it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Column {
-    /// Cumulative packets, or a state in packets, of each flow.
+    /// Cumulative packets, or those in flight, of each flow.
     Count(fn(&FlowTrace) -> &[u64]),
     /// An internal of the algorithms of flows.
     Internal(&'static str),
@@ -37,6 +37,11 @@ impl Column {
                 Err(PlotError::Column { name: name.to_string(), known })
             }
         }
+    }
+
+    /// Whether it is a state of the sender, which means something during the life of the flow only, and no count.
+    pub(crate) fn is_state(self) -> bool {
+        matches!(self, Self::Internal(_) | Self::State(_))
     }
 
     /// Its values for a flow, one per sampled instant; none of a column of links.

@@ -94,18 +94,18 @@ impl Scene<'_> {
         let mut lines = self.run.utilisation_over(self.frame.interval)?;
         lines.lines[0].colour = self.frame.colour(self.index);
         let caption =
-            format!("Share of the bottleneck’s rate that was carried, over {}.{}", self.millis(), self.shading());
+            format!("Share of the bottleneck’s capacity that was carried, over {}.{}", self.millis(), self.shading());
         self.finish("utilisation", "Utilisation", &caption, &lines, Default::default())
     }
 
     fn phase(&self) -> Option<Plot> {
         let pair = Phase::flows(self.trace)?;
-        let rate = self.run.bottleneck().and_then(|link| link.rate);
-        let phase = Phase::of(self.trace, pair, self.frame.interval, rate, self.frame.colour(self.index))?;
+        let (interval, colour) = (self.frame.interval, self.frame.colour(self.index));
+        let phase = Phase::of(self.trace, pair, interval, self.frame.bottleneck, colour)?;
         let name = |flow: usize| self.drawn.iter().find(|drawn| drawn.index == flow).map_or("", |drawn| &drawn.label);
         let mut caption = format!(
             "Goodput of {} (x₁) against that of {} (x₂), averaged over {}; later points are stronger, the ring is the end. \
-             Dashed: equal shares.",
+             Dashed: max-min fair shares.",
             name(pair.0),
             name(pair.1),
             self.millis()

@@ -1,5 +1,7 @@
 //! Everything shown beside each other: shares, delay, and what one costs the other.
 
+use cwnd_run::measure::{Window, fair_shares};
+use cwnd_trace::Trace;
 use serde_json::{Value, json};
 
 use super::axis::Axis;
@@ -72,27 +74,38 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
     let mut groups = Vec::new();
     let mut colours: Vec<(String, String)> = Vec::new();
     for (index, (one, label)) in frame.shown.iter().zip(&frame.labels).enumerate() {
+        let fair = fair_shares(one.trace, Window::measured(one.trace));
         for (position, flow) in frame.drawn(index).into_iter().enumerate() {
-            let Some(estimate) = one.measures.flow_goodput_bps.get(flow.index) else { continue };
+            let Some(estimate) = one.measures.flow_goodput_bps.get(flow.index).copied().flatten() else { continue };
             let (low, high) = estimate.interval();
             // An interval of a mean may end above what the link can carry; no flow can.
-            let most = frame.bottleneck(one).and_then(|link| link.rate).map_or(f64::INFINITY, |rate| rate as f64);
+            let most = path_rate(one.trace, flow.index);
             let high = high.min(most.max(estimate.mean));
             let algorithm = one.trace.flows[flow.index].algorithm.clone();
             let colour = frame.palette.variable(&algorithm);
             if !colours.iter().any(|(known, _)| *known == algorithm) {
                 colours.push((algorithm.clone(), colour));
             }
-            let numbers = [estimate.mean, low.max(0.0), high].map(|value| vec![value]).into();
+            let fair = fair[flow.index].unwrap_or(f64::NAN);
+            let numbers = [estimate.mean, low.max(0.0), high, fair].map(|value| vec![value]).into();
             groups
                 .push(Group { texts: vec![label.clone(), (position + 1).to_string(), flow.label, algorithm], numbers });
         }
     }
     let bars = groups.len() as u32;
-    let columns = ["algorithm", "position", "flow", "name", "goodput_bps", "goodput_low_bps", "goodput_high_bps"];
+    let columns = [
+        "algorithm",
+        "position",
+        "flow",
+        "name",
+        "goodput_bps",
+        "goodput_low_bps",
+        "goodput_high_bps",
+        "fair_share_bps",
+    ];
     let table = DataSet::new("table", columns, groups);
-    let largest = table.groups.iter().map(|group| group.numbers[2][0]).fold(0.0, f64::max);
-    let mut caption = format!("Goodput of each flow after the warm-up.{}", whiskers(frame));
+    let largest = table.groups.iter().map(|group| group.numbers[2][0].max(group.numbers[3][0])).fold(0.0, f64::max);
+    let mut caption = format!("Goodput of each flow over its life after the warm-up.{}", whiskers(frame));
     let y = json!({ "field": "algorithm", "type": "nominal", "title": null, "sort": frame.labels, "axis": { "labelLimit": 220 } });
     // Bars lie side by side by their place: names differ from one to the next.
     let offset = json!({ "field": "position", "type": "nominal", "sort": null });
@@ -107,12 +120,13 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
         json!({ "mark": { "type": "rule", "strokeWidth": 1.6, "color": "var(--text)" },
             "encoding": { "y": y, "yOffset": offset, "x": low, "x2": { "field": "goodput_high_bps" } } }),
     ];
-    if let Some(fair) = equal_share(frame) {
-        caption.push_str(" Vertical rule: an equal share of the bottleneck.");
+    if table.groups.iter().any(|group| group.numbers[3][0].is_finite()) {
+        caption.push_str(" Tick across a bar: the flow’s max-min fair share.");
+        let mut fair = x.clone();
+        fair["field"] = "fair_share_bps".into();
         drawn.push(json!({
-            "data": { "values": [{ "goodput_bps": fair }] },
-            "mark": { "type": "rule", "color": "var(--muted)", "strokeDash": [4, 3] },
-            "encoding": { "x": { "field": "goodput_bps", "type": "quantitative" } },
+            "mark": { "type": "tick", "color": "var(--muted)", "thickness": 2 },
+            "encoding": { "y": y, "yOffset": offset, "x": fair },
         }));
     }
     finish("shares", "Goodput of each flow", &caption, &drawn, (bars * 13).clamp(160, 900), table)
@@ -168,16 +182,10 @@ fn channel(frame: &Frame<'_>, of: impl Fn(usize) -> Value) -> Value {
     json!({ "field": "algorithm", "type": "nominal", "scale": { "domain": frame.labels, "range": range }, "legend": legend })
 }
 
-/// The payload rate of the bottleneck divided by the flows, where that is the same for all.
-fn equal_share(frame: &Frame<'_>) -> Option<f64> {
-    let shares = frame.shown.iter().map(|one| {
-        let flow = one.trace.flows.first()?;
-        let payload = f64::from(flow.payload) / f64::from(flow.packet.max(1));
-        Some(frame.bottleneck(one)?.rate? as f64 * payload / one.trace.flows.len() as f64)
-    });
-    let shares: Option<Vec<f64>> = shares.collect();
-    let shares = shares?;
-    shares.windows(2).all(|pair| pair[0] == pair[1]).then(|| shares.first().copied())?
+/// The rate of the slowest link that the data of a flow crosses, bit/s.
+fn path_rate(trace: &Trace, flow: usize) -> f64 {
+    let links = trace.flows[flow].links.iter().filter_map(|link| trace.links.get(*link as usize)?.rate);
+    links.min().map_or(f64::INFINITY, |rate| rate as f64)
 }
 
 fn whiskers(frame: &Frame<'_>) -> String {
@@ -208,7 +216,7 @@ const CDF_STEP: f64 = 1.0 / 400.0;
 
 #[cfg(test)]
 mod tests {
-    use cwnd_trace::{LinkTrace, Trace};
+    use cwnd_trace::LinkTrace;
 
     use super::*;
     use cwnd_run::measure::summarise;

@@ -1,6 +1,6 @@
 //! The phase plane: the rate of one flow against that of another (Chiu & Jain 1989).
 
-use cwnd_run::measure::goodput_series;
+use cwnd_run::measure::{Window, fair_shares, goodput_series, lifetime, mean_capacity};
 use cwnd_trace::Trace;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -24,10 +24,12 @@ pub struct Phase {
     pub second_bps: Vec<f64>,
     /// The colour of the points, as CSS writes it.
     pub colour: String,
-    /// The largest rate shown, bit/s: the line of equal shares ends there.
+    /// The largest rate shown, bit/s.
     pub largest_bps: f64,
-    /// The payload rate of the full bottleneck, bit/s; null where it has no rate.
+    /// The payload rate of the full bottleneck, bit/s; null where it has no rate, or where one of the two does not cross it.
     pub full_bps: Option<f64>,
+    /// The line of max-min fair shares ends there, bit/s of the first and of the second flow.
+    pub fair_bps: [f64; 2],
 }
 
 impl Phase {
@@ -38,12 +40,12 @@ impl Phase {
         other.or((trace.flows.len() > 1).then_some(1)).map(|other| (0, other))
     }
 
-    /// Two flows averaged over so many nanoseconds, at a bottleneck of so many bit/s; none where nothing can be averaged.
+    /// Two flows averaged over so many nanoseconds, at the link of index `bottleneck`; none where nothing can be averaged.
     pub(crate) fn of(
         trace: &Trace,
         (first, second): (usize, usize),
         interval: u64,
-        rate: Option<u64>,
+        bottleneck: usize,
         colour: String,
     ) -> Option<Self> {
         let series = |flow: usize| goodput_series(trace, &trace.flows[flow], whole(trace), interval);
@@ -51,7 +53,13 @@ impl Phase {
         if first_bps.is_empty() {
             return None;
         }
-        let full_bps = rate.map(|rate| rate as f64 * payload_share(trace, first));
+        let crosses = |flow: usize| {
+            let links = &trace.flows[flow].links;
+            links.is_empty() || links.iter().any(|link| *link as usize == bottleneck)
+        };
+        let link = trace.links.get(bottleneck).filter(|_| crosses(first) && crosses(second));
+        let rate = link.and_then(|link| mean_capacity(trace, link, whole(trace)));
+        let full_bps = rate.map(|rate| rate * payload_share(trace, first));
         let largest_bps = first_bps.iter().chain(&second_bps).copied().fold(full_bps.unwrap_or(0.0), f64::max).max(1.0);
         let axis = |field: &str, title: &str| Axis::bit_rate(field, title).within(0.0, largest_bps * 1.02);
         Some(Self {
@@ -63,6 +71,7 @@ impl Phase {
             colour,
             largest_bps,
             full_bps,
+            fair_bps: fair_direction(trace, first, second).map(|part| part * largest_bps),
         })
     }
 
@@ -73,7 +82,7 @@ impl Phase {
     }
 
     pub(crate) fn captioned(&self, id: String, words: Words<'_>) -> Plot {
-        let mut layers = vec![self.line([(0.0, 0.0), (self.largest_bps, self.largest_bps)], [6, 4])];
+        let mut layers = vec![self.line([(0.0, 0.0), self.fair_bps.into()], [6, 4])];
         layers.extend(self.full_bps.map(|full| self.line([(0.0, full), (full, 0.0)], [2, 3])));
         let mut line = self.position();
         line["order"] = json!({ "field": "time_s", "type": "quantitative" });
@@ -115,6 +124,17 @@ impl Phase {
             "mark": { "type": "line", "strokeWidth": 1, "color": "var(--muted)", "strokeDash": dash },
             "encoding": { "x": { "field": x, "type": "quantitative" }, "y": { "field": y, "type": "quantitative" } },
         })
+    }
+}
+
+/// The max-min fair shares of two flows while both are there, the larger as 1; equal where none is known.
+fn fair_direction(trace: &Trace, first: usize, second: usize) -> [f64; 2] {
+    let lives = [first, second].map(|flow| lifetime(trace, &trace.flows[flow]));
+    let both = Window { from: lives[0].from.max(lives[1].from), to: lives[0].to.min(lives[1].to) };
+    let shares = fair_shares(trace, both);
+    match (shares[first], shares[second]) {
+        (Some(one), Some(other)) if one.max(other) > 0.0 => [one, other].map(|share| share / one.max(other)),
+        _ => [1.0, 1.0],
     }
 }
 

@@ -1,7 +1,9 @@
 //! Plots of one run: columns over time, rates, fairness, distributions, the phase plane.
 
-use cwnd_run::measure::{SHORT_INTERVAL, goodput_series, jain, utilisation_series};
-use cwnd_trace::{LinkTrace, Trace};
+use cwnd_run::measure::{
+    SHORT_INTERVAL, Window, goodput_over_time, is_throughout, jain, lifetime, mean_capacity, utilisation_series,
+};
+use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
 use super::axis::Axis;
 use super::colour;
@@ -51,15 +53,19 @@ impl<'a> RunPlots<'a> {
         self.utilisation_over(self.interval(interval)?).ok_or(PlotError::NoRate)
     }
 
-    /// Jain's index of the goodputs of all flows, over intervals of so many seconds.
+    /// Jain's index of the goodputs of the flows that are there throughout each interval of so many seconds.
     ///
     /// # Errors
     /// The samples are too far apart for the interval.
     pub fn fairness(&self, interval: f64) -> Result<Lines, PlotError> {
         let interval = self.interval(Some(interval))?;
-        let series: Vec<Vec<f64>> = (0..self.trace.flows.len()).filter_map(|flow| self.rates(flow, interval)).collect();
-        let count = series.first().map_or(0, Vec::len);
-        let index = |at: usize| jain(&series.iter().map(|rates| rates[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN);
+        let series: Vec<(&FlowTrace, Vec<f64>)> = (0..self.trace.flows.len())
+            .filter_map(|flow| Some((&self.trace.flows[flow], self.rates(flow, interval)?)))
+            .collect();
+        let count = series.first().map_or(0, |(_, rates)| rates.len());
+        let window = |at: usize| Window { from: at as u64 * interval, to: (at as u64 + 1) * interval };
+        let there = |at: usize| series.iter().filter(move |(flow, _)| is_throughout(self.trace, flow, window(at)));
+        let index = |at: usize| jain(&there(at).map(|(_, rates)| rates[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN);
         let line = Line {
             name: "Jain's index".to_string(),
             colour: colour::neutral(),
@@ -68,7 +74,8 @@ impl<'a> RunPlots<'a> {
             y: (0..count).map(index).collect(),
         };
         let mut lines = self.over_time("Fairness", Axis::new("jain", "Jain's index").within(0.0, 1.05), vec![line]);
-        let least = 1.0 / self.trace.flows.len().max(1) as f64;
+        let most = (0..count).map(|at| there(at).count()).max().unwrap_or(0);
+        let least = 1.0 / most.max(1) as f64;
         lines.rules.push(Rule { at: least, name: "one flow has everything".to_string() });
         Ok(lines)
     }
@@ -101,7 +108,7 @@ impl<'a> RunPlots<'a> {
             None => Phase::flows(self.trace).ok_or(PlotError::OneFlow)?,
         };
         let interval = self.interval(interval)?;
-        let phase = Phase::of(self.trace, pair, interval, self.bottleneck().and_then(|link| link.rate), self.colour());
+        let phase = Phase::of(self.trace, pair, interval, self.bottleneck, self.colour());
         let mut phase = phase.ok_or(PlotError::OneFlow)?;
         for (axis, flow) in [(&mut phase.x, pair.0), (&mut phase.y, pair.1)] {
             axis.title = format!("Goodput of {} (Mbit/s)", self.trace.flows[flow].name);
@@ -120,7 +127,16 @@ impl<'a> RunPlots<'a> {
             let lines = values.into_iter().map(|values| self.of_link(at.clone(), values)).collect();
             return Ok(Lines { series: "link", ..self.over_time(title, axis, lines) });
         }
-        let values = |flow: &DrawnFlow| column.of_flow(&self.trace.flows[flow.index]);
+        let values = |flow: &DrawnFlow| {
+            let flow = &self.trace.flows[flow.index];
+            let mut values = column.of_flow(flow)?;
+            if column.is_state() {
+                let life = lifetime(self.trace, flow);
+                let apart = self.trace.at.iter().zip(&mut values).filter(|(at, _)| !(life.from..=life.to).contains(at));
+                apart.for_each(|(_, value)| *value = f64::NAN);
+            }
+            Some(values)
+        };
         let lines = flows.iter().filter_map(|flow| Some(flow.line(at.clone(), finite(values(flow)?))));
         Ok(self.over_time(title, axis, lines.collect()))
     }
@@ -132,7 +148,7 @@ impl<'a> RunPlots<'a> {
             Some(flow.line(middles(rates.len(), interval), rates))
         };
         let lines: Vec<Line> = flows.iter().filter_map(line).collect();
-        let rate = self.bottleneck().and_then(|link| link.rate).map(|rate| rate as f64);
+        let rate = self.bottleneck().and_then(|link| mean_capacity(self.trace, link, whole(self.trace)));
         let largest = lines.iter().flat_map(|line| &line.y).copied().fold(rate.unwrap_or(0.0), f64::max);
         let axis = Axis::bit_rate("goodput_bps", "Goodput").within(0.0, 1.05 * largest);
         let mut lines = self.over_time("Goodput", axis, lines);
@@ -165,7 +181,7 @@ impl<'a> RunPlots<'a> {
     }
 
     fn rates(&self, flow: usize, interval: u64) -> Option<Vec<f64>> {
-        goodput_series(self.trace, &self.trace.flows[flow], whole(self.trace), interval)
+        goodput_over_time(self.trace, &self.trace.flows[flow], whole(self.trace), interval)
     }
 
     /// The colour of a pair of flows: that of the first flow.

@@ -1,8 +1,10 @@
 //! How soon something settles, read off windows that slide over the samples.
 
-use cwnd_trace::{FlowTrace, Trace};
+use cwnd_trace::Trace;
 
 use super::curve::{Curve, NANOS_PER_SECOND, Window};
+use super::fair::rates_among;
+use super::life::{is_throughout, lifetime};
 use super::throughput::goodput;
 
 /// Seconds from the start of flow `late` until it has its share to within `epsilon`; none if that does not happen, or if the flow
@@ -10,32 +12,57 @@ use super::throughput::goodput;
 ///
 /// This is the δ-fair convergence time of RFC 5166 §2.3 (after Bansal et al. 2001), for any number of flows: the end of the first
 /// window of length `span` in which the goodput of the late flow lies within (1 ± ε) times the mean goodput of all flows that
-/// are active throughout the window. The window slides from sample to sample. It is a first passage: whether the share is kept
-/// is what the stability index says.
+/// are there throughout the window, each over its max–min fair share. The window slides from sample to sample. It is a first passage:
+/// whether the share is kept is what the stability index says.
 #[must_use]
 pub(crate) fn convergence_time(trace: &Trace, late: usize, epsilon: f64, span: u64) -> Option<f64> {
     let newcomer = trace.flows.get(late)?;
+    let mut shares = Shares::default();
     let fair = |window| {
-        let rates: Vec<f64> = trace
-            .flows
+        let there: Vec<usize> =
+            (0..trace.flows.len()).filter(|flow| is_throughout(trace, &trace.flows[*flow], window)).collect();
+        let Some(place) = there.iter().position(|flow| *flow == late) else { return false };
+        let scales = shares.among(trace, &there, window, place);
+        let scaled = there
             .iter()
-            .filter(|flow| active(flow, window))
-            .filter_map(|flow| goodput(trace, flow, window))
-            .collect();
+            .zip(scales)
+            .filter_map(|(flow, scale)| goodput(trace, &trace.flows[*flow], window).map(|rate| rate * scale));
+        let rates: Vec<f64> = scaled.collect();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         let own = goodput(trace, newcomer, window).unwrap_or(0.0);
         rates.len() > 1 && mean > 0.0 && (own - mean).abs() <= epsilon * mean
     };
-    let life = Window { from: newcomer.start, to: newcomer.stop.unwrap_or(trace.end).min(trace.end) };
+    let life = Window { from: newcomer.start, to: lifetime(trace, newcomer).to };
     let end = first_window(&trace.at, life, span, fair)?;
     Some((end - newcomer.start) as f64 / NANOS_PER_SECOND)
+}
+
+/// The scales that make fair goodputs equal, for the flows they were last found for.
+#[derive(Default)]
+struct Shares {
+    flows: Vec<usize>,
+    scales: Vec<f64>,
+}
+
+impl Shares {
+    /// The share of the flow at `place` over that of each; 1 where there is none.
+    fn among(&mut self, trace: &Trace, flows: &[usize], window: Window, place: usize) -> &[f64] {
+        let varies = || trace.links.iter().any(|link| !link.capacity_bytes.is_empty());
+        if self.flows != flows || varies() {
+            let rates = rates_among(trace, flows, window);
+            let scale = |rate: &f64| Some(rates[place] / rate).filter(|scale| scale.is_finite() && *scale > 0.0);
+            self.scales = rates.iter().map(|rate| scale(rate).unwrap_or(1.0)).collect();
+            self.flows = flows.to_vec();
+        }
+        &self.scales
+    }
 }
 
 /// The end of the first window of length `span` within `life` that ends at one of the instants `at` and is as wanted.
 ///
 /// None if there is none, or if the samples lie further apart than `span`.
 #[must_use]
-pub fn first_window(at: &[u64], life: Window, span: u64, wanted: impl Fn(Window) -> bool) -> Option<u64> {
+pub fn first_window(at: &[u64], life: Window, span: u64, mut wanted: impl FnMut(Window) -> bool) -> Option<u64> {
     if !Curve::new(at, at).resolves(life, span) {
         return None;
     }
@@ -43,12 +70,10 @@ pub fn first_window(at: &[u64], life: Window, span: u64, wanted: impl Fn(Window)
     ends.into_iter().find(|end| wanted(Window { from: end - span, to: *end }))
 }
 
-fn active(flow: &FlowTrace, window: Window) -> bool {
-    flow.start <= window.from && flow.stop.is_none_or(|stop| stop >= window.to)
-}
-
 #[cfg(test)]
 mod tests {
+    use cwnd_trace::FlowTrace;
+
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;

@@ -14,7 +14,7 @@ pub enum LinkCount {
     Marked,
 }
 
-/// Bits carried as a share of the bits the link could carry in `window`, 0..=1; none for a link of pure delay.
+/// Bits carried as a share of the bits the link could carry in `window` ([`mean_capacity`]), 0..=1; none for a link of pure delay.
 ///
 /// A packet counts when it leaves the far end; the one that straddles the beginning counts whole, so the share is cut at 1.
 #[must_use]
@@ -70,7 +70,14 @@ pub(crate) fn queue_delay_quantile(link: &LinkTrace, q: f64) -> Option<f64> {
     link.wait.quantile(q).map(|nanos| nanos as f64 / NANOS_PER_SECOND)
 }
 
-/// Bytes per second the link could carry.
+/// What the link could carry on average in `window`, bit/s: the rate of its line, or what a shaper or a policer lets pass of it. None for a
+/// link of pure delay.
+#[must_use]
+pub fn mean_capacity(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
+    capacity(trace, link, window).map(|bytes| bytes * 8.0)
+}
+
+/// The same in bytes per second.
 fn capacity(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
     let constant = link.rate? as f64 / 8.0;
     if link.capacity_bytes.is_empty() {

@@ -16,18 +16,23 @@ pub struct RoutedFlow {
 /// infinite rate. Negative capacities and demands count as zero.
 #[must_use]
 pub fn max_min(capacity: &[f64], flows: &[RoutedFlow]) -> Vec<f64> {
-    let mut rates: Vec<Option<f64>> = vec![None; flows.len()];
+    fill(capacity, &flows.iter().map(|flow| (flow.clone(), 1)).collect::<Vec<_>>())
+}
+
+/// The same for classes of so many like flows each: the rate of one flow of each class.
+pub(super) fn fill(capacity: &[f64], classes: &[(RoutedFlow, u64)]) -> Vec<f64> {
+    let mut rates: Vec<Option<f64>> = vec![None; classes.len()];
     while rates.iter().any(Option::is_none) {
-        let levels = levels(capacity, flows, &rates);
+        let levels = levels(capacity, classes, &rates);
         let limit = |flow: &RoutedFlow| {
             let links = flow.links.iter().filter_map(|link| levels.get(*link)).copied();
             links.chain(flow.demand.map(|demand| demand.max(0.0))).fold(f64::INFINITY, f64::min)
         };
-        let rising = || flows.iter().zip(&rates).filter(|(_, rate)| rate.is_none()).map(|(flow, _)| limit(flow));
+        let rising = || classes.iter().zip(&rates).filter(|(_, rate)| rate.is_none()).map(|((flow, _), _)| limit(flow));
         let level = rising().fold(f64::INFINITY, f64::min);
-        // The same numbers are compared as were minimised, so at least one flow stops in every round.
+        // The same numbers are compared as were minimised, so at least one class stops in every round.
         let stops: Vec<bool> =
-            flows.iter().zip(&rates).map(|(flow, rate)| rate.is_none() && limit(flow) <= level).collect();
+            classes.iter().zip(&rates).map(|((flow, _), rate)| rate.is_none() && limit(flow) <= level).collect();
         for (rate, _) in rates.iter_mut().zip(stops).filter(|(_, stops)| *stops) {
             *rate = Some(level);
         }
@@ -36,14 +41,14 @@ pub fn max_min(capacity: &[f64], flows: &[RoutedFlow]) -> Vec<f64> {
 }
 
 /// For each link the common rate at which the flows still rising would fill it.
-fn levels(capacity: &[f64], flows: &[RoutedFlow], rates: &[Option<f64>]) -> Vec<f64> {
+fn levels(capacity: &[f64], classes: &[(RoutedFlow, u64)], rates: &[Option<f64>]) -> Vec<f64> {
     let mut left: Vec<f64> = capacity.iter().map(|capacity| capacity.max(0.0)).collect();
     let mut rising = vec![0_u64; capacity.len()];
-    for (flow, rate) in flows.iter().zip(rates) {
+    for ((flow, count), rate) in classes.iter().zip(rates).filter(|((_, count), _)| *count > 0) {
         for &link in flow.links.iter().filter(|link| **link < capacity.len()) {
             match rate {
-                Some(rate) => left[link] -= rate,
-                None => rising[link] += 1,
+                Some(rate) => left[link] -= rate * *count as f64,
+                None => rising[link] += count,
             }
         }
     }

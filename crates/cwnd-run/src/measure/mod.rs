@@ -12,7 +12,9 @@ mod convergence;
 mod correlation;
 mod curve;
 pub mod digits;
+mod fair;
 mod fairness;
+mod life;
 mod link;
 mod maxmin;
 mod rank;
@@ -26,9 +28,11 @@ pub(crate) use convergence::convergence_time;
 pub use convergence::first_window;
 pub use correlation::{kendall, spearman};
 pub use curve::{Curve, Window};
+pub use fair::fair_shares;
 pub use fairness::{jain, relative_range};
+pub use life::{is_throughout, lifetime};
 pub(crate) use link::queue_delay_mean;
-pub use link::{LinkCount, link_rate, utilisation, utilisation_series};
+pub use link::{LinkCount, link_rate, mean_capacity, utilisation, utilisation_series};
 pub use maxmin::{RoutedFlow, max_min};
 pub(crate) use rank::goodput_fraction;
 pub use rank::{Best, Rank, ranks};
@@ -38,7 +42,9 @@ pub use statistics::{
     Estimate, Resampled, Until, bca, differences, mean, mser5, paired, quantile, ratio, sample_deviation, t_interval,
 };
 pub use summary::{Estimates, Measures, Summary, summarise};
-pub use throughput::{coefficient_of_variation, goodput, goodput_series, stability_index, wire_throughput};
+pub use throughput::{
+    coefficient_of_variation, goodput, goodput_over_time, goodput_series, stability_index, wire_throughput,
+};
 
 /// The interval of [`stability_index`]: 1 s. The stages of `daimd` §V last 100 s; it does not print its sampling interval, and 100
 /// samples a stage is the usual choice.

@@ -2,42 +2,42 @@
 
 use cwnd_trace::{FlowTrace, Trace};
 
-use super::curve::{Curve, NANOS_PER_SECOND, Window};
+use super::curve::{NANOS_PER_SECOND, Window};
+use super::life::Life;
 
-/// Packets the sender found lost as a share of the data packets it sent in `window`; none if it sent none.
+/// Packets the sender found lost as a share of those whose fate it learnt in the part of `window` in which the flow lives, 0..=1: those
+/// sent there, with the ones in flight at its beginning and without the ones in flight at its end. A finite flow that has completed
+/// by then is counted whole. None if it takes no part in the window, or learnt of no packet.
 ///
 /// The sender may be wrong (reordering, spurious time-outs); [`super::link_rate`] counts what was really lost.
 #[must_use]
 pub fn flow_loss_rate(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
-    share_of_sent(trace, core::slice::from_ref(flow), |flow| &flow.lost, window)
+    let life = Life::within(trace, flow, window)?;
+    let settled = life.settled();
+    (settled > 0.0).then(|| life.sent(|flow| &flow.lost) / settled)
 }
 
-/// Retransmissions as a share of the data packets sent by `flows` together in `window`; none if they sent none.
+/// Retransmissions as a share of the data packets sent by `flows` together in the parts of `window` in which they live, 0..=1. A finite
+/// flow that has completed by then is counted whole. None if none of them takes part in the window, or they sent nothing.
 #[must_use]
 pub fn retransmission_ratio(trace: &Trace, flows: &[FlowTrace], window: Window) -> Option<f64> {
-    share_of_sent(trace, flows, |flow| &flow.retransmitted, window)
+    let lives: Vec<Life<'_>> = flows.iter().filter_map(|flow| Life::within(trace, flow, window)).collect();
+    let total = |of: fn(&FlowTrace) -> &[u64]| lives.iter().map(|life| life.sent(of)).sum::<f64>();
+    let sent = total(|flow| &flow.sent);
+    (sent > 0.0).then(|| total(|flow| &flow.retransmitted) / sent)
 }
 
-/// The share of `window` during which the application had nothing to send, 0..=1.
+/// The share of the part of `window` in which the flow lives during which its application had nothing to send, 0..=1. None if it takes
+/// no part in the window.
 #[must_use]
 pub fn source_limited_share(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
-    share_of_time(trace, &flow.source_limited, window)
+    Some(Life::within(trace, flow, window)?.source_limited())
 }
 
-/// The share of `window` during which the receiver's window held the sender, 0..=1.
+/// The same during which the receiver's window held the sender.
 #[must_use]
 pub fn peer_limited_share(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
-    share_of_time(trace, &flow.peer_limited, window)
-}
-
-fn share_of_sent(trace: &Trace, flows: &[FlowTrace], of: fn(&FlowTrace) -> &[u64], window: Window) -> Option<f64> {
-    let rise = |values: &[u64]| Curve::new(&trace.at, values).rise(window);
-    let sent: f64 = flows.iter().map(|flow| rise(&flow.sent)).sum();
-    (sent > 0.0).then(|| flows.iter().map(|flow| rise(of(flow))).sum::<f64>() / sent)
-}
-
-fn share_of_time(trace: &Trace, nanos: &[u64], window: Window) -> Option<f64> {
-    Curve::new(&trace.at, nanos).per_second(window).map(|nanos| nanos / NANOS_PER_SECOND)
+    Some(Life::within(trace, flow, window)?.per_second(|flow| &flow.peer_limited) / NANOS_PER_SECOND)
 }
 
 #[cfg(test)]

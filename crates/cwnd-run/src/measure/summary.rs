@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::curve::Window;
 use super::fairness::{jain, relative_range};
+use super::life::Life;
 use super::link::{LinkCount, link_rate, queue_delay_mean, queue_delay_quantile, time_to_utilisation, utilisation};
 use super::sender::{peer_limited_share, retransmission_ratio, source_limited_share};
 use super::statistics::{Estimate, mean};
-use super::throughput::{coefficient_of_variation, goodput, goodput_series, stability_index};
+use super::throughput::{coefficient_of_variation, goodput, goodput_of_all, goodput_series, stability_index};
 use super::{SHORT_INTERVAL, STABILITY_INTERVAL, convergence_time};
 
 /// The measures of one run.
@@ -21,16 +22,19 @@ pub type Estimates = Measures<Estimate>;
 /// Every measure, as a number of one run or an estimate over several. None where a run cannot answer.
 ///
 /// The field names are the keys of the JSON output. All measures are taken between the end of the warm-up and the end of the run,
-/// except the two times, which count from a start.
+/// those of flows in the part of it in which each lives; the two times count from a start. A flow that ended before, or that shares less
+/// than a round trip with that time, is left out.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Measures<T> {
-    /// Share of the bottleneck's rate that was carried, 0..=1.
+    /// Share of the bottleneck's capacity that was carried, 0..=1. The capacity is the rate of the line, or of a shaper or a policer where
+    /// that is less.
     pub utilisation: Option<T>,
-    /// Payload bits of all flows together that arrived for the first time, per second.
+    /// Payload bits of all flows together that arrived for the first time, per second in which at least one of them lives.
     pub goodput_bps: Option<T>,
-    /// The same for each flow, in the order of the scenario.
-    pub flow_goodput_bps: Vec<T>,
-    /// Jain's index of the flows' goodputs, 1/n..=1.
+    /// Payload bits that arrived for the first time, per second of its life, for each flow in the order of the scenario; null for one
+    /// that is left out.
+    pub flow_goodput_bps: Vec<Option<T>>,
+    /// Jain's index of the goodputs of the flows that are not left out, 1/n..=1.
     pub jain: Option<T>,
     /// (max − min) / mean of the flows' goodputs.
     pub goodput_range: Option<T>,
@@ -70,22 +74,26 @@ pub fn summarise(trace: &Trace, bottleneck: usize) -> Summary {
     let link = trace.links.get(bottleneck);
     let lost_or_marked = |what| link.and_then(|link| link_rate(trace, link, what, window));
     let quantile = |q| link.and_then(|link: &LinkTrace| queue_delay_quantile(link, q));
-    let goodputs: Vec<f64> = trace.flows.iter().filter_map(|flow| goodput(trace, flow, window)).collect();
+    let flow_goodputs: Vec<Option<f64>> = trace.flows.iter().map(|flow| goodput(trace, flow, window)).collect();
+    let goodputs: Vec<f64> = flow_goodputs.iter().flatten().copied().collect();
+    // Of the whole time, and of the lives of flows.
     let series = |interval| -> Option<Vec<Vec<f64>>> {
         trace.flows.iter().map(|flow| goodput_series(trace, flow, window, interval)).collect()
     };
+    let own_series = |interval| -> Option<Vec<Vec<f64>>> {
+        let lives = trace.flows.iter().filter_map(|flow| Some((flow, Life::within(trace, flow, window)?)));
+        lives.map(|(flow, life)| goodput_series(trace, flow, life.span, interval)).collect()
+    };
     let largest = |shares: Vec<f64>| shares.into_iter().reduce(f64::max);
-    let steady = series(STABILITY_INTERVAL);
-    let short = series(SHORT_INTERVAL);
 
     Summary {
         utilisation: link.and_then(|link| utilisation(trace, link, window)),
-        goodput_bps: (!goodputs.is_empty()).then(|| goodputs.iter().sum()),
+        goodput_bps: goodput_of_all(trace, &trace.flows, window),
         jain: jain(&goodputs),
         goodput_range: relative_range(&goodputs),
-        efficiency_index_bps: steady.as_deref().and_then(sum_of_means),
-        stability_index: steady.as_deref().and_then(stability_index),
-        smoothness: short.as_deref().and_then(mean_variation),
+        efficiency_index_bps: series(STABILITY_INTERVAL).as_deref().and_then(sum_of_means),
+        stability_index: own_series(STABILITY_INTERVAL).as_deref().and_then(stability_index),
+        smoothness: own_series(SHORT_INTERVAL).as_deref().and_then(mean_variation),
         loss_rate: lost_or_marked(LinkCount::Lost),
         mark_rate: lost_or_marked(LinkCount::Marked),
         queue_delay_mean_s: link.and_then(queue_delay_mean),
@@ -101,7 +109,7 @@ pub fn summarise(trace: &Trace, bottleneck: usize) -> Summary {
         peer_limited_share: largest(
             trace.flows.iter().filter_map(|flow| peer_limited_share(trace, flow, window)).collect(),
         ),
-        flow_goodput_bps: goodputs,
+        flow_goodput_bps: flow_goodputs,
     }
 }
 
@@ -114,13 +122,13 @@ impl Estimates {
         };
         let flows = runs.iter().map(|run| run.flow_goodput_bps.len()).max().unwrap_or(0);
         let flow = |index: usize| {
-            let values: Vec<f64> = runs.iter().filter_map(|run| run.flow_goodput_bps.get(index).copied()).collect();
-            Estimate::over(&values)
+            let values = runs.iter().filter_map(|run| run.flow_goodput_bps.get(index).copied().flatten());
+            Estimate::over(&values.collect::<Vec<_>>())
         };
         Self {
             utilisation: estimate(|run| run.utilisation),
             goodput_bps: estimate(|run| run.goodput_bps),
-            flow_goodput_bps: (0..flows).filter_map(flow).collect(),
+            flow_goodput_bps: (0..flows).map(flow).collect(),
             jain: estimate(|run| run.jain),
             goodput_range: estimate(|run| run.goodput_range),
             efficiency_index_bps: estimate(|run| run.efficiency_index_bps),
@@ -148,10 +156,11 @@ fn mean_variation(series: &[Vec<f64>]) -> Option<f64> {
     mean(&series.iter().filter_map(|flow| coefficient_of_variation(flow)).collect::<Vec<_>>())
 }
 
-/// The flow that starts last, if not all start together.
+/// The flow that starts last before the end, if not all start together.
 fn last_starter(trace: &Trace) -> Option<usize> {
     let first = trace.flows.iter().map(|flow| flow.start).min()?;
-    let (index, last) = trace.flows.iter().enumerate().max_by_key(|(_, flow)| flow.start)?;
+    let starters = trace.flows.iter().enumerate().filter(|(_, flow)| flow.start < trace.end);
+    let (index, last) = starters.max_by_key(|(_, flow)| flow.start)?;
     (last.start > first).then_some(index)
 }
 

@@ -3,21 +3,44 @@
 use cwnd_trace::{FlowTrace, Trace};
 
 use super::curve::{Curve, Window};
+use super::life::{Life, seconds_of_all};
 use super::statistics::{in_unit, mean, sample_deviation};
 
-/// Payload bits of different packets that reached the receiver in `window`, per second (goodput in RFC 5166 §2.1).
+/// Payload bits of different packets that reached the receiver in the part of `window` in which the flow lives, per second (goodput in
+/// RFC 5166 §2.1). None if it takes no part in the window.
 #[must_use]
 pub fn goodput(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
-    Curve::new(&trace.at, &flow.delivered).per_second(window).map(|rate| rate * bits(flow.payload))
+    Some(Life::within(trace, flow, window)?.per_second(|flow| &flow.delivered) * bits(flow.payload))
 }
 
-/// Bits on the wire that the sender sent in `window`, headers and retransmissions included, per second.
+/// Bits on the wire that the sender sent in the part of `window` in which the flow lives, headers and retransmissions included, per
+/// second. None if it takes no part in the window.
 #[must_use]
 pub fn wire_throughput(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
-    Curve::new(&trace.at, &flow.sent).per_second(window).map(|rate| rate * bits(flow.packet))
+    Some(Life::within(trace, flow, window)?.per_second(|flow| &flow.sent) * bits(flow.packet))
 }
 
-/// [`goodput`] in each whole `interval` of `window`, bit/s. None where the trace is sampled more coarsely.
+/// Payload bits of all `flows` together while at least one of them lives in `window`, per second. None if none takes part in it.
+#[must_use]
+pub(crate) fn goodput_of_all(trace: &Trace, flows: &[FlowTrace], window: Window) -> Option<f64> {
+    let lives: Vec<(Life<'_>, f64)> =
+        flows.iter().filter_map(|flow| Some((Life::within(trace, flow, window)?, bits(flow.payload)))).collect();
+    let seconds = seconds_of_all(&lives.iter().map(|(life, _)| *life).collect::<Vec<_>>());
+    let rates = lives.iter().map(|(life, bits)| life.rise(|flow| &flow.delivered) / seconds * bits);
+    (!lives.is_empty()).then(|| rates.sum())
+}
+
+/// [`goodput`] in each whole `interval` of `window`, bit/s; not a number where the flow takes no part. None where the trace is sampled
+/// more coarsely.
+#[must_use]
+pub fn goodput_over_time(trace: &Trace, flow: &FlowTrace, window: Window, interval: u64) -> Option<Vec<f64>> {
+    let pieces = goodput_series(trace, flow, window, interval)?.len() as u64;
+    let piece = |k| Window { from: window.from + k * interval, to: window.from + (k + 1) * interval };
+    Some((0..pieces).map(|k| goodput(trace, flow, piece(k)).unwrap_or(f64::NAN)).collect())
+}
+
+/// Payload bits delivered in each whole `interval` of `window`, per second, whether the flow lives then or not. None where the trace is
+/// sampled more coarsely.
 #[must_use]
 pub fn goodput_series(trace: &Trace, flow: &FlowTrace, window: Window, interval: u64) -> Option<Vec<f64>> {
     let rates = Curve::new(&trace.at, &flow.delivered).series(window, interval)?;

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
-use crate::measure::{Curve, LinkCount, Measures, Summary, Window, link_rate, mean, summarise};
+use crate::measure::{Curve, LinkCount, Measures, Summary, Window, fair_shares, link_rate, mean, summarise};
 use crate::scenario::Scenario;
 
 /// A way to reduce a run to named numbers.
@@ -36,7 +36,8 @@ pub struct Kept {
 }
 
 impl Probe {
-    /// The measures of [`Summary`], under the names of its fields; what each flow sent, delivered, and lost in the
+    /// The measures of [`Summary`], under the names of its fields, not a number where a flow has no goodput; the max-min fair share of
+    /// each flow (`flow_fair_share_bps`, likewise); what each flow sent, delivered, and lost in the
     /// measured time (`flow_sent_packets`, `flow_delivered_packets`, `flow_lost_packets`), and its time-outs (`flow_timeouts`); what a packet of the first carries
     /// (`payload_bytes`); and of every link the shares lost and marked of what it was offered (`link_loss_rate`,
     /// `link_mark_rate`; 0 where it was offered nothing), the packets dropped (`link_dropped_packets`) and the mean of the sampled
@@ -124,6 +125,7 @@ impl PartialEq for Kept {
 /// Packets of each flow between the warm-up and the end.
 fn counts(kept: &mut Kept, trace: &Trace) {
     let window = Window::measured(trace);
+    kept.keep("flow_fair_share_bps", fair_shares(trace, window).into_iter().map(or_nan));
     for (name, of) in COUNTED {
         let rises = trace.flows.iter().map(|flow| Curve::new(&trace.at, of(flow)).rise(window));
         kept.keep(name, rises);
@@ -173,7 +175,7 @@ pub(crate) fn summary(summary: &Summary) -> Kept {
         peer_limited_share,
     } = summary;
     let mut kept = Kept::default();
-    kept.keep("flow_goodput_bps", flow_goodput_bps.iter().copied());
+    kept.keep("flow_goodput_bps", flow_goodput_bps.iter().copied().map(or_nan));
     for (name, value) in [
         ("utilisation", utilisation),
         ("goodput_bps", goodput_bps),
@@ -204,7 +206,11 @@ pub fn summary_of(kept: &Kept) -> Summary {
     Measures {
         utilisation: kept.one("utilisation"),
         goodput_bps: kept.one("goodput_bps"),
-        flow_goodput_bps: kept.all("flow_goodput_bps").to_vec(),
+        flow_goodput_bps: kept
+            .all("flow_goodput_bps")
+            .iter()
+            .map(|value| Some(*value).filter(|value| !value.is_nan()))
+            .collect(),
         jain: kept.one("jain"),
         goodput_range: kept.one("goodput_range"),
         efficiency_index_bps: kept.one("efficiency_index_bps"),
@@ -221,6 +227,11 @@ pub fn summary_of(kept: &Kept) -> Summary {
         source_limited_share: kept.one("source_limited_share"),
         peer_limited_share: kept.one("peer_limited_share"),
     }
+}
+
+/// Lists have a place for each flow.
+fn or_nan(value: Option<f64>) -> f64 {
+    value.unwrap_or(f64::NAN)
 }
 
 fn transfer(scenario: &Scenario, trace: &Trace) -> Kept {
@@ -255,7 +266,7 @@ mod tests {
         let whole = Summary {
             utilisation: next(0),
             goodput_bps: next(1),
-            flow_goodput_bps: vec![0.5, 1.5],
+            flow_goodput_bps: vec![Some(0.5), None, Some(1.5)],
             jain: next(2),
             goodput_range: next(3),
             efficiency_index_bps: next(4),

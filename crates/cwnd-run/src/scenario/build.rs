@@ -84,8 +84,9 @@ fn bottleneck(links: &[LinkSetup], paths: Vec<Vec<LinkId>>) -> usize {
     }
     let crossed = links.iter().zip(flows).enumerate().filter(|(_, (_, flows))| *flows > 0);
     let rate = |link: &LinkSetup| {
-        let shaped = link.impairments.shaper.map(|bucket| bucket.rate);
-        link.rate.into_iter().chain(shaped).min().unwrap_or(u64::MAX)
+        let buckets =
+            [link.impairments.shaper, link.impairments.policer].into_iter().flatten().map(|bucket| bucket.rate);
+        link.rate.into_iter().chain(buckets).min().unwrap_or(u64::MAX)
     };
     let slowest = crossed.min_by_key(|(_, (link, flows))| (rate(link), Reverse(*flows)));
     slowest.map_or(0, |(index, _)| index)

@@ -19,9 +19,7 @@ mod traffic;
 use std::sync::OnceLock;
 
 use cwnd::{Span, Time};
-use cwnd_sim::{CheckedSetup, FlowSetup, RateChange, RateSchedule, Source as Traffic};
-
-use crate::measure::{RoutedFlow, max_min};
+use cwnd_sim::{CheckedSetup, FlowSetup, Source as Traffic};
 
 pub use build::{MAX_FLOWS, MAX_SEEDS};
 pub use document::{Document, Dumbbell, FlowGroup, Link, ParkingLot, Variation, default_warmup};
@@ -144,30 +142,6 @@ impl Scenario {
     pub(crate) fn cost(&self) -> u128 {
         let rates = self.setup.links.iter().filter_map(|link| link.rate).map(u128::from).sum::<u128>();
         rates * u128::from(self.setup.duration.as_nanos())
-    }
-
-    /// What max-min fairness would give each flow if all of them were there all the time, and nothing else: payload bits per
-    /// second, at the mean rates of the links after the warm-up. Infinite for a flow that crosses no link with a rate. A flow whose application is slower than that has what its
-    /// application hands over.
-    #[must_use]
-    pub fn fair_shares(&self) -> Vec<f64> {
-        let (from, to) = (Time::ZERO + self.setup.warmup, Time::ZERO + self.setup.duration);
-        let capacity = self.setup.links.iter().map(|link| link.mean_rate(from, to).unwrap_or(f64::INFINITY));
-        let capacity: Vec<f64> = capacity.collect();
-        let paths = self.setup.paths().expect("routes were checked with the scenario");
-        let flows: Vec<RoutedFlow> = paths
-            .iter()
-            .zip(&self.setup.flows)
-            .map(|(links, flow)| RoutedFlow {
-                links: links.iter().map(|link| link.0 as usize).collect(),
-                demand: match flow.source {
-                    Traffic::Rate(RateSchedule { change: RateChange::Constant, initial, .. }) => Some(initial as f64),
-                    _ => None,
-                },
-            })
-            .collect();
-        let carried = max_min(&capacity, &flows).into_iter().zip(&self.setup.flows);
-        carried.map(|(rate, flow)| rate * f64::from(flow.payload.0) / f64::from(flow.packet.0)).collect()
     }
 
     /// How many data packets the bottleneck can carry in one run: a measure of the work. A million where it has no rate.

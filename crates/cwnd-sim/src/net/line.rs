@@ -317,7 +317,13 @@ mod tests {
     fn what_a_policer_lets_pass_is_the_capacity() {
         let at = |millis: u64| Time::ZERO + Span::from_millis(millis);
         let policed = |steps: &[(u64, u64)]| {
-            let mut link = LinkSetup::new(String::new(), (NodeId(0), NodeId(1)), Some(8_000_000), Span::ZERO, QueueLimit::Unlimited);
+            let mut link = LinkSetup::new(
+                String::new(),
+                (NodeId(0), NodeId(1)),
+                Some(8_000_000),
+                Span::ZERO,
+                QueueLimit::Unlimited,
+            );
             link.rate_steps.steps = steps.iter().map(|(millis, rate)| (Span::from_millis(*millis), *rate)).collect();
             link.impairments.policer = Some(TokenBucket { rate: 4_000_000, burst: Bytes(9000) });
             link

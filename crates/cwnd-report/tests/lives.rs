@@ -1,0 +1,237 @@
+//! What is reported of flows that come and go: every measure of a run's document, by name, so that a new one is held to the same.
+
+use cwnd_report::json::Run;
+use cwnd_run::measure::summarise;
+use cwnd_run::run::{Runs, run};
+use cwnd_run::scenario::Scenario;
+use cwnd_trace::{Column, FlowTrace};
+use proptest::prelude::*;
+use serde_json::Value;
+
+/// A flow to be: its algorithm, start in milliseconds, packets to deliver, and milliseconds after its start at which it stops.
+type Flow = (&'static str, u32, Option<u32>, Option<u32>);
+
+const ALGORITHMS: [&str; 5] = ["reno", "cubic", "bbr3", "simd", "udt"];
+
+fn flows() -> impl Strategy<Value = Vec<Flow>> {
+    let size = prop_oneof![Just(None), (1_u32..3000).prop_map(Some)];
+    let stop = prop_oneof![2 => Just(None), 1 => (1_u32..5000).prop_map(Some)];
+    proptest::collection::vec((proptest::sample::select(&ALGORITHMS[..]), 0_u32..8000, size, stop), 1..5)
+}
+
+/// The document of a run of eight seconds, measured from the second on, and longer by so many seconds.
+fn document(path: &str, flows: &[Flow], longer: u32) -> Value {
+    case(&text(path, flows, longer))
+}
+
+/// The same with another flow, which starts when the run is over.
+fn with_latecomer(path: &str, flows: &[Flow]) -> Value {
+    let mut runs = runs(&text(path, flows, 0));
+    for (trace, summary) in runs.traces.iter_mut().zip(&mut runs.summaries) {
+        let (first, none) = (&trace.flows[0], Column::from_elem(0, trace.at.len()));
+        let late = FlowTrace {
+            start: trace.end + 1_000_000_000,
+            sent: none.clone(),
+            retransmitted: none.clone(),
+            delivered: none.clone(),
+            lost: none.clone(),
+            in_flight: none.clone(),
+            source_limited: none.clone(),
+            peer_limited: none,
+            links: first.links.clone(),
+            ..FlowTrace {
+                packet: first.packet,
+                payload: first.payload,
+                base_rtt: first.base_rtt,
+                ..FlowTrace::default()
+            }
+        };
+        trace.flows.push(late);
+        *summary = summarise(trace, runs.scenario.bottleneck());
+    }
+    of(&runs)
+}
+
+fn runs(text: &str) -> Runs {
+    let scenario = Scenario::read("lives.toml", text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    run(vec![scenario], &()).expect("it runs").remove(0)
+}
+
+fn of(runs: &Runs) -> Value {
+    serde_json::to_value(Run::of(runs).expect("one seed")).expect("a document")
+}
+
+fn case(text: &str) -> Value {
+    of(&runs(text))
+}
+
+fn text(path: &str, flows: &[Flow], longer: u32) -> String {
+    let mut text = format!("duration = \"{}s\"\nwarmup = \"2s\"\nseeds = 1\n{path}\n", 8 + longer);
+    for (algorithm, start, size, stop) in flows {
+        text += &format!("[[flow]]\nalgorithm = \"{algorithm}\"\nstart = \"{start}ms\"\n");
+        if let Some(size) = size {
+            text += &format!("size = \"{size}p\"\n");
+        }
+        if let Some(stop) = stop {
+            text += &format!("stop = \"{}ms\"\n", start + stop);
+        }
+    }
+    text
+}
+
+/// The mean of an estimate, or a plain number.
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.get("mean")?.as_f64())
+}
+
+/// Whether a measure of this name may have this value, with so many flows with a goodput, on a path of so many bit/s.
+fn is_possible(name: &str, value: f64, flows: usize, capacity: f64) -> bool {
+    let (one, most) = (1.0 + 1e-9, flows as f64 + 1e-9);
+    match name {
+        "utilisation" => (0.0..=one).contains(&value),
+        "jain" => (1.0 / flows.max(1) as f64 - 1e-9..=one).contains(&value),
+        "goodput_range" => (0.0..=most).contains(&value),
+        "stability_index" | "smoothness" => value >= 0.0 && value.is_finite(),
+        "size_packets" => value >= 1.0,
+        name if name.ends_with("_bps") => (0.0..=capacity).contains(&value),
+        name if ["_rate", "_ratio", "_share"].iter().any(|end| name.ends_with(end)) => (0.0..=one).contains(&value),
+        name if name.ends_with("_s") => (0.0..=1e3).contains(&value),
+        _ => panic!("which values may `{name}` have?"),
+    }
+}
+
+/// The measures of a document, without what it was made of.
+fn measures(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    const OTHERS: [&str; 14] = [
+        "kind",
+        "version",
+        "scenario",
+        "seeds",
+        "first_seed",
+        "duration_s",
+        "warmup_s",
+        "bottleneck",
+        "warnings",
+        "digests",
+        "flow",
+        "algorithm",
+        "link",
+        "rate_bps",
+    ];
+    let all = document.as_object().expect("an object").iter();
+    all.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| !OTHERS.contains(name))
+}
+
+fn list<'a>(document: &'a Value, name: &str) -> &'a [Value] {
+    document[name].as_array().expect("a list")
+}
+
+fn check(document: &Value, capacity: f64) -> Result<(), TestCaseError> {
+    let flows = list(document, "flow_goodput_bps").iter().filter(|goodput| !goodput.is_null()).count();
+    let parts = [document].into_iter().chain(list(document, "flows")).chain(list(document, "links"));
+    for (name, value) in parts.flat_map(measures) {
+        let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        for value in values.iter().filter(|value| !["flows", "links"].contains(&name) && !value.is_null()) {
+            let value = number(value).unwrap_or(f64::NAN);
+            prop_assert!(is_possible(name, value, flows, capacity), "{name} is {value} with {flows} flows");
+        }
+    }
+    Ok(())
+}
+
+const PATHS: [&str; 3] = [
+    "[dumbbell]\nrate = \"6mbit\"\nrtt = \"30ms\"\nqueue = \"droptail:1bdp\"",
+    "[dumbbell]\nrate = \"6mbit\"\nrtt = \"30ms\"\nqueue = \"droptail:8bdp\"\nloss = 0.01\nschedule = { repeat = \"3s\", steps = [{ at = \"1s\", rate = \"2mbit\" }] }",
+    "[dumbbell]\nrate = \"6mbit\"\nrtt = \"30ms\"\nqueue = \"droptail:1bdp\"\nimpairments = { policer = \"3mbit,burst=20kB\" }",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_measure_stays_in_its_domain(path in proptest::sample::select(&PATHS[..]), flows in flows()) {
+        // A packet that straddles the beginning of a life counts whole: one in each round trip at the least.
+        check(&document(path, &flows, 0), 6e6 + 12e3 / 0.03)?;
+    }
+
+    #[test]
+    fn a_flow_that_comes_after_the_end_changes_nothing(path in proptest::sample::select(&PATHS[..]), flows in flows()) {
+        let before = document(path, &flows, 0);
+        let after = with_latecomer(path, &flows);
+        for (name, value) in measures(&before) {
+            let (Some(all), Some(more)) = (value.as_array(), after[name].as_array()) else {
+                prop_assert_eq!(value, &after[name], "{}", name);
+                continue;
+            };
+            let (same, late) = more.split_at(all.len());
+            prop_assert_eq!(all.as_slice(), same, "{}", name);
+            for (name, value) in late.iter().filter(|late| late.is_object()).flat_map(measures) {
+                prop_assert!(value.is_null(), "{}: {}", name, value);
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_life_in_a_longer_run_is_the_same(path in proptest::sample::select(&PATHS[..]), flows in flows()) {
+        // All end two seconds or more before the shorter run does.
+        let flows = flows.into_iter().map(|(algorithm, start, size, stop)| {
+            let start = start / 2;
+            (algorithm, start, size.map(|size| size.min(1000)), stop.or(Some(2900)).map(|stop| stop.min(2900)))
+        });
+        let flows: Vec<Flow> = flows.collect();
+        let (short, long) = (document(path, &flows, 0), document(path, &flows, 3));
+        // A link is measured over the whole time, in which packets may still be sent again, and so is the sum that `daimd` has.
+        let of_the_run = ["links", "utilisation", "loss_rate", "mark_rate", "efficiency_index_bps"];
+        let differs = |name: &str| of_the_run.contains(&name) || name.starts_with("queue_delay_");
+        for (name, value) in measures(&short).filter(|(name, _)| !differs(name)) {
+            prop_assert_eq!(value, &long[name], "{}", name);
+        }
+    }
+}
+
+/// A flow of 8 MB that ends soon after the warm-up, over a link that loses nothing after it. All it sends then is sent again, for what
+/// was lost before: a sixth of the transfer.
+#[test]
+fn a_transfer_that_the_warm_up_cuts_is_counted_whole() {
+    let document = case(
+        "duration = \"10s\"\nwarmup = \"1s\"\nseeds = 5\nslow_start = \"standard\"\n\
+         [dumbbell]\nrate = \"100mbit\"\nrtt = \"60ms\"\nqueue = \"droptail:2bdp\"\nimpairments = { jitter = \"30ms\" }\n\
+         [[flow]]\nname = \"f\"\nalgorithm = \"cubic\"\nsize = \"8MB\"\n",
+    );
+    let flow = &document["flows"][0];
+    for name in ["loss_rate", "retransmission_ratio"] {
+        let share = number(&flow[name]).expect("a share");
+        assert!((0.13..0.19).contains(&share), "{name}: {share}");
+    }
+    // It has a good part of the 97.3 Mbit/s from the end of the warm-up to its own; the packet across the beginning counts whole.
+    let goodput = number(&flow["goodput_bps"]).expect("a rate") * 1e-6;
+    assert!((50.0..98.0).contains(&goodput), "{goodput}");
+    assert_eq!(number(&document["goodput_bps"]), number(&flow["goodput_bps"]));
+}
+
+/// A transfer that is over before the measured time has no measures of it, and a warning says so.
+#[test]
+fn a_flow_that_was_not_there_has_no_measures_and_a_reason() {
+    let document = case(
+        "duration = \"10s\"\nwarmup = \"5s\"\nseeds = 2\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\n\
+         [[flow]]\nname = \"early\"\nalgorithm = \"cubic\"\nsize = \"100p\"\n[[flow]]\nname = \"long\"\nalgorithm = \"cubic\"\n",
+    );
+    let [early, long] = list(&document, "flows") else { panic!("two flows") };
+    for name in [
+        "goodput_bps",
+        "fair_share_bps",
+        "loss_rate",
+        "retransmission_ratio",
+        "source_limited_share",
+        "peer_limited_share",
+    ] {
+        assert!(early[name].is_null(), "{name}: {}", early[name]);
+    }
+    assert!(number(&early["completion_time_s"]).is_some_and(|took| took < 2.0));
+    assert!(document["flow_goodput_bps"][0].is_null());
+    assert_eq!(number(&document["jain"]), Some(1.0), "of one flow");
+    let share = number(&long["fair_share_bps"]).expect("a share") * 1e-6;
+    assert!((share - 10.0 * 1460.0 / 1500.0).abs() < 1e-3, "{share}");
+    let warnings = document["warnings"].to_string();
+    assert!(warnings.contains("`early`") && warnings.contains("less than a round trip"), "{warnings}");
+}
