@@ -1,13 +1,14 @@
 //! The curves of a run as columns of a frame.
 
 use cwnd_report::plot::colour;
-use cwnd_run::measure::{Window, flow_loss_rate};
+use cwnd_run::measure::{Window, fair_shares, flow_loss_rate, lifetime};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 use serde_json::{Value, json};
 
 /// What the columns are called and whose they are: the part of a header that is the same for every frame of a run.
 pub(crate) fn describe(trace: &Trace, bottleneck: usize) -> Value {
-    let flows = trace.flows.iter().take(MAX_SHOWN).map(|flow| {
+    let shares = fair_shares(trace, Window { from: 0, to: trace.end });
+    let flows = trace.flows.iter().zip(shares).take(MAX_SHOWN).map(|(flow, share)| {
         let colour = colour::of(&flow.algorithm);
         json!({
             "name": flow.name,
@@ -16,6 +17,7 @@ pub(crate) fn describe(trace: &Trace, bottleneck: usize) -> Value {
             "dark": colour.dark,
             "base_rtt": flow.base_rtt as f64 * 1e-6,
             "start": seconds(flow.start),
+            "fair": share.map(|share| share * 1e-6),
         })
     });
     let link = trace
@@ -32,12 +34,14 @@ pub(crate) fn describe(trace: &Trace, bottleneck: usize) -> Value {
     })
 }
 
-/// Where each flow was in the measured time on average: its share of lost packets and its window.
+/// Where each flow was on average, in the part of the measured time in which it lives: its share of lost packets and its window.
 pub(crate) fn operating_points(trace: &Trace) -> Value {
     let measured = Window::measured(trace);
-    let from = trace.at.partition_point(|at| *at < trace.warmup);
     let points = trace.flows.iter().take(MAX_SHOWN).map(|flow| {
-        let windows = flow.window.get(from..).unwrap_or_default();
+        let life = lifetime(trace, flow);
+        let from = trace.at.partition_point(|at| *at < measured.from.max(life.from));
+        let to = trace.at.partition_point(|at| *at <= measured.to.min(life.to));
+        let windows = flow.window.get(from..to).unwrap_or_default();
         let mean = (!windows.is_empty()).then(|| windows.iter().sum::<f64>() / windows.len() as f64);
         json!({ "loss": flow_loss_rate(trace, flow, measured), "window": mean })
     });

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
 use cwnd_run::files::quoted;
+use cwnd_run::measure::lifetime;
 use cwnd_run::run::Runs;
 
 /// Writes the flows of all runs. Curves are cumulative since the start; `goodput_bps` is over the time since the row before. A
@@ -47,8 +48,8 @@ pub(crate) fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the links of all runs. Curves are cumulative since the start; `capacity_bytes` is what the line could have carried, empty
-/// for a link of pure delay.
+/// Writes the links of all runs. Curves are cumulative since the start; `capacity_bytes` is what the line could have carried, past a shaper
+/// or a policer too, empty for a link of pure delay.
 ///
 /// # Errors
 /// The writer fails.
@@ -104,9 +105,13 @@ fn internals(traces: &[Trace]) -> Vec<&'static str> {
     names
 }
 
-/// Payload bits delivered since the sample before, per second.
+/// Payload bits delivered since the sample before, per second; not a number where the flow was not there meanwhile.
 fn goodput(trace: &Trace, flow: &FlowTrace, index: usize) -> f64 {
     let Some(before) = index.checked_sub(1) else { return f64::NAN };
+    let life = lifetime(trace, flow);
+    if life.to <= trace.at[before] || life.from >= trace.at[index] {
+        return f64::NAN;
+    }
     let packets = (flow.delivered[index] - flow.delivered[before]) as f64;
     packets * f64::from(flow.payload) * 8.0 / ((trace.at[index] - trace.at[before]) as f64 * 1e-9)
 }

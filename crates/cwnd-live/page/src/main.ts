@@ -349,11 +349,13 @@ function planes(): void {
   const dots: { x: number; y: number; colour: string; title: string }[] = [];
   let most = 0;
   let names = ['', ''];
+  let fair: [number, number] = [1, 1];
   results.runs.forEach((_, index) => {
     const pair = all.filter((line) => line.run === index && !hidden.has(line.name)).slice(0, 2);
     const [x, y] = pair.map((line) => column(results, line, 'goodput'));
     if (!x || !y || !pair[0] || !pair[1]) return;
     names = results.runs.length > 1 ? ['first flow', 'second flow'] : [pair[0].name, pair[1].name];
+    if (pair[0].info.fair && pair[1].info.fair) fair = [pair[0].info.fair, pair[1].info.fair];
     const colour = results.runs.length > 1 ? plots.colour(pair[0]) : theme.link;
     curves.push({ x, y, colour });
     most = Math.max(most, largest(x), largest(y));
@@ -372,11 +374,11 @@ function planes(): void {
     phase.innerHTML = chart({
       x: { label: `${names[0]} (Mbit/s)`, min: 0, max: end }, y: { label: `${names[1]} (Mbit/s)`, min: 0, max: end },
       curves: [
-        { x: [0, end], y: [0, end], colour: theme.muted, dash: [3, 3], width: 1 },
+        { x: [0, (end * fair[0]) / Math.max(...fair)], y: [0, (end * fair[1]) / Math.max(...fair)], colour: theme.muted, dash: [3, 3], width: 1 },
         { x: [0, line], y: [line, 0], colour: theme.muted, dash: [3, 3], width: 1 },
         ...curves.map((curve) => ({ ...curve, width: 1.2, opacity: 0.75 })),
       ],
-      dots, texts: [{ x: end * 0.99, y: end * 0.9, text: 'fair' }, { x: line * 0.97, y: line * 0.06, text: 'efficient' }],
+      dots, texts: [{ x: (end * 0.99 * fair[0]) / Math.max(...fair), y: (end * 0.9 * fair[1]) / Math.max(...fair), text: 'fair' }, { x: line * 0.97, y: line * 0.06, text: 'efficient' }],
     }, ...size(phase), theme);
   }
   if (asked.moving) return;

@@ -14,7 +14,10 @@ export interface Measure { key: string; title: string; unit: string; scale: numb
 export interface Hello {
   kind: 'hello'; version: string; algorithms: Algorithm[]; presets: Preset[]; measures: Measure[]; eras: string[];
 }
-export interface FlowInfo { name: string; algorithm: string; light: string; dark: string; base_rtt: number; start: number }
+export interface FlowInfo { name: string; algorithm: string; light: string; dark: string; base_rtt: number; start: number;
+  /** What max-min fairness would give it, Mbit/s. */
+  fair: number | null;
+}
 export interface Description {
   columns: string[]; rows: number; flows: FlowInfo[]; flows_in_all: number;
   link: { name: string; rate: number | null } | null; warmup: number; end: number;

@@ -1,9 +1,9 @@
 //! Plots of one run: columns over time, rates, fairness, distributions, the phase plane.
 
 use cwnd_run::measure::{
-    SHORT_INTERVAL, Window, goodput_over_time, is_throughout, jain, lifetime, mean_capacity, utilisation_series,
+    SHORT_INTERVAL, goodput_series, goodputs_over_time, jain, lifetime, mean_capacity, utilisation_series,
 };
-use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+use cwnd_trace::{LinkTrace, Trace};
 
 use super::axis::Axis;
 use super::colour;
@@ -53,28 +53,22 @@ impl<'a> RunPlots<'a> {
         self.utilisation_over(self.interval(interval)?).ok_or(PlotError::NoRate)
     }
 
-    /// Jain's index of the goodputs of the flows that are there throughout each interval of so many seconds.
+    /// Jain's index of the goodputs of the flows that are there, each over its life, in intervals of so many seconds.
     ///
     /// # Errors
     /// The samples are too far apart for the interval.
     pub fn fairness(&self, interval: f64) -> Result<Lines, PlotError> {
         let interval = self.interval(Some(interval))?;
-        let series: Vec<(&FlowTrace, Vec<f64>)> = (0..self.trace.flows.len())
-            .filter_map(|flow| Some((&self.trace.flows[flow], self.rates(flow, interval)?)))
-            .collect();
-        let count = series.first().map_or(0, |(_, rates)| rates.len());
-        let window = |at: usize| Window { from: at as u64 * interval, to: (at as u64 + 1) * interval };
-        let there = |at: usize| series.iter().filter(move |(flow, _)| is_throughout(self.trace, flow, window(at)));
-        let index = |at: usize| jain(&there(at).map(|(_, rates)| rates[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN);
+        let rates = goodputs_over_time(self.trace, whole(self.trace), interval).unwrap_or_default();
         let line = Line {
             name: "Jain's index".to_string(),
             colour: colour::neutral(),
             dash: colour::dash(0),
-            x: middles(count, interval),
-            y: (0..count).map(index).collect(),
+            x: middles(rates.len(), interval),
+            y: rates.iter().map(|rates| jain(rates).unwrap_or(f64::NAN)).collect(),
         };
         let mut lines = self.over_time("Fairness", Axis::new("jain", "Jain's index").within(0.0, 1.05), vec![line]);
-        let most = (0..count).map(|at| there(at).count()).max().unwrap_or(0);
+        let most = rates.iter().map(Vec::len).max().unwrap_or(0);
         let least = 1.0 / most.max(1) as f64;
         lines.rules.push(Rule { at: least, name: "one flow has everything".to_string() });
         Ok(lines)
@@ -181,7 +175,16 @@ impl<'a> RunPlots<'a> {
     }
 
     fn rates(&self, flow: usize, interval: u64) -> Option<Vec<f64>> {
-        goodput_over_time(self.trace, &self.trace.flows[flow], whole(self.trace), interval)
+        let flow = &self.trace.flows[flow];
+        let mut rates = goodput_series(self.trace, flow, whole(self.trace), interval)?;
+        let life = lifetime(self.trace, flow);
+        // A flow has no rate where it is not there at all.
+        for (from, rate) in (0..).map(|k| k * interval).zip(&mut rates) {
+            if life.to <= from || life.from >= from + interval {
+                *rate = f64::NAN;
+            }
+        }
+        Some(rates)
     }
 
     /// The colour of a pair of flows: that of the first flow.
@@ -304,6 +307,34 @@ mod tests {
         assert_eq!((fairness.lines[0].y.len(), fairness.rules[0].at), (4, 0.5));
         let utilisation = run.utilisation(None).expect("shares");
         assert!(utilisation.lines[0].y.iter().all(|share| (share - 1.0).abs() < 1e-9));
+    }
+
+    #[test]
+    fn flows_that_are_not_there_yet_do_not_starve() {
+        // Four flows that start a second apart and share 400 packets/s evenly.
+        let mut trace = trace();
+        let total = |from: u64, k: u64| (from * 10..k).map(|at| 40 / (at / 10 + 1).min(4)).sum::<u64>();
+        trace.flows = (0..4)
+            .map(|from| FlowTrace {
+                name: format!("from {from} s"),
+                start: from * 1_000_000_000,
+                payload: 1000,
+                delivered: (0..=40).map(|k| total(from, k)).collect(),
+                window: vec![4.0; 41].into(),
+                ..FlowTrace::default()
+            })
+            .collect();
+        let run = RunPlots::new(&trace, 0);
+        let fairness = run.fairness(1.0).expect("an index");
+        assert!(fairness.lines[0].y.iter().all(|index| (index - 1.0).abs() < 1e-9), "{:?}", fairness.lines[0].y);
+        assert_eq!((fairness.lines[0].y.len(), fairness.rules[0].at), (4, 0.25));
+        let goodput = run.goodput(Some(1.0), None).expect("rates");
+        let absent: Vec<usize> =
+            goodput.lines.iter().map(|line| line.y.iter().filter(|rate| rate.is_nan()).count()).collect();
+        assert_eq!(absent, [0, 1, 2, 3]);
+        let window = run.cdf("window_packets", None).expect("numbers");
+        // From 1, 1, 2 and 3 s on, every tenth of a second.
+        assert_eq!(window.lines.iter().map(|line| line.x.len()).collect::<Vec<_>>(), [31, 31, 21, 11]);
     }
 
     #[test]

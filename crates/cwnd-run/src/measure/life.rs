@@ -30,7 +30,7 @@ pub fn lifetime(trace: &Trace, flow: &FlowTrace) -> Window {
 
 /// Whether a flow is there during all of `window`.
 #[must_use]
-pub fn is_throughout(trace: &Trace, flow: &FlowTrace, window: Window) -> bool {
+pub(crate) fn is_throughout(trace: &Trace, flow: &FlowTrace, window: Window) -> bool {
     let life = lifetime(trace, flow);
     life.from <= window.from && life.to >= window.to
 }

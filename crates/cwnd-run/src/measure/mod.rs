@@ -30,7 +30,7 @@ pub use correlation::{kendall, spearman};
 pub use curve::{Curve, Window};
 pub use fair::fair_shares;
 pub use fairness::{jain, relative_range};
-pub use life::{is_throughout, lifetime};
+pub use life::lifetime;
 pub(crate) use link::queue_delay_mean;
 pub use link::{LinkCount, link_rate, mean_capacity, utilisation, utilisation_series};
 pub use maxmin::{RoutedFlow, max_min};
@@ -43,7 +43,7 @@ pub use statistics::{
 };
 pub use summary::{Estimates, Measures, Summary, summarise};
 pub use throughput::{
-    coefficient_of_variation, goodput, goodput_over_time, goodput_series, stability_index, wire_throughput,
+    coefficient_of_variation, goodput, goodput_series, goodputs_over_time, stability_index, wire_throughput,
 };
 
 /// The interval of [`stability_index`]: 1 s. The stages of `daimd` §V last 100 s; it does not print its sampling interval, and 100

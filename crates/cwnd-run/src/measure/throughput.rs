@@ -30,13 +30,14 @@ pub(crate) fn goodput_of_all(trace: &Trace, flows: &[FlowTrace], window: Window)
     (!lives.is_empty()).then(|| rates.sum())
 }
 
-/// [`goodput`] in each whole `interval` of `window`, bit/s; not a number where the flow takes no part. None where the trace is sampled
-/// more coarsely.
+/// The [`goodput`] of each flow that takes part in it, for each whole `interval` of `window`, bit/s. None where the trace is sampled more
+/// coarsely.
 #[must_use]
-pub fn goodput_over_time(trace: &Trace, flow: &FlowTrace, window: Window, interval: u64) -> Option<Vec<f64>> {
-    let pieces = goodput_series(trace, flow, window, interval)?.len() as u64;
+pub fn goodputs_over_time(trace: &Trace, window: Window, interval: u64) -> Option<Vec<Vec<f64>>> {
+    let pieces = Curve::new(&trace.at, &trace.at).series(window, interval)?.len() as u64;
     let piece = |k| Window { from: window.from + k * interval, to: window.from + (k + 1) * interval };
-    Some((0..pieces).map(|k| goodput(trace, flow, piece(k)).unwrap_or(f64::NAN)).collect())
+    let rates = |k| trace.flows.iter().filter_map(|flow| goodput(trace, flow, piece(k))).collect();
+    Some((0..pieces).map(rates).collect())
 }
 
 /// Payload bits delivered in each whole `interval` of `window`, per second, whether the flow lives then or not. None where the trace is
