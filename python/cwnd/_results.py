@@ -16,36 +16,37 @@ __all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", 
 
 _MEASURES = _native.measures()
 
+# Runs from which on a 95 % interval is shown, and not the smallest and the largest value.
+ENOUGH_FOR_INTERVAL = 5
+
 Native = TypeVar("Native", bound=_native.Runs | _native.Compared | _native.Evaluated | _native.Conformed)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over independent seeds with its 95 % confidence interval.
+    """A mean over independent seeds, and how far it can be trusted.
 
     Attributes
     ----------
     mean : float
         The mean, in the unit of what is estimated.
     ci95 : float or None
-        Half the width of the 95 % Student t interval; None with a single run.
+        Half the width of the 95 % Student t interval ``mean ± ci95``, whatever values are possible; None with a single
+        run.
     n : int
         How many runs had a value.
+    low : float
+        The lower end of what is shown: below five runs the smallest value, from five on the lower end of the 95 %
+        interval, but no value that the quantity cannot have.
+    high : float
+        The upper end, likewise.
     """
 
     mean: float
     ci95: float | None
     n: int
-
-    @property
-    def low(self) -> float:
-        """The lower end of the interval; the mean with a single run."""
-        return self.mean - (self.ci95 or 0.0)
-
-    @property
-    def high(self) -> float:
-        """The upper end of the interval; the mean with a single run."""
-        return self.mean + (self.ci95 or 0.0)
+    low: float
+    high: float
 
     def overlaps(self, other: Estimate) -> bool:
         """Whether neither mean can be called the larger.
@@ -58,7 +59,7 @@ class Estimate:
         Returns
         -------
         bool
-            Whether the intervals overlap; always for single runs, which have none.
+            Whether what is shown of them (`low` to `high`) overlaps; always for single runs.
         """
         if self.ci95 is None or other.ci95 is None:
             return True
@@ -68,7 +69,11 @@ class Estimate:
         return self.mean
 
     def __str__(self) -> str:
-        return f"{self.mean:.6g}" if self.ci95 is None else f"{self.mean:.6g} ± {self.ci95:.2g}"
+        if self.ci95 is None:
+            return f"{self.mean:.6g}"
+        if self.n >= ENOUGH_FOR_INTERVAL and (self.low, self.high) == (self.mean - self.ci95, self.mean + self.ci95):
+            return f"{self.mean:.6g} ± {self.ci95:.2g}"
+        return f"{self.mean:.6g} ({self.low:.4g} to {self.high:.4g})"
 
 
 class Estimates(Mapping[str, Estimate]):

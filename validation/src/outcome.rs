@@ -1,6 +1,6 @@
 //! What one run gives, here or elsewhere.
 
-use cwnd_run::measure::{Estimate, Summary};
+use cwnd_run::measure::{Domain, Estimate, Summary};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Measure;
@@ -46,5 +46,5 @@ impl Outcome {
 
 /// A measure over the runs of all seeds; none without runs.
 pub(crate) fn estimate(outcomes: &[Outcome], measure: Measure) -> Option<Estimate> {
-    Estimate::over(&outcomes.iter().map(|outcome| outcome.value(measure)).collect::<Vec<_>>())
+    Estimate::over(&outcomes.iter().map(|outcome| outcome.value(measure)).collect::<Vec<_>>(), Domain::POSITIVE)
 }

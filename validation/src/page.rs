@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn numbers_are_shown_to_a_percent_and_better() {
-        let text = |mean, ci95| shown(&Estimate { mean, ci95, n: 4 });
+        let text = |mean, ci95| shown(&Estimate { mean, ci95, n: 4, low: mean, high: mean });
         assert_eq!(text(0.98765, Some(0.00321)), "0.9877 ± 0.0032");
         assert_eq!(text(123.456, Some(4.5)), "123.5 ± 4.5");
         assert_eq!(text(6.6e-5, Some(1.23e-5)), "(6.60 ± 1.23)e-5");

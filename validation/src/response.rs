@@ -6,7 +6,7 @@ use std::fmt::Write;
 use cwnd::registry::{ALGORITHMS, Transport};
 use cwnd::{Span, Spec};
 use cwnd_lab::model::{ResponseRow, responses};
-use cwnd_run::measure::{Estimate, Window, wire_throughput};
+use cwnd_run::measure::{Domain, Estimate, Window, wire_throughput};
 use cwnd_run::run::{Runs, run as run_all};
 use cwnd_run::scenario::Scenario;
 use cwnd_trace::Trace;
@@ -165,7 +165,7 @@ fn window(runs: &Runs) -> Option<Estimate> {
         let rate = wire_throughput(trace, flow, Window::measured(trace))?;
         Some(rate / (8.0 * f64::from(flow.packet)) * flow.base_rtt as f64 * 1e-9)
     };
-    Estimate::over(&runs.traces.iter().filter_map(of).collect::<Vec<_>>())
+    Estimate::over(&runs.traces.iter().filter_map(of).collect::<Vec<_>>(), Domain::POSITIVE)
 }
 
 impl Cases {
@@ -202,7 +202,7 @@ impl Compared {
         let spec = Spec::parse(&self.model.algorithm).ok()?;
         let packets = (MODEL_LOSSES / self.level.loss) as u64;
         let mean = |seed| cwnd_model::bernoulli::mean_window_with_recovery(&spec, self.level.loss, packets, rtt, seed);
-        Estimate::over(&(1..=seeds).filter_map(mean).collect::<Vec<f64>>())
+        Estimate::over(&(1..=seeds).filter_map(mean).collect::<Vec<f64>>(), Domain::POSITIVE)
     }
 
     /// The simulator's mean over the model's, less one; none where one of them is missing.

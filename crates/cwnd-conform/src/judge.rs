@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cwnd_run::measure::Estimate;
+use cwnd_run::measure::{Domain, Estimate};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -197,7 +197,7 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
             }
         }
     }
-    if let Some(value) = Estimate::over(&values) {
+    if let Some(value) = Estimate::over(&values, Domain::ANY) {
         judged.verdict = Verdict::of(&value, check.accepted);
         judged.value = Some(value);
     }
@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn a_verdict_looks_at_the_whole_interval() {
-        let of = |values: &[f64], accepted| Verdict::of(&Estimate::over(values).expect("values"), accepted);
+        let of =
+            |values: &[f64], accepted| Verdict::of(&Estimate::over(values, Domain::ANY).expect("values"), accepted);
         assert_eq!(of(&[0.7, 0.7, 0.7], Range::within(0.69, 0.71)), Verdict::Meets);
         assert_eq!(of(&[0.595, 0.6, 0.59], Range::within(0.69, 0.71)), Verdict::Departs);
         assert_eq!(of(&[0.6, 0.8], Range::within(0.69, 0.71)), Verdict::Unclear);

@@ -4,7 +4,7 @@ use cwnd::registry::Transport;
 use cwnd::{Span, Spec};
 
 use cwnd_run::execute::{Progress, RunError};
-use cwnd_run::measure::{Estimate, Estimates, Until, mean, paired};
+use cwnd_run::measure::{Domain, Estimate, Estimates, Until, mean, paired};
 use cwnd_run::run::{Runs, run, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
 
@@ -201,13 +201,13 @@ impl Versus {
         let among = |half: &[Option<f64>]| mean(&half.iter().flatten().copied().collect::<Vec<_>>());
         let means: Vec<(f64, f64)> =
             halves.filter_map(|halves| halves.and_then(|(own, other)| Some((among(own)?, among(other)?)))).collect();
-        let over = |of: fn(&(f64, f64)) -> f64| {
-            Estimate::over(&means.iter().map(of).filter(|value| value.is_finite()).collect::<Vec<_>>())
+        let over = |domain, of: fn(&(f64, f64)) -> f64| {
+            Estimate::over(&means.iter().map(of).filter(|value| value.is_finite()).collect::<Vec<_>>(), domain)
         };
         Self {
             opponent: runs.scenario.document().flow[1].algorithm.text().to_string(),
-            share: over(|(own, other)| own / (own + other)),
-            ratio: over(|(own, other)| own / other),
+            share: over(Domain::SHARE, |(own, other)| own / (own + other)),
+            ratio: over(Domain::POSITIVE, |(own, other)| own / other),
             runs,
         }
     }

@@ -116,15 +116,15 @@ fn the_default_algorithms_are_registered() {
 /// A comparison whose rows have these utilisations, as mean and half the width of the interval.
 fn with_utilisations(values: &[(f64, Option<f64>)]) -> Compared {
     let scenario = Scenario::check(Document { flow: vec![group("reno")], ..base() }).expect("valid");
-    let row = |(mean, ci95): &(f64, Option<f64>)| ComparedAlgorithm {
-        algorithm: "reno".to_string(),
-        alone: Runs { scenario: scenario.clone(), traces: Vec::new(), summaries: Vec::new() },
-        estimates: Estimates {
-            utilisation: Some(Estimate { mean: *mean, ci95: *ci95, n: 5 }),
-            loss_rate: Some(Estimate { mean: *mean, ci95: *ci95, n: 5 }),
-            ..Estimates::over(&[])
-        },
-        versus: None,
+    let row = |(mean, ci95): &(f64, Option<f64>)| {
+        let half = ci95.unwrap_or(0.0);
+        let value = Estimate { mean: *mean, ci95: *ci95, n: 5, low: mean - half, high: mean + half };
+        ComparedAlgorithm {
+            algorithm: "reno".to_string(),
+            alone: Runs { scenario: scenario.clone(), traces: Vec::new(), summaries: Vec::new() },
+            estimates: Estimates { utilisation: Some(value), loss_rate: Some(value), ..Estimates::over(&[]) },
+            versus: None,
+        }
     };
     Compared { rows: values.iter().map(row).collect() }
 }

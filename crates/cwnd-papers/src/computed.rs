@@ -1,6 +1,6 @@
 //! A computed value.
 
-use cwnd_run::measure::{Estimate, mean};
+use cwnd_run::measure::{Domain, Estimate, mean};
 use cwnd_run::probe::Kept;
 
 /// A value that a runner computed.
@@ -88,7 +88,7 @@ impl Computed {
         match self {
             Self::Exact(value) => Some(Interval { value: *value, low: *value, high: *value }),
             Self::Runs(values) => {
-                let estimate = Estimate::over(values)?;
+                let estimate = Estimate::over(values, Domain::ANY)?;
                 estimate.ci95?;
                 let (low, high) = estimate.interval();
                 Some(Interval { value: estimate.mean, low, high })

@@ -6,8 +6,7 @@ use serde::Serialize;
 use super::computed::Computed;
 use super::published::{Kind, PublishedResult, PublishedRow, Value};
 use super::verdict::{Basis, Verdict};
-use cwnd_run::measure::Estimate;
-use cwnd_run::measure::digits::cell;
+use cwnd_run::measure::digits::with_half;
 
 /// A row of a table of results: `cwnd paper --json` prints a list of these.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
@@ -123,10 +122,8 @@ impl JudgedRow {
             Some(Value::Number(value)) if *value != 0.0 && value.abs() < 1e-6 && self.ci95.is_none() => {
                 with_unit(format!("{value:.1e}"), &self.unit)
             }
-            Some(Value::Number(mean)) => {
-                let estimate = Estimate { mean: *mean, ci95: self.ci95, n: 1 };
-                with_unit(cell(Some(estimate), 1.0), &self.unit)
-            }
+            // The interval that the verdict looked at, whatever the number of runs and the bounds of the quantity.
+            Some(Value::Number(mean)) => with_unit(with_half(*mean, self.ci95), &self.unit),
         }
     }
 

@@ -98,10 +98,11 @@ impl Compared {
             let estimates =
                 serde_json::to_value(&row.estimates).map_err(|error| Failure::Unexpected(error.to_string()))?;
             for (measure, unit, ..) in MEASURES {
-                if let Some(mean) = estimates[measure]["mean"].as_f64() {
-                    let number = |key: &str| estimates[measure][key].as_f64();
+                let number = |key: &str| estimates[measure][key].as_f64();
+                if let (Some(mean), Some(low), Some(high)) = (number("mean"), number("low"), number("high")) {
                     let n = number("n").unwrap_or(0.0) as usize;
-                    cells.push((row.algorithm.as_str(), measure, unit, Estimate { mean, ci95: number("ci95"), n }));
+                    let found = Estimate { mean, ci95: number("ci95"), n, low, high };
+                    cells.push((row.algorithm.as_str(), measure, unit, found));
                 }
             }
         }
@@ -174,9 +175,16 @@ fn estimates(cells: &[(&str, &str, &str, Estimate)], mean: &str) -> Result<Table
     table.real("mean", "", mean, cells.iter().map(|cell| cell.3.mean));
     let half = cells.iter().map(|cell| cell.3.ci95.unwrap_or(f64::NAN));
     table.real("ci95", "", "half the width of its 95 % Student t interval", half);
+    table.real("low", "", LOW, cells.iter().map(|cell| cell.3.low));
+    table.real("high", "", HIGH, cells.iter().map(|cell| cell.3.high));
     table.whole("n", "", "runs that had a value", cells.iter().map(|cell| cell.3.n as u64));
     Table::of(table)
 }
+
+/// The column of [`Estimate::low`].
+pub(crate) const LOW: &str = "smallest value below five runs; from five on the lower end of the 95 % interval, but no value that the measure cannot have";
+/// The column of [`Estimate::high`].
+pub(crate) const HIGH: &str = "the upper end, likewise";
 
 type Settings = BTreeMap<String, String>;
 

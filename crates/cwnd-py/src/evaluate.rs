@@ -11,6 +11,7 @@ use cwnd_run::cells::Cells;
 use cwnd_run::files::{to_json, write_whole};
 use pyo3::prelude::*;
 
+use crate::compare::{HIGH, LOW};
 use crate::failure::Failure;
 use crate::outside::written;
 use crate::table::Table;
@@ -97,6 +98,8 @@ impl Evaluated {
         table.real("mean", "", "over independent seeds, in the unit of the row", rows.iter().map(|row| row.3.mean));
         let half = rows.iter().map(|row| row.3.ci95.unwrap_or(f64::NAN));
         table.real("ci95", "", "half the width of its 95 % Student t interval", half);
+        table.real("low", "", LOW, rows.iter().map(|row| row.3.low));
+        table.real("high", "", HIGH, rows.iter().map(|row| row.3.high));
         table.whole("n", "", "runs that had a value", rows.iter().map(|row| row.3.n as u64));
         Table::of(table)
     }

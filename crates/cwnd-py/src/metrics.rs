@@ -47,9 +47,10 @@ pub(crate) fn kendall(one: Vec<f64>, other: Vec<f64>) -> Option<f64> {
     measure::kendall(&one, &other)
 }
 
-/// Mean, half the width of its 95 % Student t interval, and count.
+/// Mean, half the width of its 95 % Student t interval, count, and the ends of what is shown.
 #[pyfunction]
-pub(crate) fn estimate(values: Vec<f64>) -> Option<(f64, Option<f64>, usize)> {
-    let found = measure::Estimate::over(&values).map(|estimate| (estimate.mean, estimate.ci95, estimate.n));
-    found.filter(|(mean, half, _)| mean.is_finite() && half.is_none_or(f64::is_finite))
+pub(crate) fn estimate(values: Vec<f64>) -> Option<(f64, Option<f64>, usize, f64, f64)> {
+    let found = measure::Estimate::over(&values, measure::Domain::ANY)?;
+    let finite = found.mean.is_finite() && found.ci95.is_none_or(f64::is_finite);
+    finite.then_some((found.mean, found.ci95, found.n, found.low, found.high))
 }

@@ -8,7 +8,8 @@ use serde::Serialize;
 pub use super::traffic::{Arrivals, Cbr, Completion};
 use cwnd_lab::compare::{self, COLUMNS, Compared};
 use cwnd_run::measure::{
-    Estimate, Estimates, Window, fair_shares, flow_loss_rate, goodput, mean, peer_limited_share, retransmission_ratio,
+    Domain, Estimate, Estimates, Window, fair_shares, flow_loss_rate, goodput, mean, peer_limited_share,
+    retransmission_ratio,
     source_limited_share, summarise,
 };
 use cwnd_run::run::Runs;
@@ -329,23 +330,29 @@ impl Run {
 
 impl FlowResult {
     fn of(runs: &Runs, first: &Trace, index: usize, fair_share_bps: Option<f64>) -> Self {
-        let over = |of: fn(&Trace, usize, Window) -> Option<f64>| {
+        let over = |domain, of: fn(&Trace, usize, Window) -> Option<f64>| {
             let values = runs.traces.iter().filter_map(|trace| of(trace, index, Window::measured(trace)));
-            Estimate::over(&values.collect::<Vec<_>>())
+            Estimate::over(&values.collect::<Vec<_>>(), domain)
         };
         Self {
             flow: first.flows[index].name.clone(),
             algorithm: first.flows[index].algorithm.clone(),
-            goodput_bps: over(|trace, at, window| goodput(trace, &trace.flows[at], window)),
+            goodput_bps: over(Domain::POSITIVE, |trace, at, window| goodput(trace, &trace.flows[at], window)),
             size_packets: first.flows[index].size,
-            completion_time_s: over(|trace, at, _| trace.flows[at].completed.map(|nanos| nanos as f64 * 1e-9)),
+            completion_time_s: over(Domain::POSITIVE, |trace, at, _| {
+                trace.flows[at].completed.map(|nanos| nanos as f64 * 1e-9)
+            }),
             fair_share_bps,
-            loss_rate: over(|trace, at, window| flow_loss_rate(trace, &trace.flows[at], window)),
-            retransmission_ratio: over(|trace, at, window| {
+            loss_rate: over(Domain::SHARE, |trace, at, window| flow_loss_rate(trace, &trace.flows[at], window)),
+            retransmission_ratio: over(Domain::SHARE, |trace, at, window| {
                 retransmission_ratio(trace, std::slice::from_ref(&trace.flows[at]), window)
             }),
-            source_limited_share: over(|trace, at, window| source_limited_share(trace, &trace.flows[at], window)),
-            peer_limited_share: over(|trace, at, window| peer_limited_share(trace, &trace.flows[at], window)),
+            source_limited_share: over(Domain::SHARE, |trace, at, window| {
+                source_limited_share(trace, &trace.flows[at], window)
+            }),
+            peer_limited_share: over(Domain::SHARE, |trace, at, window| {
+                peer_limited_share(trace, &trace.flows[at], window)
+            }),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::table::Table;
 use cwnd_lab::compare::{COLUMNS, Column};
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::sweep::{Progressed, Sweep, Swept};
-use cwnd_run::measure::digits::cell;
+use cwnd_run::measure::digits::{cell, legend};
 use cwnd_run::scenario::{Document, Dumbbell};
 
 /// What `cwnd compare` prints.
@@ -13,10 +13,14 @@ use cwnd_run::scenario::{Document, Dumbbell};
 pub fn comparison(document: &json::Comparison) -> String {
     let mut text = heading(document);
     text.push_str(&alone(document));
+    text.push_str(&format!("{}\n", legend(document.origin.seeds as usize)));
     let opponent = document.algorithms.iter().find_map(|row| row.versus.as_ref().map(|versus| &versus.algorithm));
     if let Some(opponent) = opponent {
         let flows = document.flows;
-        text.push_str(&format!("\n{} of each algorithm together with {flows} of {opponent}\n\n", counted(flows)));
+        text.push_str(&format!(
+            "\n{} of each algorithm together with {flows} of {opponent}\n\n",
+            counted(flows, "flow")
+        ));
         text.push_str(&versus(document));
     }
     for warning in &document.warnings {
@@ -44,7 +48,9 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
     let mut text = format!(
         "{algorithm} under the headings of RFC 9743, beside Reno and CUBIC in its place\n\
-         {seeds} seeds of {duration_s} s, measured after {warmup_s} s; mean ± half the 95 % confidence interval\n"
+         {} of {duration_s} s, measured after {warmup_s} s\n{}\n",
+        counted(*seeds, "seed"),
+        legend(*seeds as usize),
     );
     for section in &evaluation.sections {
         text.push_str(&format!("\n{} {}\n", section.number, section.title));
@@ -60,14 +66,13 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         let mut table = Table::left();
         table.row(["path", "traffic", "measure", algorithm.as_str(), "reno", "cubic"]);
         for row in &section.rows {
-            let (scale, unit) = if row.unit == "s" { (1e3, ", ms") } else { (1.0, "") };
             table.row([
                 format!("{} {} {}", row.rate, row.rtt, row.queue),
                 row.traffic.clone(),
-                format!("{}{unit}", row.measure),
-                cell(row.algorithm, scale),
-                cell(row.reno, scale),
-                cell(row.cubic, scale),
+                row.heading(),
+                cell(row.algorithm, row.shown.scale),
+                cell(row.reno, row.shown.scale),
+                cell(row.cubic, row.shown.scale),
             ]);
         }
         text.push_str(&table.print());
@@ -81,8 +86,10 @@ pub fn run(document: &json::Run) -> String {
     let origin = &document.origin;
     let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
     text.push_str(&format!(
-        "{} seeds of {} s, measured after {} s; mean ± half the 95 % confidence interval\n\n",
-        origin.seeds, origin.duration_s, origin.warmup_s
+        "{} of {} s, measured after {} s\n\n",
+        counted(origin.seeds, "seed"),
+        origin.duration_s,
+        origin.warmup_s
     ));
     let finite = document.flows.iter().any(|flow| flow.size_packets.is_some());
     let with_end = |row: [String; 5], end: String| row.into_iter().chain(finite.then_some(end));
@@ -127,7 +134,8 @@ pub fn run(document: &json::Run) -> String {
             cell(link.queue_delay_p99_s, 1e3),
         ]);
     }
-    text.push_str(&format!("\n{}\ndigests: {}\n", links.print(), document.digests.join(" ")));
+    let legend = legend(origin.seeds as usize);
+    text.push_str(&format!("\n{}{legend}\n\ndigests: {}\n", links.print(), document.digests.join(" ")));
     for warning in &document.warnings {
         text.push_str(&format!("warning: {warning}\n"));
     }
@@ -139,7 +147,7 @@ pub fn run(document: &json::Run) -> String {
 pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
     let mut text = swept.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
     let Swept { cells, done_cells, points, .. } = swept;
-    text.push_str(&format!("{done_cells} of {cells} cells; mean ± half the 95 % confidence interval\n\n"));
+    text.push_str(&format!("{done_cells} of {cells} cells\n\n"));
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
     let mut table = Table::default();
     let short = |key: &String| key.rsplit('.').next().unwrap_or_default().to_string();
@@ -157,6 +165,8 @@ pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
     if points.len() > MAX_POINTS {
         text.push_str(&format!("and {} more points: see the files, or --json\n", points.len() - MAX_POINTS));
     }
+    let seeds = points.iter().filter_map(|point| point.measures.goodput_bps).map(|goodput| goodput.n).max();
+    text.push_str(&format!("{}\n", legend(seeds.unwrap_or(0))));
     text
 }
 
@@ -228,13 +238,14 @@ fn heading(document: &json::Comparison) -> String {
     });
     format!(
         "{} of each algorithm{path}, era {era}\n\
-         {seeds} seeds of {duration}, measured after {warmup}; mean ± half the 95 % confidence interval\n\n",
-        counted(document.flows),
+         {} of {duration}, measured after {warmup}\n\n",
+        counted(document.flows, "flow"),
+        counted(*seeds, "seed"),
     )
 }
 
-fn counted(flows: u32) -> String {
-    if flows == 1 { "1 flow".to_string() } else { format!("{flows} flows") }
+fn counted(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// The columns shown of a comparison, and a table with their headings.

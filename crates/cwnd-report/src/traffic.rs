@@ -4,7 +4,7 @@ use cwnd_trace::{CrowdTrace, Histogram, SizeClass, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use cwnd_run::measure::{Curve, Estimate, Window};
+use cwnd_run::measure::{Curve, Domain, Estimate, Window};
 use cwnd_run::run::Runs;
 
 /// A flow without congestion control.
@@ -66,9 +66,11 @@ impl Cbr {
         let rise = |trace: &Trace, curve: &[u64]| Curve::new(&trace.at, curve).rise(Window::measured(trace));
         Self {
             cbr: first.cbr[index].name.clone(),
-            sent_bps: over(runs, |trace| Some(bits * per_second(trace, &trace.cbr[index].sent)?)),
-            delivered_bps: over(runs, |trace| Some(bits * per_second(trace, &trace.cbr[index].delivered)?)),
-            loss_rate: over(runs, |trace| {
+            sent_bps: over(runs, Domain::POSITIVE, |trace| Some(bits * per_second(trace, &trace.cbr[index].sent)?)),
+            delivered_bps: over(runs, Domain::POSITIVE, |trace| {
+                Some(bits * per_second(trace, &trace.cbr[index].delivered)?)
+            }),
+            loss_rate: over(runs, Domain::SHARE, |trace| {
                 let sent = rise(trace, &trace.cbr[index].sent);
                 (sent > 0.0).then(|| rise(trace, &trace.cbr[index].dropped) / sent)
             }),
@@ -81,7 +83,7 @@ impl Arrivals {
         let CrowdTrace { name, algorithm, packet, payload, .. } = &first.crowds[index];
         let crowd = |of: fn(&CrowdTrace) -> &[u64]| move |trace: &Trace| per_second(trace, of(&trace.crowds[index]));
         let share = |part: fn(&CrowdTrace) -> &[u64], whole: fn(&CrowdTrace) -> &[u64]| {
-            over(runs, |trace| {
+            over(runs, Domain::SHARE, |trace| {
                 let whole = crowd(whole)(trace).filter(|whole| *whole > 0.0)?;
                 Some(crowd(part)(trace)? / whole)
             })
@@ -91,11 +93,11 @@ impl Arrivals {
         Self {
             arrivals: name.clone(),
             algorithm: algorithm.clone(),
-            flows_per_s: over(runs, crowd(|crowd| &crowd.arrived)),
+            flows_per_s: over(runs, Domain::POSITIVE, crowd(|crowd| &crowd.arrived)),
             refused_share: share(|crowd| &crowd.refused, |crowd| &crowd.arrived),
-            requested_bps: over(runs, |trace| Some(packet * crowd(|crowd| &crowd.requested)(trace)?)),
-            goodput_bps: over(runs, |trace| Some(payload * crowd(|crowd| &crowd.delivered)(trace)?)),
-            size_mean_packets: over(runs, |trace| trace.crowds[index].sizes.mean()),
+            requested_bps: over(runs, Domain::POSITIVE, |trace| Some(packet * crowd(|crowd| &crowd.requested)(trace)?)),
+            goodput_bps: over(runs, Domain::POSITIVE, |trace| Some(payload * crowd(|crowd| &crowd.delivered)(trace)?)),
+            size_mean_packets: over(runs, Domain::POSITIVE, |trace| trace.crowds[index].sizes.mean()),
             retransmission_ratio: share(|crowd| &crowd.retransmitted, |crowd| &crowd.sent),
             completion: classes.collect(),
         }
@@ -105,7 +107,7 @@ impl Arrivals {
 impl Completion {
     fn of(runs: &Runs, crowd: usize, class: usize) -> Self {
         let times = |what: fn(&Histogram) -> Option<f64>| {
-            over(runs, |trace| Some(what(&class_of(trace, crowd, class).arrived)? * 1e-9))
+            over(runs, Domain::POSITIVE, |trace| Some(what(&class_of(trace, crowd, class).arrived)? * 1e-9))
         };
         Self {
             up_to_packets: runs
@@ -127,8 +129,8 @@ fn class_of(trace: &Trace, crowd: usize, class: usize) -> &SizeClass {
 }
 
 /// The estimate over the runs that have a value.
-fn over(runs: &Runs, of: impl Fn(&Trace) -> Option<f64>) -> Option<Estimate> {
-    Estimate::over(&runs.traces.iter().filter_map(of).collect::<Vec<_>>())
+fn over(runs: &Runs, domain: Domain, of: impl Fn(&Trace) -> Option<f64>) -> Option<Estimate> {
+    Estimate::over(&runs.traces.iter().filter_map(of).collect::<Vec<_>>(), domain)
 }
 
 fn per_second(trace: &Trace, curve: &[u64]) -> Option<f64> {

@@ -13,7 +13,7 @@ use super::output::{Quantity, Run};
 use super::{Experiment, read, scenario};
 use crate::Error;
 use crate::page::shown;
-use cwnd_run::measure::Estimate;
+use cwnd_run::measure::{Domain, Estimate};
 
 /// `agents.toml`.
 #[derive(Debug, Deserialize)]
@@ -190,7 +190,7 @@ impl Agents {
                     let mut cells = vec![id.clone(), printed.map_or(String::new(), ToString::to_string)];
                     let of = |runs: &Vec<Run>| {
                         let values = runs.iter().filter_map(|run| run.quantity(row.is, PACKET_BITS));
-                        Estimate::over(&values.collect::<Vec<f64>>())
+                        Estimate::over(&values.collect::<Vec<f64>>(), Domain::POSITIVE)
                     };
                     let theirs: Vec<Option<Estimate>> = theirs.iter().map(of).collect();
                     for ((side, agent), estimate) in sides.iter().zip(&theirs) {

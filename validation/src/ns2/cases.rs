@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwnd_run::measure::{Estimate, Summary, jain};
+use cwnd_run::measure::{Domain, Estimate, Summary, jain};
 use cwnd_run::run::run as run_all;
 use cwnd_run::scenario::Scenario;
 use serde::Deserialize;
@@ -139,7 +139,10 @@ impl Cases {
                 let ours: Vec<Values> = ours.iter().flat_map(|runs| &runs.summaries).map(Values::ours).collect();
                 for measure in &case.measures {
                     let of = |values: &[Values]| {
-                        Estimate::over(&values.iter().map(|values| values.of(*measure)).collect::<Vec<_>>())
+                        Estimate::over(
+                            &values.iter().map(|values| values.of(*measure)).collect::<Vec<_>>(),
+                            Domain::POSITIVE,
+                        )
                     };
                     let (Some(ours), Some(theirs)) = (of(&ours), of(&theirs)) else { continue };
                     let agrees = measure.agrees(ours.mean, theirs.mean, &self.tolerance);

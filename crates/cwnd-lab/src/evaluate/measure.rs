@@ -1,7 +1,9 @@
 //! The numbers of an evaluation.
 
-use cwnd_run::measure::mean;
+use cwnd_run::measure::{Domain, domain, mean};
 use cwnd_run::probe::Kept;
+
+use super::Shown;
 
 /// A number of one seed's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +80,28 @@ impl Measure {
             Self::Completion => "mean completion of short flows",
             Self::SentPerRound(_) => "packets sent per round trip and flow",
         }
+    }
+
+    /// The values it can have with so many flows.
+    pub(super) fn domain(self, flows: usize) -> Domain {
+        match self {
+            Self::Kept(name) => domain(name, flows).unwrap_or(Domain::ANY),
+            Self::Share(_) | Self::Least => Domain::SHARE,
+            Self::GoodputHarm(_) | Self::DelayHarm | Self::LossHarm => Domain::AT_MOST_ONE,
+            Self::LongOverShort | Self::Completion | Self::SentPerRound(_) => Domain::POSITIVE,
+        }
+    }
+
+    /// What a table multiplies it by, and the unit that it then has: shares in per cent, times in milliseconds.
+    pub(super) fn shown(self) -> Shown {
+        let (scale, unit) = match self {
+            Self::Kept("jain") | Self::Least => (1.0, ""),
+            Self::Kept(_) if self.unit() == "1" => (100.0, "%"),
+            Self::Share(_) | Self::GoodputHarm(_) | Self::DelayHarm | Self::LossHarm => (100.0, "%"),
+            Self::LongOverShort | Self::SentPerRound(_) => (1.0, ""),
+            Self::Kept(_) | Self::Completion => (1e3, "ms"),
+        };
+        Shown { scale, unit }
     }
 
     pub(super) fn unit(self) -> &'static str {

@@ -102,14 +102,38 @@ pub struct EvaluationRow {
     pub traffic: String,
     /// The measure.
     pub measure: &'static str,
-    /// Its unit; 1 for plain numbers.
+    /// Its unit; 1 for plain numbers, and for shares, of 1.
     pub unit: &'static str,
+    /// How tables for people have it.
+    #[serde(skip)]
+    pub shown: Shown,
     /// The algorithm's.
     pub algorithm: Option<Estimate>,
     /// That of Reno in its place.
     pub reno: Option<Estimate>,
     /// That of CUBIC in its place.
     pub cubic: Option<Estimate>,
+}
+
+/// How a table for people has a measure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// What the value is multiplied by.
+    pub scale: f64,
+    /// The unit that it then has; empty for a plain number.
+    pub unit: &'static str,
+}
+
+impl EvaluationRow {
+    /// The measure with the unit in which tables have it.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        if self.shown.unit.is_empty() {
+            self.measure.to_string()
+        } else {
+            format!("{}, {}", self.measure, self.shown.unit)
+        }
+    }
 }
 
 /// What is to be run.
@@ -236,7 +260,10 @@ impl Plan {
                     measure.of(&runs?)
                 })
                 .collect();
-            Estimate::over(&values)
+            let groups =
+                runs.first().map(|run| self.runs[*run].0.document().flow.iter().map(|group| group.count as usize));
+            let flows = groups.map_or(0, Iterator::sum);
+            Estimate::over(&values, measure.domain(flows))
         };
         let row = |measure: &Measure| {
             let [algorithm, reno, cubic] = asked.runs.each_ref().map(|runs| estimate(measure, runs));
@@ -247,6 +274,7 @@ impl Plan {
                 traffic: asked.traffic.clone(),
                 measure: measure.name(),
                 unit: measure.unit(),
+                shown: measure.shown(),
                 algorithm,
                 reno,
                 cubic,

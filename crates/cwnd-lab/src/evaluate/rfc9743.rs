@@ -178,8 +178,8 @@ fn general(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "6.4",
         "Wireless Paths",
-        "Losses that are no congestion, capacity that varies, jitter by repetition on the link. Read here: the first two; the third is \
-         not modelled.",
+        "Losses that are no congestion, capacity that varies, jitter by repetition on the link. Read here: the first two; \
+         `cwnd compare --jitter` has something like the third.",
     );
     for (loss, words) in [
         ("0.0001", "1 in 10 000 lost at random"),
@@ -224,7 +224,11 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     let measures = [UTILISATION, Measure::Kept("time_to_90_utilisation_s"), DELAY];
     plan.ask(path("50mbit", "600ms", "droptail:1bdp"), "2 flows", &measures, |x| vec![summary([flows(x, 2)])])?;
     plan.section("7.6", "Misbehaving Nodes", "All senders and receivers here do as they should.");
-    plan.section("7.7", "Extreme Packet Reordering", "Packets never overtake each other in the simulator.");
+    plan.section(
+        "7.7",
+        "Extreme Packet Reordering",
+        "No path of this evaluation reorders packets; `cwnd compare --reorder` does.",
+    );
     let (duration, warmup) = plan.extent.times();
     let middle = (duration.as_secs_f64() + warmup.as_secs_f64()) / 2.0;
     plan.section(

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CLOSED_FORM, ShouldContinue};
-use cwnd_run::measure::Estimate;
+use cwnd_run::measure::{Domain, Estimate};
 
 /// Windows against loss: `cwnd model response --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -91,7 +91,7 @@ fn random_window(
     let packets = (LOSSES / loss) as u64;
     let runs: Vec<u64> = (1..=u64::from(seeds)).collect();
     let mean = |seed: &u64| cwnd_model::bernoulli::mean_window(spec, loss, packets, rtt, *seed, should_continue);
-    Estimate::over(&runs.par_iter().filter_map(mean).collect::<Vec<f64>>())
+    Estimate::over(&runs.par_iter().filter_map(mean).collect::<Vec<f64>>(), Domain::POSITIVE)
 }
 
 const NOT_DEFINED: &str = "not defined";

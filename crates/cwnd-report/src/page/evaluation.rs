@@ -4,7 +4,7 @@ use askama::Template;
 use cwnd::Spec;
 use cwnd_lab::evaluate::{Evaluation, EvaluationRow, LeftOut, Section};
 use cwnd_run::VERSION;
-use cwnd_run::measure::digits::cell;
+use cwnd_run::measure::digits::{cell, legend};
 
 use super::assets::{data, render};
 use super::parts::Algorithm;
@@ -24,6 +24,7 @@ pub fn evaluation_html(evaluation: &Evaluation, algorithm: &Spec, command: &str)
         revision: VERSION,
         evaluation,
         warnings: warnings(evaluation),
+        note: legend(evaluation.seeds as usize),
         sections: evaluation.sections.iter().map(|section| Heading::of(section, &contenders)).collect(),
         algorithms: vec![Algorithm::of(algorithm)],
         data: data(&plots, &[]),
@@ -43,6 +44,8 @@ struct EvaluationPage<'a> {
     palette: &'a Palette,
     evaluation: &'a Evaluation,
     warnings: Vec<String>,
+    /// How to read the cells.
+    note: String,
     plots: &'a [Plot],
     contenders: &'a [String],
     sections: Vec<Heading<'a>>,
@@ -83,12 +86,11 @@ impl<'a> Heading<'a> {
 
 impl<'a> Setting<'a> {
     fn of(row: &'a EvaluationRow, contenders: &Contenders) -> Self {
-        let (scale, unit) = if row.unit == "s" { (1e3, ", ms") } else { (1.0, "") };
         Self {
             path: format!("{}, {}, {}", row.rate, row.rtt, row.queue),
             traffic: &row.traffic,
-            measure: format!("{}{unit}", row.measure),
-            cells: contenders.estimates(row).map(|(_, estimate)| cell(estimate, scale)).collect(),
+            measure: row.heading(),
+            cells: contenders.estimates(row).map(|(_, estimate)| cell(estimate, row.shown.scale)).collect(),
         }
     }
 }

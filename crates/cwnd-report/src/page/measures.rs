@@ -1,6 +1,6 @@
 //! Every measure of a page of results, with its meaning, and how its numbers are written.
 
-use cwnd_run::measure::{Estimate, Estimates};
+use cwnd_run::measure::{Estimate, Estimates, Spread};
 
 use crate::plot::{DataSet, Frame, Group};
 
@@ -21,8 +21,8 @@ pub(super) struct Column {
 #[derive(Debug, PartialEq)]
 pub(super) struct Cell {
     pub(super) mean: String,
-    /// Half the width of the interval.
-    pub(super) half: Option<String>,
+    /// What is shown beside it: `± half`, or `(low to high)`.
+    pub(super) spread: Option<String>,
     /// How many seeds had a value, where not all had.
     pub(super) seeds: Option<usize>,
 }
@@ -35,11 +35,11 @@ impl Column {
 }
 
 impl Cell {
-    fn of(Estimate { mean, ci95, n }: Estimate, scale: f64, seeds: usize) -> Self {
+    fn of(estimate: Estimate, scale: f64, seeds: usize) -> Self {
         Self {
-            mean: significant(mean * scale, 4),
-            half: ci95.map(|half| half_width(mean, half, scale)),
-            seeds: (n < seeds).then_some(n),
+            mean: significant(estimate.mean * scale, 4),
+            spread: spread(&estimate, scale),
+            seeds: (estimate.n < seeds).then_some(estimate.n),
         }
     }
 }
@@ -55,34 +55,42 @@ pub(super) fn data(frame: &Frame<'_>) -> DataSet {
     let groups = frame.shown.iter().zip(&frame.labels).flat_map(|(one, label)| {
         COLUMNS.iter().filter_map(move |column| {
             let estimate = (column.of)(one.measures)?;
-            let numbers = [estimate.mean, estimate.ci95.unwrap_or(f64::NAN), estimate.n as f64];
+            let half = estimate.ci95.unwrap_or(f64::NAN);
+            let numbers = [estimate.mean, half, estimate.low, estimate.high, estimate.n as f64];
             Some(Group {
                 texts: vec![label.clone(), column.key.to_string()],
                 numbers: numbers.map(|value| vec![value]).into(),
             })
         })
     });
-    DataSet::new("results", ["algorithm", "measure", "mean", "ci95", "n"], groups.collect())
+    DataSet::new("results", ["algorithm", "measure", "mean", "ci95", "low", "high", "n"], groups.collect())
 }
 
 /// The measures in one line, for the head of a section.
 pub(super) fn headline(measures: &Estimates) -> String {
     let shown = [
-        ("utilisation", measures.utilisation, 1.0, ""),
+        ("utilisation", measures.utilisation, 100.0, " %"),
         ("Jain", measures.jain, 1.0, ""),
         ("p95 queueing delay", measures.queue_delay_p95_s, 1e3, " ms"),
     ];
     let parts = shown.into_iter().filter_map(|(name, estimate, scale, unit)| {
         let estimate = estimate?;
-        let half = estimate.ci95.map_or(String::new(), |half| format!(" ± {}", half_width(estimate.mean, half, scale)));
-        Some(format!("{name} {}{half}{unit}", significant(estimate.mean * scale, 4)))
+        let spread = spread(&estimate, scale).map_or(String::new(), |spread| format!(" {spread}"));
+        Some(format!("{name} {}{spread}{unit}", significant(estimate.mean * scale, 4)))
     });
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Half of an interval around `mean`. What is left of equal numbers by rounding is none.
-fn half_width(mean: f64, half: f64, scale: f64) -> String {
-    significant(if half < 1e-12 * mean.abs() { 0.0 } else { half * scale }, 2)
+/// What is shown beside a mean. What is left of equal numbers by rounding is no width.
+fn spread(estimate: &Estimate, scale: f64) -> Option<String> {
+    match estimate.spread() {
+        Spread::None => None,
+        Spread::Half(half) if half < 1e-12 * estimate.mean.abs() => Some("± 0".to_string()),
+        Spread::Half(half) => Some(format!("± {}", significant(half * scale, 2))),
+        Spread::Ends(low, high) => {
+            Some(format!("({} to {})", significant(low * scale, 4), significant(high * scale, 4)))
+        }
+    }
 }
 
 /// `value` to `digits` significant digits; as a power of ten only where it would be long.
@@ -102,9 +110,9 @@ fn significant(value: f64, digits: usize) -> String {
 const COLUMNS: &[Column] = &[
     Column {
         title: "Utilisation",
-        unit: "",
+        unit: "%",
         key: "utilisation",
-        scale: 1.0,
+        scale: 1e2,
         of: |estimates| estimates.utilisation,
         meaning: "Bits carried by the bottleneck as a share of what it could carry: its rate, or that of a shaper or a policer where it is less.",
     },
@@ -244,12 +252,17 @@ mod tests {
 
     #[test]
     fn a_cell_tells_how_many_runs_it_is_the_mean_of() {
-        let estimate = Estimate { mean: 0.5, ci95: Some(0.012), n: 3 };
-        let cell = |scale, seeds| Cell::of(estimate, scale, seeds);
-        let written = |mean: &str, half: &str, seeds| Cell { mean: mean.into(), half: Some(half.into()), seeds };
-        assert_eq!(cell(1.0, 3), written("0.5000", "0.012", None));
-        assert_eq!(cell(1e3, 5), written("500.0", "12", Some(3)));
-        let equal = Estimate { mean: 97_333_333.333, ci95: Some(2.6e-8), n: 3 };
-        assert_eq!(Cell::of(equal, 1e-6, 3), written("97.33", "0", None));
+        let five = |mean, half| Estimate { mean, ci95: Some(half), n: 5, low: mean - half, high: mean + half };
+        let cell = |scale, seeds| Cell::of(five(0.5, 0.012), scale, seeds);
+        let written = |mean: &str, spread: &str, seeds| Cell { mean: mean.into(), spread: Some(spread.into()), seeds };
+        assert_eq!(cell(1.0, 5), written("0.5000", "± 0.012", None));
+        assert_eq!(cell(1e3, 8), written("500.0", "± 12", Some(5)));
+        assert_eq!(Cell::of(five(97_333_333.333, 2.6e-8), 1e-6, 5), written("97.33", "± 0", None));
+        let three = Estimate { n: 3, low: 0.49, high: 0.52, ..five(0.5, 0.012) };
+        assert_eq!(Cell::of(three, 1.0, 5), written("0.5000", "(0.4900 to 0.5200)", Some(3)));
+        assert_eq!(
+            Cell::of(Estimate { high: 0.51, ..five(0.5, 0.012) }, 1.0, 5),
+            written("0.5000", "(0.4880 to 0.5100)", None)
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use cwnd::Spec;
+use cwnd_run::measure::digits::legend;
 
 use super::assets::{data, render};
 use super::measures::{self, Cell, Column, columns, headline};
@@ -60,13 +61,11 @@ impl Report<'_> {
     }
 
     fn note(&self) -> String {
-        let interval = match self.seeds.len() {
-            0 | 1 => "One seed, so there is no interval and no difference can be told from chance.".to_string(),
-            seeds => format!(
-                "Means over {seeds} seeds; after ± half the width of the 95 % Student t interval. Where intervals overlap, no difference is shown."
-            ),
-        };
-        format!("{interval} Measured from {} s to the end of the run.", self.warmup_s)
+        let legend = legend(self.seeds.len());
+        format!(
+            "{legend} Where these overlap, no difference is shown. Measured from {} s to the end of the run.",
+            self.warmup_s
+        )
     }
 }
 

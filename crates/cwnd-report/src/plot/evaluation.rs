@@ -2,6 +2,7 @@
 
 use cwnd_lab::evaluate::{Evaluation, EvaluationRow, REFERENCES};
 use cwnd_run::measure::Estimate;
+use cwnd_run::measure::digits::whiskers;
 use serde_json::{Value, json};
 
 use super::colour::Palette;
@@ -62,10 +63,13 @@ fn shares(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
         (
             "Share over buffer depth",
             &format!("{rate}, {rtt}, one flow against one"),
-            "Of the goodput, against Reno and against CUBIC. An equal share is one half. Lines: 95 % intervals.",
+            &format!(
+                "Of the goodput, against Reno and against CUBIC. An equal share is one half. {}",
+                whiskers(evaluation.seeds as usize)
+            ),
         ),
         ("container".into(), 220),
-        &bars(contenders, palette, "place", ("share", "Share of the goodput", Some(1.0))),
+        &bars(contenders, palette, "place", ("share", "Share of the goodput", Some(1.0), Some("~%"))),
         vec![table],
     )
 }
@@ -80,10 +84,10 @@ fn rtts(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> 
         (
             "Round-trip times of 50 and 150 ms",
             "two flows",
-            "Goodput of the long over the short; 1 is equal. Lines: 95 % intervals.",
+            &format!("Goodput of the long over the short; 1 is equal. {}", whiskers(evaluation.seeds as usize)),
         ),
         ("container".into(), 220),
-        &bars(contenders, palette, "queue", ("ratio", "Long over short", None)),
+        &bars(contenders, palette, "queue", ("ratio", "Long over short", None, None)),
         vec![table],
     )
 }
@@ -96,7 +100,7 @@ fn harm(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> 
     let groups = rows.iter().flat_map(|row| one(contenders, row, &[&label(row)]));
     let table = DataSet::new("table", ["algorithm", "cell", "harm", "low", "high"], groups.collect());
     let (y, height) = names::axis("cell", &names);
-    let x = |field: &str| json!({ "field": field, "type": "quantitative", "title": "Harm to the others' goodput" });
+    let x = |field: &str| json!({ "field": field, "type": "quantitative", "title": "Harm to the others' goodput", "axis": { "format": "~%" } });
     let color = contenders.colour(palette);
     let layers = [
         json!({ "mark": { "type": "rule", "strokeWidth": 1.4 }, "encoding": { "y": y, "x": x("low"), "x2": { "field": "high" }, "color": color } }),
@@ -107,8 +111,11 @@ fn harm(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> 
         (
             "Harm to Reno and CUBIC",
             "every setting of 5.2.1",
-            "What the others lose against having only themselves there. Harm beyond that of Reno and CUBIC in the same place is what Ware et \
-             al. (2019) would object to.",
+            &format!(
+                "What the others lose against having only themselves there. Harm beyond that of Reno and CUBIC in the same place is what \
+                 Ware et al. (2019) would object to. {}",
+                whiskers(evaluation.seeds as usize)
+            ),
         ),
         ("container".into(), height),
         &layers,
@@ -136,7 +143,7 @@ fn delays(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
         "encoding": {
             "x": { "field": "delay_s", "type": "quantitative", "title": "Mean queueing delay (ms)",
                    "axis": { "labelExpr": "format(datum.value * 1000, '~g')" } },
-            "y": { "field": "utilisation", "type": "quantitative", "title": "Utilisation", "scale": { "zero": false } },
+            "y": { "field": "utilisation", "type": "quantitative", "title": "Utilisation", "scale": { "zero": false }, "axis": { "format": "~%" } },
             "color": contenders.colour(palette),
             "shape": { "field": "queue", "type": "nominal", "legend": { "orient": "bottom", "title": null } },
         },
@@ -155,17 +162,24 @@ fn delays(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
 }
 
 /// Grouped bars with intervals over the texts of a column.
-fn bars(contenders: &Contenders, palette: &Palette, over: &str, value: (&str, &str, Option<f64>)) -> [Value; 2] {
-    let (field, title, most) = value;
+fn bars(
+    contenders: &Contenders,
+    palette: &Palette,
+    over: &str,
+    value: (&str, &str, Option<f64>, Option<&str>),
+) -> [Value; 2] {
+    let (field, title, most, format) = value;
+    let axis = format.map_or(json!({}), |format| json!({ "format": format }));
     let scale = most.map_or(json!({}), |most| json!({ "domain": [0, most] }));
     let x = json!({ "field": over, "type": "nominal", "sort": null, "title": null, "axis": { "labelAngle": 0, "labelLimit": 110 } });
     let mut color = contenders.colour(palette);
     color["legend"]["symbolType"] = json!("square");
     let offset = json!({ "field": "algorithm", "sort": contenders.names });
-    let y = |field: &str| json!({ "field": field, "type": "quantitative", "title": title, "scale": scale });
+    let y =
+        |field: &str| json!({ "field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis });
     [
         json!({ "mark": "bar", "encoding": { "x": x, "xOffset": offset, "y": y(field), "color": color } }),
-        json!({ "mark": { "type": "rule", "strokeWidth": 1.4, "color": "var(--text)" }, "encoding": { "x": x, "xOffset": offset, "y": y("low"), "y2": { "field": "high" } } }),
+        json!({ "mark": { "type": "rule", "strokeWidth": 1.4, "color": "var(--text)", "clip": true }, "encoding": { "x": x, "xOffset": offset, "y": y("low"), "y2": { "field": "high" } } }),
     ]
 }
 
@@ -173,7 +187,7 @@ fn bars(contenders: &Contenders, palette: &Palette, over: &str, value: (&str, &s
 fn one(contenders: &Contenders, row: &EvaluationRow, texts: &[&str]) -> Vec<Group> {
     let groups = contenders.estimates(row).filter_map(|(name, estimate)| {
         let estimate = estimate?;
-        let (low, high) = estimate.interval();
+        let (low, high) = (estimate.low, estimate.high);
         Some(Group {
             texts: std::iter::once(name).chain(texts.iter().copied()).map(str::to_string).collect(),
             numbers: [estimate.mean, low, high].map(|number| vec![number]).into(),

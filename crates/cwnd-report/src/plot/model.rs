@@ -31,7 +31,7 @@ pub(crate) fn response(document: &Responses, algorithms: &[&Spec], looks: &Looks
             .iter()
             .filter_map(|row| {
                 let random = row.random_window_packets?;
-                let (low, high) = random.interval();
+                let (low, high) = (random.low, random.high);
                 Some([row.loss, random.mean, low.max(random.mean / 100.0), high])
             })
             .collect();

@@ -8,6 +8,7 @@ use super::axis::Axis;
 use super::colour;
 use super::frame::{Frame, Shown};
 use super::spec::{DataSet, Group, Plot};
+use cwnd_run::measure::digits::whiskers;
 
 /// The plots of the overview, in the order of the page.
 pub(crate) fn plots(frame: &Frame<'_>) -> Vec<Plot> {
@@ -18,8 +19,7 @@ pub(crate) fn plots(frame: &Frame<'_>) -> Vec<Plot> {
 pub(crate) fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
     let groups = frame.shown.iter().zip(&frame.labels).filter_map(|(one, label)| {
         let (used, wait) = (one.measures.utilisation?, one.measures.queue_delay_p95_s?);
-        let ((low, high), (wait_low, wait_high)) = (used.interval(), wait.interval());
-        let numbers = [wait.mean, wait_low.max(0.0), wait_high, used.mean, low, high.min(1.0)];
+        let numbers = [wait.mean, wait.low, wait.high, used.mean, used.low, used.high];
         Some(Group { texts: vec![label.clone()], numbers: numbers.map(|value| vec![value]).into() })
     });
     let table = DataSet::new(
@@ -36,13 +36,13 @@ pub(crate) fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
         groups.collect(),
     );
     let caption = format!(
-        "Utilisation of the bottleneck against the 95th percentile of the queueing delay; better is up and to the left.{}",
-        whiskers(frame)
+        "Utilisation of the bottleneck against the 95th percentile of the queueing delay; better is up and to the left. {}",
+        whiskers(frame.seeds)
     );
     let x = Axis::delay("queue_delay_p95_s", "95th percentile of queueing delay").channel();
     let y = json!({
         "field": "utilisation", "type": "quantitative", "title": "Utilisation",
-        "scale": { "domain": utilisation_domain(&table), "nice": false }, "axis": { "format": "~g" },
+        "scale": { "domain": utilisation_domain(&table), "nice": false }, "axis": { "format": "~%" },
     });
     let colour = channel(frame, |index| frame.colour(index).into());
     let shape = channel(frame, |index| SHAPES[index % SHAPES.len()].into());
@@ -77,7 +77,7 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
         let fair = fair_shares(one.trace, Window::measured(one.trace));
         for (position, flow) in frame.drawn(index).into_iter().enumerate() {
             let Some(estimate) = one.measures.flow_goodput_bps.get(flow.index).copied().flatten() else { continue };
-            let (low, high) = estimate.interval();
+            let (low, high) = (estimate.low, estimate.high);
             // An interval of a mean may end above what the link can carry; no flow can.
             let most = path_rate(one.trace, flow.index);
             let high = high.min(most.max(estimate.mean));
@@ -87,7 +87,7 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
                 colours.push((algorithm.clone(), colour));
             }
             let fair = fair[flow.index].unwrap_or(f64::NAN);
-            let numbers = [estimate.mean, low.max(0.0), high, fair].map(|value| vec![value]).into();
+            let numbers = [estimate.mean, low, high, fair].map(|value| vec![value]).into();
             groups
                 .push(Group { texts: vec![label.clone(), (position + 1).to_string(), flow.label, algorithm], numbers });
         }
@@ -105,7 +105,7 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
     ];
     let table = DataSet::new("table", columns, groups);
     let largest = table.groups.iter().map(|group| group.numbers[2][0].max(group.numbers[3][0])).fold(0.0, f64::max);
-    let mut caption = format!("Goodput of each flow over its life after the warm-up.{}", whiskers(frame));
+    let mut caption = format!("Goodput of each flow over its life after the warm-up. {}", whiskers(frame.seeds));
     let y = json!({ "field": "algorithm", "type": "nominal", "title": null, "sort": frame.labels, "axis": { "labelLimit": 220 } });
     // Bars lie side by side by their place: names differ from one to the next.
     let offset = json!({ "field": "position", "type": "nominal", "sort": null });
@@ -186,13 +186,6 @@ fn channel(frame: &Frame<'_>, of: impl Fn(usize) -> Value) -> Value {
 fn path_rate(trace: &Trace, flow: usize) -> f64 {
     let links = trace.flows[flow].links.iter().filter_map(|link| trace.links.get(*link as usize)?.rate);
     links.min().map_or(f64::INFINITY, |rate| rate as f64)
-}
-
-fn whiskers(frame: &Frame<'_>) -> String {
-    match frame.seeds {
-        0 | 1 => " One seed, so no interval.".to_string(),
-        seeds => format!(" Whiskers: 95 % interval over {seeds} seeds."),
-    }
 }
 
 fn finish(id: &str, title: &str, caption: &str, drawn: &[Value], height: u32, table: DataSet) -> Option<Plot> {

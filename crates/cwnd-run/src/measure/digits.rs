@@ -1,18 +1,57 @@
 //! Numbers with as many digits as they deserve.
 
-use super::Estimate;
+use super::{ENOUGH_FOR_INTERVAL, Estimate, Spread};
 
-/// `mean ± half-width` in a unit that is `scale` times as fine, to two digits of the half-width but no more than five of the mean.
+/// The mean and what is shown beside it ([`Estimate::spread`]), in a unit that is `scale` times as fine: `mean ± half-width`, or
+/// `mean (low to high)`. To two digits of the half-width, but no more than five of the mean.
 #[must_use]
 pub fn cell(estimate: Option<Estimate>, scale: f64) -> String {
     let Some(estimate) = estimate else { return "–".to_string() };
     let mean = estimate.mean * scale;
-    match estimate.ci95.map(|half| half * scale) {
+    match estimate.spread() {
+        Spread::None => with_half(mean, None),
+        Spread::Half(half) => with_half(mean, Some(half * scale)),
+        Spread::Ends(low, high) => {
+            let digits = digits(mean, (high - low) * scale / 2.0);
+            format!("{mean:.digits$} ({:.digits$} to {:.digits$})", low * scale, high * scale)
+        }
+    }
+}
+
+/// `mean ± half`, with the digits of [`cell`].
+#[must_use]
+pub fn with_half(mean: f64, half: Option<f64>) -> String {
+    match half {
         Some(half) => {
-            let digits = if half > 0.0 { decimals(half, 2).min(decimals(mean, 5)) } else { decimals(mean, 4) };
+            let digits = digits(mean, half);
             format!("{mean:.digits$} ± {half:.digits$}")
         }
         None => format!("{mean:.*}", decimals(mean, 4)),
+    }
+}
+
+/// What the cells of a table over so many seeds hold.
+#[must_use]
+pub fn legend(seeds: usize) -> String {
+    match seeds {
+        0 | 1 => "One seed: nothing tells a difference from chance.".to_string(),
+        seeds if seeds < ENOUGH_FOR_INTERVAL => format!(
+            "Mean of {seeds} seeds (smallest to largest); from {ENOUGH_FOR_INTERVAL} seeds on the 95 % confidence interval is shown."
+        ),
+        _ => format!(
+            "Mean ± half the 95 % confidence interval; (low to high) where a bound of the quantity cuts the interval short, or the \
+             smallest to the largest value where fewer than {ENOUGH_FOR_INTERVAL} seeds have one."
+        ),
+    }
+}
+
+/// What the whiskers of a plot over so many seeds are, as the end of a caption.
+#[must_use]
+pub fn whiskers(seeds: usize) -> String {
+    match seeds {
+        0 | 1 => "One seed, so no whiskers.".to_string(),
+        seeds if seeds < ENOUGH_FOR_INTERVAL => format!("Whiskers: smallest to largest of {seeds} seeds."),
+        seeds => format!("Whiskers: 95 % interval over {seeds} seeds."),
     }
 }
 
@@ -20,6 +59,11 @@ pub fn cell(estimate: Option<Estimate>, scale: f64) -> String {
 #[must_use]
 pub fn number(value: Option<f64>) -> String {
     value.map_or("–".to_string(), |value| format!("{value:.*}", decimals(value, 5)))
+}
+
+/// Decimals of a mean and of what is shown beside it, half of which is `half` wide.
+fn digits(mean: f64, half: f64) -> usize {
+    if half > 0.0 { decimals(half, 2).min(decimals(mean, 5)) } else { decimals(mean, 4) }
 }
 
 /// How many decimals show so many significant digits of `value`.
@@ -40,7 +84,10 @@ mod tests {
 
     #[test]
     fn cells_show_two_digits_of_the_half_width() {
-        let estimate = |mean, ci95| Some(Estimate { mean, ci95, n: 5 });
+        let estimate = |mean: f64, ci95: Option<f64>| {
+            let half = ci95.unwrap_or(0.0);
+            Some(Estimate { mean, ci95, n: 5, low: mean - half, high: mean + half })
+        };
         assert_eq!(cell(estimate(0.971_23, Some(0.002_1)), 100.0), "97.12 ± 0.21");
         assert_eq!(cell(estimate(0.971_23, Some(0.12)), 100.0), "97 ± 12");
         assert_eq!(cell(estimate(1.0, Some(0.0)), 1.0), "1.000 ± 0.000");
@@ -49,5 +96,9 @@ mod tests {
         assert_eq!(cell(estimate(0.999_99, Some(2e-6)), 100.0), "99.999 ± 0.000");
         assert_eq!(cell(estimate(0.971_23, None), 100.0), "97.12");
         assert_eq!(cell(None, 1.0), "–");
+        let ends = |n, low, high| Some(Estimate { mean: 0.83, ci95: Some(0.81), n, low, high });
+        assert_eq!(cell(ends(2, 0.612, 0.968), 1.0), "0.83 (0.61 to 0.97)");
+        assert_eq!(cell(ends(5, 0.02, 1.0), 100.0), "83 (2 to 100)");
+        assert_eq!(cell(ends(2, 0.83, 0.83), 1.0), "0.8300 (0.8300 to 0.8300)");
     }
 }

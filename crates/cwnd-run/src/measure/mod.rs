@@ -39,9 +39,10 @@ pub use rank::{Best, Rank, ranks};
 pub use sender::{flow_loss_rate, peer_limited_share, retransmission_ratio, source_limited_share};
 pub use speed::{aggressiveness, responsiveness};
 pub use statistics::{
-    Estimate, Resampled, Until, bca, differences, mean, mser5, paired, quantile, ratio, sample_deviation, t_interval,
+    Domain, ENOUGH_FOR_INTERVAL, Estimate, Resampled, Spread, Until, bca, differences, mean, mser5, paired, quantile,
+    ratio, sample_deviation, t_interval,
 };
-pub use summary::{Estimates, Measures, Summary, summarise};
+pub use summary::{Estimates, Measures, Summary, domain, summarise};
 pub use throughput::{
     coefficient_of_variation, goodput, goodput_series, goodputs_over_time, stability_index, wire_throughput,
 };

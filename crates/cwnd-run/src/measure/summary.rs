@@ -9,7 +9,7 @@ use super::fairness::{jain, relative_range};
 use super::life::Life;
 use super::link::{LinkCount, link_rate, queue_delay_mean, queue_delay_quantile, time_to_utilisation, utilisation};
 use super::sender::{peer_limited_share, retransmission_ratio, source_limited_share};
-use super::statistics::{Estimate, mean};
+use super::statistics::{Domain, Estimate, mean};
 use super::throughput::{coefficient_of_variation, goodput, goodput_of_all, goodput_series, stability_index};
 use super::{SHORT_INTERVAL, STABILITY_INTERVAL, convergence_time};
 
@@ -117,35 +117,61 @@ impl Estimates {
     /// The estimates over one summary per seed. A measure that some runs lack is estimated from the others, and its `n` tells.
     #[must_use]
     pub fn over(runs: &[Summary]) -> Self {
-        let estimate = |of: fn(&Summary) -> Option<f64>| -> Option<Estimate> {
-            Estimate::over(&runs.iter().filter_map(of).collect::<Vec<_>>())
-        };
         let flows = runs.iter().map(|run| run.flow_goodput_bps.len()).max().unwrap_or(0);
+        let estimate = |key, of: fn(&Summary) -> Option<f64>| -> Option<Estimate> {
+            Estimate::over(&runs.iter().filter_map(of).collect::<Vec<_>>(), domain(key, flows)?)
+        };
         let flow = |index: usize| {
             let values = runs.iter().filter_map(|run| run.flow_goodput_bps.get(index).copied().flatten());
-            Estimate::over(&values.collect::<Vec<_>>())
+            Estimate::over(&values.collect::<Vec<_>>(), domain("flow_goodput_bps", flows)?)
         };
         Self {
-            utilisation: estimate(|run| run.utilisation),
-            goodput_bps: estimate(|run| run.goodput_bps),
+            utilisation: estimate("utilisation", |run| run.utilisation),
+            goodput_bps: estimate("goodput_bps", |run| run.goodput_bps),
             flow_goodput_bps: (0..flows).map(flow).collect(),
-            jain: estimate(|run| run.jain),
-            goodput_range: estimate(|run| run.goodput_range),
-            efficiency_index_bps: estimate(|run| run.efficiency_index_bps),
-            stability_index: estimate(|run| run.stability_index),
-            smoothness: estimate(|run| run.smoothness),
-            loss_rate: estimate(|run| run.loss_rate),
-            mark_rate: estimate(|run| run.mark_rate),
-            queue_delay_mean_s: estimate(|run| run.queue_delay_mean_s),
-            queue_delay_p95_s: estimate(|run| run.queue_delay_p95_s),
-            queue_delay_p99_s: estimate(|run| run.queue_delay_p99_s),
-            retransmission_ratio: estimate(|run| run.retransmission_ratio),
-            time_to_90_utilisation_s: estimate(|run| run.time_to_90_utilisation_s),
-            convergence_time_s: estimate(|run| run.convergence_time_s),
-            source_limited_share: estimate(|run| run.source_limited_share),
-            peer_limited_share: estimate(|run| run.peer_limited_share),
+            jain: estimate("jain", |run| run.jain),
+            goodput_range: estimate("goodput_range", |run| run.goodput_range),
+            efficiency_index_bps: estimate("efficiency_index_bps", |run| run.efficiency_index_bps),
+            stability_index: estimate("stability_index", |run| run.stability_index),
+            smoothness: estimate("smoothness", |run| run.smoothness),
+            loss_rate: estimate("loss_rate", |run| run.loss_rate),
+            mark_rate: estimate("mark_rate", |run| run.mark_rate),
+            queue_delay_mean_s: estimate("queue_delay_mean_s", |run| run.queue_delay_mean_s),
+            queue_delay_p95_s: estimate("queue_delay_p95_s", |run| run.queue_delay_p95_s),
+            queue_delay_p99_s: estimate("queue_delay_p99_s", |run| run.queue_delay_p99_s),
+            retransmission_ratio: estimate("retransmission_ratio", |run| run.retransmission_ratio),
+            time_to_90_utilisation_s: estimate("time_to_90_utilisation_s", |run| run.time_to_90_utilisation_s),
+            convergence_time_s: estimate("convergence_time_s", |run| run.convergence_time_s),
+            source_limited_share: estimate("source_limited_share", |run| run.source_limited_share),
+            peer_limited_share: estimate("peer_limited_share", |run| run.peer_limited_share),
         }
     }
+}
+
+/// The values that a measure of so many flows can have, by its key; none for an unknown key.
+#[must_use]
+pub fn domain(key: &str, flows: usize) -> Option<Domain> {
+    Some(match key {
+        "jain" => Domain::jain(flows),
+        "goodput_range" => Domain::relative_range(flows),
+        "utilisation"
+        | "loss_rate"
+        | "mark_rate"
+        | "retransmission_ratio"
+        | "source_limited_share"
+        | "peer_limited_share" => Domain::SHARE,
+        "goodput_bps"
+        | "flow_goodput_bps"
+        | "efficiency_index_bps"
+        | "stability_index"
+        | "smoothness"
+        | "queue_delay_mean_s"
+        | "queue_delay_p95_s"
+        | "queue_delay_p99_s"
+        | "time_to_90_utilisation_s"
+        | "convergence_time_s" => Domain::POSITIVE,
+        _ => return None,
+    })
 }
 
 fn sum_of_means(series: &[Vec<f64>]) -> Option<f64> {
@@ -234,6 +260,13 @@ mod tests {
     }
 
     #[test]
+    fn every_measure_has_a_domain() {
+        let schema = schemars::schema_for!(Summary);
+        let keys = schema.get("properties").and_then(serde_json::Value::as_object).expect("a record");
+        assert!(keys.len() > 15 && keys.keys().all(|key| domain(key, 2).is_some()), "{:?}", keys.keys());
+    }
+
+    #[test]
     fn an_empty_trace_answers_nothing() {
         let summary = summarise(&Trace::default(), 0);
         assert_eq!((summary.utilisation, summary.goodput_bps, summary.jain), (None, None, None));
@@ -246,7 +279,7 @@ mod tests {
         a.convergence_time_s = Some(3.0);
         b.jain = Some(0.9);
         let estimates = Estimates::over(&[a, b]);
-        assert_eq!(estimates.convergence_time_s, Some(Estimate { mean: 3.0, ci95: None, n: 1 }));
+        assert_eq!(estimates.convergence_time_s, Some(Estimate { mean: 3.0, ci95: None, n: 1, low: 3.0, high: 3.0 }));
         let jain = estimates.jain.expect("both have it");
         // Half width 12.706·(0.1/√2)/√2.
         assert!((jain.mean - 0.85).abs() < 1e-12 && (jain.ci95.expect("two runs") - 0.6353).abs() < 1e-3);

@@ -13,42 +13,109 @@ pub use bootstrap::{Resampled, bca, quantile, ratio};
 pub use sequential::Until;
 pub use warmup::mser5;
 
-/// A mean over independent seeds with its 95 % confidence interval.
+/// The values that a quantity can have. What is shown around a mean never leaves them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Domain {
+    low: f64,
+    high: f64,
+}
+
+impl Domain {
+    /// Every number: differences, and values of which nothing is known.
+    pub const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
+    /// Times, rates, counts and ratios: at least 0.
+    pub const POSITIVE: Self = Self { low: 0.0, high: f64::INFINITY };
+    /// Shares: 0 to 1.
+    pub const SHARE: Self = Self { low: 0.0, high: 1.0 };
+    /// At most 1: harm as a share, of which help is less than 0.
+    pub const AT_MOST_ONE: Self = Self { low: f64::NEG_INFINITY, high: 1.0 };
+
+    /// Jain's index of so many flows: 1/n to 1.
+    #[must_use]
+    pub fn jain(flows: usize) -> Self {
+        Self { low: 1.0 / flows.max(1) as f64, high: 1.0 }
+    }
+
+    /// (max − min) / mean of so many numbers that are at least 0: 0 to n, where one has everything.
+    #[must_use]
+    pub fn relative_range(flows: usize) -> Self {
+        Self { low: 0.0, high: flows.max(1) as f64 }
+    }
+
+    fn clip(self, value: f64) -> f64 {
+        value.clamp(self.low, self.high)
+    }
+}
+
+/// A mean over independent seeds, and how far it can be trusted.
 #[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Estimate {
     /// The mean, in the unit of what is estimated.
     pub mean: f64,
-    /// Half the width of the 95 % Student t interval: the mean lies within `mean ± ci95`. None with a single run.
+    /// Half the width of the 95 % Student t interval `mean ± ci95`, whatever values are possible. None with a single run.
     pub ci95: Option<f64>,
     /// How many runs had a value.
     pub n: usize,
+    /// The lower end of what is shown: below five runs the smallest value, from five on the lower end of the 95 % interval, but no
+    /// value that the quantity cannot have.
+    pub low: f64,
+    /// The upper end, likewise.
+    pub high: f64,
+}
+
+/// What is shown beside a mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Spread {
+    /// One run: nothing.
+    None,
+    /// Half the width of the 95 % interval.
+    Half(f64),
+    /// The ends of the range of fewer than [`ENOUGH_FOR_INTERVAL`] runs, or of an interval that a bound of the quantity cuts short.
+    Ends(f64, f64),
 }
 
 impl Estimate {
-    /// The estimate from one value per seed; none of nothing.
+    /// The estimate from one value per seed, of a quantity with this domain; none of nothing.
     ///
     /// Only values of independent runs belong here: samples within one run depend on each other.
     #[must_use]
-    pub fn over(values: &[f64]) -> Option<Self> {
-        Some(Self { mean: mean(values)?, ci95: t_interval(values, 0.95), n: values.len() })
+    pub fn over(values: &[f64], domain: Domain) -> Option<Self> {
+        let (mean, ci95) = (mean(values)?, t_interval(values, 0.95));
+        let (low, high) = match ci95 {
+            Some(half) if values.len() >= ENOUGH_FOR_INTERVAL => (domain.clip(mean - half), domain.clip(mean + half)),
+            _ => values.iter().fold((mean, mean), |(low, high), value| (low.min(*value), high.max(*value))),
+        };
+        // A mean is among its values, but for rounding.
+        Some(Self { mean, ci95, n: values.len(), low: low.min(mean), high: high.max(mean) })
     }
 
-    /// The ends of the interval; both the mean itself with a single run.
+    /// The ends of the 95 % t interval, which verdicts with rules of their own look at; both the mean itself with a single run.
     #[must_use]
     pub fn interval(&self) -> (f64, f64) {
         let half = self.ci95.unwrap_or(0.0);
         (self.mean - half, self.mean + half)
     }
 
-    /// Whether the two intervals overlap, so that neither mean can be called the larger. Means of single runs always do: they
-    /// have no interval to tell them apart.
+    /// What is shown beside the mean.
+    #[must_use]
+    pub fn spread(&self) -> Spread {
+        match self.ci95 {
+            None => Spread::None,
+            Some(half) if self.n >= ENOUGH_FOR_INTERVAL && self.interval() == (self.low, self.high) => {
+                Spread::Half(half)
+            }
+            Some(_) => Spread::Ends(self.low, self.high),
+        }
+    }
+
+    /// Whether what is shown of the two overlaps, so that neither mean can be called the larger. Means of single runs always do:
+    /// nothing tells them apart.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         if self.ci95.is_none() || other.ci95.is_none() {
             return true;
         }
-        let ((low, high), (other_low, other_high)) = (self.interval(), other.interval());
-        low <= other_high && other_low <= high
+        self.low <= other.high && other.low <= self.high
     }
 }
 
@@ -63,7 +130,7 @@ pub fn t_interval(values: &[f64], level: f64) -> Option<f64> {
 /// The mean difference `a − b` over common seeds, see [`differences`].
 #[must_use]
 pub fn paired(a: &[Option<f64>], b: &[Option<f64>]) -> Option<Estimate> {
-    Estimate::over(&differences(a, b))
+    Estimate::over(&differences(a, b), Domain::ANY)
 }
 
 /// The differences `a − b` over common seeds. Runs of one seed share what the seed draws, so their difference varies less than either;
@@ -131,11 +198,17 @@ fn central_probability(theta: f64, freedom: usize) -> f64 {
     if odd { FRAC_2_PI * (theta + sin * sum) } else { sin * sum }
 }
 
+/// Runs from which on a 95 % t interval is shown. With two it is 12.7 standard errors to each side, with four 3.2, and a mean of shares
+/// reaches beyond what a share can be; five leave 2.8.
+pub const ENOUGH_FOR_INTERVAL: usize = 5;
+
 /// Halving π/2 this often leaves less than one unit in the last place.
 const BISECTIONS: usize = 60;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -167,17 +240,18 @@ mod tests {
     #[test]
     fn an_estimate_of_five_runs() {
         // Mean 3, deviation √2.5, half width 2.776·√(2.5/5) = 1.963.
-        let estimate = Estimate::over(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five values");
+        let estimate = Estimate::over(&[1.0, 2.0, 3.0, 4.0, 5.0], Domain::ANY).expect("five values");
         assert_eq!((estimate.mean, estimate.n), (3.0, 5));
         assert!((estimate.ci95.expect("n > 1") - 1.963).abs() < 5e-4);
     }
 
     #[test]
     fn one_run_has_no_interval_and_none_no_estimate() {
-        assert_eq!(Estimate::over(&[7.0]), Some(Estimate { mean: 7.0, ci95: None, n: 1 }));
-        assert_eq!(Estimate::over(&[]), None);
+        let over = |values: &[f64]| Estimate::over(values, Domain::ANY);
+        assert_eq!(over(&[7.0]), Some(Estimate { mean: 7.0, ci95: None, n: 1, low: 7.0, high: 7.0 }));
+        assert_eq!(over(&[]), None);
         assert_eq!(sample_deviation(&[1.0]), None);
-        assert_eq!(Estimate::over(&[0.1; 7]), Some(Estimate { mean: 0.1, ci95: Some(0.0), n: 7 }));
+        assert_eq!(over(&[0.1; 7]), Some(Estimate { mean: 0.1, ci95: Some(0.0), n: 7, low: 0.1, high: 0.1 }));
     }
 
     /// Student's own example (1908, from Cushny and Peebles): hours of sleep gained by ten patients under two drugs. The mean difference
@@ -188,16 +262,59 @@ mod tests {
         let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let difference = paired(&second.map(Some), &first.map(Some)).expect("ten pairs");
         assert!((difference.mean - 1.58).abs() < 1e-9 && (difference.ci95.expect("ten") - 0.880).abs() < 1e-3);
-        let [a, b] = [first, second].map(|values| Estimate::over(&values).expect("ten"));
+        let [a, b] = [first, second].map(|values| Estimate::over(&values, Domain::ANY).expect("ten"));
         assert!(a.overlaps(&b));
         assert_eq!(paired(&[Some(1.0), None], &[Some(0.0), Some(1.0)]).map(|one| (one.mean, one.n)), Some((1.0, 1)));
     }
 
     #[test]
     fn intervals_overlap_or_tell_apart() {
-        let estimate = |mean, half| Estimate { mean, ci95: Some(half), n: 5 };
+        let estimate = |mean, half| Estimate { mean, ci95: Some(half), n: 5, low: mean - half, high: mean + half };
         assert!(estimate(1.0, 0.5).overlaps(&estimate(2.0, 0.5)));
         assert!(!estimate(1.0, 0.4).overlaps(&estimate(2.0, 0.5)));
-        assert!(estimate(1.0, 0.1).overlaps(&Estimate { mean: 9.0, ci95: None, n: 1 }));
+        assert!(estimate(1.0, 0.1).overlaps(&Estimate { mean: 9.0, ci95: None, n: 1, low: 9.0, high: 9.0 }));
+    }
+
+    /// Two runs of Jain's index of two flows, 0.756 and 0.904: the t interval would be 0.83 ± 0.94.
+    #[test]
+    fn below_five_runs_the_range_is_shown() {
+        let jain = Estimate::over(&[0.756, 0.904], Domain::jain(2)).expect("two values");
+        assert_eq!(jain.spread(), Spread::Ends(0.756, 0.904));
+        assert!((jain.ci95.expect("two runs") - 0.940).abs() < 1e-3);
+        let four = Estimate::over(&[1.0, 2.0, 3.0, 9.0], Domain::POSITIVE).expect("four values");
+        assert_eq!((four.mean, four.spread()), (3.75, Spread::Ends(1.0, 9.0)));
+        assert_eq!(Estimate::over(&[1.0], Domain::SHARE).expect("one value").spread(), Spread::None);
+    }
+
+    /// Mean 0.9, deviation √(0.05/4) = 0.1118, half width 2.776 · 0.1118 / √5 = 0.1388: cut at 1.
+    #[test]
+    fn from_five_on_the_interval_is_cut_at_a_bound() {
+        let values = [1.0, 1.0, 0.9, 0.75, 0.85];
+        let share = Estimate::over(&values, Domain::SHARE).expect("five values");
+        let Spread::Ends(low, high) = share.spread() else { panic!("{share:?}") };
+        assert!((low - (0.9 - share.ci95.expect("five"))).abs() < 1e-12 && high == 1.0);
+        let any = Estimate::over(&values, Domain::ANY).expect("five values");
+        assert_eq!(any.spread(), Spread::Half(any.ci95.expect("five")));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_stays_in_the_domain_and_holds_the_mean(
+            values in proptest::collection::vec(0.0..=1.0_f64, 1..12), flows in 1_usize..20, times in 1e-9..1e9_f64,
+        ) {
+            let jain: Vec<f64> = values.iter().map(|value| (1.0 + value * (flows - 1) as f64) / flows as f64).collect();
+            let scaled: Vec<f64> = values.iter().map(|value| value * times).collect();
+            let harm: Vec<f64> = values.iter().map(|value| 1.0 - value * times).collect();
+            let cases = [
+                (values, Domain::SHARE), (jain, Domain::jain(flows)), (scaled, Domain::POSITIVE), (harm, Domain::AT_MOST_ONE),
+            ];
+            for (values, domain) in cases {
+                let shown = Estimate::over(&values, domain).expect("values");
+                prop_assert!(shown.low <= shown.mean && shown.mean <= shown.high);
+                // The mean of values at a bound may round past it.
+                let slack = 1e-12 * (1.0 + shown.mean.abs());
+                prop_assert!(domain.low - slack <= shown.low && shown.high <= domain.high + slack, "{shown:?} {domain:?}");
+            }
+        }
     }
 }

@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn an_interval_is_narrow_enough_or_not() {
         let until: Until = "ci<2%".parse().expect("a rule");
-        let estimate = |mean, ci95| Estimate { mean, ci95, n: 5 };
+        let estimate = |mean, ci95| Estimate { mean, ci95, n: 5, low: mean, high: mean };
         assert!(until.met(&estimate(100.0, Some(2.0))) && until.met(&estimate(-100.0, Some(1.9))));
         assert!(!until.met(&estimate(100.0, Some(2.1))) && !until.met(&estimate(100.0, None)));
         assert_eq!("ci < 0.5 %".parse::<Until>().map(|until| until.to_string()), Ok("ci<0.5%".to_string()));
