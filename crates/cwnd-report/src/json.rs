@@ -22,6 +22,8 @@ pub struct Origin {
     pub kind: &'static str,
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub version: &'static str,
+    /// The path, and the habits of those who use it, in one line: what the scenario sets, and the era.
+    pub path: String,
     /// The scenario, as it can be written to a file and run again.
     pub scenario: Document,
     /// How many independent runs.
@@ -239,6 +241,7 @@ impl Origin {
         Self {
             kind: "simulated",
             version: cwnd_run::VERSION,
+            path: scenario.document().path(),
             scenario: scenario.document().clone(),
             seeds: scenario.document().seeds,
             first_seed: scenario.document().first_seed,
@@ -254,6 +257,9 @@ impl Comparison {
     pub fn of(compared: &Compared) -> Option<Self> {
         let first = &compared.rows.first()?.alone.scenario;
         let mut origin = Origin::of(first);
+        // What only some algorithms have, such as marks, is named with them.
+        let groups = compared.rows.iter().flat_map(|row| row.alone.scenario.document().flow.clone());
+        origin.path = Document { flow: groups.collect(), ..origin.scenario.clone() }.path();
         let flows = origin.scenario.flow.drain(..).map(|group| group.count).sum();
         let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| compared.best(column)).collect();
         let algorithms = compared.rows.iter().enumerate().map(|(index, row)| Algorithm {

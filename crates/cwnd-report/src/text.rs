@@ -6,7 +6,7 @@ use cwnd_lab::compare::{COLUMNS, Column};
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::sweep::{Progressed, Sweep, Swept};
 use cwnd_run::measure::digits::{cell, legend};
-use cwnd_run::scenario::{Document, Dumbbell};
+use cwnd_run::scenario::Document;
 
 /// What `cwnd compare` prints.
 #[must_use]
@@ -86,7 +86,8 @@ pub fn run(document: &json::Run) -> String {
     let origin = &document.origin;
     let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
     text.push_str(&format!(
-        "{} of {} s, measured after {} s\n\n",
+        "on {}\n{} of {} s, measured after {} s\n\n",
+        origin.path,
         counted(origin.seeds, "seed"),
         origin.duration_s,
         origin.warmup_s
@@ -146,8 +147,8 @@ pub fn run(document: &json::Run) -> String {
 #[must_use]
 pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
     let mut text = swept.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
-    let Swept { cells, done_cells, points, .. } = swept;
-    text.push_str(&format!("{done_cells} of {cells} cells\n\n"));
+    let Swept { cells, done_cells, points, path, .. } = swept;
+    text.push_str(&format!("base: {path}\n{done_cells} of {cells} cells\n\n"));
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
     let mut table = Table::default();
     let short = |key: &String| key.rsplit('.').next().unwrap_or_default().to_string();
@@ -231,15 +232,12 @@ fn arrivals(crowds: &[json::Arrivals]) -> String {
 
 /// The path, the flows and the runs of a comparison.
 fn heading(document: &json::Comparison) -> String {
-    let Document { dumbbell, duration, warmup, seeds, era, .. } = &document.origin.scenario;
-    let path = dumbbell.as_ref().map_or_else(String::new, |dumbbell| {
-        let Dumbbell { rate, rtt, queue, loss, .. } = dumbbell;
-        format!(" on {rate}, {rtt}, {queue}, loss {loss}")
-    });
+    let Document { duration, warmup, seeds, .. } = &document.origin.scenario;
     format!(
-        "{} of each algorithm{path}, era {era}\n\
+        "{} of each algorithm on {}\n\
          {} of {duration}, measured after {warmup}\n\n",
         counted(document.flows, "flow"),
+        document.origin.path,
         counted(*seeds, "seed"),
     )
 }

@@ -17,6 +17,8 @@ pub struct Swept {
     pub version: &'static str,
     /// What the sweep shows.
     pub title: Option<String>,
+    /// The path of its base in one line; its points set some of it.
+    pub path: String,
     /// Identifies the sweep.
     pub id: String,
     /// The runs of the whole sweep.
@@ -78,6 +80,7 @@ pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
         kind: "simulated",
         version: VERSION,
         title: sweep.title().map(str::to_string),
+        path: sweep.path(),
         id: sweep.id(),
         cells: sweep.len(),
         done_cells: rows.len() as u64 - failed_cells,

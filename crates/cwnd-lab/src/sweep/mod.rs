@@ -23,7 +23,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use cwnd_run::cells::Key;
-use cwnd_run::scenario::{Scenario, ScenarioError};
+use cwnd_run::scenario::{Document, Scenario, ScenarioError, Source};
 
 pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed, Unfinished};
 pub use document::schema;
@@ -130,6 +130,13 @@ impl Sweep {
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
+    }
+
+    /// The path of its base in one line, see [`Document::path`]; empty where points have to complete the base.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let base = Source::read("sweep", &self.base, &[]).and_then(|source| Document::of(&source));
+        base.map_or_else(|_| String::new(), |base| base.path())
     }
 
     /// The keys of the scenario that its points set.

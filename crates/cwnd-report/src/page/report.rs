@@ -15,6 +15,8 @@ use crate::plot::{Frame, Plot, Shown, over_time, overview, traffic};
 pub struct Report<'a> {
     /// What was compared or run, in a few words: the heading of the page.
     pub title: String,
+    /// The path in one line; empty where there is none.
+    pub path: String,
     /// The command that repeats it.
     pub command: String,
     /// The revision of the program, and whatever else identifies it.

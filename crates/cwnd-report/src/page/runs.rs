@@ -62,6 +62,7 @@ pub fn run_html(document: &json::Run, trace: &Trace, command: &str) -> String {
 fn about<'a>(origin: &json::Origin, command: &str) -> Report<'a> {
     Report {
         command: command.to_string(),
+        path: origin.path.clone(),
         revision: origin.version.to_string(),
         seeds: (0..origin.seeds).map(|nth| origin.first_seed.wrapping_add(u64::from(nth))).collect(),
         warmup_s: origin.warmup_s,

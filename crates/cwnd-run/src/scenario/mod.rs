@@ -9,6 +9,7 @@ mod cross;
 mod document;
 mod error;
 mod impairments;
+mod path;
 mod quantity;
 mod queue;
 mod schedule;
