@@ -21,7 +21,7 @@ from cwnd._evaluate import Evaluation, EvaluationRow, EvaluationSection, evaluat
 from cwnd._native import VERSION as __version__  # noqa: N811  (Python's name for it)
 from cwnd._native import Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View
 from cwnd._paper import Paper, PaperResult, PaperRow, PaperRows, paper, papers
-from cwnd._results import Comparison, ComparisonRow, Estimate, Estimates, RunResult, Versus
+from cwnd._results import Comparison, ComparisonRow, Estimate, Estimates, RunResult, Stationarity, Versus
 from cwnd._run import run
 from cwnd._scenario import Scenario
 from cwnd._sweep import FailedCell, Sweep, SweepPoint, SweepResult, sweep
@@ -62,6 +62,7 @@ __all__ = [
     "ScenarioError",
     "SimulationError",
     "Start",
+    "Stationarity",
     "StoreError",
     "Sweep",
     "SweepPoint",

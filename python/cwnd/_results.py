@@ -12,7 +12,7 @@ from cwnd import _native
 from cwnd._table import Table
 from cwnd.plot import ComparisonCharts, ComparisonPlots, RunCharts, RunPlots
 
-__all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", "Versus"]
+__all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", "Stationarity", "Versus"]
 
 _MEASURES = _native.measures()
 
@@ -160,6 +160,12 @@ class RunResult(Documented[_native.Runs]):
         return warnings
 
     @property
+    def path(self) -> str:
+        """The path in one line: what the scenario sets of it, and the era."""
+        path: str = self.document["path"]
+        return path
+
+    @property
     def digests(self) -> list[str]:
         """A digest of everything each run delivered, per seed. Equal digests are equal runs."""
         digests: list[str] = self.document["digests"]
@@ -204,15 +210,45 @@ class Versus:
     result: RunResult
 
 
+@dataclass(frozen=True, slots=True)
+class Stationarity:
+    """What is known of the window in which an algorithm was measured.
+
+    Attributes
+    ----------
+    stationary : bool
+        At least five cycles of every flow lie in the window, and its halves agree. Only then may a value be called the
+        best.
+    cycles : int or None
+        The least number of cycles of a flow in the window of a run; None for flows at rest.
+    counted : str
+        What was counted: ``congestion events``, or ``turns of the window`` or ``turns of the rate`` where there were
+        more of these.
+    reason : str or None
+        Why the window is too short; None where it is not.
+    try_duration_s : float or None
+        A duration that should be enough, seconds; None where it is enough, and where nothing is known.
+    """
+
+    stationary: bool
+    cycles: int | None
+    counted: str
+    reason: str | None
+    try_duration_s: float | None
+
+
 class ComparisonRow(Estimates):
     """One algorithm of a comparison: its measures by their names, as in :class:`Estimates`."""
 
-    __slots__ = ("algorithm", "best_in", "differences", "result", "versus")
+    __slots__ = ("algorithm", "best_in", "differences", "result", "stationarity", "versus")
 
     algorithm: str
     """The algorithm as it was written."""
     best_in: tuple[str, ...]
-    """Measures in which it is better than all others, their intervals apart."""
+    """Measures in which it is better than all others: what is shown of it (`low` to `high`) overlaps with that of no
+    other. None unless every algorithm was measured in a stationary window, over three seeds at least."""
+    stationarity: Stationarity
+    """Whether it was measured in a stationary window."""
     differences: Mapping[str, Estimate]
     """How far it is from the first algorithm, by the names of the measures that are compared: the mean over seeds of
     its value less that of the first, with the interval of that mean. Empty for the first."""
@@ -225,6 +261,7 @@ class ComparisonRow(Estimates):
         super().__init__(document)
         self.algorithm = document["algorithm"]
         self.best_in = tuple(document["best_in"])
+        self.stationarity = Stationarity(**document["stationarity"])
         self.differences = {one["key"]: Estimate(**one["difference"]) for one in document["differences"]}
         self.result = alone
         self.versus = None
@@ -243,7 +280,7 @@ class Comparison(Documented[_native.Compared]):
     """Algorithms beside each other on one path. ``print`` shows the table of the command line.
 
     It is a table itself: ``polars.DataFrame(result)`` has a row per algorithm and measure, with the mean, half the
-    width of its 95 % interval and the number of runs.
+    width of its 95 % interval, the ends of what is shown and the number of runs.
     """
 
     def __init__(self, native: _native.Compared, paired: bool = False) -> None:
@@ -269,7 +306,7 @@ class Comparison(Documented[_native.Compared]):
 
     @cached_property
     def table(self) -> Table:
-        """A row per algorithm and measure, with the columns algorithm, measure, unit, mean, ci95, n."""
+        """A row per algorithm and measure, with the columns algorithm, measure, unit, mean, ci95, low, high, n."""
         return Table(self._native.table())
 
     @cached_property
@@ -282,6 +319,12 @@ class Comparison(Documented[_native.Compared]):
         """What to look at before believing the numbers."""
         warnings: list[str] = self.document["warnings"]
         return warnings
+
+    @property
+    def path(self) -> str:
+        """The path in one line: what was set of it, and the era."""
+        path: str = self.document["path"]
+        return path
 
     @property
     def plot(self) -> ComparisonPlots:

@@ -31,8 +31,10 @@ Examples:
   cwnd compare reno cubic --host tso,gro=50us --queue droptail:20p
   cwnd compare dctcp reno --queue red:1bdp,min=20p,max=20p,weight=1,ecn=yes --ecn per-packet
 Impairments are the bottleneck's; --aggregate and --thin-acks are those of the way back too.
-Cells are means over the seeds with half the width of their 95 % Student t interval. A star marks the best of a column
-where its interval overlaps with no other.")]
+Cells are means over the seeds with half the width of their 95 % Student t interval, below five seeds with the smallest and the
+largest value. A star marks the best of a column where its interval, or range, overlaps no other, from three seeds on and
+where every algorithm was measured in a stationary window: one with five congestion events of each flow, or as many turns of
+its window or rate, whose halves agree in goodput (10 %), queue (20 %) and Jain's index (0.1).")]
 pub(crate) struct Arguments {
     /// Algorithms, such as `simd` or `aimd:b=1/8`; `cwnd algorithms` lists all [default: the papers' beside Reno and CUBIC]
     #[arg(value_name = "ALGORITHM")]

@@ -3,6 +3,7 @@
 use cwnd::registry::Transport;
 use cwnd::{Span, Spec};
 
+use crate::stationary::Stationarity;
 use cwnd_run::execute::{Progress, RunError};
 use cwnd_run::measure::{Domain, Estimate, Estimates, Until, mean, paired};
 use cwnd_run::run::{Runs, run, run_until};
@@ -31,6 +32,8 @@ pub struct ComparedAlgorithm {
     pub alone: Runs,
     /// The measures of these runs.
     pub estimates: Estimates,
+    /// Whether they were measured in a stationary window.
+    pub stationarity: Stationarity,
     /// Its runs together with the algorithm it was set against.
     pub versus: Option<Versus>,
 }
@@ -144,6 +147,7 @@ impl Comparison {
         let rows = alone.into_iter().map(|alone| ComparedAlgorithm {
             algorithm: alone.scenario.document().flow[0].algorithm.text().to_string(),
             estimates: alone.estimates(),
+            stationarity: Stationarity::of(&alone),
             alone,
             versus: versus.next().map(Versus::of),
         });
@@ -152,7 +156,9 @@ impl Comparison {
 }
 
 impl Compared {
-    /// The row that is best in a column, if its interval overlaps with no other's.
+    /// The row that is best in a column: what is shown of it (an interval, or a range) overlaps with no other's. None unless every row
+    /// with a value was measured in a stationary window over at least [`FEWEST_FOR_BEST`] seeds: what is not known to last can be neither
+    /// the best nor beaten.
     #[must_use]
     pub fn best(&self, column: &Column) -> Option<usize> {
         let better = column.better?;
@@ -162,6 +168,12 @@ impl Compared {
             .enumerate()
             .filter_map(|(index, row)| (column.of)(&row.estimates).map(|value| (index, value)))
             .collect();
+        let comparable = |(index, value): &(usize, Estimate)| {
+            value.n >= FEWEST_FOR_BEST && self.rows[*index].stationarity.stationary
+        };
+        if !values.iter().all(comparable) {
+            return None;
+        }
         let ahead = |a: f64, b: f64| if better == Better::Higher { a > b } else { a < b };
         let (index, best) = values.iter().copied().reduce(|a, b| if ahead(b.1.mean, a.1.mean) { b } else { a })?;
         let alone = values.iter().all(|(other, value)| *other == index || !value.overlaps(&best));
@@ -212,6 +224,10 @@ impl Versus {
         }
     }
 }
+
+/// Seeds from which on a row may be called the best. Of two algorithms that do not differ, one has all of three values below all of the
+/// other's in one of twenty draws, all of two in one of six.
+pub const FEWEST_FOR_BEST: usize = 3;
 
 /// The columns of a comparison, in the order of a table.
 pub const COLUMNS: [Column; 9] = [

@@ -10,4 +10,5 @@ pub mod compare;
 pub mod evaluate;
 pub mod model;
 pub mod overlay;
+pub mod stationary;
 pub mod sweep;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwnd::{ALGORITHMS, CongestionControl, Maker, Span, Spec, Start};
 use cwnd_lab::compare::{COLUMNS, Column, Compared, ComparedAlgorithm, Comparison, DEFAULT};
+use cwnd_lab::stationary::Stationarity;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Interrupted, Progress, Threads};
 use cwnd_run::files::{Folder, FolderError, fresh};
@@ -123,6 +124,7 @@ fn with_utilisations(values: &[(f64, Option<f64>)]) -> Compared {
             algorithm: "reno".to_string(),
             alone: Runs { scenario: scenario.clone(), traces: Vec::new(), summaries: Vec::new() },
             estimates: Estimates { utilisation: Some(value), loss_rate: Some(value), ..Estimates::over(&[]) },
+            stationarity: Stationarity { stationary: true, ..Stationarity::default() },
             versus: None,
         }
     };
@@ -141,6 +143,57 @@ fn a_winner_is_named_only_where_no_interval_overlaps() {
     assert_eq!(with_utilisations(&[(0.8, None), (0.9, None)]).best(more), None);
     assert_eq!(with_utilisations(&[(0.9, Some(0.01))]).best(more), None);
     assert_eq!(clear.best(column("jain")), None);
+}
+
+#[test]
+fn a_star_needs_stationary_windows_and_three_seeds() {
+    let column = COLUMNS.iter().find(|column| column.key == "utilisation").expect("a column");
+    let clear = with_utilisations(&[(0.8, Some(0.02)), (0.9, Some(0.02)), (0.85, Some(0.02))]);
+    assert_eq!(clear.best(column), Some(1));
+    for row in 0..3 {
+        let mut transient = clear.clone();
+        transient.rows[row].stationarity.stationary = false;
+        assert_eq!(transient.best(column), None, "what grows yet may end above, and below");
+    }
+    for (seeds, best) in [(2, None), (3, Some(1))] {
+        let mut few = clear.clone();
+        few.rows.iter_mut().for_each(|row| row.estimates.utilisation.as_mut().expect("given").n = seeds);
+        assert_eq!(few.best(column), best, "{seeds}");
+    }
+}
+
+/// Reno's window, halved in slow start, takes a minute to grow by a twentieth of the path: its queue is short because it has not
+/// reached the buffer yet. At ten minutes it waits 61 ms on average.
+#[test]
+fn a_window_without_a_loss_is_no_sawtooth() {
+    let mut base = Document { duration: Written::literal("15s"), warmup: Written::literal("5s"), seeds: 3, ..base() };
+    let path = base.dumbbell.as_mut().expect("the base has one");
+    path.rate = Written::literal("200mbit");
+    path.rtt = Written::literal("100ms");
+    let comparison = Comparison::new(&base, &algorithms(&["reno", "simd", "scalable"]), None, 2, None).expect("valid");
+    let compared = comparison.run(&()).expect("runs");
+    let [reno, simd, scalable] = &compared.rows[..] else { panic!("three rows") };
+    assert_eq!(reno.stationarity.reason.as_deref(), Some("no congestion event of reno in the window"));
+    assert_eq!(simd.stationarity.reason.as_deref(), Some("no congestion event of simd in the window"));
+    // Two windows of 1667 packets at the peak, growth of a packet per round trip from half of that, round trips of 100 to 200 ms: 125 s.
+    let enough = reno.stationarity.try_duration_s.expect("computed");
+    assert!((5.0 * 125.0..8.0 * 125.0).contains(&enough), "{enough}");
+    let delay = |row: &ComparedAlgorithm| row.estimates.queue_delay_mean_s.expect("measured").mean;
+    assert!(delay(reno) < delay(scalable), "it would have the star: {} {}", delay(reno), delay(scalable));
+    assert!(COLUMNS.iter().all(|column| compared.best(column).is_none()));
+}
+
+#[test]
+fn a_star_stands_where_windows_are_stationary() {
+    let base = Document { duration: Written::literal("60s"), seeds: 5, ..base() };
+    let comparison =
+        Comparison::new(&base, &algorithms(&["reno", "aimd:b=1/8", "vegas"]), None, 2, None).expect("valid");
+    let compared = comparison.run(&()).expect("runs");
+    for row in &compared.rows {
+        assert_eq!(row.stationarity.reason, None, "{}: {:?}", row.algorithm, row.stationarity);
+    }
+    let delay = COLUMNS.iter().find(|column| column.key == "queue_delay_mean_s").expect("a column");
+    assert_eq!(compared.best(delay), Some(2), "Vegas keeps a few packets waiting, the others fill the buffer");
 }
 
 #[test]

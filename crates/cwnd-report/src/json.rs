@@ -7,6 +7,7 @@ use serde::Serialize;
 
 pub use super::traffic::{Arrivals, Cbr, Completion};
 use cwnd_lab::compare::{self, COLUMNS, Compared};
+use cwnd_lab::stationary::Stationarity;
 use cwnd_run::measure::{
     Domain, Estimate, Estimates, Window, fair_shares, flow_loss_rate, goodput, mean, peer_limited_share,
     retransmission_ratio,
@@ -62,7 +63,10 @@ pub struct Algorithm {
     /// All flows its own.
     #[serde(flatten)]
     pub measures: Estimates,
-    /// Keys in which it is better than all others, their intervals apart.
+    /// Whether it was measured in a stationary window.
+    pub stationarity: Stationarity,
+    /// Keys in which it is better than all others: what is shown of it (`low` to `high`) overlaps with that of no other. None unless every
+    /// algorithm was measured in a stationary window, over three seeds at least.
     pub best_in: Vec<&'static str>,
     /// How far it is from the first algorithm in the measures that are compared, seed by seed; empty for the first.
     pub differences: Vec<Difference>,
@@ -266,6 +270,7 @@ impl Comparison {
             algorithm: row.algorithm.clone(),
             ecn: row.alone.scenario.document().flow.first().and_then(|group| group.ecn),
             measures: row.estimates.clone(),
+            stationarity: row.stationarity.clone(),
             best_in: COLUMNS
                 .iter()
                 .zip(&best)
@@ -287,6 +292,15 @@ impl Comparison {
             bottleneck: bottleneck(&compared.rows.first()?.alone),
             algorithms: algorithms.collect(),
             warnings: compared.warnings(),
+        })
+    }
+
+    /// Why the windows of algorithms are too short to call anything the best, each with a duration that should be enough.
+    pub(crate) fn too_short(&self) -> impl Iterator<Item = String> + '_ {
+        self.algorithms.iter().filter_map(|row| {
+            let reason = row.stationarity.reason.as_ref()?;
+            let longer = row.stationarity.try_duration_s.map(|seconds| format!("; try --duration {seconds}s"));
+            Some(format!("{reason}{}", longer.unwrap_or_default()))
         })
     }
 

@@ -2,9 +2,10 @@
 
 use super::json;
 use super::table::Table;
-use cwnd_lab::compare::{COLUMNS, Column};
+use cwnd_lab::compare::{COLUMNS, Column, FEWEST_FOR_BEST};
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::sweep::{Progressed, Sweep, Swept};
+use cwnd_run::measure::ENOUGH_FOR_INTERVAL;
 use cwnd_run::measure::digits::{cell, legend};
 use cwnd_run::scenario::Document;
 
@@ -14,6 +15,7 @@ pub fn comparison(document: &json::Comparison) -> String {
     let mut text = heading(document);
     text.push_str(&alone(document));
     text.push_str(&format!("{}\n", legend(document.origin.seeds as usize)));
+    text.push_str(&too_short(document));
     let opponent = document.algorithms.iter().find_map(|row| row.versus.as_ref().map(|versus| &versus.algorithm));
     if let Some(opponent) = opponent {
         let flows = document.flows;
@@ -269,7 +271,23 @@ fn alone(document: &json::Comparison) -> String {
     }
     let mut text = table.print();
     if starred {
-        text.push_str("* best of its column, its interval apart from all others\n");
+        let shown = if (document.origin.seeds as usize) < ENOUGH_FOR_INTERVAL { "range" } else { "interval" };
+        text.push_str(&format!("* best of its column: its {shown} overlaps no other\n"));
+    }
+    text
+}
+
+/// Which rows were measured in too short a window, so that nothing is called the best of a column that has them.
+fn too_short(document: &json::Comparison) -> String {
+    let mut text = String::new();
+    for reason in document.too_short() {
+        text.push_str(&format!("too short: {reason}\n"));
+    }
+    if !text.is_empty() {
+        text.push_str("A column with a value of too short a window has no star.\n");
+    }
+    if (document.origin.seeds as usize) < FEWEST_FOR_BEST {
+        text.push_str(&format!("Stars need {FEWEST_FOR_BEST} seeds.\n"));
     }
     text
 }

@@ -26,9 +26,10 @@ pub(crate) fn comparison_html(document: &json::Comparison, traces: &[&Trace], co
     let shown = alone.chain(versus).zip(traces).map(|((label, measures), trace)| Shown { label, measures, trace });
     let opponents = document.algorithms.iter().filter_map(|row| row.versus.as_ref()).map(|versus| &*versus.algorithm);
     let specs = names.iter().copied().chain(opponents).filter_map(|name| Spec::parse(name).ok());
+    let too_short = document.too_short().map(|reason| format!("Too short a window: {reason}"));
     let report = Report {
         title,
-        warnings: document.warnings.clone(),
+        warnings: document.warnings.iter().cloned().chain(too_short).collect(),
         bottleneck: position(&document.bottleneck, traces),
         algorithms: once_each(specs),
         shown: shown.collect(),

@@ -13,7 +13,12 @@ pub fn cell(estimate: Option<Estimate>, scale: f64) -> String {
         Spread::Half(half) => with_half(mean, Some(half * scale)),
         Spread::Ends(low, high) => {
             let digits = digits(mean, (high - low) * scale / 2.0);
-            format!("{mean:.digits$} ({:.digits$} to {:.digits$})", low * scale, high * scale)
+            let [shown, low, high] = [mean, low * scale, high * scale].map(|value| format!("{value:.digits$}"));
+            // What a bound cuts off cannot be seen.
+            if estimate.n >= ENOUGH_FOR_INTERVAL && shown == low && shown == high {
+                return format!("{shown} ± {:.digits$}", 0.0);
+            }
+            format!("{shown} ({low} to {high})")
         }
     }
 }
@@ -39,8 +44,8 @@ pub fn legend(seeds: usize) -> String {
             "Mean of {seeds} seeds (smallest to largest); from {ENOUGH_FOR_INTERVAL} seeds on the 95 % confidence interval is shown."
         ),
         _ => format!(
-            "Mean ± half the 95 % confidence interval; (low to high) where a bound of the quantity cuts the interval short, or the \
-             smallest to the largest value where fewer than {ENOUGH_FOR_INTERVAL} seeds have one."
+            "Mean ± half the 95 % confidence interval; (low to high) where a bound of the quantity cuts it, or the range of fewer than \
+             {ENOUGH_FOR_INTERVAL} values."
         ),
     }
 }
@@ -99,6 +104,8 @@ mod tests {
         let ends = |n, low, high| Some(Estimate { mean: 0.83, ci95: Some(0.81), n, low, high });
         assert_eq!(cell(ends(2, 0.612, 0.968), 1.0), "0.83 (0.61 to 0.97)");
         assert_eq!(cell(ends(5, 0.02, 1.0), 100.0), "83 (2 to 100)");
+        let almost_all = Estimate { mean: 0.999_999, ci95: Some(4e-6), n: 5, low: 0.999_995, high: 1.0 };
+        assert_eq!(cell(Some(almost_all), 100.0), "100.000 ± 0.000");
         assert_eq!(cell(ends(2, 0.83, 0.83), 1.0), "0.8300 (0.8300 to 0.8300)");
     }
 }
