@@ -385,7 +385,7 @@ function planes(): void {
   const box = $('#response .plane');
   const points = all.flatMap((line) => {
     const { loss, window } = results.runs[line.run]?.operating[line.flow] ?? { loss: null, window: null };
-    return loss && window && !hidden.has(line.name) ? [{ x: loss, y: window, colour: plots.colour(line), title: `${line.name}: ${short(window)} packets at a loss of ${short(loss)}`, hollow: !results.responses.some(({ algorithm }) => algorithm === line.info.algorithm) }] : [];
+    return loss && window && !hidden.has(line.name) ? [{ x: loss, y: window, colour: plots.colour(line), title: `${line.name}: ${short(window)} packets at a loss of ${short(100 * loss)} %`, hollow: !results.responses.some(({ algorithm }) => algorithm === line.info.algorithm) }] : [];
   });
   if (results.responses.length === 0 && points.length === 0) {
     box.innerHTML = '<p class="note">No closed form is known for these algorithms, and nothing was lost.</p>';
@@ -411,11 +411,12 @@ function table(): void {
     return;
   }
   const seeds = Math.min(...runs.map((run) => run.seeds));
-  $('#seeds').textContent = `mean ± half the 95 % interval over ${seeds} seed${seeds === 1 ? ', which has none' : 's'}`;
+  $('#seeds').textContent = seeds === 1 ? 'one seed' : seeds < ENOUGH_FOR_INTERVAL ? `mean of ${seeds} seeds (smallest to largest)`
+    : `mean ± half the 95 % interval over ${seeds} seeds; (low to high) where a bound of the quantity cuts it`;
   const cell = (estimate: Estimate | null | undefined, scale: number): string => {
     if (!estimate) return '<td>–</td>';
-    const [mean, half] = digits(estimate.mean * scale, estimate.ci95 === null ? null : estimate.ci95 * scale);
-    return `<td>${mean}${half === null ? '' : ` <span class="half">± ${half}</span>`}</td>`;
+    const [mean, spread] = digits(estimate, scale);
+    return `<td>${mean}${spread === null ? '' : ` <span class="half">${spread}</span>`}</td>`;
   };
   const head = `<thead><tr><th scope="col"><span class="hidden">Run</span></th>${known.map(({ title, unit }) => `<th scope="col">${escape(title)}${unit ? ` <small>${escape(unit)}</small>` : ''}</th>`).join('')}</tr></thead>`;
   const body = results.runs.map((run, index) => (run ? `<tr><th scope="row">${escape(results.labels[index] || 'all flows')}</th>${known.map(({ key, scale }) => cell(run.measures[key], scale)).join('')}</tr>` : ''));
@@ -427,11 +428,18 @@ function table(): void {
   }));
 }
 
-/** A mean to the digit in which its interval is sure to two. */
-function digits(mean: number, half: number | null): [string, string | null] {
-  if (half === null || half === 0) return [short(mean, 4), half === null ? null : '0'];
-  const places = Math.min(Math.max(0, 1 - Math.floor(Math.log10(half))), Math.max(0, 4 - Math.floor(Math.log10(Math.abs(mean) || 1))));
-  return [mean.toFixed(places), half.toFixed(places)];
+/** Runs from which on an interval is shown, and not the smallest and the largest value: as in the tables of the command. */
+const ENOUGH_FOR_INTERVAL = 5;
+
+/** A mean to the digit in which what is shown beside it is sure to two, and that: `± half`, or `(low to high)`. */
+function digits({ mean, ci95, n, low, high }: Estimate, scale: number): [string, string | null] {
+  if (ci95 === null) return [short(mean * scale, 4), null];
+  const whole = n >= ENOUGH_FOR_INTERVAL && low === mean - ci95 && high === mean + ci95;
+  const half = scale * (whole ? ci95 : (high - low) / 2);
+  if (half === 0) return [short(mean * scale, 4), '± 0'];
+  const places = Math.min(Math.max(0, 1 - Math.floor(Math.log10(half))), Math.max(0, 4 - Math.floor(Math.log10(Math.abs(mean * scale) || 1))));
+  const shown = (value: number): string => (value * scale).toFixed(places);
+  return [shown(mean), whole ? `± ${half.toFixed(places)}` : `(${shown(low)} to ${shown(high)})`];
 }
 
 function list_events(): void {

@@ -22,7 +22,7 @@ export interface Description {
   columns: string[]; rows: number; flows: FlowInfo[]; flows_in_all: number;
   link: { name: string; rate: number | null } | null; warmup: number; end: number;
 }
-export interface Estimate { mean: number; ci95: number | null; n: number }
+export interface Estimate { mean: number; ci95: number | null; n: number; low: number; high: number }
 export interface Response { algorithm: string; light: string; dark: string; points: [number, number][] }
 export interface Place { line: number; column: number; width: number; text: string }
 export type Answer =
