@@ -227,7 +227,7 @@ fn queue(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
 
 /// How long a run must be, seconds, for five cycles of the flows of one that had none: as many of Reno's sawtooth on this path, between
 /// the window that fills the pipe and the buffer and half of it, with the growth per round trip that was seen, and before them the time
-/// that the flows still need to get there. Growth is taken for at least half of Reno's packet per round trip: that of SIMD and CUBIC is slow
+/// that the flows still need to get there. Growth is taken for at least a quarter of Reno's packet per round trip: that of SIMD and CUBIC is slow
 /// at first.
 fn reno_like(runs: &Runs, trace: &Trace) -> f64 {
     let bottleneck = runs.scenario.bottleneck();
@@ -281,7 +281,7 @@ const REST_PACKETS: f64 = 2.0;
 /// over so many round trips.
 const REST_ROUNDS: f64 = 20.0;
 /// Packets per round trip.
-const SLOWEST_GROWTH: f64 = 0.5;
+const SLOWEST_GROWTH: f64 = 0.25;
 /// Halves hold two and a half of five cycles. The half cycle left over shifts the mean of a sawtooth from an empty to a full queue from 0.45 to
 /// 0.55 of the buffer, by 18 % of the larger.
 const QUEUE_SHARE: f64 = 0.2;

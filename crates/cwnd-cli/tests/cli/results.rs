@@ -120,7 +120,7 @@ fn folders_have_fresh_names_unless_named() {
 fn the_table_has_units_intervals_and_the_frame() {
     let cwnd = Cwnd::new();
     let text = cwnd.succeed(&[&COMPARE[..], &["--versus", "reno", "--out", "results"]].concat());
-    for part in ["2 seeds of 4s, measured after 1s", "Mbit/s", "Jain index", " ± ", "aimd:b=1/8", "goodput ratio"] {
+    for part in ["2 seeds of 4s, measured after 1s", "Mbit/s", "Jain index", "2 seeds (smallest to largest)", "aimd:b=1/8", "goodput ratio"] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
 }
@@ -158,6 +158,78 @@ fn a_run_repeats_the_digest_of_a_bench() {
     let scenario = cwnd.file("bench.toml", &cwnd.succeed(&[&bench[..], &["--print-scenario"]].concat()));
     let repeated = json(&cwnd.succeed(&["run", &scenario, "--json"]));
     assert_eq!(repeated["digests"][0], measured["digest"]);
+}
+
+/// Reno's queue is short where its window only grows: it loses the first packet after two minutes.
+#[test]
+fn a_transient_has_no_star_and_the_text_says_why() {
+    let cwnd = Cwnd::new();
+    let path = ["--rate", "200mbit", "--rtt", "100ms", "--duration", "15s", "--warmup", "5s"];
+    let compare = |seeds| cwnd.succeed(&[&["compare", "reno", "scalable", "--seeds", seeds][..], &path].concat());
+    let table = compare("3");
+    assert!(!table.contains('*'), "{table}");
+    let below = table.split("\nMean of 3 seeds (smallest to largest);").nth(1).unwrap_or_else(|| panic!("{table}"));
+    let reason = below.lines().nth(1).expect("a line of its own");
+    let seconds = reason.strip_prefix("too short: no congestion event of reno in the window; try --duration ");
+    let seconds: f64 =
+        seconds.and_then(|rest| rest.strip_suffix('s')?.parse().ok()).unwrap_or_else(|| panic!("{reason}"));
+    // Five cycles of 833 round trips of 100 to 200 ms and the way to the first loss.
+    assert!((600.0..1000.0).contains(&seconds), "{reason}");
+    assert!(below.ends_with("A column with a value of too short a window has no star.\n"), "{table}");
+    assert!(compare("2").ends_with("Stars need 3 seeds.\n"));
+}
+
+/// No cell leaves what the quantity can be: a range of two seeds, and an interval of five that a bound cuts.
+#[test]
+fn cells_stay_in_their_domain() {
+    let cwnd = Cwnd::new();
+    let compare = |seeds| {
+        let arguments =
+            ["compare", "cubic", "reno", "--flows", "4", "--rate", "10mbit", "--rtt", "40ms", "--duration", "4s"];
+        json(&cwnd.succeed(&[&arguments[..], &["--warmup", "1s", "--json", "--seeds", seeds]].concat()))
+    };
+    for seeds in ["2", "5"] {
+        for row in compare(seeds)["algorithms"].as_array().expect("a list") {
+            for key in ["utilisation", "jain", "loss_rate", "retransmission_ratio"] {
+                let of = |what: &str| row[key][what].as_f64().expect("a number");
+                let least = if key == "jain" { 0.25 } else { 0.0 };
+                assert!(least <= of("low") && of("low") <= of("mean"), "{seeds} {key}: {}", row[key]);
+                assert!(of("mean") <= of("high") && of("high") <= 1.0 + 1e-9, "{seeds} {key}: {}", row[key]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_heading_is_the_path() {
+    let cwnd = Cwnd::new();
+    let short = ["--rate", "10mbit", "--rtt", "20ms", "--duration", "2s", "--warmup", "1s", "--seeds", "1"];
+    for (given, named) in [
+        (&["--policer", "5mbit,burst=30kB"][..], "policer 5mbit,burst=30kB"),
+        (&["--shaper", "5mbit,burst=30kB"], "shaper 5mbit,burst=30kB"),
+        (&["--reorder", "0.02:15ms"], "reorder 0.02:15ms"),
+        (&["--jitter", "3ms"], "jitter 3ms"),
+        (
+            &["--aggregate", "4ms", "--thin-acks", "2"],
+            "aggregate 4ms, thin acks 2, way back aggregate 4ms, way back thin acks 2",
+        ),
+        (&["--outage", "1s..1.1s"], "outage 1s..1.1s"),
+        (&["--loss", "0.01"], "loss 1 %"),
+        (&["--host", "tso"], "host tso"),
+        (&["--recovery", "rack"], "recovery rack"),
+        (&["--slow-start", "hystart++"], "slow start hystart++"),
+        (&["--ecn", "per-packet"], "ecn per-packet"),
+    ] {
+        let text = cwnd.succeed(&[&["compare", "reno"][..], &short, given].concat());
+        let heading = text.lines().next().expect("a heading");
+        assert_eq!(heading, format!("2 flows of each algorithm on 10mbit, 20ms, droptail:1bdp, {named}, era modern"));
+    }
+    let text =
+        cwnd.succeed(&[&["compare", "reno"][..], &short, &["--era", "ns2-2001", "--queue", "pie:100p"]].concat());
+    assert!(
+        text.starts_with("2 flows of each algorithm on 10mbit, 20ms, pie:100p, era ns2-2001\n1 seed of 2s"),
+        "{text}"
+    );
 }
 
 #[test]
