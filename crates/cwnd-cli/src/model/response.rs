@@ -11,7 +11,7 @@ use super::{Output, probability, round_trip, specs};
 use crate::arguments::whole;
 use crate::failure::Failure;
 use cwnd_report::table::Table;
-use cwnd_run::measure::digits::{cell, number};
+use cwnd_run::measure::digits::{cell, number, percent};
 
 /// Response functions.
 #[derive(Args, Debug)]
@@ -62,11 +62,11 @@ impl Response {
             "over TCP",
             "under random loss",
         ]);
-        table.row(["", "", "packets", "packets", "round trips", "Mbit/s", "", "packets (model)"]);
+        table.row(["", "%", "packets", "packets", "round trips", "Mbit/s", "", "packets (model)"]);
         for row in &document.rows {
             let rate = row.rate_bps.map(|rate| rate * 1e-6);
             let cells = [row.window_packets, row.peak_packets, row.epoch_rtt, rate, row.over_tcp];
-            let head = [row.algorithm.clone(), format!("{:e}", row.loss)];
+            let head = [row.algorithm.clone(), percent(row.loss)];
             let random = match row.random_window_packets {
                 None if self.random > 0 => "not defined".to_string(),
                 estimate => cell(estimate, 1.0),

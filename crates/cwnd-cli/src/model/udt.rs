@@ -10,7 +10,7 @@ use super::{Output, probability, round_trip};
 use crate::arguments::whole;
 use crate::failure::Failure;
 use cwnd_report::table::Table;
-use cwnd_run::measure::digits::number;
+use cwnd_run::measure::digits::{number, percent};
 
 /// UDT's stages.
 #[derive(Args, Debug)]
@@ -64,10 +64,10 @@ impl Udt {
         text.push_str(&stages.print());
         let mut rows = Table::default();
         rows.row(["loss", "stable stage", "x*", "X*", "within its stage"]);
-        rows.row(["", "", "packets/SYN", "Mbit/s", "Mbit/s"]);
+        rows.row(["%", "", "packets/SYN", "Mbit/s", "Mbit/s"]);
         for row in &document.rows {
             let cells = [row.packets_per_syn, row.rate_bps * 1e-6, row.clipped_bps * 1e-6];
-            let head = [format!("{:e}", row.loss), row.stage.to_string()];
+            let head = [percent(row.loss), row.stage.to_string()];
             rows.row(head.into_iter().chain(cells.map(|cell| number(Some(cell)))));
         }
         text.push_str(&format!("\n{}\n", rows.print()));

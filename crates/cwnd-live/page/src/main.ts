@@ -385,7 +385,7 @@ function planes(): void {
   const box = $('#response .plane');
   const points = all.flatMap((line) => {
     const { loss, window } = results.runs[line.run]?.operating[line.flow] ?? { loss: null, window: null };
-    return loss && window && !hidden.has(line.name) ? [{ x: loss, y: window, colour: plots.colour(line), title: `${line.name}: ${short(window)} packets at a loss of ${short(100 * loss)} %`, hollow: !results.responses.some(({ algorithm }) => algorithm === line.info.algorithm) }] : [];
+    return loss && window && !hidden.has(line.name) ? [{ x: 100 * loss, y: window, colour: plots.colour(line), title: `${line.name}: ${short(window)} packets at a loss of ${short(100 * loss)} %`, hollow: !results.responses.some(({ algorithm }) => algorithm === line.info.algorithm) }] : [];
   });
   if (results.responses.length === 0 && points.length === 0) {
     box.innerHTML = '<p class="note">No closed form is known for these algorithms, and nothing was lost.</p>';
@@ -393,10 +393,10 @@ function planes(): void {
   }
   const inside = ([, w]: [number, number]) => w >= 1 && w <= 1e5;
   box.innerHTML = chart({
-    x: { label: 'loss per packet', min: 10 ** -6.5, max: 10 ** -0.5, log: true }, y: { label: 'window (packets)', min: 1, max: 1e5, log: true },
+    x: { label: 'loss (%)', min: 10 ** -4.5, max: 10 ** 1.5, log: true }, y: { label: 'window (packets)', min: 1, max: 1e5, log: true },
     curves: results.responses.map(({ light, dark, points: list }) => {
       const kept = list.filter(inside);
-      return { x: kept.map(([p]) => p), y: kept.map(([, w]) => w), colour: theme.dark ? dark : light };
+      return { x: kept.map(([p]) => 100 * p), y: kept.map(([, w]) => w), colour: theme.dark ? dark : light };
     }),
     dots: points,
   }, ...size(box), theme);

@@ -101,7 +101,13 @@ const UNITS: [(&str, &str, f64); 6] = [
 ];
 
 /// Columns whose names say too little.
-const TITLES: [(&str, &str, f64); 6] = [
+const TITLES: [(&str, &str, f64); 12] = [
+    ("utilisation", "Utilisation (%)", 1e2),
+    ("loss_rate", "Loss (%)", 1e2),
+    ("mark_rate", "Marked (%)", 1e2),
+    ("retransmission_ratio", "Retransmitted (%)", 1e2),
+    ("source_limited_share", "Limited by the source (%)", 1e2),
+    ("peer_limited_share", "Limited by the receiver (%)", 1e2),
     ("jain", "Jain's index", 1.0),
     ("queue_delay_mean_s", "Mean queueing delay (ms)", 1e3),
     ("queue_delay_p95_s", "95th percentile of queueing delay (ms)", 1e3),

@@ -40,7 +40,7 @@ pub(crate) fn response(document: &Responses, algorithms: &[&Spec], looks: &Looks
     });
     let columns = ["algorithm", "loss", "window_packets", "window_low_packets", "window_high_packets"];
     let random = DataSet::new("random", columns, drawn.collect());
-    let x = json!({ "field": "loss", "type": "quantitative", "title": "Loss probability", "scale": { "type": "log" }, "axis": { "format": "~e" } });
+    let x = json!({ "field": "loss", "type": "quantitative", "title": "Loss (%)", "scale": { "type": "log" }, "axis": { "labelExpr": PERCENT } });
     let y = json!({ "field": "window_packets", "type": "quantitative", "title": "Packets per round trip", "scale": { "type": "log" }, "axis": { "format": "~s" } });
     let mut layers = vec![json!({
         "mark": { "type": "line", "strokeWidth": 1.6 },
@@ -49,7 +49,7 @@ pub(crate) fn response(document: &Responses, algorithms: &[&Spec], looks: &Looks
     let mut caption = "The mean window of a flow that loses one packet in every 1/p (closed form).".to_string();
     let mut tables = vec![table];
     if !random.is_empty() {
-        caption.push_str(" Points: every packet lost with probability p (model), with 95 % intervals.");
+        caption.push_str(" Points: every packet lost with probability p (model), with 95 % intervals, below five seeds with the smallest and the largest mean.");
         let data = json!({ "name": "random" });
         let mut low = y.clone();
         low["field"] = "window_low_packets".into();
@@ -101,7 +101,7 @@ fn equilibria(document: &Stages, capacity: BitRate, packet: Bytes) -> Plot {
     let labels = ["within its stage", "stage model"].map(str::to_string);
     let groups = vec![group(&labels[0], |row| row.clipped_bps), group(&labels[1], |row| row.rate_bps)];
     let table = DataSet::new("table", ["rate", "loss", "rate_bps"], groups);
-    let x = json!({ "field": "loss", "type": "quantitative", "title": "Loss probability", "scale": { "type": "log" }, "axis": { "format": "~e" } });
+    let x = json!({ "field": "loss", "type": "quantitative", "title": "Loss (%)", "scale": { "type": "log" }, "axis": { "labelExpr": PERCENT } });
     let y = json!({ "field": "rate_bps", "type": "quantitative", "title": "Rate (Mbit/s)", "scale": { "type": "log" }, "axis": { "labelExpr": MBIT } });
     let dash = by_text("rate", &labels, &[json!([1, 0]), json!([4, 3])]);
     let layer = json!({ "mark": { "type": "line", "strokeWidth": 1.6, "color": "var(--algorithm-0)" }, "encoding": { "x": x, "y": y, "strokeDash": dash } });
@@ -126,7 +126,7 @@ fn delays(document: &Stages) -> Plot {
     let groups = vec![group(&labels[0], |row| row.loss_by_rate_alone), group(&labels[1], |row| row.loss)];
     let table = DataSet::new("table", ["control", "rtt_s", "loss"], groups);
     let x = json!({ "field": "rtt_s", "type": "quantitative", "title": "Round trip (ms)", "scale": { "type": "log" }, "axis": { "labelExpr": "format(datum.value * 1000, '~g')" } });
-    let y = json!({ "field": "loss", "type": "quantitative", "title": "Share lost", "scale": { "type": "symlog", "constant": 1e-4 }, "axis": { "format": "~e" } });
+    let y = json!({ "field": "loss", "type": "quantitative", "title": "Lost (%)", "scale": { "type": "symlog", "constant": 1e-4 }, "axis": { "labelExpr": PERCENT } });
     let dash = by_text("control", &labels, &[json!([4, 3]), json!([1, 0])]);
     let layer = json!({ "mark": { "type": "line", "strokeWidth": 1.6, "color": "var(--algorithm-0)", "point": { "color": "var(--algorithm-0)" } }, "encoding": { "x": x, "y": y, "strokeDash": dash } });
     let caption = format!(
@@ -278,6 +278,8 @@ fn logarithmic(low: f64, high: f64) -> Vec<f64> {
 
 /// bit/s on an axis in Mbit/s.
 const MBIT: &str = "format(datum.value / 1e6, '~g')";
+/// A share in per cent.
+const PERCENT: &str = "format(datum.value * 100, '~g')";
 /// Points of a smooth curve.
 const GRID: u32 = 60;
 /// Three stages in full.

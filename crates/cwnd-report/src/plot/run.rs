@@ -154,7 +154,7 @@ impl<'a> RunPlots<'a> {
     pub(crate) fn utilisation_over(&self, interval: u64) -> Option<Lines> {
         let shares = utilisation_series(self.trace, self.bottleneck()?, whole(self.trace), interval)?;
         let line = self.of_link(middles(shares.len(), interval), shares);
-        let axis = Axis::new("utilisation", "Utilisation").within(0.0, 1.05);
+        let axis = Axis::of_column("utilisation").within(0.0, 1.05);
         Some(Lines { series: "link", ..self.over_time("Utilisation", axis, vec![line]) })
     }
 

@@ -71,6 +71,13 @@ fn digits(mean: f64, half: f64) -> usize {
     if half > 0.0 { decimals(half, 2).min(decimals(mean, 5)) } else { decimals(mean, 4) }
 }
 
+/// A share in per cent, without its sign: 0.07 as `7`, though 100 · 0.07 is 7.000000000000001.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    format!("{percent:.9e}").parse::<f64>().unwrap_or(percent).to_string()
+}
+
 /// How many decimals show so many significant digits of `value`.
 fn decimals(value: f64, significant: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
@@ -101,6 +108,7 @@ mod tests {
         assert_eq!(cell(estimate(0.999_99, Some(2e-6)), 100.0), "99.999 ± 0.000");
         assert_eq!(cell(estimate(0.971_23, None), 100.0), "97.12");
         assert_eq!(cell(None, 1.0), "–");
+        assert_eq!([0.07, 1e-4, 1.0 / 3.0].map(percent), ["7", "0.01", "33.33333333"]);
         let ends = |n, low, high| Some(Estimate { mean: 0.83, ci95: Some(0.81), n, low, high });
         assert_eq!(cell(ends(2, 0.612, 0.968), 1.0), "0.83 (0.61 to 0.97)");
         assert_eq!(cell(ends(5, 0.02, 1.0), 100.0), "83 (2 to 100)");

@@ -10,6 +10,7 @@ use toml::{Table, Value};
 
 use super::document::{Document, Dumbbell, FlowGroup, ParkingLot};
 use super::quantity::Written;
+use crate::measure::digits;
 
 impl Document {
     /// The path and the habits of those who use it in one line: the topology, whatever its links do to packets, traffic that is not
@@ -125,9 +126,7 @@ fn named(own: &Table, usual: &Table, prefix: &str, parts: &mut Vec<String>) {
 fn percent(value: &Value) -> Option<String> {
     let written: Written<Loss> = text(value).parse().ok()?;
     let Loss::Bernoulli(share) = written.value() else { return None };
-    // 100 · 0.07 is 7.000000000000001.
-    let percent: f64 = format!("{:.9e}", 100.0 * share).parse().ok()?;
-    Some(format!("{percent} %"))
+    Some(format!("{} %", digits::percent(*share)))
 }
 
 fn text(value: &Value) -> String {
