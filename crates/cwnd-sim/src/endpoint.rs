@@ -8,6 +8,7 @@ use cwnd_udt::Message;
 use crate::logged::LoggedSender;
 use crate::net::packet::{Body, Data, Header};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
+use crate::tcp::AckEcho;
 use crate::tcp::recovery::{Cumulative, NewReno, Rack, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
 use crate::{agent, cbr, datagram, routed, stack, tcp, udt};
 
@@ -143,7 +144,7 @@ impl Sender {
     }
 
     /// The same sender with a log of at most `most` packets.
-    pub(crate) fn logged(self, most: usize, ecn: bool) -> Self {
+    pub(crate) fn logged(self, most: usize, ecn: Option<AckEcho>) -> Self {
         let protocol = match self {
             Self::Udt(_) | Self::Agent(_) => Protocol::Udt,
             Self::Datagram(_) => Protocol::Datagrams,

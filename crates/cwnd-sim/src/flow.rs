@@ -31,7 +31,8 @@ pub(crate) struct Flow {
     pub(crate) reverse: u32,
     pub(crate) packet: Bytes,
     pub(crate) ack: Bytes,
-    pub(crate) ecn: bool,
+    /// Its packets are ECN-capable, and how their marks come back.
+    pub(crate) ecn: Option<AckEcho>,
     pub(crate) class: Class,
     /// Its sender handles answers [ahead of their time](crate::world), but those that may end a crowd's flow.
     pub(crate) ahead: bool,
@@ -242,7 +243,7 @@ impl Flow {
         let delay = access_rtt.as_secs_f64() + path.spread(parameters.spread) * base_rtt.as_secs_f64();
         Self {
             ack: setup.ack,
-            ecn: setup.ecn.is_some(),
+            ecn: setup.ecn,
             class: setup.class,
             finite: parameters.finite,
             ..Self::new(
@@ -270,7 +271,7 @@ impl Flow {
             reverse: path.routes.reverse,
             packet,
             ack: Bytes(0),
-            ecn: false,
+            ecn: None,
             class: Class::Out,
             ahead: false,
             armed: Armed::NONE,
@@ -309,15 +310,14 @@ impl Flow {
     ) -> Option<Packet> {
         let data = self.access.front();
         self.access.remove_front(departures);
-        let (size, capable, body) = match data {
+        let (size, ecn, body) = match data {
             Some(data) => return Some(self.data_packet(index, data)),
             None => match other_bodies.take(index)? {
-                body @ Body::Headed(data, _) => (self.packet, self.ecn && !data.retransmission, body),
-                body @ Body::Datagram(datagram) => (Bytes(datagram.bytes), datagram.capable, body),
-                body => (self.size_beside_data(&body), false, body),
+                body @ Body::Headed(data, _) => (self.packet, Ecn::of_data(self.ecn, &data), body),
+                body @ Body::Datagram(datagram) => (Bytes(datagram.bytes), datagram.ecn(), body),
+                body => (self.size_beside_data(&body), Ecn::NotCapable, body),
             },
         };
-        let ecn = if capable { Ecn::Capable } else { Ecn::NotCapable };
         Some(Packet { due: Time::ZERO, flow: index, hop: self.forward, size, ecn, class: self.class, body })
     }
 
@@ -332,7 +332,7 @@ impl Flow {
     /// The packet with `data` as it leaves the access line; this is flow `index`.
     #[inline(always)]
     pub(crate) fn data_packet(&self, index: u32, data: Data) -> Packet {
-        let ecn = if self.ecn && !data.retransmission { Ecn::Capable } else { Ecn::NotCapable };
+        let ecn = Ecn::of_data(self.ecn, &data);
         let (size, class, body) = (self.packet, self.class, Body::Data(data));
         Packet { due: Time::ZERO, flow: index, hop: self.forward, size, ecn, class, body }
     }

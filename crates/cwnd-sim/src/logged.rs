@@ -8,8 +8,9 @@ use cwnd_udt::wire::{LossRange, Losses};
 use cwnd_udt::{Message, Seq, SocketId};
 
 use crate::agent;
-use crate::net::packet::{Ack, Block, Body};
+use crate::net::packet::{Ack, Block, Body, Ecn};
 use crate::protocol::{SenderProtocol, Timers, collect, collected};
+use crate::tcp::AckEcho;
 
 /// A sender with a log. As a kind of sender of its own it costs others nothing, not even a branch.
 #[derive(Debug)]
@@ -23,13 +24,13 @@ struct Log {
     log: PacketLog,
     /// As many as it may hold.
     most: usize,
-    /// The flow's data is ECN-capable, unless sent again.
-    ecn: bool,
+    /// Whether and how the flow takes part in ECN.
+    ecn: Option<AckEcho>,
 }
 
 impl<S: SenderProtocol> LoggedSender<S> {
     /// Logs at most `most` packets of `sender`, whose protocol is `protocol`.
-    pub(crate) fn new(sender: S, protocol: Protocol, most: usize, ecn: bool) -> Self {
+    pub(crate) fn new(sender: S, protocol: Protocol, most: usize, ecn: Option<AckEcho>) -> Self {
         Self { sender, log: Log { log: PacketLog { protocol, ..PacketLog::default() }, most, ecn } }
     }
 
@@ -83,7 +84,7 @@ impl Log {
             Body::Data(data) | Body::Headed(data, _) => Seen::Data {
                 number: data.number,
                 again: data.retransmission,
-                capable: self.ecn && !data.retransmission,
+                capable: Ecn::of_data(self.ecn, data) == Ecn::Capable,
                 reacted: data.reacted,
             },
             Body::Ack(Ack { cumulative, sack, marked, .. }) => acknowledgement(*cumulative, *sack, *marked),

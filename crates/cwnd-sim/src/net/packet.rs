@@ -5,6 +5,7 @@ use cwnd_udt::Message;
 
 use super::setup::Class;
 use crate::agent::message;
+use crate::tcp::AckEcho;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +35,22 @@ pub(crate) enum Ecn {
     Capable,
     /// A router met congestion.
     Congestion,
+}
+
+impl Ecn {
+    /// The field of a data packet as it leaves a sender whose marks come back by `echo`, if the flow takes part at all.
+    ///
+    /// RFC 3168 section 6.1.5 keeps ECT off what is sent again: a mark on it could be lost with the retransmission. With echoes per packet
+    /// it stays on, as in Linux for algorithms that need ECN (`tcp_ecn_send`) and as RFC 8311 section 4.3 permits: a step that marks for them
+    /// drops everything else.
+    #[inline(always)]
+    pub(crate) fn of_data(echo: Option<AckEcho>, data: &Data) -> Self {
+        match echo {
+            Some(AckEcho::PerPacket) => Self::Capable,
+            Some(AckEcho::Latch) if !data.retransmission => Self::Capable,
+            Some(AckEcho::Latch) | None => Self::NotCapable,
+        }
+    }
 }
 
 /// The content of a packet.
@@ -81,6 +98,13 @@ pub(crate) struct Datagram {
     pub(crate) capable: bool,
     /// It has arrived with a mark.
     pub(crate) marked: bool,
+}
+
+impl Datagram {
+    /// The field of its packet as it leaves: the stack decides, of whatever it sends.
+    pub(crate) fn ecn(&self) -> Ecn {
+        if self.capable { Ecn::Capable } else { Ecn::NotCapable }
+    }
 }
 
 /// What a packet carries besides its data.

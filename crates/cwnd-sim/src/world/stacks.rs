@@ -57,8 +57,7 @@ impl World {
         for datagram in sent {
             let flow = &mut self.flows[index as usize];
             flow.answers += 1;
-            let ecn = if datagram.capable { Ecn::Capable } else { Ecn::NotCapable };
-            let (hop, class, body) = (flow.reverse, flow.class, Body::Datagram(datagram));
+            let (hop, ecn, class, body) = (flow.reverse, datagram.ecn(), flow.class, Body::Datagram(datagram));
             let size = Bytes(datagram.bytes);
             let mut packet = Packet { due: now, flow: index, hop, size, ecn, class, body };
             match self.routes.step(hop) {
