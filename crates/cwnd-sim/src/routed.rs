@@ -63,9 +63,7 @@ impl Sender {
         self.0.on_remote(now, remote);
         let [first, second] = reply.sack;
         let mut ack = Ack { sack: [first, second, Block::default()], ..Ack::of(reply.cumulative, reply.echo) };
-        if second.is_empty() {
-            ack.set_newest(reply.echo + Span::from_nanos(reply.later.into()));
-        }
+        ack.set_newest(reply.echo + Span::from_nanos(reply.later.into()));
         ack
     }
 }

@@ -166,7 +166,8 @@ pub(crate) struct Ack {
     /// When the packet left that made the receiver send this, or the oldest of those that it was held back for (RFC 7323 section 4.3).
     pub(crate) echo: Time,
     /// Up to three ranges above `cumulative` that have arrived, the one with the newest packet first (RFC 2018). Nothing is missing while
-    /// an acknowledgement is held back, so that such a one uses the first at most; its last block then holds [`newest`](Self::newest).
+    /// an acknowledgement is held back, so that such a one seldom uses more than the first; a third that is unused holds
+    /// [`later`](Self::later).
     pub(crate) sack: [Block; 3],
     /// A mark is echoed (ECE, RFC 3168).
     pub(crate) marked: bool,
@@ -188,12 +189,14 @@ impl Ack {
     }
 
     /// Says that the newest packet acknowledged left at `newest`, which is later than the echo where the acknowledgement was held back.
+    /// An acknowledgement that reports three ranges has no room for it.
     #[inline]
     pub(crate) fn set_newest(&mut self, newest: Time) {
-        let [_, second, third] = &mut self.sack;
-        debug_assert!(second.is_empty() && third.is_empty(), "nothing was missing while it was held back");
-        // Packets that one acknowledgement waits for leave within seconds of one another.
-        *third = Block { first: u32::try_from(newest.since(self.echo).as_nanos()).unwrap_or(u32::MAX), end: 0 };
+        let third = &mut self.sack[2];
+        if third.is_empty() {
+            // Packets that one acknowledgement waits for leave within seconds of one another.
+            third.first = u32::try_from(newest.since(self.echo).as_nanos()).unwrap_or(u32::MAX);
+        }
     }
 
     /// How much later than `echo` the newest packet left that this acknowledges for the first time, nanoseconds.

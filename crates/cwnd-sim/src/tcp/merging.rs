@@ -12,7 +12,7 @@ pub(super) struct Merging {
     most: u64,
     /// Packets in it so far.
     count: u64,
-    /// A packet before it is not acknowledged yet.
+    /// Its acknowledgement is not to be delayed: a packet before it is not acknowledged yet, or the mark has changed.
     owed: bool,
 }
 
@@ -45,6 +45,11 @@ impl Merging {
     /// The acknowledgement of the packet is delayed.
     pub(super) fn delay(&mut self) {
         (self.count, self.owed) = (0, true);
+    }
+
+    /// The acknowledgement of the segment is not to be delayed.
+    pub(super) fn hasten(&mut self) {
+        self.owed = true;
     }
 
     /// All packets are acknowledged.

@@ -14,7 +14,8 @@ use crate::ranges::{Range, Ranges};
 pub enum AckEcho {
     /// Every acknowledgement carries the echo until the sender confirms its reaction (RFC 3168 section 6.1.3).
     Latch,
-    /// An acknowledgement carries the echo if its packet was marked.
+    /// An acknowledgement carries the echo if its newest packet was marked, and covers packets with marks or packets without: where one
+    /// follows the other, what is held back is acknowledged, and so is the newest packet, at once (RFC 8257 section 3.2).
     PerPacket,
 }
 
@@ -86,8 +87,10 @@ pub(crate) struct Receiver {
     held_echo: Time,
     /// When the newest packet left that it covers.
     held_newest: Time,
+    /// The second of two acknowledgements for one packet, which is due now.
+    second: Option<Box<Ack>>,
     echo: AckEcho,
-    /// A mark is to be echoed.
+    /// Acknowledgements echo a mark: DCTCP.CE of RFC 8257, or the state of RFC 3168 section 6.1.3.
     marked: bool,
 }
 
@@ -118,6 +121,7 @@ impl Receiver {
             due: Time::MAX,
             held_echo: Time::ZERO,
             held_newest: Time::ZERO,
+            second: None,
             echo: options.echo,
             marked: false,
         }
@@ -169,36 +173,39 @@ impl Receiver {
     #[inline(always)]
     fn accept(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
         let in_order = data.number == self.cumulative && self.beyond.is_empty();
-        if in_order && self.marks_change(marked) {
-            let earlier = self.acknowledge_held(data.number);
-            self.cumulative += 1;
-            self.marked = marked;
-            self.hold_anew(now, data.sent_at);
-            return (true, Some(earlier));
+        if self.reassembly == Reassembly::GoBackN && data.number > self.cumulative {
+            return (false, None);
+        }
+        let changes = self.marks_change(marked);
+        if changes && self.due != Time::MAX {
+            return self.accept_behind(now, data, marked);
         }
         let new = if in_order {
             self.cumulative += 1;
             true
-        } else if self.reassembly == Reassembly::GoBackN && data.number > self.cumulative {
-            return (false, None);
         } else {
             self.reassemble(data.number)
         };
         self.see_mark(data, marked);
-        if self.linux.is_some() && self.merge(now, data, in_order && !marked) {
+        let fits = in_order && !marked && self.second.is_none();
+        if self.linux.is_some() && self.merge(now, data, fits, changes) {
             return (new, None);
         }
+        // RFC 8257 wants a change acknowledged at once. A classic mark may have left a window of one packet, which must not wait.
+        let urgent = changes || marked && self.echo == AckEcho::Latch;
         if self.delay > Span::ZERO
             && !self.merges()
             && in_order
             && self.due == Time::MAX
-            && !marked
+            && !urgent
             && self.spend_quick()
         {
             self.hold(data.sent_at);
             self.due = now + self.delay;
             return (new, None);
         }
+        // This one covers the second of a packet before, if that has not left yet.
+        self.second = None;
         let held = std::mem::replace(&mut self.due, Time::MAX) != Time::MAX;
         let mut ack = if held {
             if new {
@@ -215,10 +222,30 @@ impl Receiver {
         (new, Some(ack))
     }
 
+    /// Accepts a packet with a mark while packets without one are held back, or the other way round: they are acknowledged first.
+    #[cold]
+    fn accept_behind(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
+        let second = self.second.take().map(|ack| *ack);
+        let earlier = second.unwrap_or_else(|| self.acknowledge_held(self.cumulative));
+        self.merging().into_iter().for_each(Merging::acknowledge);
+        self.due = Time::MAX;
+        let (new, ack) = self.accept(now, data, marked);
+        if let Some(ack) = ack {
+            self.hold(data.sent_at);
+            (self.due, self.second) = (now, Some(Box::new(ack)));
+        }
+        (new, Some(earlier))
+    }
+
     /// Releases a held acknowledgement that is due.
     pub(crate) fn on_timer(&mut self, now: Time) -> Option<Ack> {
         if self.due > now {
             return None;
+        }
+        if let Some(mut ack) = self.second.take().map(|ack| *ack) {
+            self.due = Time::MAX;
+            self.sizing().into_iter().for_each(|sizing| sizing.grant(&mut ack));
+            return Some(ack);
         }
         let alone = self.merging().is_some_and(|merging| merging.may_be_delayed());
         if alone && self.delay > Span::ZERO && self.spend_quick() {
@@ -239,9 +266,10 @@ impl Receiver {
         self.linux.as_ref().is_some_and(|linux| linux.merging.is_some())
     }
 
-    /// Adds a packet to the segment that is being merged, if it `fits`; whether the segment waits for more.
+    /// Adds a packet to the segment that is being merged, if it `fits`; whether the segment waits for more. Where the mark `changes`, its
+    /// acknowledgement is not delayed.
     #[inline(never)]
-    fn merge(&mut self, now: Time, data: &Data, fits: bool) -> bool {
+    fn merge(&mut self, now: Time, data: &Data, fits: bool, changes: bool) -> bool {
         let due = self.due;
         let Some(merging) = self.merging() else { return false };
         if !fits {
@@ -249,6 +277,9 @@ impl Receiver {
             return false;
         }
         merging.add();
+        if changes {
+            merging.hasten();
+        }
         let begins = merging.begins().then_some(now + merging.within);
         let waits = !merging.is_full();
         if !waits {
@@ -260,17 +291,6 @@ impl Receiver {
         self.held_newest = data.sent_at;
         self.due = begins.map_or(due, |end| due.min(end));
         waits
-    }
-
-    /// What was held has left, and the packet that `sent_at` belongs to is held instead.
-    fn hold_anew(&mut self, now: Time, sent_at: Time) {
-        self.hold(sent_at);
-        self.due = now + self.delay;
-        if let Some(merging) = self.merging() {
-            merging.acknowledge();
-            merging.add();
-            self.due = now + merging.within;
-        }
     }
 
     /// The acknowledgement of a packet that left at `sent_at` is held back.
@@ -285,16 +305,16 @@ impl Receiver {
         spent
     }
 
-    /// RFC 8257 section 3.2: an acknowledgement covers packets with marks or packets without, so what is held leaves first.
+    /// Whether a packet has a mark and the one before has none, or the other way round, where that matters.
     fn marks_change(&self, marked: bool) -> bool {
-        self.echo == AckEcho::PerPacket && self.due != Time::MAX && marked != self.marked
+        self.echo == AckEcho::PerPacket && marked != self.marked
     }
 
     fn see_mark(&mut self, data: &Data, marked: bool) {
-        match self.echo {
-            AckEcho::Latch => self.marked = marked || self.marked && !data.reacted,
-            AckEcho::PerPacket => self.marked |= marked,
-        }
+        self.marked = match self.echo {
+            AckEcho::Latch => marked || self.marked && !data.reacted,
+            AckEcho::PerPacket => marked,
+        };
     }
 
     fn reassemble(&mut self, number: u64) -> bool {
@@ -321,12 +341,8 @@ impl Receiver {
 
     #[inline]
     fn acknowledge(&mut self, number: u64, echo: Time) -> Ack {
-        let marked = self.marked;
-        if self.echo == AckEcho::PerPacket {
-            self.marked = false;
-        }
         let sack = if self.beyond.is_empty() { [Block::default(); 3] } else { self.report(number) };
-        Ack { sack, marked, ..Ack::of(self.cumulative, echo) }
+        Ack { sack, marked: self.marked, ..Ack::of(self.cumulative, echo) }
     }
 
     #[inline(never)]
@@ -505,19 +521,34 @@ mod tests {
         assert_eq!(acknowledged(quick, &[(0, 0), (100, 1), (200, 2)]), [(50, 1), (250, 3)]);
     }
 
-    /// RFC 8257 section 3.2 holds for merged packets too.
+    /// The acknowledgements of packets 0 to n, of which these are marked, that a receiver with `options` sends as each arrives: the index
+    /// of the packet, the cumulative acknowledgement, the packet whose departure is echoed, and the mark.
+    fn per_packet(options: ReceiverOptions, marks: &[bool]) -> (Receiver, Vec<(usize, u64, u64, bool)>) {
+        let mut receiver = Receiver::new(ReceiverOptions { echo: AckEcho::PerPacket, ..options });
+        let mut sent = Vec::new();
+        for (number, marked) in marks.iter().enumerate() {
+            let (new, ack) = receiver.on_data(Time::ZERO, &data(number as u64), *marked);
+            assert!(new);
+            let second = receiver.on_timer(Time::ZERO);
+            let both = ack.into_iter().chain(second);
+            sent.extend(both.map(|ack| (number, ack.cumulative, ack.echo.as_nanos(), ack.marked)));
+        }
+        (receiver, sent)
+    }
+
+    /// RFC 8257 section 3.2 holds for merged packets too: the first without a mark waits for others, but for no timer.
     #[test]
     fn marked_packets_are_not_merged_with_others() {
-        let gro = Some(Span::from_micros(50));
-        let mut receiver = Receiver::new(ReceiverOptions { gro, echo: AckEcho::PerPacket, ..PLAIN });
-        let mut sent = Vec::new();
-        for (number, marked) in [false, false, true, true, false].into_iter().enumerate() {
-            let (_, ack) = receiver.on_data(Time::ZERO, &data(number as u64), marked);
-            sent.extend(ack.map(|ack| (number, ack.cumulative, ack.marked)));
+        let (gro, delay) = (Some(Span::from_micros(50)), Some(Span::from_millis(40)));
+        for delay in [None, delay] {
+            let options = ReceiverOptions { gro, delay, ..PLAIN };
+            let (mut receiver, sent) = per_packet(options, &[false, false, true, true, false]);
+            assert_eq!(sent, [(2, 2, 0, false), (2, 3, 2, true), (3, 4, 3, true)]);
+            let due = receiver.next_timeout();
+            assert_eq!(due, Time::ZERO + Span::from_micros(50));
+            let last = receiver.on_timer(due).map(|ack| (ack.cumulative, ack.marked));
+            assert_eq!(last, Some((5, false)));
         }
-        assert_eq!(sent, [(2, 2, false), (3, 4, true)]);
-        let last = receiver.on_timer(receiver.next_timeout()).map(|ack| (ack.cumulative, ack.marked));
-        assert_eq!(last, Some((5, false)));
     }
 
     #[test]
@@ -528,18 +559,44 @@ mod tests {
         assert_eq!(receive(&mut Receiver::new(PLAIN), 0).window, 0);
     }
 
-    /// RFC 8257 figure 1, with acknowledgements for two packets.
+    /// RFC 8257 section 3.2 and figure 1, with acknowledgements for two packets: where the mark changes, what is held back and the packet
+    /// itself are acknowledged at once; the others as without marks.
     #[test]
     fn delayed_acknowledgements_tell_marked_packets_from_others() {
-        let delay = Some(Span::from_millis(40));
-        let mut receiver = Receiver::new(ReceiverOptions { delay, echo: AckEcho::PerPacket, ..PLAIN });
-        let mut sent = Vec::new();
-        for (number, marked) in [false, false, false, true, true, true, false, false].into_iter().enumerate() {
-            let (new, ack) = receiver.on_data(Time::ZERO, &data(number as u64), marked);
-            assert!(new);
-            sent.extend(ack.map(|ack| (number, ack.cumulative, ack.echo.as_nanos(), ack.marked)));
-        }
-        assert_eq!(sent, [(1, 2, 0, false), (3, 3, 2, false), (4, 5, 3, true), (5, 6, 5, true), (7, 8, 6, false)]);
+        let options = ReceiverOptions { delay: Some(Span::from_millis(40)), ..PLAIN };
+        let (receiver, sent) =
+            per_packet(options, &[false, false, false, true, true, true, true, false, false, false, true]);
+        let acks = [
+            (1, 2, 0, false),
+            (3, 3, 2, false),
+            (3, 4, 3, true),
+            (5, 6, 4, true),
+            (7, 7, 6, true),
+            (7, 8, 7, false),
+            (9, 10, 8, false),
+            (10, 11, 10, true),
+        ];
+        assert_eq!(sent, acks);
+        assert_eq!(receiver.next_timeout(), Time::MAX);
+    }
+
+    /// A packet out of order is one more acknowledgement of its own, also where the mark changes with it.
+    #[test]
+    fn a_mark_beyond_a_gap_is_not_that_of_the_packet_held_back() {
+        let options = ReceiverOptions { delay: Some(Span::from_millis(40)), echo: AckEcho::PerPacket, ..PLAIN };
+        let mut receiver = Receiver::new(options);
+        assert_eq!(receiver.on_data(Time::ZERO, &data(0), false), (true, None));
+        let (_, first) = receiver.on_data(Time::ZERO, &data(2), true);
+        assert_eq!(first, Some(Ack::of(1, Time::ZERO)));
+        let second = receiver.on_timer(Time::ZERO).expect("it is due");
+        assert_eq!((second.cumulative, blocks(&second), second.marked), (1, vec![(2, 3)], true));
+        // What arrives before the second has left is acknowledged with it, if it has the same mark.
+        let mut receiver = Receiver::new(options);
+        receiver.on_data(Time::ZERO, &data(0), false);
+        receiver.on_data(Time::ZERO, &data(1), true);
+        let (_, both) = receiver.on_data(Time::ZERO, &data(2), true);
+        assert_eq!(both, Some(Ack { marked: true, ..Ack::of(3, Time::from_nanos(1)) }));
+        assert_eq!(receiver.next_timeout(), Time::MAX);
     }
 
     #[test]
