@@ -132,7 +132,7 @@ impl Era {
         name: "linux-2.6",
         title: "Linux of 2007",
         initial_window: 3.0,
-        policy: Policy { truncate: true, per_ack: true, ..Policy::MODERN },
+        policy: Policy { truncate: true, per_ack: true, mark_floor: 2, ..Policy::MODERN },
         granularity: Span::from_millis(1),
         min_rto: Span::from_millis(200),
         initial_rto: Span::from_secs(3),
@@ -187,4 +187,6 @@ const NS2: Policy = Policy {
     truncate: false,
     validate: false,
     per_ack: true,
+    loss_floor: 1,
+    mark_floor: 1,
 };

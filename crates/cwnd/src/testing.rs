@@ -149,6 +149,8 @@ impl Host<'_> {
             truncate: bit(3),
             validate: bit(4),
             per_ack: bit(5),
+            loss_floor: 1 + u8::from(!bit(2)),
+            mark_floor: 1 + u8::from(bit(4)),
         };
         Start {
             window: Packets(1.0 + f64::from(self.byte()) / 4.0),

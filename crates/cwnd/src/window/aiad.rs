@@ -33,7 +33,7 @@ pub const AIAD: Entry<Window<Aiad>> = Entry {
     family: Family::Core,
     transport: Transport::Acked,
     source: "aiad section 3 (AIAD(1,3)) and section 6 (the multiplicative part)",
-    deviations: &["The paper gives no floor: the window stays at one packet or more."],
+    deviations: &["The paper gives no floor: congestion leaves as many packets as it leaves Reno."],
     parameters: &[
         Parameter::number("a", 1.0, "increase per round trip").unit("packets").above(0.0).at_most(1e6),
         Parameter::number("d", 3.0, "decrease on congestion").unit("packets").above(0.0).at_most(1e6),

@@ -52,7 +52,7 @@ pub const BINOMIAL: Entry<Window<Binomial>> = Entry {
     family: Family::Baseline,
     transport: Transport::Acked,
     source: "Bansal and Balakrishnan, INFOCOM 2001; simd section 2",
-    deviations: &["The papers give no floor: the window stays at one packet or more."],
+    deviations: &["The papers give no floor: congestion leaves as many packets as it leaves Reno."],
     parameters: &[
         Parameter::number("k", 1.0, "exponent of the increase").at_least(-1.0).at_most(4.0),
         Parameter::number("l", 0.0, "exponent of the decrease").at_least(0.0).at_most(1.0),

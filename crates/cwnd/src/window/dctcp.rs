@@ -12,6 +12,7 @@ use crate::signal::{Ack, View};
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     g: f64,
+    floor: f64,
     alpha: f64,
     /// DCTCP.BytesAcked and DCTCP.BytesMarked, in packets.
     acked: f64,
@@ -46,6 +47,10 @@ impl WindowRule for Dctcp {
         w * (1.0 - self.alpha / 2.0)
     }
 
+    fn floor(&self) -> Option<f64> {
+        Some(self.floor)
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("alpha", self.alpha);
     }
@@ -62,12 +67,23 @@ pub const DCTCP: Entry<Window<Dctcp>> = Entry {
         "The acknowledgement whose mark cuts the window counts for alpha only afterwards.",
         "Without marks (a flow without ECN) it is Reno.",
     ],
-    parameters: &[Parameter::number("g", 0.0625, "weight of the newest window's marks in alpha (1/16 as in Linux)")
-        .above(0.0)
-        .at_most(1.0)],
+    parameters: &[
+        Parameter::number("g", 0.0625, "weight of the newest window's marks in alpha (1/16 as in Linux)")
+            .above(0.0)
+            .at_most(1.0),
+        Parameter::number(
+            "floor",
+            2.0,
+            "least window that a mark or a loss leaves (2 as in Linux: one packet waits for the delayed acknowledgement)",
+        )
+        .unit("packets")
+        .at_least(1.0)
+        .at_most(1000.0),
+    ],
     build: |values, start| {
         // As in Linux alpha is 1 at first, so that a mark before there is an estimate halves.
-        let rule = Dctcp { g: values.number("g"), alpha: 1.0, acked: 0.0, marked: 0.0, round: 0 };
+        let [g, floor] = ["g", "floor"].map(|name| values.number(name));
+        let rule = Dctcp { g, floor, alpha: 1.0, acked: 0.0, marked: 0.0, round: 0 };
         Ok(Window::new(rule, start))
     },
     receiver: None,

@@ -44,6 +44,12 @@ pub struct Policy {
     pub validate: bool,
     /// Growth counts acknowledgements (ns-2) instead of packets acknowledged (RFC 5681, byte counting).
     pub per_ack: bool,
+    /// The least window that a loss leaves, or a rise of the delay, packets; a timeout leaves one. Two (RFC 5681 equation 4, RFC 9438
+    /// section 4.6): a single packet would wait for the delayed acknowledgement. ns-2 has one.
+    pub loss_floor: u8,
+    /// The least window that a mark leaves, packets: one where the timer then paces the sender (RFC 3168 section 6.1.2, RFC 9438 section 4.6),
+    /// two in Linux.
+    pub mark_floor: u8,
 }
 
 impl Policy {
@@ -55,6 +61,8 @@ impl Policy {
         truncate: false,
         validate: true,
         per_ack: false,
+        loss_floor: 2,
+        mark_floor: 1,
     };
 
     /// Whether nothing may grow on what `view` reports: the application or the receiver held the sender, which therefore used less

@@ -28,6 +28,11 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
         self.cut(w, view)
     }
 
+    /// The least window that congestion leaves, packets, for algorithms that have their own; by default the era's.
+    fn floor(&self) -> Option<f64> {
+        None
+    }
+
     /// An acknowledgement arrived, in whatever phase, also where no window grows on it: for algorithms that measure.
     fn observe(&mut self, _view: &View, _ack: &Ack) {}
 
@@ -148,8 +153,16 @@ impl<R: WindowRule> Window<R> {
 
     /// A step of congestion avoidance. The threshold follows a window that a rule reduces, so that slow start does not regain it.
     fn avoid(&mut self, step: f64) {
-        self.state.window = self.bounded(self.state.window + step);
+        let w = self.state.window;
+        let least = if step < 0.0 { self.floor(Cause::Delay).min(w) } else { 0.0 };
+        self.state.window = self.bounded((w + step).max(least));
         self.state.threshold = self.state.threshold.min(self.state.window);
+    }
+
+    /// The least window that congestion leaves, but for a timeout.
+    fn floor(&self, cause: Cause) -> f64 {
+        let floor = if cause == Cause::Mark { self.policy.mark_floor } else { self.policy.loss_floor };
+        self.rule.floor().unwrap_or_else(|| floor.into())
     }
 
     /// The same as `steps` of [`step`](Self::step), but HyStart++ bounds the burst, and may end the first slow start.
@@ -202,7 +215,7 @@ impl<R: WindowRule> Window<R> {
             Cause::Mark => self.rule.cut_for_marks(before, view),
             Cause::Loss | Cause::Delay | Cause::Timeout => self.rule.cut(before, view),
         };
-        self.bounded(self.truncated(after.min(before)))
+        self.bounded(self.truncated(after).max(self.floor(cause)).min(before))
     }
 
     /// Cuts once, by the rule or by the era's first-cut rule.
@@ -216,6 +229,13 @@ impl<R: WindowRule> Window<R> {
             self.state.threshold = f64::INFINITY;
         }
         self.state.collapsed = false;
+    }
+
+    /// Nothing grows on marks. But the single packet of a timeout would stay alone while they go on, below what any mark leaves.
+    #[cold]
+    fn rise_to_floor(&mut self, newly: u32) {
+        let w = self.state.window;
+        self.state.window = self.bounded((w + f64::from(newly)).min(self.floor(Cause::Mark).max(w)));
     }
 
     /// Recovery begins with one packet.
@@ -236,7 +256,11 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         self.rule.observe(view, ack);
         let held = self.policy.withholds_growth(view);
         let repairing = view.in_recovery && !self.state.collapsed && !mutants::is(Mutant::GrowsInRecovery);
-        if repairing || ack.marked > 0 || held {
+        if repairing || held {
+            return;
+        }
+        if ack.marked > 0 {
+            self.rise_to_floor(ack.newly);
             return;
         }
         let per_ack = self.policy.per_ack || (self.in_slow_start() && mutants::is(Mutant::SlowStartPerAck));
@@ -354,7 +378,7 @@ fn retransmission_timeout(view: &View) -> Span {
     view.rtt.map_or(MIN_TIMEOUT, |rtt| (rtt.smoothed + rtt.variation * 4).max(MIN_TIMEOUT))
 }
 
-/// ns-2 and RFC 5681: a sender may always have one packet outstanding.
+/// A sender may always have one packet outstanding: RFC 5681's loss window, which a timeout leaves.
 const MIN_WINDOW: f64 = 1.0;
 /// 2^40 packets: more than a bandwidth-delay product on Earth, and every whole number below it is exact.
 const MAX_WINDOW: f64 = 1_099_511_627_776.0;

@@ -16,6 +16,7 @@ pub(crate) const NS2: Policy = Policy {
     timeout_halves: true,
     validate: false,
     per_ack: true,
+    loss_floor: 1,
     ..Policy::MODERN
 };
 

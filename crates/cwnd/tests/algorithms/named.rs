@@ -236,6 +236,20 @@ fn dctcp_cuts_by_half_of_alpha_for_marks_and_by_half_for_losses() {
     assert_close(lost.w(), w / 2.0, 1e-12);
 }
 
+/// Linux, tcp_dctcp.c: neither a mark nor a loss leaves less than two packets.
+#[test]
+fn dctcp_keeps_its_floor() {
+    for (spec, marked, lost) in [("dctcp", 2.0, 2.0), ("dctcp:floor=1", 1.5, 1.5), ("dctcp:floor=2.5", 2.5, 2.5)] {
+        let mut flow = TestHost::avoiding(spec, 3.0);
+        flow.view.next = 1;
+        flow.on_congestion(&Congestion::mark(0));
+        assert_eq!(flow.w(), marked, "{spec}: half of three packets, since alpha is 1");
+        let mut flow = TestHost::avoiding(spec, 3.0);
+        flow.lose();
+        assert_eq!(flow.w(), lost, "{spec}");
+    }
+}
+
 /// A base of 100: each cut takes half of what is left of it and nothing of what was added.
 #[test]
 fn aimd_fc_keeps_what_was_added() {

@@ -62,7 +62,7 @@ fn aiad_keeps_the_difference_between_flows() {
     assert_eq!(flows.each_ref().map(TestHost::w), [37.0, 57.0]);
     let mut small = TestHost::avoiding("aiad", 3.5);
     small.lose();
-    assert_eq!(small.w(), 1.0);
+    assert_eq!(small.w(), 2.0);
     assert_close(TestHost::avoiding("aiad:d=3,c=0.02", 100.0).decrease(), 0.05, 1e-12);
 }
 

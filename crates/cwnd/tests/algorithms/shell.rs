@@ -1,9 +1,10 @@
 //! The window shell: slow start, cuts, timeouts, epochs, restart, undo, and the habits of eras.
 
+use cwnd::registry::Transport;
 use cwnd::window::{Policy, SlowStart};
 use cwnd::{Ack, Cause, Congestion, CongestionControl, Limit, Packets, Rtt, Span, Start};
 
-use crate::host::{NS2, TestHost, acked, assert_close, steady};
+use crate::host::{NS2, Random, TestHost, acked, assert_close, steady};
 
 const MODERN: Policy = Policy::MODERN;
 
@@ -178,12 +179,87 @@ fn marks_cut_like_losses_and_marked_acknowledgements_do_not_grow() {
     }
 }
 
+/// RFC 9438 section 4.6, from the pseudocode: a loss leaves at least two packets, a mark at least one, and the threshold is at least two.
+#[test]
+fn congestion_leaves_what_its_cause_allows() {
+    let linux = Policy { mark_floor: 2, ..MODERN };
+    let after = |policy, window, event: &Congestion| {
+        let mut flow = TestHost::new("reno", &start(window, Some(0.0), policy));
+        flow.view.next = 1;
+        flow.on_congestion(event);
+        (flow.w(), flow.internal("ssthresh"))
+    };
+    let (loss, mark, timeout) = (Congestion::loss(0, 1), Congestion::mark(0), Congestion::timeout(0, false));
+    for (policy, window, event, left) in [
+        (MODERN, 3.0, loss, (2.0, 2.0)),
+        (MODERN, 3.0, mark, (1.5, 2.0)),
+        (MODERN, 1.5, mark, (1.0, 2.0)),
+        (linux, 3.0, mark, (2.0, 2.0)),
+        (NS2, 3.0, loss, (1.5, 2.0)),
+        (NS2, 1.5, loss, (1.0, 2.0)),
+        (MODERN, 100.0, timeout, (1.0, 50.0)),
+        // No congestion makes a window larger.
+        (MODERN, 1.5, loss, (1.5, 2.0)),
+        (linux, 1.0, mark, (1.0, 2.0)),
+    ] {
+        assert_eq!(after(policy, window, &event), left, "{window} packets, {event:?}, {policy:?}");
+    }
+}
+
+/// What a timeout leaves is no longer one packet once marked ones are acknowledged: it would wait for the delayed acknowledgement of each.
+#[test]
+fn marks_do_not_keep_a_window_below_their_floor() {
+    for (spec, policy, floor) in
+        [("reno", MODERN, 1.0), ("reno", Policy { mark_floor: 2, ..MODERN }, 2.0), ("dctcp:floor=3", MODERN, 3.0)]
+    {
+        let mut flow = TestHost::new(spec, &start(10.0, None, policy));
+        flow.on_congestion(&Congestion::timeout(0, false));
+        assert_eq!(flow.w(), 1.0);
+        for _ in 0..4 {
+            flow.view.next += 1;
+            flow.on_congestion(&Congestion::mark(flow.view.next - 1));
+            flow.algorithm.on_ack(&flow.view, &Ack { marked: 1, ..acked(1) });
+        }
+        assert_eq!(flow.w(), floor, "{spec}");
+    }
+}
+
+/// Over a receiver that delays acknowledgements a window of one packet is a packet per delay. Whoever comes to it without a timeout
+/// stays there: no algorithm may, whatever losses and delays it meets, nor for marks where no timer paces it.
+#[test]
+fn nothing_but_a_timeout_leaves_one_packet() {
+    let policy = Policy { mark_floor: 2, ..MODERN };
+    for entry in cwnd::ALGORITHMS.iter().filter(|entry| entry.transport == Transport::Acked) {
+        let mut random = Random(7);
+        let capped = Start { max_window: Packets(50.0), ..start(10.0, None, policy) };
+        let mut flow = TestHost::new(entry.name, &capped);
+        let mut least = f64::INFINITY;
+        for _ in 0..2000 {
+            let millis = 100 + (400.0 * random.unit() * random.unit()) as u64;
+            let rtt = Span::from_millis(millis);
+            flow.view.rtt = Some(Rtt { min: Span::from_millis(100), ..steady(rtt) });
+            flow.view.now += rtt;
+            (0..flow.w().min(50.0) as u32).for_each(|_| flow.ack(1));
+            flow.view.round += 1;
+            flow.view.in_flight = flow.w().min(50.0) as u64;
+            let cause = [Cause::Loss, Cause::Mark, Cause::Delay][(3.0 * random.unit()) as usize];
+            if random.unit() < 0.7 {
+                let first = flow.view.next;
+                flow.view.next += 1;
+                let lost = u32::from(cause == Cause::Loss);
+                flow.view.lost += u64::from(lost);
+                flow.on_congestion(&Congestion { cause, lost, ..Congestion::mark(first) });
+                // What BBR sends while it repairs a loss is its own business.
+                flow.algorithm.on_recovered(&flow.view);
+            }
+            least = least.min(flow.w());
+        }
+        assert!(least >= 2.0, "{}: {least}", entry.name);
+    }
+}
+
 #[test]
 fn the_window_stays_within_its_bounds() {
-    let mut flow = TestHost::avoiding("reno", 1.5);
-    flow.lose();
-    // RFC 5681 equation 4: the threshold is at least two packets.
-    assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 2.0));
     let capped = Start { max_window: Packets(20.0), ..start(10.0, None, MODERN) };
     let mut flow = TestHost::new("reno", &capped);
     flow.ack(100);
