@@ -1,6 +1,5 @@
 //! Compares algorithms: each alone with equal flows on the same path, and each against one other.
 
-use cwnd::registry::Transport;
 use cwnd::{Span, Spec};
 
 use crate::stationary::Stationarity;
@@ -81,7 +80,8 @@ pub enum Better {
 
 impl Comparison {
     /// Sets each of `algorithms` on the path of `base` with `flows` flows, and, if there is an opponent, with as many of its flows.
-    /// With `ecn` their packets can be marked; those of UDT and TFRC cannot, whose senders do not answer marks here.
+    /// With `ecn` their packets can be marked; those of UDT and TFRC cannot, whose senders do not
+    /// [answer](cwnd::registry::Transport::answers_marks) marks.
     ///
     /// # Errors
     /// A value of the path is out of range, or there are no flows or more than a scenario may have.
@@ -94,7 +94,7 @@ impl Comparison {
     ) -> Result<Self, ScenarioError> {
         let with = |groups| Scenario::check(Document { flow: groups, ..base.clone() });
         let group = |algorithm: &Written<Spec>| {
-            let marked = matches!(algorithm.value().entry().transport, Transport::Acked | Transport::Routed);
+            let marked = algorithm.value().entry().transport.answers_marks();
             FlowGroup { ecn: ecn.filter(|_| marked), ..FlowGroup::new(algorithm.clone(), flows) }
         };
         let alone = algorithms.iter().map(|algorithm| with(vec![group(algorithm)])).collect::<Result<_, _>>()?;

@@ -146,7 +146,7 @@ impl Maker<'_> {
         }
     }
 
-    /// One topology, a flow where there is none, and a warm-up that fits.
+    /// One topology, a flow where there is none, no marks for those who do not answer them, and a warm-up that fits.
     fn make_plausible(&mut self, object: &mut Map<String, Value>) {
         let shapes = ["dumbbell", "parking_lot", "link"];
         let given: Vec<&str> = shapes.into_iter().filter(|shape| object.contains_key(*shape)).collect();
@@ -160,6 +160,16 @@ impl Maker<'_> {
                     if let Some(group) = group.as_object_mut() {
                         ["from", "to", "via", "extra_hops"].iter().for_each(|end| drop(group.remove(*end)));
                     }
+                }
+            }
+        }
+        for traffic in ["flow", "arrivals"] {
+            for group in object.get_mut(traffic).and_then(Value::as_array_mut).into_iter().flatten() {
+                let name = group.get("algorithm").and_then(Value::as_str);
+                let silent =
+                    ALGORITHMS.iter().any(|entry| Some(entry.name) == name && !entry.transport.answers_marks());
+                if let Some(group) = group.as_object_mut().filter(|_| silent) {
+                    group.remove("ecn");
                 }
             }
         }

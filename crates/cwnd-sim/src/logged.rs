@@ -90,7 +90,7 @@ impl Log {
             Body::Ack(Ack { cumulative, sack, marked, .. }) => acknowledgement(*cumulative, *sack, *marked),
             Body::Reply(reply) => {
                 let [first, second] = reply.sack;
-                acknowledgement(reply.cumulative, [first, second, Block::default()], false)
+                acknowledgement(reply.cumulative, [first, second, Block::default()], reply.marked)
             }
             Body::Report(report) => Seen::Report { newest: report.newest, arrivals: report.arrivals },
             // A stack has no such log.

@@ -62,7 +62,8 @@ impl Sender {
         };
         self.0.on_remote(now, remote);
         let [first, second] = reply.sack;
-        let mut ack = Ack { sack: [first, second, Block::default()], ..Ack::of(reply.cumulative, reply.echo) };
+        let sack = [first, second, Block::default()];
+        let mut ack = Ack { sack, marked: reply.marked, ..Ack::of(reply.cumulative, reply.echo) };
         ack.set_newest(reply.echo + Span::from_nanos(reply.later.into()));
         ack
     }
@@ -92,7 +93,8 @@ impl Receiver {
     fn reply(&mut self, ack: &Ack) -> Reply {
         let [first, second, _] = ack.sack;
         let feedback = std::mem::replace(&mut self.feedback, f32::NAN);
-        Reply { cumulative: ack.cumulative, echo: ack.echo, later: ack.later(), sack: [first, second], feedback }
+        let Ack { cumulative, echo, marked, .. } = *ack;
+        Reply { cumulative, echo, later: ack.later(), sack: [first, second], marked, feedback }
     }
 }
 

@@ -444,7 +444,8 @@ proptest! {
         for (index, flow) in setup.flows.iter_mut().enumerate() {
             let (delayed, paced, max_window) = options;
             flow.class = if index == 0 { Class::In } else { Class::Out };
-            flow.ecn = (index == 1).then_some(AckEcho::Latch);
+            let echo = if seed % 2 == 0 { AckEcho::Latch } else { AckEcho::PerPacket };
+            flow.ecn = (index == 1 && flow.algorithm.entry().transport.answers_marks()).then_some(echo);
             flow.delayed_ack = delayed.then(|| Span::from_millis(40));
             flow.ack_aggregation = (seed % 3 == index as u64).then(|| Span::from_millis(7));
             flow.recovery = RecoveryScheme::ALL[(seed as usize % 4 + index) % 4];

@@ -64,6 +64,15 @@ pub enum Transport {
     Stack,
 }
 
+impl Transport {
+    /// Whether senders over it hear of congestion marks, so that their packets may be ECN-capable: a sender that does not answer marks must
+    /// not carry any (RFC 3168 section 5). Reports and negative acknowledgements have no place for them here. A stack decides itself.
+    #[must_use]
+    pub const fn answers_marks(self) -> bool {
+        matches!(self, Self::Acked | Self::Routed | Self::Stack)
+    }
+}
+
 /// A combination of values that an algorithm refuses, or a text that it cannot read.
 #[derive(Debug)]
 pub struct Refusal {

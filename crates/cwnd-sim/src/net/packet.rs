@@ -252,6 +252,8 @@ pub(crate) struct Reply {
     pub(crate) later: u32,
     /// Up to two ranges above `cumulative` that have arrived; the headers leave no room for a third.
     pub(crate) sack: [Block; 2],
+    /// A mark is echoed.
+    pub(crate) marked: bool,
     /// The sum of XCP's grants or the highest load since the last one; NaN where no router has written.
     pub(crate) feedback: f32,
 }

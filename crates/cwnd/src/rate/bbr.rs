@@ -516,6 +516,7 @@ pub const BBR: Entry<Bbr> = Entry {
         "the recovery after a timeout ends when as much has arrived as was in flight; the host does not report its end",
         "`idle_start` in section 4.3.4.4 is read as `idle_restart`, which is what section 4.3.5 asks for",
         "ProbeRTT marks packets as limited here, not in the host: from the state they left with",
+        "a congestion mark changes nothing: the draft has no answer to one",
     ],
     parameters: &[
         Parameter::choice(

@@ -47,11 +47,14 @@ impl Window {
         Packets(self.packets)
     }
 
-    /// Cuts the window for a loss or a timeout. Marks are meant for other algorithms.
+    /// Cuts the window for a loss, a mark or a timeout: a queue that marks does not write the header, and RFC 3168 section 5 requires
+    /// the answer to a mark to be that to a loss.
     fn on_loss(&mut self, view: &View, event: &Congestion) {
         match event.cause {
             Cause::Timeout => self.set(1.0),
-            Cause::Loss if event.first >= self.epoch_from || event.separate => self.set(self.packets / 2.0),
+            Cause::Loss | Cause::Mark if event.first >= self.epoch_from || event.separate => {
+                self.set(self.packets / 2.0);
+            }
             Cause::Loss | Cause::Mark | Cause::Delay => return,
         }
         self.epoch_from = view.next;
