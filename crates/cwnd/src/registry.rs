@@ -368,8 +368,8 @@ mod tests {
     fn errors_name_the_place_and_what_is_accepted() {
         assert_eq!(error("rneo"), "unknown algorithm `rneo`; did you mean `reno`? (`cwnd algorithms` lists all)");
         assert_eq!(error("zzz"), "unknown algorithm `zzz` (`cwnd algorithms` lists all)");
-        assert_eq!(error("aimd:c=1"), "aimd has no parameter `c`; did you mean `a`? (it has a, b)");
-        assert_eq!(error("reno:a=1"), "reno has no parameter `a` (it has none)");
+        assert_eq!(error("aimd:c=1"), "aimd has no parameter `c`; did you mean `a`? (it has a, b, ecn_beta)");
+        assert_eq!(error("westwood:a=1"), "westwood has no parameter `a` (it has none)");
         assert_eq!(error("aimd:b=2"), "aimd: cannot take `2` for `b`: accepted is above 0 and below 1");
         assert_eq!(error("aimd:b=1/2,b=1/4"), "aimd: `b` is given twice");
         assert_eq!(error("aimd:"), "aimd: expected `key=value`, found ``");
@@ -378,6 +378,8 @@ mod tests {
             "vegas: cannot take `3 (the default)` for `beta`: accepted is at least alpha"
         );
         assert_eq!(error("vegas:alpha=5,beta=3"), "vegas: cannot take `3` for `beta`: accepted is at least alpha");
+        let less = "reno: cannot take `0.4` for `ecn_beta`: accepted is at least 0.5, which a loss keeps, and below 1";
+        assert_eq!(error("reno:ecn_beta=0.4"), less);
         assert_eq!(error("tfrc:intervals=8.5"), "tfrc: cannot take `8.5` for `intervals`: accepted is a whole number");
     }
 
@@ -385,7 +387,8 @@ mod tests {
     fn values_are_read_and_shown() {
         let spec = Spec::parse(" aimd:a=1, b=1/8 ").expect("valid");
         let shown: Vec<_> = spec.parameters().map(|(parameter, value)| (parameter.name, value)).collect();
-        assert_eq!(shown, [("a", "1".to_string()), ("b", "0.125".to_string())]);
+        let values = [("a", "1"), ("b", "0.125"), ("ecn_beta", "as for a loss")];
+        assert_eq!(shown, values.map(|(name, value)| (name, value.to_string())));
         assert_eq!(spec.label(), "aimd:a=1, b=1/8");
     }
 

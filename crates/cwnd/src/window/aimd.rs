@@ -1,9 +1,9 @@
 //! AIMD(a, b): additive increase, multiplicative decrease. TCP Reno is AIMD(1, 1/2).
 //!
 //! Chiu and Jain, Computer Networks and ISDN Systems 17 (1989); RFC 5681 for Reno; the TCP-friendly increase for a given
-//! decrease from Yang and Lam, ICNP 2000 (simd section 2).
+//! decrease from Yang and Lam, ICNP 2000 (simd section 2); RFC 8511 for `ecn_beta`.
 
-use super::{Window, WindowRule};
+use super::{ECN_BETA, Window, WindowRule, ecn_beta};
 use crate::entry::{Entry, Family, Transport};
 use crate::mutants::{self, Mutant};
 use crate::parameter::Parameter;
@@ -40,8 +40,11 @@ pub const RENO: Entry<Window<Aimd>> = Entry {
     transport: Transport::Acked,
     source: "RFC 5681 section 3.1",
     deviations: &[],
-    parameters: &[],
-    build: |_, start| Ok(Window::new(Aimd { increase: 1.0, decrease: 0.5 }, start)),
+    parameters: &[ECN_BETA],
+    build: |values, start| {
+        let ecn_beta = ecn_beta(values, 0.5)?;
+        Ok(Window::new(Aimd { increase: 1.0, decrease: 0.5 }, start).with_ecn_beta(ecn_beta))
+    },
     receiver: None,
 };
 
@@ -59,11 +62,13 @@ pub const AIMD: Entry<Window<Aimd>> = Entry {
             .above(0.0)
             .at_most(1e6),
         Parameter::number("b", 0.5, "fraction of the window removed on congestion").above(0.0).below(1.0),
+        ECN_BETA,
     ],
     build: |values, start| {
         let decrease = values.number("b");
         let increase = values.given("a").unwrap_or_else(|| friendly_increase(decrease));
-        Ok(Window::new(Aimd { increase, decrease }, start))
+        let ecn_beta = ecn_beta(values, 1.0 - decrease)?;
+        Ok(Window::new(Aimd { increase, decrease }, start).with_ecn_beta(ecn_beta))
     },
     receiver: None,
 };

@@ -2,7 +2,7 @@
 //!
 //! RFC 9438; section numbers are its own.
 
-use super::{Window, WindowRule, aimd};
+use super::{ECN_BETA, Window, WindowRule, aimd, ecn_beta};
 use crate::entry::{Entry, Family, Transport};
 use crate::mutants::{self, Mutant};
 use crate::parameter::Parameter;
@@ -153,6 +153,7 @@ pub const CUBIC: Entry<Window<Cubic>> = Entry {
     deviations: &[
         "A cut is taken from the window, not from the packets in flight (section 4.6 allows it where an unused window does not grow).",
         "In the Reno-friendly region the window is raised to W_est, never lowered to it.",
+        "With `ecn_beta` the Reno-friendly increase is still the one of `beta`.",
         "HyStart++ is for the host to ask for; by default slow start is the standard one (section 4.10 recommends HyStart++).",
     ],
     parameters: &[
@@ -169,6 +170,7 @@ pub const CUBIC: Entry<Window<Cubic>> = Entry {
             &["on", "rfc8312", "off"],
             "never below the window Reno would have; rfc8312: without its greater increase above the last maximum",
         ),
+        ECN_BETA,
     ],
     build: |values, start| {
         let on = |name| values.choice(name) == "on";
@@ -178,7 +180,8 @@ pub const CUBIC: Entry<Window<Cubic>> = Entry {
             "rfc8312" => RenoFriendly::Rfc8312,
             _ => RenoFriendly::Rfc9438,
         };
-        Ok(Window::new(Cubic::new(c, decrease, on("fast_convergence"), reno_friendly), start))
+        let rule = Cubic::new(c, decrease, on("fast_convergence"), reno_friendly);
+        Ok(Window::new(rule, start).with_ecn_beta(ecn_beta(values, 1.0 - decrease)?))
     },
     receiver: None,
 };

@@ -70,8 +70,16 @@ pub struct Window<R> {
     policy: Policy,
     /// What the last congestion event changed. Boxed as well: it is looked at once in a recovery.
     undo: Option<Box<(State, R)>>,
-    /// Boxed since few flows have one, and all of them pay for its place.
-    hystart: Option<Box<HyStart>>,
+    /// Boxed since few flows have any, and all of them pay for its place.
+    extras: Option<Box<Extras>>,
+}
+
+/// What few flows have.
+#[derive(Clone, Debug, Default)]
+struct Extras {
+    hystart: Option<HyStart>,
+    /// The part of the window that a mark in congestion avoidance leaves, where that is not the rule's.
+    ecn_beta: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -98,8 +106,19 @@ impl<R: WindowRule> Window<R> {
         let window = bounded(factor * start.window.0, max_window);
         let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(MIN_THRESHOLD));
         let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
-        let hystart = (start.policy.slow_start == SlowStart::HyStart).then(Box::default);
-        Self { rule, state, initial: window, max_window, policy: start.policy, undo: None, hystart }
+        let careful = start.policy.slow_start == SlowStart::HyStart;
+        let extras = careful.then(|| Box::new(Extras { hystart: Some(HyStart::default()), ecn_beta: None }));
+        Self { rule, state, initial: window, max_window, policy: start.policy, undo: None, extras }
+    }
+
+    /// The same algorithm with the answer to marks of RFC 8511 (ABE): a mark leaves this part of the window, instead of what the rule leaves.
+    /// Only in congestion avoidance; a mark that ends slow start is answered by the rule. None: all marks are.
+    #[must_use]
+    pub fn with_ecn_beta(mut self, ecn_beta: Option<f64>) -> Self {
+        if ecn_beta.is_some() {
+            self.extras.get_or_insert_default().ecn_beta = ecn_beta;
+        }
+        self
     }
 
     /// The rule inside.
@@ -114,7 +133,8 @@ impl<R: WindowRule> Window<R> {
     /// The increase for one acknowledged packet in slow start.
     fn ramp(&self) -> f64 {
         let w = self.state.window;
-        if let Some(hystart) = self.hystart.as_deref().filter(|_| self.starts()) {
+        let hystart = self.extras.as_ref().and_then(|extras| extras.hystart.as_ref());
+        if let Some(hystart) = hystart.filter(|_| self.starts()) {
             return self.rule.ramp(w).unwrap_or(1.0) / hystart.divisor();
         }
         if let Some(step) = self.rule.ramp(w) {
@@ -174,7 +194,8 @@ impl<R: WindowRule> Window<R> {
             self.step(view);
         }
         let starts = self.starts();
-        if self.hystart.as_deref_mut().is_some_and(|hystart| starts && hystart.on_ack(view)) {
+        let hystart = self.extras.as_mut().and_then(|extras| extras.hystart.as_mut());
+        if hystart.is_some_and(|hystart| starts && hystart.on_ack(view)) {
             self.leave_slow_start(view);
         }
     }
@@ -209,10 +230,11 @@ impl<R: WindowRule> Window<R> {
 
     /// The window that a cut at `before` leaves, by the rule or `halved` by the shell. Never above `before`.
     fn reduced(&mut self, before: f64, halved: bool, cause: Cause, view: &View) -> f64 {
+        let ecn_beta = self.extras.as_ref().and_then(|extras| extras.ecn_beta).filter(|_| !self.in_slow_start());
         let after = match cause {
             _ if halved => before / 2.0,
             Cause::Mark if mutants::is(Mutant::IgnoresMarks) => before,
-            Cause::Mark => self.rule.cut_for_marks(before, view),
+            Cause::Mark => ecn_beta.map_or_else(|| self.rule.cut_for_marks(before, view), |kept| kept * before),
             Cause::Loss | Cause::Delay | Cause::Timeout => self.rule.cut(before, view),
         };
         self.bounded(self.truncated(after).max(self.floor(cause)).min(before))
@@ -265,7 +287,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         }
         let per_ack = self.policy.per_ack || (self.in_slow_start() && mutants::is(Mutant::SlowStartPerAck));
         let steps = if per_ack { ack.acks.min(ack.newly) } else { ack.newly };
-        if self.hystart.is_some() {
+        if self.extras.as_ref().is_some_and(|extras| extras.hystart.is_some()) {
             // A copy, so that a host that makes the view in a visitor need not make it for others.
             let view = *view;
             self.step_and_probe(steps, ack.acks, &view);

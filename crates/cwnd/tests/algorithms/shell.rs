@@ -2,7 +2,7 @@
 
 use cwnd::registry::Transport;
 use cwnd::window::{Policy, SlowStart};
-use cwnd::{Ack, Cause, Congestion, CongestionControl, Limit, Packets, Rtt, Span, Start};
+use cwnd::{Ack, Cause, Congestion, CongestionControl, Limit, Packets, Rtt, Span, Spec, Start};
 
 use crate::host::{NS2, Random, TestHost, acked, assert_close, steady};
 
@@ -269,6 +269,56 @@ fn a_mark_is_answered_or_the_entry_says_so() {
         let says = entry.deviations.iter().any(|deviation| deviation.contains("a congestion mark changes nothing"));
         assert_eq!(format!("{:?}", flow.algorithm) == before, says, "{}", entry.name);
     }
+}
+
+/// RFC 8511: in congestion avoidance a mark leaves `ecn_beta` of the window, as threshold too. A loss leaves what it did, and a mark that ends
+/// slow start what a loss would.
+#[test]
+fn abe_by_hand() {
+    for (spec, by_mark, by_loss) in [
+        ("reno:ecn_beta=0.8", 80.0, 50.0),
+        ("aimd:b=1/8,ecn_beta=0.9", 90.0, 87.5),
+        ("cubic:ecn_beta=0.85", 85.0, 70.0),
+        ("reno", 50.0, 50.0),
+        ("aimd:b=1/8", 87.5, 87.5),
+        ("cubic", 70.0, 70.0),
+    ] {
+        for (event, left) in [(Congestion::mark(99), by_mark), (Congestion::loss(99, 1), by_loss)] {
+            let mut flow = TestHost::avoiding(spec, 100.0);
+            flow.view.next = 100;
+            flow.on_congestion(&event);
+            assert_close(flow.w(), left, 1e-12);
+            assert_eq!(flow.internal("ssthresh"), flow.w(), "{spec}");
+            let mut starting = TestHost::new(spec, &start(100.0, None, MODERN));
+            starting.view.next = 100;
+            starting.on_congestion(&event);
+            assert_close(starting.w(), by_loss, 1e-12);
+        }
+    }
+    // CUBIC: from 85 back to a maximum of 100 packets in K = cbrt(15 / 0.4) = cbrt(37.5) = 3.347 s.
+    let mut flow = TestHost::avoiding("cubic:ecn_beta=0.85", 100.0);
+    flow.view.next = 100;
+    flow.on_congestion(&Congestion::mark(99));
+    assert_close(flow.internal("w_max"), 100.0, 1e-12);
+    assert_close(flow.internal("k"), 3.347, 5e-4);
+    // Once per window of data, and at least one packet.
+    flow.on_congestion(&Congestion::mark(99));
+    assert_close(flow.w(), 85.0, 1e-12);
+    let mut small = TestHost::avoiding("reno:ecn_beta=0.8", 1.1);
+    small.view.next = 1;
+    small.on_congestion(&Congestion::mark(0));
+    assert_eq!((small.w(), small.internal("ssthresh")), (1.0, 2.0));
+}
+
+#[test]
+fn abe_takes_no_more_for_a_mark_than_a_loss_does() {
+    for text in
+        ["reno:ecn_beta=0.49", "aimd:b=1/8,ecn_beta=0.8", "cubic:ecn_beta=0.6", "reno:ecn_beta=1", "cubic:ecn_beta=-1"]
+    {
+        let error = Spec::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("for `ecn_beta`: accepted is "), "{text}: {error}");
+    }
+    assert!(Spec::parse("cubic:beta=0.5,ecn_beta=0.6").is_ok());
 }
 
 #[test]
