@@ -1,8 +1,9 @@
 //! Runs of scenarios with their traces: one simulation per seed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cwnd::Span;
+use cwnd::{CongestionControl, Span, Start};
 use cwnd_sim::{Discipline, FlowSetup};
 use cwnd_trace::{FlowTrace, Trace};
 
@@ -115,10 +116,12 @@ impl Runs {
         let links = || self.traces.iter().flat_map(|trace| &trace.links);
         let unmarked = links().all(|link| link.marked.last().is_none_or(|marked| *marked == 0));
         let groups = self.scenario.document().flow.iter().map(|group| group.algorithm.value().entry().name);
-        let named = BY_MARKS.into_iter().filter(|name| unmarked && groups.clone().any(|group| group == *name));
-        let marks = named.map(|name| {
+        let specs = self.scenario.document().flow.iter().map(|group| group.algorithm.value());
+        let needing = specs.filter(|spec| unmarked && spec.start(&Start::default()).needs_marks());
+        let named: BTreeSet<&str> = needing.map(|spec| spec.entry().name).collect();
+        let marks = named.into_iter().map(|name| {
             format!(
-                "no packet was marked, without which `{name}` is Reno: it wants ECN (per packet) and a queue that marks"
+                "no packet was marked, without which `{name}` answers losses alone: it wants ECN (per packet) and a queue that marks"
             )
         });
         let has = |queue: &str| setup.links.iter().any(|link| router(&link.discipline) == Some(queue));
@@ -175,9 +178,6 @@ fn grows_on(flow: &FlowSetup) -> bool {
     let label = flow.algorithm.label();
     !flow.era.policy.validate || ["profile=ns2", "profile=paper"].iter().any(|profile| label.contains(profile))
 }
-
-/// Algorithms for which a mark is more than a loss in time.
-const BY_MARKS: [&str; 1] = ["dctcp"];
 
 /// Algorithms that need what routers write on packets, each with the queue of its name.
 const BY_ROUTERS: [&str; 3] = ["xcp", "vcp", "decbit"];

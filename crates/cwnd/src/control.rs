@@ -167,6 +167,11 @@ contract! {
             false
         }
 
+        /// Whether it needs congestion marks, each echoed: without them it answers losses alone.
+        fn needs_marks(&self) -> bool {
+            false
+        }
+
         /// The window at which slow start ends, infinite before it is known; none where an algorithm has no slow start. Hosts that pace as
         /// Linux does send faster below half of it.
         fn slow_start_threshold(&self) -> Option<Packets> {

@@ -51,6 +51,10 @@ impl WindowRule for Dctcp {
         Some(self.floor)
     }
 
+    fn needs_marks(&self) -> bool {
+        true
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("alpha", self.alpha);
     }

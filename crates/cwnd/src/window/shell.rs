@@ -33,6 +33,11 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
         None
     }
 
+    /// See [`CongestionControl::needs_marks`].
+    fn needs_marks(&self) -> bool {
+        false
+    }
+
     /// An acknowledgement arrived, in whatever phase, also where no window grows on it: for algorithms that measure.
     fn observe(&mut self, _view: &View, _ack: &Ack) {}
 
@@ -374,6 +379,10 @@ impl<R: WindowRule> CongestionControl for Window<R> {
             self.state = State { window: self.state.window.max(factor * state.window), ..state };
             self.rule = rule;
         }
+    }
+
+    fn needs_marks(&self) -> bool {
+        self.rule.needs_marks()
     }
 
     fn slow_start_threshold(&self) -> Option<Packets> {
