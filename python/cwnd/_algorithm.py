@@ -147,6 +147,16 @@ class CongestionControl(_Copied, ABC):
         """
         return False
 
+    def needs_marks(self) -> bool:
+        """Say whether the algorithm needs congestion marks, each echoed; asked once, after :meth:`start`.
+
+        Returns
+        -------
+        bool
+            True where it answers losses alone without them. A run in which nothing marks then has a warning.
+        """
+        return False
+
     def slow_start_threshold(self) -> float | None:
         """Say at which window slow start ends; asked after each signal, like :meth:`control`.
 
@@ -272,6 +282,26 @@ class WindowRule(_Copied, ABC):
             Packets; as for a loss unless overridden.
         """
         return self.cut(w, view)
+
+    def floor(self) -> float | None:
+        """Say the least window that congestion leaves; asked once, after :meth:`start`.
+
+        Returns
+        -------
+        float or None
+            Packets, at least 1; None for the floor of the era.
+        """
+        return None
+
+    def needs_marks(self) -> bool:
+        """Say whether the rule needs congestion marks, each echoed; asked once, after :meth:`start`.
+
+        Returns
+        -------
+        bool
+            True where it answers losses alone without them. A run in which nothing marks then has a warning.
+        """
+        return False
 
     def observe(self, view: View, ack: Ack) -> None:
         """Hear of an acknowledgement, in whatever phase: for algorithms that measure.

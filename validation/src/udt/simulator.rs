@@ -50,6 +50,7 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
         revision: bench.sources.to_string(),
         seeds: vec![1],
         warmup_s: scenario.warmup().as_secs_f64(),
+        path: scenario.document().path(),
         scenario_toml: scenario.to_toml(),
         bottleneck: scenario.bottleneck(),
         warnings: vec![

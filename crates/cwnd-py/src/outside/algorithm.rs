@@ -17,6 +17,7 @@ pub(super) struct Algorithm {
     object: Py<PyAny>,
     methods: Methods,
     wants_samples: bool,
+    needs_marks: bool,
     answers: Answers,
     errors: Arc<AlgorithmErrors>,
 }
@@ -46,9 +47,9 @@ impl Algorithm {
     pub(super) fn of(object: &Bound<'_, PyAny>, errors: Arc<AlgorithmErrors>) -> PyResult<Self> {
         let methods = Methods::of(object)?;
         let answers = methods.ask(object.py())?;
-        let wants_samples = object.call_method0("wants_samples")?;
-        let wants_samples = read("wants_samples", "True or False", &wants_samples)?;
-        Ok(Self { object: object.clone().unbind(), methods, wants_samples, answers, errors })
+        let flag = |name| -> PyResult<bool> { Ok(read(name, "True or False", &object.call_method0(name)?)?) };
+        let (wants_samples, needs_marks) = (flag("wants_samples")?, flag("needs_marks")?);
+        Ok(Self { object: object.clone().unbind(), methods, wants_samples, needs_marks, answers, errors })
     }
 
     /// Calls a method of the object and asks it for its control.
@@ -162,6 +163,10 @@ impl CongestionControl for Algorithm {
 
     fn wants_samples(&self) -> bool {
         self.wants_samples
+    }
+
+    fn needs_marks(&self) -> bool {
+        self.needs_marks
     }
 
     fn slow_start_threshold(&self) -> Option<Packets> {

@@ -7,6 +7,7 @@ use cwnd::{Ack as Acked, Pacing, View as Seen};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
+use super::control::read;
 use super::signal::{Ack, View};
 use super::{AlgorithmErrors, RULE, duplicate, own_method, show};
 use crate::failure::Failure;
@@ -17,6 +18,8 @@ pub(super) struct Rule {
     object: Py<PyAny>,
     methods: Methods,
     pacing: Pacing,
+    floor: Option<f64>,
+    needs_marks: bool,
     errors: Arc<AlgorithmErrors>,
 }
 
@@ -40,7 +43,13 @@ impl Rule {
             Some(gain) if gain > 0.0 && gain.is_finite() => Pacing::Spread { gain },
             Some(gain) => return Err(Failure::Argument(format!("spread: {gain} is not a number above 0")).into()),
         };
-        Ok(Self { object: object.clone().unbind(), methods: Methods::of(object)?, pacing, errors })
+        let floor: Option<f64> = read("floor", "a number of packets or None", &object.call_method0("floor")?)?;
+        if floor.is_some_and(|floor| !(floor >= 1.0 && floor.is_finite())) {
+            return Err(Failure::Argument("floor: expected a number of packets from 1 on, or None".to_string()).into());
+        }
+        let needs_marks = read("needs_marks", "True or False", &object.call_method0("needs_marks")?)?;
+        let (object, methods) = (object.clone().unbind(), Methods::of(object)?);
+        Ok(Self { object, methods, pacing, floor, needs_marks, errors })
     }
 
     /// What a method returns; `otherwise` where it fails or failed before.
@@ -80,7 +89,7 @@ impl Clone for Rule {
                 self.errors.record(error);
                 (self.methods.shared(py), self.object.clone_ref(py))
             });
-            Self { object, methods, pacing: self.pacing, errors: Arc::clone(&self.errors) }
+            Self { object, methods, errors: Arc::clone(&self.errors), ..*self }
         })
     }
 }
@@ -128,6 +137,14 @@ impl WindowRule for Rule {
             Some(cut) => number(py, cut, "cut_for_marks", (w, View::from(*view))),
             None => number(py, &methods.cut, "cut", (w, View::from(*view))),
         })
+    }
+
+    fn floor(&self) -> Option<f64> {
+        self.floor
+    }
+
+    fn needs_marks(&self) -> bool {
+        self.needs_marks
     }
 
     fn observe(&mut self, view: &Seen, ack: &Acked) {
