@@ -200,10 +200,9 @@ fn disagreement(traces: &[Trace], bottleneck: usize) -> Option<String> {
         trace.flows.iter().filter_map(|flow| goodput(trace, flow, window)).collect()
     };
     let percent = |[first, second]: [f64; 2]| 100.0 * (second - first) / first.max(second);
-    if let Some(halves) = halves(&|trace, window| Some(rates(trace, window).iter().sum())) {
-        if !within(halves[0], halves[1], GOODPUT_SHARE) && !within(halves[1], halves[0], GOODPUT_SHARE) {
-            return Some(format!("goodput changes by {:+.0} %", percent(halves)));
-        }
+    let goodput = halves(&|trace, window| Some(rates(trace, window).iter().sum()))?;
+    if (goodput[1] - goodput[0]).abs() > GOODPUT_SHARE * goodput[0].max(goodput[1]) {
+        return Some(format!("goodput changes by {:+.0} %", percent(goodput)));
     }
     let packet = traces.iter().flat_map(|trace| &trace.flows).map(|flow| f64::from(flow.packet)).fold(0.0, f64::max);
     if let Some(halves) =

@@ -13,6 +13,7 @@ use cwnd_run::files::{Folder, FolderError, fresh};
 use cwnd_run::measure::{Estimate, Estimates};
 use cwnd_run::run::{Runs, run, run_by};
 use cwnd_run::scenario::{Document, Dumbbell, Ecn, Scenario, Written};
+use proptest::prelude::*;
 
 fn base() -> Document {
     Document {
@@ -159,6 +160,26 @@ fn a_star_needs_stationary_windows_and_three_seeds() {
         let mut few = clear.clone();
         few.rows.iter_mut().for_each(|row| row.estimates.utilisation.as_mut().expect("given").n = seeds);
         assert_eq!(few.best(column), best, "{seeds}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_star_implies_stationary_windows_seeds_and_no_overlap(
+        rows in proptest::collection::vec((0.0..1.0_f64, 0.0..0.1_f64, 0..5_u8, 1..7_usize), 1..5),
+    ) {
+        let column = COLUMNS.iter().find(|column| column.key == "utilisation").expect("a column");
+        let mut compared = with_utilisations(&rows.iter().map(|row| (row.0, Some(row.1))).collect::<Vec<_>>());
+        for (row, given) in compared.rows.iter_mut().zip(&rows) {
+            row.stationarity.stationary = given.2 > 0;
+            row.estimates.utilisation.as_mut().expect("given").n = given.3;
+        }
+        if let Some(best) = compared.best(column) {
+            prop_assert!(rows.iter().all(|row| row.2 > 0 && row.3 >= 3));
+            let (mean, half, ..) = rows[best];
+            let apart = rows.iter().enumerate().all(|(at, row)| at == best || row.0 + row.1 < mean - half);
+            prop_assert!(apart, "{rows:?}");
+        }
     }
 }
 
