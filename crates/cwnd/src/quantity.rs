@@ -1,7 +1,7 @@
 //! Quantities as people write them: `100mbit`, `100 Mbit/s`, `50ms`, `1500B`, `1/16`.
 //!
-//! Decimal prefixes only (`k` = 1000). Letter case does not matter, except that `B` is bytes and `b` bits where a bare letter
-//! would be ambiguous.
+//! Decimal prefixes only (`k` = 1000). Letter case is ignored only where it has no meaning: `100mbit` and `100Mbit` are the same rate,
+//! `MB/s` counts bytes and `Mb/s` bits, and `ms` is a time where `MS` is nothing.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -38,23 +38,17 @@ pub fn number(text: &str) -> Result<f64, QuantityError> {
     value.filter(|value| value.is_finite()).ok_or_else(|| error(text, "a number such as `0.5`, `1e-3` or `1/16`"))
 }
 
-/// A rate in bits per second: `100mbit`, `2.5 Gbit/s`, `9600bit`.
+/// A rate in bits per second: `100mbit`, `2.5 Gbit/s`, `9600bit`; or in bytes, `10MB/s`, which is 80 Mbit/s.
 ///
 /// # Errors
-/// The number cannot be read or is not above zero, or the unit is missing or unknown.
+/// The number cannot be read or is not above zero, or the unit is missing, unknown, or that of a size (`10MB`).
 pub fn bit_rate(text: &str) -> Result<BitRate, QuantityError> {
     const EXPECTED: &str = "a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit`";
     let (value, unit) = split(text);
-    let unit = unit.to_ascii_lowercase();
-    let unit = unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps")).unwrap_or(&unit);
-    let factor = match unit.strip_suffix("bit").or_else(|| unit.strip_suffix('b')) {
-        Some("") => 1.0,
-        Some("k") => 1e3,
-        Some("m") => 1e6,
-        Some("g") => 1e9,
-        Some("t") => 1e12,
-        _ => return Err(error(text, EXPECTED)),
-    };
+    if byte_factor(unit).is_some() {
+        return Err(error(text, "a rate: a size is one with `/s` behind it, such as `10MB/s` for 80 Mbit/s"));
+    }
+    let factor = rate_factor(unit).ok_or_else(|| error(text, EXPECTED))?;
     let rate = number(value).map_err(|_| error(text, EXPECTED))? * factor;
     if rate > 0.0 && rate.is_finite() {
         Ok(BitRate(rate))
@@ -116,15 +110,42 @@ pub fn memory(text: &str) -> Result<u64, QuantityError> {
 /// Bytes; none without a number or a known unit.
 fn amount(text: &str) -> Option<f64> {
     let (value, unit) = split(text);
-    let factor = match unit {
+    Some(number(value).ok()? * byte_factor(unit)?)
+}
+
+/// The bytes of a unit of sizes.
+fn byte_factor(unit: &str) -> Option<f64> {
+    Some(match unit {
         "B" | "bytes" => 1.0,
         "kB" | "KB" => 1e3,
         "MB" => 1e6,
         "GB" => 1e9,
         "TB" => 1e12,
         _ => return None,
+    })
+}
+
+/// The bits per second of a unit of rates.
+fn rate_factor(unit: &str) -> Option<f64> {
+    let per_second = unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps"));
+    if let Some(bytes) = per_second.and_then(byte_factor) {
+        return Some(8.0 * bytes);
+    }
+    let unit = per_second.unwrap_or(unit);
+    let word = unit.len().checked_sub(3).and_then(|at| unit.split_at_checked(at));
+    let prefix = match word {
+        Some((prefix, word)) if word.eq_ignore_ascii_case("bit") => prefix,
+        // A bare letter: `B` is a byte.
+        _ => unit.strip_suffix('b')?,
     };
-    Some(number(value).ok()? * factor)
+    Some(match prefix {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "m" | "M" => 1e6,
+        "g" | "G" => 1e9,
+        "t" | "T" => 1e12,
+        _ => return None,
+    })
 }
 
 /// Splits a text into its number and its unit.
@@ -157,13 +178,16 @@ const MAX_SECONDS: f64 = 1e8;
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]
     fn quantities_as_people_write_them() {
         assert_eq!(number("1/16"), Ok(0.0625));
         assert_eq!(number("1e-3"), Ok(0.001));
-        for text in ["100mbit", "100 Mbit/s", "100Mbps", "0.1gbit", "1e8bit", "100Mb/s"] {
+        for text in ["100mbit", "100 Mbit/s", "100Mbps", "0.1gbit", "1e8bit", "100Mb/s", "12.5MB/s", "12500 kBps"] {
             assert_eq!(bit_rate(text), Ok(BitRate(1e8)), "{text}");
         }
         assert_eq!(span("50ms"), Ok(Span::from_millis(50)));
@@ -193,7 +217,12 @@ mod tests {
     fn an_error_says_whether_the_unit_or_the_number_is_wrong() {
         let rate = |text| bit_rate(text).map_err(|error| error.expected);
         for text in ["100", "100mbytes", "mbit", "xmbit"] {
-            assert_eq!(rate(text), Err("a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit`"), "{text}");
+            let unit = "a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit`";
+            assert_eq!(rate(text), Err(unit), "{text}");
+        }
+        for text in ["10MB", "1500B", "64 kB", "1000bytes"] {
+            let size = "a rate: a size is one with `/s` behind it, such as `10MB/s` for 80 Mbit/s";
+            assert_eq!(rate(text), Err(size), "{text}");
         }
         for text in ["0mbit", "-5mbit", "1e300tbit"] {
             assert_eq!(rate(text), Err("a rate above zero, such as `100mbit`"), "{text}");
@@ -207,5 +236,52 @@ mod tests {
         for text in ["0B", "-1B", "5GB"] {
             assert_eq!(bytes(text), Err("a size of at least `1B` and below 4.29 GB, such as `1500B`"), "{text}");
         }
+    }
+
+    /// Every way to write the letters of a unit in capitals means the same, or is refused: what counts bytes never counts bits.
+    #[test]
+    fn a_spelling_of_a_unit_has_one_meaning() {
+        let spellings = |unit: &str| -> Vec<String> {
+            let letters: Vec<char> = unit.chars().collect();
+            let one = |mask: usize| {
+                let pick = |(at, c): (usize, &char)| if mask >> at & 1 == 1 { c.to_ascii_uppercase() } else { *c };
+                letters.iter().enumerate().map(pick).collect()
+            };
+            let mut all: Vec<String> = (0..1 << letters.len()).map(one).collect();
+            all.sort();
+            all.dedup();
+            all
+        };
+        let prefixes = [("", 1.0), ("k", 1e3), ("m", 1e6), ("g", 1e9), ("t", 1e12)];
+        let mut read = [0; 4];
+        for (prefix, factor) in prefixes {
+            for unit in ["bit", "bit/s", "bitps", "b", "b/s", "bps", "byte", "bytes", "byte/s", "bytes/s"] {
+                for spelt in spellings(&format!("{prefix}{unit}")) {
+                    let (text, letter) = (format!("3{spelt}"), spelt.as_bytes()[prefix.len()]);
+                    let bytes_meant = letter == b'B' && !unit.starts_with("bit") || unit.starts_with("byte");
+                    let (per_second, of_bytes) =
+                        (unit.contains('s') && unit != "bytes", if bytes_meant { 8.0 } else { 1.0 });
+                    if let Ok(BitRate(rate)) = bit_rate(&text) {
+                        assert!((rate - 3.0 * factor * of_bytes).abs() < 1e-3, "{text}: {rate}");
+                        assert!(per_second || !bytes_meant, "{text} is a size");
+                        read[usize::from(bytes_meant)] += 1;
+                    }
+                    if let Ok(size) = memory(&text) {
+                        assert!(bytes_meant && !per_second && size as f64 == 3.0 * factor, "{text}: {size}");
+                        read[2] += 1;
+                    }
+                }
+            }
+        }
+        for (unit, seconds) in [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)] {
+            for spelt in spellings(unit) {
+                match span(&format!("3{spelt}")) {
+                    Ok(time) => assert_eq!((spelt.as_str(), time), (unit, Span::from_secs_f64(3.0 * seconds))),
+                    Err(_) => assert_ne!(spelt, unit),
+                }
+                read[3] += usize::from(span(&format!("3{spelt}")).is_ok());
+            }
+        }
+        assert_eq!(read, [243, 13, 7, 6]);
     }
 }

@@ -8,7 +8,7 @@ mod server;
 use std::net::SocketAddr;
 
 use clap::Args;
-use cwnd::{BitRate, Span, Spec};
+use cwnd::{BitRate, Span, Spec, quantity};
 use cwnd_net::Options;
 use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_run::scenario::Written;
@@ -91,21 +91,12 @@ impl Arguments {
     }
 }
 
-/// A number of bytes, with a decimal unit if wanted.
+/// A number of bytes, with the unit of a size if wanted.
 fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim().to_ascii_lowercase().trim_end_matches('b') {
-        "" => Some(1),
-        "k" => Some(1_000),
-        "m" => Some(1_000_000),
-        "g" => Some(1_000_000_000),
-        _ => None,
-    };
-    let product = factor.zip(number.parse::<u64>().ok()).and_then(|(factor, number)| number.checked_mul(factor));
-    product
-        .filter(|bytes| *bytes > 0)
-        .ok_or_else(|| "expected a number of bytes, such as `1000000` or `500MB`".to_owned())
+    let plain = || text.trim().parse::<u64>().ok().filter(|bytes| *bytes > 0);
+    plain()
+        .or_else(|| quantity::memory(text).ok())
+        .ok_or_else(|| "expected a number of bytes, such as `1000000` or `500MB`, at most `9000TB`".to_owned())
 }
 
 /// The loopback, since nothing is encrypted.
@@ -119,8 +110,8 @@ mod tests {
     fn amounts() {
         assert_eq!(bytes("1000"), Ok(1_000));
         assert_eq!(bytes("500MB"), Ok(500_000_000));
-        assert_eq!(bytes("2 g"), Ok(2_000_000_000));
-        for wrong in ["", "0", "MB", "1.5MB", "1TB", "99999999999999999999", "99999999999GB"] {
+        assert_eq!(bytes("2 GB"), Ok(2_000_000_000));
+        for wrong in ["", "0", "MB", "500Mb", "500mb", "500Mbit", "99999999999999999999", "99999999999GB"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }
