@@ -86,7 +86,18 @@ pub(crate) const LONG: &[Step] = &[
         name: "scenarios",
         needs: &[],
         run: |workspace| {
-            let test = ["test", "--package", "cwnd-run", "--test", "generated", "--", "--ignored", "--nocapture"];
+            let test = [
+                "test",
+                "--package",
+                "cwnd-run",
+                "--test",
+                "generated",
+                "--test",
+                "settings",
+                "--",
+                "--ignored",
+                "--nocapture",
+            ];
             run(&mut workspace.cargo(&test))
         },
     },

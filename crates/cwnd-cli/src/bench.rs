@@ -11,7 +11,7 @@ use cwnd_run::scenario::{Document, Dumbbell, FlowGroup, MAX_FLOWS, Queue, Scenar
 
 use crate::arguments::whole;
 use crate::clock::timed;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::progress::TimeProgress;
 
 /// What to measure.
@@ -65,6 +65,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
     let (json, print_scenario) = (arguments.json, arguments.print_scenario);
     let scenario = Scenario::check(arguments.document()).map_err(|error| Failure::of_options::<Arguments>(&error))?;
+    let scenario = scenario.naming(|key| failure::option::<Arguments>(key).map(|option| option + " "));
+    scenario.unused().iter().for_each(|unused| eprintln!("warning: {unused}"));
     if print_scenario {
         return Ok(scenario.to_toml());
     }

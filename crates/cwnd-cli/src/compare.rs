@@ -14,7 +14,7 @@ use cwnd_run::scenario::{Document, Dumbbell, Ecn, MAX_FLOWS, MAX_SEEDS, Queue, W
 use cwnd_sim::{Era, LinuxHost, Loss, RecoveryScheme};
 
 use crate::arguments::whole;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::files;
 use crate::impairments::Impairments;
 use crate::progress::TimeProgress;
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "ALGORITHM")]
     algorithms: Vec<Written<Spec>>,
     /// Rate of the bottleneck
-    #[arg(long, default_value = "100mbit")]
+    #[arg(long, default_value = "100mbit", conflicts_with = "trace")]
     rate: Written<BitRate>,
     /// Round-trip time without queueing
     #[arg(long, default_value = "50ms")]
@@ -131,6 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             arguments.ecn,
         )
         .map_err(|error| Failure::of_options::<Arguments>(&error))
+        .map(|comparison| comparison.naming(|key| failure::option::<Arguments>(key).map(|option| option + " ")))
     };
     let most = arguments.max_seeds.unwrap_or(DEFAULT_MAX_SEEDS.max(arguments.seeds));
     if most < arguments.seeds {
@@ -189,7 +190,7 @@ impl Arguments {
                 loss: self.loss.clone(),
                 trace: self.impairments.trace.clone(),
                 outage: self.impairments.outage.clone(),
-                impairments: self.impairments.keys(),
+                impairments: self.impairments.keys_forth(),
                 reverse_impairments: self.impairments.keys_back(),
                 ..Dumbbell::default()
             }),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd_conform::baseline::Baseline;
-use cwnd_conform::{Conformance, Plan, Subject, Suite, checks, junit, text};
+use cwnd_conform::{Check, Conformance, Plan, Subject, Suite, checks, junit, text};
 use cwnd_report::page::conformance_html;
 use cwnd_run::files::{read_text, to_json, write_whole};
 
@@ -34,10 +34,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=1000))]
     seeds: u32,
     /// Print the checks and judge nobody
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["subjects", "seeds", "all", "junit", "html", "baseline", "write_baseline"])]
     list: bool,
     /// Print every verdict, not only what departs or is not clear
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     all: bool,
     /// Print one JSON document and nothing else
     #[arg(long)]
@@ -57,8 +57,20 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let plan = Plan {
+        suites: arguments.suite.clone(),
+        only: arguments.check.clone(),
+        seeds: arguments.seeds.into(),
+        curves: arguments.html.is_some(),
+    };
+    let checks: Vec<&Check> = plan.checks().collect();
+    if checks.is_empty() {
+        return Err(Failure::Input(
+            "--check: none of these is a clause of the documents that --suite names".to_string(),
+        ));
+    }
     if arguments.list {
-        return Ok(text::list());
+        return Ok(if arguments.json { to_json(&checks) } else { text::list(&checks) });
     }
     let subjects = arguments
         .subjects
@@ -66,12 +78,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         .map(|text| Subject::parse(text).map_err(|error| Failure::Input(format!("{text}: {error}"))));
     let subjects: Vec<Subject> = subjects.collect::<Result<_, _>>()?;
     let known = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), read)?;
-    let plan = Plan {
-        suites: arguments.suite.clone(),
-        only: arguments.check.clone(),
-        seeds: arguments.seeds.into(),
-        curves: arguments.html.is_some(),
-    };
     let results: Vec<Conformance> = subjects.iter().map(|subject| plan.judge(subject)).collect();
     let printed: Vec<String> = results.iter().map(|result| text::conformance(result, arguments.all)).collect();
     let compared = known.compare(&results);

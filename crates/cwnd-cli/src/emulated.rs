@@ -16,15 +16,15 @@ use crate::impairments::Impairments;
 #[derive(Args, Debug)]
 pub(crate) struct EmulatedLink {
     /// Rate of each direction, IP headers included [default: no limit, and no queue]
-    #[arg(long)]
+    #[arg(long, conflicts_with = "trace")]
     rate: Option<Written<BitRate>>,
     /// Delay of each direction
     #[arg(long, default_value = "0ms")]
     delay: Written<Span>,
     /// Queue: droptail:, red:, rio:, drr:, codel:, fq_codel: or pie: and a size in bdp (bandwidth-delay products), p (packets)
-    /// or kB
-    #[arg(long, default_value = "droptail:1bdp")]
-    queue: Written<Queue>,
+    /// or kB [default: droptail:1bdp]
+    #[arg(long)]
+    queue: Option<Written<Queue>>,
     /// Random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
     #[arg(long, default_value = "0")]
     loss: Written<Loss>,
@@ -50,7 +50,15 @@ pub(crate) struct EmulatedLink {
 impl EmulatedLink {
     /// The link forth and the one back.
     pub(crate) fn emulations(&self) -> Result<[Emulation; 2], Failure> {
-        let impairments = self.impairments.keys().map(|keys| keys.setup()).unwrap_or_default();
+        let keys = self.impairments.keys();
+        if let Some(policer) = keys.as_ref().and_then(|keys| keys.policer.as_ref())
+            && policer.value().burst < PACKET
+        {
+            let least = PACKET.0;
+            let accepted = format!("a burst of at least {least}B, since a packet that is larger never passes");
+            return Err(Failure::Input(format!("--policer: cannot be {policer}: accepted is {accepted}")));
+        }
+        let impairments = keys.map(|keys| keys.setup()).unwrap_or_default();
         let loss = *self.loss.value();
         let forth = Emulation { loss, impairments, duplication: self.duplicate, ..self.line()? };
         let loss = *self.loss_back.as_ref().unwrap_or(&self.loss).value();
@@ -64,22 +72,28 @@ impl EmulatedLink {
 
     /// The queue and the line behind it.
     fn line(&self) -> Result<Emulation, Failure> {
-        let (delay, queue) = (*self.delay.value(), self.queue.value());
+        let delay = *self.delay.value();
         let trace = self.impairments.trace.as_ref().map(|trace| trace.value().read_in(Path::new("")));
         let deliveries = trace.transpose().map_err(|fault| Failure::Input(format!("--trace: {fault}")))?;
         let mean = deliveries.as_ref().map(|trace| BitRate(trace.mean_rate() as f64));
         let outages: Vec<Stage> = self.impairments.outage.iter().map(|outage| *outage.value()).collect();
         let Some(rate) = mean.or_else(|| self.rate.as_ref().map(|rate| *rate.value())) else {
             let pure = Emulation::new(None, delay, QueueLimit::Unlimited);
-            let no_rate = "--outage: without --rate nothing waits there";
-            return if outages.is_empty() { Ok(pure) } else { Err(Failure::Input(no_rate.to_owned())) };
+            let waiting = [("--outage", !outages.is_empty()), ("--queue", self.queue.is_some())];
+            return match waiting.into_iter().find(|(_, given)| *given) {
+                Some((option, _)) => Err(Failure::Input(format!("{option}: without --rate nothing waits there"))),
+                None => Ok(pure),
+            };
         };
+        let usual = Written::literal("droptail:1bdp");
+        let given = self.queue.as_ref().unwrap_or(&usual);
+        let queue = given.value();
         if delay == Span::ZERO && queue.needs_path() {
             return Err(Failure::Input("--queue: without --delay its size must be in p, kB or unlimited".to_owned()));
         }
         let (limit, discipline) = queue
             .checked_setup(rate, delay.mul_f64(2.0), PACKET)
-            .map_err(|error| Failure::Input(format!("--queue: cannot be `{}`: accepted is {error}", self.queue)))?;
+            .map_err(|error| Failure::Input(format!("--queue: cannot be `{}`: accepted is {error}", given)))?;
         let bits = rate.0.round() as u64;
         let rate_steps = Schedule { steps: with_outages(bits, &[], &outages), repeat: None };
         Ok(Emulation { rate_steps, deliveries, discipline, ..Emulation::new(Some(bits), delay, limit) })

@@ -39,18 +39,21 @@ impl Failure {
 
     /// A fault in a scenario that was made from options, which are named after its keys.
     pub(crate) fn of_options<A: Args>(error: &ScenarioError) -> Self {
-        let options = A::augment_args(Command::new("cwnd"));
         let named = error.at_argument().and_then(|(key, reason)| {
-            let option = match key {
-                // What a scenario calls otherwise, or has beside what the options set.
-                "count" | "sampling" => "flows".to_string(),
-                key => key.replace('_', "-"),
-            };
-            let known = options.get_arguments().any(|one| one.get_long() == Some(&option));
-            known.then(|| format!("--{option}: {reason}"))
+            // What a scenario calls otherwise, or has beside what the options set.
+            let key = if ["count", "sampling"].contains(&key) { "flows" } else { key };
+            option::<A>(key).map(|option| format!("{option}: {reason}"))
         });
         Self::Input(named.unwrap_or_else(|| error.fault.to_string()))
     }
+}
+
+/// The option that is named after a key of scenarios.
+pub(crate) fn option<A: Args>(key: &str) -> Option<String> {
+    let option = key.replace('_', "-");
+    let options = A::augment_args(Command::new("cwnd"));
+    let known = options.get_arguments().any(|one| one.get_long() == Some(&option));
+    known.then(|| format!("--{option}"))
 }
 
 impl From<ScenarioError> for Failure {

@@ -45,6 +45,11 @@ impl Impairments {
         any.then_some(scenario::Impairments { jitter, reorder, policer, shaper, aggregate, thin_acks })
     }
 
+    /// Those of the bottleneck in a comparison, where no acknowledgements are.
+    pub(crate) fn keys_forth(&self) -> Option<scenario::Impairments> {
+        self.keys().map(|keys| scenario::Impairments { thin_acks: None, ..keys })
+    }
+
     /// Those of the way back in a comparison, where acknowledgements are.
     pub(crate) fn keys_back(&self) -> Option<scenario::Impairments> {
         let Self { aggregate, thin_acks, .. } = self.clone();

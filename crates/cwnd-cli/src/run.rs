@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
     let scenario = Scenario::read(&name, &source, &overrides)?;
     if arguments.check {
+        scenario.unused().iter().for_each(|unused| eprintln!("warning: {unused}"));
         return Ok(format!("{name} is a scenario\n"));
     }
     let wants_packets = arguments.trace.iter().any(|format| format.needs_packets());

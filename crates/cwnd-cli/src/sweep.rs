@@ -110,6 +110,7 @@ impl Run {
         let seconds = self.chunk.value().as_secs_f64();
         let chunks = sweep.chunks(seconds);
         if self.check {
+            sweep.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
             let (points, cells) = (sweep.points().len(), sweep.len());
             return Ok(format!(
                 "{} is a sweep: {points} points, {cells} cells, {} chunks\n",

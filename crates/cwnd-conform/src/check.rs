@@ -9,7 +9,7 @@ use crate::lab::{Lab, Unfit};
 use crate::subject::{Law, Subject};
 
 /// A clause, the scenario that shows whether it is kept, and what is accepted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Check {
     /// Its name, unique.
     pub id: &'static str,
@@ -24,6 +24,7 @@ pub struct Check {
     /// What the check looks at.
     pub looks: Looks,
     /// For whom the clause is meant.
+    #[serde(skip)]
     pub applies: Applies,
     /// What is measured, with its unit.
     pub measured: &'static str,
@@ -32,6 +33,7 @@ pub struct Check {
     /// Why the range is as wide as it is.
     pub basis: &'static str,
     /// Runs the scenario and measures.
+    #[serde(skip)]
     pub measure: fn(&Lab<'_>) -> Result<f64, Unfit>,
 }
 

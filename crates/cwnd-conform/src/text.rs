@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cwnd_run::measure::digits::number;
 
-use crate::check::Suite;
+use crate::check::{Check, Suite};
 use crate::judge::{Conformance, Judged, Verdict};
 
 /// The verdicts on a terminal: what departs and what is not clear in full, the rest counted.
@@ -70,13 +70,17 @@ pub fn place(suite: Suite, section: &str) -> String {
     if suite == Suite::Bbr { format!("{document} {section}") } else { format!("{document} section {section}") }
 }
 
-/// The checks without a subject, as `cwnd conform --list` prints them.
+/// Checks without a subject, as `cwnd conform --list` prints them.
 #[must_use]
-pub fn list() -> String {
+pub fn list(checks: &[&Check]) -> String {
     let mut text = String::new();
     for suite in Suite::ALL {
+        let of_suite: Vec<_> = checks.iter().filter(|check| check.suite == suite).collect();
+        if of_suite.is_empty() {
+            continue;
+        }
         let _ = writeln!(text, "{}: {}", suite.name(), suite.title());
-        for check in crate::checks().filter(|check| check.suite == suite) {
+        for check in of_suite {
             let place = place(suite, check.section);
             let _ = writeln!(
                 text,

@@ -93,14 +93,18 @@ impl Comparison {
         ecn: Option<Ecn>,
     ) -> Result<Self, ScenarioError> {
         let with = |groups| Scenario::check(Document { flow: groups, ..base.clone() });
-        let group = |algorithm: &Written<Spec>| {
-            let marked = algorithm.value().entry().transport.answers_marks();
-            FlowGroup { ecn: ecn.filter(|_| marked), ..FlowGroup::new(algorithm.clone(), flows) }
-        };
+        let group = |algorithm: &Written<Spec>| FlowGroup { ecn, ..FlowGroup::new(algorithm.clone(), flows) };
         let alone = algorithms.iter().map(|algorithm| with(vec![group(algorithm)])).collect::<Result<_, _>>()?;
         let against = |opponent| algorithms.iter().map(move |algorithm| with(vec![group(algorithm), group(opponent)]));
         let versus = opponent.into_iter().flat_map(against).collect::<Result<_, _>>()?;
         Ok(Self { alone, versus })
+    }
+
+    /// The same, in which `naming` says what stands before the value of an unused setting, by the last name in its key.
+    #[must_use]
+    pub fn naming(self, naming: impl Fn(&str) -> Option<String>) -> Self {
+        let name = |scenarios: Vec<Scenario>| scenarios.into_iter().map(|one| one.naming(&naming)).collect();
+        Self { alone: name(self.alone), versus: name(self.versus) }
     }
 
     /// Every scenario that will be run.
@@ -201,8 +205,22 @@ impl Compared {
                 .map(|versus| (format!("{} against {}", row.algorithm, versus.opponent), &versus.runs));
             std::iter::once((row.algorithm.clone(), &row.alone)).chain(versus)
         });
-        runs.flat_map(|(what, runs)| runs.warnings().into_iter().map(move |warning| format!("{what}: {warning}")))
-            .collect()
+        let runs: Vec<(String, Vec<String>)> = runs.map(|(what, runs)| (what, runs.warnings())).collect();
+        let mut warnings: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (what, own) in &runs {
+            for warning in own {
+                match warnings.iter_mut().find(|(known, _)| known == warning) {
+                    Some((_, of)) => of.push(what),
+                    None => warnings.push((warning, vec![what])),
+                }
+            }
+        }
+        let shown = |(warning, of): (&str, Vec<&str>)| match of.len() {
+            1 => format!("{}: {warning}", of[0]),
+            count if count == runs.len() => warning.to_string(),
+            _ => format!("{}: {warning}", of.join(", ")),
+        };
+        warnings.into_iter().map(shown).collect()
     }
 }
 

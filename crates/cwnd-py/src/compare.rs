@@ -55,7 +55,9 @@ pub(crate) fn compare(
     let until: Option<Until> = until.map(|rule| parse("until", rule)).transpose()?;
     let comparison = |settings: &Settings| {
         let base = Document { seeds, ..document(settings)? };
-        Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(settings, "ecn")?).map_err(of_arguments)
+        Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(settings, "ecn")?)
+            .map(|comparison| comparison.naming(|key| Some(format!("{key}="))))
+            .map_err(of_arguments)
     };
     let memory = work::memory(settings.get("memory").map(String::as_str))?;
     let run = |scenarios| work::runs(py, scenarios, memory, &errors);

@@ -164,6 +164,9 @@ pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
         });
         table.row(set.chain(columns.iter().map(|column| cell((column.of)(&point.measures), column.scale))));
     }
+    for warning in &swept.warnings {
+        text.push_str(&format!("warning: {warning}\n"));
+    }
     text.push_str(&table.print());
     if points.len() > MAX_POINTS {
         text.push_str(&format!("and {} more points: see the files, or --json\n", points.len() - MAX_POINTS));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cwnd::{CongestionControl, Span, Start};
+use cwnd::{Algorithm, CongestionControl, Span, Start};
 use cwnd_sim::{Discipline, FlowSetup};
 use cwnd_trace::{FlowTrace, Trace};
 
@@ -85,8 +85,8 @@ pub fn run_until<E>(
 }
 
 impl Runs {
-    /// What to look at before believing the numbers: a flow held back by something else than its algorithm, where the scenario
-    /// does not say so itself; an algorithm that needs marks and received none.
+    /// What to look at before believing the numbers: a setting that changes nothing; seeds that do not differ; a flow held back by
+    /// something else than its algorithm, where the scenario does not say so itself; an algorithm that needs marks and received none.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let worst = |of: fn(&Trace, &FlowTrace, Window) -> Option<f64>, concerned: &[bool]| {
@@ -129,7 +129,15 @@ impl Runs {
         let routers = routed.map(|name| {
             format!("no router on the path writes on packets for `{name}`, which then reacts to losses alone: it needs a queue `{name}:`")
         });
-        held.chain(grew).chain(marks).chain(routers).chain(self.left_out()).collect()
+        let unused = self.scenario.unused().iter().map(ToString::to_string);
+        let same = self.traces.len() > 1 && self.traces.windows(2).all(|pair| pair[0].digest == pair[1].digest);
+        let same = same.then(|| {
+            format!(
+                "all {} seeds gave the same run, since nothing in it is random: the intervals are of one run",
+                self.traces.len()
+            )
+        });
+        unused.chain(same).chain(held).chain(grew).chain(marks).chain(routers).chain(self.left_out()).collect()
     }
 
     /// Why flows have no measures of their own.
@@ -173,10 +181,10 @@ impl Runs {
     }
 }
 
-/// Whether a flow grows on what it does not use, by its era or its profile.
+/// Whether a flow grows on what it does not use, by its era or as one of the agents of UDT.
 fn grows_on(flow: &FlowSetup) -> bool {
-    let label = flow.algorithm.label();
-    !flow.era.policy.validate || ["profile=ns2", "profile=paper"].iter().any(|profile| label.contains(profile))
+    let agent = || matches!(flow.algorithm.start(&Start::default()), Algorithm::UdtAgent(_));
+    !flow.era.policy.validate || (!flow.algorithm.is_outside() && agent())
 }
 
 /// Algorithms that need what routers write on packets, each with the queue of its name.

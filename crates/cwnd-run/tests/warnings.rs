@@ -1,5 +1,8 @@
 //! What a run warns of.
 
+use std::fs;
+use std::path::Path;
+
 use cwnd_run::run::run;
 use cwnd_run::scenario::Scenario;
 
@@ -21,4 +24,142 @@ fn growth_on_what_was_not_used_is_named_where_it_mattered() {
     assert!(!grew("algorithm = \"reno\"\nera = \"ns2-2001\""));
     let held = warnings("algorithm = \"reno\"\nmax_window = 4");
     assert!(held.iter().any(|warning| warning.contains("receiver-limited")), "{held:?}");
+}
+
+/// A scenario with one flow, and what is said of it.
+fn said(text: &str) -> Vec<String> {
+    let text = format!("duration = \"2s\"\nwarmup = \"1s\"\nseeds = 1\n{text}");
+    let scenario = Scenario::read("test.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    run(vec![scenario], &()).expect("it runs").remove(0).warnings()
+}
+
+#[test]
+fn a_profile_is_known_however_it_is_written() {
+    let case = "[dumbbell]\nrate = \"12mbit\"\nrtt = \"100ms\"\nqueue = \"droptail:200p\"\n[[flow]]\nmax_window = 10\n";
+    let grew = |algorithm: &str| {
+        let warnings = said(&format!("{case}algorithm = \"{algorithm}\"\n"));
+        warnings.iter().any(|warning| warning.contains("grew on what it did not use"))
+    };
+    for profile in ["ns2-2.0", " ns2-2.0", "NS2-2.0 ", " paper"] {
+        assert!(grew(&format!("udt:profile={profile}")), "{profile}");
+        assert!(grew(&format!("udt : profile = {profile}")), "{profile}");
+    }
+    assert!(!grew("udt:profile=udt4"));
+}
+
+#[test]
+fn what_changes_nothing_is_named_by_its_line_with_the_reason() {
+    let path = |queue: &str, flow: &str| {
+        format!("[dumbbell]\nrate = \"10mbit\"\nqueue = \"{queue}\"\n[[flow]]\nalgorithm = \"reno\"\n{flow}")
+    };
+    assert_eq!(said(&path("red:1bdp,ecn=yes", "ecn = \"latch\"")), [""; 0]);
+    assert_eq!(said(&path("fq_codel:1000p", "")), [""; 0], "it marks by default");
+    for (text, expected) in [
+        (
+            path("red:1bdp,ecn=yes", ""),
+            "test.toml:6: dumbbell.queue = red:1bdp,ecn=yes: `ecn=yes` has no effect: no flow that crosses it is ECN-capable: set `ecn` \
+             of one to `latch` or `per-packet`",
+        ),
+        (
+            path("droptail:1bdp", "ecn = \"latch\""),
+            "test.toml:9: flow.0.ecn = latch has no effect: no queue on its path marks packets: take one with `ecn=yes`, such as \
+             `red:1bdp,ecn=yes`",
+        ),
+        (
+            path("pie:100p,mark_limit=0.5", ""),
+            "test.toml:6: dumbbell.queue = pie:100p,mark_limit=0.5: `mark_limit` has no effect: it is about marks, of which there are \
+             none without `ecn=yes`",
+        ),
+        (
+            path("droptail:1bdp", "class = \"in\""),
+            "test.toml:9: flow.0.class = in has no effect: only `rio` queues tell classes apart, and none is on its path",
+        ),
+        (path("droptail:1bdp", "stop = \"3s\""), "test.toml:9: flow.0.stop = 3s has no effect: the run ends at 2 s"),
+        (
+            path("droptail:1bdp", "").replace("reno", "udt") + "slow_start = \"hystart++\"",
+            "test.toml:9: flow.0.slow_start = hystart++ has no effect: `udt` runs over the protocol of UDT",
+        ),
+        (
+            path("droptail:1bdp", "").replace("reno", "udt") + "delayed_ack = \"0s\"",
+            "test.toml:9: flow.0.delayed_ack = 0s has no effect: `udt` runs over the protocol of UDT",
+        ),
+        (
+            path("droptail:1bdp", "").replace("reno", "bbr") + "paced = true",
+            "test.toml:9: flow.0.paced = true has no effect: `bbr` spaces its packets itself",
+        ),
+        (
+            format!("recovery = \"reno\"\n{}recovery = \"sack\"", path("droptail:1bdp", "")),
+            "test.toml:4: recovery = reno has no effect: every group of flows has a `recovery` of its own",
+        ),
+    ] {
+        assert_eq!(said(&text), [expected], "{text}");
+    }
+}
+
+#[test]
+fn seeds_that_draw_nothing_are_named() {
+    let still = "[variation]\nstart = \"0s\"\nrtt = 0.0\njitter = 0.0\n[dumbbell]\nrate = \"10mbit\"\n[[flow]]\nalgorithm = \"reno\"\n";
+    let with = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+        let text = format!("duration = \"2s\"\nwarmup = \"1s\"\nseeds = 1\n{still}");
+        let scenario = Scenario::read("test.toml", &text, &overrides).unwrap_or_else(|error| panic!("{error}"));
+        run(vec![scenario], &()).expect("it runs").remove(0).warnings()
+    };
+    assert_eq!(with(&[]), [""; 0]);
+    assert_eq!(with(&["first_seed=3"]), ["--set first_seed=3 has no effect: nothing in the scenario is random"]);
+    assert_eq!(
+        with(&["seeds=3"]),
+        ["all 3 seeds gave the same run, since nothing in it is random: the intervals are of one run"]
+    );
+    assert_eq!(with(&["seeds=3", "variation.jitter=0.5"]), [""; 0]);
+}
+
+#[test]
+fn a_policer_holds_the_largest_packet() {
+    let with = |burst: &str, more: &str| {
+        let text = format!(
+            "[dumbbell]\nrate = \"10mbit\"\n[dumbbell.impairments]\npolicer = \"10mbit,burst={burst}\"\n[[flow]]\nalgorithm = \"reno\"\n{more}"
+        );
+        Scenario::read("test.toml", &text, &[]).map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(with("1500B", ""), Ok(()));
+    let refused = |given: &str, least: u32| {
+        format!(
+            "test.toml:4:11: `policer` cannot be {given}: accepted is a burst of at least {least}B, the largest packet that crosses it"
+        )
+    };
+    let first = |result: Result<(), String>| result.expect_err("refused").lines().next().map(str::to_string);
+    assert_eq!(first(with("100B", "")), Some(refused("10mbit,burst=100B", 1500)));
+    assert_eq!(
+        first(with("1500B", "[[cbr]]\nrate = \"cbr:1mbit\"\npacket = \"9kB\"\n")),
+        Some(refused("10mbit,burst=1500B", 9000))
+    );
+    assert_eq!(with("100B", "direction = \"reverse\""), Ok(()), "acknowledgements of 40 bytes pass");
+}
+
+/// No setting of the scenarios that come with the project is without effect.
+#[test]
+fn the_scenarios_of_the_project_have_no_idle_settings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut read, mut idle) = (0, Vec::new());
+    let mut folders = vec![root.join("scenarios"), root.join("papers")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let name = path.display().to_string();
+            let Ok(scenario) = Scenario::read(&name, &text, &[]) else { continue };
+            // Its runner puts TCP in the place of UDT.
+            let common = |key: &str| path.ends_with("papers/daimd/delay.toml") && ["era", "recovery"].contains(&key);
+            let unused = scenario.unused().iter().filter(|one| !common(&one.key));
+            idle.extend(unused.map(ToString::to_string));
+            read += 1;
+        }
+    }
+    assert_eq!(idle, [""; 0]);
+    assert!(read > 60, "{read}");
 }

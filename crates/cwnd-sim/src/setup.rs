@@ -250,6 +250,35 @@ impl Setup {
         self.crowds.iter().map(path).collect()
     }
 
+    /// The links that the data of each of `flows` crosses, and those that its acknowledgements cross, in order.
+    ///
+    /// # Errors
+    /// The nodes of a flow are not connected, or its access delay is too short.
+    pub fn ways<'a>(
+        &self,
+        flows: impl IntoIterator<Item = &'a FlowSetup>,
+    ) -> Result<Vec<[Vec<LinkId>; 2]>, SetupError> {
+        let mut routes = Routes::default();
+        let ways = |flow: &FlowSetup| {
+            let FlowRoutes { forward, reverse, .. } = self.flow_routes(&mut routes, flow, SetupPart::Flow)?;
+            Ok([forward, reverse].map(|way| routes.links(way).map(LinkId).collect()))
+        };
+        flows.into_iter().map(ways).collect()
+    }
+
+    /// The links that each flow without congestion control crosses, in order.
+    ///
+    /// # Errors
+    /// The nodes of a flow are not connected.
+    pub fn cbr_paths(&self) -> Result<Vec<Vec<LinkId>>, SetupError> {
+        let mut routes = Routes::default();
+        let path = |cbr| {
+            let forward = self.cbr_routes(&mut routes, cbr)?.forward;
+            Ok(routes.links(forward).map(LinkId).collect())
+        };
+        self.cbr.iter().map(path).collect()
+    }
+
     /// Checks a flow that errors call `part`.
     fn check_flow(&self, flow: &FlowSetup, part: &SetupPart) -> Result<(), SetupError> {
         self.check_ends((flow.from, flow.to), part)?;

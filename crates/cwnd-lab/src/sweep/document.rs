@@ -81,9 +81,10 @@ pub(super) fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) 
         axes: axes.iter().map(|(key, at)| (*key, at.iter().map(|at| at.value.clone()).collect())).collect(),
         keys,
         points: Vec::new(),
+        unused: Vec::new(),
     };
-    let points = points(&source, &base, overrides, &sweep, (&listed, &axes))?;
-    Ok(Sweep { points, ..sweep })
+    let (points, unused) = points(&source, &base, overrides, &sweep, (&listed, &axes))?;
+    Ok(Sweep { points, unused, ..sweep })
 }
 
 pub(super) fn write(sweep: &Sweep) -> String {
@@ -206,20 +207,21 @@ fn leaves<'t, 's>(table: &'t DeTable<'s>) -> Vec<(String, &'t Spanned<DeValue<'s
     found
 }
 
-/// Checks every point. What is wrong with one is wrong where its value was written.
+/// Checks every point, and finds the settings that change nothing. What is wrong with one is wrong where its value was written.
 fn points(
     source: &Source<'_>,
     base: &Source<'_>,
     overrides: &[String],
     sweep: &Sweep,
     (listed, axes): (&Listed, &Axes),
-) -> Result<Vec<Point>, ScenarioError> {
+) -> Result<(Vec<Point>, Vec<(String, usize)>), ScenarioError> {
     let settings = listed.len().max(1);
     let count = axes.iter().try_fold(settings, |count, (_, values)| count.checked_mul(values.len()));
     let count = count.filter(|count| *count <= MAX_POINTS).ok_or_else(|| {
         fault(source.place_of("grid"), &format!("too many combinations: a sweep has at most {MAX_POINTS} points"))
     })?;
     let mut points: Vec<Point> = Vec::with_capacity(count);
+    let mut unused: Vec<(String, usize)> = Vec::new();
     for index in 0..count {
         let mut chosen: Vec<Option<&Located>> = vec![None; sweep.keys.len()];
         let mut rest = index;
@@ -241,6 +243,12 @@ fn points(
                 |at| ScenarioError { place: source.place(at.span.clone()), fault: error.fault.clone() },
             )
         })?;
+        for text in scenario.unused().iter().map(|one| one.by_key().to_string()) {
+            match unused.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, points)) => *points += 1,
+                None => unused.push((text, 1)),
+            }
+        }
         let first = points.last().map_or(0, |point| point.cells.end);
         points.push(Point {
             values,
@@ -249,7 +257,7 @@ fn points(
             cost_s: RUN_S + scenario.packets() / PACKETS_PER_S,
         });
     }
-    Ok(points)
+    Ok((points, unused))
 }
 
 /// The name and the text of the base scenario's file.

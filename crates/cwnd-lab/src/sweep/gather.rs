@@ -29,6 +29,8 @@ pub struct Swept {
     pub failed_cells: u64,
     /// The errors of failed runs, each once.
     pub errors: Vec<String>,
+    /// What to look at before believing the numbers: settings that change nothing.
+    pub warnings: Vec<String>,
     /// Every point of which this part has runs, in the order of the sweep.
     pub points: Vec<PointResult>,
 }
@@ -85,6 +87,7 @@ pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
         cells: sweep.len(),
         done_cells: rows.len() as u64 - failed_cells,
         failed_cells,
+        warnings: sweep.warnings(),
         points: points.collect(),
         errors,
     }

@@ -47,6 +47,8 @@ pub struct Sweep {
     /// The grid: the index of the key and its values.
     axes: Vec<(usize, Vec<Value>)>,
     points: Vec<Point>,
+    /// Settings that change nothing, each with the number of points where that is so.
+    unused: Vec<(String, usize)>,
 }
 
 /// What a point sets a key to.
@@ -149,6 +151,13 @@ impl Sweep {
     #[must_use]
     pub fn points(&self) -> &[Point] {
         &self.points
+    }
+
+    /// The settings that change nothing, and at how many points.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let all = self.points.len();
+        self.unused.iter().map(|(text, points)| format!("at {points} of {all} points {text}")).collect()
     }
 
     /// The scenario of a point.

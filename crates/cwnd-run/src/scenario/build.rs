@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use cwnd::Span;
+use cwnd::{Bytes, Span};
 use cwnd_sim::{CheckedSetup, FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError, SetupPart};
 
 use super::cross::{self, Times};
-use super::document::{Document, FlowGroup};
+use super::document::{Document, FlowGroup, Link};
 use super::error::{Fault, Located, range};
 use super::quantity::{MAX_PACKET, SampleEvery};
 use super::topology::{Topology, ends, route};
@@ -61,6 +61,7 @@ pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Locate
     };
     let located = |setup: &Setup, error: SetupError| locate(error, document, setup);
     let setup = setup.checked().map_err(|refused| located(&refused.setup, refused.error))?;
+    check_policers(document, &setup)?;
     let paths = if setup.flows.is_empty() { setup.crowd_paths() } else { setup.paths() };
     let bottleneck = bottleneck(&setup.links, paths.map_err(|error| located(&setup, error))?);
     Ok((setup, bottleneck))
@@ -72,6 +73,45 @@ fn check_samples(document: &Document, flows: usize) -> Result<(), Located> {
     let rows = document.duration.value().as_nanos() / interval.as_nanos().max(1);
     if rows.saturating_mul(flows as u64) > MAX_SAMPLES {
         return Err(Located::at("sampling", Fault::Samples { flows, rows, most: MAX_SAMPLES }));
+    }
+    Ok(())
+}
+
+/// A policer whose bucket does not hold the largest packet that crosses it drops every packet of that size.
+fn check_policers(document: &Document, setup: &Setup) -> Result<(), Located> {
+    let policed = |index: usize| setup.links.get(index).is_some_and(|link| link.impairments.policer.is_some());
+    if !(0..setup.links.len()).any(policed) {
+        return Ok(());
+    }
+    let mut largest = vec![Bytes(0); setup.links.len()];
+    let mut cross = |way: &[LinkId], size: Bytes| {
+        for link in way {
+            let largest = &mut largest[link.0 as usize];
+            *largest = (*largest).max(size);
+        }
+    };
+    let flows = || setup.flows.iter().chain(setup.crowds.iter().map(|crowd| &crowd.flow));
+    let unreachable = |error: SetupError| Located::at("", error.into());
+    for (flow, [forward, back]) in flows().zip(setup.ways(flows()).map_err(unreachable)?) {
+        cross(&forward, flow.packet);
+        cross(&back, flow.ack);
+    }
+    for (cbr, path) in setup.cbr.iter().zip(setup.cbr_paths().map_err(unreachable)?) {
+        cross(&path, cbr.packet);
+    }
+    let mut keys: Vec<String> = ["impairments", "reverse_impairments"].map(|key| format!("dumbbell.{key}")).to_vec();
+    if document.dumbbell.is_none() {
+        let key = |(index, link): (usize, &Link)| {
+            std::iter::repeat_n(format!("link.{index}.impairments"), 1 + usize::from(link.both_ways))
+        };
+        keys = document.link.iter().enumerate().flat_map(key).collect();
+    }
+    for ((link, key), largest) in setup.links.iter().zip(keys).zip(largest) {
+        if link.impairments.policer.is_some_and(|policer| policer.burst < largest) {
+            let given = document.written(&format!("{key}.policer")).unwrap_or_default();
+            let accepted = format!("a burst of at least {}B, the largest packet that crosses it", largest.0);
+            return Err(range(&key, "policer", &given, &accepted));
+        }
     }
     Ok(())
 }
@@ -182,7 +222,7 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         paced: group.paced,
         host: cross::host(group.host.as_ref(), document, group.algorithm.value()),
         slow_start: group.slow_start.as_ref().or(document.slow_start.as_ref()).map(|growth| *growth.value()),
-        ecn: group.ecn.map(Into::into),
+        ecn: cross::ecn(group.ecn, group.algorithm.value()),
         class: group.class.into(),
         delayed_ack: group.delayed_ack.as_ref().map_or(usual.delayed_ack, |delay| cross::delayed(*delay.value())),
         ack_aggregation: group.ack_aggregation.as_ref().map(|interval| *interval.value()),

@@ -4,13 +4,13 @@ use std::num::NonZeroU32;
 
 use cwnd::registry::Transport;
 use cwnd::{Span, Spec, Time};
-use cwnd_sim::{CbrSetup, CrowdSetup, FlowSetup, Gap, LinuxHost, Pages, Pause, Source};
+use cwnd_sim::{AckEcho, CbrSetup, CrowdSetup, FlowSetup, Gap, LinuxHost, Pages, Pause, Source};
 
 use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
 use super::quantity::Written;
 use super::topology::{Topology, ends, route};
-use super::traffic::{Arrivals, Cbr, Direction, Stage};
+use super::traffic::{Arrivals, Cbr, Direction, Ecn, Stage};
 
 /// When a flow hands over data.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ pub(super) fn crowd(
             ack: *document.ack.value(),
             host: host(None, document, group.algorithm.value()),
             slow_start: document.slow_start.as_ref().map(|growth| *growth.value()),
-            ecn: group.ecn.map(Into::into),
+            ecn: ecn(group.ecn, group.algorithm.value()),
             class: group.class.into(),
             delayed_ack: group.delayed_ack.as_ref().map_or(usual.delayed_ack, |delay| delayed(*delay.value())),
             recovery: scheme.map_or(usual.recovery, |scheme| *scheme.value()),
@@ -134,6 +134,16 @@ pub(super) fn crowd(
         rtt_spread: span(&group.rtt_spread),
         limit,
     })
+}
+
+/// How marks come back; none where the sender would not answer them, whose packets must not carry any.
+pub(super) fn ecn(own: Option<Ecn>, algorithm: &Spec) -> Option<AckEcho> {
+    own.filter(|_| answers_marks(algorithm)).map(Into::into)
+}
+
+/// Whether senders of an algorithm react to marks.
+pub(super) fn answers_marks(algorithm: &Spec) -> bool {
+    !matches!(algorithm.entry().transport, Transport::Reported | Transport::Datagram)
 }
 
 /// A delay of zero is none.

@@ -16,6 +16,7 @@ mod schedule;
 mod source;
 mod topology;
 mod traffic;
+mod unused;
 
 use std::sync::OnceLock;
 
@@ -31,6 +32,7 @@ pub use queue::{Discipline, Queue, QueueSize, Red, Threshold, ThresholdError};
 pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::Source;
 pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
+pub use unused::Unused;
 
 /// A checked scenario.
 #[derive(Clone, Debug)]
@@ -40,6 +42,7 @@ pub struct Scenario {
     /// How many packets of each flow are logged in the first seed.
     packet_log: Option<usize>,
     bottleneck: usize,
+    unused: Vec<Unused>,
     /// That of its document, once it was asked for.
     hash: OnceLock<blake3::Hash>,
 }
@@ -56,10 +59,12 @@ impl Scenario {
 
     /// Reads and checks a document whose places are known.
     pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
-        Self::check(Document::of(source)?).map_err(|error| match error.place {
+        let checked = Self::check(Document::of(source)?).map_err(|error| match error.place {
             Place::Key(key) => ScenarioError { place: source.place_of(&key), fault: error.fault },
             _ => error,
-        })
+        })?;
+        let unused = checked.unused.into_iter().map(|one| one.in_source(source)).collect();
+        Ok(Self { unused, ..checked })
     }
 
     /// Checks a document.
@@ -69,7 +74,22 @@ impl Scenario {
     pub fn check(document: Document) -> Result<Self, ScenarioError> {
         let (setup, bottleneck) = build::build(&document)
             .map_err(|located| ScenarioError { place: Place::Key(located.key), fault: located.fault })?;
-        Ok(Self { document, setup, packet_log: None, bottleneck, hash: OnceLock::new() })
+        let unused = unused::find(&document, &setup)
+            .map_err(|error| ScenarioError { place: Place::Key(String::new()), fault: error.into() })?;
+        Ok(Self { document, setup, packet_log: None, bottleneck, unused, hash: OnceLock::new() })
+    }
+
+    /// The settings that change nothing, with the reasons.
+    #[must_use]
+    pub fn unused(&self) -> &[Unused] {
+        &self.unused
+    }
+
+    /// The same scenario, in which `naming` says what stands before the value of an unused setting, by the last name in its key.
+    #[must_use]
+    pub fn naming(mut self, naming: impl Fn(&str) -> Option<String>) -> Self {
+        self.unused = self.unused.into_iter().map(|one| one.named(&naming)).collect();
+        self
     }
 
     /// What the simulator runs for one seed.
@@ -95,7 +115,8 @@ impl Scenario {
     #[must_use]
     pub(crate) fn with_seeds(&self, first: u64, count: u32) -> Self {
         let document = Document { first_seed: first, seeds: count, ..self.document.clone() };
-        Self { document, setup: self.setup.clone(), packet_log: None, hash: self.hash.clone(), ..*self }
+        let (setup, unused, hash) = (self.setup.clone(), self.unused.clone(), self.hash.clone());
+        Self { document, setup, packet_log: None, bottleneck: self.bottleneck, unused, hash }
     }
 
     /// The same scenario, measured after another time, which must be below the duration.
@@ -103,7 +124,8 @@ impl Scenario {
     /// # Errors
     /// `warmup` is not below the duration.
     pub fn with_warmup(&self, warmup: Span) -> Result<Self, ScenarioError> {
-        Self::check(Document { warmup: warmup.into(), ..self.document.clone() })
+        let checked = Self::check(Document { warmup: warmup.into(), ..self.document.clone() })?;
+        Ok(Self { unused: self.unused.clone(), ..checked })
     }
 
     /// The link that measures of "the bottleneck" are taken at: the slowest that data crosses, of equals the one with most flows.
