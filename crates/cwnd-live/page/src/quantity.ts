@@ -3,11 +3,22 @@
 const RATES: [string, number][] = [['gbit', 1e9], ['mbit', 1e6], ['kbit', 1e3], ['bit', 1]];
 const SPANS: [string, number][] = [['s', 1], ['ms', 1e-3], ['us', 1e-6], ['ns', 1e-9]];
 
-function read(text: string, units: [string, number][]): number | null {
-  const found = /^\s*([\d.]+(?:e-?\d+)?)\s*([a-z]+)(?:\/s)?\s*$/i.exec(text);
-  const unit = units.find(([name]) => name === found?.[2]?.toLowerCase());
-  return found?.[1] && unit ? Number(found[1]) * unit[1] : null;
+/** A number and its unit, of which `factor` says how much it is: as the server reads it, letter case included. */
+function read(text: string, factor: (unit: string) => number | undefined): number | null {
+  const [, number, unit = ''] = /^\s*([\d.]+(?:[eE][-+]?\d+)?)\s*([A-Za-zµ/]+)\s*$/.exec(text) ?? [];
+  const of = factor(unit);
+  return number && of !== undefined && Number.isFinite(Number(number)) ? Number(number) * of : null;
 }
+
+/** Bits per second: `b` is a bit, `B` a byte, and a size is no rate. */
+function rateFactor(unit: string): number | undefined {
+  const bytes = /^([kKMGT]?)B(?:\/s|ps)$/.exec(unit)?.[1];
+  const bits = /^([kKmMgGtT]?)(?:[bB][iI][tT]|b)(?:\/s|ps)?$/.exec(unit)?.[1];
+  const prefix = bytes ?? bits;
+  return prefix === undefined ? undefined : (bytes === undefined ? 1 : 8) * 1e3 ** ['', 'k', 'm', 'g', 't'].indexOf(prefix.toLowerCase());
+}
+
+const spanFactor = (unit: string) => [...SPANS, ['µs', 1e-6], ['min', 60], ['h', 3600]].find(([name]) => name === unit)?.[1] as number | undefined;
 
 /** Three digits, without zeros at the end. */
 export function short(value: number, digits = 3): string {
@@ -19,8 +30,8 @@ function write(value: number, units: [string, number][]): string {
   return short(value / unit[1]) + unit[0];
 }
 
-export const rate = { read: (text: string) => read(text, RATES), write: (value: number) => write(value, RATES) };
-export const span = { read: (text: string) => read(text, SPANS), write: (value: number) => write(value, SPANS) };
+export const rate = { read: (text: string) => read(text, rateFactor), write: (value: number) => write(value, RATES) };
+export const span = { read: (text: string) => read(text, spanFactor), write: (value: number) => write(value, SPANS) };
 export const plain = {
   read: (text: string) => (text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : null),
   write: (value: number) => short(value, 2),
