@@ -94,7 +94,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", requires = "until", value_parser = whole::<u32>(1..=MAX_SEEDS))]
     max_seeds: Option<u32>,
     /// Show differences from the first algorithm too, taken seed by seed
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     paired: bool,
     #[command(flatten)]
     files: files::Results,

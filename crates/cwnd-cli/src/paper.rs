@@ -63,11 +63,11 @@ pub(crate) struct Arguments {
     record: bool,
     /// Change one rule of UDT at a time in each of its profiles, and show what the tables and figures of `daimd` come to; some with
     /// RESULT. With --record in papers/daimd/ablation.toml too
-    #[arg(long, conflicts_with_all = ["full", "set", "json", "out", "check"])]
+    #[arg(long, conflicts_with_all = ["full", "set", "json", "all", "out", "check"])]
     ablate: bool,
     /// Replace one assumption at a time by each of its alternatives, at reduced length, and show which verdicts change. With --record
     /// in papers/alternatives.toml too
-    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "out", "check", "ablate"])]
+    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "all", "out", "check", "ablate"])]
     alternatives: bool,
     /// Only the profiles of this name
     #[arg(long, requires = "ablate", value_name = "NAME")]
@@ -129,6 +129,7 @@ impl Arguments {
             ("--out", self.out.is_some()),
             ("--set", !self.set.is_empty()),
         ];
+        let given = given.into_iter().chain(self.store.given().map(|option| (option, true)));
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
 

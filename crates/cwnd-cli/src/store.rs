@@ -17,6 +17,12 @@ pub(crate) struct Store {
 }
 
 impl Store {
+    /// The option that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let store = self.store.is_some().then_some("--store");
+        store.or_else(|| self.no_store.then_some("--no-store"))
+    }
+
     /// Whether nothing is stored, and nothing stored is used.
     pub(crate) fn is_none(&self) -> bool {
         self.no_store

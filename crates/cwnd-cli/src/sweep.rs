@@ -67,9 +67,9 @@ struct Run {
     /// Run on the Dask cluster of this scheduler, such as tcp://host:8786, by way of the Python package (docs/cluster.md)
     #[arg(long, value_name = "ADDRESS")]
     scheduler: Option<String>,
-    /// How much work goes into a file, in seconds of one core by a rule of thumb
-    #[arg(long, value_name = "TIME", default_value = "10s")]
-    chunk: Written<Span>,
+    /// How much work goes into a file, in seconds of one core by a rule of thumb [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    chunk: Option<Written<Span>>,
     /// How rows are written: csv, jsonl, or parquet (not in every build) [default: parquet where the build has it, otherwise csv]
     #[arg(long)]
     format: Option<PartFormat>,
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 impl Run {
     fn run(&self, path: &Path) -> Result<String, Failure> {
         let sweep = self.read(path)?;
-        let seconds = self.chunk.value().as_secs_f64();
+        let seconds = self.chunk.as_ref().map_or(CHUNK_S, |chunk| chunk.value().as_secs_f64());
         let chunks = sweep.chunks(seconds);
         if self.check {
             sweep.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
@@ -122,6 +122,10 @@ impl Run {
         // Ctrl-C is listened to before anything is written.
         let progress = CellProgress::start(shard.iter().map(|chunk| chunk.len()).sum())?;
         let folder = self.folder(path);
+        let of_files = [("--format", self.format.is_some()), ("--chunk", self.chunk.is_some() && self.shard.is_none())];
+        if let Some((option, _)) = of_files.into_iter().find(|(_, given)| *given && folder.is_none()) {
+            return Err(Failure::Input(format!("{option} is about files: with --json, name their folder with --out")));
+        }
         let dataset = match &folder {
             Some(folder) => Some(Dataset::open(folder, &sweep, seconds, self.format.unwrap_or(PartFormat::USUAL))?),
             None => None,
@@ -193,6 +197,9 @@ impl From<DatasetError> for Failure {
         Self::Input(format!("--out: {error}"))
     }
 }
+
+/// In a file, seconds of one core.
+const CHUNK_S: f64 = 10.0;
 
 /// Ends well where Python has what `--scheduler` needs. Looking for packages takes a tenth of the time of importing them.
 const FINDS_PACKAGE: &str =

@@ -288,15 +288,38 @@ fn who_lives_on_marks_says_when_there_are_none() {
     };
     let marks =
         |row: &ComparedAlgorithm| row.alone.traces.iter().flat_map(|trace| &trace.links[0].marked).max().copied();
-    for (base, ecn) in [(&base(), Some(Ecn::PerPacket)), (&marking, None)] {
+    let unanswered = "has no effect: senders of `tfrc` do not answer marks";
+    for (base, ecn, idle) in [
+        (
+            &base(),
+            Some(Ecn::PerPacket),
+            [
+                "reno, dctcp: flow.0.ecn = per-packet has no effect: no queue on its path marks packets: take one with `ecn=yes`, such \
+                 as `red:1bdp,ecn=yes`"
+                    .to_string(),
+                format!("tfrc: flow.0.ecn = per-packet {unanswered}"),
+            ],
+        ),
+        (
+            &marking,
+            None,
+            [
+                "reno, dctcp: dumbbell.queue = red:50p,min=5p,max=5p,weight=1,ecn=yes: `ecn=yes` has no effect: no flow that crosses it \
+                 is ECN-capable: set `ecn` of one to `latch` or `per-packet`"
+                    .to_string(),
+                format!("tfrc: dumbbell.queue = red:50p,min=5p,max=5p,weight=1,ecn=yes: `ecn=yes` {unanswered}"),
+            ],
+        ),
+    ] {
         let compared = run(base, ecn);
         assert!(compared.rows.iter().all(|row| marks(row) == Some(0)));
         let warnings = compared.warnings();
-        assert_eq!(warnings.len(), 1, "{warnings:?}");
-        assert!(warnings[0].starts_with("dctcp: no packet was marked"), "{warnings:?}");
+        let [first, dctcp, tfrc] = &warnings[..] else { panic!("{warnings:?}") };
+        assert_eq!([first, tfrc].map(String::as_str), idle.each_ref().map(String::as_str));
+        assert!(dctcp.starts_with("dctcp: no packet was marked"), "{warnings:?}");
     }
     let compared = run(&marking, Some(Ecn::PerPacket));
-    assert_eq!(compared.warnings(), [""; 0]);
+    assert_eq!(compared.warnings(), [format!("tfrc: flow.0.ecn = per-packet {unanswered}")]);
     let marked: Vec<bool> = compared.rows.iter().map(|row| marks(row) > Some(0)).collect();
     assert_eq!(marked, [true, true, false], "a sender that does not answer marks must not carry any");
     // DCTCP keeps a queue near the threshold of 5 packets of 1.2 ms; Reno, which halves for a mark, empties the link at times.

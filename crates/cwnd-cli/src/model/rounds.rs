@@ -53,7 +53,7 @@ pub(crate) struct Rounds {
     #[arg(long, default_value = "0", value_parser = arguments::probability)]
     loss: f64,
     /// For these losses
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX), requires = "loss")]
     seed: u64,
     #[command(flatten)]
     output: Output,

@@ -47,7 +47,7 @@ const NONSENSE: [&str; 10] = ["", "-1", "0", "1e30", "nan", "é", "1844674407370
 const LONG: [(&str, &str); 2] = [("evaluate", "--out"), ("paper", "--out")];
 
 /// The commands that the help lists, with the long flags of each: made from the same definitions as the parser.
-fn commands(cwnd: &Cwnd, above: &str) -> Vec<(String, Vec<String>)> {
+pub(super) fn commands(cwnd: &Cwnd, above: &str) -> Vec<(String, Vec<String>)> {
     let help = cwnd.succeed(&above.split_whitespace().chain(["-h"]).collect::<Vec<_>>());
     let section = |name: &str| {
         let lines = help.lines().skip_while(move |line| *line != name).skip(1);
@@ -74,7 +74,7 @@ fn commands(cwnd: &Cwnd, above: &str) -> Vec<(String, Vec<String>)> {
 }
 
 /// The arguments of a command with another value for a flag, which may be given once.
-fn with(command: &str, given: &[&str], flag: &str, value: &str) -> Vec<String> {
+pub(super) fn with(command: &str, given: &[&str], flag: &str, value: &str) -> Vec<String> {
     let mut arguments: Vec<String> = given.iter().map(ToString::to_string).collect();
     if let Some(at) = arguments.iter().position(|word| word == flag) {
         let alone = arguments.get(at + 1).is_none_or(|next| next.starts_with("--")) || flag == "--tun";
@@ -103,7 +103,7 @@ fn run(cwnd: &Cwnd, arguments: &[String]) -> CommandResult {
 }
 
 /// A folder with what the commands read.
-fn place() -> Cwnd {
+pub(super) fn place() -> Cwnd {
     let cwnd = Cwnd::new();
     cwnd.file("short.toml", SHORT);
     cwnd.file("taken", "");

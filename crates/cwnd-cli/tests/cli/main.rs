@@ -8,6 +8,7 @@ mod finished;
 mod flags;
 mod interrupt;
 mod meet;
+mod obeyed;
 mod papers;
 mod results;
 mod secure;

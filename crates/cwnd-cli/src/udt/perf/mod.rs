@@ -54,9 +54,10 @@ pub(crate) struct Arguments {
     /// The server sends, with its own congestion control
     #[arg(long, conflicts_with_all = ["server", "libudt"])]
     reverse: bool,
-    /// Acknowledge what arrives here after so many packets, between the ticks of UDT's clock of 10 ms
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<u32>(1..=u32::MAX))]
-    ack_every: u32,
+    /// Acknowledge what arrives here after so many packets, between the ticks of UDT's clock of 10 ms; with --server or --reverse
+    /// [default: 64]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=u32::MAX))]
+    ack_every: Option<u32>,
     /// The largest packet in bytes, IP and UDP headers included
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS))]
     mss: u16,
@@ -72,6 +73,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    if arguments.ack_every.is_some() && arguments.server.is_none() && !arguments.reverse {
+        return Err(Failure::Input("--ack-every: nothing arrives here without --server or --reverse".to_owned()));
+    }
     match (&arguments.server, &arguments.peer) {
         (Some(local), _) => server::run(arguments, *local),
         (None, Some(peer)) => client::run(arguments, peer),
@@ -83,7 +87,7 @@ impl Arguments {
     fn options(&self) -> Options {
         super::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss)
             .offload(!self.no_gso)
-            .ack_every(self.ack_every)
+            .ack_every(self.ack_every.unwrap_or(ACK_EVERY))
     }
 
     fn algorithm(&self) -> &str {
@@ -99,6 +103,8 @@ fn bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a number of bytes, such as `1000000` or `500MB`, at most `9000TB`".to_owned())
 }
 
+/// Packets that one acknowledgement answers, without an option.
+const ACK_EVERY: u32 = 64;
 /// The loopback, since nothing is encrypted.
 const LOCAL: &str = "127.0.0.1:9000";
 

@@ -1,0 +1,299 @@
+//! Every flag of every command beside `--json`: what is printed is JSON still, and differs, or the flag has written a file, or a warning
+//! or a refusal names it.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::scope;
+
+use super::flags::{commands, place, with};
+use super::{CommandResult, Cwnd, SHORT};
+
+/// Commands that print a document, and arguments with which they end soon.
+const COMMANDS: [(&str, &[&str]); 11] = [
+    ("algorithms", &["reno"]),
+    (
+        "compare",
+        &[
+            "reno",
+            "--duration",
+            "300ms",
+            "--warmup",
+            "100ms",
+            "--seeds",
+            "1",
+            "--rate",
+            "10mbit",
+            "--queue",
+            "droptail:20p",
+        ],
+    ),
+    ("compare", &["reno", "--duration", "300ms", "--warmup", "100ms", "--seeds", "1", "--aggregate", "2ms"]),
+    ("conform", &["reno", "--check", "9438-beta", "--seeds", "1"]),
+    ("conform", &["--list"]),
+    ("model convergence", &["reno"]),
+    ("model response", &["udt:capacity=1gbit", "reno"]),
+    ("model rounds", &["simd", "--rounds", "2000", "--loss", "1e-5"]),
+    ("model udt", &[]),
+    ("run", &["short.toml"]),
+    ("sweep", &["sweep.toml", "--no-store"]),
+];
+
+/// Commands whose documents say how fast this host is, what a peer has done, or take long.
+const OTHERS: [&str; 16] = [
+    "bench sim",
+    "doctor",
+    "evaluate",
+    "link",
+    "meet",
+    "overlay",
+    "paper",
+    "recv",
+    "send",
+    "serve",
+    "sweep status",
+    "udt link",
+    "udt perf",
+    "udt recv",
+    "udt send",
+    "udt serve",
+];
+
+/// What each flag is given; none for those that take no value. One with a space is for that command.
+const VALUES: [(&str, &str); 60] = [
+    ("--card", ""),
+    ("--json", ""),
+    ("--list", ""),
+    ("--all", ""),
+    ("--paired", ""),
+    ("run --check", ""),
+    ("sweep --check", ""),
+    ("--no-store", ""),
+    ("--check", "9438-concave"),
+    ("--set", "seeds=1"),
+    ("--seeds", "3"),
+    ("--rate", "7mbit"),
+    ("--rtt", "30ms"),
+    ("--queue", "droptail:9p"),
+    ("--loss", "0.02"),
+    ("--jitter", "3ms"),
+    ("--reorder", "0.05:3ms"),
+    ("--policer", "8mbit,burst=9kB"),
+    ("--shaper", "8mbit,burst=9kB"),
+    ("--aggregate", "4ms"),
+    ("--thin-acks", "2"),
+    ("--trace", "test.trace"),
+    ("run --trace", "flent"),
+    ("--outage", "120ms..150ms"),
+    ("--ecn", "latch"),
+    ("--flows", "3"),
+    ("--versus", "cubic"),
+    ("--recovery", "reno"),
+    ("--host", "fq"),
+    ("--slow-start", "limited:4"),
+    ("--era", "ns2-2001"),
+    ("--duration", "250ms"),
+    ("--warmup", "50ms"),
+    ("--until", "ci<99%"),
+    ("--max-seeds", "4"),
+    ("--out", "results"),
+    ("--suite", "rfc9438"),
+    ("--junit", "junit.xml"),
+    ("--html", "page.html"),
+    ("--baseline", "known.txt"),
+    ("--write-baseline", "departs.txt"),
+    ("--capacity", "150"),
+    ("model udt --capacity", "2gbit"),
+    ("--start", "20,30"),
+    ("--epsilon", "2"),
+    ("--flow-rtt", "50ms,100ms"),
+    ("--events", "3"),
+    ("--rounds", "30"),
+    ("--steps", "8"),
+    ("--decrease-rounds", "1"),
+    ("--seed", "2"),
+    ("--packet", "500B"),
+    ("--random", "1"),
+    ("--delays", "20ms"),
+    ("--shard", "1/2"),
+    ("--chunk", "1s"),
+    ("--format", "jsonl"),
+    ("--store", "cells"),
+    ("--scheduler", "nowhere"),
+    ("--memory", "4GB"),
+];
+
+/// A flag that leaves the document as it is, and why.
+const SAME: [(&str, &str, &str); 8] = [
+    ("", "--memory", "bounds runs, and none of these comes near"),
+    ("", "--json", "is given anyway"),
+    ("conform", "--suite", "the check is of that document"),
+    ("conform", "--list", "is given anyway"),
+    ("conform", "--baseline", "decides how the command ends"),
+    ("sweep", "--no-store", "is given anyway"),
+    ("sweep", "--scheduler", "has another program do it"),
+    ("sweep", "--shard", "the one chunk is of the first shard"),
+];
+
+struct Case {
+    command: &'static str,
+    given: &'static [&'static str],
+    flag: String,
+    value: &'static str,
+}
+
+impl Case {
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = with(self.command, self.given, &self.flag, self.value);
+        if self.value.is_empty() {
+            let flag = arguments.iter_mut().find(|word| word.starts_with(&format!("{}=", self.flag)));
+            flag.expect("it is there").pop();
+        }
+        if self.flag != "--json" {
+            arguments.push("--json".to_string());
+        }
+        arguments
+    }
+
+    /// What is wrong, if anything.
+    fn fault(&self) -> Option<String> {
+        let (command, flag) = (self.command, &self.flag);
+        let run = |arguments: &[String]| {
+            let cwnd = place();
+            cwnd.file("known.txt", "");
+            cwnd.file("test.trace", &(0..300).map(|at| format!("{at}\n")).collect::<String>());
+            let result = cwnd.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+            (cwnd, result)
+        };
+        let arguments = self.arguments();
+        let (cwnd, CommandResult { code, out, err }) = run(&arguments);
+        if code == Some(2) {
+            let named = err.contains(flag.as_str());
+            return (!named).then(|| format!("{arguments:?} is refused without naming {flag}: {err}"));
+        }
+        let document: serde_json::Value = match serde_json::from_str(&out) {
+            Ok(document) => document,
+            Err(error) => return Some(format!("{arguments:?}: no JSON, {error}: {err}\n{out}")),
+        };
+        let named =
+            |warning: &serde_json::Value| warning.as_str().is_some_and(|text| text.contains(&format!("{flag} ")));
+        let warned = document["warnings"].as_array().is_some_and(|warnings| warnings.iter().any(named));
+        let written = !self.value.is_empty()
+            && cwnd.path().join(self.value).exists()
+            && flag != "--baseline"
+            && flag != "--trace";
+        let same = SAME.iter().any(|(of, one, _)| (of.is_empty() || *of == command) && one == flag);
+        if warned || written || same {
+            return None;
+        }
+        let plain: Vec<String> =
+            command.split(' ').chain(self.given.iter().copied()).chain(["--json"]).map(str::to_string).collect();
+        (run(&plain).1.out == out).then(|| format!("{arguments:?}: {flag} changes nothing, and nothing says so"))
+    }
+}
+
+#[test]
+fn a_flag_that_is_accepted_is_obeyed() {
+    let all = commands(&Cwnd::new(), "");
+    let documented = all.iter().filter(|(_, flags)| flags.iter().any(|flag| flag == "--json"));
+    for (command, _) in documented {
+        let known = COMMANDS.iter().any(|(one, _)| one == command) || OTHERS.contains(&command.as_str());
+        assert!(known, "how does `cwnd {command} --json` end soon?");
+    }
+    let mut cases = Vec::new();
+    for (command, given) in COMMANDS {
+        let flags = all.iter().find(|(one, _)| one == command).map(|(_, flags)| flags.as_slice()).unwrap_or_default();
+        for flag in flags {
+            let own = format!("{command} {flag}");
+            let value = VALUES.iter().find(|(one, _)| *one == own).or(VALUES.iter().find(|(one, _)| one == flag));
+            let (_, value) = value.unwrap_or_else(|| panic!("{own}: what is a value of it? Add one to VALUES"));
+            cases.push(Case { command, given, flag: flag.clone(), value });
+        }
+    }
+    assert!(cases.len() > 100, "{}", cases.len());
+    let (next, faults) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let fault = case.fault();
+                    faults.lock().expect("no thread panics").extend(fault);
+                }
+            });
+        }
+    });
+    assert_eq!(faults.into_inner().expect("no thread panics"), [""; 0]);
+}
+
+#[test]
+fn the_list_of_checks_is_a_document() {
+    let cwnd = Cwnd::new();
+    let list = |more: &[&str]| -> serde_json::Value {
+        let arguments: Vec<&str> = ["conform", "--list", "--json"].into_iter().chain(more.iter().copied()).collect();
+        serde_json::from_str(&cwnd.succeed(&arguments)).expect("JSON")
+    };
+    let all = list(&[]);
+    let checks = all.as_array().expect("a list");
+    let text = cwnd.succeed(&["conform", "--list"]);
+    assert!(checks.len() > 50 && checks.iter().all(|check| text.contains(check["id"].as_str().expect("an id"))));
+    let of_suite = list(&["--suite", "rfc9438"]);
+    assert!(
+        of_suite
+            .as_array()
+            .is_some_and(|some| some.len() < checks.len() && some.iter().all(|one| one["suite"] == "rfc9438"))
+    );
+    let none = cwnd.run(&["conform", "--list", "--suite", "rfc9002", "--check", "9438-beta"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(2), ""));
+}
+
+/// Options without effect, as they were typed.
+#[test]
+fn options_that_change_nothing_are_named_as_typed() {
+    let cwnd = Cwnd::new();
+    let short = ["--duration", "1s", "--warmup", "200ms", "--seeds", "1", "--rate", "10mbit", "--json"];
+    let warnings = |more: &[&str]| {
+        let arguments: Vec<&str> = ["compare"].iter().chain(more).chain(&short).copied().collect();
+        let document: serde_json::Value = serde_json::from_str(&cwnd.succeed(&arguments)).expect("JSON");
+        document["warnings"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| one.as_str().expect("text").to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(warnings(&["reno", "cubic"]), [""; 0]);
+    assert_eq!(
+        warnings(&["reno", "cubic", "--queue", "red:1bdp,ecn=yes"]),
+        [
+            "--queue red:1bdp,ecn=yes: `ecn=yes` has no effect: no flow that crosses it is ECN-capable: set `ecn` of one to `latch` or `per-packet`"
+        ]
+    );
+    assert_eq!(
+        warnings(&["reno", "cubic", "--ecn", "latch"]),
+        [
+            "--ecn latch has no effect: no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`"
+        ]
+    );
+    assert_eq!(
+        warnings(&["reno", "udt", "--slow-start", "hystart++"]),
+        ["udt: --slow-start hystart++ has no effect: `udt` runs over the protocol of UDT"]
+    );
+    assert_eq!(warnings(&["reno", "--queue", "red:1bdp,ecn=yes", "--ecn", "latch"]), [""; 0]);
+    for (more, error) in [
+        (&["--trace", "x"][..], "error: the argument '--rate <RATE>' cannot be used with '--trace <FILE>'"),
+        (
+            &["--policer", "10mbit,burst=100B"],
+            "error: --policer: cannot be 10mbit,burst=100B: accepted is a burst of at least 1500B",
+        ),
+    ] {
+        let arguments: Vec<&str> = ["compare", "reno"].iter().chain(&short).chain(more).copied().collect();
+        let result = cwnd.run(&arguments);
+        assert!(result.code == Some(2) && result.err.starts_with(error), "{arguments:?}: {}", result.err);
+    }
+    let file = cwnd.file("idle.toml", &SHORT.replace("[dumbbell]", "[dumbbell]\nqueue = \"codel:100p,ecn=yes\""));
+    let checked = cwnd.run(&["run", &file, "--check"]);
+    assert!(
+        checked.err.starts_with("warning: idle.toml:6: dumbbell.queue = codel:100p,ecn=yes: `ecn=yes` has no effect"),
+        "{}",
+        checked.err
+    );
+}
