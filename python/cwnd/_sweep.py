@@ -270,6 +270,12 @@ class SweepResult:
         return self._native.keys()
 
     @property
+    def warnings(self) -> list[str]:
+        """What to look at before believing the numbers: settings that change nothing, and at how many points."""
+        warnings: list[str] = self.document["warnings"]
+        return warnings
+
+    @property
     def plot(self) -> SweepPlots:
         """Plots on matplotlib; ``result.plot()`` draws heat maps of a measure over all keys."""
         return SweepPlots(self.table, self.keys)

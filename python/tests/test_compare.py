@@ -145,3 +145,9 @@ def test_packets_can_be_marked() -> None:
     assert result["dctcp"]["queue_delay_mean_s"].mean < 12 * 12_000 / 20e6
     with pytest.raises(cwnd.ArgumentError, match="ecn: expected `latch` or `per-packet`"):
         cwnd.compare(["dctcp"], ecn="always", **SHORT)
+
+
+def test_an_argument_that_changes_nothing_is_named() -> None:
+    result = cwnd.compare(["reno"], ecn="latch", rate="10mbit", duration="2s", warmup="1s", seeds=1)
+    (warning,) = result.warnings
+    assert warning.startswith("reno: ecn=latch has no effect: no queue on its path marks packets")

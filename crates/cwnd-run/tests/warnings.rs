@@ -58,7 +58,7 @@ fn what_changes_nothing_is_named_by_its_line_with_the_reason() {
         (
             path("red:1bdp,ecn=yes", ""),
             "test.toml:6: dumbbell.queue = red:1bdp,ecn=yes: `ecn=yes` has no effect: no flow that crosses it is ECN-capable: set `ecn` \
-             of one to `latch` or `per-packet`",
+             to `latch` or `per-packet`",
         ),
         (
             path("droptail:1bdp", "ecn = \"latch\""),
@@ -135,6 +135,25 @@ fn a_policer_holds_the_largest_packet() {
         Some(refused("10mbit,burst=1500B", 9000))
     );
     assert_eq!(with("100B", "direction = \"reverse\""), Ok(()), "acknowledgements of 40 bytes pass");
+}
+
+#[test]
+fn a_link_that_follows_a_trace_needs_no_rate() {
+    let with = |link: &str| {
+        let text = format!(
+            "duration = \"2s\"\nwarmup = \"1s\"\n[[link]]\nfrom = \"a\"\nto = \"b\"\ndelay = \"10ms\"\nqueue = \"droptail:20p\"\n\
+             trace = \"test.trace\"\n{link}\n[[link]]\nfrom = \"b\"\nto = \"a\"\ndelay = \"10ms\"\nboth_ways = false\n\
+             [[flow]]\nalgorithm = \"reno\"\nfrom = \"a\"\nto = \"b\"\nextra_rtt = \"20ms\"\n"
+        );
+        let name = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/x.toml");
+        let read = Scenario::read(&name.display().to_string(), &text, &[]).map_err(|error| error.fault.to_string())?;
+        Ok(read.unused().iter().map(|one| one.by_key().to_string()).collect::<Vec<_>>())
+    };
+    assert_eq!(with("both_ways = false"), Ok(vec![]));
+    let idle = "link.0.rate = 5mbit has no effect: the link follows its `trace`, and none leads back";
+    assert_eq!(with("both_ways = false\nrate = \"5mbit\""), Ok(vec![idle.to_string()]));
+    let missing: Result<_, String> = with("");
+    assert!(missing.is_err_and(|error| error.contains("none without a `rate`")));
 }
 
 /// No setting of the scenarios that come with the project is without effect.

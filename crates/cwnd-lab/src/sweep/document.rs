@@ -120,6 +120,9 @@ struct Located {
 type Listed = Vec<Vec<(usize, Located)>>;
 type Axes = Vec<(usize, Vec<Located>)>;
 
+/// What changes nothing, and at how many points.
+type UnusedAt = Vec<(String, usize)>;
+
 /// What points set, as it is found in the file.
 struct Settings<'a, 's> {
     source: &'a Source<'s>,
@@ -214,14 +217,14 @@ fn points(
     overrides: &[String],
     sweep: &Sweep,
     (listed, axes): (&Listed, &Axes),
-) -> Result<(Vec<Point>, Vec<(String, usize)>), ScenarioError> {
+) -> Result<(Vec<Point>, UnusedAt), ScenarioError> {
     let settings = listed.len().max(1);
     let count = axes.iter().try_fold(settings, |count, (_, values)| count.checked_mul(values.len()));
     let count = count.filter(|count| *count <= MAX_POINTS).ok_or_else(|| {
         fault(source.place_of("grid"), &format!("too many combinations: a sweep has at most {MAX_POINTS} points"))
     })?;
     let mut points: Vec<Point> = Vec::with_capacity(count);
-    let mut unused: Vec<(String, usize)> = Vec::new();
+    let mut unused = UnusedAt::new();
     for index in 0..count {
         let mut chosen: Vec<Option<&Located>> = vec![None; sweep.keys.len()];
         let mut rest = index;

@@ -164,7 +164,7 @@ pub struct Link {
     /// A second link leads back, with the same rate, delay and queue.
     #[serde(default = "yes")]
     pub both_ways: bool,
-    /// Its rate; a link without one is pure delay.
+    /// Its rate; a link without one is pure delay, or follows its `trace`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Written<BitRate>>,
     /// Its propagation delay, one way.

@@ -102,7 +102,7 @@ impl Topology {
             let (from, to) = (topology.node_or_new(&link.from), topology.node_or_new(&link.to));
             let (queue, discipline) = graph_queue(link, packet, &key)?;
             let name = link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to));
-            let rate = link.rate.as_ref().map(|rate| bits(*rate.value()));
+            let rate = rate_of(link).map(bits);
             let mut forward = LinkSetup {
                 discipline,
                 loss: link.loss.as_ref().map_or(Loss::None, |loss| *loss.value()),
@@ -141,8 +141,15 @@ impl Topology {
     }
 }
 
+/// The rate of a link; that of one which follows a trace, and does not lead back, is yet to be found in there.
+fn rate_of(link: &Link) -> Option<BitRate> {
+    let own = link.rate.as_ref().map(|rate| *rate.value());
+    let follows = link.trace.is_some() && link.queue.is_some() && !link.both_ways;
+    own.or(follows.then_some(BitRate(1.0)))
+}
+
 fn graph_queue(link: &Link, packet: Bytes, key: &str) -> Result<(QueueLimit, Discipline), Located> {
-    match (&link.queue, &link.rate) {
+    match (&link.queue, rate_of(link)) {
         (None, None) => Ok((QueueLimit::Unlimited, Discipline::DropTail)),
         (None, Some(_)) => {
             Err(Located::at(key, Fault::Missing { key: "queue", why: "a link with a rate has a queue" }))
@@ -154,7 +161,7 @@ fn graph_queue(link: &Link, packet: Bytes, key: &str) -> Result<(QueueLimit, Dis
             let accepted = "packets or bytes: one link of a graph has no round-trip time of its own";
             Err(range(key, "queue", &format!("`{queue}`"), accepted))
         }
-        (Some(queue), Some(rate)) => queue_setup(queue, (*rate.value(), Span::ZERO, packet), (key, "queue")),
+        (Some(queue), Some(rate)) => queue_setup(queue, (rate, Span::ZERO, packet), (key, "queue")),
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn find(document: &Document, setup: &CheckedSetup) -> Result<Vec<Unus
         (Some(dumbbell), _) => found.dumbbell(document, dumbbell, &paths),
         (None, Some(lot)) => {
             let links: Vec<usize> = (0..setup.links.len()).collect();
-            found.queue("parking_lot.queue".to_string(), &lot.queue, &links, &paths);
+            found.queue("parking_lot.queue", &lot.queue, &links, &paths);
         }
         (None, None) => found.graph(document, &paths),
     }
@@ -212,9 +212,9 @@ impl Found {
 
     fn dumbbell(&mut self, document: &Document, dumbbell: &Dumbbell, paths: &Paths<'_>) {
         let back = if dumbbell.reverse_queue.is_some() { &[0][..] } else { &[0, 1] };
-        self.queue("dumbbell.queue".to_string(), &dumbbell.queue, back, paths);
+        self.queue("dumbbell.queue", &dumbbell.queue, back, paths);
         if let Some(queue) = &dumbbell.reverse_queue {
-            self.queue("dumbbell.reverse_queue".to_string(), queue, &[1], paths);
+            self.queue("dumbbell.reverse_queue", queue, &[1], paths);
         }
         let loads = document.arrivals.iter().any(|group| group.load.is_some());
         let changed = dumbbell.rate.text() != Dumbbell::default().rate.text();
@@ -245,10 +245,10 @@ impl Found {
                 continue;
             }
             if let Some(queue) = &link.queue {
-                self.queue(format!("{key}.queue"), queue, &(own..at).collect::<Vec<_>>(), paths);
+                self.queue(&format!("{key}.queue"), queue, &(own..at).collect::<Vec<_>>(), paths);
             }
             if let (Some(rate), true, false) = (&link.rate, link.trace.is_some(), link.both_ways) {
-                self.add(format!("{key}.rate"), rate, "the link follows its `trace`");
+                self.add(format!("{key}.rate"), rate, "the link follows its `trace`, and none leads back");
             }
             self.over(&key, document.duration.value(), (&link.schedule, &link.outage));
             let thinned = link.impairments.as_ref().and_then(|impairments| impairments.thin_acks);
@@ -304,7 +304,7 @@ impl Found {
     }
 
     /// A queue before `links`.
-    fn queue(&mut self, key: String, queue: &Written<Queue>, links: &[usize], paths: &Paths<'_>) {
+    fn queue(&mut self, key: &str, queue: &Written<Queue>, links: &[usize], paths: &Paths<'_>) {
         let crossed = || links.iter().flat_map(|link| paths.crossing(*link));
         if crossed().next().is_none() {
             return;
@@ -312,7 +312,7 @@ impl Found {
         let forward = || links.iter().flat_map(|link| paths.forward(*link)).filter_map(|party| party.flow);
         let discipline = &queue.value().discipline;
         if let Some(parameter) = queue::without_marks(discipline) {
-            self.add_part(&key, queue, parameter, "it is about marks, of which there are none without `ecn=yes`");
+            self.add_part(key, queue, parameter, "it is about marks, of which there are none without `ecn=yes`");
         }
         // A flow that asks for marks in vain is named itself.
         let asked = links.iter().flat_map(|link| paths.forward(*link)).any(|party| party.own.contains_key("ecn"));
@@ -320,21 +320,21 @@ impl Found {
             let answering = forward().any(|flow| answers_marks(&flow.algorithm));
             let why = match forward().next() {
                 Some(flow) if !answering => unanswered(&flow.algorithm),
-                _ => "no flow that crosses it is ECN-capable: set `ecn` of one to `latch` or `per-packet`".to_string(),
+                _ => "no flow that crosses it is ECN-capable: set `ecn` to `latch` or `per-packet`".to_string(),
             };
-            self.add_part(&key, queue, "ecn=yes", why);
+            self.add_part(key, queue, "ecn=yes", why);
         }
         if let Some(name) = queue::router(discipline)
             && !forward().any(|flow| flow.algorithm.entry().name == name)
         {
             let why = format!("no flow of `{name}` crosses it, and for all others it is `droptail`");
-            self.add_part(&key, queue, name, why);
+            self.add_part(key, queue, name, why);
         }
         for class in queue::classes_set(discipline) {
             if !crossed().any(|party| party.class == class) {
                 let class = if class == Class::In { "in" } else { "out" };
                 let why = format!("no packet of the class `{class}` crosses it");
-                self.add_part(&key, queue, format!("{class}_…"), why);
+                self.add_part(key, queue, format!("{class}_…"), why);
             }
         }
     }
