@@ -93,7 +93,7 @@ impl EmulatedLink {
         }
         let (limit, discipline) = queue
             .checked_setup(rate, delay.mul_f64(2.0), PACKET)
-            .map_err(|error| Failure::Input(format!("--queue: cannot be `{}`: accepted is {error}", given)))?;
+            .map_err(|error| Failure::Input(format!("--queue: cannot be `{given}`: accepted is {error}")))?;
         let bits = rate.0.round() as u64;
         let rate_steps = Schedule { steps: with_outages(bits, &[], &outages), repeat: None };
         Ok(Emulation { rate_steps, deliveries, discipline, ..Emulation::new(Some(bits), delay, limit) })

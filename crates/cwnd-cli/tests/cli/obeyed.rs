@@ -297,3 +297,27 @@ fn options_that_change_nothing_are_named_as_typed() {
         checked.err
     );
 }
+
+#[test]
+fn options_that_would_be_ignored_are_refused() {
+    let cwnd = place();
+    for (line, error) in [
+        ("udt link 127.0.0.1:0 127.0.0.1:9 --queue droptail:9p", "--queue: without --rate nothing waits there"),
+        (
+            "udt link 127.0.0.1:0 127.0.0.1:9 --rate 1mbit --trace x",
+            "the argument '--rate <RATE>' cannot be used with '--trace <FILE>'",
+        ),
+        (
+            "udt link 127.0.0.1:0 127.0.0.1:9 --policer 1mbit,burst=100B",
+            "--policer: cannot be 1mbit,burst=100B: accepted is a burst of at least 1500B",
+        ),
+        ("udt perf 127.0.0.1:9 --ack-every 2", "--ack-every: nothing arrives here without --server or --reverse"),
+        ("paper --no-store", "--no-store: nothing is run without a PAPER, --quick, --full or --check"),
+        ("sweep sweep.toml --json --chunk 1s", "--chunk is about files: with --json, name their folder with --out"),
+        ("compare reno cubic --paired --json", "the argument '--paired' cannot be used with '--json'"),
+    ] {
+        let result = cwnd.run(&line.split(' ').collect::<Vec<_>>());
+        let named = result.err.starts_with(&format!("error: {error}"));
+        assert!(result.code == Some(2) && named, "{line}: {}", result.err);
+    }
+}
