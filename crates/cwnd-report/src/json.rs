@@ -10,8 +10,7 @@ use cwnd_lab::compare::{self, COLUMNS, Compared};
 use cwnd_lab::stationary::Stationarity;
 use cwnd_run::measure::{
     Domain, Estimate, Estimates, Window, fair_shares, flow_loss_rate, goodput, mean, peer_limited_share,
-    retransmission_ratio,
-    source_limited_share, summarise,
+    retransmission_ratio, source_limited_share, summarise,
 };
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::{self, Document, Ecn, Scenario};

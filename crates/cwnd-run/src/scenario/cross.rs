@@ -138,12 +138,7 @@ pub(super) fn crowd(
 
 /// How marks come back; none where the sender would not answer them, whose packets must not carry any.
 pub(super) fn ecn(own: Option<Ecn>, algorithm: &Spec) -> Option<AckEcho> {
-    own.filter(|_| answers_marks(algorithm)).map(Into::into)
-}
-
-/// Whether senders of an algorithm react to marks.
-pub(super) fn answers_marks(algorithm: &Spec) -> bool {
-    !matches!(algorithm.entry().transport, Transport::Reported | Transport::Datagram)
+    own.filter(|_| algorithm.entry().transport.answers_marks()).map(Into::into)
 }
 
 /// A delay of zero is none.

@@ -10,7 +10,6 @@ use cwnd_sim::{
 };
 use serde_json::{Map, Value};
 
-use super::cross::answers_marks;
 use super::document::{Document, Dumbbell, Link};
 use super::error::Place;
 use super::quantity::Written;
@@ -317,7 +316,7 @@ impl Found {
         // A flow that asks for marks in vain is named itself.
         let asked = links.iter().flat_map(|link| paths.forward(*link)).any(|party| party.own.contains_key("ecn"));
         if queue::marks(discipline) && !asked {
-            let answering = forward().any(|flow| answers_marks(&flow.algorithm));
+            let answering = forward().any(|flow| flow.algorithm.entry().transport.answers_marks());
             let why = match forward().next() {
                 Some(flow) if !answering => unanswered(&flow.algorithm),
                 _ => "no flow that crosses it is ECN-capable: set `ecn` to `latch` or `per-packet`".to_string(),
@@ -374,7 +373,7 @@ impl Found {
 
 /// Why `ecn` of a flow has no effect.
 fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) -> Option<String> {
-    if !answers_marks(&flow.algorithm) {
+    if !flow.algorithm.entry().transport.answers_marks() {
         return Some(unanswered(&flow.algorithm));
     }
     let marked = |link: &LinkSetup| match &link.discipline {
