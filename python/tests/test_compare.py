@@ -29,6 +29,26 @@ def test_the_text_is_that_of_the_command_line() -> None:
     )
 
 
+def test_a_transient_is_not_called_the_best() -> None:
+    path: dict[str, Any] = {"rate": "200mbit", "rtt": "100ms", "duration": "15s", "warmup": "5s", "seeds": 3}
+    result = cwnd.compare(["reno", "scalable"], **path)
+    assert result.path == "200mbit, 100ms, droptail:1bdp, era modern"
+    found = result["reno"].stationarity
+    assert (found.stationary, found.cycles, found.counted) == (False, 0, "congestion events")
+    assert found.reason == "no congestion event of reno in the window"
+    assert found.try_duration_s is not None
+    assert found.try_duration_s > 600
+    assert not any(row.best_in for row in result.rows)
+
+
+def test_below_five_seeds_the_range_is_shown() -> None:
+    row = cwnd.compare(["reno"], **SHORT)["reno"]
+    values = row.result.summary["jain"]
+    assert (row["jain"].low, row["jain"].high) == (min(values), max(values))
+    assert " to " in str(row["jain"])
+    assert str(cwnd.metrics.estimate([1, 2, 3, 4])) == "2.5 (1 to 4)"
+
+
 def test_against_another() -> None:
     [row] = cwnd.compare(["simd"], versus="reno", **SHORT).rows
     assert row.versus is not None
