@@ -72,7 +72,7 @@ pub enum Mutant {
     HyStartBlind,
     /// `HyStart++` never goes back from conservative slow start.
     HyStartNeverResumes,
-    /// The threshold of slow start has no floor of two packets.
+    /// Neither the threshold of slow start nor the window after a loss has a floor of two packets.
     NoThresholdFloor,
 }
 

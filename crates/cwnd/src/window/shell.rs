@@ -187,7 +187,7 @@ impl<R: WindowRule> Window<R> {
     /// The least window that congestion leaves, but for a timeout.
     fn floor(&self, cause: Cause) -> f64 {
         let floor = if cause == Cause::Mark { self.policy.mark_floor } else { self.policy.loss_floor };
-        self.rule.floor().unwrap_or_else(|| floor.into())
+        mutants::or(Mutant::NoThresholdFloor, MIN_WINDOW, self.rule.floor().unwrap_or_else(|| floor.into()))
     }
 
     /// The same as `steps` of [`step`](Self::step), but HyStart++ bounds the burst, and may end the first slow start.
