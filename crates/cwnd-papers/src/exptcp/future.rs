@@ -141,8 +141,11 @@ pub(super) fn others(bench: &Bench<'_>, findings: &mut Findings) -> Result {
                 let alpha = in_queue * product / f64::from(load.flows);
                 dumbbell(bench, &format!("fast:alpha={alpha}"), load, as_it_is)
             }
-            // Its equation counts losses and ignores marks.
-            "tfrc" => dumbbell(bench, algorithm, Load { marks: false, ..load }, as_it_is),
+            // Its equation counts losses, and its sender answers no marks.
+            "tfrc" => dumbbell(bench, algorithm, Load { marks: false, ..load }, |document| {
+                document.flow.iter_mut().for_each(|flow| flow.ecn = None);
+                Ok(())
+            }),
             "xcp" | "vcp" => dumbbell(bench, algorithm, load, |document| {
                 change::dumbbell(document).queue = format!("{algorithm}:1bdp").parse()?;
                 Ok(())
