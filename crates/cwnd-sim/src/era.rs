@@ -63,7 +63,7 @@ pub struct Era {
     /// Receivers acknowledge every second packet or after this time where a flow does not choose; none: every packet at once.
     pub delayed_ack: Option<Span>,
     /// The first packets of a flow that a receiver which delays acknowledgements acknowledges at once.
-    pub quick_acks: u32,
+    pub quick_acks: u8,
 }
 
 impl Era {

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use cwnd::{Packets, Remote, Span, Time};
+use cwnd::{Packets, Remote, Time};
 
 use crate::net::packet::{Ack, Block, Body, Data, Header, Reply};
 use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers, collect, collected};
@@ -62,10 +62,9 @@ impl Sender {
         };
         self.0.on_remote(now, remote);
         let [first, second] = reply.sack;
-        let sack = [first, second, Block::default()];
-        let mut ack = Ack { sack, marked: reply.marked, ..Ack::of(reply.cumulative, reply.echo) };
-        ack.set_newest(reply.echo + Span::from_nanos(reply.later.into()));
-        ack
+        let sack =
+            if second.is_empty() { [first, Block::default(), second] } else { [first, second, Block::default()] };
+        Ack { sack, marked: reply.marked, ..Ack::of(reply.cumulative, reply.echo) }
     }
 }
 
@@ -91,10 +90,11 @@ impl Receiver {
     }
 
     fn reply(&mut self, ack: &Ack) -> Reply {
-        let [first, second, _] = ack.sack;
+        let [first, second, third] = ack.sack;
+        let sack = [first, if second.is_empty() { third } else { second }];
         let feedback = std::mem::replace(&mut self.feedback, f32::NAN);
         let Ack { cumulative, echo, marked, .. } = *ack;
-        Reply { cumulative, echo, later: ack.later(), sack: [first, second], marked, feedback }
+        Reply { cumulative, echo, sack, marked, feedback }
     }
 }
 

@@ -167,7 +167,7 @@ pub(crate) struct Ack {
     pub(crate) echo: Time,
     /// Up to three ranges above `cumulative` that have arrived, the one with the newest packet first (RFC 2018). Nothing is missing while
     /// an acknowledgement is held back, so that such a one seldom uses more than the first; a third that is unused holds
-    /// [`later`](Self::later).
+    /// how much later than `echo` the [newest](Self::newest) packet left, nanoseconds.
     pub(crate) sack: [Block; 3],
     /// A mark is echoed (ECE, RFC 3168).
     pub(crate) marked: bool,
@@ -188,28 +188,21 @@ impl Ack {
         Self { cumulative, echo, sack, marked: false, duplicate: 0, window: 0, spin: false }
     }
 
-    /// Says that the newest packet acknowledged left at `newest`, which is later than the echo where the acknowledgement was held back.
-    /// An acknowledgement that reports three ranges has no room for it.
+    /// Says that the newest packet acknowledged left so many nanoseconds after the echo, as where the acknowledgement was held back. One that
+    /// reports three ranges has no room for it.
     #[inline]
-    pub(crate) fn set_newest(&mut self, newest: Time) {
+    pub(crate) fn set_later(&mut self, nanos: u32) {
         let third = &mut self.sack[2];
         if third.is_empty() {
-            // Packets that one acknowledgement waits for leave within seconds of one another.
-            third.first = u32::try_from(newest.since(self.echo).as_nanos()).unwrap_or(u32::MAX);
+            third.first = nanos;
         }
-    }
-
-    /// How much later than `echo` the newest packet left that this acknowledges for the first time, nanoseconds.
-    #[inline]
-    pub(crate) fn later(&self) -> u32 {
-        let last = self.sack[2];
-        if last.is_empty() { last.first } else { 0 }
     }
 
     /// When the newest packet left that this acknowledges for the first time.
     #[inline]
     pub(crate) fn newest(&self) -> Time {
-        self.echo + Span::from_nanos(self.later().into())
+        let last = self.sack[2];
+        if last.is_empty() { self.echo + Span::from_nanos(last.first.into()) } else { self.echo }
     }
 
     /// The ranges above `cumulative` that have arrived.
@@ -248,9 +241,8 @@ pub(crate) struct Reply {
     pub(crate) cumulative: u64,
     /// When the packet left that made the receiver send this.
     pub(crate) echo: Time,
-    /// How much later than `echo` the newest packet left that this acknowledges for the first time, nanoseconds.
-    pub(crate) later: u32,
-    /// Up to two ranges above `cumulative` that have arrived; the headers leave no room for a third.
+    /// Up to two ranges above `cumulative` that have arrived; the headers leave no room for a third. A second that is unused holds
+    /// what an unused third one holds in [`Ack`].
     pub(crate) sack: [Block; 2],
     /// A mark is echoed.
     pub(crate) marked: bool,

@@ -56,7 +56,7 @@ pub(crate) struct ReceiverOptions {
     /// One acknowledgement for two packets, or after this time.
     pub(crate) delay: Option<Span>,
     /// So many packets are acknowledged at once first.
-    pub(crate) quick: u32,
+    pub(crate) quick: u8,
     pub(crate) echo: AckEcho,
     /// What a data packet carries.
     pub(crate) payload: Bytes,
@@ -77,18 +77,14 @@ pub(crate) struct Receiver {
     reassembly: Reassembly,
     /// How long an acknowledgement may wait for a second packet; zero for not at all.
     delay: Span,
-    /// Nothing stands between a packet in order and its acknowledgement.
-    at_once: bool,
     linux: Option<Box<LinuxReceiver>>,
     /// So many packets are still acknowledged at once.
-    quick: u32,
+    quick: u8,
     /// When the acknowledgement held back is due, [`Time::MAX`] if there is none, and the echo it will carry.
     due: Time,
     held_echo: Time,
-    /// When the newest packet left that it covers.
-    held_newest: Time,
-    /// The second of two acknowledgements for one packet, which is due now.
-    second: Option<Box<Ack>>,
+    /// How much later the newest packet left that it covers, nanoseconds. Packets that one acknowledgement waits for leave within seconds.
+    held_later: u32,
     echo: AckEcho,
     /// Acknowledgements echo a mark: DCTCP.CE of RFC 8257, or the state of RFC 3168 section 6.1.3.
     marked: bool,
@@ -99,6 +95,8 @@ pub(crate) struct Receiver {
 struct LinuxReceiver {
     merging: Option<Merging>,
     sizing: Option<RightSizing>,
+    /// The second of two acknowledgements for one packet, which is due now; only with echoes per packet.
+    second: Option<Ack>,
 }
 
 impl Receiver {
@@ -107,21 +105,21 @@ impl Receiver {
         let linux = LinuxReceiver {
             merging: options.gro.map(|within| Merging::new(within, packets_in_segment(options.payload))),
             sizing: options.autotune.map(|most| RightSizing::new(options.payload, most)),
+            second: None,
         };
         let plain = linux.merging.is_none() && linux.sizing.is_none();
+        let may_split = options.echo == AckEcho::PerPacket && options.delay.is_some();
         Self {
             cumulative: 0,
             beyond: Ranges::default(),
             reported: [0; 2],
             reassembly: options.reassembly,
             delay: options.delay.unwrap_or(Span::ZERO),
-            at_once: options.delay.is_none() && plain,
-            linux: (!plain).then(|| Box::new(linux)),
+            linux: (!plain || may_split).then(|| Box::new(linux)),
             quick: if options.delay.is_some() { options.quick } else { 0 },
             due: Time::MAX,
             held_echo: Time::ZERO,
-            held_newest: Time::ZERO,
-            second: None,
+            held_later: 0,
             echo: options.echo,
             marked: false,
         }
@@ -137,7 +135,7 @@ impl Receiver {
     /// Whether a packet of this number that has no mark is in order while nothing is missing, held back or marked.
     #[inline(always)]
     pub(crate) fn is_plain(&self, number: u64) -> bool {
-        number == self.cumulative && self.beyond.is_empty() && !self.marked && self.at_once
+        number == self.cumulative && self.beyond.is_empty() && !self.marked && self.answers_at_once()
     }
 
     /// The acknowledgement of such a packet, which leaves at once.
@@ -169,6 +167,12 @@ impl Receiver {
         self.linux.as_deref_mut()?.sizing.as_mut()
     }
 
+    /// The second of two acknowledgements for one packet, if it has not left yet.
+    #[inline]
+    fn take_second(&mut self) -> Option<Ack> {
+        self.linux.as_deref_mut()?.second.take()
+    }
+
     /// The same, but for the window of the acknowledgement.
     #[inline(always)]
     fn accept(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
@@ -187,8 +191,7 @@ impl Receiver {
             self.reassemble(data.number)
         };
         self.see_mark(data, marked);
-        let fits = in_order && !marked && self.second.is_none();
-        if self.linux.is_some() && self.merge(now, data, fits, changes) {
+        if self.linux.is_some() && self.merge(now, data, in_order && !marked, changes) {
             return (new, None);
         }
         // RFC 8257 wants a change acknowledged at once. A classic mark may have left a window of one packet, which must not wait.
@@ -204,12 +207,12 @@ impl Receiver {
             self.due = now + self.delay;
             return (new, None);
         }
-        // This one covers the second of a packet before, if that has not left yet.
-        self.second = None;
+        // This one covers the second of a packet before.
+        self.take_second();
         let held = std::mem::replace(&mut self.due, Time::MAX) != Time::MAX;
         let mut ack = if held {
             if new {
-                self.held_newest = data.sent_at;
+                self.join(data.sent_at);
             }
             self.acknowledge_held(data.number)
         } else {
@@ -225,14 +228,15 @@ impl Receiver {
     /// Accepts a packet with a mark while packets without one are held back, or the other way round: they are acknowledged first.
     #[cold]
     fn accept_behind(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
-        let second = self.second.take().map(|ack| *ack);
+        let second = self.take_second();
         let earlier = second.unwrap_or_else(|| self.acknowledge_held(self.cumulative));
         self.merging().into_iter().for_each(Merging::acknowledge);
         self.due = Time::MAX;
         let (new, ack) = self.accept(now, data, marked);
-        if let Some(ack) = ack {
+        if let (Some(ack), Some(linux)) = (ack, self.linux.as_deref_mut()) {
+            linux.second = Some(ack);
             self.hold(data.sent_at);
-            (self.due, self.second) = (now, Some(Box::new(ack)));
+            self.due = now;
         }
         (new, Some(earlier))
     }
@@ -242,7 +246,7 @@ impl Receiver {
         if self.due > now {
             return None;
         }
-        if let Some(mut ack) = self.second.take().map(|ack| *ack) {
+        if let Some(mut ack) = self.take_second() {
             self.due = Time::MAX;
             self.sizing().into_iter().for_each(|sizing| sizing.grant(&mut ack));
             return Some(ack);
@@ -271,8 +275,9 @@ impl Receiver {
     #[inline(never)]
     fn merge(&mut self, now: Time, data: &Data, fits: bool, changes: bool) -> bool {
         let due = self.due;
+        let split = self.linux.as_ref().is_some_and(|linux| linux.second.is_some());
         let Some(merging) = self.merging() else { return false };
-        if !fits {
+        if !fits || split {
             merging.acknowledge();
             return false;
         }
@@ -288,14 +293,20 @@ impl Receiver {
         if due == Time::MAX {
             self.hold(data.sent_at);
         }
-        self.held_newest = data.sent_at;
+        self.join(data.sent_at);
         self.due = begins.map_or(due, |end| due.min(end));
         waits
     }
 
     /// The acknowledgement of a packet that left at `sent_at` is held back.
     fn hold(&mut self, sent_at: Time) {
-        (self.held_echo, self.held_newest) = (sent_at, sent_at);
+        (self.held_echo, self.held_later) = (sent_at, 0);
+    }
+
+    /// The acknowledgement that is held back covers a packet that left at `sent_at` too.
+    #[inline]
+    fn join(&mut self, sent_at: Time) {
+        self.held_later = u32::try_from(sent_at.since(self.held_echo).as_nanos()).unwrap_or(u32::MAX);
     }
 
     /// Whether no packet is acknowledged at once any more; one less is from now on.
@@ -335,7 +346,7 @@ impl Receiver {
     #[inline]
     fn acknowledge_held(&mut self, number: u64) -> Ack {
         let mut ack = self.acknowledge(number, self.held_echo);
-        ack.set_newest(self.held_newest);
+        ack.set_later(self.held_later);
         ack
     }
 
@@ -396,8 +407,9 @@ impl ReceiverProtocol for Receiver {
         self.due
     }
 
+    #[inline]
     fn answers_at_once(&self) -> bool {
-        self.at_once
+        self.delay == Span::ZERO && self.linux.is_none()
     }
 }
 
@@ -595,7 +607,9 @@ mod tests {
         receiver.on_data(Time::ZERO, &data(0), false);
         receiver.on_data(Time::ZERO, &data(1), true);
         let (_, both) = receiver.on_data(Time::ZERO, &data(2), true);
-        assert_eq!(both, Some(Ack { marked: true, ..Ack::of(3, Time::from_nanos(1)) }));
+        let both = both.expect("the second of two");
+        assert_eq!((both.cumulative, both.marked, both.echo), (3, true, Time::from_nanos(1)));
+        assert_eq!(both.newest(), Time::from_nanos(2));
         assert_eq!(receiver.next_timeout(), Time::MAX);
     }
 

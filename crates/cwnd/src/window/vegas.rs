@@ -20,8 +20,6 @@ pub struct Vegas {
     round: Round,
     /// Packets in the queue by the last estimate.
     queued: f64,
-    /// Slow start ended for the queue, which the window is still to be reduced by.
-    overshot: bool,
 }
 
 /// The samples of a round trip.
@@ -38,16 +36,19 @@ struct Round {
     begins: bool,
     /// The change of the window during it, packets.
     change: i8,
+    /// Slow start ended for the queue, which the window is still to be reduced by.
+    overshot: bool,
 }
 
 impl Round {
-    const FIRST: Self = Self { number: 0, samples: 0, least: Span::MAX, before: Span::ZERO, begins: false, change: 0 };
+    const FIRST: Self =
+        Self { number: 0, samples: 0, least: Span::MAX, before: Span::ZERO, begins: false, change: 0, overshot: false };
 
     fn observe(&mut self, view: &View) {
         self.begins = view.round != self.number;
         if self.begins {
             let before = if self.samples >= ENOUGH_SAMPLES { self.least } else { Span::ZERO };
-            *self = Self { number: view.round, before, begins: true, ..Self::FIRST };
+            *self = Self { number: view.round, before, begins: true, overshot: self.overshot, ..Self::FIRST };
         }
         if let Some(rtt) = view.rtt {
             self.least = self.least.min(rtt.latest);
@@ -79,13 +80,13 @@ impl WindowRule for Vegas {
 
     fn fills(&mut self, w: f64, view: &View) -> bool {
         let queued = self.round.queued(w, view).filter(|queued| self.round.begins && *queued > self.gamma);
-        self.overshot = queued.is_some();
+        self.round.overshot = queued.is_some();
         self.queued = queued.unwrap_or(self.queued);
-        self.overshot
+        self.round.overshot
     }
 
     fn grow(&mut self, w: f64, view: &View) -> f64 {
-        if core::mem::take(&mut self.overshot) {
+        if core::mem::take(&mut self.round.overshot) {
             return -self.queued;
         }
         if core::mem::take(&mut self.round.begins) {
@@ -102,7 +103,7 @@ impl WindowRule for Vegas {
     }
 
     fn cut(&mut self, w: f64, _view: &View) -> f64 {
-        self.overshot = false;
+        self.round.overshot = false;
         w - self.decrease * w
     }
 
@@ -144,10 +145,7 @@ pub const VEGAS: Entry<Window<Vegas>> = Entry {
         if alpha > beta {
             return Err(Refusal::new("beta", "at least alpha"));
         }
-        Ok(Window::new(
-            Vegas { alpha, beta, gamma, decrease, round: Round::FIRST, queued: 0.0, overshot: false },
-            start,
-        ))
+        Ok(Window::new(Vegas { alpha, beta, gamma, decrease, round: Round::FIRST, queued: 0.0 }, start))
     },
     receiver: None,
 };
