@@ -113,6 +113,10 @@ transport  a transport that acknowledges packets as they arrive, as TCP
   b  fraction of the window removed on congestion
       default: 0.5
       accepted: above 0 and below 1
+
+  ecn_beta  fraction of the window kept for a mark in congestion avoidance (RFC 8511: 0.8 for Reno, 0.85 for CUBIC)
+      default: as for a loss
+      accepted: above 0 and below 1
 ";
     assert_eq!(Cwnd::new().succeed(&["algorithms", "aimd"]), expected);
 }
