@@ -87,16 +87,20 @@ impl Stationarity {
         let first = &runs.traces[0];
         let length = (first.end - first.warmup) as f64 / 1e9;
         if let Some(count) = count.filter(|count| *count < CYCLES) {
-            let reason = match count {
-                0 => format!("no congestion event of {name} in the window"),
-                _ => format!("{} of a flow of {name} in the window, {CYCLES} are needed", kind.counted(count)),
-            };
+            let any = flows().any(|(trace, flow)| events(trace, flow) > 0);
+            let reno_like = || mean(&runs.traces.iter().filter_map(|trace| reno_like(runs, trace)).collect::<Vec<_>>());
             let seconds = match count {
                 // One more than needed: those seen may have been the short ones.
-                1.. => first.warmup as f64 / 1e9 + length * (CYCLES + 1) as f64 / count as f64,
-                0 => mean(&runs.traces.iter().map(|trace| reno_like(runs, trace)).collect::<Vec<_>>()).unwrap_or(0.0),
+                1.. => Some(first.warmup as f64 / 1e9 + length * (CYCLES + 1) as f64 / count as f64),
+                0 => reno_like(),
             };
-            return Self { reason: Some(reason), try_duration_s: Some(rounded_up(seconds)), ..known };
+            let hopeless = if seconds.is_none() { ", and its windows do not grow towards one" } else { "" };
+            let reason = match count {
+                0 if any => format!("no congestion event of a flow of {name} in the window{hopeless}"),
+                0 => format!("no congestion event of {name} in the window{hopeless}"),
+                _ => format!("{} of a flow of {name} in the window, {CYCLES} are needed", kind.counted(count)),
+            };
+            return Self { reason: Some(reason), try_duration_s: seconds.map(rounded_up), ..known };
         }
         if let Some(differs) = disagreement(&runs.traces, bottleneck) {
             let reason = format!("the halves of the window of {name} differ: {differs}");
@@ -129,12 +133,15 @@ fn cycles(trace: &Trace, flow: &FlowTrace) -> Cycles {
     }
     let hysteresis = |peak: f64| if sets_rate { RATE_TURN * peak } else { 1.0 };
     let turns = turns(&control, hysteresis);
-    if events.max(turns) == 0 {
+    if events == 0 {
         let (low, high) =
             control.iter().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)));
         let rounds = (trace.end - trace.warmup) as f64 / (flow.base_rtt.max(1) as f64);
         let moved = |sign: f64| control.windows(2).map(|pair| (sign * (pair[1] - pair[0])).max(0.0)).sum::<f64>();
-        if high - low <= REST_PACKETS && rounds >= REST_ROUNDS && moved(-1.0) >= moved(1.0) / 2.0 {
+        let swings = high - low <= REST_PACKETS.max(REST_SHARE * high) && moved(-1.0) >= moved(1.0) / 2.0;
+        let second = &control[control.len() / 2..];
+        let stands = second.iter().all(|value| value.to_bits() == second[0].to_bits()) && rounds >= 2.0 * REST_ROUNDS;
+        if rounds >= REST_ROUNDS && (swings || stands) {
             return Cycles::AtRest;
         }
     }
@@ -227,20 +234,20 @@ fn queue(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
 /// How long a run must be, seconds, for five cycles of the flows of one that had none: as many of Reno's sawtooth on this path, between
 /// the window that fills the pipe and the buffer and half of it, with the growth per round trip that was seen, and before them the time
 /// that the flows still need to get there. Growth is taken for at least a quarter of Reno's packet per round trip: that of SIMD and CUBIC is slow
-/// at first.
-fn reno_like(runs: &Runs, trace: &Trace) -> f64 {
+/// at first. None where no window grows, or nothing is ever dropped: no cycle is to come.
+fn reno_like(runs: &Runs, trace: &Trace) -> Option<f64> {
     let bottleneck = runs.scenario.bottleneck();
     let setup = runs.scenario.setup(runs.scenario.document().first_seed);
     let flows = trace.flows.len().max(1) as f64;
     let packet = trace.flows.first().map_or(1500.0, |flow| f64::from(flow.packet));
     let rtt = mean(&trace.flows.iter().map(|flow| flow.base_rtt as f64 / 1e9).collect::<Vec<_>>()).unwrap_or(0.0);
     let end = trace.end as f64 / 1e9;
-    let Some(rate) = trace.links.get(bottleneck).and_then(|link| link.rate) else { return 2.0 * end };
+    let Some(rate) = trace.links.get(bottleneck).and_then(|link| link.rate) else { return Some(2.0 * end) };
     let per_second = rate as f64 / 8.0 / packet;
     let buffer = match setup.links[bottleneck].queue {
         QueueLimit::Packets(packets) => f64::from(packets),
         QueueLimit::Bytes(bytes) => bytes as f64 / packet,
-        QueueLimit::Unlimited => 0.0,
+        QueueLimit::Unlimited => return None,
     };
     let peak = (per_second * rtt + buffer) / flows;
     let samples = measured(trace);
@@ -252,13 +259,13 @@ fn reno_like(runs: &Runs, trace: &Trace) -> f64 {
         .map(|flow| (flow.window[last] - flow.window[middle]) * flow.srtt[last] / elapsed)
         .filter(|growth| *growth > 0.0 && growth.is_finite())
         .collect();
-    let growth = mean(&grown).unwrap_or(1.0).max(SLOWEST_GROWTH);
+    let growth = mean(&grown)?.max(SLOWEST_GROWTH);
     let now = mean(&trace.flows.iter().map(|flow| flow.window[last]).collect::<Vec<_>>());
     let now = now.filter(|now| now.is_finite()).unwrap_or(0.0).clamp(0.0, peak);
     // A round trip takes as long as the pipe is empty, or as what is in flight needs at the bottleneck.
     let round = |window: f64| rtt.max(window * flows / per_second);
     let rise = |from: f64| (peak - from) / growth * (round(from) + round(peak)) / 2.0;
-    end + rise(now) + CYCLES as f64 * rise(peak / 2.0)
+    Some(end + rise(now) + CYCLES as f64 * rise(peak / 2.0))
 }
 
 /// Whole seconds, up to two significant digits.
@@ -275,8 +282,10 @@ fn rounded_up(seconds: f64) -> f64 {
 const CYCLES: u64 = 5;
 /// A part of the last peak: BBR lowers its rate by a tenth and more below the one it probes with, and the noise of estimates is less.
 const RATE_TURN: f64 = 0.05;
-/// A window within so many packets is at rest,
+/// A window that loses nothing, and stays within so many packets
 const REST_PACKETS: f64 = 2.0;
+/// or this part of it, falling as well as rising, is at rest: rules that follow the delay move by some packets for good,
+const REST_SHARE: f64 = 0.1;
 /// over so many round trips.
 const REST_ROUNDS: f64 = 20.0;
 /// Packets per round trip.

@@ -195,7 +195,7 @@ fn a_window_without_a_loss_is_no_sawtooth() {
     let compared = comparison.run(&()).expect("runs");
     let [reno, simd, scalable] = &compared.rows[..] else { panic!("three rows") };
     assert_eq!(reno.stationarity.reason.as_deref(), Some("no congestion event of reno in the window"));
-    assert_eq!(simd.stationarity.reason.as_deref(), Some("no congestion event of simd in the window"));
+    assert_eq!(simd.stationarity.reason.as_deref(), Some("no congestion event of a flow of simd in the window"));
     // Two windows of 1667 packets at the peak, growth of a packet per round trip from half of that, round trips of 100 to 200 ms: 125 s.
     let enough = reno.stationarity.try_duration_s.expect("computed");
     assert!((5.0 * 125.0..8.0 * 125.0).contains(&enough), "{enough}");

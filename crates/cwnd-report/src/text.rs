@@ -287,7 +287,7 @@ fn too_short(document: &json::Comparison) -> String {
         text.push_str(&format!("too short: {reason}\n"));
     }
     if !text.is_empty() {
-        text.push_str("A column with a value of too short a window has no star.\n");
+        text.push_str("No column with a value of such a run has a star.\n");
     }
     if (document.origin.seeds as usize) < FEWEST_FOR_BEST {
         text.push_str(&format!("Stars need {FEWEST_FOR_BEST} seeds.\n"));

@@ -102,10 +102,11 @@ fn is_possible(name: &str, value: f64, flows: usize, capacity: f64) -> bool {
 
 /// The measures of a document, without what it was made of.
 fn measures(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    const OTHERS: [&str; 14] = [
+    const OTHERS: [&str; 15] = [
         "kind",
         "version",
         "scenario",
+        "path",
         "seeds",
         "first_seed",
         "duration_s",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cwnd::{Algorithm, CongestionControl, Span, Start};
+use cwnd::{Algorithm, CongestionControl, Span, Spec, Start};
 use cwnd_sim::{Discipline, FlowSetup};
 use cwnd_trace::{FlowTrace, Trace};
 
@@ -12,7 +12,7 @@ use crate::execute::{Executor, Job, Progress, RunError, WholeTrace};
 use crate::measure::{
     Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, mser5, peer_limited_share, source_limited_share,
 };
-use crate::scenario::Scenario;
+use crate::scenario::{Ecn, Scenario};
 
 /// A scenario with the traces of its runs.
 #[derive(Clone, Debug)]
@@ -117,12 +117,23 @@ impl Runs {
         let unmarked = links().all(|link| link.marked.last().is_none_or(|marked| *marked == 0));
         let groups = self.scenario.document().flow.iter().map(|group| group.algorithm.value().entry().name);
         let specs = self.scenario.document().flow.iter().map(|group| group.algorithm.value());
-        let needing = specs.filter(|spec| unmarked && spec.start(&Start::default()).needs_marks());
+        let needing = specs.filter(|spec| unmarked && needs_marks(spec));
         let named: BTreeSet<&str> = needing.map(|spec| spec.entry().name).collect();
         let marks = named.into_iter().map(|name| {
             format!(
                 "no packet was marked, without which `{name}` answers losses alone: it wants ECN (per packet) and a queue that marks"
             )
+        });
+        let latched: BTreeSet<&str> = self
+            .scenario
+            .document()
+            .flow
+            .iter()
+            .filter(|group| group.ecn == Some(Ecn::Latch) && needs_marks(group.algorithm.value()))
+            .map(|group| group.algorithm.value().entry().name)
+            .collect();
+        let latched = latched.into_iter().map(|name| {
+            format!("`{name}` answers the share of packets that are marked, which `ecn` of `latch` does not tell: it wants `per-packet`")
         });
         let has = |queue: &str| setup.links.iter().any(|link| router(&link.discipline) == Some(queue));
         let routed = BY_ROUTERS.into_iter().filter(|name| !has(name) && groups.clone().any(|group| group == *name));
@@ -137,7 +148,15 @@ impl Runs {
                 self.traces.len()
             )
         });
-        unused.chain(same).chain(held).chain(grew).chain(marks).chain(routers).chain(self.left_out()).collect()
+        unused
+            .chain(same)
+            .chain(held)
+            .chain(grew)
+            .chain(marks)
+            .chain(latched)
+            .chain(routers)
+            .chain(self.left_out())
+            .collect()
     }
 
     /// Why flows have no measures of their own.
@@ -179,6 +198,11 @@ impl Runs {
         let averaged: Vec<f64> = (0..length).map(|at| series.iter().map(|one| one[at]).sum()).collect();
         mser5(&averaged).map(|cut| Span::from_nanos(cut as u64 * SHORT_INTERVAL))
     }
+}
+
+/// Whether an algorithm says that it needs marks, each echoed; a whole stack says nothing.
+fn needs_marks(algorithm: &Spec) -> bool {
+    algorithm.as_stack().is_none() && algorithm.start(&Start::default()).needs_marks()
 }
 
 /// Whether a flow grows on what it does not use, by its era or as one of the agents of UDT.

@@ -354,6 +354,7 @@ const QUIET: &[[&str; 2]] = &[
     ["queue=", "policer="],
     ["arrivals.0.ecn=", "queue=fq_codel"],
     ["policer=", "direction="],
+    ["reverse_impairments.shaper=", "reverse_impairments.policer="],
     ["max_window=", "queue="],
     ["web.pages=", ""],
     ["autotune=", ""],

@@ -182,3 +182,29 @@ fn the_scenarios_of_the_project_have_no_idle_settings() {
     assert_eq!(idle, [""; 0]);
     assert!(read > 60, "{read}");
 }
+
+#[test]
+fn an_answer_to_marks_that_cannot_come_is_named() {
+    let path = |queue: &str, flow: &str| {
+        format!("[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\nqueue = \"{queue}\"\n[[flow]]\n{flow}\n")
+    };
+    let marking = "red:100p,min=5p,max=5p,weight=1,ecn=yes";
+    let abe = "algorithm = \"reno:ecn_beta=0.8\"\n";
+    assert_eq!(said(&path(marking, &format!("{abe}ecn = \"latch\""))), [""; 0]);
+    let unmarked = said(&path("droptail:1bdp", abe));
+    assert!(unmarked.iter().any(|said| said.contains("`ecn_beta=0.8` has no effect")), "{unmarked:?}");
+    // DCTCP needs to know how many packets are marked.
+    let dctcp = |ecn: &str| said(&path(marking, &format!("algorithm = \"dctcp\"\necn = \"{ecn}\"")));
+    assert_eq!(dctcp("per-packet"), [""; 0]);
+    let latched = dctcp("latch");
+    assert!(latched.iter().any(|said| said.contains("it wants `per-packet`")), "{latched:?}");
+}
+
+#[test]
+fn a_threshold_that_no_queue_reaches_is_refused() {
+    for (thresholds, packets) in [("min=20,max=20", "10000.0 packets"), ("min=600p,max=700p", "600.0 packets")] {
+        let text = format!("[dumbbell]\nqueue = \"red:500p,{thresholds},ecn=yes\"\n[[flow]]\nalgorithm = \"reno\"\n");
+        let error = Scenario::read("test.toml", &text, &[]).expect_err("no queue reaches it").to_string();
+        assert!(error.contains("at most the 500.0 packets") && error.contains(packets), "{error}");
+    }
+}

@@ -114,7 +114,7 @@ transport  a transport that acknowledges packets as they arrive, as TCP
       default: 0.5
       accepted: above 0 and below 1
 
-  ecn_beta  fraction of the window kept for a mark in congestion avoidance (RFC 8511: 0.8 for Reno, 0.85 for CUBIC)
+  ecn_beta  fraction of the window kept for a mark in congestion avoidance, at least that for a loss (RFC 8511: 0.8 for Reno, 0.85 for CUBIC)
       default: as for a loss
       accepted: above 0 and below 1
 ";

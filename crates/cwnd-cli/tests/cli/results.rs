@@ -182,7 +182,7 @@ fn a_transient_has_no_star_and_the_text_says_why() {
         seconds.and_then(|rest| rest.strip_suffix('s')?.parse().ok()).unwrap_or_else(|| panic!("{reason}"));
     // Five cycles of 833 round trips of 100 to 200 ms and the way to the first loss.
     assert!((600.0..1000.0).contains(&seconds), "{reason}");
-    assert!(below.ends_with("A column with a value of too short a window has no star.\n"), "{table}");
+    assert!(below.ends_with("No column with a value of such a run has a star.\n"), "{table}");
     assert!(compare("2").ends_with("Stars need 3 seeds.\n"));
 }
 

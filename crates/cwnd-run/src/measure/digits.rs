@@ -112,7 +112,7 @@ mod tests {
         let ends = |n, low, high| Some(Estimate { mean: 0.83, ci95: Some(0.81), n, low, high });
         assert_eq!(cell(ends(2, 0.612, 0.968), 1.0), "0.83 (0.61 to 0.97)");
         assert_eq!(cell(ends(5, 0.02, 1.0), 100.0), "83 (2 to 100)");
-        let almost_all = Estimate { mean: 0.999_999, ci95: Some(4e-6), n: 5, low: 0.999_995, high: 1.0 };
+        let almost_all = Estimate { mean: 0.999_999, ci95: Some(4e-6), n: 5, low: 0.999_996, high: 1.0 };
         assert_eq!(cell(Some(almost_all), 100.0), "100.000 ± 0.000");
         assert_eq!(cell(ends(2, 0.83, 0.83), 1.0), "0.8300 (0.8300 to 0.8300)");
     }

@@ -106,21 +106,35 @@ pub enum Threshold {
     Size(QueueSize),
 }
 
-/// The thresholds of early detection are the wrong way round. Says what is accepted.
+/// Thresholds of early detection that are the wrong way round, or that no queue reaches. Says what is accepted.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
-#[error("a min of at most max: here they are {min:.1} and {max:.1} packets")]
-pub struct ThresholdError {
-    /// Packets.
-    pub min: f64,
-    /// Packets.
-    pub max: f64,
+pub enum ThresholdError {
+    /// `min` lies above what the queue holds.
+    #[error(
+        "a min of at most the {limit:.1} packets that the queue holds: here it is {min:.1} packets (a number without a unit is a share of \
+         the limit, `20p` is twenty packets)"
+    )]
+    Beyond {
+        /// Packets.
+        min: f64,
+        /// Packets.
+        limit: f64,
+    },
+    /// `min` lies above `max`.
+    #[error("a min of at most max: here they are {min:.1} and {max:.1} packets")]
+    Order {
+        /// Packets.
+        min: f64,
+        /// Packets.
+        max: f64,
+    },
 }
 
 impl Queue {
     /// As [`setup`](Self::setup), with its thresholds compared: some are sizes, and some are shares of the limit.
     ///
     /// # Errors
-    /// A threshold `min` of random early detection is above its `max`.
+    /// A threshold `min` of random early detection is above its `max`, or above the limit.
     pub fn checked_setup(
         self,
         rate: BitRate,
@@ -128,8 +142,15 @@ impl Queue {
         packet: Bytes,
     ) -> Result<(QueueLimit, cwnd_sim::Discipline), ThresholdError> {
         let (limit, discipline) = self.setup(rate, rtt, packet);
-        let check = |red: &RedSetup| {
-            if red.min <= red.max { Ok(()) } else { Err(ThresholdError { min: red.min, max: red.max }) }
+        let most = match limit {
+            QueueLimit::Packets(packets) => f64::from(packets),
+            QueueLimit::Bytes(bytes) => bytes as f64 / f64::from(packet.0),
+            QueueLimit::Unlimited => f64::INFINITY,
+        };
+        let check = |red: &RedSetup| match *red {
+            RedSetup { min, max, .. } if min > max => Err(ThresholdError::Order { min, max }),
+            RedSetup { min, .. } if min > most => Err(ThresholdError::Beyond { min, limit: most }),
+            _ => Ok(()),
         };
         match &discipline {
             cwnd_sim::Discipline::Red(red) => check(red)?,

@@ -360,6 +360,9 @@ impl Found {
                 self.add(format!("{}.{key}", party.key), &shown(value), why);
             }
         }
+        if let Some(flow) = party.flow {
+            self.answer_to_marks(document, party, flow, paths);
+        }
         let Some(Value::Array(stages)) = party.own.get("on") else { return };
         let begins =
             |stage: &Value| stage.as_str()?.split_once("..").and_then(|(from, _)| cwnd::quantity::span(from).ok());
@@ -370,6 +373,33 @@ impl Found {
         }
     }
 }
+
+impl Found {
+    /// The parameter of an algorithm for marks, where its flow can get none.
+    fn answer_to_marks(&mut self, document: &Document, party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) {
+        let mut parameters = flow.algorithm.parameters();
+        let given =
+            parameters.find(|(parameter, text)| parameter.name == ECN_BETA && *text != parameter.default_text());
+        let Some((_, text)) = given else { return };
+        let why = match (flow.ecn, without_marks(party, flow, paths)) {
+            (None, _) => "its packets are not ECN-capable: set `ecn` to `latch` or `per-packet`".to_string(),
+            (Some(_), Some(why)) => why,
+            (Some(_), None) => return,
+        };
+        let index = |table: &str| party.key.strip_prefix(table).and_then(|index| index.parse::<usize>().ok());
+        let written = match (index("flow."), index("arrivals.")) {
+            (Some(index), _) => document.flow.get(index).map(|group| &group.algorithm),
+            (_, Some(index)) => document.arrivals.get(index).map(|group| &group.algorithm),
+            _ => None,
+        };
+        if let Some(written) = written {
+            self.add_part(&format!("{}.algorithm", party.key), written, format!("{ECN_BETA}={text}"), why);
+        }
+    }
+}
+
+/// The parameter of RFC 8511.
+const ECN_BETA: &str = "ecn_beta";
 
 /// Why `ecn` of a flow has no effect.
 fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) -> Option<String> {

@@ -36,7 +36,7 @@ pub use shell::{Window, WindowRule};
 const ECN_BETA: Parameter = Parameter::derived(
     "ecn_beta",
     "as for a loss",
-    "fraction of the window kept for a mark in congestion avoidance (RFC 8511: 0.8 for Reno, 0.85 for CUBIC)",
+    "fraction of the window kept for a mark in congestion avoidance, at least that for a loss (RFC 8511: 0.8 for Reno, 0.85 for CUBIC)",
 )
 .above(0.0)
 .below(1.0);
