@@ -351,6 +351,9 @@ const QUIET: &[[&str; 2]] = &[
     ["via", "link.0."],
     // What is lost or waits is rare beside it.
     ["loss=", ""],
+    // Over UDT and datagrams an era acts where a window is not used.
+    ["era=", "algorithm="],
+    ["algorithm=", "era="],
     ["queue=", "policer="],
     ["arrivals.0.ecn=", "queue=fq_codel"],
     ["policer=", "direction="],

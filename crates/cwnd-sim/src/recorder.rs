@@ -8,7 +8,7 @@ use cwnd_trace::{CbrTrace, Column, CrowdTrace, FlowTrace, LinkTrace, SizeClass, 
 
 use crate::crowd::{CLASSES, Totals};
 use crate::protocol::SenderProtocol;
-use crate::setup::Setup;
+use crate::setup::{FlowSetup, Setup};
 use crate::traffic::{RateChange, RateSchedule, Source};
 use crate::world::{Sampler, World};
 
@@ -41,10 +41,7 @@ impl Recorder {
             late: start.since(flow.start).as_nanos(),
             stop: flow.stop.map(Time::as_nanos),
             links: world.routes.links(built.forward).collect(),
-            demand: match flow.source {
-                Source::Rate(RateSchedule { change: RateChange::Constant, initial, .. }) => Some(initial),
-                _ => None,
-            },
+            demand: demand(flow, *base_rtt),
             base_rtt: base_rtt.as_nanos(),
             size: if let Source::Packets(size) = flow.source { Some(size) } else { None },
             sent: column(rows),
@@ -261,3 +258,15 @@ const ROWS: usize = 1 << 12;
 const PER_FLOW: u64 = 13;
 const INTERNALS: u64 = 4;
 const PER_LINK: u64 = 9;
+/// The most that a flow would carry alone, bit/s on the wire: what its application hands over on average, and a window of the size that its
+/// receiver grants in each round trip.
+fn demand(flow: &FlowSetup, base_rtt: Span) -> Option<u64> {
+    let source = match flow.source {
+        Source::Rate(RateSchedule { change: RateChange::Constant, initial, .. }) => Some(initial),
+        Source::Rate(RateSchedule { change: RateChange::Square(other), initial, .. }) => Some(initial.midpoint(other)),
+        _ => None,
+    };
+    let bits = f64::from(flow.packet.0) * 8.0;
+    let granted = flow.max_window.map(|packets| (packets * bits / base_rtt.as_secs_f64()) as u64);
+    source.into_iter().chain(granted).min()
+}

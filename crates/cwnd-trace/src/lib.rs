@@ -62,7 +62,8 @@ pub struct FlowTrace {
     pub stop: Option<u64>,
     /// The links that its data crosses, in order, as indices of [`Trace::links`].
     pub links: SmallVec<[u32; 4]>,
-    /// The constant rate at which its application hands packets over, bit/s on the wire; none where it has no such rate.
+    /// The most that it would carry alone, bit/s on the wire: the mean of what its application hands over at a constant rate or in a square
+    /// wave, and the window that its receiver grants per round trip. None for a flow without such a bound.
     pub demand: Option<u64>,
     /// Its round-trip time without queueing or serialisation, nanoseconds.
     pub base_rtt: u64,

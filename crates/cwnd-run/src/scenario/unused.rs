@@ -445,17 +445,16 @@ fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<String> {
             let LinuxHost { tso, fq, gro, autotune, whole, min_rto } = flow.host;
             let others = tso || gro.is_some() || autotune.is_some() || min_rto.is_some();
             let algorithm = start(&flow.algorithm).filter(|_| (fq || whole) && !others)?;
-            let spaced = !fq || algorithm.control().pacing != Pacing::Off;
+            // One that spreads its window may do so in some phases alone.
+            let spaced = !fq || matches!(algorithm.control().pacing, Pacing::At(_));
             let uncut = !whole || algorithm.slow_start_threshold().is_none();
             let why = if fq { "spaces its packets itself" } else { "keeps a window of its own" };
             (spaced && uncut).then(|| format!("`{name}` {why}"))
         }
         "max_window" if entry.transport == Transport::Stack => protocol,
         "era" => {
-            // Those beside TCP see of an era only whether they grow on what they do not use.
-            let bounded = flow.stop.is_some() || !flow.pauses.is_empty() || flow.max_window.is_some();
-            let used = flow.source == Traffic::Bulk && !bounded;
-            let same = used || flow.era.policy.validate == otherwise.policy.validate;
+            // Other protocols see of an era only whether windows grow that are not used, and a window of their own may hold any of them.
+            let same = flow.era.policy.validate == otherwise.policy.validate;
             let agent = || matches!(start(&flow.algorithm), Some(Algorithm::UdtAgent(_)));
             protocol.filter(|_| same || entry.transport == Transport::Stack || agent())
         }
