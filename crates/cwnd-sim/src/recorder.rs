@@ -252,12 +252,6 @@ fn column<T>(rows: usize) -> Column<T> {
     Column::with_capacity(rows)
 }
 
-/// Longer columns grow as they are filled, so that a run whose samples would fill the memory fails when they do.
-const ROWS: usize = 1 << 12;
-/// Columns of a flow, of what algorithms usually show of themselves, and of a link.
-const PER_FLOW: u64 = 13;
-const INTERNALS: u64 = 4;
-const PER_LINK: u64 = 9;
 /// The most that a flow would carry alone, bit/s on the wire: what its application hands over on average, and a window of the size that its
 /// receiver grants in each round trip.
 fn demand(flow: &FlowSetup, base_rtt: Span) -> Option<u64> {
@@ -270,3 +264,10 @@ fn demand(flow: &FlowSetup, base_rtt: Span) -> Option<u64> {
     let granted = flow.max_window.map(|packets| (packets * bits / base_rtt.as_secs_f64()) as u64);
     source.into_iter().chain(granted).min()
 }
+
+/// Longer columns grow as they are filled, so that a run whose samples would fill the memory fails when they do.
+const ROWS: usize = 1 << 12;
+/// Columns of a flow, of what algorithms usually show of themselves, and of a link.
+const PER_FLOW: u64 = 13;
+const INTERNALS: u64 = 4;
+const PER_LINK: u64 = 9;
