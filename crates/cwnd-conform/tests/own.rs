@@ -1,6 +1,10 @@
 //! Our `reno` and `cubic`, each with and without `HyStart++`, meet every check that applies to them.
 
-use cwnd_conform::{Plan, Subject, Verdict, text};
+use std::sync::Arc;
+
+use cwnd::registry::Maker;
+use cwnd::{Ack, Algorithm, CongestionControl, Rtt, Span, Spec, Start, View, Wrapped, Wrapper};
+use cwnd_conform::{Law, Plan, Subject, Verdict, text};
 
 /// Judges the four over so many seeds.
 fn no_false_alarm(seeds: u64) {
@@ -32,4 +36,45 @@ fn ids_are_unique() {
     ids.dedup();
     assert_eq!(ids.len(), count);
     assert!(count >= 55, "{count} checks");
+}
+
+/// Vegas, shown the round trip of a packet that left a millisecond before the newest wherever an acknowledgement reports two.
+#[derive(Clone, Debug)]
+struct Older(Algorithm);
+
+impl Wrapper for Older {
+    type Inner = Algorithm;
+
+    fn inner(&self) -> &Algorithm {
+        &self.0
+    }
+
+    fn inner_mut(&mut self) -> &mut Algorithm {
+        &mut self.0
+    }
+
+    fn on_ack(&mut self, view: &View, ack: &Ack) {
+        let late = |rtt: Rtt| Rtt { latest: rtt.latest + Span::from_millis(u64::from(ack.newly > 1)), ..rtt };
+        self.0.on_ack(&View { rtt: view.rtt.map(late), ..*view }, ack);
+    }
+}
+
+#[derive(Debug)]
+struct MakeOlder;
+
+impl Maker for MakeOlder {
+    fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Wrapped(Older(Spec::parse("vegas").expect("registered").start(start))))
+    }
+}
+
+#[test]
+fn a_sample_of_the_older_packet_is_found() {
+    let plan = Plan { seeds: 1, only: vec!["held-acks".to_string()], ..Plan::default() };
+    let wrong = Subject::new("older", Law::Other, Spec::outside("older", Arc::new(MakeOlder)));
+    let verdicts = [Subject::parse("vegas").expect("registered"), wrong].map(|subject| {
+        let result = plan.judge(&subject);
+        (result.count(Verdict::Meets), result.count(Verdict::Departs))
+    });
+    assert_eq!(verdicts, [(1, 0), (0, 1)]);
 }

@@ -92,16 +92,19 @@ impl RetransmissionTimer {
     #[inline]
     pub(crate) fn sample(&mut self, oldest: Span, newest: Span, exact: &RttEstimator) {
         self.backoff = 0;
-        if self.own.is_some() || oldest != newest {
-            self.sample_apart(oldest, exact);
+        if self.own.is_none() && oldest != newest {
+            self.part_from(exact);
+        }
+        if let Some(Own { tick, rtt }) = self.own.as_deref_mut() {
+            let ticks = |tick: Span| tick * ((oldest + tick / 2).as_nanos() / tick.as_nanos()).max(1);
+            rtt.on_sample(if *tick > Span::ZERO { ticks(*tick) } else { oldest }, Span::ZERO);
         }
     }
 
-    #[inline(never)]
-    fn sample_apart(&mut self, oldest: Span, exact: &RttEstimator) {
-        let Own { tick, rtt } = &mut **self.own.get_or_insert_with(|| Box::new(Own { tick: Span::ZERO, rtt: *exact }));
-        let whole = |tick: Span| tick * ((oldest + tick / 2).as_nanos() / tick.as_nanos()).max(1);
-        rtt.on_sample(if *tick > Span::ZERO { whole(*tick) } else { oldest }, Span::ZERO);
+    /// From now on its samples are others than the algorithm's.
+    #[cold]
+    fn part_from(&mut self, exact: &RttEstimator) {
+        self.own = Some(Box::new(Own { tick: Span::ZERO, rtt: *exact }));
     }
 
     /// The round-trip time by RFC 6298, without ticks: what a sender of TCP knows as SRTT.
