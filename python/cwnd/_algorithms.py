@@ -110,7 +110,7 @@ def algorithm(name: str) -> AlgorithmInfo:
     --------
     >>> import cwnd
     >>> [parameter.name for parameter in cwnd.algorithm("aimd").parameters]
-    ['a', 'b']
+    ['a', 'b', 'ecn_beta']
     """
     return _info(json.loads(_native.algorithm(text("name", name, "simd"))))
 
