@@ -85,7 +85,7 @@ class Estimates(Mapping[str, Estimate]):
     __slots__ = ("_measures", "flow_goodput_bps")
 
     flow_goodput_bps: tuple[Estimate | None, ...]
-    """Payload of each flow that arrived for the first time, bit/s, as the scenario has them; None if it was not there."""
+    """Payload of each flow that arrived for the first time, bit/s, in order of the scenario; None if not there."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         found = {name: document.get(name) for name, _, _ in _MEASURES}

@@ -82,7 +82,7 @@ def test_the_queue_is_that_of_the_bottleneck(result: cwnd.RunResult) -> None:
 def test_internals_and_chosen_flows(result: cwnd.RunResult) -> None:
     lines = drawn(result.plot.series("w0", flows=["simd"]))
     assert list(lines) == ["simd"]
-    expected = of(result.trace, "w0", 1, flow="simd")
+    expected = of(result.trace, "w0", 1, flow="simd").copy()
     expected[0] = np.nan  # Flows start within a round trip.
     assert np.array_equal(lines["simd"][1], expected, equal_nan=True)
     # A threshold that is infinite at first is left out there.
@@ -171,7 +171,8 @@ def test_the_trade_off_has_the_estimates(comparison: cwnd.Comparison) -> None:
 def test_shares_are_the_goodputs_of_flows(comparison: cwnd.Comparison) -> None:
     axes = comparison.plot.shares()
     widths = [bar.get_width() for bar in axes.patches]  # type: ignore[attr-defined]
-    assert widths == pytest.approx([1e-6 * flow.mean for row in comparison.rows for flow in row.flow_goodput_bps if flow])
+    shares = [flow for row in comparison.rows for flow in row.flow_goodput_bps if flow]
+    assert widths == pytest.approx([1e-6 * share.mean for share in shares])
     assert [label.get_text() for label in axes.get_yticklabels()] == ["reno", "simd:beta=1/8"]
 
 

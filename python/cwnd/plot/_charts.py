@@ -188,7 +188,8 @@ class RunCharts:
         Returns
         -------
         altair.LayerChart
-            Dashed: max-min fair shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
+            Dashed: max-min fair shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the
+            end.
         """
         return _chart(of_run(self._runs, "phase", seed, flows=flows, interval=interval)[1])
 

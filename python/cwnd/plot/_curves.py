@@ -121,7 +121,10 @@ class Curves:
 
 @dataclass(frozen=True)
 class Phase:
-    """The goodput of one flow against that of another, Mbit/s; their sum at a full bottleneck is `full`, max-min fair shares lead to `fair`."""
+    """The goodput of one flow against that of another, Mbit/s.
+
+    Their sum at a full bottleneck is `full`; max-min fair shares lead to `fair`.
+    """
 
     x: Axis
     y: Axis

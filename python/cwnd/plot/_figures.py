@@ -247,7 +247,8 @@ class RunPlots:
         Returns
         -------
         matplotlib.axes.Axes
-            Dashed: max-min fair shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the end.
+            Dashed: max-min fair shares. Dotted: the bottleneck is full. Points get stronger with time; the ring is the
+            end.
         """
         phase = Phase.of(of_run(self._runs, "phase", seed, flows=flows, interval=interval)[0])
         axes = _axes(ax, (4, 4))
