@@ -271,7 +271,9 @@ def test_charts_of_a_comparison(comparison: cwnd.Comparison) -> None:
     assert [row["utilisation"] for row in points] == [row["utilisation"].mean for row in comparison.rows]
     bars = rows(comparison.chart.shares().to_dict())
     assert [bar["position"] for bar in bars] == ["1", "2", "1", "2"]
-    assert bars[0]["goodput_bps"] == comparison["reno"].flow_goodput_bps[0].mean
+    first = comparison["reno"].flow_goodput_bps[0]
+    assert first is not None
+    assert bars[0]["goodput_bps"] == first.mean
     curves = comparison.chart.cdf("window_packets").to_dict()["layer"][0]
     assert curves["mark"]["interpolate"] == "step-after"
 
