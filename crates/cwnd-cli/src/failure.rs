@@ -40,7 +40,7 @@ impl Failure {
     /// A fault in a scenario that was made from options, which are named after its keys.
     pub(crate) fn of_options<A: Args>(error: &ScenarioError) -> Self {
         let named = error.at_argument().and_then(|(key, reason)| {
-            // What a scenario calls otherwise, or has beside what the options set.
+            // Keys that scenarios name differently, or that no option sets.
             let key = if ["count", "sampling"].contains(&key) { "flows" } else { key };
             option::<A>(key).map(|option| format!("{option}: {reason}"))
         });

@@ -24,7 +24,7 @@ fn document(path: &str, flows: &[Flow], longer: u32) -> Value {
     case(&text(path, flows, longer))
 }
 
-/// The same with another flow, which starts when the run is over.
+/// The trace with one more flow, which starts after the end of the run.
 fn with_latecomer(path: &str, flows: &[Flow]) -> Value {
     let mut runs = runs(&text(path, flows, 0));
     for (trace, summary) in runs.traces.iter_mut().zip(&mut runs.summaries) {

@@ -6,9 +6,9 @@ use cwnd_trace::{PacketLog, Protocol};
 use cwnd_udt::Message;
 
 use crate::logged::LoggedSender;
+use crate::net::packet::AckEcho;
 use crate::net::packet::{Body, Data, Header};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
-use crate::tcp::AckEcho;
 use crate::tcp::recovery::{Cumulative, NewReno, Rack, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
 use crate::{agent, cbr, datagram, routed, stack, tcp, udt};
 

@@ -39,6 +39,7 @@ pub use cwnd_trace::{Passage, Passing, Trace};
 pub use era::{Era, MarkedAtOne, Recovery};
 pub use error::{SetupError, SetupPart, StackPanic};
 pub use net::delivery::{DeliveryTrace, DeliveryTraceError};
+pub use net::packet::AckEcho;
 pub use net::setup::{
     Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, HoldBack, Impairments,
     LinkId, LinkSetup, Loss, NodeId, PieSetup, QueueLimit, RedSetup, Reordering, RioSetup, Tap, TokenBucket, VcpSetup,
@@ -48,7 +49,7 @@ pub use net::steps::Schedule;
 pub use setup::{CheckedSetup, CrowdSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};
 pub use simulation::{FlowState, Simulation, State};
 pub use tcp::recovery::RecoveryScheme;
-pub use tcp::{AckEcho, LinuxHost, Reassembly};
+pub use tcp::{LinuxHost, Reassembly};
 pub use topology::{Dumbbell, ParkingLot};
 pub use traffic::{CbrSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, Source};
 

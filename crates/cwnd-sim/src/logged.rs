@@ -8,9 +8,9 @@ use cwnd_udt::wire::{LossRange, Losses};
 use cwnd_udt::{Message, Seq, SocketId};
 
 use crate::agent;
+use crate::net::packet::AckEcho;
 use crate::net::packet::{Ack, Block, Body, Ecn};
 use crate::protocol::{SenderProtocol, Timers, collect, collected};
-use crate::tcp::AckEcho;
 
 /// A sender with a log. As a kind of sender of its own it costs others nothing, not even a branch.
 #[derive(Debug)]

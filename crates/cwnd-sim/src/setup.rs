@@ -10,10 +10,11 @@ use cwnd_stack::StackSpec;
 
 use crate::era::Era;
 use crate::error::{SetupError, SetupPart, in_range, require};
+use crate::net::packet::AckEcho;
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::{Class, LinkId, LinkSetup, NodeId, Tap};
 use crate::tcp::recovery::RecoveryScheme;
-use crate::tcp::{AckEcho, LinuxHost, Reassembly, largest_window};
+use crate::tcp::{LinuxHost, Reassembly, largest_window};
 use crate::traffic::{CbrSetup, Gap, Pages, Pause, Sizes, Source};
 
 /// Everything a run needs.

@@ -1,4 +1,4 @@
-//! Every flag of every command beside `--json`: what is printed is JSON still, and differs, or the flag has written a file, or a warning
+//! Each flag of each command together with `--json`: the output stays JSON and differs, or the flag has written a file, or a warning
 //! or a refusal names it.
 
 use std::sync::Mutex;

@@ -5,7 +5,6 @@ use cwnd_udt::Message;
 
 use super::setup::Class;
 use crate::agent::message;
-use crate::tcp::AckEcho;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +34,16 @@ pub(crate) enum Ecn {
     Capable,
     /// A router met congestion.
     Congestion,
+}
+
+/// How a receiver echoes congestion marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckEcho {
+    /// Every acknowledgement carries the echo until the sender confirms its reaction (RFC 3168 section 6.1.3).
+    Latch,
+    /// An acknowledgement carries the echo if its newest packet was marked, and covers packets with marks or packets without: where one
+    /// follows the other, what is held back is acknowledged, and so is the newest packet, at once (RFC 8257 section 3.2).
+    PerPacket,
 }
 
 impl Ecn {

@@ -14,6 +14,6 @@ mod timer;
 pub(crate) use aggregate::Aggregate;
 pub use linux::LinuxHost;
 pub(crate) use linux::largest_window;
-pub use receiver::{AckEcho, Reassembly};
+pub use receiver::Reassembly;
 pub(crate) use receiver::{Receiver, ReceiverOptions};
 pub(crate) use sender::{Released, Sender};

@@ -5,19 +5,9 @@ use cwnd::{Bytes, Span, Time};
 use super::linux::packets_in_segment;
 use super::merging::Merging;
 use super::right_sizing::RightSizing;
-use crate::net::packet::{Ack, Block, Body, Data};
+use crate::net::packet::{Ack, AckEcho, Block, Body, Data};
 use crate::protocol::{Received, ReceiverProtocol};
 use crate::ranges::{Range, Ranges};
-
-/// How a receiver echoes congestion marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AckEcho {
-    /// Every acknowledgement carries the echo until the sender confirms its reaction (RFC 3168 section 6.1.3).
-    Latch,
-    /// An acknowledgement carries the echo if its newest packet was marked, and covers packets with marks or packets without: where one
-    /// follows the other, what is held back is acknowledged, and so is the newest packet, at once (RFC 8257 section 3.2).
-    PerPacket,
-}
 
 /// What a receiver does with a packet that arrives before another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
