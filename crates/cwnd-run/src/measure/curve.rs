@@ -96,6 +96,18 @@ impl<'a> Curve<'a> {
 
 pub(super) const NANOS_PER_SECOND: f64 = 1e9;
 
+/// The end of the first window of length `span` within `life` that ends at one of the instants `at` and is as wanted.
+///
+/// None if there is none, or if the samples lie further apart than `span`.
+#[must_use]
+pub fn first_window(at: &[u64], life: Window, span: u64, mut wanted: impl FnMut(Window) -> bool) -> Option<u64> {
+    if !Curve::new(at, at).resolves(life, span) {
+        return None;
+    }
+    let ends = at.iter().copied().filter(|end| *end >= life.from.saturating_add(span) && *end <= life.to);
+    ends.into_iter().find(|end| wanted(Window { from: end - span, to: *end }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,7 @@
 
 use cwnd_trace::{LinkTrace, Trace};
 
-use super::convergence::first_window;
-use super::curve::{Curve, NANOS_PER_SECOND, Window};
+use super::curve::{Curve, NANOS_PER_SECOND, Window, first_window};
 
 /// What can happen to a packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

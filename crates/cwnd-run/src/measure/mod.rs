@@ -25,9 +25,8 @@ mod summary;
 mod throughput;
 
 pub(crate) use convergence::convergence_time;
-pub use convergence::first_window;
 pub use correlation::{kendall, spearman};
-pub use curve::{Curve, Window};
+pub use curve::{Curve, Window, first_window};
 pub use fair::fair_shares;
 pub use fairness::{jain, relative_range};
 pub use life::lifetime;

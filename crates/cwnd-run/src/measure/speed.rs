@@ -5,7 +5,7 @@
 
 use cwnd_trace::{FlowTrace, Trace};
 
-use super::convergence::first_window;
+use super::curve::first_window;
 use super::curve::{Curve, Window};
 
 /// Base round trips of the flow from `at` until it gets at least twice what it got in the `span` before; none if that does not

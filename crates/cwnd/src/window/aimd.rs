@@ -3,7 +3,8 @@
 //! Chiu and Jain, Computer Networks and ISDN Systems 17 (1989); RFC 5681 for Reno; the TCP-friendly increase for a given
 //! decrease from Yang and Lam, ICNP 2000 (simd section 2); RFC 8511 for `ecn_beta`.
 
-use super::{ECN_BETA, Window, WindowRule, ecn_beta};
+use super::abe::{ECN_BETA, ecn_beta};
+use super::{Window, WindowRule};
 use crate::entry::{Entry, Family, Transport};
 use crate::mutants::{self, Mutant};
 use crate::parameter::Parameter;

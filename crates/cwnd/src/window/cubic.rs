@@ -2,7 +2,8 @@
 //!
 //! RFC 9438; section numbers are its own.
 
-use super::{ECN_BETA, Window, WindowRule, aimd, ecn_beta};
+use super::abe::{ECN_BETA, ecn_beta};
+use super::{Window, WindowRule, aimd};
 use crate::entry::{Entry, Family, Transport};
 use crate::mutants::{self, Mutant};
 use crate::parameter::Parameter;
