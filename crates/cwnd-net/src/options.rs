@@ -173,7 +173,9 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self::new(Settings::default())
+        let mut settings = Settings::default();
+        settings.ask_reports = true;
+        Self::new(settings)
     }
 }
 

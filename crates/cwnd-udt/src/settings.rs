@@ -45,6 +45,9 @@ pub struct Settings {
     /// What this end receives is acknowledged after so many packets, lightly, between the ticks of UDT's clock of 10 ms; at least 1. An
     /// algorithm that follows delivery rates sees the path the better, the fewer they are.
     pub ack_every: u32,
+    /// Ask a receiver that has missed packets to report the packets that arrive above them. A receiver that does not know the question, as
+    /// libudt's, acknowledges as before.
+    pub ask_reports: bool,
     /// How long a connection that is being closed goes on delivering what was written.
     pub linger: Span,
     /// A packet of any kind is sent at least this often.
@@ -119,6 +122,7 @@ impl Settings {
             burst: Span::ZERO,
             prove_acks: false,
             ack_every: 64,
+            ask_reports: false,
             linger: Span::from_secs(180),
             keep_alive: Span::from_secs(1),
             idle_timeout: Span::from_secs(10),

@@ -17,14 +17,21 @@ pub(super) struct Gaps {
 struct Gap {
     first: u64,
     end: u64,
-    /// When it was last reported, and how many times.
-    reported_at: Time,
-    reports: u64,
+    seen: Seen,
+}
+
+/// When a gap was seen and reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) opened_at: Time,
+    /// When it was last reported, or is to be reported first, and how many times it has been.
+    pub(super) reported_at: Time,
+    pub(super) reports: u64,
 }
 
 impl Gap {
     fn due(&self, interval: Span) -> Time {
-        self.reported_at + interval * self.reports
+        self.seen.reported_at + interval * self.seen.reports
     }
 }
 
@@ -36,16 +43,27 @@ impl Gaps {
 
     /// Packets `missing`, above all others, are missing, and reported now.
     pub(super) fn open(&mut self, now: Time, missing: Range<u64>, interval: Span) {
+        self.add(missing, Seen { opened_at: now, reported_at: now, reports: 1 }, interval);
+    }
+
+    /// The same, where the first report waits for `wait`.
+    pub(super) fn open_unreported(&mut self, now: Time, missing: Range<u64>, wait: Span) {
+        self.add(missing, Seen { opened_at: now, reported_at: now + wait, reports: 0 }, wait);
+    }
+
+    fn add(&mut self, missing: Range<u64>, seen: Seen, interval: Span) {
         if !missing.is_empty() {
-            self.gaps.push_back(Gap { first: missing.start, end: missing.end, reported_at: now, reports: 1 });
-            self.due = Some(self.due.map_or(now + interval, |due| due.min(now + interval)));
+            let gap = Gap { first: missing.start, end: missing.end, seen };
+            self.gaps.push_back(gap);
+            self.due = Some(self.due.map_or(gap.due(interval), |due| due.min(gap.due(interval))));
         }
     }
 
-    /// Packet `number` is no longer missing.
-    pub(super) fn fill(&mut self, number: u64) {
+    /// Packet `number` is no longer missing: when its gap was seen and reported, if it was missing.
+    pub(super) fn fill(&mut self, number: u64) -> Option<Seen> {
         let at = self.gaps.partition_point(|gap| gap.end <= number);
-        let Some(gap) = self.gaps.get_mut(at).filter(|gap| gap.first <= number) else { return };
+        let gap = self.gaps.get_mut(at).filter(|gap| gap.first <= number)?;
+        let seen = gap.seen;
         match (gap.first == number, gap.end == number + 1) {
             (true, true) => {
                 self.gaps.remove(at);
@@ -61,6 +79,14 @@ impl Gaps {
         if self.gaps.is_empty() {
             self.due = None;
         }
+        Some(seen)
+    }
+
+    /// The missing packets among `numbers`, as ranges in order.
+    pub(super) fn within(&self, numbers: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
+        let at = self.gaps.partition_point(|gap| gap.end <= numbers.start);
+        let gaps = self.gaps.range(at..).take_while(move |gap| gap.first < numbers.end);
+        gaps.map(move |gap| gap.first.max(numbers.start)..gap.end.min(numbers.end))
     }
 
     /// The numbers around `number` between which nothing is missing: the end of the gap before it and the start of the one after.
@@ -84,11 +110,12 @@ impl Gaps {
             if gap.due(interval) <= now && room {
                 room = report(gap.first..gap.end);
                 if room {
-                    gap.reported_at = now;
-                    gap.reports = (gap.reports + 1).min(MAX_REPORTS);
+                    gap.seen.reported_at = now;
+                    gap.seen.reports = (gap.seen.reports + 1).min(MAX_REPORTS);
                 }
             }
-            due = due.min(gap.due(interval).max(now + MIN_INTERVAL));
+            let soonest = if gap.seen.reports == 0 { now } else { now + MIN_INTERVAL };
+            due = due.min(gap.due(interval).max(soonest));
         }
         self.due = (due < Time::MAX).then_some(due);
     }

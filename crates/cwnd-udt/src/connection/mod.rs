@@ -8,9 +8,11 @@
 //! Inside, packets have unwrapped numbers from 0; [`Seq`] exists at the edge only.
 
 mod ack_history;
+mod arrivals;
 mod assumption;
 mod buffer;
 mod closing;
+mod covered;
 mod gaps;
 mod host;
 mod lossless_rate;
@@ -27,6 +29,7 @@ mod sender;
 mod stats;
 mod tag;
 mod timeouts;
+mod tolerance;
 mod transmit;
 
 use std::collections::VecDeque;
@@ -156,6 +159,13 @@ impl Connection {
                 }
             }
             Control::Nak(losses) => self.sender.on_nak(now, *losses),
+            Control::AskReports => self.receiver.ask_reports(),
+            Control::Report(report) => {
+                let acknowledged = self.sender.on_report(now, report);
+                if !self.judge(now, acknowledged) {
+                    return;
+                }
+            }
             Control::Ack2(number) => self.receiver.on_ack2(now, *number, &mut self.sender.host.facts.rtt),
             Control::DropRequest(request) => {
                 self.pending_events.readable |= self.receiver.on_drop(now, request, self.sender.rtt());
@@ -421,7 +431,7 @@ impl Connection {
         if let Some(number) = self.ack2.pop_front() {
             return Some(Message::Ack2(number));
         }
-        self.sender.poll_drop()
+        self.sender.poll_ask().or_else(|| self.sender.poll_drop())
     }
 
     fn poll_data(&mut self, now: Time) -> Option<Transmit> {
@@ -437,7 +447,13 @@ impl Connection {
 
     /// Packets before `next` have arrived at the peer; whether that can be true.
     fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> bool {
-        match self.sender.on_ack(now, next, full) {
+        let acknowledged = self.sender.on_ack(now, next, full);
+        self.judge(now, acknowledged)
+    }
+
+    /// Whether what the peer acknowledged can be true; a lie ends the connection.
+    fn judge(&mut self, now: Time, acknowledged: Acknowledged) -> bool {
+        match acknowledged {
             Acknowledged::Possible => self.closing.on_alive(),
             Acknowledged::Impossible => return false,
             Acknowledged::Withheld => {

@@ -47,8 +47,10 @@ pub(super) struct Record {
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// In the network; it was sent in its turn, or is a retransmission.
+    /// In the network; it was sent in its turn.
     InFlight,
+    /// In the network; it was sent again.
+    Resent,
     /// Not sent before the receiver reports it missing, or it is released.
     Withheld,
     /// Released, and to be sent: the receiver has not reported it missing.
@@ -57,8 +59,10 @@ enum State {
     SentLate,
     /// Missing, and to be sent again.
     Lost,
-    /// Arrived above a hole.
+    /// Arrived above a hole, as a report of missing packets implies.
     Arrived,
+    /// Arrived above a hole, as the receiver has said.
+    Named,
     /// Its message was given up.
     GivenUp,
 }
@@ -93,7 +97,7 @@ pub(super) struct GivenUp {
 
 impl State {
     fn is_in_flight(self) -> bool {
-        matches!(self, Self::InFlight | Self::SentLate)
+        matches!(self, Self::InFlight | Self::Resent | Self::SentLate)
     }
 }
 
@@ -165,12 +169,15 @@ impl Outstanding {
         });
     }
 
-    /// Packets `..upto` have arrived. Returns when the last of them was sent.
-    pub(super) fn acknowledge(&mut self, upto: u64) -> Option<Time> {
+    /// Packets `..upto` have arrived. Returns when the last of them was sent, and how many the receiver had named before.
+    pub(super) fn acknowledge(&mut self, upto: u64) -> Option<(Time, u64)> {
         let count = usize::try_from(upto.checked_sub(self.acked)?).ok()?;
         let newest = self.records.get(count.checked_sub(1)?)?.sent_at;
-        let in_flight = |record: &Record| record.state.is_in_flight();
-        self.in_flight -= self.records.drain(..count).filter(in_flight).count() as u64;
+        let mut named = 0;
+        for record in self.records.drain(..count) {
+            self.in_flight -= u64::from(record.state.is_in_flight());
+            named += u64::from(record.state == State::Named);
+        }
         self.acked = upto;
         self.reported = self.reported.max(upto);
         self.lost.remove_below(upto);
@@ -178,7 +185,7 @@ impl Outstanding {
             self.expiring.pop_front();
         }
         self.pass_given_up();
-        Some(newest)
+        Some((newest, named))
     }
 
     /// The receiver misses `missing` and has what follows. Packets sent less than `age` ago cannot be meant: the report is
@@ -210,16 +217,16 @@ impl Outstanding {
                 }
                 // A further report is one of a loss.
                 State::SentLate => record.state = State::InFlight,
-                State::InFlight if now.since(record.sent_at) < age => {}
-                State::InFlight | State::Arrived => {
-                    self.in_flight -= u64::from(record.state == State::InFlight);
+                State::InFlight | State::Resent if now.since(record.sent_at) < age => {}
+                State::InFlight | State::Resent | State::Arrived => {
+                    self.in_flight -= u64::from(record.state.is_in_flight());
                     record.state = State::Lost;
                     self.lost.insert(number);
                     lose(number);
                     found.first = found.first.or(Some(number));
                     found.lost += 1;
                 }
-                State::Lost => {}
+                State::Lost | State::Named => {}
             }
         }
         self.reported = self.reported.max(range.end);
@@ -238,6 +245,19 @@ impl Outstanding {
         self.reported = self.reported.max(upto);
     }
 
+    /// The receiver says that it has packet `number`: when that was sent, if it has not said so before and nobody has missed it.
+    pub(super) fn name(&mut self, number: u64) -> Option<Time> {
+        let record = self.record_mut(number)?;
+        let in_flight = record.state.is_in_flight();
+        if !in_flight && record.state != State::Arrived {
+            return None;
+        }
+        record.state = State::Named;
+        let sent_at = record.sent_at;
+        self.in_flight -= u64::from(in_flight);
+        Some(sent_at)
+    }
+
     /// One past the last of the packets `from..end` that was sent by `then`, and when that was; none if none was.
     pub(super) fn sent_by(&self, from: u64, end: u64, then: Time) -> Option<(u64, Time)> {
         let numbers = (from.max(self.acked)..end.min(self.next()))
@@ -248,7 +268,7 @@ impl Outstanding {
     /// Marks packet `number` lost without a report of the receiver; whether it was not before. One that seemed to have arrived may be
     /// missing too, since the NAK that reported it may be lost.
     pub(super) fn mark_lost(&mut self, number: u64) -> bool {
-        let unnamed = |record: &&mut Record| !matches!(record.state, State::Lost | State::GivenUp);
+        let unnamed = |record: &&mut Record| !matches!(record.state, State::Lost | State::Named | State::GivenUp);
         let Some(record) = self.record_mut(number).filter(unnamed) else { return false };
         let before = std::mem::replace(&mut record.state, State::Lost);
         self.in_flight -= u64::from(before.is_in_flight());
@@ -270,11 +290,17 @@ impl Outstanding {
         record.is_some_and(|record| record.state.is_in_flight() && record.sent_at < then)
     }
 
+    /// Whether packet `number` was sent again, last before `then`, and is in flight.
+    pub(super) fn resent_before(&self, number: u64, then: Time) -> bool {
+        let record = number.checked_sub(self.acked).and_then(|index| self.records.get(usize::try_from(index).ok()?));
+        record.is_some_and(|record| record.state == State::Resent && record.sent_at < then)
+    }
+
     /// Sends the first lost packet again, or one that was released: its number, and what it was.
     pub(super) fn resend(&mut self, now: Time) -> Option<(u64, Record)> {
         let number = self.lost.pop_first()?;
         let record = self.record_mut(number)?;
-        record.state = if record.state == State::Released { State::SentLate } else { State::InFlight };
+        record.state = if record.state == State::Released { State::SentLate } else { State::Resent };
         record.sent_at = now;
         let record = *record;
         self.in_flight += 1;
@@ -419,10 +445,10 @@ mod tests {
         assert_eq!(outstanding.resend(at(100)).map(|(number, _)| number), Some(2));
         assert_eq!(outstanding.in_flight(), 3);
         assert_eq!(miss(&mut outstanding, 2..4).lost, 0, "sent again just now");
-        assert_eq!(outstanding.acknowledge(7), Some(at(6)));
+        assert_eq!(outstanding.acknowledge(7).map(|(sent_at, _)| sent_at), Some(at(6)));
         assert_eq!((outstanding.in_flight(), outstanding.len()), (2, 3));
         assert_eq!(outstanding.resend(at(110)).map(|(number, _)| number), Some(7), "3 has arrived");
-        assert_eq!(outstanding.acknowledge(10), Some(at(9)));
+        assert_eq!(outstanding.acknowledge(10).map(|(sent_at, _)| sent_at), Some(at(9)));
         assert_eq!((outstanding.in_flight(), outstanding.next()), (0, 10));
     }
 
@@ -475,7 +501,7 @@ mod tests {
         assert!(!outstanding.has_lost() && outstanding.in_flight() == 0);
         assert_eq!(miss(&mut outstanding, 1..2).given_up, Some(1));
         assert_eq!(outstanding.given_up(1), Some(given_up));
-        assert_eq!(outstanding.acknowledge(3), Some(at(0)));
+        assert_eq!(outstanding.acknowledge(3).map(|(sent_at, _)| sent_at), Some(at(0)));
         assert_eq!(outstanding.given_up(3), None);
     }
 

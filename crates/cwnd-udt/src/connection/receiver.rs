@@ -7,17 +7,19 @@ use cwnd::estimate::RttEstimator;
 use cwnd::{Arrival, Span, Spec, Start, Time};
 
 use super::ack_history::AckHistory;
+use super::arrivals::Arrivals;
 use super::buffer::Buffer;
 use super::gaps::Gaps;
 use super::measure::{Measure, is_second_of_pair, receiver_side};
 use super::receive_window::{MIN_WINDOW, ReceiveWindow};
 use super::tag::Tag;
 use super::timeouts::{DEFAULT_RTT, MAX_RTT, SYN, UNMEASURED, answer_time};
+use super::tolerance::Tolerance;
 use super::transmit::{Arrived, Slot};
 use crate::handshake::Agreed;
 use crate::number::{AckNumber, MessageNumber, Seq};
 use crate::settings::Settings;
-use crate::wire::{DataHeader, DropRequest, FullAck, LossRange, Losses, Message};
+use crate::wire::{DataHeader, DropRequest, FullAck, LossRange, Losses, Message, Report};
 
 /// The receiving half of a connection.
 #[derive(Debug)]
@@ -28,6 +30,7 @@ pub(super) struct Receiver {
     payload: u32,
     pub(super) buffer: Buffer,
     gaps: Gaps,
+    tolerance: Tolerance,
     measure: Measure,
     history: AckHistory,
     /// The clock of acknowledgements: it runs while data arrives.
@@ -50,6 +53,7 @@ pub(super) struct Receiver {
     light: bool,
     /// Packets from one light acknowledgement to the next.
     ack_every: u32,
+    arrivals: Arrivals,
     /// When the last full acknowledgement is repeated if no ACK2 arrives, and how often it has been.
     repeat_at: Time,
     repeats: u32,
@@ -87,6 +91,7 @@ impl Receiver {
             start: *start,
             buffer: Buffer::new(agreed.mode, settings.receive_buffer),
             gaps: Gaps::default(),
+            tolerance: Tolerance::default(),
             measure: Measure::new(),
             history: AckHistory::new(),
             clock: Time::MAX,
@@ -101,6 +106,7 @@ impl Receiver {
             since_full: 0,
             light: false,
             ack_every: settings.ack_every,
+            arrivals: Arrivals::default(),
             repeat_at: Time::MAX,
             repeats: 0,
             naks: VecDeque::new(),
@@ -137,10 +143,18 @@ impl Receiver {
         let seen = self.buffer.seen();
         if number > seen {
             self.counts.missing += number - seen;
-            self.gaps.open(now, seen..number, answer_time(rtt) + SYN);
-            self.queue_nak(seen..number);
+            match self.tolerance.wait() {
+                Span::ZERO => {
+                    self.gaps.open(now, seen..number, answer_time(rtt) + SYN);
+                    self.queue_nak(seen..number);
+                }
+                wait => self.gaps.open_unreported(now, seen..number, wait),
+            }
         } else if number < seen {
-            self.gaps.fill(number);
+            if let Some(seen) = self.gaps.fill(number) {
+                self.tolerance.on_filled(now, seen, rtt);
+            }
+            self.arrivals.on_filled(number, &self.gaps);
         }
         self.buffer.extend(number + 1);
         let tag = Tag::new(header.position, header.in_order, header.message);
@@ -173,7 +187,11 @@ impl Receiver {
             self.clock = now;
         }
         self.since_full += 1;
-        self.light |= self.since_full.is_multiple_of(self.ack_every);
+        let due = self.since_full.is_multiple_of(self.ack_every);
+        self.light |= due;
+        if due && self.has_gaps() {
+            self.arrivals.set_due(false);
+        }
         self.run_clock(now);
         if len < self.payload {
             // A short packet ends a flight. Small messages in quick succession are acknowledged together.
@@ -181,6 +199,11 @@ impl Receiver {
             self.clock = self.clock.min(earliest.max(now));
         }
         (Some(Slot(number)), overtakes | advances)
+    }
+
+    /// The sender reads reports of what arrives above a gap.
+    pub(super) fn ask_reports(&mut self) {
+        self.arrivals.ask();
     }
 
     /// The sender has received acknowledgement `number`.
@@ -286,6 +309,9 @@ impl Receiver {
         let asked = self.measure.due() <= now;
         if self.clock <= now || asked {
             let ticked = std::mem::replace(&mut self.clock, Time::MAX);
+            if self.has_gaps() {
+                self.arrivals.set_due(true);
+            }
             if std::mem::take(&mut self.data_since_tick) {
                 // The grid of the clock is kept unless the host has missed a tick.
                 self.clock = (ticked.min(now) + SYN).max(now);
@@ -306,7 +332,7 @@ impl Receiver {
             self.acked_lightly = self.buffer.next();
             return Some(Message::LightAck(self.isn + self.acked_lightly));
         }
-        None
+        self.report()
     }
 
     /// An acknowledgement of what was not fully acknowledged yet. It is sent before the shutdown, after which the peer would count the
@@ -317,7 +343,7 @@ impl Receiver {
 
     /// When time alone gives it something to send.
     pub(super) fn next_timeout(&self) -> Time {
-        if !self.naks.is_empty() || self.light {
+        if !self.naks.is_empty() || self.light || self.arrivals.is_due() {
             return Time::ZERO;
         }
         self.clock.min(self.gaps.due()).min(self.repeat_at).min(self.measure.due())
@@ -377,6 +403,19 @@ impl Receiver {
             self.naks.pop_front();
         }
         losses
+    }
+
+    /// The next report of what has arrived above a gap, if one is due.
+    fn report(&mut self) -> Option<Message> {
+        let Range { start, end } = self.arrivals.poll(self.buffer.next(), self.buffer.seen(), &self.gaps)?;
+        let mut missing = Losses::empty();
+        for gap in self.gaps.within(start..end) {
+            let range = LossRange::new(self.isn + gap.start, self.isn + (gap.end - 1))?;
+            if !missing.push(range) {
+                break;
+            }
+        }
+        Some(Message::Report(Report { from: self.isn + start, next: self.isn + end, missing }))
     }
 
     /// One past the last number that may be granted to the sender.

@@ -34,6 +34,8 @@ struct Packet {
     departure: Departure,
     /// How often it was lost.
     losses: u32,
+    /// A report has named it, so that it is counted.
+    arrived: bool,
 }
 
 impl Samples {
@@ -45,7 +47,7 @@ impl Samples {
             None => {
                 // Numbers that no packet ever had, of messages that were given up, are taken for sent with this one.
                 let next = self.acked + self.packets.len() as u64;
-                self.packets.extend((next..=number).map(|_| Packet { departure, losses: 0 }));
+                self.packets.extend((next..=number).map(|_| Packet { departure, losses: 0, arrived: false }));
             }
         }
     }
@@ -55,15 +57,28 @@ impl Samples {
         let count = usize::try_from(upto.saturating_sub(self.acked)).ok()?.min(self.packets.len());
         for packet in self.packets.drain(..count) {
             self.losses -= u64::from(packet.losses);
-            match packet.losses {
-                0 => self.rate.on_delivered(now, &packet.departure),
-                _ => self.rate.on_unnamed(now),
+            if !packet.arrived {
+                packet.deliver(&mut self.rate, now);
             }
         }
         self.acked = self.acked.max(upto);
         let sample = self.rate.sample(min_rtt)?;
         // What is outstanding left after the packet of the sample, so that its losses are none of the packets that left before.
         Some(RateSample { lost: sample.lost.saturating_sub(self.losses), ..sample })
+    }
+
+    /// Packet `number` has arrived above a hole.
+    pub(super) fn arrive(&mut self, now: Time, number: u64) {
+        let at = number.checked_sub(self.acked).and_then(|at| usize::try_from(at).ok());
+        if let Some(packet) = at.and_then(|at| self.packets.get_mut(at)) {
+            packet.arrived = true;
+            packet.deliver(&mut self.rate, now);
+        }
+    }
+
+    /// The sample of the last packet that arrived above a hole and was never lost.
+    pub(super) fn above_hole(&mut self, min_rtt: Option<Span>) -> Option<RateSample> {
+        self.rate.sample(min_rtt)
     }
 
     /// Packet `number` was found lost: the state it left with, and what was delivered and lost since.
@@ -89,6 +104,15 @@ impl Samples {
     pub(super) fn blocked(&mut self, limit: Limit, in_flight: u64) {
         if matches!(limit, Limit::Source | Limit::Peer) {
             self.rate.on_limited(in_flight);
+        }
+    }
+}
+
+impl Packet {
+    fn deliver(&self, rate: &mut DeliveryRate, now: Time) {
+        match self.losses {
+            0 => rate.on_delivered(now, &self.departure),
+            _ => rate.on_unnamed(now),
         }
     }
 }

@@ -7,6 +7,7 @@ use cwnd::host::Moment;
 use cwnd::{Ack, Congestion, CongestionControl, Limit, Packets, Probe, Rate, RateSample, Remote, Span, Start, Time};
 
 use super::assumption::Assumption;
+use super::covered::Covered;
 use super::host::Host;
 use super::lossless_rate::LosslessRate;
 use super::outstanding::{GivenUp, Missing, Outstanding};
@@ -21,7 +22,7 @@ use super::transmit::DataPacket;
 use crate::handshake::Agreed;
 use crate::number::{Seq, SocketId};
 use crate::settings::Settings;
-use crate::wire::{DataHeader, DropRequest, FullAck, LossList, Message};
+use crate::wire::{DataHeader, DropRequest, FullAck, LossList, Message, Reported};
 
 /// The sending half of a connection.
 #[derive(Debug)]
@@ -63,6 +64,10 @@ pub(super) struct Sender {
     assumption: Option<Box<Assumption>>,
     /// Packets below this number have been acknowledged or assumed to have arrived: they have been reported to the algorithm.
     credited: u64,
+    /// Whether the peer reports what arrives above a hole.
+    reports: Reports,
+    /// When the newest packet named by a report was sent.
+    newest_named: Time,
     /// For algorithms that ask for samples.
     samples: Option<Box<Samples>>,
     pub(super) counts: Counts,
@@ -76,6 +81,18 @@ pub(super) enum Acknowledged {
     Impossible,
     /// Of a packet that was never sent. The peer lies.
     Withheld,
+}
+
+/// Reports of what arrives above a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reports {
+    Unwanted,
+    /// The peer has not sent one; whether it is to be asked.
+    Wanted {
+        ask: bool,
+    },
+    /// It sends them.
+    Read,
 }
 
 /// What the sending half counts beside the facts of every sender.
@@ -121,6 +138,8 @@ impl Sender {
             proof: Proof::new(settings.prove_acks, agreed.seed),
             assumption: None,
             credited: 0,
+            newest_named: Time::ZERO,
+            reports: if settings.ask_reports { Reports::Wanted { ask: false } } else { Reports::Unwanted },
             samples,
             counts: Counts::default(),
         }
@@ -148,7 +167,7 @@ impl Sender {
         };
         let in_flight = self.outstanding.in_flight();
         let (repairing, in_recovery) = (acked < self.recover, self.in_recovery());
-        let Some(sent_at) = self.outstanding.acknowledge(upto) else { return Acknowledged::Possible };
+        let Some((sent_at, named)) = self.outstanding.acknowledge(upto) else { return Acknowledged::Possible };
         if let Some(full) = full {
             let sample = reported_rtt(full).unwrap_or_else(|| now.since(sent_at));
             self.host.facts.rtt.on_sample(sample.min(MAX_RTT), Span::ZERO);
@@ -156,7 +175,7 @@ impl Sender {
         self.lossless_rate.advance(now, upto);
         let remote = full.map_or_else(Remote::default, |full| self.remote(full));
         let moment = Moment { in_flight, in_recovery, ..self.moment(now) };
-        let (newly, sample) = self.credit(now, upto);
+        let (newly, sample) = self.credit(now, upto, named);
         if self.assumption.as_ref().is_some_and(|assumption| assumption.ends_with(upto)) {
             self.assumption = None;
         }
@@ -215,7 +234,11 @@ impl Sender {
             self.probe_at = now + probe_interval(self.rtt(), self.probes);
             // Where a queue builds up, packets arrive more slowly than they were sent.
             let idle = self.rtt().get().is_some_and(|rtt| now.since(due) <= rtt.min + rtt.min.mul_f64(QUEUE));
+            let idle = idle && self.reports != Reports::Read;
             self.assumption = idle.then(|| Box::new(Assumption::new(now, withheld, due, next)));
+        }
+        if let Reports::Wanted { ask } = &mut self.reports {
+            *ask = true;
         }
         if let Some(first) = found.first {
             self.assumption = None;
@@ -227,6 +250,68 @@ impl Sender {
         }
     }
 
+    /// Packets above a hole have arrived.
+    pub(super) fn on_report(&mut self, now: Time, report: &Reported<'_>) -> Acknowledged {
+        let covered = Covered::read(report, self.isn, self.outstanding.acked(), self.outstanding.next());
+        let Some(covered) = covered.filter(|_| self.reports != Reports::Unwanted) else {
+            self.counts.refused += 1;
+            return Acknowledged::Impossible;
+        };
+        if self.proof.withheld().is_some_and(|withheld| covered.has(withheld)) {
+            self.counts.refused += 1;
+            return Acknowledged::Withheld;
+        }
+        self.reports = Reports::Read;
+        self.assumption = None;
+        let moment = self.moment(now);
+        let (mut newest, mut newly) = (None, 0);
+        for number in covered.arrived() {
+            let Some(sent_at) = self.outstanding.name(number) else { continue };
+            newly += u32::from(number >= self.credited);
+            newest = newest.max(Some(sent_at));
+            if let Some(samples) = &mut self.samples {
+                samples.arrive(now, number);
+            }
+        }
+        if let Some(sent_at) = newest {
+            self.newest_named = self.newest_named.max(sent_at);
+            let min_rtt = self.rtt().get().map(|rtt| rtt.min);
+            let sample = self.samples.as_mut().and_then(|samples| samples.above_hole(min_rtt));
+            let ack = Ack { acks: 1, newly, marked: 0, sent_at, sample, remote: Remote::default() };
+            self.host.on_ack(&moment, covered.end(), &ack);
+        }
+        // A packet that was sent once is lost when a NAK says so, for which a receiver may wait.
+        let then = self.overtaken_by(self.newest_named);
+        for number in covered.missing() {
+            if self.outstanding.resent_before(number, then) {
+                self.lose(number);
+            }
+        }
+        Acknowledged::Possible
+    }
+
+    /// What was sent before the returned instant should have arrived, since what was sent at `newest` has.
+    fn overtaken_by(&self, newest: Time) -> Time {
+        let slack = self.rtt().get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERING));
+        Time::from_nanos(newest.as_nanos().saturating_sub(slack.as_nanos()))
+    }
+
+    /// Packet `number` is lost, if it was not known to be.
+    fn lose(&mut self, number: u64) {
+        if self.outstanding.mark_lost(number) {
+            self.host.facts.counts.lost += 1;
+            if let Some(samples) = &mut self.samples {
+                samples.lose(number);
+            }
+        }
+    }
+
+    /// The question for reports, if it is due.
+    pub(super) fn poll_ask(&mut self) -> Option<Message> {
+        let Reports::Wanted { ask } = &mut self.reports else { return None };
+        std::mem::take(ask).then_some(Message::AskReports)
+    }
+
     /// More packets are assumed to have arrived, while acknowledgements wait for one that was withheld.
     fn assume(&mut self, now: Time) {
         let Some(assumption) = self.assumption.as_mut().filter(|assumption| assumption.due() <= now) else { return };
@@ -235,16 +320,16 @@ impl Sender {
         let arrival_rate = assumption.set_arrived(upto, sent_at);
         let moment = self.moment(now);
         self.outstanding.set_arrived(upto);
-        let (newly, sample) = self.credit(now, upto);
+        let (newly, sample) = self.credit(now, upto, 0);
         let remote = Remote { arrival_rate, ..Remote::default() };
         self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
     }
 
-    /// Packets below `upto` have arrived: how many of them have not been reported to the algorithm, and their sample if it asks for samples.
-    fn credit(&mut self, now: Time, upto: u64) -> (u32, Option<RateSample>) {
+    /// Packets below `upto` have arrived, `named` of them as reports have said: how many have not been reported to the algorithm, and their sample if it asks for samples.
+    fn credit(&mut self, now: Time, upto: u64, named: u64) -> (u32, Option<RateSample>) {
         let min_rtt = self.rtt().get().map(|rtt| rtt.min);
         let sample = self.samples.as_mut().and_then(|samples| samples.acknowledge(now, upto, min_rtt));
-        let newly = u32::try_from(upto.saturating_sub(self.credited)).unwrap_or(u32::MAX);
+        let newly = u32::try_from(upto.saturating_sub(self.credited + named)).unwrap_or(u32::MAX);
         self.credited = self.credited.max(upto);
         (newly, sample)
     }
@@ -517,19 +602,15 @@ impl Sender {
     /// once: if the retransmission is lost too, it sends nothing, and probes would repair one packet at a time. So the oldest packets that
     /// were sent before are marked lost, twice as many each time, as in slow start.
     fn detect_lost_again(&mut self, newest: Time) {
-        let slack = self.rtt().get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERING));
-        let then = Time::from_nanos(newest.as_nanos().saturating_sub(slack.as_nanos()));
+        let then = self.overtaken_by(newest);
         let first = self.outstanding.acked();
         if !self.outstanding.left_before(first, then) {
             return;
         }
         self.lost_again = (self.lost_again * 2).max(EXP_PACKETS).min(self.outstanding.len());
         for number in first..self.recover.min(first + self.lost_again) {
-            if self.outstanding.left_before(number, then) && self.outstanding.mark_lost(number) {
-                self.host.facts.counts.lost += 1;
-                if let Some(samples) = &mut self.samples {
-                    samples.lose(number);
-                }
+            if self.outstanding.left_before(number, then) {
+                self.lose(number);
             }
         }
     }

@@ -57,6 +57,13 @@ impl Losses {
         Self { ranges: [range; Self::CAPACITY], len: 1 }
     }
 
+    /// No range at all.
+    #[must_use]
+    pub const fn empty() -> Self {
+        let unused = LossRange { first: Seq::MAX, last: Seq::MAX };
+        Self { ranges: [unused; Self::CAPACITY], len: 0 }
+    }
+
     /// Adds a range; false if there is no room.
     #[must_use]
     pub fn push(&mut self, range: LossRange) -> bool {
@@ -80,6 +87,11 @@ impl Losses {
 }
 
 impl<'a> LossList<'a> {
+    /// A list without a range.
+    pub(super) const fn empty() -> Self {
+        Self(Source::Ranges(&[]))
+    }
+
     /// Reads the body of a NAK: none if it is empty, not of whole words, ends within a range, or has a range that runs backwards.
     pub(super) fn parse(body: &'a [u8]) -> Option<Self> {
         let words = Words(body);

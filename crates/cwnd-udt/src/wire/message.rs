@@ -3,6 +3,7 @@
 use super::Control;
 use super::ack::FullAck;
 use super::loss::Losses;
+use super::report::Report;
 use super::words::{Malformed, seq, word};
 use crate::number::{AckNumber, MessageNumber, Seq};
 
@@ -17,6 +18,10 @@ pub enum Message {
     Ack(FullAck),
     /// See [`Control::Nak`].
     Nak(Losses),
+    /// See [`Control::AskReports`].
+    AskReports,
+    /// See [`Control::Report`].
+    Report(Report),
     /// See [`Control::Shutdown`].
     Shutdown,
     /// See [`Control::Ack2`].
@@ -47,6 +52,8 @@ impl Message {
             Self::LightAck(next) => Control::LightAck(*next),
             Self::Ack(ack) => Control::Ack(*ack),
             Self::Nak(losses) => Control::Nak(losses.list()),
+            Self::AskReports => Control::AskReports,
+            Self::Report(report) => Control::Report(report.reported()),
             Self::Shutdown => Control::Shutdown,
             Self::Ack2(number) => Control::Ack2(*number),
             Self::DropRequest(request) => Control::DropRequest(*request),

@@ -8,6 +8,7 @@ mod data;
 mod handshake;
 mod loss;
 mod message;
+mod report;
 mod words;
 
 pub use ack::{FullAck, Rates};
@@ -15,6 +16,7 @@ pub use data::{DataHeader, Position};
 pub use handshake::{Handshake, Request};
 pub use loss::{LossList, LossRange, Losses};
 pub use message::{DropRequest, Message};
+pub use report::{Report, Reported};
 pub use words::{HEADER, Malformed};
 
 use self::words::{seq, word, words};
@@ -59,6 +61,10 @@ pub enum Control<'a> {
     DropRequest(DropRequest),
     /// Type 8: the peer's application failed to use what it received; with an error code of libudt.
     PeerError(u32),
+    /// Type 0x7fff with a subtype of ours: the sender reads [`Report`]s.
+    AskReports,
+    /// Type 0x7fff with another: what has arrived above a missing packet.
+    Report(Reported<'a>),
     /// Type 0x7fff: for the congestion control of the far end.
     User {
         /// The reserved half word of the header.
@@ -118,6 +124,8 @@ impl<'a> Control<'a> {
             ACK2 => Self::Ack2(AckNumber::new(info).ok_or(Malformed::Number("confirmed acknowledgement"))?),
             DROP_REQUEST => Self::DropRequest(DropRequest::parse(info, body)?),
             PEER_ERROR => Self::PeerError(info),
+            USER if subtype == report::ASK => Self::AskReports,
+            USER if subtype == report::REPORT => Self::Report(Reported::parse(info, body)?),
             USER => Self::User { subtype, info, body },
             other => Self::Unknown(other),
         })
@@ -136,6 +144,8 @@ impl<'a> Control<'a> {
             Self::Ack2(number) => (ACK2, 0, number.get()),
             Self::DropRequest(request) => (DROP_REQUEST, 0, request.message.get()),
             Self::PeerError(code) => (PEER_ERROR, 0, *code),
+            Self::AskReports => (USER, report::ASK, 0),
+            Self::Report(report) => (USER, report::REPORT, report.next.get()),
             Self::User { subtype, info, .. } => (USER, *subtype, *info),
             Self::Unknown(kind) => (*kind & KIND, 0, 0),
         };
@@ -148,6 +158,7 @@ impl<'a> Control<'a> {
             Self::LightAck(next) => out.extend(next.get().to_be_bytes()),
             Self::Ack(ack) => ack.encode(out),
             Self::Nak(losses) => losses.encode(out),
+            Self::Report(report) => report.encode(out),
             Self::DropRequest(request) => request.encode(out),
             Self::User { body, .. } => out.extend_from_slice(body),
             // libudt sends a word of zero where a body has no content.

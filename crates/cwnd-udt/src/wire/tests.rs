@@ -77,6 +77,26 @@ fn handshakes_captured_from_libudt() {
 }
 
 #[test]
+fn reports_of_what_has_arrived_above_a_gap() {
+    control("ffff6377 00000000 00000000 2707d0ed 00000000", id(0x2707_d0ed), Control::AskReports);
+    let mut missing = Losses::empty();
+    control(
+        "ffff6378 462f8e40 00000000 2707d0ed 462f8e19",
+        id(0x2707_d0ed),
+        Control::Report(Report { from: number(0x462f_8e19), next: number(0x462f_8e40), missing }.reported()),
+    );
+    assert!(missing.push(LossRange::new(number(0x462f_8e19), number(0x462f_8e1b)).unwrap()));
+    assert!(missing.push(LossRange::new(number(0x462f_8e21), number(0x462f_8e21)).unwrap()));
+    control(
+        "ffff6378 462f8e40 00000000 2707d0ed 462f8e19 c62f8e19 462f8e1b 462f8e21",
+        id(0x2707_d0ed),
+        Control::Report(Report { from: number(0x462f_8e19), next: number(0x462f_8e40), missing }.reported()),
+    );
+    assert_eq!(refused("ffff6378 462f8e40 00000000 2707d0ed"), Malformed::LossList);
+    assert_eq!(refused("ffff6378 c62f8e40 00000000 2707d0ed 462f8e19"), Malformed::Number("end of a report"));
+}
+
+#[test]
 fn data_captured_from_libudt() {
     let mut bytes = hex("1fd51f12 80000001 000011dc 31b379c6");
     let payload = [0x5a; 1456];

@@ -237,3 +237,19 @@ fn a_window_of_one_packet_goes_on_after_any_loss() {
         assert!(took < Span::from_secs(20), "{lost} losses of each: {took}");
     }
 }
+
+/// Packets that overtake each other by less than the receiver has seen are no losses, and those that are lost are still reported.
+#[test]
+fn a_path_that_reorders_is_not_taken_for_one_that_loses() {
+    let retransmitted = |late: u64| {
+        let mut world = World::new(20, Some(50_000_000));
+        world.ends[0].line.queue = 100_000;
+        world.ends[0].line.late =
+            Box::new(move |number| if number % 5 == 0 { Span::from_millis(late) } else { Span::ZERO });
+        world.transfer(20_000_000, 20_000);
+        world.ends[0].core.stats(world.now).retrans
+    };
+    assert_eq!(retransmitted(0), 0);
+    // Three late packets are taken for lost, and the gaps around them.
+    assert!((1..100).contains(&retransmitted(3)), "{}", retransmitted(3));
+}

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::{Loses, Parcel, World, agreed, at, seq, settings};
-use crate::wire::{FullAck, Rates};
+use crate::wire::{FullAck, LossRange, Losses, Rates, Report};
 
 /// Two ends that have acknowledgements proven, with this seed.
 fn proving(seed: u64, delay: u64, rate: Option<u64>) -> World {
@@ -71,6 +71,26 @@ fn a_peer_that_turns_optimistic_draws_no_more_than_twice_what_it_received() {
         assert_eq!(end, Some(Event::Closed(Reason::FalseAck)), "seed {seed}");
         // And what may be under way when the packet is withheld.
         assert!(sent - before < 2 * received + 40_000_000, "seed {seed}: {} after {received}", sent - before);
+    }
+}
+
+/// A peer that names what has arrived above a hole names a packet that was never sent.
+#[test]
+fn a_report_of_what_was_never_sent_ends_the_connection() {
+    for seed in 0..10 {
+        let settings = Settings { prove_acks: true, ask_reports: true, ..settings() };
+        let mut world = World::with(&settings, &Agreed { seed, ..agreed(1000, Mode::Stream) }, 1, None);
+        lose_all_data_and_reports(&mut world);
+        world.ends[0].to_write = u64::MAX / 2;
+        for _ in 0..2000 {
+            let next = seq(1000) + world.ends[0].core.sender.outstanding.next();
+            let missing = Losses::new(LossRange::new(seq(1000), seq(1000)).expect("one packet"));
+            world.forge(0, Message::Report(Report { from: seq(1000), next, missing }));
+            world.run(1);
+        }
+        assert_eq!(world.ends[0].events.last(), Some(&Event::Closed(Reason::FalseAck)), "seed {seed}");
+        let sent = world.ends[0].core.stats(world.now).bytes_sent;
+        assert!(sent < 3_000_000, "seed {seed}: {sent} bytes");
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Line {
     pub(super) queue: usize,
     /// Whether a parcel is lost.
     pub(super) loses: Loses,
+    /// How much later the packet of data of this number arrives than it would.
+    pub(super) late: Box<dyn Fn(u64) -> Span>,
     /// What becomes of a parcel on its way.
     pub(super) alters: Box<dyn FnMut(&mut Parcel)>,
     free: Time,
@@ -109,6 +111,7 @@ impl Line {
             rate,
             queue: 1000,
             loses: Box::new(|_, _| false),
+            late: Box::new(|_| Span::ZERO),
             alters: Box::new(|_| {}),
             free: Time::ZERO,
             departures: std::collections::VecDeque::new(),
@@ -122,7 +125,8 @@ impl Line {
             self.dropped += 1;
             return None;
         }
-        let Some(rate) = self.rate else { return Some(now + self.delay) };
+        let late = if let Parcel::Data(data) = parcel { (self.late)(data.number) } else { Span::ZERO };
+        let Some(rate) = self.rate else { return Some(now + self.delay + late) };
         while self.departures.front().is_some_and(|departure| *departure <= now) {
             self.departures.pop_front();
         }
@@ -136,7 +140,7 @@ impl Line {
         };
         self.free = self.free.max(now) + Span::from_secs_f64(size.bits() / rate as f64);
         self.departures.push_back(self.free);
-        Some(self.free + self.delay)
+        Some(self.free + self.delay + late)
     }
 }
 
