@@ -210,3 +210,30 @@ fn nothing_is_withheld_where_it_was_not_asked_for() {
     assert_eq!(world.ends[1].core.stats(world.now).missing, 0);
     assert!(world.now < at(10_000));
 }
+
+/// Whatever the path, also where slow start overruns a short queue and loses most packets, a transfer with proofs ends in time.
+#[test]
+fn proofs_delay_no_correct_peer_for_long() {
+    let time = |algorithm: &str, (rate, delay): (u64, u64), queue: usize, one_in: u64, proven: bool| {
+        let settings = Settings::new(cwnd::Spec::parse(algorithm).expect("registered"));
+        let settings = Settings { prove_acks: proven, ask_reports: true, ..settings };
+        let mut world = World::with(&settings, &agreed(1000, Mode::Stream), delay, Some(rate));
+        let mut sent = 0_u64;
+        world.ends[0].line.queue = queue;
+        world.ends[0].line.loses = Box::new(move |_, _| {
+            sent += 1;
+            sent.is_multiple_of(one_in)
+        });
+        world.ends[0].to_write = 1_000_000;
+        world.run_until(at(120_000), |world| world.ends[1].read >= 1_000_000).as_secs_f64()
+    };
+    for algorithm in ["udt", "cubic", "bbr3"] {
+        for path in [(1_000_000, 10), (10_000_000, 2), (10_000_000, 50), (100_000_000, 5), (100_000_000, 50)] {
+            for (queue, one_in) in [(5, u64::MAX), (50, u64::MAX), (400, u64::MAX), (50, 100), (50, 5)] {
+                let [without, with] = [false, true].map(|proven| time(algorithm, path, queue, one_in, proven));
+                let case = format!("{algorithm}, {path:?}, {queue} packets, one in {one_in} lost");
+                assert!(with <= 2.0 * without + 0.5, "{case}: {with} s, without proofs {without} s");
+            }
+        }
+    }
+}
