@@ -1,14 +1,14 @@
 //! Which packets that have arrived above a gap are reported, and when, to a sender that has asked for that.
 //!
-//! A report is about consecutive packets and names up to four gaps among them ([`Report`](crate::wire::Report)). Three kinds are due:
-//! of what is new, after as many packets as an acknowledgement; of what has filled gaps, with them or once four gaps lie between; and, on
+//! A report is about consecutive packets and names up to three gaps among them ([`Report`](crate::wire::Report)). Three kinds are due:
+//! of what is new, after as many packets as an acknowledgement; of what has filled gaps, with them or once three gaps lie between; and, on
 //! the clock of acknowledgements, of the oldest gaps, which shows the sender what has been lost twice.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::gaps::Gaps;
-use crate::wire::Losses;
+use crate::wire::Missing;
 
 /// The reports that are due.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ impl Arrivals {
         let may_grow = self.filled.len() > self.filled_due;
         if let Some(last) = self.filled.back_mut().filter(|_| may_grow) {
             let grown = last.start.min(number)..last.end.max(number + 1);
-            if gaps.within(grown.clone()).count() <= Losses::CAPACITY {
+            if gaps.within(grown.clone()).count() <= Missing::CAPACITY {
                 *last = grown;
                 return;
             }
@@ -100,8 +100,8 @@ impl Arrivals {
 
 /// As much of `range`, from its start on, as has no more gaps than a report can name.
 fn bounded(range: Range<u64>, gaps: &Gaps) -> Range<u64> {
-    let fifth = gaps.within(range.clone()).nth(Losses::CAPACITY);
-    range.start..fifth.map_or(range.end, |gap| gap.start)
+    let first_too_many = gaps.within(range.clone()).nth(Missing::CAPACITY);
+    range.start..first_too_many.map_or(range.end, |gap| gap.start)
 }
 
 /// Ranges of filled gaps that may wait.
@@ -152,22 +152,22 @@ mod tests {
         let gaps = missing(&[1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
         let mut arrivals = wanted();
         arrivals.set_due(false);
-        assert_eq!(all(&mut arrivals, 1, 21, &gaps), [(1, 9), (9, 17), (17, 21)]);
+        assert_eq!(all(&mut arrivals, 1, 21, &gaps), [(1, 7), (7, 13), (13, 19), (19, 21)]);
     }
 
     #[test]
     fn filled_gaps_are_told_together() {
-        let mut gaps = missing(&[1, 3, 5, 7, 9, 11, 13, 15]);
+        let mut gaps = missing(&[1, 3, 5, 7, 9, 11, 13]);
         let mut arrivals = wanted();
-        arrivals.ends = [17, 17];
-        for number in [3, 7, 15] {
+        arrivals.ends = [15, 15];
+        for number in [3, 7, 13] {
             gaps.fill(number);
             arrivals.on_filled(number, &gaps);
         }
-        // Between 3 and 15 there are four gaps left: 5, 9, 11, 13.
+        // Between 3 and 13 there are three gaps left: 5, 9, 11.
         assert!(!arrivals.is_due());
         arrivals.set_due(false);
-        assert_eq!(all(&mut arrivals, 1, 17, &gaps), [(3, 16)]);
+        assert_eq!(all(&mut arrivals, 1, 15, &gaps), [(3, 14)]);
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         let mut arrivals = wanted();
         arrivals.ends = [12, 12];
         arrivals.set_due(true);
-        assert_eq!(all(&mut arrivals, 1, 12, &gaps), [(1, 9)]);
+        assert_eq!(all(&mut arrivals, 1, 12, &gaps), [(1, 7)]);
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use crate::number::Seq;
-use crate::wire::{Losses, Reported};
+use crate::wire::{Missing, Reported};
 
 /// The packets that a report is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Covered {
     packets: Range<u64>,
     /// Those of them that are missing; the rest of the array is empty.
-    missing: [Range<u64>; Losses::CAPACITY],
+    missing: [Range<u64>; Missing::CAPACITY],
 }
 
 impl Covered {
@@ -22,7 +22,7 @@ impl Covered {
         if from > end || end > next {
             return None;
         }
-        let mut missing = [const { 0..0 }; Losses::CAPACITY];
+        let mut missing = [const { 0..0 }; Missing::CAPACITY];
         let (mut gaps, mut least) = (missing.iter_mut(), from);
         for range in report.missing.ranges() {
             let (first, last) = (number(range.first())?, number(range.last())?);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     fn read(from: u32, next: u32, gaps: &[(u32, u32)]) -> Option<Covered> {
-        let mut missing = Losses::empty();
+        let mut missing = Missing::empty();
         for (first, last) in gaps {
             assert!(missing.push(LossRange::new(seq(*first), seq(*last)).expect("forwards")));
         }

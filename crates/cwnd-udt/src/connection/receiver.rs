@@ -19,7 +19,7 @@ use super::transmit::{Arrived, Slot};
 use crate::handshake::Agreed;
 use crate::number::{AckNumber, MessageNumber, Seq};
 use crate::settings::Settings;
-use crate::wire::{DataHeader, DropRequest, FullAck, LossRange, Losses, Message, Report};
+use crate::wire::{DataHeader, DropRequest, FullAck, LossRange, Losses, Message, Missing, Report};
 
 /// The receiving half of a connection.
 #[derive(Debug)]
@@ -408,7 +408,7 @@ impl Receiver {
     /// The next report of what has arrived above a gap, if one is due.
     fn report(&mut self) -> Option<Message> {
         let Range { start, end } = self.arrivals.poll(self.buffer.next(), self.buffer.seen(), &self.gaps)?;
-        let mut missing = Losses::empty();
+        let mut missing = Missing::empty();
         for gap in self.gaps.within(start..end) {
             let range = LossRange::new(self.isn + gap.start, self.isn + (gap.end - 1))?;
             if !missing.push(range) {

@@ -9,12 +9,15 @@ pub struct LossRange {
     last: Seq,
 }
 
-/// The losses that one NAK of ours reports: up to [`Losses::CAPACITY`] ranges.
+/// Ranges of missing packets that one packet of ours names: up to `N` of them, at most 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Losses {
-    ranges: [LossRange; Losses::CAPACITY],
+pub struct NamedRanges<const N: usize> {
+    ranges: [LossRange; N],
     len: u8,
 }
+
+/// The losses that one NAK of ours reports.
+pub type Losses = NamedRanges<4>;
 
 /// The ranges of a NAK, at least one: as they are on the wire, or as they will be.
 #[derive(Clone, Copy, Debug)]
@@ -47,21 +50,21 @@ impl LossRange {
     }
 }
 
-impl Losses {
+impl<const N: usize> NamedRanges<N> {
     /// Ranges that fit into one.
-    pub const CAPACITY: usize = 4;
+    pub const CAPACITY: usize = N;
 
     /// A single range.
     #[must_use]
     pub const fn new(range: LossRange) -> Self {
-        Self { ranges: [range; Self::CAPACITY], len: 1 }
+        Self { ranges: [range; N], len: 1 }
     }
 
     /// No range at all.
     #[must_use]
     pub const fn empty() -> Self {
         let unused = LossRange { first: Seq::MAX, last: Seq::MAX };
-        Self { ranges: [unused; Self::CAPACITY], len: 0 }
+        Self { ranges: [unused; N], len: 0 }
     }
 
     /// Adds a range; false if there is no room.

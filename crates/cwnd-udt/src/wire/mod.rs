@@ -14,9 +14,9 @@ mod words;
 pub use ack::{FullAck, Rates};
 pub use data::{DataHeader, Position};
 pub use handshake::{Handshake, Request};
-pub use loss::{LossList, LossRange, Losses};
+pub use loss::{LossList, LossRange, Losses, NamedRanges};
 pub use message::{DropRequest, Message};
-pub use report::{Report, Reported};
+pub use report::{Missing, Report, Reported};
 pub use words::{HEADER, Malformed};
 
 use self::words::{seq, word, words};

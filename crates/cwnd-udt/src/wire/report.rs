@@ -3,7 +3,7 @@
 //! They are control packets of UDT's user-defined type, which libudt hands to its congestion control, where they do nothing. A receiver sends
 //! them to a sender that has asked for them, which is a packet of that type too.
 
-use super::loss::{LossList, Losses};
+use super::loss::{LossList, NamedRanges};
 use super::words::{Malformed, seq};
 use crate::number::Seq;
 
@@ -15,8 +15,11 @@ pub struct Report {
     /// One past the last.
     pub next: Seq,
     /// What is missing between them, in order.
-    pub missing: Losses,
+    pub missing: Missing,
 }
+
+/// The missing packets that a [`Report`] names.
+pub type Missing = NamedRanges<3>;
 
 /// A received [`Report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

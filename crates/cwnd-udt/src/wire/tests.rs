@@ -79,7 +79,7 @@ fn handshakes_captured_from_libudt() {
 #[test]
 fn reports_of_what_has_arrived_above_a_gap() {
     control("ffff6377 00000000 00000000 2707d0ed 00000000", id(0x2707_d0ed), Control::AskReports);
-    let mut missing = Losses::empty();
+    let mut missing = Missing::empty();
     control(
         "ffff6378 462f8e40 00000000 2707d0ed 462f8e19",
         id(0x2707_d0ed),

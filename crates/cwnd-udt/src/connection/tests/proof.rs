@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::{Loses, Parcel, World, agreed, at, seq, settings};
-use crate::wire::{FullAck, LossRange, Losses, Rates, Report};
+use crate::wire::{FullAck, LossRange, Missing, Rates, Report};
 
 /// Two ends that have acknowledgements proven, with this seed.
 fn proving(seed: u64, delay: u64, rate: Option<u64>) -> World {
@@ -84,7 +84,7 @@ fn a_report_of_what_was_never_sent_ends_the_connection() {
         world.ends[0].to_write = u64::MAX / 2;
         for _ in 0..2000 {
             let next = seq(1000) + world.ends[0].core.sender.outstanding.next();
-            let missing = Losses::new(LossRange::new(seq(1000), seq(1000)).expect("one packet"));
+            let missing = Missing::new(LossRange::new(seq(1000), seq(1000)).expect("one packet"));
             world.forge(0, Message::Report(Report { from: seq(1000), next, missing }));
             world.run(1);
         }
