@@ -8,6 +8,7 @@
 //! Inside, packets have unwrapped numbers from 0; [`Seq`] exists at the edge only.
 
 mod ack_history;
+mod allowance;
 mod arrivals;
 mod assumption;
 mod buffer;

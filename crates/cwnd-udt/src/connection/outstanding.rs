@@ -42,6 +42,18 @@ pub(super) struct Record {
     pub(super) tag: Tag,
     pub(super) len: u16,
     state: State,
+    credit: Credit,
+}
+
+/// What a packet shows of the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Credit {
+    /// Nothing yet.
+    Open,
+    /// Nothing: the receiver has reported it missing.
+    Missed,
+    /// The receiver has said that it arrived, or implied it.
+    Given,
 }
 
 /// What became of a packet.
@@ -75,6 +87,37 @@ struct Expiring {
     expires: Time,
 }
 
+/// What an acknowledgement came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Acked {
+    /// When the last of its packets was sent.
+    pub(super) sent_at: Time,
+    /// How many of them the receiver had named before.
+    pub(super) named: u64,
+    /// The bytes of those that show that it receives.
+    pub(super) credit: u64,
+}
+
+/// How a report of missing packets is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    /// Packets sent less than this ago cannot be meant: the report is about what they repeat.
+    pub(super) age: Span,
+    /// How many packets it may still ask about.
+    pub(super) budget: u64,
+    /// What it implies to have arrived shows below this number alone that the receiver receives: it should report the packet of this number.
+    pub(super) credible: u64,
+}
+
+/// What a report tells of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// It was sent, and no report has named it before.
+    FirstTime,
+    /// It is lost.
+    Lost,
+}
+
 /// What a report of missing packets came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
@@ -86,6 +129,8 @@ pub(super) struct Missing {
     pub(super) given_up: Option<u64>,
     /// When the packet after one that was withheld was sent, which is missing. That counts as none that was lost.
     pub(super) withheld: Option<Time>,
+    /// The bytes of packets below it that show that the receiver receives.
+    pub(super) credit: u64,
 }
 
 /// A message given up, and the packets of it.
@@ -93,6 +138,17 @@ pub(super) struct Missing {
 pub(super) struct GivenUp {
     pub(super) message: MessageNumber,
     pub(super) packets: Range<u64>,
+}
+
+impl Record {
+    /// Its bytes, once, if it was never reported missing.
+    fn credit(&mut self) -> u64 {
+        if self.credit != Credit::Open {
+            return 0;
+        }
+        self.credit = Credit::Given;
+        u64::from(self.len)
+    }
 }
 
 impl State {
@@ -166,17 +222,19 @@ impl Outstanding {
             // Payloads are below 2^16 bytes.
             len: (cut.bytes.end - cut.bytes.start) as u16,
             state,
+            credit: Credit::Open,
         });
     }
 
-    /// Packets `..upto` have arrived. Returns when the last of them was sent, and how many the receiver had named before.
-    pub(super) fn acknowledge(&mut self, upto: u64) -> Option<(Time, u64)> {
+    /// Packets `..upto` have arrived.
+    pub(super) fn acknowledge(&mut self, upto: u64) -> Option<Acked> {
         let count = usize::try_from(upto.checked_sub(self.acked)?).ok()?;
-        let newest = self.records.get(count.checked_sub(1)?)?.sent_at;
-        let mut named = 0;
-        for record in self.records.drain(..count) {
+        let sent_at = self.records.get(count.checked_sub(1)?)?.sent_at;
+        let mut acked = Acked { sent_at, named: 0, credit: 0 };
+        for mut record in self.records.drain(..count) {
             self.in_flight -= u64::from(record.state.is_in_flight());
-            named += u64::from(record.state == State::Named);
+            acked.named += u64::from(record.state == State::Named);
+            acked.credit += record.credit();
         }
         self.acked = upto;
         self.reported = self.reported.max(upto);
@@ -185,44 +243,49 @@ impl Outstanding {
             self.expiring.pop_front();
         }
         self.pass_given_up();
-        Some((newest, named))
+        Some(acked)
     }
 
-    /// The receiver misses `missing` and has what follows. Packets sent less than `age` ago cannot be meant: the report is
-    /// about what they repeat. `budget` is how many packets it may still ask about. `lose` is called for each that is found lost by it.
+    /// The receiver misses `missing` and has what follows. `tell` hears of each packet that is found lost by it or was never reported missing
+    /// before.
     pub(super) fn miss(
         &mut self,
         now: Time,
         missing: Range<u64>,
-        age: Span,
-        budget: &mut u64,
-        mut lose: impl FnMut(u64),
+        reading: &mut Reading,
+        mut tell: impl FnMut(u64, Told),
     ) -> Missing {
         let range = missing.start.max(self.acked)..missing.end.min(self.next());
         // Everything below the first missing packet that nobody has missed before has arrived.
+        let credit = self.credit(range.start.min(reading.credible));
         self.set_arrived(range.start);
-        let mut found = Missing::default();
+        let mut found = Missing { credit, ..Missing::default() };
         for number in range.clone() {
-            if *budget == 0 {
+            if reading.budget == 0 {
                 break;
             }
-            *budget -= 1;
+            reading.budget -= 1;
             let record = &mut self.records[(number - self.acked) as usize];
+            if record.credit != Credit::Missed && record.state != State::Withheld {
+                tell(number, Told::FirstTime);
+            }
+            record.credit = Credit::Missed;
             match record.state {
                 State::GivenUp => found.given_up = Some(number),
                 State::Withheld | State::Released => {
                     record.state = State::Lost;
                     self.lost.insert(number);
                     found.withheld = Some(record.sent_at);
+                    reading.credible = u64::MAX;
                 }
                 // A further report is one of a loss.
                 State::SentLate => record.state = State::InFlight,
-                State::InFlight | State::Resent if now.since(record.sent_at) < age => {}
+                State::InFlight | State::Resent if now.since(record.sent_at) < reading.age => {}
                 State::InFlight | State::Resent | State::Arrived => {
                     self.in_flight -= u64::from(record.state.is_in_flight());
                     record.state = State::Lost;
                     self.lost.insert(number);
-                    lose(number);
+                    tell(number, Told::Lost);
                     found.first = found.first.or(Some(number));
                     found.lost += 1;
                 }
@@ -231,6 +294,11 @@ impl Outstanding {
         }
         self.reported = self.reported.max(range.end);
         found
+    }
+
+    /// The bytes that show that the receiver has packets `..upto`, as it implies.
+    fn credit(&mut self, upto: u64) -> u64 {
+        (self.reported..upto).map(|number| self.records[(number - self.acked) as usize].credit()).sum()
     }
 
     /// Packets `..upto` that are not known to be missing count as arrived, as if the receiver had reported the next one missing.
@@ -245,17 +313,18 @@ impl Outstanding {
         self.reported = self.reported.max(upto);
     }
 
-    /// The receiver says that it has packet `number`: when that was sent, if it has not said so before and nobody has missed it.
-    pub(super) fn name(&mut self, number: u64) -> Option<Time> {
+    /// The receiver says that it has packet `number`: when that was sent, and the bytes that show that it receives; none if it has said so
+    /// before or misses it.
+    pub(super) fn name(&mut self, number: u64) -> Option<(Time, u64)> {
         let record = self.record_mut(number)?;
         let in_flight = record.state.is_in_flight();
         if !in_flight && record.state != State::Arrived {
             return None;
         }
         record.state = State::Named;
-        let sent_at = record.sent_at;
+        let named = (record.sent_at, record.credit());
         self.in_flight -= u64::from(in_flight);
-        Some(sent_at)
+        Some(named)
     }
 
     /// One past the last of the packets `from..end` that was sent by `then`, and when that was; none if none was.
@@ -331,7 +400,7 @@ impl Outstanding {
             }
         };
         let tag = Tag::new(Position::Middle, false, message);
-        let never = Record { start: cut_to, sent_at: now, tag, len: 0, state: State::GivenUp };
+        let never = Record { start: cut_to, sent_at: now, tag, len: 0, state: State::GivenUp, credit: Credit::Missed };
         self.records.extend((0..lacks).map(|_| never));
         self.give_up(first..next);
         GivenUp { message, packets: first..next + lacks }
@@ -416,8 +485,12 @@ mod tests {
         Cut { bytes, message: MessageNumber::FIRST, position: Position::Only, in_order: true, expires }
     }
 
+    fn reading(millis: u64, budget: u64) -> Reading {
+        Reading { age: Span::from_millis(millis), budget, credible: u64::MAX }
+    }
+
     fn miss(outstanding: &mut Outstanding, missing: Range<u64>) -> Missing {
-        outstanding.miss(at(100), missing, Span::from_millis(20), &mut 1000, |_| {})
+        outstanding.miss(at(100), missing, &mut reading(20, 1000), |_, _| {})
     }
 
     #[test]
@@ -439,16 +512,19 @@ mod tests {
         // 0 and 1 have arrived; 2 and 3 are lost; 4 to 9 may be on their way.
         assert_eq!(outstanding.in_flight(), 6);
         assert_eq!(miss(&mut outstanding, 2..4).lost, 0, "they wait already");
-        assert_eq!(miss(&mut outstanding, 7..8), Missing { first: Some(7), lost: 1, ..Missing::default() });
+        assert_eq!(
+            miss(&mut outstanding, 7..8),
+            Missing { first: Some(7), lost: 1, credit: 300, ..Missing::default() }
+        );
         assert_eq!(outstanding.in_flight(), 2);
 
         assert_eq!(outstanding.resend(at(100)).map(|(number, _)| number), Some(2));
         assert_eq!(outstanding.in_flight(), 3);
         assert_eq!(miss(&mut outstanding, 2..4).lost, 0, "sent again just now");
-        assert_eq!(outstanding.acknowledge(7).map(|(sent_at, _)| sent_at), Some(at(6)));
+        assert_eq!(outstanding.acknowledge(7).map(|acked| acked.sent_at), Some(at(6)));
         assert_eq!((outstanding.in_flight(), outstanding.len()), (2, 3));
         assert_eq!(outstanding.resend(at(110)).map(|(number, _)| number), Some(7), "3 has arrived");
-        assert_eq!(outstanding.acknowledge(10).map(|(sent_at, _)| sent_at), Some(at(9)));
+        assert_eq!(outstanding.acknowledge(10).map(|acked| acked.sent_at), Some(at(9)));
         assert_eq!((outstanding.in_flight(), outstanding.next()), (0, 10));
     }
 
@@ -460,7 +536,7 @@ mod tests {
         outstanding.release(2);
         assert!(outstanding.has_lost() && outstanding.in_flight() == 3);
         assert_eq!(outstanding.resend(at(40)).map(|(number, _)| number), Some(2));
-        assert_eq!(miss(&mut outstanding, 2..3), Missing::default());
+        assert_eq!(miss(&mut outstanding, 2..3), Missing { credit: 200, ..Missing::default() });
         // 0 and 1 have arrived.
         assert_eq!(outstanding.in_flight(), 2);
         assert_eq!(miss(&mut outstanding, 2..3), Missing { first: Some(2), lost: 1, ..Missing::default() });
@@ -481,10 +557,15 @@ mod tests {
     #[test]
     fn reports_cost_no_more_than_their_budget() {
         let mut outstanding = sent(100);
-        let mut budget = 10;
+        let mut reading = reading(0, 10);
         let mut lost = Vec::new();
-        assert_eq!(outstanding.miss(at(200), 0..100, Span::ZERO, &mut budget, |number| lost.push(number)).lost, 10);
-        assert_eq!(outstanding.miss(at(200), 0..100, Span::ZERO, &mut budget, |number| lost.push(number)).lost, 0);
+        let mut tell = |number, told| {
+            if told == Told::Lost {
+                lost.push(number);
+            }
+        };
+        assert_eq!(outstanding.miss(at(200), 0..100, &mut reading, &mut tell).lost, 10);
+        assert_eq!(outstanding.miss(at(200), 0..100, &mut reading, &mut tell).lost, 0);
         assert_eq!(lost, (0..10).collect::<Vec<u64>>());
     }
 
@@ -501,7 +582,7 @@ mod tests {
         assert!(!outstanding.has_lost() && outstanding.in_flight() == 0);
         assert_eq!(miss(&mut outstanding, 1..2).given_up, Some(1));
         assert_eq!(outstanding.given_up(1), Some(given_up));
-        assert_eq!(outstanding.acknowledge(3).map(|(sent_at, _)| sent_at), Some(at(0)));
+        assert_eq!(outstanding.acknowledge(3).map(|acked| acked.sent_at), Some(at(0)));
         assert_eq!(outstanding.given_up(3), None);
     }
 

@@ -18,17 +18,54 @@ pub(super) struct Proof {
     withheld: Option<u64>,
     /// The peer has reported it missing.
     reported: bool,
+    /// The packets among which the next one, or the one withheld, was drawn.
+    drawn: Drawn,
+    /// Those of the last one that was reported, until all of them are acknowledged.
+    judged: Option<Drawn>,
+    /// What [`Drawn::share`] was for the last that were judged.
+    share: f64,
     /// Before this number a packet may be sent that was withheld and not reported, so that nothing waits for it.
     deadline: u64,
+}
+
+/// Packets among which one is drawn.
+#[derive(Clone, Copy, Debug)]
+struct Drawn {
+    from: u64,
+    end: u64,
+    /// How many of them the peer has reported missing although they were sent.
+    missed: u64,
+}
+
+impl Drawn {
+    fn on_missed(&mut self, number: u64) {
+        self.missed += u64::from((self.from..self.end).contains(&number));
+    }
+
+    /// The share of what has been proven up to which the next packet is drawn, 0 to 1. A peer that has received nothing passes with the chance
+    /// of the share `m` that it reports missing. Where what may be sent grows by `1 + share` at most, and `m (1 + share)` is a quarter at most,
+    /// all further proofs together let it draw no more than a third of what this one did.
+    fn share(&self) -> f64 {
+        let missed = self.missed as f64 / (self.end - self.from) as f64;
+        (0.25 / missed - 1.0).clamp(0.0, 1.0)
+    }
 }
 
 impl Proof {
     /// Before the first packet. Nothing is withheld unless it is `wanted`.
     pub(super) fn new(wanted: bool, seed: u64) -> Self {
-        let mut proof =
-            Self { random: seed ^ STREAM, next: u64::MAX, withheld: None, reported: false, deadline: FIRST };
+        let mut proof = Self {
+            random: seed ^ STREAM,
+            next: u64::MAX,
+            withheld: None,
+            reported: false,
+            drawn: Drawn { from: 1, end: 1 + FIRST, missed: 0 },
+            judged: None,
+            share: 1.0,
+            deadline: FIRST,
+        };
         if wanted {
-            proof.next = 1 + proof.draw(FIRST);
+            proof.plan(1, FIRST);
         }
         proof
     }
@@ -44,10 +81,15 @@ impl Proof {
         self.withheld
     }
 
+    /// The packet that is withheld, as long as nobody has reported it missing.
+    pub(super) fn unreported(&self) -> Option<u64> {
+        self.withheld.filter(|_| !self.reported)
+    }
+
     /// The packet that is withheld, if it may be sent although nobody has reported it: the peer has proven enough for all packets below
     /// `next` to be sent.
     pub(super) fn release(&self, next: u64) -> Option<u64> {
-        self.withheld.filter(|_| !self.reported && next < self.deadline)
+        self.unreported().filter(|_| next < self.deadline)
     }
 
     /// Packet `number` is not sent before it is reported missing.
@@ -65,8 +107,30 @@ impl Proof {
         self.reported = true;
     }
 
-    /// Packet `number` is sent, after all; whether it was withheld. The next one is withheld before twice as much was sent
-    /// as has been proven so far.
+    /// The peer has reported packet `number`, which was sent, missing for the first time.
+    pub(super) fn on_missed(&mut self, number: u64) {
+        self.drawn.on_missed(number);
+        if let Some(judged) = &mut self.judged {
+            judged.on_missed(number);
+        }
+    }
+
+    /// All packets below `upto` are acknowledged, so that what was reported missing of them is known; `next` is the next new packet.
+    pub(super) fn on_acknowledged(&mut self, upto: u64, next: u64) {
+        let Some(judged) = self.judged.take_if(|judged| judged.end <= upto) else { return };
+        let before = std::mem::replace(&mut self.share, judged.share());
+        if self.share < before && self.withheld.is_none() && next < self.next {
+            self.plan(next, self.interval(next).min(self.next - next));
+        }
+    }
+
+    /// Among how many the next packet is drawn when those below `number` are proven.
+    fn interval(&self, number: u64) -> u64 {
+        let least = if self.share < 1.0 { LEAST } else { FIRST };
+        ((2.0 * self.share * number as f64) as u64).clamp(least, MAX_INTERVAL)
+    }
+
+    /// Packet `number` is sent, after all; whether it was withheld.
     pub(super) fn on_send(&mut self, number: u64) -> bool {
         let withheld = self.withheld == Some(number);
         if withheld {
@@ -74,12 +138,19 @@ impl Proof {
             // One that was not reported has proven nothing.
             let mut interval = FIRST;
             if self.reported {
-                interval = (2 * number).clamp(FIRST, MAX_INTERVAL);
+                interval = self.interval(number);
                 self.deadline = number + 1 + interval;
+                self.judged.get_or_insert(self.drawn);
             }
-            self.next = number + 1 + self.draw(interval);
+            self.plan(number + 1, interval);
         }
         withheld
+    }
+
+    /// The next one is drawn among `interval` packets.
+    fn plan(&mut self, from: u64, interval: u64) {
+        self.drawn = Drawn { from, end: from + interval, missed: 0 };
+        self.next = from + self.draw(interval);
     }
 
     /// Uniform below `end`.
@@ -94,6 +165,8 @@ impl Proof {
 
 /// The first packet is withheld among so many: a third of a megabyte, which slow start sends in five round trips.
 const FIRST: u64 = 256;
+/// However much a peer reports missing.
+const LEAST: u64 = 32;
 /// However much was proven, another packet is withheld within so many: 760 MB, or every few seconds at 1 Gbit/s.
 const MAX_INTERVAL: u64 = 1 << 19;
 /// The algorithm draws from the same seed.

@@ -6,11 +6,12 @@ use cwnd::estimate::RttEstimator;
 use cwnd::host::Moment;
 use cwnd::{Ack, Congestion, CongestionControl, Limit, Packets, Probe, Rate, RateSample, Remote, Span, Start, Time};
 
+use super::allowance::Allowance;
 use super::assumption::Assumption;
 use super::covered::Covered;
 use super::host::Host;
 use super::lossless_rate::LosslessRate;
-use super::outstanding::{GivenUp, Missing, Outstanding};
+use super::outstanding::{Acked, GivenUp, Missing, Outstanding, Reading, Told};
 use super::pacer::Pacer;
 use super::packetizer::{Cut, Packetizer};
 use super::proof::Proof;
@@ -60,6 +61,8 @@ pub(super) struct Sender {
     /// The rate at which packets were delivered without a loss.
     lossless_rate: LosslessRate,
     proof: Proof,
+    /// Where acknowledgements are to be proven.
+    allowance: Option<Allowance>,
     /// While acknowledgements wait for a packet that was withheld and reported.
     assumption: Option<Box<Assumption>>,
     /// Packets below this number have been acknowledged or assumed to have arrived: they have been reported to the algorithm.
@@ -136,6 +139,7 @@ impl Sender {
             drops: VecDeque::new(),
             lossless_rate: LosslessRate::default(),
             proof: Proof::new(settings.prove_acks, agreed.seed),
+            allowance: settings.prove_acks.then(Allowance::new),
             assumption: None,
             credited: 0,
             newest_named: Time::ZERO,
@@ -167,7 +171,11 @@ impl Sender {
         };
         let in_flight = self.outstanding.in_flight();
         let (repairing, in_recovery) = (acked < self.recover, self.in_recovery());
-        let Some((sent_at, named)) = self.outstanding.acknowledge(upto) else { return Acknowledged::Possible };
+        let Some(Acked { sent_at, named, credit }) = self.outstanding.acknowledge(upto) else {
+            return Acknowledged::Possible;
+        };
+        self.pay(credit);
+        self.proof.on_acknowledged(upto, self.outstanding.next());
         if let Some(full) = full {
             let sample = reported_rtt(full).unwrap_or_else(|| now.since(sent_at));
             self.host.facts.rtt.on_sample(sample.min(MAX_RTT), Span::ZERO);
@@ -207,7 +215,9 @@ impl Sender {
         let moment = self.moment(now);
         // A NAK received sooner than this after a retransmission was sent before the retransmission arrived.
         let age = self.rtt().get().map_or(Span::ZERO, |rtt| rtt.min.mul_f64(MIN_REPORT_AGE));
-        let mut budget = self.outstanding.len();
+        // A receiver that has packets above one that is withheld reports that one.
+        let credible = self.proof.unreported().unwrap_or(u64::MAX);
+        let mut reading = Reading { age, budget: self.outstanding.len(), credible };
         let mut found = Missing::default();
         for range in losses.ranges() {
             let ends = range.first().number(self.isn, acked).zip(range.last().number(self.isn, acked));
@@ -215,12 +225,14 @@ impl Sender {
                 self.counts.refused += 1;
                 continue;
             };
-            let samples = &mut self.samples;
-            let part = self.outstanding.miss(now, first..last + 1, age, &mut budget, |number| {
-                if let Some(samples) = samples {
-                    samples.miss(number);
-                }
-            });
+            let (samples, proof) = (&mut self.samples, &mut self.proof);
+            let part =
+                self.outstanding.miss(now, first..last + 1, &mut reading, |number, told| match (told, &mut *samples) {
+                    (Told::FirstTime, _) => proof.on_missed(number),
+                    (Told::Lost, Some(samples)) => samples.miss(number),
+                    (Told::Lost, None) => {}
+                });
+            found.credit += part.credit;
             found.first = found.first.or(part.first);
             found.lost += part.lost;
             found.withheld = found.withheld.or(part.withheld);
@@ -228,6 +240,7 @@ impl Sender {
                 self.request_drop(given_up);
             }
         }
+        self.pay(found.credit);
         if let Some((withheld, due)) = self.proof.withheld().zip(found.withheld) {
             self.proof.on_report();
             self.lossless_rate.interrupt();
@@ -266,7 +279,8 @@ impl Sender {
         let moment = self.moment(now);
         let (mut newest, mut newly) = (None, 0);
         for number in covered.arrived() {
-            let Some(sent_at) = self.outstanding.name(number) else { continue };
+            let Some((sent_at, credit)) = self.outstanding.name(number) else { continue };
+            self.pay(credit);
             newly += u32::from(number >= self.credited);
             newest = newest.max(Some(sent_at));
             if let Some(samples) = &mut self.samples {
@@ -323,6 +337,25 @@ impl Sender {
         let (newly, sample) = self.credit(now, upto, 0);
         let remote = Remote { arrival_rate, ..Remote::default() };
         self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
+    }
+
+    /// Packets of `bytes` in all show that the peer receives.
+    fn pay(&mut self, bytes: u64) {
+        if let Some(allowance) = &mut self.allowance {
+            allowance.credit(bytes);
+        }
+    }
+
+    /// A packet of `bytes` is sent, new or again.
+    fn owe(&mut self, now: Time, bytes: u64) {
+        if let Some(allowance) = &mut self.allowance {
+            allowance.on_send(now, bytes);
+        }
+    }
+
+    /// From when on a packet may be sent by what the peer has shown to receive.
+    fn allowed_from(&self) -> Time {
+        self.allowance.as_ref().map_or(Time::ZERO, Allowance::allows_from)
     }
 
     /// Packets below `upto` have arrived, `named` of them as reports have said: how many have not been reported to the algorithm, and their sample if it asks for samples.
@@ -435,6 +468,10 @@ impl Sender {
             self.pacer.break_pair(spacing);
             return true;
         }
+        if now < self.allowed_from() {
+            self.host.facts.limits.set(now, Limit::Peer);
+            return true;
+        }
         let early = now < self.pacer.release();
         if early {
             self.host.facts.limits.set(now, self.host.limit_of_spacing());
@@ -461,7 +498,8 @@ impl Sender {
         let assumed = self.assumption.as_ref().map_or(Time::MAX, |assumption| assumption.due());
         let timers = self.probe_at.min(self.exp_at).min(wake).min(self.packetizer.expires()).min(assumed);
         let again = self.outstanding.has_lost();
-        if self.blocked(again).is_some() { timers } else { timers.min(self.pacer.release()) }
+        let release = self.pacer.release().max(self.allowed_from());
+        if self.blocked(again).is_some() { timers } else { timers.min(release) }
     }
 
     /// The round-trip time, which both halves of the connection sample.
@@ -526,6 +564,7 @@ impl Sender {
         }
         self.host.facts.counts.sent += 1;
         self.counts.bytes_sent += bytes.end - bytes.start;
+        self.owe(now, bytes.end - bytes.start);
         Some(DataPacket { header, number, bytes, retransmission: false, pair })
     }
 
@@ -541,6 +580,7 @@ impl Sender {
         let bytes = record.start..record.start + u64::from(record.len);
         self.host.facts.counts.sent += 1;
         self.counts.bytes_sent += u64::from(record.len);
+        self.owe(now, record.len.into());
         let retransmission = !self.proof.on_send(number);
         if retransmission {
             self.host.facts.counts.retransmitted += 1;

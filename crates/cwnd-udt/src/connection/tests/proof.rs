@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::{Loses, Parcel, World, agreed, at, seq, settings};
-use crate::wire::{FullAck, LossRange, Missing, Rates, Report};
+use crate::wire::{FullAck, LossRange, Losses, Missing, Rates, Report};
 
 /// Two ends that have acknowledgements proven, with this seed.
 fn proving(seed: u64, delay: u64, rate: Option<u64>) -> World {
@@ -234,6 +234,110 @@ fn proofs_delay_no_correct_peer_for_long() {
                 let case = format!("{algorithm}, {path:?}, {queue} packets, one in {one_in} lost");
                 assert!(with <= 2.0 * without + 0.5, "{case}: {with} s, without proofs {without} s");
             }
+        }
+    }
+}
+/// What a peer that receives nothing says in a millisecond, of the packets `from..next` that are not acknowledged: what it reports missing,
+/// and up to where it acknowledges.
+type Lie = Box<dyn FnMut(u64, u64) -> (Vec<std::ops::Range<u64>>, u64)>;
+
+/// The lie of a seed.
+type MakeLie = fn(u64) -> Lie;
+
+/// One range.
+fn one(range: std::ops::Range<u64>) -> Vec<std::ops::Range<u64>> {
+    std::iter::once(range).collect()
+}
+
+/// The bytes that a liar draws in 8 s, and whether it was found out. It knows what was sent a round trip ago.
+fn lies(seed: u64, delay: u64, mut lie: Lie) -> (u64, bool) {
+    let mut world = proving(seed, delay, None);
+    lose_all_data_and_reports(&mut world);
+    world.ends[0].to_write = u64::MAX / 2;
+    let mut said = std::collections::VecDeque::from(vec![0; 2 * delay as usize]);
+    for _ in 0..8000 {
+        said.push_back(world.ends[0].core.sender.outstanding.next());
+        let known = said.pop_front().unwrap_or(0);
+        let acked = world.ends[0].core.sender.outstanding.acked();
+        let (missing, upto) = lie(acked, known.max(acked));
+        for range in missing.into_iter().filter(|range| !range.is_empty()) {
+            let range = LossRange::new(seq(1000) + range.start, seq(1000) + (range.end - 1)).expect("not empty");
+            world.forge(0, Message::Nak(Losses::new(range)));
+        }
+        let (rates, next) = (Some(Rates { arrival: 1_000_000, capacity: 1_000_000 }), seq(1000) + upto);
+        let (rtt_us, number) = (2000 * delay as u32, AckNumber::FIRST);
+        world.forge(0, Message::Ack(FullAck { number, next, rtt_us, rtt_var_us: 1, window: 25_600, rates }));
+        world.run(1);
+        if let Some(Event::Closed(reason)) = world.ends[0].events.last() {
+            return (world.ends[0].core.stats(world.now).bytes_sent, *reason == Reason::FalseAck);
+        }
+    }
+    (world.ends[0].core.stats(world.now).bytes_sent, false)
+}
+
+/// Reports each packet missing with this chance, in runs of 1 to 16, and acknowledges what it has reported on.
+fn random_liar(seed: u64, chance: f64) -> Lie {
+    // A linear congruential generator (Knuth's constants) suffices here.
+    let mut state = seed ^ 0x11a2;
+    let mut unit = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / f64::from(1 << 24)
+    };
+    let mut from = 0;
+    Box::new(move |acked, next| {
+        let mut missing = Vec::new();
+        let mut at = acked.max(from);
+        while at < next {
+            let end = (at + 1 + (unit() * 16.0) as u64).min(next);
+            if unit() < chance {
+                missing.push(at..end);
+            }
+            at = end;
+        }
+        from = next;
+        (missing, next)
+    })
+}
+
+/// Blind liars of all kinds draw a megabyte at most, but for one in forty that is lucky.
+#[test]
+fn who_reports_missing_what_it_then_acknowledges_draws_a_megabyte() {
+    let liars: [(&str, MakeLie); 9] = [
+        ("all missing, then acknowledged", |_| Box::new(|acked, next| (one(acked..next), next))),
+        ("all missing, acknowledged a second later", |_| {
+            let mut past = std::collections::VecDeque::new();
+            Box::new(move |acked, next| {
+                past.push_back(next);
+                let upto = if past.len() > 1000 { past.pop_front().unwrap_or(0) } else { 0 };
+                (one(acked..next), upto.max(acked))
+            })
+        }),
+        ("all missing, never acknowledged", |_| Box::new(|acked, next| (one(acked..next), acked))),
+        ("the newest missing, never acknowledged", |_| {
+            Box::new(|acked, next| (one(next.max(acked + 1) - 1..next), acked))
+        }),
+        ("missing from the newest down, then acknowledged", |_| {
+            Box::new(|acked, next| ((acked..next).rev().map(|number| number..number + 1).collect(), next))
+        }),
+        ("a quarter missing", |seed| random_liar(seed, 0.25)),
+        ("half missing", |seed| random_liar(seed, 0.5)),
+        ("three quarters missing", |seed| random_liar(seed, 0.75)),
+        ("nine tenths missing", |seed| random_liar(seed, 0.9)),
+    ];
+    for (what, liar) in liars {
+        for delay in [10, 30] {
+            let mut drawn: Vec<(u64, bool)> = (0..40).map(|seed| lies(seed, delay, liar(seed))).collect();
+            drawn.sort_unstable();
+            let found = drawn.iter().filter(|(_, found)| *found).count();
+            let mean = drawn.iter().map(|(bytes, _)| *bytes).sum::<u64>() / 40;
+            let most = (drawn[37].0, drawn[39].0);
+            println!(
+                "{what}, {} ms: mean {mean}, 38 of 40 below {}, most {}, {found} found out",
+                2 * delay,
+                most.0,
+                most.1
+            );
+            assert!(most.0 <= 1_000_000 && most.1 <= 2_000_000, "{what}, {} ms: {drawn:?}", 2 * delay);
         }
     }
 }
