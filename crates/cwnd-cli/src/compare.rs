@@ -133,6 +133,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         .map_err(|error| Failure::of_options::<Arguments>(&error))
         .map(|comparison| comparison.naming(|key| failure::option::<Arguments>(key).map(|option| option + " ")))
     };
+    if arguments.paired && algorithms.len() < 2 {
+        return Err(Failure::Input("--paired: there is nothing to take differences of with one algorithm".to_string()));
+    }
     let most = arguments.max_seeds.unwrap_or(DEFAULT_MAX_SEEDS.max(arguments.seeds));
     if most < arguments.seeds {
         return Err(Failure::Input(format!(

@@ -6,7 +6,7 @@ use clap::Args;
 use cwnd_conform::baseline::Baseline;
 use cwnd_conform::{Check, Conformance, Plan, Subject, Suite, checks, junit, text};
 use cwnd_report::page::conformance_html;
-use cwnd_run::files::{read_text, to_json, write_whole};
+use cwnd_run::files::{read_text, to_json, write_named};
 
 use crate::arguments::whole;
 use crate::failure::Failure;
@@ -81,6 +81,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let results: Vec<Conformance> = subjects.iter().map(|subject| plan.judge(subject)).collect();
     let printed: Vec<String> = results.iter().map(|result| text::conformance(result, arguments.all)).collect();
     let compared = known.compare(&results);
+    let ids: Vec<&str> = checks.iter().map(|check| check.id).collect();
+    for (subject, check) in known.idle(&results, &ids) {
+        eprintln!("warning: --baseline: `{subject} {check}` has no effect: it was not judged");
+    }
     if let Some(path) = &arguments.junit {
         write("--junit", path, &junit::document(&results, &known))?;
     }
@@ -128,7 +132,7 @@ fn read(path: &Path) -> Result<Baseline, Failure> {
 }
 
 fn write(option: &str, path: &Path, text: &str) -> Result<(), Failure> {
-    write_whole(path, text.as_bytes())
+    write_named(path, text.as_bytes())
         .map_err(|error| Failure::Run(format!("{option}: {}: {error}", path.display())))?;
     eprintln!("wrote {}", path.display());
     Ok(())

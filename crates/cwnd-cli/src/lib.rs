@@ -143,6 +143,9 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Completions { shell } => Ok(completions(shell)),
         Command::Docs { page } => docs::page(page),
     };
+    if let (Ok(_), Some(_), false) = (&printed, cli.memory, progress::bounds_memory()) {
+        eprintln!("warning: --memory has no effect: this command runs no simulation");
+    }
     match printed.and_then(|text| print(&text)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

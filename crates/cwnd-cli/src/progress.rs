@@ -155,6 +155,11 @@ fn seconds(nanos: u64) -> f64 {
     nanos as f64 * 1e-9
 }
 
+/// Whether somebody has asked what runs may use.
+pub(crate) fn bounds_memory() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
+
 /// What runs may use, from `--memory`.
 pub(crate) fn allow(memory: Option<u64>) {
     if let Some(memory) = memory {
@@ -164,8 +169,10 @@ pub(crate) fn allow(memory: Option<u64>) {
 
 /// What runs may use, if it was given.
 pub(crate) fn memory() -> Option<u64> {
+    ASKED.store(true, Ordering::Relaxed);
     MEMORY.get().copied()
 }
 
 static MEMORY: OnceLock<u64> = OnceLock::new();
+static ASKED: AtomicBool = AtomicBool::new(false);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);

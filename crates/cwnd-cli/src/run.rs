@@ -50,6 +50,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let name = arguments.scenario.display().to_string();
     let source =
         read_text(&arguments.scenario).map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
+    let of_seeds = |item: &&String| item.split_once('=').is_some_and(|(key, _)| key.trim() == "seeds");
+    if let Some(item) = arguments.set.iter().find(of_seeds).filter(|_| arguments.seeds.is_some()) {
+        return Err(Failure::Input(format!("--seeds: `--set {item}` sets the same")));
+    }
     let mut overrides = arguments.set.clone();
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
     let scenario = Scenario::read(&name, &source, &overrides)?;

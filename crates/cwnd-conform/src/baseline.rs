@@ -58,6 +58,15 @@ impl Baseline {
         text
     }
 
+    /// The lines about none of `results`, or about none of the checks `ids`: they decide nothing.
+    #[must_use]
+    pub fn idle(&self, results: &[Conformance], ids: &[&str]) -> Vec<&(String, String)> {
+        let judged = |(subject, check): &&(String, String)| {
+            results.iter().any(|result| result.subject == *subject) && ids.contains(&check.as_str())
+        };
+        self.0.iter().filter(|line| !judged(line)).collect()
+    }
+
     /// Compares `results` with it. What was not judged, or is not clear, is neither new nor fixed.
     #[must_use]
     pub fn compare(&self, results: &[Conformance]) -> Compared {

@@ -231,9 +231,10 @@ impl Course {
         self.ecn().fault(Fault::Mark { flow: 0, from: time(at), count })
     }
 
-    /// The path carries ECN.
+    /// The path carries ECN, unless the sender does not answer marks.
     pub(crate) fn ecn(mut self) -> Self {
-        self.setup.flows[0].ecn = Some(AckEcho::Latch);
+        let answers = self.setup.flows[0].algorithm.entry().answers_marks();
+        self.setup.flows[0].ecn = answers.then_some(AckEcho::Latch);
         self
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cwnd::window::SlowStart;
-use cwnd::{Bytes, Spec};
+use cwnd::{Bytes, CongestionControl, Spec, Start};
 use cwnd_run::scenario::Written;
 use cwnd_sim::FlowSetup;
 use cwnd_stack::StackSpec;
@@ -76,13 +76,20 @@ impl Subject {
     /// `reno`. The rest is as in [`of`](Self::of).
     ///
     /// # Errors
-    /// There is no such algorithm.
+    /// There is no such algorithm, or it has no slow start that RFC 9406 could end.
     pub fn parse(text: &str) -> Result<Self, SubjectError> {
         let name = text.trim();
         let algorithm = name.strip_suffix(HYSTART).unwrap_or(name);
         let spec: Written<Spec> = algorithm.parse().map_err(|error| SubjectError(format!("{error}")))?;
         let subject = Self::of(name, spec.value().clone());
-        Ok(if algorithm == name { subject } else { subject.with_hystart() })
+        if algorithm == name {
+            return Ok(subject);
+        }
+        let spec = spec.value();
+        if spec.is_outside() || spec.start(&Start::default()).slow_start_threshold().is_some() {
+            return Ok(subject.with_hystart());
+        }
+        Err(SubjectError(format!("`{algorithm}` starts in a way of its own, which `{HYSTART}` would not change")))
     }
 
     /// Its name.
@@ -169,6 +176,8 @@ mod tests {
         assert_eq!(laws, [Law::Reno, Law::Cubic, Law::Cubic, Law::Reno, Law::Bbr, Law::Other, Law::Reno]);
         let subject = Subject::parse("cubic+hystart++").expect("registered");
         assert!(subject.has_hystart() && subject.law() == Law::Cubic);
+        let error = Subject::parse("udt+hystart++").expect_err("UDT has a start of its own");
+        assert_eq!(error.to_string(), "`udt` starts in a way of its own, which `+hystart++` would not change");
         assert!(Subject::parse("cubik").is_err_and(|error| error.to_string().contains("did you mean `cubic`")));
     }
 }

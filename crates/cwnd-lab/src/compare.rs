@@ -4,7 +4,7 @@ use cwnd::{Span, Spec};
 
 use crate::stationary::Stationarity;
 use cwnd_run::execute::{Progress, RunError};
-use cwnd_run::measure::{Domain, Estimate, Estimates, Until, mean, paired};
+use cwnd_run::measure::{Domain, Estimate, Estimates, Until, digits, mean, paired};
 use cwnd_run::run::{Runs, run, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
 
@@ -20,6 +20,8 @@ pub struct Comparison {
 pub struct Compared {
     /// One row per algorithm, in the order requested.
     pub rows: Vec<ComparedAlgorithm>,
+    /// How well the goodput of each row was to be known; none where the number of seeds was given.
+    pub until: Option<Until>,
 }
 
 /// One algorithm.
@@ -80,8 +82,8 @@ pub enum Better {
 
 impl Comparison {
     /// Sets each of `algorithms` on the path of `base` with `flows` flows, and, if there is an opponent, with as many of its flows.
-    /// With `ecn` their packets can be marked; those of UDT and TFRC cannot, whose senders do not
-    /// [answer](cwnd::registry::Transport::answers_marks) marks.
+    /// With `ecn` their packets can be marked, except those whose senders do not [answer](cwnd::registry::Entry::answers_marks) marks:
+    /// UDT, TFRC and BBR of version 1 among them.
     ///
     /// # Errors
     /// A value of the path is out of range, or there are no flows or more than a scenario may have.
@@ -125,7 +127,8 @@ impl Comparison {
     /// # Errors
     /// The simulator refuses a setup or panics, or `progress` ended the work.
     pub fn run_until(self, until: Until, most: u32, progress: &dyn Progress) -> Result<Compared, RunError> {
-        self.run_by(|scenarios| run_until(scenarios, until, most, |more| run(more, progress)))
+        let compared = self.run_by(|scenarios| run_until(scenarios, until, most, |more| run(more, progress)))?;
+        Ok(Compared { until: Some(until), ..compared })
     }
 
     /// The time after which all of the scenarios have left their beginnings behind, found in runs by `runner`; none where one has not
@@ -155,7 +158,7 @@ impl Comparison {
             alone,
             versus: versus.next().map(Versus::of),
         });
-        Ok(Compared { rows: rows.collect() })
+        Ok(Compared { rows: rows.collect(), until: None })
     }
 }
 
@@ -220,7 +223,22 @@ impl Compared {
             count if count == runs.len() => warning.to_string(),
             _ => format!("{}: {warning}", of.join(", ")),
         };
-        warnings.into_iter().map(shown).collect()
+        warnings.into_iter().map(shown).chain(self.uncertain()).collect()
+    }
+
+    /// The rows of which the goodput is not known as well as it was to be, when there were no more seeds to add.
+    fn uncertain(&self) -> impl Iterator<Item = String> + '_ {
+        let missed = |row: &ComparedAlgorithm| {
+            let (until, goodput) = (self.until?, row.estimates.goodput_bps?);
+            let half = goodput.ci95.filter(|_| !until.met(&goodput))?;
+            let share = digits::percent(half / goodput.mean.abs());
+            let algorithm = &row.algorithm;
+            Some(format!(
+                "{algorithm}: `{until}` was not reached with {} seeds: its goodput is known to {share} %",
+                goodput.n
+            ))
+        };
+        self.rows.iter().filter_map(missed)
     }
 }
 

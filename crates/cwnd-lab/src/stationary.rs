@@ -10,6 +10,7 @@
 //! when its window stays within two packets over 20 round trips, in which Reno would grow by 20 packets, and falls as much as it rises:
 //! SIMD grows by less than that for minutes.
 
+use cwnd::Span;
 use cwnd_run::measure::{Window, goodput, jain, mean};
 use cwnd_run::run::Runs;
 use cwnd_sim::QueueLimit;
@@ -102,6 +103,9 @@ impl Stationarity {
             };
             return Self { reason: Some(reason), try_duration_s: seconds.map(rounded_up), ..known };
         }
+        if let Some(changes) = changes(runs) {
+            return Self { reason: Some(changes), ..known };
+        }
         if let Some(differs) = disagreement(&runs.traces, bottleneck) {
             let reason = format!("the halves of the window of {name} differ: {differs}");
             let seconds = rounded_up(first.end as f64 / 1e9 + length);
@@ -109,6 +113,33 @@ impl Stationarity {
         }
         Self { stationary: true, ..known }
     }
+}
+
+/// How a link changes in the measured window: once, or too seldom for the halves to tell what comes of it. None where none does.
+fn changes(runs: &Runs) -> Option<String> {
+    let (first, setup) = (runs.traces.first()?, runs.scenario.setup(runs.scenario.document().first_seed));
+    let inside = |at: Span| (first.warmup..first.end).contains(&at.as_nanos());
+    let of = |instants: Vec<Span>, repeat: Option<Span>, link: &str| match repeat {
+        None => instants
+            .into_iter()
+            .find(|at| inside(*at))
+            .map(|at| format!("the link `{link}` changes once, at {at}, in the window")),
+        Some(repeat) => {
+            let times = (first.end - first.warmup) / repeat.as_nanos().max(1);
+            (times < CYCLES).then(|| {
+                format!("the changes of the link `{link}` repeat {times} times in the window, {CYCLES} are needed")
+            })
+        }
+    };
+    setup.links.iter().find_map(|link| {
+        let rates = link.rate_steps.steps.iter().map(|(at, _)| *at).collect();
+        let delays = link.delay_steps.steps.iter().map(|(at, _)| *at).collect();
+        let changed = |steps: &Vec<Span>| !steps.is_empty();
+        Some(rates)
+            .filter(changed)
+            .and_then(|steps| of(steps, link.rate_steps.repeat, &link.name))
+            .or_else(|| Some(delays).filter(changed).and_then(|steps| of(steps, link.delay_steps.repeat, &link.name)))
+    })
 }
 
 /// The samples in the measured window.

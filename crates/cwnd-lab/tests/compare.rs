@@ -129,7 +129,7 @@ fn with_utilisations(values: &[(f64, Option<f64>)]) -> Compared {
             versus: None,
         }
     };
-    Compared { rows: values.iter().map(row).collect() }
+    Compared { rows: values.iter().map(row).collect(), until: None }
 }
 
 #[test]
@@ -215,6 +215,30 @@ fn a_star_stands_where_windows_are_stationary() {
     }
     let delay = COLUMNS.iter().find(|column| column.key == "queue_delay_mean_s").expect("a column");
     assert_eq!(compared.best(delay), Some(2), "Vegas keeps a few packets waiting, the others fill the buffer");
+}
+
+/// Halves of a window may agree although a link stands still once in each.
+#[test]
+fn a_path_that_changes_once_is_not_stationary() {
+    let reason = |dumbbell: Dumbbell| {
+        let document = Document {
+            duration: Written::literal("30s"),
+            dumbbell: Some(Dumbbell { rate: Written::literal("10mbit"), rtt: Written::literal("20ms"), ..dumbbell }),
+            ..base()
+        };
+        let comparison = Comparison::new(&document, &algorithms(&["reno"]), None, 1, None).expect("valid");
+        comparison.run(&()).expect("it runs").rows.remove(0).stationarity.reason
+    };
+    let outages = ["10s..11s", "20s..21s"].map(Written::literal).to_vec();
+    let changed = reason(Dumbbell { outage: outages, ..Dumbbell::default() });
+    assert_eq!(changed.as_deref(), Some("the link `bottleneck` changes once, at 10s, in the window"));
+    let stepped = |repeat: &'static str| {
+        let schedule = serde_json::json!({"repeat": repeat, "steps": [{"at": "1s", "rate": "8mbit"}]});
+        reason(Dumbbell { schedule: serde_json::from_value(schedule).expect("a schedule"), ..Dumbbell::default() })
+    };
+    assert_eq!(stepped("2s"), None);
+    let seldom = "the changes of the link `bottleneck` repeat 2 times in the window, 5 are needed";
+    assert_eq!(stepped("10s").as_deref(), Some(seldom));
 }
 
 #[test]

@@ -4,8 +4,10 @@
 //! packet is `dw/dt = w g(w)` (Bansal and Balakrishnan 2001; Floyd, Handley and Padhye 2000). An epoch runs from the window after
 //! a loss to the window at the next; it must carry 1/p packets, which fixes both. No timeouts, no largest window, no floor.
 
+use core::cell::RefCell;
+
 use cwnd::quantity;
-use cwnd::registry::Spec;
+use cwnd::registry::{Parameter, Spec};
 use cwnd::units::Bytes;
 
 use crate::roots::solve;
@@ -83,7 +85,26 @@ impl Law {
     /// not given.
     #[must_use]
     pub fn of(spec: &Spec) -> Option<Self> {
-        let text = |name: &str| spec.parameters().find(|(parameter, _)| parameter.name == name).map(|(_, text)| text);
+        Self::asking(spec, &|_| ())
+    }
+
+    /// The parameters of a registered algorithm that were given and that its closed form does not depend on, each with its text. All of
+    /// them where there is no closed form.
+    #[must_use]
+    pub fn unread(spec: &Spec) -> Vec<(&'static Parameter, String)> {
+        let asked = RefCell::new(Vec::new());
+        let _ = Self::asking(spec, &|name| asked.borrow_mut().push(name.to_string()));
+        let asked = asked.into_inner();
+        let given = spec.parameters().filter(|(parameter, text)| *text != parameter.default_text());
+        given.filter(|(parameter, _)| !asked.iter().any(|name| name == parameter.name)).collect()
+    }
+
+    /// As [`of`](Self::of); `ask` hears of each parameter that it looks at.
+    fn asking(spec: &Spec, ask: &dyn Fn(&str)) -> Option<Self> {
+        let text = |name: &str| {
+            ask(name);
+            spec.parameters().find(|(parameter, _)| parameter.name == name).map(|(_, text)| text)
+        };
         let number = |name: &str| text(name).and_then(|text| quantity::number(&text).ok());
         let chosen = |name: &str, word: &str| text(name).is_some_and(|text| text == word);
         let binomial = |k, l| {

@@ -215,8 +215,8 @@ proptest! {
         for event in &events {
             let peak = jain(&event.before);
             prop_assert!(peak > before, "an increase took {before} to {peak}");
-            // A window at the floor of one packet cannot be cut in proportion.
-            if event.after.iter().all(|w| *w > 1.0) {
+            // A window at the floor of two packets cannot be cut in proportion.
+            if event.after.iter().all(|w| *w > 2.0) {
                 before = jain(&event.after);
                 prop_assert!((before - peak).abs() < 1e-12, "a decrease took {peak} to {before}");
             }
@@ -229,7 +229,7 @@ proptest! {
         for text in ["new-aimd:floor=0", "reno"] {
             let Run { events, .. } = run(&Setup { clock: COARSE, events: 6, ..setup(text, capacity, &[x1, x1 + n]) });
             let mut gap = n;
-            for event in events.iter().take_while(|event| event.before[0] > 2.0) {
+            for event in events.iter().take_while(|event| event.before[0] > 4.0) {
                 prop_assert!((event.before[1] - event.before[0] - gap).abs() < 1e-9 * capacity);
                 gap /= 2.0;
             }

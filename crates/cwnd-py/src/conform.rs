@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use cwnd_conform::baseline::Baseline;
 use cwnd_conform::{Check, Conformance, Judged, Law, Plan, Subject, Suite, checks, judge, junit, text};
-use cwnd_run::files::{to_json, write_whole};
+use cwnd_run::files::{to_json, write_named};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
@@ -92,6 +92,6 @@ impl Conformed {
     fn junit(&self, path: &str) -> Result<(), Failure> {
         let document = junit::document(std::slice::from_ref(&self.0), &Baseline::default());
         let failed = |error| Failure::File(format!("path: cannot write `{path}`: {error}"));
-        write_whole(Path::new(path), document.as_bytes()).map_err(failed)
+        write_named(Path::new(path), document.as_bytes()).map_err(failed)
     }
 }

@@ -8,7 +8,7 @@ use cwnd_lab::evaluate::{Evaluation, Extent, REFERENCES, plan};
 use cwnd_report::page::evaluation_html;
 use cwnd_report::text;
 use cwnd_run::cells::Cells;
-use cwnd_run::files::{to_json, write_whole};
+use cwnd_run::files::{to_json, write_named};
 use pyo3::prelude::*;
 
 use crate::compare::{HIGH, LOW};
@@ -68,7 +68,7 @@ impl Evaluated {
     fn report(&self, path: &str, command: &str) -> Result<(), Failure> {
         let page = evaluation_html(&self.evaluation, &self.algorithm, command);
         let failed = |error| Failure::File(format!("path: cannot write `{path}`: {error}"));
-        write_whole(Path::new(path), page.as_bytes()).map_err(failed)
+        write_named(Path::new(path), page.as_bytes()).map_err(failed)
     }
 
     /// A row per heading, setting, measure and algorithm.

@@ -167,6 +167,10 @@ pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
     for warning in &swept.warnings {
         text.push_str(&format!("warning: {warning}\n"));
     }
+    if points.is_empty() {
+        text.push_str("none of the cells is of this part\n");
+        return text;
+    }
     text.push_str(&table.print());
     if points.len() > MAX_POINTS {
         text.push_str(&format!("and {} more points: see the files, or --json\n", points.len() - MAX_POINTS));

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use cwnd::window::SlowStart;
 use cwnd::{Algorithm, CongestionControl, Span, Spec, Start};
 use cwnd_sim::{Discipline, FlowSetup};
 use cwnd_trace::{FlowTrace, Trace};
@@ -10,9 +11,10 @@ use cwnd_trace::{FlowTrace, Trace};
 use crate::cells::Cells;
 use crate::execute::{Executor, Job, Progress, RunError, WholeTrace};
 use crate::measure::{
-    Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, mser5, peer_limited_share, source_limited_share,
+    Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, grew_on, mser5, peer_limited_share,
+    source_limited_share,
 };
-use crate::scenario::{Ecn, Scenario};
+use crate::scenario::{Ecn, Scenario, is_drawn};
 
 /// A scenario with the traces of its runs.
 #[derive(Clone, Debug)]
@@ -104,7 +106,13 @@ impl Runs {
         let held = limits.into_iter().filter(|(_, share)| *share > HELD_SHARE);
         let held = held.map(|(what, share)| format!("a flow was {what}-limited {:.0} % of the time", share * 100.0));
         let setup = self.scenario.setup(self.scenario.document().first_seed);
-        let grows: Vec<bool> = setup.flows.iter().map(grows_on).collect();
+        let grew = |(index, flow): (usize, &FlowSetup)| {
+            let of_run = |trace: &Trace| {
+                trace.flows.get(index).is_some_and(|flow| grew_on(trace, flow, Window::measured(trace)))
+            };
+            grows_on(flow) && self.traces.iter().any(of_run)
+        };
+        let grows: Vec<bool> = setup.flows.iter().enumerate().map(grew).collect();
         let unused = worst(source_limited_share, &grows).max(worst(peer_limited_share, &grows));
         let grew = (unused > HELD_SHARE).then(|| {
             format!(
@@ -141,14 +149,14 @@ impl Runs {
             format!("no router on the path writes on packets for `{name}`, which then reacts to losses alone: it needs a queue `{name}:`")
         });
         let unused = self.scenario.unused().iter().map(ToString::to_string);
+        let unlimited = self.beyond_windows();
         let same = self.traces.len() > 1 && self.traces.windows(2).all(|pair| pair[0].digest == pair[1].digest);
         let same = same.then(|| {
-            format!(
-                "all {} seeds gave the same run, since nothing in it is random: the intervals are of one run",
-                self.traces.len()
-            )
+            let why = if is_drawn(&setup) { "" } else { ", since nothing in it is random" };
+            format!("all {} seeds gave the same run{why}: the intervals are of one run", self.traces.len())
         });
         unused
+            .chain(unlimited)
             .chain(same)
             .chain(held)
             .chain(grew)
@@ -157,6 +165,24 @@ impl Runs {
             .chain(routers)
             .chain(self.left_out())
             .collect()
+    }
+
+    /// Limits of slow start that no window of their flows came near, in any seed.
+    fn beyond_windows(&self) -> BTreeSet<String> {
+        let setup = self.scenario.setup(self.scenario.document().first_seed);
+        let limits = setup.flows.iter().enumerate().filter_map(|(index, flow)| match flow.slow_start {
+            Some(SlowStart::Limited { max_threshold }) => Some((index, max_threshold)),
+            _ => None,
+        });
+        let beyond = limits.filter_map(|(index, limit)| {
+            let windows =
+                self.traces.iter().filter_map(|trace| trace.flows.get(index)).flat_map(|flow| flow.window.iter());
+            let largest = windows.copied().filter(|window| window.is_finite()).reduce(f64::max)?;
+            // The samples of a run may miss its peak.
+            (f64::from(limit) > 2.0 * largest)
+                .then(|| format!("`limited:{limit}` has no effect: the largest window was {largest:.0} packets"))
+        });
+        beyond.collect()
     }
 
     /// Why flows have no measures of their own.

@@ -166,8 +166,7 @@ impl Maker<'_> {
         for traffic in ["flow", "arrivals"] {
             for group in object.get_mut(traffic).and_then(Value::as_array_mut).into_iter().flatten() {
                 let name = group.get("algorithm").and_then(Value::as_str);
-                let silent =
-                    ALGORITHMS.iter().any(|entry| Some(entry.name) == name && !entry.transport.answers_marks());
+                let silent = ALGORITHMS.iter().any(|entry| Some(entry.name) == name && !entry.answers_marks());
                 if let Some(group) = group.as_object_mut().filter(|_| silent) {
                     group.remove("ecn");
                 }

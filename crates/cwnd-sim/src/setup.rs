@@ -305,7 +305,7 @@ impl Setup {
         in_range(selective, part, "recovery", format_args!("`sack` for `{name}`, {carried}"))?;
         let single = plain || flow.ack_aggregation.is_none();
         in_range(single, part, "ack_aggregation", format_args!("none for `{name}`, {carried}"))?;
-        let answered = flow.ecn.is_none() || entry.transport.answers_marks();
+        let answered = flow.ecn.is_none() || entry.answers_marks();
         in_range(answered, part, "ecn", format_args!("none for `{name}`, whose sender does not answer marks"))?;
         require(flow.delayed_ack != Some(Span::ZERO), part, "the delay of acknowledgements must be above zero")?;
         require(

@@ -74,7 +74,7 @@ fn a_step_drops_nothing_of_flows_with_echoes_per_packet() {
 fn who_does_not_answer_marks_is_refused_ecn() {
     for entry in ALGORITHMS.iter().filter(|entry| entry.transport != Transport::Stack) {
         let refused = setup(entry.name, AckEcho::Latch).check();
-        if entry.transport.answers_marks() {
+        if entry.answers_marks() {
             assert!(refused.is_ok(), "{}: {refused:?}", entry.name);
         } else {
             assert!(matches!(refused, Err(SetupError::Range { field: "ecn", .. })), "{}: {refused:?}", entry.name);

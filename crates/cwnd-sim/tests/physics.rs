@@ -445,7 +445,7 @@ proptest! {
             let (delayed, paced, max_window) = options;
             flow.class = if index == 0 { Class::In } else { Class::Out };
             let echo = if seed % 2 == 0 { AckEcho::Latch } else { AckEcho::PerPacket };
-            flow.ecn = (index == 1 && flow.algorithm.entry().transport.answers_marks()).then_some(echo);
+            flow.ecn = (index == 1 && flow.algorithm.entry().answers_marks()).then_some(echo);
             flow.delayed_ack = delayed.then(|| Span::from_millis(40));
             flow.ack_aggregation = (seed % 3 == index as u64).then(|| Span::from_millis(7));
             flow.recovery = RecoveryScheme::ALL[(seed as usize % 4 + index) % 4];

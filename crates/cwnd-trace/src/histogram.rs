@@ -12,6 +12,9 @@ pub struct Histogram {
 }
 
 impl Histogram {
+    /// The width of a bucket as a share of its values, at most.
+    pub const RESOLUTION: f64 = 1.0 / LINEAR as f64;
+
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {

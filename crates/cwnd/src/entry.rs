@@ -65,10 +65,9 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Whether senders over it hear of congestion marks, so that their packets may be ECN-capable: a sender that does not answer marks must
-    /// not carry any (RFC 3168 section 5). Reports and negative acknowledgements have no place for them here. A stack decides itself.
-    #[must_use]
-    pub const fn answers_marks(self) -> bool {
+    /// Whether senders over it hear of congestion marks. Reports and negative acknowledgements have no place for them here. A stack decides
+    /// itself.
+    const fn answers_marks(self) -> bool {
         matches!(self, Self::Acked | Self::Routed | Self::Stack)
     }
 }
@@ -90,7 +89,16 @@ impl Refusal {
     }
 }
 
+/// The deviation of an algorithm that does not answer congestion marks although its transport brings them.
+pub(crate) const IGNORES_MARKS: &str = "a congestion mark changes nothing: the draft has no answer to one";
+
 impl<A> Entry<A> {
+    /// Whether its senders answer congestion marks. Packets of one that does not must not be ECN-capable (RFC 3168 section 5).
+    #[must_use]
+    pub fn answers_marks(&self) -> bool {
+        self.transport.answers_marks() && !self.deviations.contains(&IGNORES_MARKS)
+    }
+
     /// The same declaration of an algorithm made by `build`.
     pub(crate) const fn built_by<B>(&self, build: Build<B>) -> Entry<B> {
         let Self { name, title, family, transport, source, deviations, parameters, receiver, .. } = *self;

@@ -1,9 +1,11 @@
 //! The parameters of algorithms: names, defaults, ranges, and values that were checked against them.
 
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::quantity;
 
@@ -66,6 +68,8 @@ pub struct Range {
 pub struct Values {
     parameters: &'static [Parameter],
     pub(crate) given: Vec<Option<Value>>,
+    /// Which of them an algorithm has asked for.
+    asked: Arc<[AtomicBool]>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -225,7 +229,14 @@ impl fmt::Display for Range {
 
 impl Values {
     pub(crate) fn none(parameters: &'static [Parameter]) -> Self {
-        Self { parameters, given: vec![None; parameters.len()] }
+        let asked = parameters.iter().map(|_| AtomicBool::new(false)).collect();
+        Self { parameters, given: vec![None; parameters.len()], asked }
+    }
+
+    /// The indices of those that are given although no algorithm has asked for them.
+    pub(crate) fn unasked(&self) -> impl Iterator<Item = usize> + '_ {
+        let unasked = |index: &usize| self.given[*index].is_some() && !self.asked[*index].load(Ordering::Relaxed);
+        (0..self.given.len()).filter(unasked)
     }
 
     /// The number given for `name`, or its default; in bit/s and seconds for rates and times.
@@ -289,6 +300,8 @@ impl Values {
     }
 
     fn value(&self, name: &str) -> Option<&Value> {
-        self.given[self.index(name)].as_ref()
+        let index = self.index(name);
+        self.asked[index].store(true, Ordering::Relaxed);
+        self.given[index].as_ref()
     }
 }

@@ -130,7 +130,11 @@ impl Spec {
         let spec = Self { entry, values, text: text.trim().into(), origin: Origin::Registry };
         // A trial start finds the combinations that no single range excludes, so that a spec in hand never fails.
         match (entry.build)(&spec.values, &Start::default()) {
-            Ok(_) => Ok(spec),
+            Ok(_) => {
+                // The receiver's half asks for parameters of its own.
+                let _ = spec.receiver(&Start::default());
+                Ok(spec)
+            }
             Err(Refusal { parameter, reason }) => {
                 let given = typed.iter().find(|(name, _)| *name == parameter).map(|(_, value)| (*value).to_string());
                 let default = || format!("{} (the default)", spec.values.parameter(parameter).default_text());
@@ -188,6 +192,13 @@ impl Spec {
             };
             (parameter, text)
         })
+    }
+
+    /// The parameters that were given although the algorithm does not ask for them with the values of the others, each with its text:
+    /// `lambda` of `udt:lambda=0.5`, which only the profiles of ns-2 have.
+    pub fn unread(&self) -> impl Iterator<Item = (&'static Parameter, String)> + '_ {
+        let parameters: Vec<_> = self.parameters().collect();
+        self.values.unasked().map(move |index| parameters[index].clone())
     }
 
     /// The sender's half.
@@ -390,6 +401,18 @@ mod tests {
         let values = [("a", "1"), ("b", "0.125"), ("ecn_beta", "as for a loss")];
         assert_eq!(shown, values.map(|(name, value)| (name, value.to_string())));
         assert_eq!(spec.label(), "aimd:a=1, b=1/8");
+    }
+
+    #[test]
+    fn a_parameter_that_the_others_make_idle_is_unread() {
+        let unread = |text: &str| -> Vec<String> {
+            let spec = Spec::parse(text).unwrap_or_else(|error| panic!("{error}"));
+            spec.unread().map(|(parameter, value)| format!("{}={value}", parameter.name)).collect()
+        };
+        assert_eq!(unread("udt:lambda=0.5,initial_rate=3mbit"), ["initial_rate=3000000", "lambda=0.5"]);
+        assert_eq!(unread("udt:profile=paper,lambda=0.5,start=none,initial_rate=3mbit"), [""; 0]);
+        assert_eq!(unread("udt:profile=paper,capacity=1gbit,capacity_filter=newest"), ["capacity_filter=newest"]);
+        assert_eq!(unread("tfrc:intervals=4"), [""; 0]);
     }
 
     #[test]

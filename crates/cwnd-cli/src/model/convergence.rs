@@ -6,7 +6,7 @@ use cwnd_lab::model::{self, Pair};
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_run::scenario::Written;
 
-use super::{Output, check_sum, synchronous, window};
+use super::{Output, check_sum, synchronous, warn, window};
 use crate::arguments::checked;
 use crate::failure::Failure;
 use cwnd_report::table::Table;
@@ -46,6 +46,7 @@ impl Convergence {
         let pair = Pair { capacity: self.capacity, windows: [one, other], epsilon: self.epsilon };
         let folder = self.output.folder()?;
         let algorithms = synchronous(&self.algorithms)?;
+        warn(&algorithms, false);
         let document = model::convergences(&algorithms, pair, &|| true);
         let mut text = format!(
             "Two flows from {one} and {other} packets, capacity {} packets, equal within {} packets\n\n",

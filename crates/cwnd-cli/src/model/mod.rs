@@ -80,6 +80,11 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
     }
 }
 
+/// Names the parameters on which nothing that is printed depends.
+fn warn(algorithms: &[&Spec], closed_forms_alone: bool) {
+    model::unread(algorithms, closed_forms_alone).iter().for_each(|warning| eprintln!("warning: {warning}"));
+}
+
 /// Those that mean something under synchronous feedback.
 fn synchronous(algorithms: &[Written<Spec>]) -> Result<Vec<&Spec>, Failure> {
     let specs = specs(algorithms);

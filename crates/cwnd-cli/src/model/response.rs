@@ -7,7 +7,7 @@ use cwnd_lab::model;
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_run::scenario::{Written, packet_size};
 
-use super::{Output, probability, round_trip, specs};
+use super::{Output, probability, round_trip, specs, warn};
 use crate::arguments::whole;
 use crate::failure::Failure;
 use cwnd_report::table::Table;
@@ -45,6 +45,7 @@ impl Response {
     pub(super) fn run(&self) -> Result<String, Failure> {
         let folder = self.output.folder()?;
         let algorithms = specs(&self.algorithms);
+        warn(&algorithms, self.random == 0);
         let document = model::responses(&algorithms, &self.loss, self.rtt, self.packet, self.random, &|| true);
         let mut text = format!(
             "One packet in every 1/p lost; {} ms, {} B (closed form)\n\n",

@@ -7,7 +7,7 @@ use cwnd_lab::model::{self, Paths, Setup};
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_run::scenario::Written;
 
-use super::{Output, check_sum, round_trip, synchronous, window};
+use super::{Output, check_sum, round_trip, synchronous, warn, window};
 use crate::arguments::{self, whole};
 use crate::failure::Failure;
 use cwnd_report::table::Table;
@@ -85,6 +85,7 @@ impl Rounds {
         };
         let folder = self.output.folder()?;
         let algorithms = synchronous(&self.algorithms)?;
+        warn(&algorithms, false);
         let walks = model::walks(&algorithms, &setup, &|| true);
         let document = Paths::of(&setup, &walks);
         let mut text = format!(

@@ -264,7 +264,7 @@ fn options_that_change_nothing_are_named_as_typed() {
     assert_eq!(
         warnings(&["reno", "cubic", "--queue", "red:1bdp,ecn=yes"]),
         [
-            "--queue red:1bdp,ecn=yes: `ecn=yes` has no effect: no flow that crosses it is ECN-capable: set `ecn` to `latch` or `per-packet`"
+            "--queue red:1bdp,ecn=yes: `ecn=yes` has no effect: no flow that crosses it is ECN-capable: set `--ecn` to `latch` or `per-packet`"
         ]
     );
     assert_eq!(
@@ -278,6 +278,54 @@ fn options_that_change_nothing_are_named_as_typed() {
         ["udt: --slow-start hystart++ has no effect: `udt` runs over the protocol of UDT"]
     );
     assert_eq!(warnings(&["reno", "--queue", "red:1bdp,ecn=yes", "--ecn", "latch"]), [""; 0]);
+    assert_eq!(
+        warnings(&["bbr", "--queue", "red:1bdp,ecn=yes", "--ecn", "latch"]),
+        [
+            "--queue red:1bdp,ecn=yes: `ecn=yes` has no effect: senders of `bbr` do not answer marks",
+            "--ecn latch has no effect: senders of `bbr` do not answer marks"
+        ]
+    );
+    assert_eq!(
+        warnings(&["udt:lambda=0.5"]),
+        [
+            "udt:lambda=0.5: `lambda=0.5` has no effect: the other parameters leave it out (share of the old window in eq. 21 (not udt4))"
+        ]
+    );
+    assert_eq!(
+        warnings(&["vegas", "--slow-start", "limited:20"]),
+        ["--slow-start limited:20 has no effect: `vegas` grows in slow start by a rule of its own"]
+    );
+    assert_eq!(warnings(&["reno", "--slow-start", "limited:20"]), [""; 0]);
+    assert_eq!(
+        warnings(&["reno", "--slow-start", "limited:100000"]),
+        ["`limited:100000` has no effect: the largest window was 40 packets"]
+    );
+    assert_eq!(
+        warnings(&["reno", "--jitter", "1ns"]),
+        ["--jitter 1ns has no effect: times are whole multiples of 1ns"]
+    );
+    assert_eq!(warnings(&["reno", "--reorder", "0:15ms"]), ["--reorder 0:15ms has no effect: no packet is held back"]);
+    let rio = warnings(&["reno", "--queue", "rio:1bdp,ecn=yes", "--ecn", "latch"]);
+    assert!(!rio.iter().any(|warning| warning.contains("in_")), "{rio:?}");
+    let until = warnings(&["reno", "--until", "ci<0.001%", "--max-seeds", "3", "--jitter", "1ms"]);
+    assert!(
+        until.iter().any(|warning| warning.starts_with("reno: `ci<0.001%` was not reached with 3 seeds")),
+        "{until:?}"
+    );
+    for (line, warning) in [
+        (
+            "model response reno:ecn_beta=0.8",
+            "warning: reno:ecn_beta=0.8: `ecn_beta=0.8` has no effect: the closed form does not depend on it",
+        ),
+        (
+            "model convergence reno:ecn_beta=0.8",
+            "warning: reno:ecn_beta=0.8: `ecn_beta=0.8` has no effect: nothing is marked",
+        ),
+        ("model response reno --memory 1GB", "warning: --memory has no effect: this command runs no simulation"),
+    ] {
+        let result = cwnd.run(&line.split(' ').collect::<Vec<_>>());
+        assert!(result.code == Some(0) && result.err.contains(warning), "{line}: {}", result.err);
+    }
     for (more, error) in [
         (&["--trace", "x"][..], "error: the argument '--rate <RATE>' cannot be used with '--trace <FILE>'"),
         (
@@ -312,6 +360,16 @@ fn options_that_would_be_ignored_are_refused() {
             "--policer: cannot be 1mbit,burst=100B: accepted is a burst of at least 1500B",
         ),
         ("udt perf 127.0.0.1:9 --ack-every 2", "--ack-every: nothing arrives here without --server or --reverse"),
+        ("compare reno --paired", "--paired: there is nothing to take differences of with one algorithm"),
+        ("run short.toml --seeds 2 --set seeds=3", "--seeds: `--set seeds=3` sets the same"),
+        (
+            "run short.toml --set dumbbell.rate=2mbit --set dumbbell.rate=3mbit",
+            "--set dumbbell.rate=3mbit: `dumbbell.rate=2mbit` is given too, which would be lost",
+        ),
+        (
+            "conform bbr3+hystart++",
+            "bbr3+hystart++: `bbr3` starts in a way of its own, which `+hystart++` would not change",
+        ),
         ("paper --no-store", "--no-store: nothing is run without a PAPER, --quick, --full or --check"),
         ("sweep sweep.toml --json --chunk 1s", "--chunk is about files: with --json, name their folder with --out"),
         ("compare reno cubic --paired --json", "the argument '--paired' cannot be used with '--json'"),

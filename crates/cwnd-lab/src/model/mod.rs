@@ -8,6 +8,8 @@ mod rounds;
 mod udt;
 
 use cwnd::Spec;
+use cwnd::registry::Parameter;
+use cwnd_model::response::Law;
 use thiserror::Error;
 
 pub use card::{AxiomRow, Card, card};
@@ -40,5 +42,30 @@ pub fn synchronous(algorithms: &[&Spec]) -> Result<(), Unmodelled> {
     algorithms.iter().find_map(unmodelled).map_or(Ok(()), Err)
 }
 
+/// The parameters that were given although none of the numbers depends on them, a sentence for each. The numbers are those of closed forms
+/// alone, or those of algorithms that are run without marks.
+#[must_use]
+pub fn unread(algorithms: &[&Spec], closed_forms_alone: bool) -> Vec<String> {
+    let of = |spec: &&Spec| -> Vec<String> {
+        let known = closed_forms_alone && Law::of(spec).is_some();
+        let idle: Vec<_> = if known { Law::unread(spec) } else { spec.unread().collect() };
+        let marks = spec
+            .parameters()
+            .filter(|(parameter, text)| !known && parameter.name == ECN_BETA && *text != parameter.default_text());
+        let why = if known {
+            "the closed form does not depend on it"
+        } else {
+            "nothing is marked, or the other parameters leave it out"
+        };
+        let sentence = |(parameter, text): (&Parameter, String)| {
+            format!("{}: `{}={text}` has no effect: {why} ({})", spec.label(), parameter.name, parameter.help)
+        };
+        idle.into_iter().chain(marks).map(sentence).collect()
+    };
+    algorithms.iter().flat_map(of).collect()
+}
+
+/// The parameter of RFC 8511.
+const ECN_BETA: &str = "ecn_beta";
 const CLOSED_FORM: &str = "closed form";
 const MODEL: &str = "model";

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub use folder::{Folder, FolderError, fresh};
 pub use read::{read_limited, read_text};
 pub use unfinished::remove_unfinished;
-pub use whole::write_whole;
+pub use whole::{write_named, write_whole};
 
 /// A document as JSON text, with a newline at its end.
 #[must_use]

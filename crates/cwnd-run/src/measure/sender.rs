@@ -40,6 +40,19 @@ pub fn peer_limited_share(trace: &Trace, flow: &FlowTrace, window: Window) -> Op
     Some(Life::within(trace, flow, window)?.per_second(|flow| &flow.peer_limited) / NANOS_PER_SECOND)
 }
 
+/// Whether the window or the rate of the flow rose between two samples in `window` while its source or its receiver held the sender for at
+/// least half of the time between them.
+#[must_use]
+pub fn grew_on(trace: &Trace, flow: &FlowTrace, window: Window) -> bool {
+    let inside = |at: &usize| trace.at[at - 1] >= window.from && trace.at[*at] <= window.to;
+    let held = |at: usize, column: &[u64]| column[at].saturating_sub(column[at - 1]);
+    (1..trace.at.len()).filter(inside).any(|at| {
+        let limited = held(at, &flow.source_limited) + held(at, &flow.peer_limited);
+        let rose = |column: &[f64]| column[at] > column[at - 1];
+        2 * limited >= trace.at[at] - trace.at[at - 1] && (rose(&flow.window) || rose(&flow.pacing_rate))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! All measures of one run, and of the runs of several seeds.
 
-use cwnd_trace::{LinkTrace, Trace};
+use cwnd_trace::{Histogram, LinkTrace, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -113,6 +113,11 @@ pub fn summarise(trace: &Trace, bottleneck: usize) -> Summary {
     }
 }
 
+/// A quantile of a histogram is known to the width of a bucket.
+fn of_buckets(estimate: Estimate) -> Estimate {
+    estimate.known_to(Histogram::RESOLUTION)
+}
+
 impl Estimates {
     /// The estimates over one summary per seed. A measure that some runs lack is estimated from the others, and its `n` tells.
     #[must_use]
@@ -137,8 +142,8 @@ impl Estimates {
             loss_rate: estimate("loss_rate", |run| run.loss_rate),
             mark_rate: estimate("mark_rate", |run| run.mark_rate),
             queue_delay_mean_s: estimate("queue_delay_mean_s", |run| run.queue_delay_mean_s),
-            queue_delay_p95_s: estimate("queue_delay_p95_s", |run| run.queue_delay_p95_s),
-            queue_delay_p99_s: estimate("queue_delay_p99_s", |run| run.queue_delay_p99_s),
+            queue_delay_p95_s: estimate("queue_delay_p95_s", |run| run.queue_delay_p95_s).map(of_buckets),
+            queue_delay_p99_s: estimate("queue_delay_p99_s", |run| run.queue_delay_p99_s).map(of_buckets),
             retransmission_ratio: estimate("retransmission_ratio", |run| run.retransmission_ratio),
             time_to_90_utilisation_s: estimate("time_to_90_utilisation_s", |run| run.time_to_90_utilisation_s),
             convergence_time_s: estimate("convergence_time_s", |run| run.convergence_time_s),

@@ -138,7 +138,7 @@ pub(super) fn crowd(
 
 /// How marks come back; none where the sender would not answer them, whose packets must not carry any.
 pub(super) fn ecn(own: Option<Ecn>, algorithm: &Spec) -> Option<AckEcho> {
-    own.filter(|_| algorithm.entry().transport.answers_marks()).map(Into::into)
+    own.filter(|_| algorithm.entry().answers_marks()).map(Into::into)
 }
 
 /// A delay of zero is none.

@@ -33,6 +33,7 @@ pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::Source;
 pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
 pub use unused::Unused;
+pub(crate) use unused::is_drawn;
 
 /// A checked scenario.
 #[derive(Clone, Debug)]
@@ -59,11 +60,12 @@ impl Scenario {
 
     /// Reads and checks a document whose places are known.
     pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
-        let checked = Self::check(Document::of(source)?).map_err(|error| match error.place {
+        let checked = Self::checked(Document::of(source)?).map_err(|error| match error.place {
             Place::Key(key) => ScenarioError { place: source.place_of(&key), fault: error.fault },
             _ => error,
         })?;
-        let unused = checked.unused.into_iter().map(|one| one.in_source(source)).collect();
+        let written = checked.unused.into_iter().filter(|one| one.was_written(Some(source)));
+        let unused = written.map(|one| one.in_source(source)).collect();
         Ok(Self { unused, ..checked })
     }
 
@@ -72,6 +74,12 @@ impl Scenario {
     /// # Errors
     /// A value is out of range, or two keys contradict each other: the first key.
     pub fn check(document: Document) -> Result<Self, ScenarioError> {
+        let mut checked = Self::checked(document)?;
+        checked.unused.retain(|one| one.was_written(None));
+        Ok(checked)
+    }
+
+    fn checked(document: Document) -> Result<Self, ScenarioError> {
         let (setup, bottleneck) = build::build(&document)
             .map_err(|located| ScenarioError { place: Place::Key(located.key), fault: located.fault })?;
         let unused = unused::find(&document, &setup)

@@ -150,22 +150,8 @@ const TOPOLOGIES: [&str; 3] = ["dumbbell", "parking_lot", "link"];
 /// How long and how often a path is used, and by which flows.
 const NO_PATH: [&str; 7] = ["title", "duration", "warmup", "seeds", "first_seed", "sampling", "flow"];
 /// Which flows there are, where and when.
-const NO_PATH_OF_FLOW: [&str; 14] = [
-    "algorithm",
-    "name",
-    "count",
-    "start",
-    "stop",
-    "on",
-    "size",
-    "source",
-    "from",
-    "to",
-    "direction",
-    "via",
-    "via_back",
-    "class",
-];
+const NO_PATH_OF_FLOW: [&str; 13] =
+    ["algorithm", "name", "count", "start", "stop", "on", "size", "source", "from", "to", "via", "via_back", "class"];
 /// A line names no more links,
 const MOST_LINKS: usize = 4;
 /// and no more flows that have something of their own.
@@ -305,6 +291,7 @@ mod tests {
             FLOW,
             "flow.0.",
             &[
+                ("direction", "reverse"),
                 ("extra_rtt", "3ms"),
                 ("paced", "true"),
                 ("slow_start", "limited:50"),

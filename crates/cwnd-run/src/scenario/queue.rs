@@ -304,7 +304,9 @@ pub(super) fn router(discipline: &Discipline) -> Option<&'static str> {
 pub(super) fn classes_set(discipline: &Discipline) -> Vec<cwnd_sim::Class> {
     let Discipline::Rio { inside, outside } = discipline else { return Vec::new() };
     let classes = [(cwnd_sim::Class::In, inside), (cwnd_sim::Class::Out, outside)].into_iter().zip(DEFAULT_RIO);
-    classes.filter(|((_, given), usual)| *given != usual).map(|((class, _), _)| class).collect()
+    // `ecn` is of both.
+    let usual = |given: &Red, usual: Red| *given == Red { ecn: given.ecn, ..usual };
+    classes.filter(|((_, given), default)| !usual(given, *default)).map(|((class, _), _)| class).collect()
 }
 
 fn read(text: &str) -> Option<Queue> {

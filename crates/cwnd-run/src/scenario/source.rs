@@ -37,7 +37,8 @@ impl<'a> Source<'a> {
     {
         let mut source = Source { name: self.name, text: self.text, overrides, root: self.root.clone() };
         for (index, item) in overrides.iter().enumerate() {
-            source.lay_over(index, item).map_err(|reason| ScenarioError {
+            let laid = not_lost(&overrides[..index], item).and_then(|()| source.lay_over(index, item));
+            laid.map_err(|reason| ScenarioError {
                 place: Place::Override(item.clone()),
                 fault: Fault::Document(reason),
             })?;
@@ -72,22 +73,31 @@ impl<'a> Source<'a> {
 
     /// Where the value of a dotted key was written, or the table that should have it.
     pub fn place_of(&self, key: &str) -> Place {
-        let mut span = 0..0;
+        self.place(self.find(key).0)
+    }
+
+    /// Whether a dotted key was written.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.find(key).1
+    }
+
+    /// Where a dotted key was written, or as much of it as was, and whether all of it was.
+    fn find(&self, key: &str) -> (Range<usize>, bool) {
         let mut parts = key.split('.').filter(|part| !part.is_empty());
-        let Some(first) = parts.next().and_then(|part| self.root.get_ref().get(part)) else { return self.place(span) };
+        let Some(first) = parts.next().and_then(|part| self.root.get_ref().get(part)) else { return (0..0, false) };
         let mut value = first;
-        loop {
-            span = value.span();
-            let next = parts.next().and_then(|part| match value.get_ref() {
+        for part in parts {
+            let next = match value.get_ref() {
                 DeValue::Table(table) => table.get(part),
-                DeValue::Array(array) => array.get(part.parse::<usize>().ok()?),
+                DeValue::Array(array) => part.parse::<usize>().ok().and_then(|index| array.get(index)),
                 _ => None,
-            });
+            };
             match next {
                 Some(next) => value = next,
-                None => return self.place(span),
+                None => return (value.span(), false),
             }
         }
+        (value.span(), true)
     }
 
     /// What is written in a range of bytes of the file.
@@ -130,6 +140,25 @@ impl<'a> Source<'a> {
                 _ => return Err(format!("`{part}` has no keys of its own")),
             };
         }
+    }
+}
+
+/// The dotted key of an override.
+fn key_of(item: &str) -> Option<String> {
+    let (key, _) = item.split_once('=')?;
+    Some(key.split('.').map(str::trim).collect::<Vec<_>>().join("."))
+}
+
+/// Refuses an override of what an earlier one has set, or of a table around it.
+fn not_lost(earlier: &[String], item: &str) -> Result<(), String> {
+    let Some(key) = key_of(item) else { return Ok(()) };
+    let lost = |other: &&String| {
+        let rest = key_of(other).and_then(|other| other.strip_prefix(&key).map(str::to_string));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    match earlier.iter().find(lost) {
+        Some(other) => Err(format!("`{other}` is given too, which would be lost")),
+        None => Ok(()),
     }
 }
 
@@ -208,6 +237,21 @@ const KINDS: [(&str, &str); 6] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_override_that_another_would_hide_is_refused() {
+        let read = |overrides: &[&str]| {
+            let overrides = overrides.iter().map(ToString::to_string).collect::<Vec<_>>();
+            Source::read("x.toml", "[dumbbell]\nrate = \"1mbit\"\n", &overrides)
+                .map(|_| ())
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(read(&["dumbbell.rate=2mbit", "dumbbell.rtt=9ms", "dumbbell.rtt_spread=1ms"]), Ok(()));
+        assert_eq!(read(&["dumbbell={}", "dumbbell.rate=2mbit"]), Ok(()));
+        let error = "--set dumbbell . rate=3mbit: `dumbbell.rate=2mbit` is given too, which would be lost";
+        assert_eq!(read(&["dumbbell.rate=2mbit", "dumbbell . rate=3mbit"]), Err(error.to_string()));
+        assert!(read(&["dumbbell.rate=2mbit", "dumbbell={}"]).is_err());
+    }
 
     #[test]
     fn unknown_names_get_a_suggestion() {

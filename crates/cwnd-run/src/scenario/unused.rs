@@ -3,7 +3,8 @@
 use std::fmt;
 
 use cwnd::registry::Transport;
-use cwnd::{Algorithm, CongestionControl, Pacing, Span, Spec, Start};
+use cwnd::window::{Policy, SlowStart};
+use cwnd::{Ack, Algorithm, CongestionControl, Limit, Pacing, Packets, Rtt, Span, Spec, Start, Time, View};
 use cwnd_sim::{
     CheckedSetup, Class, Discipline, Era, FlowSetup, LinkId, LinkSetup, LinuxHost, Loss, RateChange, SetupError,
     Source as Traffic,
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::document::{Document, Dumbbell, Link};
 use super::error::Place;
+use super::impairments::Impairments;
 use super::quantity::Written;
 use super::queue::{self, Queue};
 use super::schedule::Schedule;
@@ -30,9 +32,12 @@ pub struct Unused {
     part: String,
     /// Why it changes nothing.
     why: String,
+    /// It is the default, which a document has whether it was written or not.
+    usual: bool,
 }
 
-/// Those of `document`, from which `setup` was made; in the order of the document.
+/// Those of `document`, from which `setup` was made; in the order of the document. A default among them may not have been
+/// [written](Unused::was_written).
 ///
 /// # Errors
 /// Never: the routes of a checked setup exist.
@@ -55,7 +60,13 @@ pub(super) fn find(document: &Document, setup: &CheckedSetup) -> Result<Vec<Unus
 impl Unused {
     fn new(key: impl Into<String>, given: &dyn fmt::Display, why: impl Into<String>) -> Self {
         let key = key.into();
-        Self { name: format!("{key} = "), key, given: given.to_string(), part: String::new(), why: why.into() }
+        let name = format!("{key} = ");
+        Self { name, key, given: given.to_string(), part: String::new(), why: why.into(), usual: false }
+    }
+
+    /// Whether it was written: it differs from the default, or stands in `source`.
+    pub(super) fn was_written(&self, source: Option<&Source<'_>>) -> bool {
+        !self.usual || source.is_some_and(|source| source.has(&self.key))
     }
 
     /// The same, named as in `source`: by its line, or by the override that set it.
@@ -78,8 +89,14 @@ impl Unused {
     #[must_use]
     pub fn named(self, naming: impl Fn(&str) -> Option<String>) -> Self {
         let of_list = |part: &&str| part.parse::<usize>().is_err();
-        let name = self.key.rsplit('.').find(of_list).and_then(naming);
-        Self { name: name.unwrap_or(self.name), ..self }
+        let name = self.key.rsplit('.').find(of_list).and_then(&naming);
+        // What to set instead is told by the same names.
+        let words = self.why.split('`').enumerate().map(|(at, word)| match naming(word).filter(|_| at % 2 == 1) {
+            Some(option) => option.trim_end().to_string(),
+            None => word.to_string(),
+        });
+        let why = words.collect::<Vec<_>>().join("`");
+        Self { name: name.unwrap_or(self.name), why, ..self }
     }
 }
 
@@ -216,17 +233,16 @@ impl Found {
             self.queue("dumbbell.reverse_queue", queue, &[1], paths);
         }
         let loads = document.arrivals.iter().any(|group| group.load.is_some());
-        let changed = dumbbell.rate.text() != Dumbbell::default().rate.text();
-        if dumbbell.trace.is_some() && dumbbell.reverse_rate.is_some() && changed && !loads {
+        if dumbbell.trace.is_some() && dumbbell.reverse_rate.is_some() && !loads {
             let why = "the bottleneck follows its `trace`, and the way back has a `reverse_rate`";
-            self.add("dumbbell.rate", &dumbbell.rate, why);
+            let usual = dumbbell.rate.text() == Dumbbell::default().rate.text();
+            self.0.push(Unused { usual, ..Unused::new("dumbbell.rate", &dumbbell.rate, why) });
         }
         self.over("dumbbell", document.duration.value(), (&dumbbell.schedule, &dumbbell.outage));
         for (key, impairments, link) in
             [("impairments", &dumbbell.impairments, 0), ("reverse_impairments", &dumbbell.reverse_impairments, 1)]
         {
-            let thinned = impairments.as_ref().and_then(|impairments| impairments.thin_acks);
-            self.thinning(format!("dumbbell.{key}.thin_acks"), thinned, link, paths);
+            self.impairments(&format!("dumbbell.{key}"), impairments.as_ref(), link, paths);
         }
     }
 
@@ -250,8 +266,7 @@ impl Found {
                 self.add(format!("{key}.rate"), rate, "the link follows its `trace`, and none leads back");
             }
             self.over(&key, document.duration.value(), (&link.schedule, &link.outage));
-            let thinned = link.impairments.as_ref().and_then(|impairments| impairments.thin_acks);
-            self.thinning(format!("{key}.impairments.thin_acks"), thinned, own, paths);
+            self.impairments(&format!("{key}.impairments"), link.impairments.as_ref(), own, paths);
         }
     }
 
@@ -291,6 +306,17 @@ impl Found {
         }
     }
 
+    fn impairments(&mut self, key: &str, impairments: Option<&Impairments>, link: usize, paths: &Paths<'_>) {
+        let Some(Impairments { jitter, reorder, thin_acks, .. }) = impairments else { return };
+        if let Some(jitter) = jitter.as_ref().filter(|jitter| *jitter.value() <= CLOCK) {
+            self.add(format!("{key}.jitter"), jitter, format!("times are whole multiples of {CLOCK}"));
+        }
+        if let Some(reorder) = reorder.as_ref().filter(|reorder| reorder.value().probability == 0.0) {
+            self.add(format!("{key}.reorder"), reorder, "no packet is held back");
+        }
+        self.thinning(format!("{key}.thin_acks"), *thin_acks, link, paths);
+    }
+
     fn thinning(&mut self, key: String, thinned: Option<u32>, link: usize, paths: &Paths<'_>) {
         let Some(every) = thinned else { return };
         let acknowledges = |flow: &FlowSetup| flow.algorithm.entry().transport == Transport::Acked;
@@ -316,7 +342,7 @@ impl Found {
         // A flow that asks for marks in vain is named itself.
         let asked = links.iter().flat_map(|link| paths.forward(*link)).any(|party| party.own.contains_key("ecn"));
         if queue::marks(discipline) && !asked {
-            let answering = forward().any(|flow| flow.algorithm.entry().transport.answers_marks());
+            let answering = forward().any(|flow| flow.algorithm.entry().answers_marks());
             let why = match forward().next() {
                 Some(flow) if !answering => unanswered(&flow.algorithm),
                 _ => "no flow that crosses it is ECN-capable: set `ecn` to `latch` or `per-packet`".to_string(),
@@ -361,7 +387,7 @@ impl Found {
             }
         }
         if let Some(flow) = party.flow {
-            self.answer_to_marks(document, party, flow, paths);
+            self.parameters(document, party, flow, paths);
         }
         let Some(Value::Array(stages)) = party.own.get("on") else { return };
         let begins =
@@ -375,35 +401,48 @@ impl Found {
 }
 
 impl Found {
-    /// The parameter of an algorithm for marks, where its flow can get none.
-    fn answer_to_marks(&mut self, document: &Document, party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) {
-        let mut parameters = flow.algorithm.parameters();
-        let given =
-            parameters.find(|(parameter, text)| parameter.name == ECN_BETA && *text != parameter.default_text());
-        let Some((_, text)) = given else { return };
-        let why = match (flow.ecn, without_marks(party, flow, paths)) {
-            (None, _) => "its packets are not ECN-capable: set `ecn` to `latch` or `per-packet`".to_string(),
-            (Some(_), Some(why)) => why,
-            (Some(_), None) => return,
-        };
+    /// The parameters of an algorithm that it does not ask for with the others as they are, and those for signals that do not reach it.
+    fn parameters(&mut self, document: &Document, party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) {
         let index = |table: &str| party.key.strip_prefix(table).and_then(|index| index.parse::<usize>().ok());
         let written = match (index("flow."), index("arrivals.")) {
             (Some(index), _) => document.flow.get(index).map(|group| &group.algorithm),
             (_, Some(index)) => document.arrivals.get(index).map(|group| &group.algorithm),
             _ => None,
         };
-        if let Some(written) = written {
-            self.add_part(&format!("{}.algorithm", party.key), written, format!("{ECN_BETA}={text}"), why);
+        let Some(written) = written else { return };
+        let key = format!("{}.algorithm", party.key);
+        for (parameter, text) in flow.algorithm.unread() {
+            let why = format!("the other parameters leave it out ({})", parameter.help);
+            self.add_part(&key, written, format!("{}={text}", parameter.name), why);
+        }
+        let reported = flow.algorithm.entry().transport == Transport::Reported;
+        let given = flow.algorithm.parameters().filter(|(parameter, text)| *text != parameter.default_text());
+        for (parameter, text) in given {
+            let why = match (parameter.name, flow.ecn, without_marks(party, flow, paths)) {
+                (ECN_BETA, None, _) => {
+                    "its packets are not ECN-capable: set `ecn` to `latch` or `per-packet`".to_string()
+                }
+                (ECN_BETA, Some(_), Some(why)) => why,
+                (FEEDBACK, ..) if reported => {
+                    "the protocol of UDT reports losses, and neither marks nor a rising delay".to_string()
+                }
+                _ => continue,
+            };
+            self.add_part(&key, written, format!("{}={text}", parameter.name), why);
         }
     }
 }
 
+/// The resolution of simulated time.
+const CLOCK: Span = Span::from_nanos(1);
 /// The parameter of RFC 8511.
 const ECN_BETA: &str = "ecn_beta";
+/// The parameter of DAIMD for the signals that count.
+const FEEDBACK: &str = "feedback";
 
 /// Why `ecn` of a flow has no effect.
 fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) -> Option<String> {
-    if !flow.algorithm.entry().transport.answers_marks() {
+    if !flow.algorithm.entry().answers_marks() {
         return Some(unanswered(&flow.algorithm));
     }
     let marked = |link: &LinkSetup| match &link.discipline {
@@ -463,6 +502,12 @@ fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<String> {
             Some(algorithm) if algorithm.slow_start_threshold().is_none() => {
                 Some(format!("`{name}` starts in a way of its own"))
             }
+            Some(_)
+                if matches!(flow.slow_start, Some(SlowStart::Limited { .. }))
+                    && !limits_slow_start(&flow.algorithm) =>
+            {
+                Some(format!("`{name}` grows in slow start by a rule of its own"))
+            }
             _ => None,
         },
         "paced" if flow.paced => match start(&flow.algorithm) {
@@ -476,6 +521,33 @@ fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<String> {
     }
 }
 
+/// Whether limited slow start makes an algorithm grow less: its first acknowledgements, under a limit that none of them meets.
+fn limits_slow_start(algorithm: &Spec) -> bool {
+    let grown = |slow_start| {
+        let policy = Policy { slow_start, ..Policy::MODERN };
+        let mut sender = algorithm.start(&Start { policy, ..Start::default() });
+        let rtt = Span::from_millis(100);
+        let rtt = Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO };
+        let view = View {
+            now: Time::ZERO + Span::from_secs(1),
+            next: 100,
+            in_flight: 100,
+            in_recovery: false,
+            delivered: 50,
+            lost: 0,
+            rtt: Some(rtt),
+            round: 5,
+            limit: Limit::Window,
+            peer_window: Packets(f64::INFINITY),
+            packet: Start::default().packet,
+            payload: Start::default().payload,
+        };
+        sender.on_ack(&view, &Ack::fluid(&view, Packets(50.0)));
+        sender.control().window
+    };
+    grown(SlowStart::Limited { max_threshold: 1 }) < grown(SlowStart::Standard)
+}
+
 /// Why `ecn` has no effect on an algorithm that does not answer marks.
 fn unanswered(algorithm: &Spec) -> String {
     format!("senders of `{}` do not answer marks", algorithm.entry().name)
@@ -486,8 +558,8 @@ fn start(algorithm: &Spec) -> Option<Algorithm> {
     (!algorithm.is_outside()).then(|| algorithm.start(&Start::default()))
 }
 
-/// Whether a run depends on its seed. Algorithms outside the window shell may draw.
-fn is_drawn(setup: &CheckedSetup) -> bool {
+/// Whether a run may depend on its seed. Algorithms outside the window shell may draw.
+pub(crate) fn is_drawn(setup: &CheckedSetup) -> bool {
     let variation = &setup.variation;
     let varied =
         variation.start.is_none_or(|start| start > Span::ZERO) || variation.rtt > 0.0 || variation.jitter > 0.0;

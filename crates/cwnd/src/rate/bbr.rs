@@ -9,7 +9,7 @@ use super::bbr3::ExtraAcked;
 use super::random::SplitMix;
 use super::{GREATEST_RATE, GREATEST_WINDOW, bounded, bounded_window};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Entry, Family, IGNORES_MARKS, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Start, View};
 use crate::units::{Bytes, Span, Time};
@@ -516,7 +516,7 @@ pub const BBR: Entry<Bbr> = Entry {
         "the recovery after a timeout ends when as much has arrived as was in flight; the host does not report its end",
         "`idle_start` in section 4.3.4.4 is read as `idle_restart`, which is what section 4.3.5 asks for",
         "ProbeRTT marks packets as limited here, not in the host: from the state they left with",
-        "a congestion mark changes nothing: the draft has no answer to one",
+        IGNORES_MARKS,
     ],
     parameters: &[
         Parameter::choice(

@@ -89,6 +89,16 @@ impl Estimate {
         Some(Self { mean, ci95, n: values.len(), low: low.min(mean), high: high.max(mean) })
     }
 
+    /// The same of values that are known to a share `resolution` of themselves: what is shown is at least as wide. The mean of a single run
+    /// stays alone.
+    #[must_use]
+    pub fn known_to(self, resolution: f64) -> Self {
+        let half = self.mean.abs() * resolution / 2.0;
+        let Some(ci95) = self.ci95 else { return self };
+        let (low, high) = (self.low.min(self.mean - half), self.high.max(self.mean + half));
+        Self { ci95: Some(ci95.max(half)), low, high, ..self }
+    }
+
     /// The ends of the 95 % t interval, which verdicts with rules of their own look at; both the mean itself with a single run.
     #[must_use]
     pub fn interval(&self) -> (f64, f64) {

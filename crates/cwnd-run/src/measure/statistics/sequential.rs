@@ -20,7 +20,7 @@ pub struct Until {
 impl Until {
     /// Whether the estimate is good enough. One of a single run never is.
     #[must_use]
-    pub(crate) fn met(self, estimate: &Estimate) -> bool {
+    pub fn met(self, estimate: &Estimate) -> bool {
         estimate.ci95.is_some_and(|half| half <= self.share * estimate.mean.abs())
     }
 

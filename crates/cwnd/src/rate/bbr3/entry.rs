@@ -60,12 +60,14 @@ pub const BBR3: Entry<Bbr3> = Entry {
         ),
     ],
     build: |values, start| {
+        let without = Rule::ALL.into_iter().find_map(|(name, rule)| (name == values.choice("without")).then_some(rule));
         let settings = Settings {
             offload: values.number("offload"),
-            caution_before: values.choice("caution") == "before",
+            // Only the long-term bound ends a cautious probe.
+            caution_before: without == Some(Rule::LongTerm) || values.choice("caution") == "before",
             pace_by_first_rtt: values.choice("first_rate") == "sample",
             save_every_round: values.choice("undo") == "round",
-            without: Rule::ALL.into_iter().find_map(|(name, rule)| (name == values.choice("without")).then_some(rule)),
+            without,
         };
         Ok(Bbr3::new(settings, start))
     },

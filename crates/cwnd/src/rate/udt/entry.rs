@@ -127,13 +127,14 @@ pub const UDT: Entry<Built> = Entry {
 };
 
 fn build(values: &Values, start: &Start) -> Result<Built, Refusal> {
+    let slow_start = values.choice("start") == "slow-start";
     let choices = Choices {
         capacity: values.given("capacity").map(BitRate),
-        slow_start: values.choice("start") == "slow-start",
+        slow_start,
         initial_window: values.given("initial_window").map(Packets),
-        initial_rate: values.given("initial_rate").map(BitRate),
+        initial_rate: if slow_start { None } else { values.given("initial_rate").map(BitRate) },
         floor: values.given("floor").map(Packets),
-        lambda: values.number("lambda"),
+        lambda: if profile(values) == Profile::Udt4 { Choices::default().lambda } else { values.number("lambda") },
     };
     let of_release = match profile(values) {
         Profile::Paper => Habits::PAPER,
@@ -175,6 +176,8 @@ const AGENTS_ONLY: [&str; 8] =
 
 /// The habits of a release with those that are chosen.
 fn habits(values: &Values, release: Habits) -> Habits {
+    // A capacity that is given is not measured.
+    let filter = if values.given("capacity").is_some() { "profile" } else { values.choice("capacity_filter") };
     Habits {
         acknowledge: match values.choice("acknowledge") {
             "cumulative" => Acknowledge::Cumulative,
@@ -201,7 +204,7 @@ fn habits(values: &Values, release: Habits) -> Habits {
             "in-flight" => Counts::InFlight,
             _ => release.counts,
         },
-        smooths_capacity: match values.choice("capacity_filter") {
+        smooths_capacity: match filter {
             "newest" => false,
             "smoothed" => true,
             _ => release.smooths_capacity,
