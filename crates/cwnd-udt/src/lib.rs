@@ -13,6 +13,7 @@ pub mod connection;
 pub mod endpoint;
 pub mod handshake;
 pub mod number;
+pub mod places;
 pub mod quota;
 pub mod settings;
 mod socket_ids;
