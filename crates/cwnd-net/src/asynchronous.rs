@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use cwnd_udt::Mode;
+use cwnd_udt::places::Standing;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock::duration;
@@ -118,6 +119,11 @@ impl AsyncUdtStream {
     pub async fn close(self) -> Result<(), CloseError> {
         self.0.shutdown();
         poll_fn(|context| ready(self.0.wait_for_close(Wait::Task(context.waker())))).await
+    }
+
+    /// As [`UdtStream::set_standing`](crate::UdtStream::set_standing).
+    pub fn set_standing(&self, standing: Standing) {
+        self.0.set_standing(standing);
     }
 
     /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not report to the peer how much that was: if

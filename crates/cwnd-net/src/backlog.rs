@@ -38,6 +38,10 @@ impl Backlog {
             connection.end(Ended::Aborted);
             return false;
         }
+        if state.connections.len() >= self.capacity {
+            // Those that have ended no longer count for the protocol, which would otherwise have refused this one.
+            state.connections.retain(|waiting| waiting.ended().is_none());
+        }
         state.connections.push_back(connection);
         drop(state);
         self.changed.notify();

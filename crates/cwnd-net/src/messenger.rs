@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use cwnd_udt::Mode;
 use cwnd_udt::connection::MessageOptions;
+use cwnd_udt::places::Standing;
 
 use crate::error::{CloseError, ConnectError, ReceiveError, SendError};
 use crate::options::Options;
@@ -125,6 +126,11 @@ impl UdtMessenger {
     /// connection had ended before.
     pub fn close(self) -> Result<(), CloseError> {
         self.0.close()
+    }
+
+    /// As [`UdtStream::set_standing`](crate::UdtStream::set_standing).
+    pub fn set_standing(&self, standing: Standing) {
+        self.0.set_standing(standing);
     }
 
     /// Closes the connection at once. Messages that have not been delivered are lost.

@@ -21,6 +21,7 @@ pub struct Options {
     pub(crate) backlog: usize,
     /// In all, and at one address.
     pub(crate) max_clients: (u32, u32),
+    pub(crate) clients_make_room: bool,
     pub(crate) memory: u64,
 }
 
@@ -34,6 +35,7 @@ impl Options {
             socket_buffer: None,
             backlog: 128,
             max_clients: (u32::MAX, u32::MAX),
+            clients_make_room: false,
             memory: MEMORY,
         }
     }
@@ -147,6 +149,15 @@ impl Options {
     #[must_use]
     pub fn max_clients(mut self, total: u32, per_address: u32) -> Self {
         self.max_clients = (total, per_address);
+        self
+    }
+
+    /// Whether a client makes room for another one where [`max_clients`](Self::max_clients) would have that refused, until the
+    /// application gives it a firmer [standing](crate::UdtStream::set_standing); off by default. Networks share the places as
+    /// [`Places`](cwnd_udt::places::Places) says: a network does not lose one to a network that has as many.
+    #[must_use]
+    pub fn clients_make_room(mut self, on: bool) -> Self {
+        self.clients_make_room = on;
         self
     }
 

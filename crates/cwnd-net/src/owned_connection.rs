@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use cwnd_udt::connection::MessageOptions;
+use cwnd_udt::places::Standing;
 
 use crate::clock::Deadline;
 use crate::connection::Connection;
@@ -124,6 +125,11 @@ impl OwnedConnection {
             Ended::Lingered => Err(CloseError::Lingered),
             ended => Err(CloseError::Ended(ended)),
         })
+    }
+
+    /// Sets how firmly the client at the other end holds its place.
+    pub(crate) fn set_standing(&self, standing: Standing) {
+        self.port.send(Command::SetStanding(self.connection.handle, standing));
     }
 
     /// Ends the connection at once. What was not delivered is lost.

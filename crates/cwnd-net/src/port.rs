@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use cwnd_udt::places::Standing;
 use cwnd_udt::{Handle, Settings};
 
 use crate::backlog::Backlog;
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     /// The application has written or read something.
     Notify(Handle),
     Rendezvous(SocketAddr, Box<Settings>, ConnectSender),
+    /// How firmly the client of a connection holds its place.
+    SetStanding(Handle, Standing),
     /// Not answered if the connection is closed.
     Stats(Handle, oneshot::Sender<Stats>),
     StopListening(Arc<Backlog>),

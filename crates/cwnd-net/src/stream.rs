@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cwnd_udt::Mode;
+use cwnd_udt::places::Standing;
 
 use crate::error::{CloseError, ConnectError, Ended};
 use crate::options::Options;
@@ -109,6 +110,12 @@ impl UdtStream {
     /// connection had ended before.
     pub fn close(self) -> Result<(), CloseError> {
         self.0.close()
+    }
+
+    /// Sets how firmly the client at the other end holds its place, where the listener has
+    /// [clients that make room](Options::clients_make_room).
+    pub fn set_standing(&self, standing: Standing) {
+        self.0.set_standing(standing);
     }
 
     /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not report to the peer how much that was: if

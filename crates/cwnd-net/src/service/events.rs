@@ -51,6 +51,7 @@ impl Service {
             }
             Command::Notify(handle) => self.on_application(handle),
             Command::Rendezvous(peer, settings, outcome) => self.connect(peer, settings, outcome, Endpoint::rendezvous),
+            Command::SetStanding(handle, standing) => self.endpoint.set_standing(handle, standing),
             Command::Stats(handle, reply) => {
                 if let Some(connection) = self.endpoint.connection(handle) {
                     // The application may no longer wait.

@@ -98,6 +98,7 @@ impl Service {
         let mut config = EndpointConfig::new(entropy);
         config.memory = options.memory;
         (config.max_clients, config.max_clients_per_address) = options.max_clients;
+        config.clients_make_room = options.clients_make_room;
         Ok(Self {
             buffers: RecvBuffers::new(options.longest_datagram(), options.offload),
             port,

@@ -363,6 +363,11 @@ impl Connection {
         self.closing.shut_down(now, Reason::Aborted);
     }
 
+    /// Closes the connection at once, without a shutdown packet.
+    pub(crate) fn cut(&mut self) {
+        self.closing.end(Reason::Aborted);
+    }
+
     /// The next event for the application. [`Event::Closed`] is the last.
     pub fn poll_event(&mut self) -> Option<Event> {
         if std::mem::take(&mut self.pending_events.readable) {

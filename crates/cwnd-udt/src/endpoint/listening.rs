@@ -10,7 +10,8 @@ use super::{Datagram, Endpoint, Event};
 use crate::connection::{Connection, Transmit};
 use crate::handshake::{Answer, Refusal, rejection};
 use crate::number::SocketId;
-use crate::wire::{Handshake, Request};
+use crate::places::{Full, Standing};
+use crate::wire::{Handshake, Message, Request};
 
 impl Endpoint {
     /// Handles a handshake without a destination id.
@@ -24,7 +25,7 @@ impl Endpoint {
             return;
         }
         match listener.handle(now, from, theirs) {
-            Answer::Cookie(challenge) => self.reply(from, client, challenge),
+            Answer::Cookie(challenge) => self.reply(from, client, Transmit::Handshake(challenge)),
             Answer::ValidCookie => self.on_valid_cookie(now, from, client, theirs),
             Answer::Ignored => self.stats.misdirected += 1,
             Answer::InvalidCookie => self.stats.invalid_cookies += 1,
@@ -39,7 +40,7 @@ impl Endpoint {
         {
             // The first answer may have been lost. Once the client has sent a packet on the connection there is none to repeat.
             if let Some(response) = open.repeat_response(now) {
-                self.reply(from, client, response);
+                self.reply(from, client, Transmit::Handshake(response));
             }
             return;
         }
@@ -49,15 +50,14 @@ impl Endpoint {
         match self.admit(now, from, theirs) {
             Ok((place, response)) => {
                 self.peers.insert((from, Some(client)), place);
-                self.clients.take(from.ip(), 1);
                 self.waiting += 1;
                 self.events.push_back((self.table.handle(place), Event::Accepted { from }));
                 self.schedule(place);
-                self.reply(from, client, response);
+                self.reply(from, client, Transmit::Handshake(response));
             }
-            Err(_) => {
+            Err(refusal) => {
                 self.stats.rejected += 1;
-                self.reply(from, client, rejection(theirs));
+                self.reply(from, client, Transmit::Handshake(rejection(theirs, refusal)));
             }
         }
     }
@@ -66,14 +66,18 @@ impl Endpoint {
     fn admit(&mut self, now: Time, from: SocketAddr, theirs: &Handshake) -> Result<(u32, Handshake), Refusal> {
         let listener = self.listener.as_ref().ok_or(Refusal::Rejected)?;
         if self.waiting >= listener.backlog {
-            return Err(Refusal::Rejected);
+            return Err(Refusal::Full);
         }
-        if self.clients.left(from.ip()) == 0 {
-            return Err(Refusal::Rejected);
-        }
-        let (place, id) = self.table.reserve(self.random.next_u32()).ok_or(Refusal::Rejected)?;
+        let (place, id) = self.table.reserve(self.random.next_u32()).ok_or(Refusal::Full)?;
         let accepted = listener.accept(now, from, theirs, (id, self.random.next_u64()));
-        let (agreed, response) = accepted.inspect_err(|_| self.table.release(place))?;
+        let admitted = accepted.and_then(|accepted| {
+            let lost = self.clients.take(place, from.ip()).map_err(|Full| Refusal::Full)?;
+            Ok((accepted, lost))
+        });
+        let ((agreed, response), lost) = admitted.inspect_err(|_| self.table.release(place))?;
+        if !self.clients_make_room {
+            self.clients.set(place, Standing::Kept);
+        }
         let connection = Connection::new(&listener.settings, &agreed, now);
         self.table.fill(
             place,
@@ -83,7 +87,22 @@ impl Endpoint {
                 State::Established(Box::new(Established::accepted(now, connection, agreed, response))),
             ),
         );
+        lost.into_iter().for_each(|lost| self.evict(lost));
         Ok((place, response))
+    }
+
+    /// Ends the connection of a client that has lost its place. One shutdown packet has to do: several, over a time, would be a
+    /// connection to be kept for each newcomer.
+    fn evict(&mut self, place: u32) {
+        self.stats.evicted += 1;
+        self.leave_backlog(place);
+        let Some(entry) = self.table.get_mut(place) else { return };
+        let peer = entry.peer;
+        let Some(open) = entry.open_mut() else { return };
+        open.connection.cut();
+        let id = open.agreed.peer_id;
+        self.reply(peer, id, Transmit::Message(Message::Shutdown));
+        self.schedule(place);
     }
 
     /// The connection at `place` no longer counts against the backlog.
@@ -93,14 +112,9 @@ impl Endpoint {
         }
     }
 
-    fn reply(&mut self, to: SocketAddr, id: SocketId, handshake: Handshake) {
+    fn reply(&mut self, to: SocketAddr, id: SocketId, transmit: Transmit) {
         if self.replies.len() < MAX_REPLIES {
-            self.replies.push_back(Datagram {
-                to,
-                id: Some(id),
-                handle: None,
-                transmit: Transmit::Handshake(handshake),
-            });
+            self.replies.push_back(Datagram { to, id: Some(id), handle: None, transmit });
         } else {
             self.stats.unanswered += 1;
         }

@@ -20,6 +20,7 @@ pub use table::Handle;
 use crate::connection::{Arrived, Connection, Slot};
 use crate::handshake::{Agreed, Client, Listener, Offer, Refusal, Rendezvous};
 use crate::number::{Seq, SocketId};
+use crate::places::{Places, Standing};
 use crate::quota::Quota;
 use crate::settings::{Settings, SettingsError};
 use crate::socket_ids::PLACES;
@@ -43,6 +44,9 @@ pub struct EndpointConfig {
     pub max_clients: u32,
     /// Of them, those of clients at one address, as [`Quota`] counts addresses.
     pub max_clients_per_address: u32,
+    /// Whether a client makes room for another one, as [`Places`] says, until the host has given it a firmer
+    /// [standing](Endpoint::set_standing). Otherwise the newcomer is refused.
+    pub clients_make_room: bool,
     /// Bytes that what has arrived and is not read may cost ([`Connection::held`]) in all connections together, beside 64 KiB for each;
     /// a half of it for one address. Packets beyond are dropped.
     pub memory: u64,
@@ -107,7 +111,8 @@ pub struct Endpoint {
     events: VecDeque<(Handle, Event)>,
     /// Connections in the backlog of the listener.
     waiting: usize,
-    clients: Quota,
+    clients: Places<u32>,
+    clients_make_room: bool,
     memory: Quota,
     shares: BacklogShares,
     /// Requests without a valid cookie that may still be answered, as of a time.
@@ -167,6 +172,8 @@ pub struct EndpointStats {
     pub invalid_cookies: u64,
     /// Clients refused.
     pub rejected: u64,
+    /// Clients that had to make room for others.
+    pub evicted: u64,
     /// Packets of data dropped because others take the memory.
     pub no_memory: u64,
     /// Requests that were not answered, because there were too many.
@@ -195,7 +202,8 @@ impl Endpoint {
             replies: VecDeque::new(),
             events: VecDeque::new(),
             waiting: 0,
-            clients: Quota::new(config.max_clients.into(), config.max_clients_per_address.into()),
+            clients: Places::new(config.max_clients as usize, config.max_clients_per_address as usize),
+            clients_make_room: config.clients_make_room,
             memory: Quota::new(config.memory, config.memory / 2),
             shares: BacklogShares::default(),
             answers: (MAX_ANSWERS, Time::ZERO),
@@ -376,6 +384,13 @@ impl Endpoint {
         }
     }
 
+    /// How firmly the client of a connection holds its place from now on, where [`EndpointConfig::clients_make_room`] is set.
+    pub fn set_standing(&mut self, handle: Handle, standing: Standing) {
+        if let Some(place) = self.table.place(handle).filter(|_| self.clients_make_room) {
+            self.clients.set(place, standing);
+        }
+    }
+
     /// Removes a connection. Nothing is sent to its peer: finish or abort it before, and go on until it is closed.
     pub fn remove(&mut self, handle: Handle) {
         let Some(place) = self.table.place(handle) else { return };
@@ -392,7 +407,7 @@ impl Endpoint {
             self.peers.remove(&(entry.peer, key));
         }
         if *client {
-            self.clients.release(entry.peer.ip(), 1);
+            self.clients.release(place);
             if self.closed_clients.len() == MAX_CLOSED_CLIENTS {
                 self.closed_clients.pop_front();
             }
@@ -513,6 +528,7 @@ impl EndpointConfig {
             max_connections: PLACES,
             max_clients: PLACES,
             max_clients_per_address: PLACES,
+            clients_make_room: false,
             memory: u64::MAX,
             initial_number: None,
         }

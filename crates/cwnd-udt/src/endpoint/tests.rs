@@ -206,6 +206,103 @@ fn a_refusal_is_reported_as_one() {
 }
 
 #[test]
+fn a_client_without_room_is_told_to_try_again() {
+    let mut net = Net::new(vec![endpoint(1), listening(2, &Settings::default(), 0)], all_arrive);
+    net.end(0).connect(at(0), address(2), Settings::default()).unwrap();
+    net.run(at(10));
+    assert_eq!(net.events(0), [Event::Refused(Refusal::Full)]);
+    assert_eq!(Refusal::Full.to_string(), "the other side is full, try again");
+}
+
+/// A server with so many places for clients, of which half are for one address.
+fn roomy(max_clients: u32) -> Endpoint {
+    let max_clients_per_address = max_clients / 2;
+    let bounds = EndpointConfig {
+        max_clients,
+        max_clients_per_address,
+        clients_make_room: true,
+        ..EndpointConfig::new([2; 32])
+    };
+    let mut server = Endpoint::new(&bounds);
+    server.listen(Settings::default(), 2 * max_clients as usize).unwrap();
+    server
+}
+
+/// What a server answers to a client at `from`, whose id is its port, and the connection if it was accepted. The host accepts it, and
+/// removes those that have ended.
+fn come(server: &mut Endpoint, from: SocketAddr) -> (Request, Option<Handle>) {
+    let answers = |server: &mut Endpoint, sent: &[u8]| -> Vec<Handshake> {
+        server.handle(arrived(at(0)), from, sent);
+        let sent = std::iter::from_fn(|| server.poll_transmit(at(0)));
+        sent.filter_map(|sent| if let Transmit::Handshake(sent) = sent.transmit { Some(sent) } else { None }).collect()
+    };
+    let client = u32::from(from.port());
+    // Answers without a cookie are limited, which is another test's.
+    server.answers.0 = MAX_ANSWERS;
+    let cookie = answers(server, &request(client, Request::Regular, 0, |_| ()))[0].cookie;
+    let answer = answers(server, &request(client, Request::Response, cookie, |_| ()))[0].request;
+    let mut accepted = None;
+    while let Some((handle, event)) = server.poll_event() {
+        match event {
+            Event::Accepted { .. } => {
+                server.accept(handle);
+                accepted = Some(handle);
+            }
+            _ => server.remove(handle),
+        }
+    }
+    (answer, accepted)
+}
+
+fn from(network: u8, host: u8, port: u16) -> SocketAddr {
+    SocketAddr::from(([192, 0, network, host], port))
+}
+
+// 8 addresses with 850 new connections a second once left no time to anybody else.
+#[test]
+fn a_crowd_takes_no_place_of_a_network_that_has_fewer() {
+    let mut server = roomy(64);
+    let (answer, honest) = come(&mut server, from(100, 1, 1));
+    assert_eq!(answer, Request::Response);
+    for port in 1..10_000 {
+        assert_eq!(come(&mut server, from((port % 8) as u8, 1, port)).0, Request::Response);
+        assert!(server.connections() <= 64 && server.clients.len() <= 64, "as many as are allowed");
+    }
+    assert!(server.connection(honest.unwrap()).is_some(), "it lost its place");
+    let (answer, late) = come(&mut server, from(101, 1, 1));
+    assert_eq!(answer, Request::Response, "the crowd has every place");
+    assert!((1..100).all(|port| come(&mut server, from(1, 1, 10_000 + port)).0 == Request::Response));
+    assert!(server.connection(late.unwrap()).is_some());
+    assert_eq!(server.waiting, 0);
+}
+
+// After 120 handshakes an honest client of the same address was refused for some seconds.
+#[test]
+fn who_connects_often_makes_room_for_its_own_address() {
+    let mut server = roomy(64);
+    let kept = come(&mut server, from(1, 1, 1)).1.unwrap();
+    server.set_standing(kept, Standing::Kept);
+    for port in 2..500 {
+        assert_eq!(come(&mut server, from(1, 1, port)).0, Request::Response, "{port}");
+    }
+    assert!(server.connection(kept).is_some() && server.clients.len() == 32);
+    assert_eq!(server.stats().evicted, 499 - 32);
+}
+
+#[test]
+fn who_is_kept_makes_no_room() {
+    let mut server = roomy(8);
+    for port in 1..5 {
+        for network in [1, 2] {
+            let kept = come(&mut server, from(network, 1, port)).1.unwrap();
+            server.set_standing(kept, Standing::Kept);
+        }
+    }
+    assert_eq!(come(&mut server, from(3, 1, 1)), (Request::Rejected, None));
+    assert_eq!((server.connections(), server.stats().evicted), (8, 0));
+}
+
+#[test]
 fn the_backlog_counts_connections_that_nobody_has_taken() {
     let mut server = listening(2, &Settings::default(), 2);
     let connect_from = |server: &mut Endpoint, client| connect_from(server, at(0), client, |_| ()).unwrap().request;
@@ -257,7 +354,7 @@ fn an_address_has_so_many_connections_and_no_more() {
     );
     server.remove(server.table.handle(1));
     assert_eq!(answer(&mut server, at(0)), None);
-    assert_eq!(server.clients.left(address(9).ip()), 1, "a connection that is removed counts no more");
+    assert_eq!(server.clients.len(), 4, "a connection that is removed counts no more");
 }
 
 /// Clients at so many addresses send every packet but the first, with `len` bytes each, the farthest ones first.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use cwnd::{Span, Time};
 
+use super::listener::FULL;
 use super::offer::{Agreed, Offer, REPEAT_INTERVAL, Refusal};
 use crate::wire::{Handshake, Request};
 
@@ -36,7 +37,9 @@ impl Client {
                 (self.cookie, self.unanswered, self.next) = (Some(theirs.cookie), 0, now);
                 None
             }
-            Request::Rejected if self.cookie.is_some() => Some(Err(Refusal::Rejected)),
+            Request::Rejected if self.cookie.is_some() => {
+                Some(Err(if theirs.cookie == FULL { Refusal::Full } else { Refusal::Rejected }))
+            }
             Request::Response if self.cookie.is_some() => Some(self.offer.agree(theirs, self.opened)),
             _ => None,
         }

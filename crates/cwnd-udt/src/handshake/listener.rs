@@ -63,7 +63,12 @@ impl Listener {
     }
 }
 
-/// The answer to a client that is refused: its own handshake, with the request replaced.
-pub(crate) fn rejection(theirs: &Handshake) -> Handshake {
-    Handshake { request: Request::Rejected, ..*theirs }
+/// The answer to a client that is refused: its own handshake, with the request replaced, and with the cookie [`FULL`] where there is no
+/// room. libudt's clients do not look at the cookie of a refusal.
+pub(crate) fn rejection(theirs: &Handshake, why: Refusal) -> Handshake {
+    let cookie = if why == Refusal::Full { FULL } else { theirs.cookie };
+    Handshake { request: Request::Rejected, cookie, ..*theirs }
 }
+
+/// "FULL" in ASCII. It is the cookie of a client by chance once in 2^32 refusals.
+pub(super) const FULL: u32 = 0x4655_4c4c;

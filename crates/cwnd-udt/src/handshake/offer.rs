@@ -34,6 +34,9 @@ pub struct Agreed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Refusal {
+    /// The listener has no room for another client from this address.
+    #[error("the other side is full, try again")]
+    Full,
     /// The other side carries messages where we carry a stream, or the reverse.
     #[error("the other side is not set to {0:?}")]
     Mode(Mode),
@@ -46,7 +49,7 @@ pub enum Refusal {
     /// The handshake has no socket id.
     #[error("the other side gave no socket id")]
     NoSocketId,
-    /// The listener refused: other settings, or no room.
+    /// The listener refused: other settings, or, if it is libudt's, no room.
     #[error("the other side refused")]
     Rejected,
     /// No answer, or none that was one.

@@ -9,6 +9,7 @@ use super::{Input, control, data, handshake};
 use crate::connection::{self, Arrived, Connection, Transmit};
 use crate::endpoint::{Endpoint, EndpointConfig, Event, Handle};
 use crate::number::{AckNumber, Seq, SocketId};
+use crate::places::Standing;
 use crate::quota::network;
 use crate::settings::Settings;
 use crate::wire::{Control, FullAck, LossRange, Losses, Message, Request};
@@ -54,6 +55,7 @@ impl Server {
             max_connections: 8,
             max_clients: MAX_CLIENTS as u32,
             max_clients_per_address: MAX_PER_ADDRESS as u32,
+            clients_make_room: true,
             memory: MEMORY,
             ..EndpointConfig::new([7; 32])
         };
@@ -126,6 +128,10 @@ impl Server {
             2 => drop(self.endpoint.with(handle, |connection| connection.abort(now))),
             3 => drop(self.endpoint.with(handle, |connection| connection.finish(now))),
             4 | 5 => drop(self.endpoint.with(handle, |connection| connection.consume(now, amount))),
+            6 => {
+                let standings = [Standing::Idle, Standing::Busy, Standing::Kept];
+                self.endpoint.set_standing(handle, standings[amount as usize % 3]);
+            }
             _ => drop(self.endpoint.with(handle, |connection| connection.write(amount))),
         }
     }
