@@ -7,6 +7,7 @@ mod link;
 mod perf;
 
 use std::fmt::Display;
+use std::io;
 use std::net::SocketAddr;
 
 use clap::Subcommand;
@@ -76,6 +77,15 @@ fn connect_failure(server: &str, error: ConnectError) -> Failure {
         error => Failure::Run(format!("{server}: {error}")),
     }
 }
+
+/// Whether a stream has failed because the other side has ended the connection.
+fn is_end(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
+}
+
+/// What a client says where the other side has ended the connection before it answered.
+const MAY_BE_FULL: &str = "the other side closed the connection before it answered: it may be full, try again";
 
 /// Why no port was opened at, or towards, `address`.
 fn bind_failure(address: &dyn Display, error: BindError) -> Failure {

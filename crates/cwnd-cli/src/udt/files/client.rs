@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd_files::{Event, Outcome, TransferError};
+use cwnd_net::cwnd_udt::Refusal;
 use cwnd_net::{ConnectError, Options, UdtBundle};
 use cwnd_secure::{Proof, SecureError, connect};
 
@@ -16,7 +17,7 @@ use super::meeting::{MeetError, Meeting, PEER_TIMEOUT};
 use super::proof::explain;
 use super::report::{Report, print_text};
 use crate::failure::Failure;
-use crate::udt::connect_failure;
+use crate::udt::{MAY_BE_FULL, connect_failure, is_end};
 
 /// The server, and how lost connections are replaced.
 pub(super) struct Client<'a> {
@@ -59,7 +60,7 @@ impl Client<'_> {
         let report = Report::new(self.json, self.algorithm.map(str::to_owned));
         let mut failures = 0;
         loop {
-            let mut transferred = false;
+            let (mut answered, mut transferred) = (false, false);
             let (again, error) = match self.connect() {
                 None => (false, String::new()),
                 Some(Ok((stream, met))) => {
@@ -69,8 +70,10 @@ impl Client<'_> {
                     super::set_timeouts(&stream);
                     *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream.clone());
                     let result = self.secure(stream.clone()).map(|mut channel| {
+                        answered = self.proof.is_some();
                         let _following = report.follow(&stream);
                         let result = transfer(&mut channel, &mut |event| {
+                            answered = true;
                             transferred |= matches!(event, Event::Transferred(_));
                             report.handle(&event, &stream);
                             !super::interrupted()
@@ -96,19 +99,20 @@ impl Client<'_> {
                             let path = self.folder.unwrap_or(Path::new("")).join(name.to_string());
                             return Err(Failure::Run(format!("{}: {error}", path.display())));
                         }
+                        Err(TransferError::Io(error)) if !answered && is_end(&error) => (true, MAY_BE_FULL.to_owned()),
                         Err(error) => (error.is_retryable(), error.to_string()),
                     }
                 }
                 Some(Err(MeetError::Connect(error @ ConnectError::Bind(_)))) => {
                     return Err(connect_failure(self.server, error));
                 }
-                // The first connection must succeed; later, a server that is gone may come back.
+                // The first connection must succeed, unless there was no room for it; later, a server that is gone may come back.
                 Some(Err(MeetError::Connect(ConnectError::Refused { peer, why })))
                     if peer.to_string() == self.server =>
                 {
-                    (failures > 0, why.to_string())
+                    (failures > 0 || why == Refusal::Full, why.to_string())
                 }
-                Some(Err(error)) => (failures > 0, error.to_string()),
+                Some(Err(error)) => (failures > 0 || error.is_full(), error.to_string()),
             };
             if super::interrupted() {
                 return Err(stopped());

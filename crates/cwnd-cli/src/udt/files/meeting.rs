@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use cwnd::Span;
 use cwnd_meet::{Client, LENGTH, Response, Role, Room};
+use cwnd_net::cwnd_udt::Refusal;
 use cwnd_net::{BindError, ConnectError, Options, UdtPort, UdtStream};
 use cwnd_secure::Code;
 use thiserror::Error;
 
 use crate::clock::Stopwatch;
+use crate::udt::is_end;
 
 /// A meeting place, and whom to meet there.
 #[derive(Clone, Debug)]
@@ -52,6 +54,17 @@ pub(super) enum MeetError {
         "the other side was there, but there is no connection to it, neither directly nor through the meeting place"
     )]
     Unreachable,
+}
+
+impl MeetError {
+    /// Whether another attempt may find room.
+    pub(super) fn is_full(&self) -> bool {
+        match self {
+            Self::Full | Self::Connect(ConnectError::Refused { why: Refusal::Full, .. }) => true,
+            Self::Connect(ConnectError::Join(error)) => is_end(error),
+            _ => false,
+        }
+    }
 }
 
 impl Meeting {

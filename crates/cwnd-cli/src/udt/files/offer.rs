@@ -136,6 +136,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 impl Offer {
     /// Waits a moment for a client, which a thread of its own then serves.
     fn accept(self: &Arc<Self>, listener: &UdtListener) -> Result<(), Failure> {
+        self.clients.sweep();
         let (stream, client) = match listener.accept() {
             Ok(accepted) => accepted,
             Err(AcceptError::Timeout) => return Ok(()),
@@ -190,13 +191,18 @@ impl Offer {
         };
         super::serve::set_timeouts(&stream);
         let mut channel = match &self.share {
-            None => super::channel::Channel::Plain(stream.clone()),
+            None => {
+                Place::is_busy(&places);
+                super::channel::Channel::Plain(stream.clone())
+            }
             Some(share) => match share.admit(stream.clone(), client) {
-                Some((channel, _)) => channel,
+                Some((channel, _)) => {
+                    Place::is_proven(&places);
+                    channel
+                }
                 None => return,
             },
         };
-        places.iter().for_each(Place::activate);
         super::set_timeouts(&stream);
         let before = lock(&self.current).replace(stream.clone());
         if let Some(before) = before {

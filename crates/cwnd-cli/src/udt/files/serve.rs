@@ -148,6 +148,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
     let bundles = Arc::new(Bundles::new(streams.streams));
     let is_over = || matches!(&*protocol, Protocol::Secure(share) if share.is_over());
     while !super::interrupted() && !is_over() {
+        clients.sweep();
         let (stream, client) = match listener.accept() {
             Ok(accepted) => accepted,
             Err(AcceptError::Timeout) => continue,
@@ -178,6 +179,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
                 return;
             };
             let Some((channel, rights)) = share.admit(bundle, client) else { return };
+            Place::is_proven(&places);
             let serving = if rights == Rights::Read { ServeOptions::read_only() } else { serving };
             if serve(channel, client, &folder, &serving, &places) && once {
                 share.end();
@@ -190,6 +192,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
     }
     // Those that began before the share was over go on.
     while !super::interrupted() && !clients.is_empty() {
+        clients.sweep();
         thread::sleep(LAST_POLL);
     }
     // Transfers end with their next event, and what was received of large files is kept. Those whose clients say nothing have none.
@@ -212,7 +215,7 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
     let result = cwnd_files::serve(&mut channel, folder, serving, &mut |event| {
         if !active {
             active = true;
-            places.iter().for_each(Place::activate);
+            Place::is_busy(places);
             super::set_timeouts(&stream);
         }
         match event {
@@ -278,7 +281,7 @@ fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
 
 /// Serves one client that is a demo of libudt, and logs the outcome.
 fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, place: &Place) {
-    let served = demo::serve(&mut stream, folder, || place.activate());
+    let served = demo::serve(&mut stream, folder, || Place::is_busy(std::slice::from_ref(place)));
     // Only what was written whole is worth waiting for.
     let closed = if served.is_ok() {
         stream.close()

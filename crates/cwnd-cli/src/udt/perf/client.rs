@@ -14,13 +14,14 @@ use super::exchange::{self, Request, Side, Until, VERSION};
 use super::report::{End, Interval, Outcome, Report, Start};
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
-use crate::udt::connect_failure;
+use crate::udt::{MAY_BE_FULL, connect_failure, is_end};
 use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Run(format!("{peer}: {error}"));
     let seconds = arguments.time.as_ref().map_or(10.0, |time| time.value().as_secs_f64());
     let until = arguments.bytes.map_or(Until::Seconds(seconds), Until::Bytes);
+    until.check().map_err(|error| Failure::Input(format!("--time: {error}")))?;
     let request = Request { perf: VERSION, reverse: arguments.reverse, until };
 
     let stream = UdtStream::connect_with(peer, &arguments.options()).map_err(|error| connect_failure(peer, error))?;
@@ -29,7 +30,10 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
     let clock = Stopwatch::start();
     let mut intervals = Vec::new();
     let outcome = watched(&stream, arguments, &mut intervals, || measure(&stream, arguments, &request));
-    let (local, remote) = outcome.map_err(|error| failed(&error))?;
+    let (local, remote) = outcome.map_err(|error| match is_end(&error) {
+        true => failed(&MAY_BE_FULL),
+        false => failed(&error),
+    })?;
     let elapsed = clock.elapsed();
     // Both ends have reported: an error here changes nothing.
     let _closed = stream.close();

@@ -32,6 +32,22 @@ pub(super) enum Until {
     Seconds(f64),
 }
 
+impl Until {
+    /// Whether a sender may be asked to stop then.
+    ///
+    /// # Errors
+    /// It is a time that is not above zero, or longer than [`MAX_SECONDS`].
+    pub(super) fn check(self) -> io::Result<()> {
+        match self {
+            Self::Seconds(seconds) if !(seconds > 0.0 && seconds <= MAX_SECONDS) => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("a measurement of {seconds:e} s: expected above 0 and at most {MAX_SECONDS} s"),
+            )),
+            Self::Seconds(_) | Self::Bytes(_) => Ok(()),
+        }
+    }
+}
+
 /// What one end measured.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Side {
@@ -46,6 +62,8 @@ pub(super) struct Side {
 
 /// The version of the exchange.
 pub(super) const VERSION: u32 = 1;
+/// The longest measurement in seconds: a week.
+pub(super) const MAX_SECONDS: f64 = 604_800.0;
 
 /// Sends a frame.
 pub(super) fn send(stream: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
@@ -218,6 +236,19 @@ mod tests {
             receive::<Request>(&mut &long[..]).unwrap_err().to_string().contains("is not `cwnd udt perf`"),
             "too long"
         );
+    }
+
+    #[test]
+    fn a_request_ends_within_a_week() {
+        let until = |text: &str| serde_json::from_str::<Until>(text).unwrap().check();
+        for text in [r#"{"seconds": 1e-3}"#, r#"{"seconds": 604800}"#, r#"{"bytes": 18446744073709551615}"#] {
+            assert!(until(text).is_ok(), "{text}");
+        }
+        for seconds in ["-1", "0", "-0.0", "604801", "1e300"] {
+            let error = until(&format!(r#"{{"seconds": {seconds}}}"#)).unwrap_err().to_string();
+            assert!(error.contains("expected above 0 and at most 604800 s"), "{seconds}: {error}");
+        }
+        assert!(Until::Seconds(f64::NAN).check().is_err());
     }
 
     #[test]

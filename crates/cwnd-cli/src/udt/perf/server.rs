@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cwnd_net::{UdtListener, UdtStream};
+use cwnd_net::{AcceptError, UdtListener, UdtStream};
 use cwnd_run::files::to_json;
 
 use super::Arguments;
@@ -15,7 +15,7 @@ use super::report::{End, Outcome, Report, Start};
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::udt::bind_failure;
-use crate::udt::clients::{Clients, bounded};
+use crate::udt::clients::{Clients, Place, bounded};
 use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Failure> {
@@ -27,10 +27,16 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
         let (stream, peer) = listener.accept().map_err(|error| Failure::Run(error.to_string()))?;
         return serve(&stream, arguments, || ()).map_err(|error| Failure::Run(format!("{peer}: {error}")));
     }
+    listener.set_timeout(Some(POLL));
     let clients = Clients::default();
     thread::scope(|scope| {
-        for accepted in listener.incoming() {
-            let Ok((stream, peer)) = accepted else { continue };
+        loop {
+            clients.sweep();
+            let (stream, peer) = match listener.accept() {
+                Ok(accepted) => accepted,
+                Err(AcceptError::Timeout) => continue,
+                Err(_) => break,
+            };
             let Some(place) = clients.admit(&stream, peer) else {
                 eprintln!("{peer}: too many clients");
                 stream.abort();
@@ -38,7 +44,7 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
             };
             let rejected = stream.clone();
             let thread = thread::Builder::new().spawn_scoped(scope, move || {
-                match serve(&stream, arguments, || place.activate()) {
+                match serve(&stream, arguments, || Place::is_busy(std::slice::from_ref(&place))) {
                     Ok(text) => {
                         let mut out = io::stdout().lock();
                         // A failure is ignored: the client has its report.
@@ -65,10 +71,11 @@ fn serve(stream: &UdtStream, arguments: &Arguments, requested: impl FnOnce()) ->
     stream.set_write_timeout(Some(TIMEOUT));
     let plain = Request { perf: VERSION, reverse: false, until: Until::Bytes(0) };
     let request = if arguments.libudt { plain } else { exchange::receive(&mut &*stream)? };
-    requested();
     if request.perf != VERSION {
         return Err(io::Error::other(format!("the other end has version {}, this one {VERSION}", request.perf)));
     }
+    request.until.check()?;
+    requested();
     let start =
         Start::new(stream.local_addr(), stream.peer_addr(), &request, !arguments.no_gso, stream.stats().as_ref());
     let clock = Stopwatch::start();
@@ -105,5 +112,7 @@ fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::
     Ok((local, Some(exchange::receive(&mut stream)?)))
 }
 
+/// How often clients are judged.
+const POLL: Duration = Duration::from_millis(200);
 /// How long a client may send or read nothing while it is its turn.
 const TIMEOUT: Duration = Duration::from_secs(30);
