@@ -41,7 +41,7 @@ pub enum SecureError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// There were too many wrong codes or keys, from this client's address or from all.
+    /// There were too many wrong codes or keys from this client's address.
     #[error("too many wrong codes, try again in a few minutes")]
     Limited,
     /// The kind of proof is not one that the server takes.

@@ -4,14 +4,23 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Bounds the wrong guesses of each address and of all together. Time is an argument: how long the server has been there.
+/// Bounds the wrong guesses of each address. Time is an argument: how long the server has been there.
 ///
-/// An address may be wrong [`PER_ADDRESS`] times, and then once in [`EXPIRES_AFTER`]; all together [`IN_ALL`] times, and then
-/// sixteen times as often. Whoever is beyond that is refused before the proof is looked at.
+/// An address may be wrong [`PER_ADDRESS`] times, and then once in [`EXPIRES_AFTER`]; beyond that it is refused before the proof is looked
+/// at. Wrong guesses from elsewhere concern nobody: all addresses of IPv4 together would guess a code of 128 bits in 10^22 years.
 #[derive(Debug, Default)]
 pub struct Guesses {
     addresses: BTreeMap<IpAddr, Wrong>,
-    all: Wrong,
+    logged: Wrong,
+}
+
+/// What to do about a wrong guess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongGuess {
+    /// How many of the address are not yet expired.
+    pub count: u32,
+    /// Whether to log it: [`LOGGED`] of all addresses at once, and then sixteen in [`EXPIRES_AFTER`].
+    pub is_logged: bool,
 }
 
 /// How many there are that are not yet expired, and when that was counted.
@@ -24,23 +33,32 @@ struct Wrong {
 impl Guesses {
     /// Whether a client at this address may have a proof looked at.
     pub fn may_guess(&mut self, from: IpAddr, now: Duration) -> bool {
-        let all = self.all.expire(now, EXPIRES_AFTER / 16);
-        let address = self.addresses.get_mut(&from).map_or(0, |wrong| wrong.expire(now, EXPIRES_AFTER));
-        all < IN_ALL && address < PER_ADDRESS
+        self.addresses.get_mut(&from).map_or(0, |wrong| wrong.expire(now, EXPIRES_AFTER)) < PER_ADDRESS
     }
 
-    /// A proof from this address was wrong. Returns how many of it are not yet expired.
-    pub fn wrong(&mut self, from: IpAddr, now: Duration) -> u32 {
-        self.all.expire(now, EXPIRES_AFTER / 16);
-        self.all.count += 1;
-        if self.addresses.len() >= REMEMBERED {
-            self.addresses.retain(|_, wrong| wrong.expire(now, EXPIRES_AFTER) > 0);
+    /// A proof from this address was wrong.
+    pub fn wrong(&mut self, from: IpAddr, now: Duration) -> WrongGuess {
+        if self.addresses.len() >= REMEMBERED && !self.addresses.contains_key(&from) {
+            self.forget(now);
         }
-        // As many addresses cannot be counted at once: the bound for all comes before.
         let wrong = self.addresses.entry(from).or_insert(Wrong { count: 0, at: now });
         wrong.expire(now, EXPIRES_AFTER);
         wrong.count += 1;
-        wrong.count
+        let count = wrong.count;
+        let is_logged = self.logged.expire(now, EXPIRES_AFTER / 16) < LOGGED;
+        self.logged.count += u32::from(is_logged);
+        WrongGuess { count, is_logged }
+    }
+
+    /// Makes room for an address: forgets those whose guesses are expired, and else those that have one.
+    fn forget(&mut self, now: Duration) {
+        self.addresses.retain(|_, wrong| wrong.expire(now, EXPIRES_AFTER) > 0);
+        if self.addresses.len() >= REMEMBERED {
+            self.addresses.retain(|_, wrong| wrong.count > 1);
+        }
+        if self.addresses.len() >= REMEMBERED {
+            self.addresses.clear();
+        }
     }
 }
 
@@ -58,11 +76,10 @@ impl Wrong {
 pub const PER_ADDRESS: u32 = 5;
 /// In a minute an address has one more.
 pub const EXPIRES_AFTER: Duration = Duration::from_secs(60);
-/// Of all addresses together: to guess one code of 128 bits takes more than the age of the universe at any of these rates; this bounds what
-/// is written to logs.
-pub const IN_ALL: u32 = 256;
-/// More than [`IN_ALL`] and what expires of it while an address waits.
-const REMEMBERED: usize = 512;
+/// Lines of a log, at once.
+pub const LOGGED: u32 = 256;
+/// Addresses: 4 MB at most. An address that is forgotten may guess again, which costs a code of 128 bits nothing.
+const REMEMBERED: usize = 1 << 15;
 
 #[cfg(test)]
 mod tests {
@@ -77,7 +94,7 @@ mod tests {
         let at = Duration::from_secs;
         for count in 1..=PER_ADDRESS {
             assert!(guesses.may_guess(bad, at(9)));
-            assert_eq!(guesses.wrong(bad, at(9)), count);
+            assert_eq!(guesses.wrong(bad, at(9)), WrongGuess { count, is_logged: true });
         }
         assert!(!guesses.may_guess(bad, at(68)) && guesses.may_guess(good, at(68)));
         assert!(guesses.may_guess(bad, at(69)));
@@ -85,20 +102,27 @@ mod tests {
         assert!(!guesses.may_guess(bad, at(100)));
     }
 
+    // 258 wrong guesses once closed a code to everybody.
     #[test]
-    fn all_addresses_together_are_bounded_and_so_is_what_is_remembered() {
+    fn wrong_guesses_from_elsewhere_close_no_code_and_what_they_cost_is_bounded() {
         let mut guesses = Guesses::default();
-        let mut looked_at = 0;
+        let bad = IpAddr::from([192, 0, 2, 1]);
+        let counts: Vec<_> = (0..PER_ADDRESS).map(|_| guesses.wrong(bad, Duration::ZERO).count).collect();
+        assert_eq!(counts.last(), Some(&PER_ADDRESS));
+        let mut logged = 0;
         for host in 0..100_000_u32 {
-            // A hundred a second for a quarter of an hour.
-            let (from, now) = (Ipv4Addr::from_bits(host).into(), Duration::from_millis(u64::from(host) * 10));
-            if guesses.may_guess(from, now) {
-                looked_at += 1;
-                guesses.wrong(from, now);
-            }
+            // A thousand a second.
+            let (from, now) = (Ipv4Addr::from_bits(host).into(), Duration::from_millis(u64::from(host)));
+            assert!(guesses.may_guess(from, now), "{host}");
+            logged += u32::from(guesses.wrong(from, now).is_logged);
+            assert!(guesses.addresses.len() <= REMEMBERED);
         }
-        let expired = 1000 * 16 / 60;
-        assert!((IN_ALL + expired - 2..=IN_ALL + expired + 2).contains(&looked_at), "{looked_at}");
-        assert!(guesses.addresses.len() <= REMEMBERED, "{}", guesses.addresses.len());
+        let expired = 100 * 16 / 60;
+        assert!((LOGGED + expired - 7..=LOGGED + expired + 2).contains(&logged), "{logged}");
+        let end = Duration::from_secs(100);
+        assert!(guesses.may_guess(bad, end), "one of its guesses is expired");
+        guesses.wrong(bad, end);
+        guesses.wrong(bad, end);
+        assert!(!guesses.may_guess(bad, end), "it is remembered among those with one");
     }
 }

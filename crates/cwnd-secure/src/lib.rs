@@ -64,7 +64,7 @@ mod text;
 
 pub use code::Code;
 pub use error::{Refusal, SecureError};
-pub use guesses::{EXPIRES_AFTER, Guesses, IN_ALL, PER_ADDRESS};
+pub use guesses::{EXPIRES_AFTER, Guesses, LOGGED, PER_ADDRESS, WrongGuess};
 pub use handshake::{Access, Hello, Initiator, Proof, Proven, refuse};
 pub use key::{PrivateKey, PublicKey};
 pub use record::{CONTENT, RECORD, REKEY, Session, record_length};

@@ -131,10 +131,15 @@ impl Share {
             }
             Err(SecureError::Refused(why @ (Refusal::WrongCode | Refusal::UnknownKey))) => {
                 let wrong = self.lock().wrong(address, self.clock.elapsed());
-                let what = if why == Refusal::WrongCode { "a wrong code" } else { "an unknown key" };
-                print_line(&format!("{client}: refused, {what} ({wrong} of {PER_ADDRESS} from this address)"));
+                if wrong.is_logged {
+                    let what = if why == Refusal::WrongCode { "a wrong code" } else { "an unknown key" };
+                    print_line(&format!(
+                        "{client}: refused, {what} ({} of {PER_ADDRESS} from this address)",
+                        wrong.count
+                    ));
+                }
             }
-            // Of these there may be any number, and each wrong guess before was logged.
+            // Of these there may be any number, and wrong guesses before were logged.
             Err(SecureError::Refused(Refusal::Limited)) => {}
             Err(SecureError::Plain) => {
                 print_line(&format!("{client}: refused, it does not encrypt"));
