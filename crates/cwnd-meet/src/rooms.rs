@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use cwnd_udt::places::{Places, Standing};
 use cwnd_udt::quota::network;
 
 use crate::message::{Cookie, LENGTH, Message, Role, Room, is_message};
@@ -34,6 +35,9 @@ pub struct Rooms {
     key: [u8; 32],
     limits: Limits,
     rooms: BTreeMap<Room, State>,
+    /// The places of the rooms, each taken by whoever came first. A room with one member is idle, one with two is busy, and one in which
+    /// both send through the relay is kept.
+    places: Places<Room>,
     /// The room of each member, after the network in which that is.
     members: BTreeMap<(IpAddr, SocketAddr), Room>,
     swept_at: Duration,
@@ -68,6 +72,8 @@ struct State {
     members: [Option<SocketAddr>; 2],
     since: Duration,
     used_at: Duration,
+    /// When something of each member was last forwarded.
+    sent_at: [Option<Duration>; 2],
     /// Forwarded so far.
     bytes: u64,
 }
@@ -76,7 +82,8 @@ impl Rooms {
     /// A relay without rooms. The key, of random bytes, is that of the cookies.
     #[must_use]
     pub fn new(key: [u8; 32], limits: Limits) -> Self {
-        Self { key, limits, rooms: BTreeMap::new(), members: BTreeMap::new(), swept_at: Duration::ZERO }
+        let places = Places::new(limits.rooms, usize::MAX);
+        Self { key, limits, rooms: BTreeMap::new(), places, members: BTreeMap::new(), swept_at: Duration::ZERO }
     }
 
     /// Handles a datagram from this address.
@@ -107,14 +114,19 @@ impl Rooms {
     }
 
     fn forward(&mut self, now: Duration, from: SocketAddr, length: usize) -> Handled {
-        let state = self.members.get(&key(from)).and_then(|room| self.rooms.get_mut(room));
-        let Some(state) = state else { return Handled::Dropped };
+        let Some(room) = self.members.get(&key(from)).copied() else { return Handled::Dropped };
+        let Some(state) = self.rooms.get_mut(&room) else { return Handled::Dropped };
         let [Some(host), Some(guest)] = state.members else { return Handled::Dropped };
         let bytes = state.bytes.saturating_add(length as u64);
         if bytes > self.limits.bytes {
             return Handled::Dropped;
         }
+        let before = state.standing(now);
         (state.bytes, state.used_at) = (bytes, now);
+        state.sent_at[usize::from(from != host)] = Some(now);
+        if before != Standing::Kept {
+            self.places.set(room, state.standing(now));
+        }
         Handled::Forward(if from == host { guest } else { host })
     }
 
@@ -123,15 +135,18 @@ impl Rooms {
         let (mine, other) = (role.place(), role.other().place());
         let before = self.rooms.get(&room).and_then(|state| state.members[mine]);
         if before != Some(from) {
-            if self.is_full(from.ip(), room) {
+            if self.is_full(from.ip()) {
                 return Message::Full { room };
             }
             // A socket has one place.
             self.leave(from);
-            let state =
-                self.rooms.entry(room).or_insert(State { members: [None; 2], since: now, used_at: now, bytes: 0 });
+            if !self.open(now, from, room) {
+                return Message::Full { room };
+            }
+            let Some(state) = self.rooms.get_mut(&room) else { return Message::Full { room } };
             // This end has begun anew. Whether the other has too will show by its joining again.
             let gone = if before.is_some() { state.members[other].take() } else { None };
+            state.sent_at = [None; 2];
             state.members[mine] = Some(from);
             for address in before.into_iter().chain(gone) {
                 self.members.remove(&key(address));
@@ -140,6 +155,7 @@ impl Rooms {
         }
         let Some(state) = self.rooms.get_mut(&room) else { return Message::Full { room } };
         state.used_at = now;
+        self.places.set(room, state.standing(now));
         match state.members[other] {
             _ if state.bytes >= self.limits.bytes => Message::Full { room },
             Some(address) => Message::Peer { room, address },
@@ -147,13 +163,27 @@ impl Rooms {
         }
     }
 
-    /// Whether a limit forbids another member from this address.
-    fn is_full(&self, ip: IpAddr, room: Room) -> bool {
+    /// Opens a room, unless it is there; whether there is a place for it. Another room may lose its place.
+    fn open(&mut self, now: Duration, from: SocketAddr, room: Room) -> bool {
+        if self.rooms.contains_key(&room) {
+            return true;
+        }
+        let Ok(lost) = self.places.take(room, from.ip()) else { return false };
+        if let Some(state) = lost.and_then(|lost| self.rooms.remove(&lost)) {
+            for member in state.members.into_iter().flatten() {
+                self.members.remove(&key(member));
+            }
+        }
+        self.rooms.insert(room, State { members: [None; 2], since: now, used_at: now, sent_at: [None; 2], bytes: 0 });
+        true
+    }
+
+    /// Whether there are as many members from this address as there may be.
+    fn is_full(&self, ip: IpAddr) -> bool {
         let network_of = network(ip);
         let first = (network_of, SocketAddr::from(([0; 4], 0)));
         let near = self.members.range(first..).take_while(|((network, _), _)| *network == network_of);
         near.take(self.limits.per_address).count() >= self.limits.per_address
-            || (!self.rooms.contains_key(&room) && self.rooms.len() >= self.limits.rooms)
     }
 
     /// Takes the place of a member away.
@@ -165,6 +195,7 @@ impl Rooms {
         }
         if state.members == [None; 2] {
             self.rooms.remove(&room);
+            self.places.release(room);
         }
     }
 
@@ -174,10 +205,11 @@ impl Rooms {
             return;
         }
         self.swept_at = now;
-        let (lifetime, members) = (self.limits.lifetime, &mut self.members);
-        self.rooms.retain(|_, state| {
+        let (lifetime, members, places) = (self.limits.lifetime, &mut self.members, &mut self.places);
+        self.rooms.retain(|room, state| {
             let lives = now.saturating_sub(state.used_at) < IDLE && now.saturating_sub(state.since) < lifetime;
             if !lives {
+                places.release(*room);
                 for member in state.members.into_iter().flatten() {
                     members.remove(&key(member));
                 }
@@ -205,6 +237,17 @@ impl Rooms {
             // Compared in constant time.
             blake3::Hash::from_bytes(widen(self.cookie(period, from))) == blake3::Hash::from_bytes(widen(cookie))
         })
+    }
+}
+
+impl State {
+    fn standing(&self, now: Duration) -> Standing {
+        let sends = |at: Option<Duration>| at.is_some_and(|at| now.saturating_sub(at) < IDLE);
+        match self.members {
+            [Some(_), Some(_)] if self.sent_at.into_iter().all(sends) => Standing::Kept,
+            [Some(_), Some(_)] => Standing::Busy,
+            _ => Standing::Idle,
+        }
     }
 }
 
@@ -298,8 +341,6 @@ mod tests {
             let waits = join(&mut rooms, now, at(u16::from(number) << 8), room, Role::Host);
             assert_eq!(waits, Message::Waiting { room });
         }
-        let fourth = Room([9; 16]);
-        assert_eq!(join(&mut rooms, now, at(9 << 8), fourth, Role::Host), Message::Full { room: fourth });
         // The fifth of an address, in rooms where there is a place.
         for number in 0..3_u8 {
             let guest = join(&mut rooms, now, at(u16::from(number) + 1), Room([number; 16]), Role::Guest);
@@ -307,6 +348,8 @@ mod tests {
         }
         let room = Room([0; 16]);
         assert_eq!(join(&mut rooms, now, at(7), room, Role::Guest), Message::Full { room });
+        let fourth = Room([9; 16]);
+        assert_eq!(join(&mut rooms, now, at(9 << 8), fourth, Role::Host), Message::Full { room: fourth });
 
         assert_eq!(rooms.handle(now, at(1), &[0; 60]), Handled::Forward(at(0)));
         assert_eq!(rooms.handle(now, at(0), &[0; 41]), Handled::Dropped);
@@ -321,6 +364,40 @@ mod tests {
         }
         assert_eq!(rooms.len(), (1, 2));
         rooms.handle(Duration::from_secs(101), at(2), b"");
-        assert!(rooms.is_empty() && rooms.members.is_empty());
+        assert!(rooms.is_empty() && rooms.members.is_empty() && rooms.places.is_empty());
+    }
+
+    // 2112 packets from 33 addresses once filled it for a minute.
+    #[test]
+    fn a_crowd_fills_no_meeting_place_and_ends_no_relay() {
+        let mut rooms = Rooms::new([1; 32], Limits::default());
+        let from = |ip: [u8; 4], port| SocketAddr::from((ip, port));
+        let (relayed, waiting) = (Room([1; 16]), Room([2; 16]));
+        let pair = [from([203, 0, 113, 1], 1), from([203, 0, 114, 1], 1)];
+        let mut now = Duration::ZERO;
+        join(&mut rooms, now, pair[0], relayed, Role::Host);
+        join(&mut rooms, now, pair[1], relayed, Role::Guest);
+        for round in 0..12_u16 {
+            now = Duration::from_secs(10 * u64::from(round));
+            if round % 5 == 0 {
+                assert_eq!(rooms.handle(now, pair[0], b"data"), Handled::Forward(pair[1]), "{round}");
+                assert_eq!(rooms.handle(now, pair[1], b"data"), Handled::Forward(pair[0]), "{round}");
+            }
+            // Every place is taken, then asked for by 100 more networks in pairs, and all of it again.
+            for crowd in 0..1600_u16 {
+                let room = Room(
+                    [&[3; 12][..], &(crowd / 2 + round % 2 * 800).to_be_bytes(), &[0; 2]].concat().try_into().unwrap(),
+                );
+                let role = if crowd % 2 == 0 { Role::Host } else { Role::Guest };
+                join(&mut rooms, now, from([198, 51, (crowd / 16) as u8, 1], crowd + 1), room, role);
+            }
+            let waits = join(&mut rooms, now, from([192, 0, 2, 1], 1), waiting, Role::Host);
+            assert_eq!(waits, Message::Waiting { room: waiting }, "{round}");
+            assert_eq!(rooms.rooms[&waiting].since, Duration::ZERO, "it had lost its room at {round}");
+            assert!(rooms.rooms.len() <= 1024 && rooms.places.len() == rooms.rooms.len());
+        }
+        assert_eq!(rooms.handle(now, pair[0], b"data"), Handled::Forward(pair[1]));
+        let met = join(&mut rooms, now, from([192, 0, 3, 1], 1), waiting, Role::Guest);
+        assert_eq!(met, Message::Peer { room: waiting, address: from([192, 0, 2, 1], 1) });
     }
 }
