@@ -171,13 +171,18 @@ pub(crate) const PARTS: &[Step] = &[Step { name: "attacks", needs: &[], run: att
 /// Every attack of SECURITY.md: on the protocol in memory and by the corpora of fuzzing, on a port and on a transfer, and on the servers of
 /// the command.
 fn attacks(workspace: &Workspace) -> Result<(), String> {
-    let tests: [(&str, &[&str], &[&str]); 8] = [
-        ("cwnd-udt", &["--lib"], &["refused", "proof", "endpoint", "quota", "buffer"]),
+    let tests: [(&str, &[&str], &[&str]); 9] = [
+        ("cwnd-udt", &["--lib"], &["refused", "proof", "endpoint", "places", "quota", "buffer"]),
         ("cwnd-udt", &["--test", "corpus"], &[]),
         ("cwnd-net", &["--test", "attacks", "--test", "load"], &[]),
         ("cwnd-files", &["--lib", "--test", "attacks", "--test", "corpus"], &[]),
         ("cwnd-secure", &[], &[]),
         ("cwnd-meet", &[], &[]),
+        (
+            "cwnd-live",
+            &["--test", "server"],
+            &["halves_of_requests", "connections_are_limited", "requests_are_bounded"],
+        ),
         ("cwnd-cli", &["--lib"], &["clients", "demo", "exchange", "share"]),
         ("cwnd-cli", &["--test", "cli"], &["attacks", "secure", "a_change_of_what_is_kept"]),
     ];

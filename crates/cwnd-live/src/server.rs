@@ -1,11 +1,13 @@
 //! The server: which visitors are admitted, and how many.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use cwnd_udt::places::{Places, Standing};
 use thiserror::Error;
 
 use crate::http::{Gate, Refused, Request, close, redirect, refuse, send_part, send_report, upgrade};
@@ -46,10 +48,13 @@ struct Admission {
 /// The place of a connection, which is free again when this is dropped, in a panic too.
 struct Place(Arc<Admission>, u64);
 
-/// The connections there are.
-#[derive(Debug, Default)]
+/// The connections there are. Networks share the places: a connection whose request has not arrived whole makes room for others.
+#[derive(Debug)]
 struct Open {
-    connections: Vec<(u64, IpAddr, TcpStream)>,
+    streams: BTreeMap<u64, TcpStream>,
+    strangers: Places<u64>,
+    /// Beyond those of strangers, for who uses this host itself.
+    owner: Places<u64>,
     next: u64,
 }
 
@@ -63,7 +68,13 @@ impl Server {
         let address = listener.local_addr().map_err(|error| ServerError::Bind { address, error })?;
         let token = token.map_or_else(random_token, Ok)?;
         let gate = Gate { address, token };
-        let admission = Admission { gate, shared: Shared::new(limits), open: Mutex::default() };
+        let open = Open {
+            streams: BTreeMap::new(),
+            strangers: Places::new(limits.connections, limits.connections_per_address),
+            owner: Places::new(limits.connections, limits.connections_per_address),
+            next: 0,
+        };
+        let admission = Admission { gate, shared: Shared::new(limits), open: Mutex::new(open) };
         Ok(Self { listener, admission: Arc::new(admission) })
     }
 
@@ -88,26 +99,34 @@ impl Server {
             if address.is_ipv4() { IpAddr::from([127, 0, 0, 1]) } else { IpAddr::from([0_u16, 0, 0, 0, 0, 0, 0, 1]) };
         let ip = if address.ip().is_unspecified() { loopback } else { address.ip() };
         let _ = TcpStream::connect_timeout(&SocketAddr::new(ip, address.port()), POLL);
-        for (_, _, stream) in &self.admission.open().connections {
+        for stream in self.admission.open().streams.values() {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }
 
 impl Admission {
-    /// A place for a connection, if there is one.
+    /// A place for a connection, if there is one, or another one makes room.
     fn admit(&self, stream: &TcpStream, from: IpAddr) -> Option<u64> {
+        let clone = stream.try_clone().ok()?;
+        let own = from.to_canonical().is_loopback() || stream.local_addr().is_ok_and(|local| local.ip() == from);
         let mut open = self.open();
-        let same = open.connections.iter().filter(|(_, address, _)| *address == from).count();
-        if open.connections.len() >= self.shared.limits.connections
-            || same >= self.shared.limits.connections_per_address
-        {
-            return None;
-        }
         let number = open.next;
         open.next += 1;
-        open.connections.push((number, from, stream.try_clone().ok()?));
+        let places = if own { &mut open.owner } else { &mut open.strangers };
+        if let Some(lost) = places.take(number, from).ok()?.and_then(|lost| open.streams.remove(&lost)) {
+            // Wakes the thread that reads, which then ends.
+            let _ = lost.shutdown(Shutdown::Both);
+        }
+        open.streams.insert(number, clone);
         Some(number)
+    }
+
+    /// A connection has sent a whole request with the token, and makes no more room for others.
+    fn keep(&self, number: u64) {
+        let mut open = self.open();
+        open.owner.set(number, Standing::Kept);
+        open.strangers.set(number, Standing::Kept);
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -117,7 +136,10 @@ impl Admission {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.open().connections.retain(|(known, ..)| *known != self.1);
+        let mut open = self.0.open();
+        open.streams.remove(&self.1);
+        open.owner.release(self.1);
+        open.strangers.release(self.1);
     }
 }
 
@@ -137,18 +159,22 @@ fn accept(listener: &TcpListener, admission: &Arc<Admission>) {
         // Where there is no thread for it, the place is dropped with the rest.
         let _ = thread::Builder::new().spawn(move || {
             // What a visitor sends, or its leaving, is no fault of the server's.
-            let _ = connection(stream, from.ip(), &place.0);
+            let _ = connection(stream, from.ip(), &place);
         });
     }
 }
 
 /// One request, or a session.
-fn connection(mut stream: TcpStream, from: IpAddr, admission: &Admission) -> io::Result<()> {
+fn connection(mut stream: TcpStream, from: IpAddr, Place(admission, number): &Place) -> io::Result<()> {
     let limit = admission.shared.limits.request;
     stream.set_read_timeout(Some(limit / 2))?;
     stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
     stream.set_nodelay(true)?;
-    match admission.gate.request(&mut stream, limit)? {
+    let request = admission.gate.request(&mut stream, limit)?;
+    if request.is_ok() {
+        admission.keep(*number);
+    }
+    match request {
         Ok(Request::Page(part)) => send_part(&mut stream, part)?,
         Ok(Request::Slash) => redirect(&mut stream, &admission.gate.token)?,
         Ok(Request::Report(body)) => match report::report(&body, from, &admission.shared) {

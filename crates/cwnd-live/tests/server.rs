@@ -300,6 +300,30 @@ fn connections_are_limited_for_each_address_and_in_all() {
     assert!(comes_to_be_served(2), "an address does not get its places back");
 }
 
+// 256 halves of requests once left no place for anybody, the owner of the server among them.
+#[test]
+fn halves_of_requests_make_room_for_others() {
+    let server = Running::with(Limits { connections: 8, connections_per_address: 4, request: PATIENCE, ..limits() });
+    let mut visitor = server.visit_from(9);
+    let half = |last: u8| {
+        let mut stream = server.connect_from(last);
+        stream.write_all(b"GET /token/ HTTP/1.1\r\n").expect("the loopback works");
+        stream
+    };
+    let mut halves: Vec<_> = (0..40).map(|at| half(2 + at / 10)).collect();
+    // Each of them is read by a thread of its own: the last ones are there when a whole request is answered.
+    assert_eq!(server.status(&format!("GET /token/ HTTP/1.1\nHost: {}\n\n", server.address)), 200);
+    visitor.run(1, &short());
+    visitor.until("complete");
+    // They were told to leave, but for as many as there are places.
+    let is_open = |stream: &mut TcpStream| {
+        stream.set_read_timeout(Some(Duration::from_millis(10))).expect("a time that is not zero");
+        matches!(stream.read(&mut [0]), Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()))
+    };
+    let open = halves.iter_mut().map(is_open).filter(|open| *open).count();
+    assert!((1..8).contains(&open), "{open} halves of requests have a place");
+}
+
 #[test]
 fn messages_are_bounded() {
     let server = Running::with(limits());
