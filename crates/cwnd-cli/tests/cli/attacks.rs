@@ -1,7 +1,7 @@
 //! Servers among clients that only take places.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -100,6 +100,31 @@ fn clients_that_request_nothing_hold_no_place() {
         before >= 48 && after >= 47
     });
     assert!(made_room, "one makes room, and the others stay");
+}
+
+#[test]
+fn who_finds_no_place_is_told_to_try_again_and_finds_one_later() {
+    let cwnd = Cwnd::new();
+    let server = Server::start(&cwnd, &["udt", "perf", "--server", "127.0.0.1:0"]);
+    let address = server.address.to_string();
+    // As many as one address may have, each of which waits for more than it takes.
+    let request = br#"{"perf":1,"reverse":true,"until":{"bytes":18446744073709551615}}"#;
+    let request = [&(request.len() as u32).to_be_bytes()[..], request].concat();
+    let busy: Vec<_> = (0..16)
+        .map(|_| {
+            let mut stream =
+                UdtStream::connect_with(server.address, &Options::default().receive_buffer(64)).expect("a place");
+            stream.write_all(&request).expect("it is open");
+            stream.read_exact(&mut [0; 1000]).expect("it is served");
+            stream
+        })
+        .collect();
+    let measure = || cwnd.run(&["udt", "perf", &address, "--bytes", "1MB"]);
+    let error = measure().err;
+    assert!(error.contains("may be full, try again"), "{error}");
+    assert_eq!(busy.iter().filter(|stream| stream.stats().is_some()).count(), 16, "its own transfers go on");
+    busy.into_iter().for_each(UdtStream::abort);
+    wait_until("a place", || measure().code == Some(0));
 }
 
 // It once ended.
