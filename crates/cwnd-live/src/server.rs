@@ -71,7 +71,7 @@ impl Server {
         let open = Open {
             streams: BTreeMap::new(),
             strangers: Places::new(limits.connections, limits.connections_per_address),
-            owner: Places::new(limits.connections, limits.connections_per_address),
+            owner: Places::new(limits.connections.min(OWN), limits.connections_per_address.min(OWN)),
             next: 0,
         };
         let admission = Admission { gate, shared: Shared::new(limits), open: Mutex::new(open) };
@@ -198,6 +198,8 @@ fn random_token() -> Result<String, ServerError> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// Each takes two descriptors, and a process often has 1024.
+const OWN: usize = 32;
 const POLL: Duration = Duration::from_millis(100);
 /// For a visitor to take what is sent.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(10);

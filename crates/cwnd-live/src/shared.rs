@@ -9,7 +9,7 @@ use std::time::Duration;
 /// What a server's visitors may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Connections at a time, of all visitors; and as many of this host itself. One whose request has not arrived whole makes room for
+    /// Connections at a time, of all visitors; and up to 32 more of this host itself. One whose request has not arrived whole makes room for
     /// others.
     pub connections: usize,
     /// Connections at a time from one address, or from a network of 64 bits of IPv6.
