@@ -373,7 +373,8 @@ mod tests {
         let mut rooms = Rooms::new([1; 32], Limits::default());
         let from = |ip: [u8; 4], port| SocketAddr::from((ip, port));
         let (relayed, waiting) = (Room([1; 16]), Room([2; 16]));
-        let pair = [from([203, 0, 113, 1], 1), from([203, 0, 114, 1], 1)];
+        // One of the two is at an address of the crowd, whose network has more rooms than others.
+        let pair = [from([198, 51, 0, 1], 60_000), from([203, 0, 114, 1], 1)];
         let mut now = Duration::ZERO;
         join(&mut rooms, now, pair[0], relayed, Role::Host);
         join(&mut rooms, now, pair[1], relayed, Role::Guest);
