@@ -9,24 +9,24 @@ use cwnd_link::{RelayError, Side, TunLink};
 use cwnd_run::files::to_json;
 
 use crate::emulated::EmulatedLink;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_exit_codes};
 
 /// A link in front of the kernel's TCP, or of any program.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = with_exit_codes("\
 Examples:
   cwnd link --tun --rate 50mbit --delay 20ms --server 'iperf3 -s -1' iperf3 -c 10.77.0.2 -C cubic -t 10
   cwnd link --tun --rate 20mbit --delay 30ms --queue fq_codel:1000p --reorder 0.02:10ms ping -c 5 10.77.0.2
 Makes two networks with a TUN interface each, 10.77.0.1 and 10.77.0.2, and runs COMMAND in the first one and --server in the second. When
 COMMAND has ended, the link prints what it has carried and how late it was; more than a millisecond for one packet in a hundred is
 marked with a warning and exit code 1. What an option says holds for both directions, each drawing for itself. Packets are IP packets;
-those of ECN are dropped where they might be marked, and --thin-acks finds no acknowledgements. Needs root, TUN devices and `ip`.")]
+those of ECN are dropped where they might be marked, and --thin-acks finds no acknowledgements. Needs root, TUN devices and `ip`."))]
 pub(crate) struct Arguments {
     /// Between TUN interfaces in networks of its own
     #[arg(long, required = true)]
     tun: bool,
     #[command(flatten)]
-    link: EmulatedLink,
+    pub(crate) link: EmulatedLink,
     /// What runs in the other network meanwhile, with its arguments after spaces; it has half a second to start
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,

@@ -138,7 +138,7 @@ fn several_connections_and_a_choice_by_the_path_are_encrypted_too() {
     let sender = Sharing::start(&cwnd, &["send", "out", "--path", "lossy"]);
     let receive = ["recv", sender.says("address"), "--dir", "inbox", "--streams", "3", "--path", "lossy"];
     let wrong = sender.client(&cwnd, CODE, &receive);
-    assert!(wrong.code == Some(1) && wrong.err.contains("the code is wrong"), "{}", wrong.err);
+    assert!(wrong.code == Some(3) && wrong.err.contains("the code is wrong"), "{}", wrong.err);
     assert!(wrong.err.contains("congestion control: bbr3, "), "{}", wrong.err);
     let right = sender.client(&cwnd, sender.says("code"), &receive);
     assert_eq!(right.code, Some(0), "{}", right.err);
@@ -155,11 +155,11 @@ fn wrong_codes_get_nothing_are_logged_and_limited() {
     let server = Sharing::start(&cwnd, &["serve", "out"]);
     for guess in 1..=5 {
         let result = server.recv(&cwnd, CODE);
-        assert!(result.code == Some(1) && result.err.contains("the code is wrong"), "{guess}: {}", result.err);
+        assert!(result.code == Some(3) && result.err.contains("the code is wrong"), "{guess}: {}", result.err);
     }
     // No proof of this address is looked at any more, not the right one either.
     let result = server.recv(&cwnd, server.says("code"));
-    assert!(result.code == Some(1) && result.err.contains("too many wrong codes"), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains("too many wrong codes"), "{}", result.err);
     assert_eq!(fs::read_dir(cwnd.path().join("inbox")).expect("a folder").count(), 0);
     let said = server.stop();
     assert_eq!(said.matches("refused, a wrong code").count(), 5, "{said}");
@@ -171,14 +171,14 @@ fn one_side_in_the_clear_is_an_error_of_both_and_nothing_passes() {
     let cwnd = place();
     let secure = Sharing::start(&cwnd, &["serve", "out"]);
     let result = secure.client(&cwnd, CODE, &["recv", secure.says("address"), "--dir", "inbox", "--plain"]);
-    assert!(result.code == Some(1) && result.err.contains("this server encrypts"), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains("this server encrypts"), "{}", result.err);
     let said = secure.stop();
     assert!(said.contains("refused, it does not encrypt"), "{said}");
 
     let plain = Sharing::start(&cwnd, &["serve", "out", "--plain"]);
     assert!(plain.ready.get("code").is_none());
     let result = plain.recv(&cwnd, CODE);
-    assert!(result.code == Some(1) && result.err.contains("the other side does not encrypt"), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains("the other side does not encrypt"), "{}", result.err);
     assert!(result.err.contains("--plain, which both sides then need"), "{}", result.err);
     assert_eq!(fs::read_dir(cwnd.path().join("inbox")).expect("a folder").count(), 0);
     let result = plain.client(&cwnd, CODE, &["recv", plain.says("address"), "--dir", "inbox", "--plain"]);
@@ -192,7 +192,7 @@ fn a_code_to_read_is_none_to_write() {
     let server = Sharing::start(&cwnd, &["serve", "inbox", "--writable"]);
     let send = ["udt", "send", "out", server.says("address")];
     let result = server.client(&cwnd, server.says("code"), &send);
-    assert!(result.code == Some(1) && result.err.contains("does not receive files"), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains("does not receive files"), "{}", result.err);
     let result = server.client(&cwnd, server.says("write_code"), &send);
     assert_eq!(result.code, Some(0), "{}", result.err);
     assert!(has_arrived(&cwnd, "out/deep/large", "."));
@@ -209,7 +209,7 @@ fn a_share_ends_after_a_transfer_or_a_time() {
     assert_eq!(brief.ends().0, Some(0));
     let brief = Sharing::start(&cwnd, &["send", "out", "--expires", "300ms"]);
     let (code, _, err) = brief.ends();
-    assert!(code == Some(1) && err.contains("nobody has fetched"), "{err}");
+    assert!(code == Some(6) && err.contains("nobody has fetched"), "{err}");
 }
 
 #[test]
@@ -225,13 +225,13 @@ fn known_keys_are_admitted_with_their_rights_and_others_are_refused() {
         let own = ["--key", own, "--server-key", expected];
         cwnd.run(&[&["udt", "send", "out", server.says("address")], &own[..]].concat())
     };
-    for (own, expected, says) in [
-        ("unknown", &keys[0], "does not know your key"),
-        ("reader", &keys[0], "does not receive files"),
-        ("writer", &keys[3], "has another key than you expect"),
+    for (own, expected, code, says) in [
+        ("unknown", &keys[0], 3, "does not know your key"),
+        ("reader", &keys[0], 4, "does not receive files"),
+        ("writer", &keys[3], 3, "has another key than you expect"),
     ] {
         let result = send(own, expected);
-        assert!(result.code == Some(1) && result.err.contains(says), "{own}: {}", result.err);
+        assert!(result.code == Some(code) && result.err.contains(says), "{own}: {}", result.err);
     }
     let result = server.recv(&cwnd, CODE);
     assert!(result.err.contains("another kind of proof"), "{}", result.err);

@@ -11,6 +11,8 @@ use cwnd_secure::Code;
 use thiserror::Error;
 
 use crate::clock::Stopwatch;
+use crate::failure::Kind;
+use crate::udt::connect_kind;
 
 /// A meeting place, and whom to meet there.
 #[derive(Clone, Debug)]
@@ -52,6 +54,17 @@ pub(super) enum MeetError {
         "the other side was there, but there is no connection to it, neither directly nor through the meeting place"
     )]
     Unreachable,
+}
+
+impl MeetError {
+    /// What scripts see of it.
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Connect(error) => connect_kind(error),
+            Self::Full => Kind::Refused,
+            Self::Io(_) | Self::Nobody(_) | Self::NoAnswer | Self::Unreachable => Kind::NoAnswer,
+        }
+    }
 }
 
 impl Meeting {

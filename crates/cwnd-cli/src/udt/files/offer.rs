@@ -16,13 +16,14 @@ use super::report::{Report, print_line, print_text};
 use super::serve::{POLL, listen_address};
 use super::share::{Rights, Share, ShareOptions};
 use super::{MostStreamsOptions, TransportOptions, reachable, send};
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind, with_exit_codes};
+use crate::signals;
 use crate::udt::clients::{Clients, Place, bounded};
 use crate::udt::{bind_failure, connect_failure, server_address};
 
 /// Sends files and folders to whoever has the code.
 #[derive(Args, Debug)]
-#[command(after_help = concat!(
+#[command(after_help = with_exit_codes(concat!(
     "\
 Examples:
   cwnd send photos big.iso                   prints an address and a code, and waits for the other side
@@ -33,10 +34,9 @@ Examples:
   cwnd send photos --json                    the address and the code as the first line, for programs
 Give the other person the code over a call or an encrypted message: whoever has it gets the files. It is new each time, is good for one
 transfer, and goes with this command. Everything is encrypted, names and sizes too. If the connection breaks the other side
-resumes. To send to a server that is there already: `cwnd udt send`.
-Exit codes: 0 if all files are there, 1 if some are not, 2 for a wrong argument, 130 after Ctrl-C.",
+resumes. To send to a server that is there already: `cwnd udt send`.",
     help_on_paths!()
-))]
+)))]
 pub(crate) struct Arguments {
     /// Files and folders
     #[arg(required = true, value_name = "PATH")]
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     streams: MostStreamsOptions,
     /// Print a JSON object per line and event, and nothing else; the first has the address and the code
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// The first line of `--json`.
@@ -116,14 +116,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     });
     let open = Arc::clone(&offer);
     // Reading and writing may block: an interruption aborts the connections, which wakes them.
-    super::handle_interrupts(move || open.clients.abort())?;
-    while !super::interrupted() {
+    signals::listen(move || open.clients.abort())?;
+    while !signals::interrupted() {
         let ended = lock(&offer.ended).take();
         if let Some(outcome) = ended {
             return super::client::finish(&lock(&offer.report), &outcome);
         }
         if offer.is_over() && offer.clients.is_empty() {
-            return Err(Failure::Run("nobody has fetched the files in time".to_owned()));
+            return Err(Failure::Transfer(Kind::NoAnswer, "nobody has fetched the files in time".to_owned()));
         }
         match &way {
             Way::Listener(listener) => offer.accept(listener)?,
@@ -156,18 +156,18 @@ impl Offer {
     /// Waits for the client at a meeting place, and serves it.
     fn meet(&self, place: &str, meeting: &Meeting) -> Result<(), Failure> {
         let meeting = meeting.clone();
-        let stop = || super::interrupted() || self.is_over();
-        let PeerConnection { stream, peer, relayed } = match super::unless_stopped(stop, move || meeting.connect(None))
-        {
-            None => return Ok(()),
-            Some(Ok(met)) => met,
-            Some(Err(error @ MeetError::Unreachable)) => {
-                lock(&self.report).lost(&format!("{error}; waiting for it to come again"));
-                return Ok(());
-            }
-            Some(Err(MeetError::Connect(error))) => return Err(connect_failure(place, error)),
-            Some(Err(error)) => return Err(Failure::Run(format!("{place}: {error}"))),
-        };
+        let stop = || signals::interrupted() || self.is_over();
+        let PeerConnection { stream, peer, relayed } =
+            match signals::unless_stopped(stop, move || meeting.connect(None)) {
+                None => return Ok(()),
+                Some(Ok(met)) => met,
+                Some(Err(error @ MeetError::Unreachable)) => {
+                    lock(&self.report).lost(&format!("{error}; waiting for it to come again"));
+                    return Ok(());
+                }
+                Some(Err(MeetError::Connect(error))) => return Err(connect_failure(place, error)),
+                Some(Err(error)) => return Err(Failure::Transfer(error.kind(), format!("{place}: {error}"))),
+            };
         lock(&self.report).met(peer, relayed);
         if let Some(place) = self.clients.admit(&stream, peer) {
             self.serve(stream, peer, place);
@@ -206,7 +206,7 @@ impl Offer {
         let following = report.follow(&stream);
         let result = cwnd_files::offer(&mut channel, &self.sources, &mut |event| {
             report.handle(&event, &stream);
-            !super::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
+            !signals::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
         });
         drop(following);
         match result {
@@ -214,7 +214,7 @@ impl Offer {
                 let _closed = channel.close();
                 *lock(&self.ended) = Some(outcome);
             }
-            Err(TransferError::Interrupted) if super::interrupted() => stream.abort(),
+            Err(TransferError::Interrupted) if signals::interrupted() => stream.abort(),
             Err(error) => {
                 report.lost(&format!("{client}: {error}; waiting for it to come again"));
                 let _closed = channel.close();

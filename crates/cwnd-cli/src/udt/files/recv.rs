@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_files::{Folder, Name, ReceiveOptions};
+use cwnd_files::{Name, ReceiveOptions};
 use cwnd_meet::Role;
 use cwnd_net::UdtStream;
 use cwnd_secure::Proof;
@@ -17,12 +17,12 @@ use super::proof::ProofOptions;
 use super::{StreamOptions, TransportOptions};
 use crate::arguments::whole;
 use crate::clock;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::udt::{connect_failure, server_address};
 
 /// Fetches files and folders.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = with_exit_codes("\
 Examples:
   cwnd recv 192.0.2.1:9001                               everything the other side has, into this folder
   cwnd recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
@@ -35,8 +35,7 @@ The other side is `cwnd send` or `cwnd serve`, which print an address and a code
 CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
 --libudt, for the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
 gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the same command resumes
-from there. libudt's demo supports neither.
-Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.")]
+from there. libudt's demo supports neither."))]
 pub(crate) struct Arguments {
     /// Speak to the demo server `sendfile` of libudt, which gives one file, in the clear
     #[arg(long)]
@@ -73,7 +72,7 @@ pub(crate) struct Arguments {
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
     #[arg(long, alias = "json", conflicts_with = "libudt")]
-    json_stream: bool,
+    pub(crate) json_stream: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -93,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if *meet && streams.streams > 1 {
         return Err(Failure::Input("--streams: connections by --meet cannot be joined: leave it out".to_owned()));
     }
-    let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
+    let folder = super::open_folder(dir)?;
     let checked = |name: &String| {
         // What a shell adds to a folder's name.
         let name = name.trim_start_matches("./").trim_end_matches('/');
@@ -135,7 +134,7 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
         return Err(Failure::Input(format!("--output: {} exists; --force replaces it", path.display())));
     }
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let at = |error: std::io::Error| Failure::Run(format!("{}: {error}", path.display()));
+    let at = |error: std::io::Error| Failure::Transfer(Kind::File, format!("{}: {error}", path.display()));
     let mut file = Builder::new().prefix(".cwnd-").permissions(permissions()).tempfile_in(folder).map_err(at)?;
 
     let failed = |error: ReceiveError| Failure::Run(format!("{server}: {error}"));

@@ -1,5 +1,6 @@
 //! `cwnd udt send`
 
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,12 +10,12 @@ use super::client::Client;
 use super::proof::ProofOptions;
 use super::{StreamOptions, TransportOptions};
 use crate::arguments::whole;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::udt::server_address;
 
 /// Sends files and folders.
 #[derive(Args, Debug)]
-#[command(after_help = concat!(
+#[command(after_help = with_exit_codes(concat!(
     "\
 Examples:
   cwnd udt send big.iso photos 192.0.2.1:9001
@@ -24,10 +25,9 @@ Examples:
 The server is `cwnd serve --writable`, whose code to read and write is asked for on the terminal or taken from CWND_CODE. Everything is
 encrypted, unless both sides say --plain. `cwnd send` needs no server: there this side waits for `cwnd recv`. Every file is checked with
 BLAKE3 as it arrives and gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the
-same command resumes from there. Links and devices are left out.
-Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.",
+same command resumes from there. Links and devices are left out.",
     help_on_paths!()
-))]
+)))]
 pub(crate) struct Arguments {
     /// Files and folders
     #[arg(required = true, value_name = "PATH")]
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
     #[arg(long, alias = "json")]
-    json_stream: bool,
+    pub(crate) json_stream: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -69,7 +69,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
 /// What is to be sent.
 pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
-    let open =
-        |path: &PathBuf| Source::at(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())));
-    paths.iter().map(open).collect()
+    let failed = |path: &PathBuf, error: io::Error| {
+        let kind = if error.kind() == io::ErrorKind::InvalidInput { Kind::Usage } else { Kind::File };
+        Failure::Transfer(kind, format!("{}: {error}", path.display()))
+    };
+    paths.iter().map(|path| Source::at(path).map_err(|error| failed(path, error))).collect()
 }

@@ -18,13 +18,14 @@ use super::channel::Channel;
 use super::report::{print_line, print_text};
 use super::share::{Rights, Share, ShareOptions};
 use super::{MostStreamsOptions, TransportOptions, demo, reachable, recv};
-use crate::failure::Failure;
+use crate::failure::{Failure, with_exit_codes};
+use crate::signals;
 use crate::udt::bind_failure;
 use crate::udt::clients::{Clients, Place, bounded};
 
 /// Serves the files of a folder.
 #[derive(Args, Debug)]
-#[command(after_help = concat!(
+#[command(after_help = with_exit_codes(concat!(
     "\
 Examples:
   cwnd serve public                              prints an address, and a code to read
@@ -36,7 +37,7 @@ Clients are `cwnd recv` and `cwnd udt send`. They see the regular files below th
 followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
 write, where there are two). Wrong codes are logged and limited. The server ends with Ctrl-C.",
     help_on_paths!()
-))]
+)))]
 pub(crate) struct TopArguments {
     /// The folder whose files are served
     #[arg(default_value = ".")]
@@ -45,18 +46,18 @@ pub(crate) struct TopArguments {
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = super::ANY)]
     at: SocketAddr,
     #[command(flatten)]
-    serving: Serving,
+    pub(crate) serving: Serving,
 }
 
 /// Serves the files of a folder, also to libudt.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = with_exit_codes("\
 Examples:
   cwnd udt serve                                         this folder, for this host only: 127.0.0.1:9001
   cwnd udt serve --dir public 0.0.0.0:9001               for every host that reaches this one
   cwnd udt serve --dir inbox --writable 192.0.2.1:9001   clients may also send
   cwnd udt serve --libudt --dir public 9000              for the demo `recvfile` of libudt
-As `cwnd serve`, which says more.")]
+As `cwnd serve`, which says more."))]
 pub(crate) struct Arguments {
     /// Speak to the demo client `recvfile` of libudt, in the clear
     #[arg(long, conflicts_with_all = ["writable", "force", "sync", "authorized", "key", "once", "expires"])]
@@ -65,7 +66,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = ".")]
     dir: PathBuf,
     #[command(flatten)]
-    serving: Serving,
+    pub(crate) serving: Serving,
     /// Where clients reach it, as address:port; a port alone is one of the loopback
     #[arg(value_parser = listen_address, default_value = super::LOCAL)]
     listen: SocketAddr,
@@ -73,7 +74,7 @@ pub(crate) struct Arguments {
 
 /// What both have.
 #[derive(Args, Debug)]
-struct Serving {
+pub(crate) struct Serving {
     /// Clients may send files into the folder
     #[arg(long)]
     writable: bool,
@@ -90,7 +91,7 @@ struct Serving {
     once: bool,
     /// Print an object with the address and the codes, and nothing else, on standard output
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
     transport: TransportOptions,
     #[command(flatten)]
@@ -129,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> Result<String, Failure> {
     let Serving { writable, force, sync, share, once, json, transport, streams } = serving;
     let once = *once;
-    let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
+    let folder = super::open_folder(dir)?;
     let rights = if *writable { &[Rights::Read, Rights::ReadWrite][..] } else { &[Rights::Read] };
     let protocol = Arc::new(match share.share(rights)? {
         _ if libudt => Protocol::Libudt,
@@ -137,7 +138,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
         None => Protocol::Plain,
     });
     transport.announce();
-    super::handle_interrupts(|| {})?;
+    signals::listen(|| ())?;
     let listener: UdtListener =
         UdtListener::bind_with(listen, &bounded(transport.options())).map_err(|error| bind_failure(&listen, error))?;
     listener.set_timeout(Some(POLL));
@@ -147,7 +148,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
     let clients = Clients::default();
     let bundles = Arc::new(Bundles::new(streams.streams));
     let is_over = || matches!(&*protocol, Protocol::Secure(share) if share.is_over());
-    while !super::interrupted() && !is_over() {
+    while !signals::interrupted() && !is_over() {
         let (stream, client) = match listener.accept() {
             Ok(accepted) => accepted,
             Err(AcceptError::Timeout) => continue,
@@ -189,7 +190,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
         }
     }
     // Those that began before the share was over go on.
-    while !super::interrupted() && !clients.is_empty() {
+    while !signals::interrupted() && !clients.is_empty() {
         thread::sleep(LAST_POLL);
     }
     // Transfers end with their next event, and what was received of large files is kept. Those whose clients say nothing have none.
@@ -221,7 +222,7 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
             _ => {}
         }
         // A client that has left while nothing is transferred shows in the state of its connection only.
-        !super::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
+        !signals::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
     });
     let complete = result.as_ref().is_ok_and(|outcome| outcome.failed == 0);
     match &result {
@@ -236,7 +237,7 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
             "{client}: done, {} completed, {} unchanged, {} failed",
             outcome.completed, outcome.unchanged, outcome.failed
         )),
-        Err(TransferError::Interrupted) if super::interrupted() => {}
+        Err(TransferError::Interrupted) if signals::interrupted() => {}
         Err(TransferError::Interrupted) => print_line(&format!("{client}: has left")),
         Err(error) => print_line(&format!("{client}: {error}")),
     }

@@ -6,30 +6,37 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use cwnd_net::UdtStream;
+use cwnd_net::{Options, UdtStream};
 use cwnd_run::files::to_json;
 
 use super::Arguments;
 use super::exchange::{self, Request, Side, Until, VERSION};
 use super::report::{End, Interval, Outcome, Report, Start};
 use crate::clock::Stopwatch;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::signals;
 use crate::udt::connect_failure;
 use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::Run(format!("{peer}: {error}"));
+    let failed = |error: io::Error| {
+        let kind = if error.kind() == io::ErrorKind::Other { Kind::Failed } else { Kind::NoAnswer };
+        Failure::Transfer(kind, format!("{peer}: {error}"))
+    };
     let seconds = arguments.time.as_ref().map_or(10.0, |time| time.value().as_secs_f64());
     let until = arguments.bytes.map_or(Until::Seconds(seconds), Until::Bytes);
     let request = Request { perf: VERSION, reverse: arguments.reverse, until };
 
-    let stream = UdtStream::connect_with(peer, &arguments.options()).map_err(|error| connect_failure(peer, error))?;
+    let stream = connect(peer, arguments.options())?;
     let start =
         Start::new(stream.local_addr(), stream.peer_addr(), &request, !arguments.no_gso, stream.stats().as_ref());
     let clock = Stopwatch::start();
     let mut intervals = Vec::new();
     let outcome = watched(&stream, arguments, &mut intervals, || measure(&stream, arguments, &request));
-    let (local, remote) = outcome.map_err(|error| failed(&error))?;
+    if signals::interrupted() {
+        return Err(Failure::Interrupted);
+    }
+    let (local, remote) = outcome.map_err(failed)?;
     let elapsed = clock.elapsed();
     // Both ends have reported: an error here changes nothing.
     let _closed = stream.close();
@@ -37,6 +44,18 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
     let outcome = Outcome { local, remote, sender: !arguments.reverse, congestion };
     let report = Report { start, intervals, end: End::new(&outcome, elapsed) };
     Ok(if arguments.json { to_json(&report) } else { report.text() })
+}
+
+/// A connection that a signal aborts.
+fn connect(peer: &str, options: Options) -> Result<UdtStream, Failure> {
+    signals::listen(|| ())?;
+    let name = peer.to_owned();
+    let connected = signals::unless_stopped(signals::interrupted, move || UdtStream::connect_with(&*name, &options));
+    let stream = connected.ok_or(Failure::Interrupted)?.map_err(|error| connect_failure(peer, error))?;
+    let open = stream.clone();
+    signals::listen(move || open.clone().abort())?;
+    // It may have come before the connection could be aborted.
+    if signals::interrupted() { Err(Failure::Interrupted) } else { Ok(stream) }
 }
 
 /// Runs `work`, and measures an interval each second meanwhile.

@@ -1,0 +1,167 @@
+//! How commands that use the network end: the exit code, and the last line of `--json`.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+use super::finished::on_a_full_disk;
+use super::Cwnd;
+
+/// A command that has printed its first line of JSON.
+struct Started {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    ready: Value,
+}
+
+impl Started {
+    fn new(cwnd: &Cwnd, arguments: &[&str]) -> Self {
+        Self::of(cwnd.command(arguments))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary was built");
+        let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("its output is text");
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        Self { child, out, ready }
+    }
+
+    fn address(&self) -> &str {
+        self.ready["address"].as_str().expect("text")
+    }
+
+    fn signal(&self, name: &str) {
+        let kill = Command::new("kill").args([name, &self.child.id().to_string()]).status().expect("kill runs");
+        assert!(kill.success());
+    }
+
+    /// Waits until it ends: its exit code, and what it has printed since.
+    fn ends(mut self) -> (Option<i32>, String) {
+        let mut text = String::new();
+        self.out.read_to_string(&mut text).expect("its output is text");
+        (self.child.wait().expect("it ends").code(), text)
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Checks that the last line, and no other, is the object of a failure of this kind.
+fn check(what: &str, code: Option<i32>, out: &str, kind: &str, exit: i32) {
+    let lines: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{what}: {line}: {error}")))
+        .collect();
+    let last = lines.last().unwrap_or_else(|| panic!("{what}: no line"));
+    assert_eq!(lines.iter().filter(|line| line["event"] == "error").count(), 1, "{what}: {out}");
+    assert_eq!(
+        (&last["event"], &last["kind"], &last["exit"]),
+        (&"error".into(), &kind.into(), &exit.into()),
+        "{what}: {out}"
+    );
+    assert!(last["error"].as_str().is_some_and(|text| !text.is_empty()), "{what}: {out}");
+    assert_eq!(code, Some(exit), "{what}: {out}");
+}
+
+/// Two files to send, and an inbox.
+fn place() -> Cwnd {
+    let cwnd = Cwnd::new();
+    fs::create_dir(cwnd.path().join("out")).expect("a new folder");
+    fs::create_dir(cwnd.path().join("inbox")).expect("a new folder");
+    fs::write(cwnd.path().join("out/large"), vec![7; 40 << 20]).expect("room for it");
+    fs::write(cwnd.path().join("out/small"), "small").expect("room for it");
+    cwnd
+}
+
+/// Every command that uses the network, with arguments that it takes.
+const COMMANDS: [&[&str]; 10] = [
+    &["send", "out"],
+    &["recv", "127.0.0.1:9"],
+    &["serve", "out"],
+    &["meet", "127.0.0.1:0"],
+    &["link", "--tun", "true"],
+    &["udt", "send", "out", "127.0.0.1:9"],
+    &["udt", "recv", "127.0.0.1:9"],
+    &["udt", "serve"],
+    &["udt", "perf", "127.0.0.1:9"],
+    &["udt", "link", "127.0.0.1:0", "127.0.0.1:9"],
+];
+
+#[test]
+fn arguments_that_are_refused_end_json_with_an_object() {
+    let cwnd = place();
+    for command in COMMANDS {
+        let (words, rest) = command.split_at(if command[0] == "udt" { 2 } else { 1 });
+        for wrong in ["--nonsense", "--mss=1", "--rate=fast"] {
+            let result = cwnd.run(&[words, &["--json", wrong], rest].concat());
+            check(&format!("{command:?} {wrong}"), result.code, &result.out, "usage", 2);
+        }
+    }
+}
+
+#[test]
+fn each_kind_of_failure_has_its_code_and_its_object() {
+    let cwnd = place();
+    let server = Started::new(&cwnd, &["serve", "out", "--at", "127.0.0.1:0", "--json"]);
+    let (silent, address) = (UdpSocket::bind("127.0.0.1:0").expect("a port"), server.address());
+    let nobody = silent.local_addr().expect("it has one").to_string();
+    let run = |arguments: &[&str]| cwnd.run(&[arguments, &["--json"]].concat());
+    let mut other = cwnd.command(&["serve", "out", "--at", "127.0.0.1:0", "--json"]);
+    other.env_remove("CWND_CODE");
+    let other = Started::of(other);
+    let full = on_a_full_disk(&cwnd, &["recv", address, "--dir", "inbox", "--retries", "0", "--json"]);
+    for (result, kind, exit) in [
+        (run(&["recv", address, "nothing", "--dir", "inbox"]), "failed", 1),
+        (run(&["recv", other.address(), "--dir", "inbox"]), "unproven", 3),
+        (run(&["recv", address, "--plain", "--dir", "inbox"]), "refused", 4),
+        (run(&["udt", "send", "out", address]), "refused", 4),
+        (run(&["recv", &nobody, "--dir", "inbox"]), "no_answer", 6),
+        (run(&["recv", "--meet", &nobody, "--dir", "inbox"]), "no_answer", 6),
+        (run(&["send", "out", "--meet", &nobody]), "no_answer", 6),
+        (run(&["udt", "send", "out", &nobody]), "no_answer", 6),
+        (run(&["udt", "perf", &nobody]), "no_answer", 6),
+        (run(&["send", "nothing"]), "file", 7),
+        (run(&["udt", "send", "nothing", address]), "file", 7),
+        (run(&["recv", address, "--dir", "nothing"]), "file", 7),
+        (run(&["serve", "nothing"]), "file", 7),
+        (run(&["udt", "serve", "--dir", "nothing"]), "file", 7),
+        (full, "file", 7),
+        (run(&["send", "out", "--expires", "100ms"]), "no_answer", 6),
+    ] {
+        let out = if result.out.starts_with("{\"event\":\"ready\"") {
+            result.out.split_once('\n').expect("lines").1
+        } else {
+            &result.out
+        };
+        check(&format!("{kind}: {}", result.err), result.code, out, kind, exit);
+    }
+}
+
+#[test]
+fn a_signal_ends_a_client_with_its_code_and_a_server_with_none() {
+    let cwnd = place();
+    for (signal, exit) in [("-HUP", 129), ("-INT", 130), ("-TERM", 143)] {
+        let sender = Started::new(&cwnd, &["send", "out", "--at", "127.0.0.1:0", "--rate-limit", "20mbit", "--json"]);
+        let receiver = Started::new(&cwnd, &["recv", sender.address(), "--dir", "inbox", "--retries", "0", "--json"]);
+        receiver.signal(signal);
+        sender.signal(signal);
+        for one in [receiver, sender] {
+            let (code, out) = one.ends();
+            check(signal, code, &out, "interrupted", exit);
+        }
+        for command in [&["serve", "out", "--at", "127.0.0.1:0", "--json"][..], &["meet", "127.0.0.1:0", "--json"]] {
+            let server = Started::new(&cwnd, command);
+            server.signal(signal);
+            assert_eq!(server.ends(), (Some(0), String::new()), "{signal} {command:?}");
+        }
+    }
+}
