@@ -40,6 +40,9 @@ pub enum TransferError {
     /// What an earlier transfer has left of a file is no longer what it was. From there on it has to be received again.
     #[error("{0}: what was kept of it has been changed")]
     Altered(Name),
+    /// The other side serves another client, and one only.
+    #[error("{BUSY}")]
+    Busy,
     /// A group does not match the value that was sent with it.
     #[error("{0} arrived damaged")]
     Damaged(Name),
@@ -71,7 +74,15 @@ pub enum TransferError {
     Version(u8),
 }
 
+/// The reason for [`refuse`](crate::refuse) that a client of this version reads as [`TransferError::Busy`].
+pub const BUSY: &str = "busy: another receiver has this transfer";
+
 impl TransferError {
+    /// The error that the other side reports in these words.
+    pub(crate) fn reported(text: &str) -> Self {
+        if text == BUSY { Self::Busy } else { Self::Refused(text.to_owned()) }
+    }
+
     /// Whether the same transfer may succeed over a new connection: this one failed or changed bytes, or bytes on the disk were changed.
     #[must_use]
     pub fn is_retryable(&self) -> bool {

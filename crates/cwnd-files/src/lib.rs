@@ -55,7 +55,7 @@ mod tree;
 mod verification;
 mod walk;
 
-pub use error::{Malformed, TransferError};
+pub use error::{BUSY, Malformed, TransferError};
 pub use folder::Folder;
 #[cfg(any(test, feature = "testing"))]
 pub use frame::frames_in;

@@ -156,7 +156,7 @@ impl<T: Read + Write> Receiver<'_, T> {
             Frame::FileEnd => Message::FileEnd,
             Frame::Abort(reason) => Message::Abort(reason),
             Frame::End => Message::End,
-            Frame::Error(text) => return Err(TransferError::Refused(text.to_owned())),
+            Frame::Error(text) => return Err(TransferError::reported(text)),
             _ => return Err(TransferError::Protocol("a message that only a receiver may send")),
         })
     }

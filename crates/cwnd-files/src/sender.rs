@@ -265,7 +265,7 @@ fn file_result(frame: &Frame<'_>) -> Result<Result<Hash, Reason>, TransferError>
     match frame {
         Frame::Stored(hash) => Ok(Ok(*hash)),
         Frame::Failed(reason) => Ok(Err(*reason)),
-        Frame::Error(text) => Err(TransferError::Refused((*text).to_owned())),
+        Frame::Error(text) => Err(TransferError::reported(text)),
         _ => Err(TransferError::Protocol("neither a reply nor a result")),
     }
 }

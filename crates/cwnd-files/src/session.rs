@@ -190,7 +190,7 @@ fn close<T: Read + Write>(
                 frames.discard_output();
                 while let Ok(frame) = frames.receive() {
                     if let Frame::Error(text) = frame {
-                        return Err(TransferError::Refused(text.to_owned()));
+                        return Err(TransferError::reported(text));
                     }
                 }
                 return result;
@@ -199,7 +199,7 @@ fn close<T: Read + Write>(
             TransferError::Io(error) if error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Malformed>) => {
                 error.to_string()
             }
-            TransferError::Io(_) | TransferError::Refused(_) => return result,
+            TransferError::Busy | TransferError::Io(_) | TransferError::Refused(_) => return result,
             error => error.to_string(),
         };
         // The other side may have closed the connection already.

@@ -7,8 +7,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-use super::finished::on_a_full_disk;
 use super::Cwnd;
+use super::finished::on_a_full_disk;
 
 /// A command that has printed its first line of JSON.
 struct Started {
@@ -33,6 +33,14 @@ impl Started {
 
     fn address(&self) -> &str {
         self.ready["address"].as_str().expect("text")
+    }
+
+    fn read_until(&mut self, event: &str) {
+        let mut line = String::new();
+        while !line.contains(&format!("\"event\":\"{event}\"")) {
+            line.clear();
+            assert!(self.out.read_line(&mut line).expect("its output is text") > 0, "no {event}");
+        }
     }
 
     fn signal(&self, name: &str) {
@@ -143,6 +151,34 @@ fn each_kind_of_failure_has_its_code_and_its_object() {
             &result.out
         };
         check(&format!("{kind}: {}", result.err), result.code, out, kind, exit);
+    }
+}
+
+/// At an address, and at a meeting place.
+#[test]
+fn a_second_receiver_is_told_at_once_and_the_first_goes_on() {
+    let cwnd = place();
+    let meeting_place = Started::new(&cwnd, &["meet", "127.0.0.1:0", "--json"]);
+    let met = meeting_place.address();
+    for (send, receive) in [(&["--at", "127.0.0.1:0"][..], &[][..]), (&["--meet", met], &["--meet"])] {
+        let sender = Started::new(&cwnd, &[&["send", "out", "--rate-limit", "60mbit", "--json"], send].concat());
+        let receive = [&["recv", sender.address(), "--force", "--dir", "inbox", "--json"], receive].concat();
+        let mut first = Started::new(&cwnd, &receive);
+        first.read_until("begin");
+        let second = cwnd.run(&receive);
+        let lines: Vec<&str> = second.out.lines().filter(|line| !line.contains("\"event\":\"met\"")).collect();
+        check(&second.err, second.code, &lines.join("\n"), "busy", 5);
+        assert_eq!(lines.len(), 1, "{}", second.out);
+        first.child.kill().expect("it can be killed");
+        let (_, out) = first.ends();
+        assert!(!out.contains("retry") && !out.contains("\"event\":\"error\""), "{out}");
+        // What is started again after that takes the place of the first.
+        let mut again = Started::new(&cwnd, &receive);
+        again.read_until("begin");
+        let (code, out) = again.ends();
+        assert!(code == Some(0) && !out.contains("retry"), "{out}");
+        assert_eq!(sender.ends().0, Some(0));
+        fs::remove_dir_all(cwnd.path().join("inbox/out")).expect("it has come");
     }
 }
 

@@ -153,6 +153,7 @@ impl Client<'_> {
 /// What scripts see of a transfer that failed.
 fn kind(error: &TransferError) -> Kind {
     match error {
+        TransferError::Busy => Kind::Busy,
         TransferError::File { .. } => Kind::File,
         TransferError::Io(_) if error.is_retryable() => Kind::NoAnswer,
         TransferError::ReadOnly | TransferError::Refused(_) | TransferError::Version(_) => Kind::Refused,

@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use clap::Args;
-use cwnd_files::{Event, Outcome, Source, TransferError};
+use cwnd_files::{BUSY, Event, Outcome, Source, TransferError};
 use cwnd_meet::Role;
 use cwnd_net::{AcceptError, Bundles, UdtBundle, UdtListener, UdtStream};
 use serde::Serialize;
@@ -16,6 +17,7 @@ use super::report::{Report, print_line, print_text};
 use super::serve::{POLL, listen_address};
 use super::share::{Rights, Share, ShareOptions};
 use super::{MostStreamsOptions, TransportOptions, reachable, send};
+use crate::clock::Stopwatch;
 use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::signals;
 use crate::udt::clients::{Clients, Place, bounded};
@@ -82,9 +84,11 @@ struct Offer {
     share: Option<Share>,
     clients: Clients,
     bundles: Bundles<Place>,
-    /// The one that is served now. The next that proves itself takes its place: it is the same one, whose connection broke.
+    /// The connection that is served now, or was served last.
     current: Mutex<Option<UdtBundle>>,
-    report: Mutex<Report>,
+    /// Held while one is served.
+    turn: Mutex<()>,
+    report: Report,
     ended: Mutex<Option<Outcome>>,
 }
 
@@ -111,7 +115,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         clients: Clients::default(),
         bundles: Bundles::new(streams.streams),
         current: Mutex::default(),
-        report: Mutex::new(Report::new(*json, Some(transport.algorithm().to_owned()))),
+        turn: Mutex::default(),
+        report: Report::new(*json, Some(transport.algorithm().to_owned())),
         ended: Mutex::default(),
     });
     let open = Arc::clone(&offer);
@@ -120,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     while !signals::interrupted() {
         let ended = lock(&offer.ended).take();
         if let Some(outcome) = ended {
-            return super::client::finish(&lock(&offer.report), &outcome);
+            return super::client::finish(&offer.report, &outcome);
         }
         if offer.is_over() && offer.clients.is_empty() {
             return Err(Failure::Transfer(Kind::NoAnswer, "nobody has fetched the files in time".to_owned()));
@@ -145,34 +150,54 @@ impl Offer {
             stream.abort();
             return Ok(());
         };
-        let (offer, rejected) = (Arc::clone(self), stream.clone());
-        if let Err(error) = thread::Builder::new().spawn(move || offer.serve(stream, client, place)) {
-            print_line(&format!("{client}: no thread: {error}"));
-            rejected.abort();
-        }
+        self.serve_apart(stream, client, place, None);
         Ok(())
     }
 
-    /// Waits for the client at a meeting place, and serves it.
-    fn meet(&self, place: &str, meeting: &Meeting) -> Result<(), Failure> {
+    /// Waits for a client at a meeting place, and serves it.
+    fn meet(self: &Arc<Self>, place: &str, meeting: &Meeting) -> Result<(), Failure> {
         let meeting = meeting.clone();
-        let stop = || signals::interrupted() || self.is_over();
+        let stop = || signals::interrupted() || self.is_over() || lock(&self.ended).is_some();
         let PeerConnection { stream, peer, relayed } =
             match signals::unless_stopped(stop, move || meeting.connect(None)) {
                 None => return Ok(()),
                 Some(Ok(met)) => met,
                 Some(Err(error @ MeetError::Unreachable)) => {
-                    lock(&self.report).lost(&format!("{error}; waiting for it to come again"));
+                    self.report.lost(&format!("{error}; waiting for it to come again"));
                     return Ok(());
                 }
                 Some(Err(MeetError::Connect(error))) => return Err(connect_failure(place, error)),
                 Some(Err(error)) => return Err(Failure::Transfer(error.kind(), format!("{place}: {error}"))),
             };
-        lock(&self.report).met(peer, relayed);
-        if let Some(place) = self.clients.admit(&stream, peer) {
-            self.serve(stream, peer, place);
+        match self.clients.admit(&stream, peer) {
+            // To wait for another one there would end this one's use of the relay.
+            Some(place) if relayed => self.serve(stream, peer, place, Some(relayed)),
+            Some(place) => self.serve_apart(stream, peer, place, Some(relayed)),
+            None => {}
         }
         Ok(())
+    }
+
+    /// Serves one client in a thread of its own.
+    fn serve_apart(self: &Arc<Self>, stream: UdtStream, client: SocketAddr, place: Place, relayed: Option<bool>) {
+        let (offer, rejected) = (Arc::clone(self), stream.clone());
+        if let Err(error) = thread::Builder::new().spawn(move || offer.serve(stream, client, place, relayed)) {
+            print_line(&format!("{client}: no thread: {error}"));
+            rejected.abort();
+        }
+    }
+
+    /// Makes this connection the one that is served, unless the other side of the one before is still there. One that has lost its
+    /// connection sends nothing on it, and takes its place back.
+    fn take_turn(&self, stream: &UdtBundle) -> bool {
+        let mut current = lock(&self.current);
+        if current.as_ref().is_some_and(is_heard) {
+            return false;
+        }
+        if let Some(before) = current.replace(stream.clone()) {
+            before.abort();
+        }
+        true
     }
 
     /// Whether no more clients are admitted.
@@ -180,8 +205,8 @@ impl Offer {
         self.share.as_ref().is_some_and(Share::is_over)
     }
 
-    /// Serves one client.
-    fn serve(&self, stream: UdtStream, client: SocketAddr, place: Place) {
+    /// Serves one client, which was met at a meeting place if it is known whether it is `relayed`.
+    fn serve(&self, stream: UdtStream, client: SocketAddr, place: Place, relayed: Option<bool>) {
         super::serve::set_timeouts(&stream.clone().into());
         let (stream, places) = match self.bundles.join(stream, place) {
             Ok(Some(joined)) => joined,
@@ -198,11 +223,17 @@ impl Offer {
         };
         places.iter().for_each(Place::activate);
         super::set_timeouts(&stream);
-        let before = lock(&self.current).replace(stream.clone());
-        if let Some(before) = before {
-            before.abort();
+        if !self.take_turn(&stream) {
+            print_line(&format!("{client}: refused, another receiver has this transfer"));
+            let _refused = cwnd_files::refuse(&mut channel, BUSY);
+            let _closed = channel.close();
+            return;
         }
-        let report = lock(&self.report);
+        let _turn = lock(&self.turn);
+        let report = &self.report;
+        if let Some(relayed) = relayed {
+            report.met(client, relayed);
+        }
         let following = report.follow(&stream);
         let result = cwnd_files::offer(&mut channel, &self.sources, &mut |event| {
             report.handle(&event, &stream);
@@ -221,6 +252,23 @@ impl Offer {
             }
         }
     }
+}
+
+/// Whether the other side sends anything, as one that is there does every second.
+fn is_heard(stream: &UdtBundle) -> bool {
+    let clock = Stopwatch::start();
+    while clock.elapsed() < SILENCE && !signals::interrupted() {
+        let waited = clock.elapsed().as_nanos();
+        let mut open = stream.streams().iter().filter_map(UdtStream::stats).peekable();
+        if open.peek().is_none() {
+            return false;
+        }
+        if open.any(|stats| u128::from(stats.udt.lastrcv.as_nanos()) < waited) {
+            return true;
+        }
+        thread::sleep(signals::CHECK);
+    }
+    false
 }
 
 /// Says where this end is, and what the other one needs.
@@ -251,3 +299,6 @@ fn announce(way: &Way, share: Option<&Share>, json: bool) {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Two of the packets that keep an idle connection alive, and a round trip.
+const SILENCE: Duration = Duration::from_millis(2500);
