@@ -33,7 +33,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Symbolic links, devices and sockets are not sent. Modification times and permission bits of files are kept; owners and the attributes
+//! Symbolic links are left out, followed or kept ([`Links`]). Devices and sockets are not sent. Modification times and permission bits of files are kept; owners and the attributes
 //! of folders are not.
 
 mod error;
@@ -42,6 +42,7 @@ mod frame;
 mod handshake;
 mod journal;
 mod limits;
+mod link;
 mod name;
 mod options;
 mod outcome;
@@ -59,6 +60,7 @@ pub use error::{BUSY, Malformed, TransferError};
 pub use folder::Folder;
 #[cfg(any(test, feature = "testing"))]
 pub use frame::frames_in;
+pub use link::Links;
 pub use name::{BadName, Name, RESERVED};
 pub use options::{ReceiveOptions, ServeOptions};
 pub use outcome::{Event, Outcome, Reason, Role};

@@ -112,7 +112,7 @@ fn handle_client<T: Read + Write>(
     }
     let (mut sources, mut unavailable) = (Vec::new(), Vec::new());
     for name in receive_request(frames)? {
-        match Source::below(folder, &name) {
+        match Source::below(folder, &name, options.links) {
             Ok(source) => sources.push(source),
             Err(missing) => unavailable.push(missing),
         }

@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use cwnd::{BitRate, Spec};
-use cwnd_files::Folder;
+use cwnd_files::{Folder, Links};
 use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_net::{MAX_STREAMS, Options, UdtBundle};
 use cwnd_run::scenario::Written;
@@ -109,6 +109,34 @@ impl TransportOptions {
 
     fn algorithm(&self) -> &str {
         self.path.map_or_else(|| self.algorithm.as_ref().map_or("udt", Written::text), |path| path.choice().0)
+    }
+}
+
+/// What is done with symbolic links.
+#[derive(Args, Debug)]
+struct LinkOptions {
+    /// What is done with symbolic links below the folders
+    #[arg(long, value_enum, default_value_t = LinkChoice::Skip)]
+    links: LinkChoice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LinkChoice {
+    /// Leave them out, and report them
+    Skip,
+    /// Send what they lead to; a server does not leave its folder for that
+    Follow,
+    /// Send them as links, and create those that lead to a place inside the folder; both sides need it
+    Keep,
+}
+
+impl LinkOptions {
+    fn links(&self) -> Links {
+        match self.links {
+            LinkChoice::Skip => Links::Skip,
+            LinkChoice::Follow => Links::Follow,
+            LinkChoice::Keep => Links::Keep,
+        }
     }
 }
 

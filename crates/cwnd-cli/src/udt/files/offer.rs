@@ -16,7 +16,7 @@ use super::meeting::{MeetError, Meeting, PeerConnection};
 use super::report::{Report, print_line, print_text};
 use super::serve::{POLL, listen_address};
 use super::share::{Rights, Share, ShareOptions};
-use super::{MostStreamsOptions, TransportOptions, reachable, send};
+use super::{LinkOptions, MostStreamsOptions, TransportOptions, reachable, send};
 use crate::clock::Stopwatch;
 use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::signals;
@@ -55,6 +55,8 @@ pub(crate) struct Arguments {
     transport: TransportOptions,
     #[command(flatten)]
     streams: MostStreamsOptions,
+    #[command(flatten)]
+    links: LinkOptions,
     /// Print a JSON object per line and event, and nothing else; the first has the address and the code
     #[arg(long)]
     pub(crate) json: bool,
@@ -93,8 +95,8 @@ struct Offer {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, at, meet, share, transport, streams, json } = arguments;
-    let sources = send::sources(paths)?;
+    let Arguments { paths, at, meet, share, transport, streams, links, json } = arguments;
+    let sources = send::sources(paths, links)?;
     let share = share.share(&[Rights::Read])?;
     let way = match (meet, share.as_ref().and_then(|share| share.codes().next())) {
         (Some(place), Some((code, _))) => {

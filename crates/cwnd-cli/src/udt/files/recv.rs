@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_files::{Name, ReceiveOptions};
+use cwnd_files::{Links, Name, ReceiveOptions};
 use cwnd_meet::Role;
 use cwnd_net::UdtStream;
 use cwnd_secure::Proof;
@@ -67,6 +67,10 @@ pub(crate) struct Arguments {
     transport: TransportOptions,
     #[command(flatten)]
     streams: StreamOptions,
+    /// What is done with symbolic links that the other side keeps: left out and reported, or created if they lead to a place inside the
+    /// folder
+    #[arg(long, value_name = "LINKS", default_value = "skip", value_parser = ["skip", "keep"], conflicts_with = "libudt")]
+    links: String,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), conflicts_with = "libudt")]
     retries: u32,
@@ -87,8 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             _ => Err(Failure::Input("--libudt: the demo server gives one file at a time: exactly one name".to_owned())),
         };
     }
-    let Arguments { meet, server, names, dir, force, sync, proof, transport, streams, retries, json_stream, .. } =
-        arguments;
+    let Arguments {
+        meet, server, names, dir, force, sync, proof, transport, streams, links, retries, json_stream, ..
+    } = arguments;
     if *meet && streams.streams > 1 {
         return Err(Failure::Input("--streams: connections by --meet cannot be joined: leave it out".to_owned()));
     }
@@ -99,7 +104,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         Name::new(name.as_bytes()).map_err(|error| Failure::Input(format!("{name:?}: {error}")))
     };
     let names = names.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
-    let rules = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
+    let links = if links == "keep" { Links::Keep } else { Links::Skip };
+    let rules = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE).links(links);
     let proof = proof.proof()?;
     transport.announce();
     let meeting = match &proof {

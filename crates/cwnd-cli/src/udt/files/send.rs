@@ -8,7 +8,7 @@ use cwnd_files::Source;
 
 use super::client::Client;
 use super::proof::ProofOptions;
-use super::{StreamOptions, TransportOptions};
+use super::{LinkOptions, StreamOptions, TransportOptions};
 use crate::arguments::whole;
 use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::udt::server_address;
@@ -25,7 +25,8 @@ Examples:
 The server is `cwnd serve --writable`, whose code to read and write is asked for on the terminal or taken from CWND_CODE. Everything is
 encrypted, unless both sides say --plain. `cwnd send` needs no server: there this side waits for `cwnd recv`. Every file is checked with
 BLAKE3 as it arrives and gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the
-same command resumes from there. Links and devices are left out.",
+same command resumes from there. Devices are left out, and so are
+symbolic links without --links.",
     help_on_paths!()
 )))]
 pub(crate) struct Arguments {
@@ -41,6 +42,8 @@ pub(crate) struct Arguments {
     transport: TransportOptions,
     #[command(flatten)]
     streams: StreamOptions,
+    #[command(flatten)]
+    links: LinkOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX))]
     retries: u32,
@@ -50,8 +53,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, server, proof, transport, streams, retries, json_stream } = arguments;
-    let sources = sources(paths)?;
+    let Arguments { paths, server, proof, transport, streams, links, retries, json_stream } = arguments;
+    let sources = sources(paths, links)?;
     transport.announce();
     let client = Client {
         server,
@@ -68,10 +71,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 /// What is to be sent.
-pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+pub(super) fn sources(paths: &[PathBuf], links: &LinkOptions) -> Result<Vec<Source>, Failure> {
     let failed = |path: &PathBuf, error: io::Error| {
         let kind = if error.kind() == io::ErrorKind::InvalidInput { Kind::Usage } else { Kind::File };
         Failure::Transfer(kind, format!("{}: {error}", path.display()))
     };
-    paths.iter().map(|path| Source::at(path).map_err(|error| failed(path, error))).collect()
+    paths.iter().map(|path| Source::with_links(path, links.links()).map_err(|error| failed(path, error))).collect()
 }

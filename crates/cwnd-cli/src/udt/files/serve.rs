@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::channel::Channel;
 use super::report::{print_line, print_text};
 use super::share::{Rights, Share, ShareOptions};
-use super::{MostStreamsOptions, TransportOptions, demo, reachable, recv};
+use super::{LinkOptions, MostStreamsOptions, TransportOptions, demo, reachable, recv};
 use crate::failure::{Failure, with_exit_codes};
 use crate::signals;
 use crate::udt::bind_failure;
@@ -33,8 +33,8 @@ Examples:
   cwnd serve public --expires 1h                 lets nobody in after an hour
   cwnd serve public --path lossy                 for clients at the far end of a path that loses packets at random
   cwnd serve inbox --writable --authorized friends   for those whose keys are in a file: see `cwnd key`
-Clients are `cwnd recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; links are not
-followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
+Clients are `cwnd recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; symbolic
+links are left out without --links, and never followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
 write, where there are two). Wrong codes are logged and limited. The server ends with Ctrl-C.",
     help_on_paths!()
 )))]
@@ -96,6 +96,8 @@ pub(crate) struct Serving {
     transport: TransportOptions,
     #[command(flatten)]
     streams: MostStreamsOptions,
+    #[command(flatten)]
+    links: LinkOptions,
 }
 
 /// The protocol of all clients.
@@ -128,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> Result<String, Failure> {
-    let Serving { writable, force, sync, share, once, json, transport, streams } = serving;
+    let Serving { writable, force, sync, share, once, json, transport, streams, links } = serving;
     let once = *once;
     let folder = super::open_folder(dir)?;
     let rights = if *writable { &[Rights::Read, Rights::ReadWrite][..] } else { &[Rights::Read] };
@@ -143,8 +145,9 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
         UdtListener::bind_with(listen, &bounded(transport.options())).map_err(|error| bind_failure(&listen, error))?;
     listener.set_timeout(Some(POLL));
     announce(dir, listener.local_addr(), &protocol, *json);
-    let receive = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE);
+    let receive = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE).links(links.links());
     let serving = if *writable { ServeOptions::writable(receive) } else { ServeOptions::read_only() };
+    let serving = serving.links(links.links());
     let clients = Clients::default();
     let bundles = Arc::new(Bundles::new(streams.streams));
     let is_over = || matches!(&*protocol, Protocol::Secure(share) if share.is_over());
@@ -179,7 +182,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
                 return;
             };
             let Some((channel, rights)) = share.admit(bundle, client) else { return };
-            let serving = if rights == Rights::Read { ServeOptions::read_only() } else { serving };
+            let serving = if rights == Rights::Read { ServeOptions::read_only().links(serving.links) } else { serving };
             if serve(channel, client, &folder, &serving, &places) && once {
                 share.end();
             }
@@ -218,7 +221,10 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
         }
         match event {
             Event::Completed { name, size, .. } => print_line(&format!("{client}: {name}, {size} bytes")),
-            Event::Failed { name, reason } => print_line(&format!("{client}: {name}: {reason}")),
+            Event::Linked { name } => print_line(&format!("{client}: {name}, a link")),
+            Event::Failed { name, reason } | Event::Skipped { name, reason } => {
+                print_line(&format!("{client}: {name}: {reason}"));
+            }
             _ => {}
         }
         // A client that has left while nothing is transferred shows in the state of its connection only.
@@ -234,8 +240,8 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
     }
     match result {
         Ok(outcome) => print_line(&format!(
-            "{client}: done, {} completed, {} unchanged, {} failed",
-            outcome.completed, outcome.unchanged, outcome.failed
+            "{client}: done, {} completed, {} unchanged, {} links, {} links left out, {} failed",
+            outcome.completed, outcome.unchanged, outcome.linked, outcome.skipped, outcome.failed
         )),
         Err(TransferError::Interrupted) if signals::interrupted() => {}
         Err(TransferError::Interrupted) => print_line(&format!("{client}: has left")),
