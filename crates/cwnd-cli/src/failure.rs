@@ -44,11 +44,12 @@ pub(crate) enum Kind {
     File,
     HungUp,
     Interrupted,
+    Closed,
     Terminated,
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Failed,
         Self::Usage,
         Self::Unproven,
@@ -58,6 +59,7 @@ impl Kind {
         Self::File,
         Self::HungUp,
         Self::Interrupted,
+        Self::Closed,
         Self::Terminated,
     ];
 
@@ -78,6 +80,7 @@ impl Kind {
             Self::Interrupted => {
                 (128 + Signal::SIGINT as u8, "interrupted", "interrupted by SIGINT, as Ctrl-C sends it")
             }
+            Self::Closed => (128 + Signal::SIGPIPE as u8, "closed", "the reader of standard output has closed it"),
             Self::Terminated => (128 + Signal::SIGTERM as u8, "interrupted", "interrupted by SIGTERM"),
         }
     }

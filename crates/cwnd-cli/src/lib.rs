@@ -22,6 +22,7 @@ mod link;
 mod live;
 mod meet;
 mod model;
+mod output;
 mod overlay;
 mod paper;
 mod progress;
@@ -34,7 +35,7 @@ mod usage;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -152,13 +153,18 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     match printed.and_then(|text| print(&text)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
-            if json {
-                // The exit code says the same to a reader that is gone.
-                let _printed = print(&failure::last_line(failure.kind(), &failure.to_string()));
-            }
+            report(&failure, json);
             ExitCode::from(failure.code())
         }
+    }
+}
+
+/// Says why a command failed, for programs too if they asked for JSON.
+fn report(failure: &Failure, json: bool) {
+    eprintln!("error: {failure}");
+    if json {
+        // The exit code says the same to a reader that is gone.
+        let _printed = print(&failure::last_line(failure.kind(), &failure.to_string()));
     }
 }
 
@@ -201,8 +207,7 @@ fn completions(shell: Shell) -> String {
 
 /// A reader that has seen enough closes the pipe, which is no failure.
 fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match output::write(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::Run(format!("cannot write to standard output: {error}")))
         }

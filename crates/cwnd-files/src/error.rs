@@ -43,6 +43,9 @@ pub enum TransferError {
     /// The other side serves another client, and one only.
     #[error("{BUSY}")]
     Busy,
+    /// The connection was lost, or bytes were changed, after a part of the file had been written to a stream.
+    #[error("{0}; a part of the file had been written, so that this cannot be tried again")]
+    CutOff(String),
     /// A group does not match the value that was sent with it.
     #[error("{0} arrived damaged")]
     Damaged(Name),
@@ -60,6 +63,12 @@ pub enum TransferError {
     /// The connection failed, or a file system did.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// There is a folder, a link, no file or more than one where a single file was to be received.
+    #[error("the other side does not send exactly one file")]
+    NotOneFile,
+    /// What is received cannot be written to a stream.
+    #[error("cannot write the file to its stream: {0}")]
+    Output(io::Error),
     /// A frame that is not allowed at this point.
     #[error("the other side violates the protocol: {0}")]
     Protocol(&'static str),

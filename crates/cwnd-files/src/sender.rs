@@ -183,7 +183,7 @@ impl<T: Read + Write> Sender<'_, T> {
             Ok(file) => file,
             Err(reason) => return Ok(Err(reason)),
         };
-        if from > 0 && file.seek(SeekFrom::Start(from * GROUP)).is_err() {
+        if file.seek(SeekFrom::Start(from * GROUP)).is_err() {
             return Ok(Err(Reason::Unreadable));
         }
         let all = groups(item.size);

@@ -56,6 +56,25 @@ pub fn receive<T: Read + Write>(
     close(&mut frames, result)
 }
 
+/// As a client, receives one file and writes it to `out`: that of this name, or the only one that the server has. Each group is verified before it is written.
+///
+/// # Errors
+/// As [`send`]; [`TransferError::NotOneFile`] for a folder or several files, [`TransferError::Output`] if `out` fails, and
+/// [`TransferError::CutOff`] if the transfer fails after a part of the file was written.
+pub fn receive_to<T: Read + Write>(
+    connection: T,
+    name: Option<&Name>,
+    out: &mut dyn Write,
+    observer: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<Outcome, TransferError> {
+    let mut frames = Frames::new(connection);
+    frames.send(&Frame::Hello { version: VERSION, role: Role::Receive })?;
+    frames.send(&Frame::Request(name.map_or(&[], Name::as_bytes)))?;
+    frames.send(&Frame::RequestEnd)?;
+    let result = await_welcome(&mut frames).and_then(|()| crate::pipe::receive_to(&mut frames, out, observer));
+    close(&mut frames, result)
+}
+
 /// As a server, handles one client: sends it what it requests of `folder`, or receives into `folder` what it sends.
 ///
 /// # Errors

@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::{io, iter};
+use std::sync::Arc;
+use std::{fs, io, iter};
 
 use cap_std::fs::{Dir, File, Metadata, MetadataExt};
 
@@ -26,6 +27,8 @@ pub struct Source {
     links: Links,
     /// Links may be followed out of the folder, which is then the root of the file system.
     anywhere: bool,
+    /// An open file that is all of the source.
+    file: Option<Arc<fs::File>>,
 }
 
 /// A file, folder or link that was found.
@@ -73,7 +76,24 @@ impl Source {
         let root = Path::new("/");
         let (folder, below) =
             if anywhere { (root, path.strip_prefix(root).unwrap_or(&path)) } else { (parent, name.as_ref()) };
-        Ok(Self { folder: Folder::open(folder)?, path: below.to_owned(), name: called.to_vec(), links, anywhere })
+        Ok(Self {
+            folder: Folder::open(folder)?,
+            path: below.to_owned(),
+            name: called.to_vec(),
+            links,
+            anywhere,
+            file: None,
+        })
+    }
+
+    /// An open file under a name of its own. It may have no other.
+    ///
+    /// # Errors
+    /// The root of the file system may not be read.
+    pub fn of_file(file: fs::File, name: &Name) -> io::Result<Self> {
+        let (folder, name) = (Folder::open(Path::new("/"))?, name.as_bytes().to_vec());
+        let file = Some(Arc::new(file));
+        Ok(Self { folder, path: PathBuf::new(), name, links: Links::Skip, anywhere: false, file })
     }
 
     /// The file or folder that `requested` names below `folder`. Its name at the receiver is the last component of `requested`. All of
@@ -82,11 +102,11 @@ impl Source {
         let unavailable = |reason| Unavailable { name: requested.to_vec(), reason };
         let folder = folder.clone();
         if requested.is_empty() {
-            return Ok(Self { folder, path: ".".into(), name: Vec::new(), links, anywhere: false });
+            return Ok(Self { folder, path: ".".into(), name: Vec::new(), links, anywhere: false, file: None });
         }
         let name = Name::new(requested).map_err(|_| unavailable(Reason::Name))?;
         let last = name.split().1.as_bytes().to_vec();
-        Ok(Self { folder, path: name.as_path().to_owned(), name: last, links, anywhere: false })
+        Ok(Self { folder, path: name.as_path().to_owned(), name: last, links, anywhere: false, file: None })
     }
 
     /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
@@ -97,7 +117,8 @@ impl Source {
     /// All files and folders of the source, sorted by name, a folder before what is in it.
     pub(crate) fn walk(&self) -> Walk<'_> {
         let first = Pending { path: self.path.clone(), name: self.name.clone(), through: None };
-        Walk { folder: self.folder.dir(), links: self.links, anywhere: self.anywhere, pending: vec![first] }
+        let file = self.file.as_deref();
+        Walk { folder: self.folder.dir(), links: self.links, anywhere: self.anywhere, file, pending: vec![first] }
     }
 
     /// Opens a file that was found.
@@ -105,7 +126,12 @@ impl Source {
     /// # Errors
     /// [`Reason::Unreadable`] if it cannot be opened, [`Reason::Changed`] if its size or modification time has changed.
     pub(crate) fn open(&self, item: &Item) -> Result<File, Reason> {
-        let file = open_without_waiting(self.folder.dir(), &item.path).map_err(|_| Reason::Unreadable)?;
+        let file = match &self.file {
+            // It shares its position with the other copies: who reads it begins with a seek.
+            Some(file) => file.try_clone().map(File::from_std),
+            None => open_without_waiting(self.folder.dir(), &item.path),
+        };
+        let file = file.map_err(|_| Reason::Unreadable)?;
         if item.is_still(&file) { Ok(file) } else { Err(Reason::Changed) }
     }
 }
@@ -152,6 +178,7 @@ pub(crate) struct Walk<'a> {
     folder: &'a Dir,
     links: Links,
     anywhere: bool,
+    file: Option<&'a fs::File>,
     /// What was listed and is not yet visited, the next one last.
     pending: Vec<Pending>,
 }
@@ -213,7 +240,11 @@ impl Iterator for Walk<'_> {
         loop {
             let mut next = self.pending.pop()?;
             let unavailable = |name, reason| Some(Err(Unavailable { name, reason }));
-            let mut metadata = match self.folder.symlink_metadata(&next.path) {
+            let found = match self.file {
+                Some(file) => file.metadata().map(Metadata::from_just_metadata),
+                None => self.folder.symlink_metadata(&next.path),
+            };
+            let mut metadata = match found {
                 Ok(metadata) => metadata,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     return unavailable(next.name, Reason::Missing);
@@ -259,8 +290,6 @@ fn plain(path: &Path) -> &Path {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]

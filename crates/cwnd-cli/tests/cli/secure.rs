@@ -28,12 +28,12 @@ struct Sharing {
 impl Sharing {
     fn start(cwnd: &Cwnd, arguments: &[&str]) -> Self {
         let mut command = cwnd.command(&[arguments, &["--json", "--at", "127.0.0.1:0"]].concat());
-        let mut child = command
-            .env_remove("CWND_CODE")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary was built");
+        command.env_remove("CWND_CODE");
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
         let mut err = child.stderr.take().expect("it is piped");
         let said = thread::spawn(move || {
             let mut text = String::new();
@@ -410,4 +410,63 @@ fn a_flood_of_garbage_costs_others_little() {
     assert!(has_arrived(&cwnd, "deep/large", "out"));
     let (said, flood) = (server.stop(), socket.local_addr().expect("it has one").to_string());
     assert!(said.contains(": deep/large, 5242880 bytes") && !said.contains(&flood), "{said}");
+}
+
+/// Sends these bytes from standard input.
+fn send_input(cwnd: &Cwnd, bytes: &[u8]) -> Sharing {
+    fs::write(cwnd.path().join("input"), bytes).expect("room for it");
+    let mut shell = Command::new("sh");
+    let script = "exec \"$0\" send - --name pipe --json --at 127.0.0.1:0 < input";
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_cwnd")]).current_dir(cwnd.path()).env_remove("CWND_CODE");
+    Sharing::of(shell)
+}
+
+/// Receives to standard output: the process, which has the code.
+fn receive_output(cwnd: &Cwnd, sender: &Sharing, more: &[&str]) -> Child {
+    let mut command = cwnd.command(&[&["recv", sender.says("address"), "-o", "-"], more].concat());
+    command.env("CWND_CODE", sender.says("code")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the binary was built")
+}
+
+#[test]
+fn a_pipe_goes_from_one_side_to_the_other() {
+    let cwnd = place();
+    let large = fs::read(cwnd.path().join("out/deep/large")).expect("a file");
+    for bytes in [&large[..], b"some", b""] {
+        let sender = send_input(&cwnd, bytes);
+        let output = receive_output(&cwnd, &sender, &["pipe", "--json"]).wait_with_output().expect("it ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{err}");
+        assert!(output.stdout == bytes, "{} bytes", output.stdout.len());
+        assert!(err.lines().all(|line| line.starts_with('{')) && err.contains("\"whole\""), "{err}");
+        assert_eq!(sender.ends().0, Some(0));
+    }
+}
+
+#[test]
+fn standard_output_takes_one_file_and_may_be_closed() {
+    let cwnd = place();
+    let sender = Sharing::start(&cwnd, &["serve", "out"]);
+    for (names, code) in [(&[][..], 1), (&["deep"], 1), (&["small"], 0), (&["small", "deep/large"], 2)] {
+        let output = receive_output(&cwnd, &sender, names).wait_with_output().expect("it ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{names:?}: {err}");
+        assert_eq!(output.stdout == b"small", code == 0, "{names:?}: {err}");
+    }
+    let mut receiver = receive_output(&cwnd, &sender, &["deep/large"]);
+    drop(receiver.stdout.take());
+    let result = receiver.wait_with_output().expect("it ends");
+    let err = String::from_utf8_lossy(&result.stderr);
+    assert!(result.status.code() == Some(141) && !err.contains("panicked"), "{err}");
+    // A signal ends one whose output nobody reads.
+    let mut receiver = receive_output(&cwnd, &sender, &["deep/large", "--json"]);
+    let mut says = BufReader::new(receiver.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    while !line.contains("\"begin\"") {
+        line.clear();
+        assert!(says.read_line(&mut line).expect("text") > 0);
+    }
+    let killed = Command::new("kill").args(["-TERM", &receiver.id().to_string()]).status();
+    assert!(killed.expect("kill runs").success());
+    assert_eq!(receiver.wait().expect("it ends").code(), Some(143));
 }

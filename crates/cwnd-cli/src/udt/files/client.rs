@@ -1,5 +1,6 @@
 //! A client's transfer, over as many connections as it needs.
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +35,8 @@ pub(super) struct Client<'a> {
     pub(super) streams: u8,
     pub(super) retries: u32,
     pub(super) json: bool,
+    /// What is received goes to standard output. A thread that writes there may wait for its reader, so that a signal ends the process at once.
+    pub(super) to_output: bool,
 }
 
 /// A connection, and by a meeting place also where to, and whether through it.
@@ -51,7 +54,12 @@ impl Client<'_> {
         // Reading and writing may block: an interruption aborts the connection, which wakes them.
         let current: Arc<Mutex<Option<UdtBundle>>> = Arc::default();
         let open = Arc::clone(&current);
+        let (to_output, json) = (self.to_output, self.json);
         signals::listen(move || {
+            if to_output {
+                crate::report(&stopped(), json);
+                std::process::exit(stopped().code().into());
+            }
             if let Some(stream) = open.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 stream.abort();
             }
@@ -154,6 +162,9 @@ impl Client<'_> {
 fn kind(error: &TransferError) -> Kind {
     match error {
         TransferError::Busy => Kind::Busy,
+        TransferError::CutOff(_) => Kind::NoAnswer,
+        TransferError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Kind::Closed,
+        TransferError::Output(_) => Kind::File,
         TransferError::File { .. } => Kind::File,
         TransferError::Io(_) if error.is_retryable() => Kind::NoAnswer,
         TransferError::ReadOnly | TransferError::Refused(_) | TransferError::Version(_) => Kind::Refused,

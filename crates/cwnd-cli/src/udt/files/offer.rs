@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use cwnd_files::{BUSY, Event, Outcome, Source, TransferError};
+use cwnd_files::{BUSY, Event, Name, Outcome, Source, TransferError};
 use cwnd_meet::Role;
 use cwnd_net::{AcceptError, Bundles, UdtBundle, UdtListener, UdtStream};
 use serde::Serialize;
@@ -33,6 +33,7 @@ Examples:
   cwnd send photos --path lossy              packets are lost at random: not the default, and much faster there
   cwnd send photos --at 192.0.2.1:9001       at an address and port that others reach, through a firewall for example
   cwnd send photos --meet meet.example.org:9002   both sides behind address translators: see `cwnd meet`
+  tar c photos | cwnd send - --name photos.tar    standard input; the other side: cwnd recv ADDRESS -o - | tar x
   cwnd send photos --json                    the address and the code as the first line, for programs
 Give the other person the code over a call or an encrypted message: whoever has it gets the files. It is new each time, is good for one
 transfer, and goes with this command. Everything is encrypted, names and sizes too. If the connection breaks the other side
@@ -40,9 +41,12 @@ resumes. To send to a server that is there already: `cwnd udt send`.",
     help_on_paths!()
 )))]
 pub(crate) struct Arguments {
-    /// Files and folders
+    /// Files and folders; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// The name of what comes from standard input
+    #[arg(long, default_value = send::INPUT_NAME, value_parser = send::name)]
+    name: Name,
     /// Where the other side reaches this one, as address:port; a port alone is one of the loopback
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = "0.0.0.0:0")]
     at: SocketAddr,
@@ -95,8 +99,8 @@ struct Offer {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, at, meet, share, transport, streams, links, json } = arguments;
-    let sources = send::sources(paths, links)?;
+    let Arguments { paths, name, at, meet, share, transport, streams, links, json } = arguments;
+    let sources = send::sources(paths, name, links)?;
     let share = share.share(&[Rights::Read])?;
     let way = match (meet, share.as_ref().and_then(|share| share.codes().next())) {
         (Some(place), Some((code, _))) => {

@@ -1,6 +1,6 @@
 //! `cwnd recv` and `cwnd udt recv`
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -18,6 +18,7 @@ use super::{StreamOptions, TransportOptions};
 use crate::arguments::whole;
 use crate::clock;
 use crate::failure::{Failure, Kind, with_exit_codes};
+use crate::output;
 use crate::udt::{connect_failure, server_address};
 
 /// Fetches files and folders.
@@ -30,6 +31,7 @@ Examples:
   cwnd recv 192.0.2.1:9001 --server-key cwnd-public-...  keys instead of a code: see `cwnd key`
   cwnd recv --meet meet.example.org:9002                 both sides behind address translators: see `cwnd meet`
   cwnd recv 192.0.2.1:9001 --path lossy --streams 4      packets are lost at random; four connections at once
+  cwnd recv 192.0.2.1:9001 -o - | tar x                  the only file there, to standard output
   cwnd udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
 The other side is `cwnd send` or `cwnd serve`, which print an address and a code. The code is asked for on the terminal, or taken from
 CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
@@ -52,8 +54,9 @@ pub(crate) struct Arguments {
     /// The folder they go into
     #[arg(long, default_value = ".", conflicts_with = "libudt")]
     dir: PathBuf,
-    /// Where the file goes [default: the last part of its name, in this folder]
-    #[arg(short, long, value_name = "FILE", requires = "libudt")]
+    /// `-` writes the only file of the other side to standard output, and all reports to standard error; with --libudt, where the
+    /// file goes [default: the last part of its name, in this folder]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace files that are there
     #[arg(long)]
@@ -80,6 +83,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let to_output = arguments.output.as_deref() == Some(Path::new("-"));
+    if to_output {
+        output::reserve();
+    }
+    if arguments.output.is_some() && arguments.libudt == to_output {
+        let accepted = "accepted is `-`, standard output, or with --libudt a file";
+        return Err(Failure::Input(format!("--output: {accepted}; --dir names the folder for files")));
+    }
+    if to_output && (arguments.names.len() > 1 || arguments.force || arguments.sync) {
+        let why = "standard output takes one file, without --force and --sync";
+        return Err(Failure::Input(format!("--output: {why}")));
+    }
     if arguments.libudt {
         if arguments.streams.streams > 1 {
             return Err(Failure::Input(
@@ -122,8 +137,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         streams: streams.streams,
         retries: *retries,
         json: *json_stream,
+        to_output,
     };
-    client.run(|channel, observer| cwnd_files::receive(channel, &names, &folder, &rules, observer))
+    client.run(|channel, observer| match to_output {
+        true => cwnd_files::receive_to(channel, names.first(), &mut io::stdout(), observer),
+        false => cwnd_files::receive(channel, &names, &folder, &rules, observer),
+    })
 }
 
 /// Fetches a file from the demo server.

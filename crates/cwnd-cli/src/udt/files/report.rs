@@ -15,6 +15,7 @@ use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::clock::Stopwatch;
+use crate::output;
 
 /// The report of one transfer, over all connections it takes.
 pub(super) struct Report(Arc<Mutex<State>>);
@@ -328,8 +329,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 /// Prints text on standard output. A failure is ignored: that nobody reads it must not end the transfer.
 pub(super) fn print_text(text: &str) {
-    let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let _ = output::write(text);
 }
 
 /// Prints a line on standard error, and ignores a failure likewise.

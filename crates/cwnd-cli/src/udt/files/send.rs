@@ -1,16 +1,17 @@
 //! `cwnd udt send`
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_files::Source;
+use cwnd_files::{Name, Source};
 
 use super::client::Client;
 use super::proof::ProofOptions;
 use super::{LinkOptions, StreamOptions, TransportOptions};
 use crate::arguments::whole;
 use crate::failure::{Failure, Kind, with_exit_codes};
+use crate::signals;
 use crate::udt::server_address;
 
 /// Sends files and folders.
@@ -30,9 +31,12 @@ symbolic links without --links.",
     help_on_paths!()
 )))]
 pub(crate) struct Arguments {
-    /// Files and folders
+    /// Files and folders; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// The name of what comes from standard input
+    #[arg(long, default_value = INPUT_NAME, value_parser = name)]
+    name: Name,
     /// Where they go, as host:port
     #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
@@ -53,8 +57,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, server, proof, transport, streams, links, retries, json_stream } = arguments;
-    let sources = sources(paths, links)?;
+    let Arguments { paths, name, server, proof, transport, streams, links, retries, json_stream } = arguments;
+    let sources = sources(paths, name, links)?;
     transport.announce();
     let client = Client {
         server,
@@ -66,15 +70,51 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         streams: streams.streams,
         retries: *retries,
         json: *json_stream,
+        to_output: false,
     };
     client.run(|channel, observer| cwnd_files::send(channel, &sources, observer))
 }
 
 /// What is to be sent.
-pub(super) fn sources(paths: &[PathBuf], links: &LinkOptions) -> Result<Vec<Source>, Failure> {
+pub(super) fn sources(paths: &[PathBuf], name: &Name, links: &LinkOptions) -> Result<Vec<Source>, Failure> {
     let failed = |path: &PathBuf, error: io::Error| {
         let kind = if error.kind() == io::ErrorKind::InvalidInput { Kind::Usage } else { Kind::File };
         Failure::Transfer(kind, format!("{}: {error}", path.display()))
     };
-    paths.iter().map(|path| Source::with_links(path, links.links()).map_err(|error| failed(path, error))).collect()
+    if paths.iter().filter(|path| is_input(path)).count() > 1 {
+        return Err(Failure::Input("-: standard input can be sent once".to_owned()));
+    }
+    let open = |path: &PathBuf| match is_input(path) {
+        true => read_input(name),
+        false => Source::with_links(path, links.links()).map_err(|error| failed(path, error)),
+    };
+    paths.iter().map(open).collect()
 }
+
+fn is_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Standard input as a file. Its length is announced before its first byte is sent, so that all of it is stored first, in a file without
+/// a name in the folder for temporary files.
+fn read_input(name: &Name) -> Result<Source, Failure> {
+    signals::listen(|| ())?;
+    let store = || {
+        let mut file = tempfile::tempfile()?;
+        io::copy(&mut io::stdin().lock(), &mut file)?;
+        Ok(file)
+    };
+    let stored = signals::unless_stopped(signals::interrupted, store).ok_or(Failure::Interrupted)?;
+    stored
+        .and_then(|file| Source::of_file(file, name))
+        .map_err(|error: io::Error| Failure::Transfer(Kind::File, format!("standard input: {error}")))
+}
+
+/// The name of a file that has no folder.
+pub(super) fn name(text: &str) -> Result<Name, String> {
+    let name = Name::new(text.as_bytes()).map_err(|error| format!("{error}: expected a name without `/`"))?;
+    if text.contains('/') { Err("expected a name without `/`".to_owned()) } else { Ok(name) }
+}
+
+/// The name of what comes from standard input, if no other is given.
+pub(super) const INPUT_NAME: &str = "stdin";
