@@ -205,6 +205,21 @@ fn a_link_leads_nowhere() {
     assert!(content(outside.path()).is_empty());
 }
 
+/// Holes are sent as zeros, and take no room at the receiver either.
+#[test]
+fn a_file_of_holes_stays_one() {
+    let (place, from, into) = large(5);
+    let file = fs::OpenOptions::new().write(true).open(&from).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, b"in the middle", 512 * GROUP + 7).unwrap();
+    file.set_len(1024 * GROUP + 3).unwrap();
+    let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new(), Line::pair());
+    assert_eq!(sent.unwrap().completed, 1);
+    let received = into.path().join("file").metadata().unwrap();
+    assert_eq!(received.len(), 1024 * GROUP + 3);
+    assert!(received.blocks() <= from.metadata().unwrap().blocks().max(64), "{} blocks", received.blocks());
+    drop(place);
+}
+
 /// Sends a folder with links to a receiver that keeps links or does not.
 fn transfer_links(from: &Path, links: Links, kept: Links) -> (Outcome, tempfile::TempDir) {
     let into = tempfile::tempdir().unwrap();
