@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use cap_std::fs::{Dir, MetadataExt};
-use rustix::fs::{FlockOperation, RenameFlags, fchmod, flock, renameat_with};
+use rustix::fs::{FlockOperation, RenameFlags, fchmod, flock, fstat, renameat_with};
 use rustix::io::Errno;
 
 use crate::error::TransferError;
@@ -119,13 +119,19 @@ impl Part {
     ) -> io::Result<Result<Self, Reason>> {
         let (parent, last) = incoming.name.split();
         let (folder, names) = (subfolder(root, parent)?, Names::of(last));
-        let mut file = match private::open_or_create(&folder, &names.part) {
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Err(Reason::NotAFile)),
-            opened => opened?,
+        let mut file = loop {
+            let file = match private::open_or_create(&folder, &names.part) {
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Err(Reason::NotAFile)),
+                opened => opened?,
+            };
+            if !wait.lock(&file, observer)? {
+                return Ok(Err(Reason::Busy));
+            }
+            // Otherwise another transfer had received nothing of it, and removed it before it released the lock.
+            if fstat(&file)?.st_nlink > 0 {
+                break file;
+            }
         };
-        if !wait.lock(&file, observer)? {
-            return Ok(Err(Reason::Busy));
-        }
         // Another transfer may have renamed it between opening and locking: then its name is free, or that of another file.
         let opened = cap_std::fs::Metadata::from_just_metadata(file.metadata()?);
         if !folder.symlink_metadata(&names.part).is_ok_and(|named| named.ino() == opened.ino()) {
@@ -216,6 +222,12 @@ impl Part {
             self.recorded = self.values.len();
         }
         Ok(())
+    }
+
+    /// Keeps what the next transfer of the file can resume from. Where that is nothing, the unfinished file is removed.
+    pub(crate) fn keep(&mut self) -> io::Result<()> {
+        let kept = self.checkpoint();
+        if self.recorded == 0 { self.discard().and(kept) } else { kept }
     }
 
     /// Renames the complete file to its name: its hash, or why it cannot have that name.

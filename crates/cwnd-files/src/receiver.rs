@@ -40,7 +40,7 @@ pub(crate) fn receive_into<T: Read + Write>(
     let result = receiver.run();
     if let Some(Current::Part(part)) = &mut receiver.current {
         // The transfer has its result already; if this fails too, less of the file can be resumed.
-        let _ = part.checkpoint();
+        let _ = part.keep();
     }
     result
 }
@@ -234,13 +234,19 @@ impl<T: Read + Write> Receiver<'_, T> {
         }
     }
 
-    /// The sender aborts the current file. What has come of it is kept, unless the file changed at the sender.
+    /// The sender aborts the current file. What has come of it is kept, unless the file changed at the sender. Nothing is created for one of which
+    /// nothing has come.
     fn abort_file(&mut self, reason: Reason) -> Result<(), TransferError> {
-        let name = match self.take_current()? {
+        let Some(current) = self.current.take() else {
+            let none = TransferError::Protocol("the end of a file that was not accepted");
+            let incoming = self.pending.pop_front().ok_or(none)?;
+            return self.report_failed(&incoming.name.to_string(), reason);
+        };
+        let name = match current {
             Current::Part(mut part) => {
                 let name = part.incoming.name.clone();
                 let failed = |error| TransferError::File { name: name.clone(), error };
-                let kept = if reason == Reason::Changed { part.discard() } else { part.checkpoint() };
+                let kept = if reason == Reason::Changed { part.discard() } else { part.keep() };
                 kept.map_err(failed)?;
                 name
             }

@@ -547,3 +547,40 @@ fn a_link_leads_to_no_place_outside_and_nothing_is_written_through_one() {
     assert!(inbox.join("file").is_symlink() && !inbox.join("other").exists());
     assert_eq!(fs::read_dir(outside).unwrap().count(), 0);
 }
+
+#[test]
+fn a_file_of_which_nothing_is_verified_leaves_nothing() {
+    const GROUP_KIND: u8 = 12;
+    const ABORT: u8 = 14;
+    const UNREADABLE: u8 = 6;
+    let size = 3 * GROUP;
+    let bytes = vec![7; GROUP as usize];
+    let value = {
+        use blake3::hazmat::HasherExt;
+        let mut hasher = blake3::Hasher::new();
+        hasher.set_input_offset(0).update(&bytes).finalize_non_root()
+    };
+    let group = [&value[..], &bytes].concat();
+    for (what, left) in [("unreadable", 0), ("cut off in a group", 0), ("damaged", 0), ("a group, and cut off", 2)] {
+        let inbox = tempfile::tempdir().unwrap();
+        let options = ServeOptions::writable(ReceiveOptions::new());
+        let (mut client, server) = Raw::client(&Folder::open(inbox.path()).unwrap(), options, 1);
+        assert_eq!(client.receive().0, WELCOME);
+        assert_eq!(client.reply_to(false, size, b"file").0, ACCEPT);
+        match what {
+            "unreadable" => client.send(ABORT, &[UNREADABLE]),
+            "cut off in a group" => {
+                client
+                    .0
+                    .write_all(&[&[GROUP_KIND][..], &(group.len() as u32).to_le_bytes(), &group[..9999]].concat())
+                    .unwrap();
+            }
+            "damaged" => client.send(GROUP_KIND, &[&[0; 32], &bytes[..]].concat()),
+            _ => client.send(GROUP_KIND, &group),
+        }
+        drop(client);
+        let result = server.join().unwrap();
+        assert!(result.is_err(), "{what}: {result:?}");
+        assert_eq!(fs::read_dir(inbox.path()).unwrap().count(), left, "{what}");
+    }
+}

@@ -12,10 +12,11 @@ use std::net::SocketAddr;
 use clap::Subcommand;
 use cwnd::{BitRate, Spec};
 use cwnd_net::cwnd_udt::handshake::Refusal;
-use cwnd_net::{BindError, ConnectError, Options, SettingsError};
+use cwnd_net::{BindError, ConnectError, Options, SettingsError, UdtStream};
 use cwnd_run::scenario::Written;
 
 use crate::failure::{Failure, Kind};
+use crate::signals;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -80,6 +81,18 @@ fn server_address(text: &str) -> Result<String, String> {
 /// An address and a port.
 pub(crate) fn socket_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected address:port, as in 192.0.2.1:9001 or [2001:db8::1]:9001".to_owned())
+}
+
+/// A connection that a signal aborts.
+fn connect_until_signal(peer: &str, options: Options) -> Result<UdtStream, Failure> {
+    signals::listen(|| ())?;
+    let name = peer.to_owned();
+    let connected = signals::unless_stopped(signals::interrupted, move || UdtStream::connect_with(&*name, &options));
+    let stream = connected.ok_or(Failure::Interrupted)?.map_err(|error| connect_failure(peer, error))?;
+    let open = stream.clone();
+    signals::listen(move || open.clone().abort())?;
+    // It may have come before the connection could be aborted.
+    if signals::interrupted() { Err(Failure::Interrupted) } else { Ok(stream) }
 }
 
 /// Why there is no connection to `server`, as it was given.

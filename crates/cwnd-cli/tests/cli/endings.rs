@@ -7,8 +7,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-use super::Cwnd;
 use super::finished::on_a_full_disk;
+use super::{Cwnd, wait_until};
 
 /// A command that has printed its first line of JSON.
 struct Started {
@@ -198,6 +198,110 @@ fn a_signal_ends_a_client_with_its_code_and_a_server_with_none() {
             let server = Started::new(&cwnd, command);
             server.signal(signal);
             assert_eq!(server.ends(), (Some(0), String::new()), "{signal} {command:?}");
+        }
+    }
+}
+
+/// Whether a process is there, and is no zombie that nobody has waited for yet.
+fn lives(id: &str) -> bool {
+    let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    !state.is_empty() && !state.contains(") Z ")
+}
+
+/// The processes of a group.
+fn group(id: u32) -> Vec<String> {
+    let listed = Command::new("ps").args(["-e", "-o", "pid=,pgid=,stat="]).output().expect("ps runs");
+    let lines = String::from_utf8(listed.stdout).expect("text");
+    let members = lines.lines().filter_map(|line| {
+        let [process, group, state] = line.split_whitespace().collect::<Vec<_>>()[..] else { return None };
+        (group == id.to_string() && !state.starts_with('Z')).then(|| process.to_owned())
+    });
+    members.collect()
+}
+
+#[test]
+fn a_signal_leaves_no_process() {
+    use std::os::unix::process::CommandExt;
+    let cwnd = place();
+    let servers: [&[&str]; 8] = [
+        &["send", "out", "--at", "127.0.0.1:0"],
+        &["serve", "out", "--at", "127.0.0.1:0"],
+        &["meet", "127.0.0.1:0"],
+        &["live", "--no-open"],
+        &["udt", "serve", "127.0.0.1:0"],
+        &["udt", "perf", "--server", "127.0.0.1:0"],
+        &["udt", "perf", "--server", "127.0.0.1:0", "--one-off"],
+        &["udt", "link", "127.0.0.1:0", "127.0.0.1:9"],
+    ];
+    for command in servers {
+        for signal in ["-HUP", "-INT", "-TERM"] {
+            let mut child = cwnd.command(command);
+            let child = child.process_group(0).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+            let mut child = child.expect("the binary was built");
+            let mut line = String::new();
+            let mut says = BufReader::new(child.stderr.take().expect("it is piped"));
+            says.read_line(&mut line).expect("its output is text");
+            let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+            assert!(kill.success());
+            child.wait().expect("it ends");
+            assert_eq!(group(child.id()), Vec::<String>::new(), "{command:?} {signal}");
+        }
+    }
+}
+
+/// The programs of a link have groups of their own, and end with it.
+#[test]
+fn a_signal_ends_the_programs_of_a_link() {
+    let cwnd = place();
+    if cwnd.run(&["link", "--tun", "true"]).code != Some(0) {
+        // It needs root and a device.
+        return;
+    }
+    cwnd.file("program.sh", "sleep 1000 & echo $! > $1.new; mv $1.new $1; wait");
+    let link = ["link", "--tun", "--server", "sh program.sh server", "sh", "program.sh", "client"];
+    for signal in ["-INT", "-TERM"] {
+        let mut child = cwnd.command(&link).stderr(Stdio::null()).spawn().expect("the binary was built");
+        let id = |name: &str| fs::read_to_string(cwnd.path().join(name)).map(|text| text.trim().to_owned());
+        wait_until("both programs run", || id("server").is_ok() && id("client").is_ok());
+        let programs = [id("server"), id("client")].map(|id| id.expect("it is there"));
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+        assert!(kill.success());
+        child.wait().expect("it ends");
+        assert!(!programs.iter().any(|id| lives(id)), "{signal}");
+        for name in ["server", "client"] {
+            fs::remove_file(cwnd.path().join(name)).expect("it is there");
+        }
+    }
+}
+
+/// What is verified stays for the next time, and nothing else.
+#[test]
+fn a_signal_leaves_only_what_can_be_resumed() {
+    for (rate, stays) in [("1mbit", false), ("60mbit", true)] {
+        for signal in ["-HUP", "-INT", "-TERM"] {
+            let cwnd = place();
+            fs::remove_file(cwnd.path().join("out/small")).expect("it is there");
+            let server = Started::new(&cwnd, &["serve", "out", "--at", "127.0.0.1:0", "--json", "--rate-limit", rate]);
+            let receive = ["recv", server.address(), "--dir", "inbox", "--json", "--retries", "0"];
+            let mut receiver = Started::new(&cwnd, &receive);
+            receiver.read_until("begin");
+            let length = || {
+                let parts = fs::read_dir(cwnd.path().join("inbox")).expect("a folder").flatten();
+                parts.filter_map(|part| Some(part.metadata().ok()?.len())).max().unwrap_or(0)
+            };
+            wait_until("five groups have come", || !stays || length() >= 5 << 20);
+            receiver.signal(signal);
+            receiver.ends();
+            let mut left: Vec<String> = cwnd.files().into_iter().filter(|file| file.starts_with("inbox/")).collect();
+            left.retain(|file| !file.ends_with(".journal") && !file.ends_with(".part"));
+            assert_eq!(left, Vec::<String>::new());
+            let kept = cwnd.files().iter().filter(|file| file.ends_with(".part") || file.ends_with(".journal")).count();
+            assert_eq!(kept, if stays { 2 } else { 0 }, "{rate} {signal}");
+            if stays && signal == "-TERM" {
+                let resumed = cwnd.succeed(&receive);
+                assert!(!resumed.contains("\"from\":0,") && !resumed.contains("\"from\":0}"), "{resumed}");
+                assert_eq!(cwnd.files().iter().filter(|file| file.starts_with("inbox/")).count(), 1);
+            }
         }
     }
 }

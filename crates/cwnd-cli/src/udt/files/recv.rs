@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cwnd_files::{Links, Name, ReceiveOptions};
 use cwnd_meet::Role;
-use cwnd_net::UdtStream;
 use cwnd_secure::Proof;
 use tempfile::Builder;
 
@@ -19,7 +18,8 @@ use crate::arguments::whole;
 use crate::clock;
 use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::output;
-use crate::udt::{connect_failure, server_address};
+use crate::signals;
+use crate::udt::{connect_until_signal, server_address};
 
 /// Fetches files and folders.
 #[derive(Args, Debug)]
@@ -162,9 +162,11 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
     let at = |error: std::io::Error| Failure::Transfer(Kind::File, format!("{}: {error}", path.display()));
     let mut file = Builder::new().prefix(".cwnd-").permissions(permissions()).tempfile_in(folder).map_err(at)?;
 
-    let failed = |error: ReceiveError| Failure::Run(format!("{server}: {error}"));
-    let mut stream =
-        UdtStream::connect_with(server, &transport.options()).map_err(|error| connect_failure(server, error))?;
+    let failed = |error: ReceiveError| match signals::interrupted() {
+        true => Failure::Interrupted,
+        false => Failure::Run(format!("{server}: {error}")),
+    };
+    let mut stream = connect_until_signal(server, transport.options())?;
     let size = demo::request(&mut stream, name).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
     let (received, took) = clock::timed(|| demo::receive(&mut stream, size, &mut out));

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use cwnd_net::{Options, UdtStream};
+use cwnd_net::UdtStream;
 use cwnd_run::files::to_json;
 
 use super::Arguments;
@@ -15,7 +15,7 @@ use super::report::{End, Interval, Outcome, Report, Start};
 use crate::clock::Stopwatch;
 use crate::failure::{Failure, Kind};
 use crate::signals;
-use crate::udt::connect_failure;
+use crate::udt::connect_until_signal;
 use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> {
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
     let until = arguments.bytes.map_or(Until::Seconds(seconds), Until::Bytes);
     let request = Request { perf: VERSION, reverse: arguments.reverse, until };
 
-    let stream = connect(peer, arguments.options())?;
+    let stream = connect_until_signal(peer, arguments.options())?;
     let start =
         Start::new(stream.local_addr(), stream.peer_addr(), &request, !arguments.no_gso, stream.stats().as_ref());
     let clock = Stopwatch::start();
@@ -44,18 +44,6 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
     let outcome = Outcome { local, remote, sender: !arguments.reverse, congestion };
     let report = Report { start, intervals, end: End::new(&outcome, elapsed) };
     Ok(if arguments.json { to_json(&report) } else { report.text() })
-}
-
-/// A connection that a signal aborts.
-fn connect(peer: &str, options: Options) -> Result<UdtStream, Failure> {
-    signals::listen(|| ())?;
-    let name = peer.to_owned();
-    let connected = signals::unless_stopped(signals::interrupted, move || UdtStream::connect_with(&*name, &options));
-    let stream = connected.ok_or(Failure::Interrupted)?.map_err(|error| connect_failure(peer, error))?;
-    let open = stream.clone();
-    signals::listen(move || open.clone().abort())?;
-    // It may have come before the connection could be aborted.
-    if signals::interrupted() { Err(Failure::Interrupted) } else { Ok(stream) }
 }
 
 /// Runs `work`, and measures an interval each second meanwhile.
