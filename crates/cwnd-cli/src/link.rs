@@ -108,17 +108,17 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.signal(Some(Signal::SIGTERM));
-        for _ in 0..LAST_CHECKS {
-            // One that has ended is in the group until it is waited for.
-            let _ended = self.leader.try_wait();
-            if !self.signal(None) {
-                return;
+        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+            self.signal(Some(signal));
+            for _ in 0..LAST_CHECKS {
+                // One that has ended is in the group until it is waited for.
+                let _ended = self.leader.try_wait();
+                if !self.signal(None) {
+                    return;
+                }
+                thread::sleep(signals::CHECK);
             }
-            thread::sleep(signals::CHECK);
         }
-        self.signal(Some(Signal::SIGKILL));
-        let _ended = self.leader.wait();
     }
 }
 
@@ -126,7 +126,7 @@ fn started<T>(words: &[String], result: std::io::Result<T>) -> Result<T, Failure
     result.map_err(|error| Failure::Run(format!("cannot run `{}`: {error}", words.join(" "))))
 }
 
-/// 2 s for programs to end by themselves.
+/// 2 s for programs to end by themselves, and for what is killed.
 const LAST_CHECKS: u32 = 100;
 
 /// Longer than a server takes to listen.
