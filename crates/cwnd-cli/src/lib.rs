@@ -2,7 +2,7 @@
 //!
 //! Every command is a function from its arguments to the text for standard output. Progress, warnings and errors go to standard
 //! error. Exit codes: 0 done, 1 a run failed, 2 the input is wrong and nothing was written, 128 and the number of the signal that
-//! interrupted it; commands that use the network have more of them ([`failure::Kind`]). Programs with stacks of others (`foreign/`) hand them
+//! interrupted it; commands that use the network have more of them (`failure::Kind`). Programs with stacks of others (`foreign/`) hand them
 //! to [`main`].
 
 mod algorithms;

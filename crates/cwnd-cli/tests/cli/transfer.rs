@@ -234,6 +234,11 @@ fn files_are_fetched_sent_and_left_alone() {
         (&["udt", "recv", address, "a", "--libudt", "--streams", "2"], 2, "--streams: the demo server"),
         (&["recv", address, "--meet", "--streams", "2"], 2, "--streams: connections by --meet"),
         (&["udt", "recv", address, "--streams", "9"], 2, "--streams"),
+        (&["udt", "recv", address, "-o", "file"], 2, "--output: accepted is `-`"),
+        (&["udt", "recv", address, "-o", "-", "--dir", "inbox"], 2, "cannot be used with"),
+        (&["udt", "send", "out", address, "--name", "x"], 2, "--name: expected `-`"),
+        (&["udt", "send", "-", "-", address], 2, "standard input can be sent once"),
+        (&["udt", "send", "-", address, "--name", "a/b"], 2, "expected a name without `/`"),
     ] {
         let result = cwnd.run(arguments);
         assert_eq!(result.code, Some(code), "{arguments:?}: {}", result.err);

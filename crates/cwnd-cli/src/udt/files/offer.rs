@@ -44,9 +44,9 @@ pub(crate) struct Arguments {
     /// Files and folders; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The name of what comes from standard input
-    #[arg(long, default_value = send::INPUT_NAME, value_parser = send::name)]
-    name: Name,
+    /// The name of what comes from standard input [default: stdin]
+    #[arg(long, value_parser = send::name)]
+    name: Option<Name>,
     /// Where the other side reaches this one, as address:port; a port alone is one of the loopback
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = "0.0.0.0:0")]
     at: SocketAddr,
@@ -100,7 +100,7 @@ struct Offer {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { paths, name, at, meet, share, transport, streams, links, json } = arguments;
-    let sources = send::sources(paths, name, links)?;
+    let sources = send::sources(paths, name.as_ref(), links)?;
     let share = share.share(&[Rights::Read])?;
     let way = match (meet, share.as_ref().and_then(|share| share.codes().next())) {
         (Some(place), Some((code, _))) => {

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// The folder they go into
-    #[arg(long, default_value = ".", conflicts_with = "libudt")]
+    #[arg(long, default_value = ".", conflicts_with_all = ["libudt", "output"])]
     dir: PathBuf,
     /// `-` writes the only file of the other side to standard output, and all reports to standard error; with --libudt, where the
     /// file goes [default: the last part of its name, in this folder]
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     streams: StreamOptions,
     /// What is done with symbolic links that the other side keeps: left out and reported, or created if they lead to a place inside the
     /// folder
-    #[arg(long, value_name = "LINKS", default_value = "skip", value_parser = ["skip", "keep"], conflicts_with = "libudt")]
+    #[arg(long, value_name = "LINKS", default_value = "skip", value_parser = ["skip", "keep"], conflicts_with_all = ["libudt", "output"])]
     links: String,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), conflicts_with = "libudt")]

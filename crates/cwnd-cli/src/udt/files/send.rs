@@ -34,9 +34,9 @@ pub(crate) struct Arguments {
     /// Files and folders; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The name of what comes from standard input
-    #[arg(long, default_value = INPUT_NAME, value_parser = name)]
-    name: Name,
+    /// The name of what comes from standard input [default: stdin]
+    #[arg(long, value_parser = name)]
+    name: Option<Name>,
     /// Where they go, as host:port
     #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { paths, name, server, proof, transport, streams, links, retries, json_stream } = arguments;
-    let sources = sources(paths, name, links)?;
+    let sources = sources(paths, name.as_ref(), links)?;
     transport.announce();
     let client = Client {
         server,
@@ -76,13 +76,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 /// What is to be sent.
-pub(super) fn sources(paths: &[PathBuf], name: &Name, links: &LinkOptions) -> Result<Vec<Source>, Failure> {
+pub(super) fn sources(paths: &[PathBuf], name: Option<&Name>, links: &LinkOptions) -> Result<Vec<Source>, Failure> {
     let failed = |path: &PathBuf, error: io::Error| {
         let kind = if error.kind() == io::ErrorKind::InvalidInput { Kind::Usage } else { Kind::File };
         Failure::Transfer(kind, format!("{}: {error}", path.display()))
     };
-    if paths.iter().filter(|path| is_input(path)).count() > 1 {
-        return Err(Failure::Input("-: standard input can be sent once".to_owned()));
+    match paths.iter().filter(|path| is_input(path)).count() {
+        0 if name.is_some() => {
+            return Err(Failure::Input("--name: expected `-` among the paths, whose name it is".to_owned()));
+        }
+        0 | 1 => {}
+        _ => return Err(Failure::Input("-: standard input can be sent once".to_owned())),
     }
     let open = |path: &PathBuf| match is_input(path) {
         true => read_input(name),
@@ -97,7 +101,8 @@ fn is_input(path: &Path) -> bool {
 
 /// Standard input as a file. Its length is announced before its first byte is sent, so that all of it is stored first, in a file without
 /// a name in the folder for temporary files.
-fn read_input(name: &Name) -> Result<Source, Failure> {
+fn read_input(name: Option<&Name>) -> Result<Source, Failure> {
+    let unnamed = Name::new(b"stdin").map_err(|error| Failure::Run(error.to_string()))?;
     signals::listen(|| ())?;
     let store = || {
         let mut file = tempfile::tempfile()?;
@@ -106,7 +111,7 @@ fn read_input(name: &Name) -> Result<Source, Failure> {
     };
     let stored = signals::unless_stopped(signals::interrupted, store).ok_or(Failure::Interrupted)?;
     stored
-        .and_then(|file| Source::of_file(file, name))
+        .and_then(|file| Source::of_file(file, name.unwrap_or(&unnamed)))
         .map_err(|error: io::Error| Failure::Transfer(Kind::File, format!("standard input: {error}")))
 }
 
@@ -115,6 +120,3 @@ pub(super) fn name(text: &str) -> Result<Name, String> {
     let name = Name::new(text.as_bytes()).map_err(|error| format!("{error}: expected a name without `/`"))?;
     if text.contains('/') { Err("expected a name without `/`".to_owned()) } else { Ok(name) }
 }
-
-/// The name of what comes from standard input, if no other is given.
-pub(super) const INPUT_NAME: &str = "stdin";
